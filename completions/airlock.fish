@@ -54,6 +54,7 @@ complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a install -d
 complete -c airlock -n '__fish_seen_subcommand_from install' -a 'claude-code claude-desktop codex cursor gemini opencode vscode zed'
 complete -c airlock -n '__fish_seen_subcommand_from install' -l user -d 'for every repository'
 complete -c airlock -n '__fish_seen_subcommand_from install' -l with-rules -d 'rules of the client too'
+complete -c airlock -n '__fish_seen_subcommand_from install' -l shell -d 'hooks of the client too'
 complete -c airlock -n '__fish_seen_subcommand_from install' -l remove -d 'take it back'
 complete -c airlock -n '__fish_seen_subcommand_from install' -l print -d 'only show the change'
 complete -c airlock -n '__fish_seen_subcommand_from install' -s y -l yes -d 'do not ask'

@@ -184,7 +184,7 @@ class Static(Case):
         with tarfile.open(DIST / manifests.TARBALL) as tar:
             names = {member.name.partition("/")[2] for member in tar}
             self.assertEqual({(entry.uid, entry.gid, entry.uname) for entry in tar}, {(0, 0, "root")})
-        for name in ("bin/airlock", "bin/git-airlock", "share/man/man1/airlock.1",
+        for name in ("bin/airlock", "bin/git-airlock", "libexec/airlock/bin/git", "share/man/man1/airlock.1",
                      "share/bash-completion/completions/airlock", "share/zsh/site-functions/_airlock",
                      "share/fish/vendor_completions.d/airlock.fish", f"share/doc/{NAME}/LICENSE",
                      f"share/doc/{NAME}/licences/libmicrohttpd-dev.txt"):

@@ -22,6 +22,7 @@ int al_cmd_diff(int argc, char **argv);
 int al_cmd_git(int argc, char **argv);
 int al_cmd_run(int argc, char **argv);
 int al_cmd_snapshot(int argc, char **argv);
+int al_cmd_hook(int argc, char **argv);
 int al_cmd_review(int argc, char **argv);
 int al_cmd_staging(int argc, char **argv);
 int al_cmd_doctor(int argc, char **argv);

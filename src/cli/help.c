@@ -296,6 +296,11 @@ static const struct command_help {
       "Take a checkpoint of the repository here. airlock rollback --to takes back what\n"
       "executions changed since, and no edits of your own.\n",
       undo_options, "  --label TEXT           its name; no number\n" },
+    { "hook", "airlock hook [OPTIONS] CLIENT",
+      "Answer an event of a client's own hooks, which is on standard input. Clients start\n"
+      "this by themselves, see airlock install --shell: each shell command and edit is\n"
+      "an execution between two checkpoints. It ends within two seconds.\n",
+      session_options, "" },
     { "log", "airlock log [OPTIONS] [N]",
       "Show the last N tool executions, or all. airlock --tool-log [N] is the same.\n",
       journal_options,
@@ -390,6 +395,9 @@ static const struct command_help {
       "                         directory, without --root\n"
       "  --with-rules           Claude Code: also deny it git in its own shell, and let\n"
       "                         it call airlock's reading tools without asking\n"
+      "  --shell                Claude Code, Codex, Gemini CLI: also its hooks, so that\n"
+      "                         each shell command and edit can be undone, and airlock\n"
+      "                         is the git of its shell\n"
       "  --remove               take back what an installation wrote\n"
       "  --print                only show the change\n"
       "  -y, --yes              do not ask\n" },

@@ -100,7 +100,7 @@ static const struct command {
     { "rollback", al_cmd_rollback }, { "diff", al_cmd_diff },         { "version", al_cmd_version },
     { "staging", al_cmd_staging },   { "complete", al_cmd_complete }, { "install", al_cmd_install },
     { "review", al_cmd_review },     { "git", al_cmd_git },           { "run", al_cmd_run },
-    { "snapshot", al_cmd_snapshot },
+    { "snapshot", al_cmd_snapshot }, { "hook", al_cmd_hook },
 };
 
 static int run(int argc, char **argv)

@@ -64,6 +64,9 @@ struct al_mcp_servers {
 /** Treatment of a destructive call when no checkpoint can be created before it. */
 enum al_snapshot_failure { AL_SNAPSHOT_FAILURE_REFUSE, AL_SNAPSHOT_FAILURE_WARN };
 
+/** What `airlock hook` answers before a tool when there is no checkpoint. */
+enum al_hook_failure { AL_HOOK_FAILURE_ALLOW, AL_HOOK_FAILURE_DENY };
+
 /** The longest time of bash_command. */
 #define AL_SHELL_TIMEOUT_S_MAX 600
 
@@ -120,6 +123,10 @@ struct al_config {
         uint32_t max_file_bytes;        /**< journal.max_file_bytes: larger files are left out */
         struct al_strv include_ignored; /**< journal.include_ignored: globs */
     } journal;
+
+    struct {
+        enum al_hook_failure on_failure; /**< hooks.on_failure */
+    } hooks;
 
     struct {
         enum al_staging_backend backend; /**< staging.backend */

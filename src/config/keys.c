@@ -89,6 +89,9 @@ static const char *const approval_modes[] = { "ask", "allow", "deny", NULL };
 /* In the order of enum al_snapshot_failure. */
 static const char *const snapshot_failures[] = { "refuse", "warn", NULL };
 
+/* In the order of enum al_hook_failure. */
+static const char *const hook_failures[] = { "allow", "deny", NULL };
+
 /* In the order of enum al_isolation. */
 static const char *const isolations[] = { "auto", "landlock", "firejail", "none", NULL };
 
@@ -192,6 +195,8 @@ static const struct al_key keys[] = {
     { "journal.include_ignored", "Ignored files to save.",
       STRINGS(journal.include_ignored, 0, 256) },
 
+    { "hooks.on_failure", "Before a tool of the client, if no checkpoint can be taken in time.",
+      CHOICE(hooks.on_failure, enum al_hook_failure, hook_failures) },
     { "staging.backend", "Where the files of the sandbox are.",
       CHOICE(staging.backend, enum al_staging_backend, staging_backends) },
     { "staging.path", "The directory of the sandbox.", STRING(staging.path),

@@ -354,7 +354,7 @@ static const char *outcome_of(const struct al_record_end *end)
 {
     switch (end->status) {
     case AL_OK:
-        return end->dry_run ? "dry_run" : "ok";
+        return end->interrupted ? "interrupted" : end->dry_run ? "dry_run" : "ok";
     case AL_ERR_TIMEOUT:
         return "timeout";
     case AL_ERR_CANCELLED:

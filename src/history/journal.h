@@ -119,8 +119,9 @@ struct al_record_end {
     const char *confinement; /**< "landlock7+seccomp", "none", … */
     const char *git_commit;  /**< the checkpoint; NULL when there is none */
     /* The rest is known when it has ended. */
-    int status;   /**< 0 or an enum al_status */
-    bool dry_run; /**< it succeeded and changed nothing, as asked */
+    int status;       /**< 0 or an enum al_status */
+    bool dry_run;     /**< it succeeded and changed nothing, as asked */
+    bool interrupted; /**< it succeeded, and its end was not seen */
     /** The result's text or the error's message.  It is cut at 4 KiB. */
     const char *text;
     size_t text_len;

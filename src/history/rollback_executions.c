@@ -34,7 +34,7 @@ static void add_execution(struct al_executions *executions, const json_t *line)
     };
     item->began_ms = al_clock_iso_ms(al_json_get_string(line, "time"));
     item->held_no_lock = al_journal_held_no_lock(line);
-    if (strcmp(outcome, "interrupted") != 0) /* else its changes are not known */
+    if (json_is_integer(json_object_get(line, "duration_ms"))) /* else its changes are not known */
         item->overlaps = json_incref(json_object_get(line, "overlaps"));
     (void)snprintf(item->before, sizeof(item->before), "%s", before);
     if (!strcmp(tool, "rollback"))

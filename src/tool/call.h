@@ -99,6 +99,7 @@ struct al_result {
     bool dry_run;            /**< nothing was done but to report what would be; recorded as such */
     bool not_done;           /**< nothing was done, as the object says (a conflict); recorded as an
                                 error */
+    bool interrupted;        /**< its end was not seen; recorded as such */
     const char *confinement; /**< what confined this call, a constant; NULL: the session's */
     enum al_status status;   /**< AL_OK, or why the call failed: `error` is then set, and `text` is
                                 what to show */

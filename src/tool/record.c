@@ -159,6 +159,7 @@ void al_call_record_close(struct al_call *call, const struct al_result *result)
 
     end.status = result->not_done ? AL_ERR_EXECUTION : result->status;
     end.dry_run = result->dry_run;
+    end.interrupted = result->interrupted;
     end.text = result->text.buf;
     end.text_len = result->text.len;
     if (result->confinement)

@@ -94,6 +94,7 @@ static const struct al_tool *const parallel_tools[] = {
 };
 
 static const struct al_tool *const commands_tools[] = { &al_tool_commands_git,
+                                                        &al_tool_commands_hook,
                                                         &al_tool_commands_run, NULL };
 
 /* In the order in which they are listed. */

@@ -6,6 +6,7 @@
  * A file in a repository may be anybody's.  Only this program is started, and from a file in a
  * repository only with options that run nothing else.
  */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,6 +18,7 @@
 #include "cli/install/settings.h"
 #include "guard/program.h"
 #include "guard/text.h"
+#include "proc/proc.h"
 #include "toolsets/upstream/upstream.h"
 #include "util/fs.h"
 
@@ -202,6 +204,111 @@ static void check_file(struct al_findings *findings, const struct al_setup *setu
     al_strv_clear(&entry.command);
 }
 
+/* airlock's own command among the hooks of an event.  The program; NULL: there is none.  Caller
+ * frees. */
+static char *find_hook(const json_t *groups, const char *client)
+{
+    al_auto(al_freep) char *words = al_asprintf(" hook %s", client);
+    const json_t *group, *hook;
+    size_t i, j;
+
+    json_array_foreach(groups, i, group)
+    {
+        json_array_foreach(json_object_get(group, "hooks"), j, hook)
+        {
+            const char *command = al_json_get_string(hook, "command");
+            const char *found = command ? strstr(command, words) : NULL;
+            const size_t quoted = found && *command == '\'' && found - command > 2;
+
+            if (found)
+                return al_strndup(command + quoted, (size_t)(found - command) - 2 * quoted);
+        }
+    }
+    return NULL;
+}
+
+/* Send this program an event after which nothing runs any more. */
+static void try_hook(struct al_findings *findings, const struct al_setup *setup,
+                     const struct al_client *client, const char *event, const char *file)
+{
+    const char *const argv[] = { "airlock", "hook", client->name, NULL };
+    al_auto(al_freep) char *what = al_asprintf("%s hooks", client->name);
+    al_auto(al_freep) char *shim = al_client_shim();
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
+    al_auto(al_json_decrefp) json_t *sent = al_json_object();
+    al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
+    al_auto(al_freep) char *text = NULL;
+    al_auto(al_closep) int cwd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    struct al_buffer out = { .max_bytes = 4096 }, said = { .max_bytes = 4096 };
+    struct al_proc_result result = { .exit_code = -1 };
+    int r;
+
+    add_environment(&env);
+    al_json_set(sent, "session_id", al_json_string("airlock-doctor"));
+    al_json_set(sent, "hook_event_name", al_json_string(event));
+    al_json_set(sent, "cwd", al_json_name(setup->roots.items[0].path));
+    al_json_dump(sent, false, &input);
+    r = al_proc_run(&(struct al_proc_spec){ .program = "/proc/self/exe",
+                                            .argv = argv,
+                                            .envp = (const char *const *)env.items,
+                                            .cwd_fd = cwd,
+                                            .input = input.buf,
+                                            .input_len = input.len,
+                                            .out = al_buffer_sink(&out),
+                                            .err = al_buffer_sink(&said),
+                                            .sandbox = &(struct al_confinement){ .ruleset = NULL },
+                                            .timeout_ms = START_MS },
+                    &result, &err);
+    if (r == 0 && result.exit_code == 0 && !out.len && !said.len)
+        text = al_asprintf("%s: %s is answered in %u ms; git in the shell is %s", file, event,
+                           result.ran_ms, shim ? "airlock's" : "another one");
+    else
+        text = al_asprintf("%s: %s is not answered: %s", file, event,
+                           r < 0       ? err.message
+                           : said.data ? said.data
+                                       : "airlock failed");
+    al_finding_add(findings, what,
+                   strstr(text, "is not") ? AL_MISSING
+                   : shim                 ? AL_FINE
+                                          : AL_WARNING,
+                   text,
+                   shim ? "Write the hooks again with airlock install --shell."
+                        : "Install airlock whole: libexec/airlock/bin/git beside bin is missing.");
+    al_buffer_clear(&out);
+    al_buffer_clear(&said);
+}
+
+/* Look into one file with hooks of a client. */
+static void check_hooks(struct al_findings *findings, const struct al_setup *setup,
+                        const struct al_client *client, const char *dir)
+{
+    al_auto(al_settings_file_clear) struct al_settings_file file = AL_SETTINGS_FILE_INIT;
+    al_auto(al_freep) char *path = al_fs_join(dir, client->hooks->file);
+    al_auto(al_freep) char *safe = al_text_sanitize_line(path);
+    const struct al_client_event *at = client->hooks->events;
+    al_auto(al_json_decrefp) json_t *groups = NULL;
+    al_auto(al_freep) char *program = NULL;
+
+    while (at->event != AL_EVENT_CLOSE)
+        at++;
+    if (al_settings_file_read(path, &file, NULL) < 0 || !file.exists)
+        return;
+    groups = al_settings_json_get(&file.text, (const char *const[]){ "hooks", at->name, NULL });
+    program = find_hook(groups, client->name);
+    if (program && is_this_program(program)) {
+        try_hook(findings, setup, client, at->name, safe);
+    } else if (program) {
+        al_auto(al_freep) char *what = al_asprintf("%s hooks", client->name);
+        al_auto(al_freep) char *text =
+            al_asprintf("%s: start another program, and were not tried", safe);
+
+        al_finding_add(findings, what, AL_WARNING, text,
+                       "Run doctor of that program, or write the hooks again with airlock install "
+                       "--shell.");
+    }
+}
+
 void al_doctor_clients(struct al_findings *findings, const struct al_setup *setup)
 {
     size_t count;
@@ -219,5 +326,9 @@ void al_doctor_clients(struct al_findings *findings, const struct al_setup *setu
             check_file(findings, setup, &clients[i], project, true);
         if (user)
             check_file(findings, setup, &clients[i], user, false);
+        if (clients[i].hooks)
+            check_hooks(findings, setup, &clients[i], setup->roots.items[0].path);
+        if (clients[i].hooks && setup->home)
+            check_hooks(findings, setup, &clients[i], setup->home);
     }
 }

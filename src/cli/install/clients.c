@@ -4,7 +4,9 @@
  */
 #include "cli/install/clients.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "util/nearest.h"
 
@@ -61,14 +63,53 @@ bool al_client_read(const struct al_client *client, const json_t *entry, struct 
     return program && (!args || add_strings(args, ret));
 }
 
+static const struct al_client_hooks claude_hooks = {
+    .events = { { "SessionStart", AL_EVENT_START },
+                { "PreToolUse", AL_EVENT_BEFORE },
+                { "PostToolUse", AL_EVENT_AFTER },
+                { "PostToolUseFailure", AL_EVENT_AFTER },
+                { "UserPromptSubmit", AL_EVENT_CLOSE },
+                { "Stop", AL_EVENT_CLOSE },
+                { "SessionEnd", AL_EVENT_CLOSE } },
+    .file = ".claude/settings.json",
+    .has_rules = true,
+    .tools = "Bash|Edit|MultiEdit|Write|NotebookEdit",
+    .timeout = 10,
+};
+
+static const struct al_client_hooks codex_hooks = {
+    .events = { { "SessionStart", AL_EVENT_START },
+                { "PreToolUse", AL_EVENT_BEFORE },
+                { "PostToolUse", AL_EVENT_AFTER },
+                { "UserPromptSubmit", AL_EVENT_CLOSE },
+                { "Stop", AL_EVENT_CLOSE } },
+    .file = ".codex/hooks.json",
+    .tools = "Bash|apply_patch",
+    .timeout = 10,
+    .env_table = "shell_environment_policy.set",
+};
+
+static const struct al_client_hooks gemini_hooks = {
+    .events = { { "SessionStart", AL_EVENT_START },
+                { "BeforeTool", AL_EVENT_BEFORE },
+                { "AfterTool", AL_EVENT_AFTER },
+                { "BeforeAgent", AL_EVENT_CLOSE },
+                { "AfterAgent", AL_EVENT_CLOSE },
+                { "SessionEnd", AL_EVENT_CLOSE } },
+    .file = ".gemini/settings.json",
+    .tools = "run_shell_command|write_file|replace",
+    .timeout = 10000,
+    .denies_plainly = true,
+    .rewrites = true,
+};
+
 static const struct al_client clients[] = {
     { .name = "claude-code",
       .title = "Claude Code",
       .project_file = ".mcp.json",
       .user_file = ".claude.json",
       .path = { "mcpServers", AL_CLIENT_ENTRY },
-      .project_rules = ".claude/settings.json",
-      .user_rules = ".claude/settings.json" },
+      .hooks = &claude_hooks },
     { .name = "claude-desktop",
       .title = "Claude Desktop",
       .user_file = ".config/Claude/claude_desktop_config.json",
@@ -78,6 +119,7 @@ static const struct al_client clients[] = {
       .project_file = ".codex/config.toml",
       .user_file = ".codex/config.toml",
       .is_toml = true,
+      .hooks = &codex_hooks,
       .more = "{\"tool_timeout_sec\": 600}",
       /* so that a user can answer a question */ },
     { .name = "cursor",
@@ -90,7 +132,8 @@ static const struct al_client clients[] = {
       .title = "Gemini CLI",
       .project_file = ".gemini/settings.json",
       .user_file = ".gemini/settings.json",
-      .path = { "mcpServers", AL_CLIENT_ENTRY } },
+      .path = { "mcpServers", AL_CLIENT_ENTRY },
+      .hooks = &gemini_hooks },
     { .name = "opencode",
       .title = "opencode",
       .project_file = "opencode.json",
@@ -132,6 +175,59 @@ const struct al_client *al_client_find(const char *name, const char **ret_neares
     }
     *ret_nearest = nearest.found;
     return NULL;
+}
+
+char *al_client_shim(void)
+{
+    al_auto(al_freep) char *program = realpath("/proc/self/exe", NULL);
+    al_auto(al_freep) char *git = NULL;
+    char *slash = program ? strrchr(program, '/') : NULL;
+
+    if (!slash)
+        return NULL;
+    *slash = '\0';
+    git = al_asprintf("%s/../libexec/airlock/bin/git", program);
+    if (access(git, X_OK) < 0)
+        return NULL;
+    *strrchr(git, '/') = '\0';
+    return realpath(git, NULL);
+}
+
+json_t *al_client_hook(const struct al_client *client, const struct al_client_event *event,
+                       const char *command)
+{
+    json_t *group = al_json_object(), *list = al_json_array(), *hook = al_json_object();
+
+    if (event->event == AL_EVENT_BEFORE || event->event == AL_EVENT_AFTER)
+        al_json_set(group, "matcher", al_json_string(client->hooks->tools));
+    al_json_set(hook, "type", al_json_string("command"));
+    al_json_set(hook, "command", al_json_string(command));
+    al_json_set(hook, "timeout", al_json_int(client->hooks->timeout));
+    al_json_append(list, hook);
+    al_json_set(group, "hooks", list);
+    return group;
+}
+
+enum al_event al_client_event(const struct al_client *client, const char *name)
+{
+    const struct al_client_event *at = client->hooks->events;
+
+    while (at->name && strcmp(at->name, name) != 0)
+        at++;
+    return at->event;
+}
+
+bool al_client_changes(const struct al_client *client, const char *tool)
+{
+    const size_t len = strcspn(tool, "|");
+
+    for (const char *at = tool[len] || !len ? NULL : client->hooks->tools; at;
+         at = strchr(at, '|')) {
+        at += *at == '|';
+        if (!strncmp(at, tool, len) && (!at[len] || at[len] == '|'))
+            return true;
+    }
+    return false;
 }
 
 json_t *al_client_get(const struct al_client *client, const struct al_str *text)

@@ -11,6 +11,30 @@
 #define AL_CLIENT_ENTRY "airlock"
 #define AL_CLIENT_TABLE "mcp_servers." AL_CLIENT_ENTRY
 
+/** What an event of a client's hooks means. */
+enum al_event {
+    AL_EVENT_NONE,
+    AL_EVENT_START,  /**< a session begins */
+    AL_EVENT_BEFORE, /**< before a tool */
+    AL_EVENT_AFTER,  /**< after it */
+    AL_EVENT_CLOSE,  /**< no tool of the session runs any more */
+};
+
+/** The hooks of a client. */
+struct al_client_hooks {
+    struct al_client_event {
+        const char *name;
+        enum al_event event;
+    } events[8];       /**< up to one without a name */
+    const char *file;  /**< the settings that name hooks, below the working tree or the home */
+    bool has_rules;    /**< they have rules about tools too, for --with-rules */
+    const char *tools; /**< those that can change files, as the client's pattern: "Bash|Write" */
+    int timeout;       /**< in the client's unit; airlock ends long before it */
+    const char *env_table; /**< of the client's TOML, with the environment of its shell; or NULL */
+    bool rewrites;         /**< the answer may have another input of the tool */
+    bool denies_plainly;   /**< a decision stands at the top of the answer */
+};
+
 struct al_client {
     const char *name;         /**< as in `airlock install NAME` */
     const char *title;        /**< as the client calls itself */
@@ -21,7 +45,7 @@ struct al_client {
     const char *first, *more; /**< members of the entry before and after the command; may be NULL */
     bool one_list;            /**< the command and its arguments are one list */
     const char *root;         /**< the client's own variable for the project's directory, or NULL */
-    const char *project_rules, *user_rules; /**< files of --with-rules; NULL: not supported */
+    const struct al_client_hooks *hooks; /**< NULL: it has none that airlock knows */
 };
 
 /** All of them, in the order of their names. */
@@ -29,6 +53,21 @@ const struct al_client *al_clients(size_t *ret_count);
 
 /** The client of this name; NULL: there is none, and *ret_nearest is a similar name or NULL. */
 const struct al_client *al_client_find(const char *name, const char **ret_nearest);
+
+/** The directory with the link that makes airlock this shell's git; NULL: this program is not
+ * installed.  Caller frees. */
+char *al_client_shim(void);
+
+/** The settings for one event: the command that the client's shell runs, and for which tools.  A
+ * new reference. */
+json_t *al_client_hook(const struct al_client *client, const struct al_client_event *event,
+                       const char *command);
+
+/** What the event of this name means. */
+enum al_event al_client_event(const struct al_client *client, const char *name);
+
+/** Test whether a tool of the client can change files, and is not airlock's own. */
+bool al_client_changes(const struct al_client *client, const char *tool);
 
 /** The entry for a command of a program and its arguments.  A new reference. */
 json_t *al_client_make(const struct al_client *client, const struct al_strv *command);

@@ -199,15 +199,19 @@ static int find(const struct doc *doc, al_settings_path path, struct found *ret,
     return 0;
 }
 
-/* The string in the array that the path leads to.  False: it is not there. */
-static bool find_item(const struct doc *doc, const struct entry *array, const char *item,
+/* The value in the array that the path leads to.  False: it is not there. */
+static bool find_item(const struct doc *doc, const struct entry *array, const json_t *item,
                       struct entry *ret)
 {
+    bool found = false;
+
     *ret = (struct entry){ .end = 0 };
-    while (next_entry(doc, array, ret))
-        if (is_string(doc, ret->begin, ret->end, item))
-            return true;
-    return false;
+    while (!found && next_entry(doc, array, ret)) {
+        al_auto(al_json_decrefp) json_t *value = value_of(doc, ret->begin, ret->end);
+
+        found = json_equal(value, item);
+    }
+    return found;
 }
 
 /* Behind the comma after a value; 0: there is none. */
@@ -409,7 +413,7 @@ int al_settings_json_put(struct al_str *text, al_settings_path path, const json_
     return 0;
 }
 
-int al_settings_json_add(struct al_str *text, al_settings_path path, const char *item,
+int al_settings_json_add(struct al_str *text, al_settings_path path, const json_t *item,
                          struct al_error *err)
 {
     al_auto(doc_clear) struct doc doc = { .text = text, .copy = AL_STR_INIT };
@@ -418,7 +422,7 @@ int al_settings_json_add(struct al_str *text, al_settings_path path, const char 
     struct entry there;
     int r = 0;
 
-    al_json_append(list, al_json_string(item));
+    al_json_append(list, json_deep_copy(item));
     if (!is_blank(text)) {
         r = doc_open(&doc, err);
         if (r == 0)
@@ -431,7 +435,7 @@ int al_settings_json_add(struct al_str *text, al_settings_path path, const char 
     if (doc.copy.buf[found.value.begin] != '[')
         return al_error_set(err, AL_ERR_BAD_ARGS, "%s is no array", found.missing[-1]);
     if (!find_item(&doc, &found.value, item, &there))
-        insert(&doc, text, &found.value, NULL, json_array_get(list, 0));
+        insert(&doc, text, &found.value, NULL, item);
     return 0;
 }
 
@@ -446,7 +450,7 @@ json_t *al_settings_json_get(const struct al_str *text, al_settings_path path)
     return value_of(&doc, found.value.begin, found.value.end);
 }
 
-int al_settings_json_remove(struct al_str *text, al_settings_path path, const char *item,
+int al_settings_json_remove(struct al_str *text, al_settings_path path, const json_t *item,
                             struct al_error *err)
 {
     al_auto(doc_clear) struct doc doc = { .text = text, .copy = AL_STR_INIT };

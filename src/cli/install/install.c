@@ -23,6 +23,7 @@
 #include "guard/text.h"
 #include "tool/registry.h"
 #include "tool/tool.h"
+#include "toolsets/commands/words.h"
 #include "util/error.h"
 #include "util/fs.h"
 #include "util/json.h"
@@ -42,8 +43,10 @@ struct wish {
     const struct al_client *client;
     const char *path;                       /* the file, absolute */
     const char *state_dir;                  /* where records are */
-    const json_t *entry;                    /* airlock's entry; NULL: the file has rules */
-    const struct al_strv *denied, *allowed; /* rules of the client; NULL with an entry */
+    const json_t *entry;                    /* airlock's entry; NULL: it is in another file */
+    const struct al_strv *denied, *allowed; /* rules of the client; NULL: in another file */
+    const char *hook;                       /* the command of hooks; NULL: none here */
+    const char *path_list;                  /* the PATH of the client's shell; NULL: none here */
     bool removes;
 };
 
@@ -235,22 +238,66 @@ static bool take_back(const struct record *record, struct al_str *text)
     return true;
 }
 
-/* Apply a rule to the list: take it out, or put it in. */
+/* Put an item into the list, or take it out. */
+static int change_item(const struct wish *wish, al_settings_path path, json_t *item,
+                       struct al_str *text, struct al_error *err)
+{
+    int r = wish->removes ? al_settings_json_remove(text, path, item, err)
+                          : al_settings_json_add(text, path, item, err);
+
+    json_decref(item);
+    return r;
+}
+
 static int change_rules(const struct wish *wish, al_settings_path path, const struct al_strv *rules,
                         struct al_str *text, struct al_error *err)
 {
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < rules->count; i++)
-        r = wish->removes ? al_settings_json_remove(text, path, rules->items[i], err)
-                          : al_settings_json_add(text, path, rules->items[i], err);
+        r = change_item(wish, path, al_json_string(rules->items[i]), text, err);
+    return r;
+}
+
+static int change_hooks(const struct wish *wish, struct al_str *text, struct al_error *err)
+{
+    int r = 0;
+
+    for (const struct al_client_event *at = wish->client->hooks->events; r == 0 && at->name; at++) {
+        const char *const path[] = { "hooks", at->name, NULL };
+
+        r = change_item(wish, path, al_client_hook(wish->client, at, wish->hook), text, err);
+    }
+    return r;
+}
+
+/* A PATH of the user's own keeps its place behind airlock's directory.  It comes back with what the
+ * installation remembers. */
+static int change_environment(const struct wish *wish, struct al_str *text, struct al_error *err)
+{
+    const char *table = wish->client->hooks->env_table;
+    json_t *entry = al_settings_toml_get(text, table);
+    const char *now;
+    al_auto(al_freep) char *list = NULL;
+    int r;
+
+    if (!entry)
+        entry = al_json_object();
+    now = al_json_get_string(entry, "PATH");
+    if (!now)
+        now = al_environment_get("PATH");
+    list = al_asprintf("%s:%s", wish->path_list, now ? now : "/usr/bin:/bin");
+    if (!now || !al_starts_with(now, wish->path_list))
+        al_json_set(entry, "PATH", al_json_string(list));
+    r = al_settings_toml_put(text, table, entry, err);
+    json_decref(entry);
     return r;
 }
 
 static int change(const struct wish *wish, struct plan *plan, struct al_error *err)
 {
     const struct record *record = &plan->record;
-    int r;
+    int r = 0;
 
     if (take_back(record, &plan->text)) {
         al_str_clear(&plan->base);
@@ -261,10 +308,14 @@ static int change(const struct wish *wish, struct plan *plan, struct al_error *e
         }
     }
     if (wish->entry)
-        return wish->removes ? al_client_remove(wish->client, &plan->text, err)
-                             : al_client_put(wish->client, &plan->text, wish->entry, err);
-    if (wish->removes && !record->after) /* the rules are the user's own */
-        return 0;
+        r = wish->removes ? al_client_remove(wish->client, &plan->text, err)
+                          : al_client_put(wish->client, &plan->text, wish->entry, err);
+    if (r == 0 && wish->path_list && !wish->removes)
+        r = change_environment(wish, &plan->text, err);
+    if (r == 0 && wish->hook)
+        r = change_hooks(wish, &plan->text, err);
+    if (r < 0 || !wish->denied || (wish->removes && !record->after)) /* rules are the user's own */
+        return r;
     r = change_rules(wish, denied_path, wish->denied, &plan->text, err);
     return r == 0 ? change_rules(wish, allowed_path, wish->allowed, &plan->text, err) : r;
 }
@@ -324,8 +375,10 @@ static int write_plan(const struct plan *plan, struct al_error *err)
     return r == 0 && !plan->removes ? write_record(plan, dirs, err) : r;
 }
 
-/* The rule of Claude Code that keeps its shell from running git. */
+/* The rules of Claude Code that keep its shell from running git, and from another git than the one
+ * that is airlock's there. */
 #define DENIED_SHELL "Bash(git *)"
+#define DENIED_OTHER "Bash(/usr/bin/git *)"
 
 /* How long the question whether git ignores the file may take. */
 #define LOOK_MS 5000u
@@ -339,7 +392,8 @@ struct install {
     struct al_options options;
     struct al_setup setup;
     const struct al_client *client;
-    bool user, yes, removes, prints, with_rules;
+    bool user, yes, removes, prints, with_rules, shell;
+    char *hook, *shim; /* the command of hooks; the directory of airlock's git, or NULL */
     struct al_strv command, denied, allowed;
 };
 
@@ -406,40 +460,71 @@ static int make_command(struct install *install, struct al_error *err)
     return 0;
 }
 
+/* The command of hooks, for the client's shell. */
+static void make_hook(struct install *install)
+{
+    const struct al_options *options = &install->options;
+    al_auto(al_strv_clear) struct al_strv words = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    al_strv_adds(&words, install->command.items[0], "hook", install->client->name, NULL);
+    add_file_option(&words, "--config", options->config);
+    add_file_option(&words, "--audit", options->audit);
+    for (size_t i = 0; i < options->roots.count; i++)
+        add_file_option(&words, "--root", options->roots.items[i]);
+    for (size_t i = 0; i < words.count; i++)
+        al_shell_words_add(&line, words.items[i]); /* with a space before it */
+    install->hook = al_strdup(line.buf + 1);
+    install->shim = al_client_shim();
+}
+
 static void make_rules(struct install *install)
 {
     const struct al_registry *tools = &install->setup.registry;
 
-    al_strv_add(&install->denied, DENIED_SHELL);
+    if (install->shell || install->removes)
+        al_strv_add(&install->denied, DENIED_OTHER);
+    if (!install->shell)
+        al_strv_add(&install->denied, DENIED_SHELL);
     for (size_t i = 0; i < tools->count; i++)
         if (al_effects_read_only(al_tool_effects(tools->items[i].tool)))
             al_strv_addf(&install->allowed, "mcp__" AL_CLIENT_ENTRY "__%s",
                          tools->items[i].tool->name);
 }
 
-/* The files: the client's settings, then its rules. */
+/* The files: the client's settings, then its rules and hooks, which may be in the same file. */
 static int make_plans(struct install *install, struct plan plans[2], struct al_error *err)
 {
     const struct al_client *client = install->client;
     const bool user = install->user || !client->project_file;
     const char *dir = user ? install->setup.home : install->setup.roots.items[0].path;
-    const char *rules_file = user ? client->user_rules : client->project_rules;
+    const char *file = user ? client->user_file : client->project_file;
+    const char *second = client->hooks ? client->hooks->file : NULL;
+    const bool hooks = client->hooks && (install->shell || install->removes);
+    const struct al_strv none = AL_STRV_INIT;
+    const bool is_same_file = second && !strcmp(file, second);
     al_auto(al_json_decrefp) json_t *entry = al_client_make(client, &install->command);
-    al_auto(al_freep) char *path = al_fs_join(dir, user ? client->user_file : client->project_file);
-    al_auto(al_freep) char *rules = rules_file ? al_fs_join(dir, rules_file) : NULL;
+    al_auto(al_freep) char *path = al_fs_join(dir, file);
+    al_auto(al_freep) char *other = second ? al_fs_join(dir, second) : NULL;
     struct wish wish = { .client = client,
                          .path = path,
                          .state_dir = install->setup.state_dir,
                          .entry = entry,
+                         .hook = hooks && is_same_file ? install->hook : NULL,
+                         .path_list = hooks && client->hooks->env_table ? install->shim : NULL,
                          .removes = install->removes };
     int r = make_plan(&wish, &plans[0], err);
 
-    if (r < 0 || !rules || (!install->with_rules && !install->removes))
+    if (r < 0 || !other || is_same_file || (!install->with_rules && !hooks))
         return r;
-    wish.path = rules;
+    wish.path = other;
     wish.entry = NULL;
-    wish.denied = &install->denied;
-    wish.allowed = &install->allowed;
+    wish.path_list = NULL;
+    wish.hook = hooks ? install->hook : NULL;
+    if (client->hooks->has_rules) {
+        wish.denied = &install->denied;
+        wish.allowed = install->with_rules || install->removes ? &install->allowed : &none;
+    }
     return make_plan(&wish, &plans[1], err);
 }
 
@@ -467,10 +552,16 @@ static void tell_committed(struct install *install, const struct plan *plan, str
     al_repo_free(repo);
 }
 
+static bool has_rules(const struct al_client *client)
+{
+    return client->hooks && client->hooks->has_rules;
+}
+
 /* Whether the rules can be written beside the entry, and were not asked for. */
 static bool offers_rules(const struct install *install)
 {
-    return install->client->user_rules && !install->with_rules && !install->removes;
+    return has_rules(install->client) && !install->with_rules && !install->shell &&
+           !install->removes;
 }
 
 /* 'y': write; 'r': write the rules too; 'n'. */
@@ -565,6 +656,7 @@ static int run(struct install *install, struct al_error *err)
         r = make_command(install, err);
     if (r < 0)
         return r;
+    make_hook(install);
     make_rules(install);
     r = make_plans(install, plans, err);
     if (r == 0)
@@ -599,8 +691,11 @@ static int find_client(struct install *install, int argc, char **argv, struct al
     if (install->user && install->options.roots.count)
         return al_error_set(err, AL_ERR_BAD_ARGS,
                             "--user is for every repository, so it takes no --root");
-    if (install->with_rules && !install->client->user_rules)
+    if (install->with_rules && !has_rules(install->client))
         return al_error_set(err, AL_ERR_BAD_ARGS, "--with-rules is not supported for %s",
+                            install->client->title);
+    if (install->shell && !install->client->hooks)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "--shell is not supported for %s",
                             install->client->title);
     return 0;
 }
@@ -609,13 +704,10 @@ int al_cmd_install(int argc, char **argv)
 {
     struct install install = { .client = NULL };
     const struct al_own_option own[] = {
-        { "--user", &install.user, NULL },
-        { "--yes", &install.yes, NULL },
-        { "-y", &install.yes, NULL },
-        { "--remove", &install.removes, NULL },
-        { "--print", &install.prints, NULL },
-        { "--with-rules", &install.with_rules, NULL },
-        { NULL, NULL, NULL },
+        { "--user", &install.user, NULL },    { "--yes", &install.yes, NULL },
+        { "-y", &install.yes, NULL },         { "--remove", &install.removes, NULL },
+        { "--print", &install.prints, NULL }, { "--with-rules", &install.with_rules, NULL },
+        { "--shell", &install.shell, NULL },  { NULL, NULL, NULL },
     };
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     int r;
@@ -635,5 +727,7 @@ int al_cmd_install(int argc, char **argv)
     al_strv_clear(&install.command);
     al_strv_clear(&install.denied);
     al_strv_clear(&install.allowed);
+    free(install.hook);
+    free(install.shim);
     return r < 0 ? al_cli_fail(&err) : r;
 }

@@ -64,15 +64,15 @@ typedef const char *const *al_settings_path;
 int al_settings_json_put(struct al_str *text, al_settings_path path, const json_t *value,
                          struct al_error *err);
 
-/** Add a string to an array, and make what leads to it.  A string that is there is not added. */
-int al_settings_json_add(struct al_str *text, al_settings_path path, const char *item,
+/** Add a value to an array, and make what leads to it.  One that is there is not added. */
+int al_settings_json_add(struct al_str *text, al_settings_path path, const json_t *item,
                          struct al_error *err);
 
 /** The value of a member as a new reference; NULL: the text is no JSON, or has no such member. */
 json_t *al_settings_json_get(const struct al_str *text, al_settings_path path);
 
-/** Remove a member, if it is there; with `item`, remove that string from the array that it is. */
-int al_settings_json_remove(struct al_str *text, al_settings_path path, const char *item,
+/** Remove a member, if it is there; with `item`, remove that value from the array that it is. */
+int al_settings_json_remove(struct al_str *text, al_settings_path path, const json_t *item,
                             struct al_error *err);
 
 /* TOML: a table of its own lines.  One that is written in another way is refused. */

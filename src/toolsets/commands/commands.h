@@ -6,10 +6,25 @@
 
 #include "tool/tool.h"
 
+struct al_call;
+struct al_repo;
+struct al_error;
+
 /** `git`: the words of git's own command line. */
 extern const struct al_tool al_tool_commands_git;
 
 /** `run`: any command between two checkpoints, or a checkpoint alone. */
 extern const struct al_tool al_tool_commands_run;
+
+/** A tool of the client's own between two checkpoints, in a process that proc/hold.h began.  The
+ * shell's output gets AL_HOOK_READY when the tool may begin; its input is a pidfd of the client. It
+ * is called by the name of the client's tool. */
+extern const struct al_tool al_tool_commands_hook;
+#define AL_HOOK_READY     "ready"
+#define AL_HOOK_OPERATION "hook"
+
+/** Open the repository of a directory; *ret_repo stays NULL where there is none. */
+int al_shell_open(struct al_call *call, const char *dir, struct al_repo **ret_repo,
+                  struct al_error *err);
 
 #endif

@@ -50,30 +50,41 @@ static int check_place(const char *option, const char *given, const char *found,
                         option);
 }
 
+int al_shell_open(struct al_call *call, const char *dir, struct al_repo **ret_repo,
+                  struct al_error *err)
+{
+    const struct al_session *session = al_call_session(call);
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    int r = al_repo_open(session->git, session->roots->items[0].path, dir ? dir : ".",
+                         al_call_budget(call), ret_repo, &why);
+
+    if (r < 0 && why.code == AL_CODE_NOT_INITIALIZED)
+        return 0;
+    if (r < 0) {
+        *err = why;
+        why = AL_ERROR_INIT;
+    }
+    return r;
+}
+
 /* Selecting the operation needs the words, and these the aliases of the repository. */
 static int open_repository(struct al_call *call, const void *p, struct al_repo **ret_repo,
                            struct al_error *err)
 {
     const struct git_args *args = p;
-    const struct al_session *session = al_call_session(call);
-    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
     struct al_shell_words *words = al_calloc(1, sizeof(*words));
-    struct al_repo *repo = NULL;
-    int r = al_repo_open(session->git, session->roots->items[0].path,
-                         args->working_dir ? args->working_dir : ".", al_call_budget(call), &repo,
-                         &why);
+    const struct al_repo *repo;
+    int r;
 
     *words = AL_SHELL_WORDS_INIT;
     al_call_set_tool_data(call, words, free_words);
-    if (r < 0 && why.code != AL_CODE_NOT_INITIALIZED) {
-        *err = why;
-        why = AL_ERROR_INIT;
+    r = al_shell_open(call, args->working_dir, ret_repo, err);
+    if (r < 0)
         return r;
-    }
-    *ret_repo = repo;
-    r = al_shell_words_read(words, &args->args, repo, err);
+    repo = *ret_repo;
+    r = al_shell_words_read(words, &args->args, *ret_repo, err);
     if (r == 0)
-        r = al_shell_connection_read(words, repo, &session->defaults, err);
+        r = al_shell_connection_read(words, repo, &al_call_session(call)->defaults, err);
     if (r == 0)
         r = check_place("--git-dir", words->git_dir, repo ? repo->at.git_dir : NULL, err);
     return r < 0 ? r

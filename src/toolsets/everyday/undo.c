@@ -140,6 +140,10 @@ static int refuse(const struct al_rollback *rollback, struct al_error *err)
 
     if (!names->count && rollback->committed.count)
         return refuse_committed(rollback, err);
+    if (rollback->meanwhile.count)
+        return al_failure_set(err, "A user can take both back: 'airlock rollback --force'.",
+                              "%s, ran at the same time, and may have changed the same",
+                              rollback->meanwhile.items[0]);
     if (!names->count)
         return al_failure_set(err,
                               "A user can look with 'airlock diff' and go back with 'airlock "

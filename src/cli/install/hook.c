@@ -1,0 +1,515 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * airlock hook CLIENT: an event of a client's own hooks on standard input, the answer on standard
+ * output.
+ *
+ *   a session begins   what the model is told, the PATH of its shell, a checkpoint in the
+ * background before a tool      a process is left behind whose call is the execution: it takes a
+ * checkpoint, and waits after it           that process is told to end: it takes the checkpoint
+ * after a turn ends        so are those of the session that still wait, as interrupted ones
+ *
+ * The client goes on after TIME_MS at the latest, whatever happens here.
+ *
+ * Source: the clients' own documentation of their hooks.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/environment.h"
+#include "cli/help.h"
+#include "cli/install/clients.h"
+#include "cli/options.h"
+#include "cli/setup.h"
+#include "gitops/command.h"
+#include "guard/redact.h"
+#include "guard/text.h"
+#include "history/journal.h"
+#include "proc/hold.h"
+#include "toolsets/commands/commands.h"
+#include "toolsets/commands/words.h"
+#include "util/clock.h"
+#include "util/fs.h"
+#include "util/log.h"
+
+#define TIME_MS         1800
+#define EVENT_MAX_BYTES (64u << 20)
+#define WAITING_MAX     64
+#define ID_MAX_BYTES    128u
+
+/* 2 would tell the client to stop what it does. */
+#define FAILED 1
+
+/* One event.  Strings are borrowed from it. */
+struct hook {
+    struct al_options options;
+    const struct al_client *client;
+    int64_t deadline_ms;
+    json_t *event;
+    const char *name, *session, *tool, *call_id;
+    json_t *input; /* of the tool, as the model gave it; owned; NULL: none */
+};
+
+/* --- The answer --- */
+
+static void print(json_t *answer)
+{
+    al_auto(al_json_decrefp) json_t *object = answer;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    al_json_dump(object, false, &text);
+    al_str_addc(&text, '\n');
+    (void)al_write_all(STDOUT_FILENO, text.buf, text.len);
+}
+
+/* Tell the model something. */
+static void tell(const struct hook *hook, const char *text)
+{
+    json_t *answer = al_json_object(), *own = al_json_object();
+
+    al_json_set(own, "hookEventName", al_json_string(hook->name));
+    al_json_set(own, "additionalContext", al_json_string(text));
+    al_json_set(answer, "hookSpecificOutput", own);
+    print(answer);
+}
+
+static void deny(const struct hook *hook, const char *why)
+{
+    const bool plainly = hook->client->hooks->denies_plainly;
+    json_t *answer = al_json_object(), *own = plainly ? answer : al_json_object();
+
+    if (!plainly) {
+        al_json_set(own, "hookEventName", al_json_string(hook->name));
+        al_json_set(answer, "hookSpecificOutput", own);
+    }
+    al_json_set(own, plainly ? "decision" : "permissionDecision", al_json_string("deny"));
+    al_json_set(own, plainly ? "reason" : "permissionDecisionReason", al_json_string(why));
+    print(answer);
+}
+
+/* --- The client's shell --- */
+
+/* The lines of a shell after which airlock is its git, and knows the session; NULL: this program is
+ * not installed. */
+static char *exports_of(const struct hook *hook)
+{
+    al_auto(al_freep) char *shim = al_client_shim();
+    al_auto(al_str_clear) struct al_str word = AL_STR_INIT;
+
+    if (!shim)
+        return NULL;
+    al_shell_words_add(&word, shim); /* with a space before it */
+    return al_asprintf("export PATH=%s:$PATH%s%s\n", word.buf + 1,
+                       hook->session ? " AIRLOCK_SESSION=" : "",
+                       hook->session ? hook->session : "");
+}
+
+/* Have the client run the command with these lines before it. */
+static void rewrite(const struct hook *hook)
+{
+    const char *command = al_json_get_string(hook->input, "command");
+    al_auto(al_freep) char *exports = command ? exports_of(hook) : NULL;
+    al_auto(al_freep) char *text = exports ? al_asprintf("%s%s", exports, command) : NULL;
+    json_t *answer = al_json_object(), *own = al_json_object(), *input = al_json_object();
+
+    al_json_set(input, "command", al_json_string(text ? text : ""));
+    al_json_set(own, "hookEventName", al_json_string(hook->name));
+    al_json_set(own, "tool_input", input);
+    al_json_set(answer, "hookSpecificOutput", own);
+    if (text)
+        print(answer);
+    else
+        json_decref(answer);
+}
+
+/* Take these lines away again: the event after the tool may have the one or the other. */
+static void undo_rewrite(struct hook *hook)
+{
+    const char *command = al_json_get_string(hook->input, "command");
+    al_auto(al_freep) char *exports = command ? exports_of(hook) : NULL;
+
+    if (exports && al_starts_with(command, exports))
+        al_json_set(hook->input, "command", al_json_string(command + strlen(exports)));
+}
+
+/* --- The call in the held process --- */
+
+/* Make the call of a tool of the toolset `commands`. */
+static int make_call(struct al_setup *setup, const struct hook *hook, const struct al_tool *tool,
+                     const json_t *arguments, struct al_result *result, struct al_error *err)
+{
+    const struct al_listed_tool listed = {
+        .tool = tool,
+        .toolset = al_toolset_find(&setup->toolsets, "commands"),
+    };
+    int r;
+
+    (void)unsetenv("CLAUDE_CODE_SESSION_ID"); /* what the event says counts */
+    (void)(hook->session ? setenv("AIRLOCK_SESSION", hook->session, 1)
+                         : unsetenv("AIRLOCK_SESSION"));
+    r = al_setup_session(setup, err);
+    if (r < 0)
+        return r;
+    al_setup_one_call(setup);
+    al_call_run(&setup->session,
+                &(struct al_call_input){ .tool = &listed,
+                                         .arguments = arguments,
+                                         .client = hook->client->name,
+                                         .call_id = hook->call_id },
+                result);
+    return 0;
+}
+
+/* Tell the one that waits why nothing is held, beginning with the status. */
+static void report(int fd, int status, const char *why)
+{
+    al_auto(al_freep) char *line = al_asprintf("%d %s", status, why);
+
+    (void)al_write_all(fd, line, strlen(line));
+}
+
+static void run_held(const struct hook *hook, const struct al_tool *tool, const json_t *arguments,
+                     int fd, int client)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    al_auto(al_result_clear) struct al_result result = AL_RESULT_INIT;
+    al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
+    const struct al_git_shell shell = { .in_fd = client, .out_fd = fd, .err_fd = -1, .env = &env };
+    struct al_setup setup;
+    int r = al_setup_config(&setup, &hook->options, &err);
+
+    setup.session.caller_shell = &shell;
+    setup.serves_shell = true;
+    if (r == 0)
+        r = al_setup_tools(&setup, &err);
+    if (r == 0)
+        r = make_call(&setup, hook, tool, arguments, &result, &err);
+    if (r < 0 || result.status != AL_OK)
+        report(fd, r < 0 ? r : (int)result.status, r < 0 ? err.message : result.text.buf);
+    al_setup_clear(&setup);
+    al_close(fd);
+    al_close(client);
+}
+
+/* --- Events --- */
+
+static int load_config(const struct hook *hook, struct al_setup *setup)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    int r = al_setup_config(setup, &hook->options, &err);
+
+    if (r < 0)
+        al_log_note("%s", err.message);
+    return r;
+}
+
+/* Nothing is held, for this reason. */
+static void fail(const struct hook *hook, const char *why)
+{
+    al_auto(al_freep) char *line = al_text_join_lines(why);
+    al_auto(al_freep) char *text =
+        al_asprintf("airlock has no checkpoint from before this: %s", line);
+    struct al_setup setup;
+
+    if (load_config(hook, &setup) == 0 && setup.config.hooks.on_failure == AL_HOOK_FAILURE_DENY)
+        deny(hook, text);
+    else
+        al_log_note("%s", text);
+    al_setup_clear(&setup);
+}
+
+/* Read what the held process says.  True: the tool may begin. */
+static bool listen(const struct hook *hook, pid_t pid, int fd)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    char buf[4096], *why;
+    ssize_t n = 1;
+    long status;
+
+    while (n > 0 && text.len < sizeof(buf) && strcmp(text.buf, AL_HOOK_READY) != 0) {
+        if (!al_hold_await(fd, hook->deadline_ms)) {
+            al_close(al_hold_end(pid, AL_HOLD_DROPPED));
+            fail(hook, "it took too long");
+            return false;
+        }
+        n = read(fd, buf, sizeof(buf));
+        al_str_add(&text, buf, n > 0 ? (size_t)n : 0);
+    }
+    if (!strcmp(text.buf, AL_HOOK_READY))
+        return true;
+    status = strtol(text.buf, &why, 10);
+    why += strspn(why, " ");
+    if (status == AL_ERR_APPROVAL_DENIED || status == AL_ERR_APPROVAL_REQUIRED ||
+        status == AL_ERR_NOT_GRANTED)
+        deny(hook, why);
+    else
+        fail(hook, *why ? why : "airlock ended");
+    return false;
+}
+
+/* Go to the file that the tool writes, or where its shell is. */
+static bool change_directory(const struct hook *hook)
+{
+    const char *cwd = al_json_get_string(hook->event, "cwd");
+    const char *file = al_json_get_string(hook->input, "file_path");
+    al_auto(al_freep) char *dir = file && *file == '/' ? al_strdup(file) : NULL;
+
+    while (dir && *dir) {
+        *strrchr(dir, '/') = '\0';
+        if (*dir && chdir(dir) == 0)
+            return true;
+    }
+    return cwd && *cwd == '/' && chdir(cwd) == 0;
+}
+
+static void begin(const struct hook *hook)
+{
+    struct al_tool tool = al_tool_commands_hook;
+    int fd = -1, client = -1;
+    pid_t pid;
+
+    if (!change_directory(hook)) {
+        fail(hook, "its directory cannot be entered");
+        return;
+    }
+    pid = al_hold_begin(&fd, &client);
+    if (pid == 0) {
+        tool.name = hook->tool;
+        run_held(hook, &tool, hook->input, fd, client);
+    } else if (pid > 0) {
+        if (listen(hook, pid, fd) && hook->client->hooks->rewrites)
+            rewrite(hook);
+        al_close(fd);
+    } else {
+        fail(hook, strerrordesc_np((int)-pid));
+    }
+}
+
+/* Executions of the session that wait for their end. */
+struct waiting {
+    const struct hook *hook;
+    const json_t *input; /* as the journal has it */
+    long pid[WAITING_MAX];
+    size_t count;
+    char *newest; /* when the one of a call without an id began, the newest so far */
+};
+
+static bool is_member(const json_t *call, const char *name, const char *value)
+{
+    const char *its = al_json_get_string(call, name);
+
+    return its && value && !strcmp(its, value);
+}
+
+/* The one of this call; or all of the session after a turn.  Without an id, two calls of one input
+ * are the same, and the newest one counts. */
+static void take_waiting(void *payload, long pid, const json_t *call)
+{
+    struct waiting *waiting = payload;
+    const struct hook *hook = waiting->hook;
+    const char *time = al_json_get_string(call, "time");
+
+    if (!is_member(call, "operation", AL_HOOK_OPERATION) ||
+        !is_member(call, "conversation_id", hook->session) || !time ||
+        waiting->count == AL_COUNT(waiting->pid))
+        return;
+    if (hook->tool && hook->call_id && !is_member(call, "call_id", hook->call_id))
+        return;
+    if (hook->tool && !hook->call_id) {
+        if (!is_member(call, "tool", hook->tool) ||
+            !json_equal(json_object_get(call, "input"), waiting->input) ||
+            (waiting->newest && strcmp(time, waiting->newest) < 0))
+            return;
+        free(waiting->newest);
+        waiting->newest = al_strdup(time);
+        waiting->count = 0;
+    }
+    waiting->pid[waiting->count++] = pid;
+}
+
+/* Tell those that wait to end, and wait for it as long as there is time.  How many there were. */
+static size_t end_waiting(const struct hook *hook, enum al_hold_end how)
+{
+    al_auto(al_json_decrefp) json_t *input = hook->tool ? al_redact_input(hook->input, NULL) : NULL;
+    struct waiting waiting = { .hook = hook, .input = input };
+    int fds[WAITING_MAX];
+    struct al_setup setup;
+
+    if (load_config(hook, &setup) == 0)
+        (void)al_journal_running(setup.journal_file, take_waiting, &waiting);
+    al_setup_clear(&setup);
+    free(waiting.newest);
+    for (size_t i = 0; i < waiting.count; i++)
+        fds[i] = al_hold_end((pid_t)waiting.pid[i], how);
+    for (size_t i = 0; i < waiting.count; i++) {
+        if (fds[i] >= 0)
+            (void)al_hold_await(fds[i], hook->deadline_ms);
+        al_close(fds[i]);
+    }
+    return waiting.count;
+}
+
+/* Whether a word of the command is another git, by its path.  This is advice, and no boundary. */
+static bool names_other_git(const char *command)
+{
+    static const char space[] = " \t\n;&|()`\"'";
+
+    while (command && *(command += strspn(command, space))) {
+        const size_t len = strcspn(command, space);
+
+        if (*command == '/' && len > 4 && !strncmp(command + len - 4, "/git", 4))
+            return true;
+        command += len;
+    }
+    return false;
+}
+
+static void end(const struct hook *hook)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    if (!end_waiting(hook, AL_HOLD_ENDED))
+        al_str_adds(&text, "airlock took no checkpoint before this, so it cannot undo it.");
+    if (names_other_git(al_json_get_string(hook->input, "command")))
+        al_str_addf(&text, "%sCall git by its name alone: that one is airlock's.",
+                    text.len ? " " : "");
+    if (text.len)
+        tell(hook, text.buf);
+}
+
+/* --- The session's start --- */
+
+/* Claude Code has its shell read this file. */
+static bool put_exports(const char *exports)
+{
+    const char *path = al_environment_get("CLAUDE_ENV_FILE");
+    al_auto(al_closep) int fd =
+        path ? open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600) : -1;
+
+    return fd >= 0 && al_write_all(fd, exports, strlen(exports)) == 0;
+}
+
+static void start(const struct hook *hook)
+{
+    static const char about[] =
+        "airlock takes a checkpoint before and after each shell command and edit here, so that all "
+        "of it can be undone: git_undo, or airlock rollback for the user. Files that git ignores "
+        "are in no checkpoint.";
+    static const char about_git[] = " git in this shell is airlock's: it is used as ever, runs "
+                                    "nothing that a repository names, and may ask the user.";
+    al_auto(al_freep) char *exports = exports_of(hook);
+    al_auto(al_freep) char *text = NULL;
+    al_auto(al_json_decrefp) json_t *arguments = al_json_object();
+    int fd = -1, client = -1;
+    bool is_git;
+    pid_t pid;
+
+    if (!change_directory(hook))
+        return;
+    pid = al_hold_begin(&fd, &client);
+    if (pid == 0) {
+        run_held(hook, &al_tool_commands_run, arguments, fd, client);
+        return;
+    }
+    al_close(fd);
+    is_git = exports && (put_exports(exports) || hook->client->hooks->rewrites ||
+                         hook->client->hooks->env_table);
+    text = al_asprintf("%s%s", about, is_git ? about_git : "");
+    tell(hook, text);
+}
+
+/* --- The command --- */
+
+/* Standard input to its end.  False: it is too long, or did not end in time. */
+static bool read_event(struct hook *hook)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    char buf[65536];
+    ssize_t n = 1;
+
+    while (n > 0 && text.len <= EVENT_MAX_BYTES) {
+        if (!al_hold_await(STDIN_FILENO, hook->deadline_ms))
+            return false;
+        n = read(STDIN_FILENO, buf, sizeof(buf));
+        al_str_add(&text, buf, n > 0 ? (size_t)n : 0);
+    }
+    hook->event = n == 0 ? json_loadb(text.buf, text.len, JSON_ALLOW_NUL, NULL) : NULL;
+    return json_is_object(hook->event);
+}
+
+/* Whether the journal can have it as the id of a session, as AIRLOCK_SESSION, or of a call. */
+static bool is_id(const char *text)
+{
+    const size_t len = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                                    "._:-");
+
+    return len && len <= ID_MAX_BYTES && !text[len];
+}
+
+static void take_members(struct hook *hook)
+{
+    const char *session = al_json_get_string(hook->event, "session_id");
+    const char *call_id = al_json_get_string(hook->event, "tool_use_id");
+
+    hook->name = al_json_get_string(hook->event, "hook_event_name");
+    hook->tool = al_json_get_string(hook->event, "tool_name");
+    hook->input = json_deep_copy(json_object_get(hook->event, "tool_input"));
+    if (!json_is_object(hook->input)) {
+        json_decref(hook->input);
+        hook->input = NULL;
+    }
+    if (session && is_id(session))
+        hook->session = session;
+    if (call_id && is_id(call_id))
+        hook->call_id = call_id;
+    if (hook->client->hooks->rewrites)
+        undo_rewrite(hook);
+}
+
+static void answer(struct hook *hook)
+{
+    const enum al_event event = al_client_event(hook->client, hook->name ? hook->name : "");
+    const bool changes = hook->tool && al_client_changes(hook->client, hook->tool);
+
+    if (event == AL_EVENT_START)
+        start(hook);
+    else if (event == AL_EVENT_BEFORE && changes)
+        begin(hook);
+    else if (event == AL_EVENT_AFTER && changes)
+        end(hook);
+    else if (event == AL_EVENT_CLOSE)
+        (void)end_waiting(hook, AL_HOLD_DROPPED);
+}
+
+int al_cmd_hook(int argc, char **argv)
+{
+    struct hook hook = { .deadline_ms = al_clock_ms() + TIME_MS };
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    const char *nearest = NULL;
+    int code = AL_EXIT_OK;
+
+    hook.options.command = "hook";
+    if (al_options_read_all(&hook.options, false, &argc, argv, &err) < 0) {
+        al_log_note("%s", err.message);
+        code = FAILED;
+    } else if (hook.options.help) {
+        code = al_help_command("hook");
+    } else {
+        hook.client = argc == 1 ? al_client_find(argv[0], &nearest) : NULL;
+        if (!hook.client || !hook.client->hooks)
+            code = FAILED;
+        if (code)
+            al_log_note("hook needs a client that has hooks: claude-code, codex or gemini");
+    }
+    if (!code && hook.client && read_event(&hook)) {
+        take_members(&hook);
+        answer(&hook);
+    }
+    json_decref(hook.input);
+    json_decref(hook.event);
+    al_options_clear(&hook.options);
+    return code;
+}

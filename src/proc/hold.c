@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proc/hold.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "util/clock.h"
+#include "util/fs.h"
+
+/* Blocked in the held process from its beginning on. */
+static const int signals[] = { [AL_HOLD_ENDED] = SIGUSR1, [AL_HOLD_DROPPED] = SIGUSR2 };
+
+/* The parent of a process, and whether it is a shell itself.  0: unknown. */
+static pid_t parent_of(pid_t pid, bool *ret_is_shell)
+{
+    static const char *const shells[] = { "(sh)",  "(bash)", "(dash)",    "(zsh)",
+                                          "(ash)", "(ksh)",  "(busybox)", "(fish)" };
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_freep) char *path = al_asprintf("/proc/%ld/stat", (long)pid);
+    const char *name, *end;
+    long parent = 0;
+
+    *ret_is_shell = false;
+    if (al_fs_read(AT_FDCWD, path, 4096, &text) < 0)
+        return 0;
+    name = strchr(text.buf, '(');
+    end = strrchr(text.buf, ')'); /* the name may have any bytes */
+    if (!name || !end || sscanf(end + 1, " %*c %ld", &parent) != 1)
+        return 0;
+    for (size_t i = 0; i < AL_COUNT(shells); i++)
+        *ret_is_shell |= (size_t)(end + 1 - name) == strlen(shells[i]) &&
+                         !strncmp(name, shells[i], strlen(shells[i]));
+    return (pid_t)parent;
+}
+
+/* Clients start a hook by a shell. */
+static int open_client(void)
+{
+    pid_t pid = getppid();
+    bool is_shell = true;
+
+    while (pid > 1) {
+        const pid_t above = parent_of(pid, &is_shell);
+
+        if (!is_shell)
+            return (int)syscall(SYS_pidfd_open, pid, 0);
+        pid = above;
+    }
+    return -1;
+}
+
+static void settle(void)
+{
+    const int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    sigset_t set;
+
+    (void)sigemptyset(&set);
+    for (size_t i = 0; i < AL_COUNT(signals); i++)
+        (void)sigaddset(&set, signals[i]);
+    (void)sigprocmask(SIG_BLOCK, &set, NULL);
+    (void)setsid();
+    for (int i = 0; fd >= 0 && i <= STDERR_FILENO; i++)
+        (void)dup2(fd, i);
+    al_close(fd);
+}
+
+pid_t al_hold_begin(int *ret_fd, int *ret_client)
+{
+    int fds[2];
+    pid_t pid;
+
+    if (pipe2(fds, O_CLOEXEC) < 0)
+        return -errno;
+    *ret_client = open_client();
+    pid = fork();
+    if (pid < 0)
+        pid = -errno;
+    if (pid == 0)
+        settle();
+    *ret_fd = fds[pid == 0];
+    al_close(fds[pid != 0]);
+    if (pid != 0)
+        al_close(*ret_client);
+    if (pid < 0)
+        al_close(*ret_fd);
+    return pid;
+}
+
+bool al_hold_await(int fd, int64_t deadline_ms)
+{
+    struct pollfd wanted = { .fd = fd, .events = POLLIN };
+    const int64_t left = deadline_ms - al_clock_ms();
+
+    return poll(&wanted, 1, left > 0 ? (int)left : 0) > 0;
+}
+
+bool al_hold_is_dropped(void)
+{
+    sigset_t pending;
+
+    return sigpending(&pending) == 0 && sigismember(&pending, signals[AL_HOLD_DROPPED]) == 1;
+}
+
+enum al_hold_end al_hold_wait(int client)
+{
+    struct pollfd wanted[2] = { { .events = POLLIN }, { .fd = client, .events = POLLIN } };
+    struct signalfd_siginfo info = { .ssi_signo = 0 };
+    sigset_t set;
+
+    (void)sigemptyset(&set);
+    for (size_t i = 0; i < AL_COUNT(signals); i++)
+        (void)sigaddset(&set, signals[i]);
+    wanted[0].fd = signalfd(-1, &set, SFD_CLOEXEC);
+    while (poll(wanted, 2, -1) < 0 && errno == EINTR)
+        continue;
+    if (!(wanted[0].revents & POLLIN) || read(wanted[0].fd, &info, sizeof(info)) < 0)
+        info.ssi_signo = 0;
+    al_close(wanted[0].fd);
+    return info.ssi_signo == (uint32_t)signals[AL_HOLD_ENDED] ? AL_HOLD_ENDED : AL_HOLD_DROPPED;
+}
+
+int al_hold_end(pid_t pid, enum al_hold_end how)
+{
+    const int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+    if (fd < 0)
+        return -errno;
+    if (syscall(SYS_pidfd_send_signal, fd, signals[how], NULL, 0) == 0)
+        return fd;
+    al_close(fd);
+    return -errno;
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A process that goes on behind the one that was started, until another one tells it to end: what
+ * one event of a client begins and a later one ends.
+ */
+#ifndef AL_PROC_HOLD_H
+#define AL_PROC_HOLD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/** How a held process was told to end. */
+enum al_hold_end {
+    AL_HOLD_ENDED,   /**< what it waits for has ended */
+    AL_HOLD_DROPPED, /**< nobody will say so, or the client is gone */
+};
+
+/**
+ * Fork a process with a session of its own, which has none of the standard streams.  Call this
+ * before any thread is started.
+ *
+ * @param[out] ret_fd      In this process: a pipe that it reads what the other one writes from, and
+ *                         its end.  In the other one: where to write.
+ * @param[out] ret_client  In the other process: a pidfd of the client, that is the next process
+ *                         above this one that is no shell; -1: there is none.
+ * @return The id of the other process; 0 in that one; -errno.
+ */
+pid_t al_hold_begin(int *ret_fd, int *ret_client);
+
+/** In the held process: wait until it is told to end, or the client is gone. */
+enum al_hold_end al_hold_wait(int client);
+
+/** In the held process: whether it has been told to end as one that is dropped. */
+bool al_hold_is_dropped(void);
+
+/** Tell a held process to end.  A pidfd to wait for it with, or -errno. */
+int al_hold_end(pid_t pid, enum al_hold_end how);
+
+/** Wait for input from a descriptor, or for the end of the process of a pidfd.  False: not before
+ * the deadline of al_clock_ms(). */
+bool al_hold_await(int fd, int64_t deadline_ms);
+
+#endif

@@ -1,0 +1,357 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""airlock hook: each shell command and edit of a client is an execution between two checkpoints."""
+import fcntl
+import os
+import signal
+import subprocess
+import time
+import tomllib
+
+import harness
+import hooks
+import test_install
+
+
+class Hook(hooks.Case):
+    def wait_for(self, condition):
+        deadline = time.monotonic() + 30
+        while not condition():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
+
+    def test_start(self):
+        """the model is told in 400 bytes, the shell finds airlock's git, a checkpoint is taken"""
+        path = self.base / "environment"
+        path.write_text("export MINE=1\n", encoding="ascii")
+        answer = self.send(self.recorded("start"), env={"CLAUDE_ENV_FILE": str(path)})["hookSpecificOutput"]
+        self.assertEqual(answer["hookEventName"], "SessionStart")
+        self.assertIn("git_undo", answer["additionalContext"])
+        self.assertLessEqual(len(answer["additionalContext"].encode()), 400)
+        script = f'. "{path}"; command -v git; echo $MINE$AIRLOCK_SESSION'
+        out = subprocess.run(["sh", "-c", script], env=self.env, capture_output=True, check=True).stdout.decode()
+        self.assertEqual(out, f"{self.shim}/git\n1s1\n")
+        self.wait_for(lambda: (self.home / ".local/state/airlock/tool_log.jsonl").exists() and self.log("run"))
+        self.assertEqual((self.log()[0]["operation"], self.log()[0]["conversation_id"]), ("snapshot", "s1"))
+        (self.shim / "git").unlink()
+        answer = self.send(self.recorded("start"), env={"CLAUDE_ENV_FILE": str(path)})["hookSpecificOutput"]
+        self.assertNotIn("git in this shell", answer["additionalContext"])
+
+    def test_command(self):
+        """a command is one execution, with the client's ids, and comes back with one undo"""
+        self.write("u.txt", "untracked\n")
+        self.assertIsNone(self.send(self.recorded("before")))
+        self.assertIn("echo two", self.running()[0])
+        for name, text in (("a.txt", "two\n"), ("n.txt", "new\n")):
+            self.write(name, text)
+        (self.root / "u.txt").unlink()
+        self.assertIsNone(self.send(self.recorded("after")))
+        self.assertEqual(self.running(), [])
+        line = self.log()[-1]
+        wanted = {"tool": "Bash", "operation": "hook", "agent": "claude-code", "conversation_id": "s1",
+                  "call_id": "toolu_01ABC123", "outcome": "ok", "summary": "echo two >a.txt"}
+        self.assertEqual({name: line[name] for name in wanted}, wanted)
+        self.assertEqual(line["input"]["command"], "echo two >a.txt")
+        self.assertEqual(line["changes"], "3 files changed, 1 added, 1 removed")
+        self.airlock("rollback")
+        self.assertEqual((self.text(), self.text("u.txt"), (self.root / "n.txt").exists()),
+                         ("one\n", "untracked\n", False))
+
+    def test_failed_and_edit(self):
+        """a tool that failed ends as one that did not; an edit elsewhere is of the repository there"""
+        self.send(self.recorded("before"))
+        self.write("a.txt", "two\n")
+        self.assertIsNone(self.send(self.recorded("failed")))
+        self.assertEqual((self.log()[-1]["outcome"], self.log()[-1]["changes"]), ("ok", "1 file changed"))
+        other = self.base / "other"
+        self.git("init", "-q", str(other))
+        (other / "a.txt").write_text("one\n", encoding="ascii")
+        edit = {"tool_input": {"file_path": f"{other}/new/b.txt", "content": "x"}, "tool_name": "Write"}
+        self.assertIsNone(self.around(lambda: (other / "a.txt").write_text("two\n", encoding="ascii"), "_edit", **edit))
+        self.assertEqual(self.log()[-1]["repository"], str(other))
+        self.airlock("rollback", cwd=other)
+        self.assertEqual((other / "a.txt").read_text(encoding="ascii"), "one\n")
+
+    def test_each_client(self):
+        """the recorded events of each client: a command, an edit, a turn that ends between the two"""
+        for client in ("claude-code", "codex", "gemini"):
+            self.client, session = client, f"of-{client}"
+            answer = self.send(self.recorded("start", session=session))["hookSpecificOutput"]
+            self.assertIn("git_undo", answer["additionalContext"])
+            self.assertEqual("git in this shell" in answer["additionalContext"], client != "claude-code")
+            for name in ("", "_edit"):
+                before = self.send(self.recorded("before" + name, session=session))
+                self.assertEqual(bool(before), client == "gemini" and not name)
+                self.write("a.txt", client)
+                event = self.recorded("after" + name, session=session)
+                if before:
+                    event["tool_input"] |= before["hookSpecificOutput"]["tool_input"]
+                    self.assertEqual(event["tool_input"]["command"],
+                                     f"export PATH={self.shim}:$PATH AIRLOCK_SESSION={session}\necho two >a.txt")
+                self.assertIsNone(self.send(event))
+                line = self.log()[-1]
+                self.assertEqual((line["outcome"], line["agent"], line["conversation_id"], line["changes"]),
+                                 ("ok", client, session, "1 file changed"))
+                self.assertEqual(line["tool"], event["tool_name"])
+                self.airlock("rollback", "--agent", client)
+                self.assertEqual(self.text(), "one\n")
+            self.send(self.recorded("before", session=session))
+            self.assertIsNone(self.send(self.recorded("stop", session=session)))
+            self.assertEqual(self.log()[-1]["outcome"], "interrupted")
+        self.config('[[tools.approval.rule]]\ntool = "hook"\ndecision = "deny"\n')
+        self.assertEqual(self.send(self.recorded("before"))["decision"], "deny")
+
+    def test_leaves_alone(self):
+        """tools that read, airlock's own, and events that are not known are no executions"""
+        for event in (self.recorded("before_read"), self.recorded("before_own"),
+                      self.recorded("before", hook_event_name="Unheard"), self.recorded("before", tool_name="Bas"),
+                      self.recorded("stop"), self.recorded("prompt"), self.recorded("end")):
+            self.assertIsNone(self.send(event))
+        self.assertFalse((self.home / ".local/state/airlock/tool_log.jsonl").exists() and self.log())
+
+    def test_calls_at_once(self):
+        """two calls at once are told by their ids; without ids by their input, the newest first"""
+        for call, text in (("a", "x"), ("b", "y")):
+            self.send(self.recorded("before", tool_use_id=call, tool_input={"command": text}))
+        self.assertEqual(len(self.running()), 2)
+        self.send(self.recorded("after", tool_use_id="a", tool_input={"command": "x"}))
+        self.assertEqual([line["call_id"] for line in self.log()], ["a"])
+        for text in ("z", "y"):
+            event = self.recorded("before", tool_input={"command": text})
+            del event["tool_use_id"]
+            self.send(event)
+        event = self.recorded("after", tool_input={"command": "y"})
+        del event["tool_use_id"]
+        self.assertIsNone(self.send(event))
+        self.assertEqual([line.get("call_id") for line in self.log()], ["a", None])
+        self.assertIsNone(self.send(self.recorded("stop")))
+        self.assertEqual(self.running(), [])
+        self.assertEqual([line["outcome"] for line in self.log()], ["ok", "ok", "interrupted", "interrupted"])
+
+    def test_interrupted(self):
+        """without an end it is closed with the turn, also when the client or the process died"""
+        for name in ("prompt", "stop", "end"):
+            self.send(self.recorded("before", session="s2"))
+            self.send(self.recorded("before"))
+            self.write("a.txt", name)
+            self.send(self.recorded(name))
+            self.assertEqual(len(self.running()), 1)
+            self.assertEqual((self.log()[-1]["outcome"], self.log()[-1]["changes"]), ("interrupted", "1 file changed"))
+            self.airlock("rollback")
+            self.assertEqual(self.text(), "one\n")
+            self.send(self.recorded("after", session="s2"))
+        self.assert_dies()
+        self.send(self.recorded("before"))
+        os.kill(int(self.running()[0].split()[2]), signal.SIGKILL)
+        self.wait_for(lambda: not self.running())
+        self.assertIn("no checkpoint", self.send(self.recorded("after"))["hookSpecificOutput"]["additionalContext"])
+        self.airlock("call", "git_status")
+        self.assertEqual(self.log("Bash")[-1]["outcome"], "interrupted")
+
+    def assert_dies(self):
+        """The client, which is no shell, sends a beginning and dies."""
+        client = ("import subprocess,sys,os,signal\n"
+                  "subprocess.run(['sh', '-c', sys.argv[1]], input=sys.stdin.buffer.read(), check=True)\n"
+                  "os.kill(os.getpid(), signal.SIGKILL)\n")
+        done = subprocess.run(["python3", "-c", client, f'"{self.airlock_path}" hook claude-code; true'], env=self.env,
+                              input=hooks.json.dumps(self.recorded("before")).encode(), check=False)
+        self.assertEqual(done.returncode, -signal.SIGKILL)
+        self.wait_for(lambda: not self.running())
+        self.assertEqual(self.log()[-1]["outcome"], "interrupted")
+
+    def test_not_covered(self):
+        """what no checkpoint covers is told; on_failure = "deny" holds a tool back, never a bad event"""
+        blocked = self.home / ".local/state"
+        blocked.mkdir(parents=True, exist_ok=True)
+        (blocked / "airlock").write_text("no directory\n", encoding="ascii")
+        self.assertIsNone(self.send(self.recorded("before")))
+        self.assertIn("no checkpoint", self.said)
+        told = self.send(self.recorded("after"))["hookSpecificOutput"]
+        self.assertEqual(told["hookEventName"], "PostToolUse")
+        self.assertIn("cannot undo", told["additionalContext"])
+        self.config('[hooks]\non_failure = "deny"\n')
+        told = self.send(self.recorded("before"))["hookSpecificOutput"]
+        self.assertEqual(told["permissionDecision"], "deny")
+        self.assertIn("no checkpoint", told["permissionDecisionReason"])
+        self.assertIsNone(self.send(b"{"))
+
+    def test_too_late(self):
+        """a checkpoint that takes too long holds no tool back, and is none"""
+        self.airlock("snapshot")
+        [lock] = (self.home / ".local/state/airlock").glob("*/lock")
+        with open(lock, "r+", encoding="ascii") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            self.assertIsNone(self.send(self.recorded("before"), limit=2.5))
+            self.assertIn("too long", self.said)
+        self.wait_for(lambda: not self.running())
+        self.assertIn("cannot undo", str(self.send(self.recorded("after"))))
+        self.assertEqual(self.log()[-1]["outcome"], "timeout")
+
+    def test_another_git(self):
+        """a git that is named by its path is advised against, and goes on"""
+        event = {"tool_input": {"command": "cd x && /usr/bin/git status"}}
+        told = self.around(lambda: None, **event)["hookSpecificOutput"]["additionalContext"]
+        self.assertIn("by its name", told)
+        self.assertIsNone(self.around(lambda: None, tool_input={"command": "ls /usr/bin/github .git/git"}))
+
+    def test_rules(self):
+        """a rule holds a tool back; `allow` is never said"""
+        self.config('[[tools.approval.rule]]\ntool = "hook"\ndecision = "deny"\nmessage = "Not today."\n')
+        told = self.send(self.recorded("before"))["hookSpecificOutput"]
+        self.assertEqual(told["permissionDecision"], "deny")
+        self.assertIn("Not today.", told["permissionDecisionReason"])
+        self.assertEqual(self.running(), [])
+
+    def test_outside(self):
+        """outside of a repository and of the roots the tool goes on; the second is told"""
+        elsewhere = self.base / "elsewhere"
+        elsewhere.mkdir()
+        self.assertIsNone(self.around(lambda: None, cwd=elsewhere))
+        self.assertIsNone(self.log()[-1]["git_commit"])
+        self.config(f'roots = ["{self.root}"]\n')
+        self.assertIsNone(self.send(self.recorded("before", cwd=elsewhere)))
+        self.assertIn("no checkpoint", self.said)
+        self.assertIn("cannot undo", str(self.send(self.recorded("after", cwd=elsewhere))))
+        self.assertEqual(self.log()[-1]["outcome"], "refused")
+        self.assertIsNone(self.around(lambda: None, cwd=self.root))
+
+    def test_secrets(self):
+        """secrets of the input are in no record, while it runs and after"""
+        secret = "ghp_" + "A1b2C3d4" * 5
+        event = {"tool_input": {"command": f"curl -H 'Authorization: Bearer {secret}' x"}}
+        self.assertIsNone(self.send(self.recorded("before", **event)))
+        state = self.home / ".local/state/airlock"
+        texts = [path.read_bytes() for path in (state / "open").iterdir()]
+        self.assertIsNone(self.send(self.recorded("after", **event)))
+        for text in [*texts, (state / "tool_log.jsonl").read_bytes()]:
+            self.assertNotIn(secret.encode(), text)
+
+    def test_hostile_events(self):
+        """no event stops the client, or is answered with more than its form"""
+        deep = b'{"a":' * 100000
+        before = self.recorded("before")
+        for event in (b"", b"\xff\xfe{", b"[]", b"null", b'"x"', deep, b"{}" * 10, b"\0" * 100,
+                      b'{"hook_event_name":"PreToolUse"}', b'{"hook_event_name":7,"tool_name":[]}'):
+            self.assertIsNone(self.send(event))
+        for change in ({"tool_name": 5}, {"tool_name": None}, {"tool_name": "\x1b[31mBash"}, {"tool_name": "Bash|Edit"},
+                       {"tool_name": ""}, {"hook_event_name": "\0"}):
+            self.assertIsNone(self.send(before | change))
+        self.assertEqual(self.running(), [])
+        for change in ({"cwd": 5}, {"cwd": "relative"}, {"cwd": "/no/such"}, {"cwd": "\0"}):
+            self.assertIsNone(self.send(before | change))
+            self.assertIn("no checkpoint", self.said)
+        for change in ({"tool_input": "text"}, {"tool_input": None}, {"session_id": "../../x"}, {"session_id": 5},
+                       {"tool_use_id": "\n"}, {"tool_input": {"command": ["x"], "file_path": 5}},
+                       {"tool_input": {"command": "\0\x1b[2J\u202e" * 100}}, {"tool_use_id": "x" * 10000}):
+            self.assertIsNone(self.send(before | change), change)
+        self.assertIsNone(self.send(before | {"tool_input": {"content": "x" * 20_000_000}}, limit=4))
+        for path in (self.home / ".local/state/airlock/open").iterdir():
+            self.assertLess(path.stat().st_size, 1 << 20)
+            os.kill(int(path.name.split("-")[0]), signal.SIGUSR2)
+        self.wait_for(lambda: not self.running())
+        self.assertNotIn("\x1b", self.airlock("log")[0])
+
+    def test_input_without_end(self):
+        """standard input that does not end, and one without an end to what it sends"""
+        for feed in ("sleep 9", "yes"):
+            with subprocess.Popen(["sh", "-c", feed], stdout=subprocess.PIPE) as source:
+                began = time.monotonic()
+                done = subprocess.run([self.airlock_path, "hook", "claude-code"], env=self.env, stdin=source.stdout,
+                                      capture_output=True, check=False, timeout=harness.WATCHDOG_SECONDS)
+                source.kill()
+            self.assertEqual((done.returncode, done.stdout), (0, b""))
+            self.assertLess(time.monotonic() - began, 4)
+
+    def test_command_line(self):
+        """wrong words end with 1: for a client 2 would mean to stop"""
+        for words in ([], ["unheard"], ["zed"], ["claude-code", "x"], ["--unheard"], ["--config", "/no/such", "claude-code"]):
+            done = subprocess.run([self.airlock_path, "hook", *words], env=self.env, cwd=self.root,
+                                  input=hooks.json.dumps(self.recorded("before")).encode(), capture_output=True,
+                                  check=False, timeout=harness.WATCHDOG_SECONDS)
+            self.assertEqual((done.returncode, done.stdout), (0 if "--config" in words else 1, b""), words)
+            self.assertTrue(done.stderr)
+
+
+class Installed(hooks.Case):
+    """install CLIENT --shell: hooks, the PATH and the rule, shown first and taken away exactly."""
+    FILES = {"claude-code": [".mcp.json", ".claude/settings.json"], "codex": [".codex/config.toml", ".codex/hooks.json"],
+             "gemini": [".gemini/settings.json"]}
+    MINE = {".claude/settings.json": '{\n  // mine\n  "hooks": {\n    "Stop": [{"hooks": [{"type": "command", "command": '
+                                     '"say done"}]}],\n  },\n  "permissions": {"deny": ["Read(.env)"]}\n}\n',
+            ".codex/config.toml": 'model = "x" # mine\n\n[shell_environment_policy.set]\nMINE = "1"\nPATH = "/mine"\n',
+            ".gemini/settings.json": '{"hooks": {"AfterAgent": []}, "ui": {}}\n', ".mcp.json": "{}",
+            ".codex/hooks.json": '{\n\t"hooks": {}\n}\n'}
+
+    def install(self, *words, code=0):
+        done = subprocess.run([self.airlock_path, "install", *words], cwd=self.root, env=self.env, capture_output=True,
+                              stdin=subprocess.DEVNULL, check=False, timeout=harness.WATCHDOG_SECONDS, text=True)
+        self.assertEqual(done.returncode, code, done)
+        return done.stdout + done.stderr
+
+    def settings(self, name):
+        text = (self.root / name).read_text(encoding="utf-8")
+        return tomllib.loads(text) if name.endswith("toml") else test_install.Install.loads(text)
+
+    def check(self, client):
+        """The hooks are there, and do their work when they are run as the client runs them."""
+        hooked = self.settings(self.FILES[client][-1])["hooks"]
+        recorded = hooks.json.loads((hooks.RECORDED / f"{client}.json").read_text(encoding="utf-8"))
+        for name in ("start", "before", "after", "prompt", "stop"):
+            event = self.recorded(name, client)
+            group = hooked[event["hook_event_name"]][-1]
+            [hook] = group["hooks"]
+            self.assertEqual(hook["command"], f"{self.airlock_path} hook {client}")
+            if name in ("before", "after"):
+                self.assertRegex(recorded["before_edit"]["tool_name"], f"^({group['matcher']})$")
+            done = subprocess.run(["sh", "-c", hook["command"]], env=self.env, capture_output=True, check=True,
+                                  input=hooks.json.dumps(event).encode(), timeout=harness.WATCHDOG_SECONDS)
+            self.assertEqual(done.stderr, b"")
+        self.assertEqual(self.log()[-1]["agent"], client)
+        if client == "claude-code":
+            deny = self.settings(".claude/settings.json")["permissions"]["deny"]
+            self.assertEqual(deny[-1], "Bash(/usr/bin/git *)")
+            self.assertNotIn("Bash(git *)", deny)
+        if client == "codex":
+            path = self.settings(".codex/config.toml")["shell_environment_policy"]["set"]["PATH"]
+            self.assertEqual(path, f"{self.shim}:" + (self.env["PATH"] if not self.mine else "/mine"))
+
+    def test_each_client(self):
+        """new files and the user's own; doctor runs an event"""
+        for self.mine in (False, True):
+            for client, names in self.FILES.items():
+                for name in names if self.mine else ():
+                    self.write(name, self.MINE[name])
+                shown = self.install(client, "--shell", "--print")
+                self.assertIn(f"hook {client}", shown)
+                self.assertEqual([name for name in names if (self.root / name).exists()], names if self.mine else [])
+                self.assertTrue(self.install(client, "--shell", "--yes").startswith(shown))
+                self.check(client)
+                self.assertIn("nothing to do", self.install(client, "--shell", "--yes"))
+                out = subprocess.run([self.airlock_path, "doctor"], cwd=self.root, env=self.env, capture_output=True,
+                                     check=False, timeout=harness.WATCHDOG_SECONDS).stdout.decode()
+                [line] = [line for line in out.splitlines() if f"{client} hooks" in line]
+                self.assertIn("is answered", line)
+                self.install(client, "--remove", "--yes")
+                for name in names:
+                    if self.mine:
+                        self.assertEqual(self.text(name), self.MINE[name])
+                    self.assertEqual((self.root / name).exists(), self.mine)
+
+    def test_doctor(self):
+        """a program without its link, and another program in the hooks, are named"""
+        self.install("claude-code", "--shell", "--yes")
+        doctor = lambda: subprocess.run([self.airlock_path, "doctor"], cwd=self.root, env=self.env, check=False,
+                                        capture_output=True, timeout=harness.WATCHDOG_SECONDS).stdout.decode()
+        (self.shim / "git").unlink()
+        self.assertIn("libexec/airlock/bin/git", doctor())
+        path = self.root / ".claude/settings.json"
+        path.write_text(self.text(path).replace(str(self.airlock_path), "/bin/true"), encoding="ascii")
+        self.assertIn("start another program", doctor())
+
+    def test_not_supported(self):
+        """a client without hooks"""
+        self.assertIn("--shell is not supported for Zed", self.install("zed", "--shell", "-y", code=2))
+
+
+if __name__ == "__main__":
+    harness.main()
