@@ -42,7 +42,7 @@ struct al_rollback_options {
 struct al_rollback {
     size_t count; /**< executions that are undone */
     /** The count for a rollback that goes one execution further back.  0: there is none, or this
-     * was a dry run. */
+     * was a dry run or an agent's. */
     size_t further;
     bool resumed; /**< it continued a rollback that was interrupted */
     /** Changes that no execution made and that would be lost. */
