@@ -3,10 +3,12 @@
 """What the commands of an agent's shell write into the journal: sessions, labels, changes, overlaps; and
 what an undo takes along."""
 import json
-import re
+import os
 import subprocess
+import time
 
 import harness
+import test_robust_terminal
 
 CLIENT = "7d1c0e9a-5b7e-4c3f-9d6f-1f2e3d4c5b6a"
 GIT = f"{harness.AIRLOCK} git"
@@ -87,6 +89,85 @@ class Sessions(harness.Case):
         self.airlock("call", "git_undo", session=CLIENT)
         self.assertEqual((self.text(), self.text("b.txt")), ("one\n", "b\n"))
 
+    def config(self, text):
+        path = self.home / ".config/airlock/config.toml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def test_always(self):
+        """"always" lasts as long as the client's session, in all its processes; else it is not offered"""
+        self.config('toolsets = ["git"]\n')
+        file = self.home / ".local/state/airlock/sessions" / f"always-{CLIENT}"
+        for name in (None, "other", CLIENT):
+            env = {"AIRLOCK_SESSION": name} if name else {}
+            terminal = test_robust_terminal.Terminal(self, "git_add", {"paths": ["a.txt"]}, **env)
+            while not terminal.screen.endswith("[d]iff? "):
+                terminal.read()
+            self.assertEqual("until the session ends" in terminal.screen, name is not None)
+            terminal.answer("a\n" if name == CLIENT else "o\n").end()
+            self.assertEqual(self.log()[-1]["decision"], "always" if name == CLIENT else "once")
+        self.airlock("call", "git_add", '{"paths":["a.txt"]}', session=CLIENT)
+        self.assertEqual((self.log()[-1]["decision"], file.stat().st_mode & 0o777), ("always", 0o600))
+        self.airlock("call", "git_add", '{"paths":["a.txt"]}', session="other", code=3)
+        self.airlock("call", "git_add", '{"paths":["."]}', session=CLIENT)
+        old = time.time() - 90000
+        os.utime(file, (old, old))
+        self.airlock("call", "git_add", '{"paths":["a.txt"]}', session=CLIENT, code=3)
+
+    def begin(self, name, session):
+        """A command that writes a file when it is told to, and then ends when it is."""
+        script = f"echo ready; read go; echo {name} >{name}; echo done; read go"
+        command = subprocess.Popen([harness.AIRLOCK, "run", "--", "sh", "-c", script], cwd=self.root,
+                                   env=dict(self.env, AIRLOCK_SESSION=session), stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE)
+        self.assertEqual(command.stdout.readline(), b"ready\n")
+        return command
+
+    def work(self, command):
+        command.stdin.write(b"go\n")
+        command.stdin.flush()
+        self.assertEqual(command.stdout.readline(), b"done\n")
+
+    def end(self, command):
+        with command:
+            command.communicate(b"go\n", harness.WATCHDOG_SECONDS)
+
+    def both(self, *sessions):
+        """Two commands, both of which may have changed both files."""
+        one, two = self.begin("one", sessions[0]), self.begin("two", sessions[1])
+        for step in (self.work, self.end):
+            step(one)
+            step(two)
+
+    def test_others_did_something_else(self):
+        """another session's command that ran meanwhile, and changed other things alone, stays"""
+        one = self.begin("one", CLIENT)
+        self.work(one)
+        two = self.begin("two", "other")
+        self.end(one)
+        self.work(two)
+        self.end(two)
+        self.assertEqual([line.get("overlaps") for line in self.log()], [None, [1]])
+        self.airlock("call", "git_undo", session=CLIENT)
+        self.assertFalse((self.root / "one").exists())
+        self.assertEqual(self.text("two"), "two\n")
+
+    def test_others_may_have_done_the_same(self):
+        """what another session may have changed as well is named, and stays without --force"""
+        self.both(CLIENT, "other")
+        said = self.airlock("call", "git_undo", session="other", code=1)
+        self.assertIn("execution 1, run", said)
+        self.assertEqual((self.text("one"), self.text("two")), ("one\n", "two\n"))
+        self.assertIn("execution 1, run", self.airlock("rollback", "--force"))
+        self.assertFalse((self.root / "two").exists())
+
+    def test_of_one_session(self):
+        """two commands of one session that may have changed the same are one step"""
+        self.both(CLIENT, CLIENT)
+        self.airlock("call", "git_undo", session=CLIENT)
+        self.assertFalse((self.root / "one").exists() or (self.root / "two").exists())
+        self.assertIn("othing to undo", self.airlock("call", "git_undo", session=CLIENT))
+
     def test_overlaps(self):
         """the line that ends last names what ran meanwhile in the same working tree"""
         other = self.base / "other"
@@ -122,15 +203,12 @@ class Sessions(harness.Case):
 
     def test_grant(self):
         """[shell] grant narrows the shell's commands, and nothing else"""
-        config = self.base / "config.toml"
-        config.write_text('[grants.reader]\ntools = ["git"]\nfs = { "%s" = "r" }\n[shell]\ngrant = "reader"\n'
-                          % self.root, encoding="utf-8")
-        where = self.home / ".config/airlock"
-        where.mkdir(parents=True, exist_ok=True)
-        config.rename(where / "config.toml")
+        self.config('[grants.reader]\ntools = ["git"]\nfs = { "%s" = "r" }\n[shell]\ngrant = "reader"\n'
+                    % self.root)
         self.airlock("git", "status")
         self.airlock("git", "tag", "t", code=128)
-        self.shell("true", code=128)
+        self.assertIn("reader", self.shell("true", code=128))
+        self.airlock("call", "git_tag", '{"action": "create", "name": "t"}')
 
 
 if __name__ == "__main__":
