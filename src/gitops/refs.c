@@ -16,12 +16,13 @@
 #include "guard/root.h"
 #include "util/fs.h"
 
-#define REF_MAX_BYTES      4096u
-#define PACKED_PIECE_BYTES (1u << 20)
-#define PACKED_OID_MAX     65 /* SHA-256 in hex, and a newline before it */
-#define SYMREF_DEPTH_MAX   5
-#define ASK_MS             10000
-#define SHALLOW_MAX_BYTES  (1u << 20)
+#define REF_MAX_BYTES       4096u
+#define PACKED_PIECE_BYTES  (1u << 20)
+#define PACKED_OID_MAX      65 /* SHA-256 in hex, and a newline before it */
+#define SYMREF_DEPTH_MAX    5
+#define ASK_MS              10000
+#define SHALLOW_MAX_BYTES   (1u << 20)
+#define FOLLOWERS_MAX_BYTES (1u << 20)
 
 bool al_is_reference(const char *name)
 {
@@ -323,6 +324,25 @@ static void add_rebased(const struct al_location *at, struct al_strv *refs)
     }
 }
 
+void al_ref_followers(const struct al_location *at, struct al_strv *ret_refs)
+{
+    al_auto(al_freep) char *path = al_fs_join(at->git_dir, "rebase-merge/update-refs");
+    al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    size_t number = 0;
+
+    if (fd < 0 || al_fs_read_fd(fd, FOLLOWERS_MAX_BYTES, &text) < 0)
+        return;
+    for (const char *line = text.buf; *line; number++) { /* a name, and two ids */
+        const size_t len = strcspn(line, "\n");
+        al_auto(al_freep) char *ref = number % 3 ? NULL : al_strndup(line, len);
+
+        if (ref && al_is_reference(ref))
+            al_strv_take(ret_refs, al_take(&ref));
+        line += len + (line[len] == '\n');
+    }
+}
+
 void al_ref_head_branches(const struct al_location *at, struct al_strv *ret_names)
 {
     static const char heads[] = "refs/heads/";
@@ -332,6 +352,7 @@ void al_ref_head_branches(const struct al_location *at, struct al_strv *ret_name
     if (!refs.count)
         al_strv_add(ret_names, "HEAD");
     add_rebased(at, &refs);
+    al_ref_followers(at, &refs);
     for (size_t i = 0; i < refs.count; i++) {
         const char *ref = refs.items[i];
 

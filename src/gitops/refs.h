@@ -65,9 +65,13 @@ char *al_shallow_commits(const struct al_location *at);
  * text is neither.  Caller frees. */
 char *al_ref_value(const char *text, bool sha256);
 
+/** Append the full names of the other branches that a stopped rebase moves when it is completed, by
+ * git's notes of --update-refs. */
+void al_ref_followers(const struct al_location *at, struct al_strv *ret_refs);
+
 /** Append the branches that a commit would move: the current branch and, if that is a symbolic
- * reference, those it leads to.  "HEAD" when it is detached.  Also the branch of a stopped
- * rebase, which moves when the rebase is completed. */
+ * reference, those it leads to.  "HEAD" when it is detached.  Also the branches of a stopped
+ * rebase, which move when the rebase is completed. */
 void al_ref_head_branches(const struct al_location *at, struct al_strv *ret_names);
 
 #endif

@@ -117,6 +117,8 @@ static void find_moves(struct al_call *call)
         add_current_branch(call);
     if (moves & (AL_MOVES_NAMED | AL_MOVES_NEW))
         add_named(call, AL_PARAM_BRANCH, "refs/heads/", !(moves & AL_MOVES_NAMED), &call->moves);
+    if (writes_refs && call->tool->moves_along)
+        call->tool->moves_along(call, &call->moves);
     if (moves & AL_MOVES_STASH)
         al_strv_add(&call->moves, "refs/stash");
     for (size_t i = 0; i < call->moves.count; i++)

@@ -105,9 +105,15 @@ void al_call_named_branches(const struct al_call *call, unsigned flag, struct al
 
 static void add_branches(const struct al_call *call, struct al_strv *branches)
 {
+    al_auto(al_strv_clear) struct al_strv along = AL_STRV_INIT;
+
     al_call_named_branches(call, AL_PARAM_BRANCH, branches);
     if (!branches->count && call->tool->moves_branch && call->repo)
         al_ref_head_branches(&call->repo->at, branches);
+    if (call->tool->moves_along)
+        call->tool->moves_along(call, &along);
+    for (size_t i = 0; i < along.count; i++)
+        al_strv_add(branches, along.items[i] + strlen("refs/heads/"));
 }
 
 /** Collects paths as names relative to the top. */

@@ -267,6 +267,10 @@ struct al_tool {
     unsigned (*moves)(const struct al_operation *operation);
     unsigned moves_always;
 
+    /** Stages 5 and 6: append the full names of further branches that the call moves, as stage 4
+     * has found them.  NULL: there are none. */
+    void (*moves_along)(const struct al_call *call, struct al_strv *ret_refs);
+
     /** Stage 6: append further files that the call overwrites, in the same form.  The checkpoint
      * has to contain them; the approval does not depend on them. */
     int (*overwritten_files)(struct al_call *call, const void *args, struct al_strv *out,

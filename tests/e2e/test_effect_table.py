@@ -93,7 +93,9 @@ class Effects(random_calls.Repository):
         return None
 
     def options(self, seed):
-        self.is_workflow = seed % 4 == 0
+        self.is_workflow, self.is_everyday = seed % 4 == 0, seed % 4 == 2
+        if self.is_everyday:
+            return ("--toolset", "everyday")
         first = () if self.is_workflow else ("--toolset", "git")
         return (*first, "--toolset", "workflow", "--toolset", "parallel")
 
@@ -114,11 +116,33 @@ class Effects(random_calls.Repository):
             lambda: ("git_branch", {"action": "create", "name": pick(random_calls.BRANCHES)}),
         ))())
 
+    def everyday_call(self):
+        """A call of the toolset everyday that moves several branches, or goes on with one."""
+        pick, target = self.random.choice, self.random.choice(random_calls.BRANCHES)
+        mine = self.out("rev-list", "--reverse", "--no-merges", "-3", "HEAD", check=False).split()
+        plan = [{"commit": commit, "do": pick(("pick", "drop", "fixup") if i else ("pick",))}
+                for i, commit in enumerate(mine)]
+        return ("call", *pick((
+            lambda: ("git_rebase", {"onto": target, "update_refs": True}),
+            lambda: ("git_rebase", {"onto": target, "update_refs": True}),
+            lambda: ("git_rebase", {"onto": target, "update_refs": True, "autosquash": True}),
+            lambda: ("git_rebase", {"plan": plan, "update_refs": True}),
+            lambda: ("git_conflicts", {"action": "resolve", "take": pick(("ours", "theirs")),
+                                       "continue": True}),
+            lambda: ("git_conflicts", {"action": pick(("continue", "skip", "abort"))}),
+            lambda: ("git_cherry_pick", {"commits": [target]}),
+            lambda: ("git_switch", {"branch": target}),
+            lambda: ("git_commit", {"message": pick(("m", "fixup! made")), "all": True}),
+            lambda: ("git_merge", {"branch": target}),
+        ))())
+
     def call_at_random(self):
         pick = self.random.choice
         branch = pick(random_calls.BRANCHES)
         if self.is_workflow:
             return self.workflow_call()
+        if self.is_everyday:
+            return self.everyday_call()
         if self.random.random() < 0.4:
             return super().call_at_random()
         return ("call", *pick((
@@ -252,6 +276,10 @@ class Effects(random_calls.Repository):
             if without or files is not None:
                 partial.add((tool, line["operation"]))
         return partial
+
+    def test_random_everyday(self):
+        """the same of calls that move several branches, and of those that go on"""
+        self.check(random_calls.SEED * 4 + 2, 40)
 
     def test_random(self):
         """random calls in generated repositories change nothing outside of their checkpoints"""

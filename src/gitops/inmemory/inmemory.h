@@ -223,6 +223,7 @@ struct al_replayed {
     char *tip;              /**< the last commit; `onto` if there is none */
     struct al_strv commits; /**< for each step that was done the commit that has its change; "": it
                                was dropped */
+    struct al_strv tips;    /**< for each step that was done the last commit then */
     bool stopped;           /**< at step number `commits.count`, from 0 */
     bool stopped_empty;     /**< since nothing was left of it; else since it conflicts */
     struct al_merged conflict;

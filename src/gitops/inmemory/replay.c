@@ -372,6 +372,7 @@ void al_replayed_clear(struct al_replayed *replayed)
 {
     free(replayed->tip);
     al_strv_clear(&replayed->commits);
+    al_strv_clear(&replayed->tips);
     al_merged_clear(&replayed->conflict);
     *replayed = AL_REPLAYED_INIT;
 }
@@ -717,8 +718,11 @@ int al_inmemory_replay(struct al_inmemory *memory, const struct al_replay *repla
     r = find_attributes(&with, err);
     for (size_t i = 0; replay->is_root && i < replay->nsteps; i++)
         al_inmemory_add_bound(memory, replay->steps[i].commit);
-    for (size_t i = 0; r == 0 && !replayed.stopped && i < replay->nsteps; i++)
+    for (size_t i = 0; r == 0 && !replayed.stopped && i < replay->nsteps; i++) {
         r = replay_step(&with, &replay->steps[i], &commits.items[i + 1], err);
+        if (r == 0 && !replayed.stopped)
+            al_strv_add(&replayed.tips, with.tip.oid);
+    }
     memory->keeps_attributes = false;
     if (r == 0 && with.at_root)
         r = refuse_root(&with, err);

@@ -322,6 +322,8 @@ int al_git_skip(struct al_repo *repo, size_t max_bytes, struct al_run_limits *bu
     int r = al_git_skip_check(repo, budget, err);
 
     if (r == 0)
+        r = al_rebase_forget_moved(repo, err);
+    if (r == 0)
         r = go_on(repo, state, "--skip", max_bytes, budget, &outcome, err);
     if (r < 0)
         return r;

@@ -3,12 +3,18 @@
 
 #include <stdlib.h>
 
+#include "gitops/follow/branch_use.h"
 #include "gitops/git_lock.h"
 #include "gitops/inmemory/inmemory.h"
 #include "gitops/plumbing/revision.h"
+#include "gitops/reading/read_refs.h"
 #include "gitops/reading/worktree_state.h"
+#include "gitops/refs.h"
+#include "gitops/replay/work.h"
 #include "gitops/run.h"
 #include "guard/text.h"
+
+/* --- Uncommitted changes --- */
 
 #define NAMED_MAX 10u
 
@@ -185,4 +191,163 @@ int al_uncommitted_bring(struct al_repo *repo, const char *from, const char *to,
     if (r == 0)
         r = read_tree(repo, bringing.new_index, NULL, budget, err);
     return r < 0 ? r : al_git_refresh_index(&repo->at, budget, err);
+}
+
+/* --- Branches --- */
+
+#define HEADS "refs/heads/"
+#define NONE  SIZE_MAX
+
+/* Where branches go, while those of the repository are gone through. */
+struct placing {
+    const struct al_repo *repo;
+    const struct al_strv *list;
+    struct al_replay_work *work;
+    struct al_strv current, *held;
+    struct al_error *err;
+    int r;
+};
+
+/* The last step that makes something of a commit. */
+static size_t find_step(const struct al_replay_work *work, const char *commit)
+{
+    for (size_t i = work->nsteps - work->rests; i-- > 0;) {
+        const struct al_work_step *step = &work->steps[i];
+
+        if (!strcmp(step->part_of ? step->part_of : step->commit, commit))
+            return i;
+    }
+    return NONE;
+}
+
+static size_t find_listed(const struct al_strv *list, const char *commit)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (!strcmp(list->items[i], commit))
+            return i;
+    return NONE;
+}
+
+static bool step_melds(const struct al_replay_work *work, size_t i)
+{
+    return i < work->nsteps - work->rests &&
+           (work->steps[i].kind == AL_REPLAY_SQUASH || work->steps[i].kind == AL_REPLAY_FIXUP);
+}
+
+/* Whether a step that melds was moved: what is before it is another step than in the list.  git
+ * --autosquash puts it between a commit and the branches there; so do users. */
+static bool is_moved(const struct placing *to, size_t step)
+{
+    const struct al_replay_work *work = to->work;
+    size_t i = find_listed(to->list, work->steps[step].commit), before = NONE;
+
+    if (work->autosquashes)
+        return true;
+    while (i != NONE && before == NONE && i-- > 0)
+        before = find_step(work, to->list->items[i]);
+    return before != step - 1 || (step_melds(work, before) && is_moved(to, before));
+}
+
+/* The number of steps after which a branch at this commit of the list is moved.  One whose commit
+ * is gone, or was moved into another, goes to what is left before it. */
+static size_t find_place(const struct placing *to, size_t listed)
+{
+    const struct al_replay_work *work = to->work;
+    size_t after = 0;
+
+    for (size_t i = listed + 1; !after && i-- > 0;) {
+        const size_t step = find_step(work, to->list->items[i]);
+
+        if (step != NONE && !(step_melds(work, step) && is_moved(to, step)))
+            after = step + 1;
+    }
+    if (after && step_melds(work, after) && is_moved(to, after))
+        while (step_melds(work, after))
+            after++;
+    return after;
+}
+
+static void hold(const char *name, const struct al_branch_user *user, struct al_strv *held)
+{
+    static const char *const uses[] = { [AL_BRANCH_CHECKED_OUT] = "checked out",
+                                        [AL_BRANCH_REBASED] = "being rebased",
+                                        [AL_BRANCH_BISECTED] = "being bisected" };
+    al_auto(al_freep) char *branch = al_text_sanitize_line(name);
+    al_auto(al_freep) char *top = al_text_sanitize_line(user->top ? user->top : "elsewhere");
+
+    al_strv_addf(held, "%s (%s%s %s)", branch, uses[user->use], user->top ? " in" : "", top);
+}
+
+static bool place_branch(void *payload, const struct al_listed_ref *branch)
+{
+    struct placing *to = payload;
+    struct al_replay_work *work = to->work;
+    const size_t listed = find_listed(to->list, branch->hash);
+    al_auto(al_freep) char *ref = al_asprintf(HEADS "%s", branch->name);
+    al_auto(al_freep) char *value = listed == NONE ? NULL : al_ref_read_loose(&to->repo->at, ref);
+    al_auto(al_branch_users_clear) struct al_branch_users users = { .items = NULL };
+
+    if (listed == NONE || al_strv_contains(&to->current, ref) ||
+        (value && al_starts_with(value, "ref:"))) /* what it stands for moves by itself */
+        return true;
+    to->r = al_branch_find_users(to->repo, ref, &users, to->err);
+    if (users.count)
+        hold(branch->name, &users.items[0], to->held);
+    if (to->r < 0 || users.count)
+        return to->r == 0;
+    work->followers =
+        al_reallocarray(work->followers, work->nfollowers + 1, sizeof(*work->followers));
+    work->followers[work->nfollowers++] = (struct al_follower){ .ref = al_take(&ref),
+                                                                .from = al_strdup(branch->hash),
+                                                                .after = find_place(to, listed) };
+    return true;
+}
+
+int al_replay_add_followers(const struct al_repo *repo, const struct al_strv *list,
+                            struct al_replay_work *work, struct al_run_limits *budget,
+                            struct al_strv *ret_held, struct al_error *err)
+{
+    const struct al_refs_query query = { .ids = true };
+    struct placing to = { .repo = repo,
+                          .list = list,
+                          .work = work,
+                          .current = AL_STRV_INIT,
+                          .held = ret_held,
+                          .err = err };
+    int r;
+
+    al_ref_follow_head(&repo->at, &to.current);
+    r = al_git_read_refs(repo, &query, place_branch, &to, budget, err);
+    al_strv_clear(&to.current);
+    return r < 0 ? r : to.r;
+}
+
+const char *al_follower_to(const struct al_replay_work *work, const struct al_follower *follower)
+{
+    const struct al_strv *tips = &work->replayed.tips;
+
+    if (!follower->after)
+        return work->onto;
+    return follower->after <= tips->count ? tips->items[follower->after - 1] : NULL;
+}
+
+int al_replay_check_followers(const struct al_repo *repo, const struct al_replay_work *work,
+                              struct al_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < work->nfollowers; i++) {
+        const struct al_follower *follower = &work->followers[i];
+        al_auto(al_freep) char *now = al_ref_oid(&repo->at, follower->ref);
+        al_auto(al_freep) char *name = al_text_sanitize_line(follower->ref + strlen(HEADS));
+        al_auto(al_branch_users_clear) struct al_branch_users users = { .items = NULL };
+
+        r = al_branch_find_users(repo, follower->ref, &users, err);
+        if (r == 0 && (users.count || strcmp(now, follower->from) != 0))
+            r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
+                                  "'%s', which was to follow, was moved or checked out while this "
+                                  "was prepared; nothing was done",
+                                  name);
+    }
+    return r;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Uncommitted changes that go along when the branch moves to another commit.
+ * Uncommitted changes that go along when the branch moves to another commit.  along.c also has the
+ * branches that do (work.h).
  *
  * Changes of files that do not differ between the two commits stay as they are, which
  * git-read-tree(1) does.  The others are merged in memory: the index, and the files, each with the

@@ -770,6 +770,7 @@ int al_replay_autosquash(const struct al_repo *repo, const struct al_strv *list,
         place(entries, i);
     }
     add_entries(entries, list->count, work);
+    work->autosquashes = true;
     for (size_t i = 0; i < list->count; i++)
         free(entries[i].subject);
     return 0;

@@ -163,6 +163,12 @@ static int move_head(struct al_repo *repo, const struct al_advance *advance,
 
     if (advance->sets_orig_head)
         al_str_addf(&input, "update ORIG_HEAD %s\n", advance->from);
+    for (size_t i = 0; advance->along && i < advance->along->nfollowers; i++) {
+        const struct al_follower *follower = &advance->along->followers[i];
+
+        al_str_addf(&input, "update %s %s %s\n", follower->ref,
+                    al_follower_to(advance->along, follower), follower->from);
+    }
     if (advance->detaches)
         al_str_adds(&input, "option no-deref\n");
     al_str_addf(&input, "update HEAD %s %s\n", to, advance->from);
@@ -394,6 +400,14 @@ static int add_message_line(struct al_repo *repo, struct al_replay_work *work, c
     return add_subject(repo, made, budget, todo, err);
 }
 
+/* Add the lines that move branches to what so many steps have made. */
+static void add_followers(const struct al_replay_work *work, size_t steps, struct al_str *todo)
+{
+    for (size_t i = 0; i < work->nfollowers; i++)
+        if (work->followers[i].after == steps)
+            al_str_addf(todo, "update-ref %s\n", work->followers[i].ref);
+}
+
 static int add_chain(struct al_repo *repo, struct al_replay_work *work, const struct chain *chain,
                      bool always_kept, struct al_run_limits *budget, struct al_str *todo,
                      struct al_error *err)
@@ -407,10 +421,13 @@ static int add_chain(struct al_repo *repo, struct al_replay_work *work, const st
 
         r = add_line(repo, work, i, i == chain->first ? work->steps[chain->spoken].message : NULL,
                      is_fixup ? "fixup" : "squash", budget, todo, err);
+        if (i + 1 < chain->end)
+            add_followers(work, i + 1, todo);
     }
     if (r == 0 && kept.len)
         r = add_message_line(repo, work, work->steps[chain->first].commit, kept.buf, budget, todo,
                              err);
+    add_followers(work, chain->end, todo);
     return r;
 }
 
@@ -420,6 +437,7 @@ static int make_todo(struct al_repo *repo, struct al_replay_work *work,
     bool always_kept = false;
     int r = find_always_kept(repo, budget, &always_kept, err);
 
+    add_followers(work, 0, todo);
     for (size_t first = 0; r == 0 && first < work->nsteps;) {
         const struct chain chain = find_chain(work, first);
 
@@ -436,12 +454,21 @@ static int write_state_file(int dir, const char *name, const char *text, struct 
     return r < 0 ? al_error_errno(err, -r, "cannot write the state of the rebase") : 0;
 }
 
+/* git's own notes: a branch, where it is, and where it goes, which is not known. */
+static void note_followers(const struct al_replay_work *work, struct al_str *out)
+{
+    for (size_t i = 0; i < work->nfollowers; i++)
+        al_str_addf(out, "%s\n%s\n%0*d\n", work->followers[i].ref, work->followers[i].from,
+                    (int)strlen(work->followers[i].from), 0);
+}
+
 static int write_state(struct al_repo *repo, const struct al_replay_work *work, const char *branch,
                        const char *todo, struct al_error *err)
 {
     al_auto(al_freep) char *onto = al_asprintf("%s\n", work->onto);
     al_auto(al_freep) char *head = al_asprintf("%s\n", work->head);
     al_auto(al_freep) char *name = al_asprintf("%s\n", branch ? branch : "detached HEAD");
+    al_auto(al_str_clear) struct al_str followers = AL_STR_INIT;
     const char *const files[][2] = {
         { "head-name", name },
         { "onto", onto },
@@ -467,7 +494,8 @@ static int write_state(struct al_repo *repo, const struct al_replay_work *work, 
     for (size_t i = 0; r == 0 && i < AL_COUNT(files); i++)
         if (files[i][0])
             r = write_state_file(dir, files[i][0], files[i][1], err);
-    return r;
+    note_followers(work, &followers);
+    return r == 0 && followers.len ? write_state_file(dir, "update-refs", followers.buf, err) : r;
 }
 
 static int begin(struct al_repo *repo, struct al_replay_work *work, struct al_run_limits *budget,
@@ -553,6 +581,12 @@ struct al_replay_work *al_replay_work_new(void)
     return work;
 }
 
+static void follower_clear(struct al_follower *follower)
+{
+    free(follower->ref);
+    free(follower->from);
+}
+
 void al_replay_work_free(struct al_replay_work *work)
 {
     if (!work)
@@ -560,7 +594,11 @@ void al_replay_work_free(struct al_replay_work *work)
     for (size_t i = 0; i < work->nsteps; i++) {
         free(work->steps[i].commit);
         free(work->steps[i].message);
+        free(work->steps[i].part_of);
     }
+    for (size_t i = 0; i < work->nfollowers; i++)
+        follower_clear(&work->followers[i]);
+    free(work->followers);
     free(work->steps);
     free(work->onto);
     free(work->onto_name);
@@ -617,6 +655,24 @@ static void leave_rests(struct al_replay_work *work)
     work->replayed.tip = al_strdup(last ? done->items[last - 1] : work->onto);
 }
 
+/* Leave those that will move.  Nothing is left of a history that begins anew before its first
+ * commit. */
+static void leave_followers(struct al_replay_work *work)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < work->nfollowers; i++) {
+        struct al_follower *follower = &work->followers[i];
+        const char *to = al_follower_to(work, follower);
+
+        if ((to && !strcmp(to, follower->from)) || (work->is_root && !follower->after))
+            follower_clear(follower);
+        else
+            work->followers[kept++] = *follower;
+    }
+    work->nfollowers = kept;
+}
+
 int al_replay_work_try(const struct al_repo *repo, struct al_replay_work *work,
                        struct al_run_limits *budget, struct al_error *err)
 {
@@ -634,6 +690,8 @@ int al_replay_work_try(const struct al_repo *repo, struct al_replay_work *work,
         r = replay(work, budget, err);
     if (r == 0 && work->rests && !work->replayed.stopped)
         leave_rests(work);
+    if (r == 0)
+        leave_followers(work);
     return r;
 }
 
@@ -727,6 +785,21 @@ static int reflog_of(const struct al_replay_work *work, struct al_run_limits *bu
     return r;
 }
 
+/* A branch may be moved to what a commit was before another one was melded with it. */
+static int accept_followers(const struct al_replay_work *work, struct al_run_limits *budget,
+                            struct al_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < work->nfollowers; i++) {
+        const char *to = al_follower_to(work, &work->followers[i]);
+
+        if (!al_strv_contains(&work->replayed.commits, to))
+            r = al_inmemory_accept(work->memory, to, budget, err);
+    }
+    return r;
+}
+
 static int finish(struct al_repo *repo, const struct al_replay_work *work,
                   struct al_run_limits *budget, struct al_error *err)
 {
@@ -737,6 +810,8 @@ static int finish(struct al_repo *repo, const struct al_replay_work *work,
 
     if (r == 0)
         r = al_inmemory_accept(work->memory, files, budget, err);
+    if (r == 0)
+        r = accept_followers(work, budget, err);
     if (r < 0)
         return r;
     return al_git_advance(repo,
@@ -745,6 +820,7 @@ static int finish(struct al_repo *repo, const struct al_replay_work *work,
                                                 .left = work->files ? work->replayed.tip : NULL,
                                                 .reflog = reflog,
                                                 .keeps_head = work->no_commit,
+                                                .along = work,
                                                 .sets_orig_head = work->kind == AL_WORK_REBASE },
                           budget, err);
 }
@@ -781,6 +857,9 @@ int al_replay_work_do(struct al_repo *repo, struct al_replay_work *work, size_t 
         ret_outcome->up_to_date = true;
         return 0;
     }
+    r = al_replay_check_followers(repo, work, err);
+    if (r < 0)
+        return r;
     if (!work->replayed.stopped)
         return finish(repo, work, budget, err);
     r = check_no_overwrite(work, budget, err);

@@ -68,6 +68,8 @@ int al_commit_list_rebase(const struct al_repo *repo, const char *onto, bool all
  * Source: git-read-tree(1) "Two Tree Merge", git-update-ref(1).
  */
 
+struct al_replay_work;
+
 /** What to move, and how. */
 struct al_advance {
     const char *from;   /**< the commit of HEAD */
@@ -75,8 +77,9 @@ struct al_advance {
     const char *reflog; /**< the entry of the reflog: "rebase (finish)" */
     const char *left; /**< the commit that the branch and the index move to: the difference to `to`
                          is left uncommitted.  NULL: `to` */
-    bool keeps_head;  /**< only the index and the working tree move: the change is not committed */
-    bool detaches;    /**< HEAD leaves its branch, which stays */
+    const struct al_replay_work *along; /**< its branches move in the same transaction; NULL */
+    bool keeps_head; /**< only the index and the working tree move: the change is not committed */
+    bool detaches;   /**< HEAD leaves its branch, which stays */
     bool sets_orig_head;
 };
 
@@ -97,8 +100,15 @@ enum al_replay_work_kind { AL_WORK_REBASE, AL_WORK_CHERRY_PICK, AL_WORK_REVERT }
 /** One step; the strings are owned. */
 struct al_work_step {
     char *commit, *message;
+    char *part_of; /**< the commit that was split; NULL: `commit` is one of the branch */
     enum al_replay_kind kind;
     unsigned mainline;
+};
+
+/** Another branch that follows: it points at a commit that is replayed.  The strings are owned. */
+struct al_follower {
+    char *ref, *from; /**< its full name, and the commit that it leaves */
+    size_t after;     /**< it moves to what so many steps have made */
 };
 
 /** Commits to replay, and what came of it. */
@@ -112,6 +122,9 @@ struct al_replay_work {
     struct al_work_step *steps;
     size_t nsteps;
     size_t rests; /**< so many steps at the end are left uncommitted; such work must not stop */
+    bool autosquashes; /**< what is melded goes in front of the branches of what it melds with */
+    struct al_follower *followers; /**< al_replay_work_try() leaves those that will move */
+    size_t nfollowers;
 
     /* Set by al_replay_work_try(). */
     char *head; /**< the commit of HEAD */
@@ -133,6 +146,25 @@ void al_replay_work_add(struct al_replay_work *work, enum al_replay_kind kind, c
 int al_replay_autosquash(const struct al_repo *repo, const struct al_strv *list,
                          struct al_replay_work *work, struct al_run_limits *budget,
                          struct al_error *err);
+
+/**
+ * Add the other local branches that point at commits to be replayed, as `git rebase --update-refs`
+ * places them.  With the steps in the work.
+ *
+ * @param list      What is replayed, oldest first, in the order that it has.
+ * @param ret_held  Those that stay since a working tree uses them, and why: safe text.
+ */
+int al_replay_add_followers(const struct al_repo *repo, const struct al_strv *list,
+                            struct al_replay_work *work, struct al_run_limits *budget,
+                            struct al_strv *ret_held, struct al_error *err);
+
+/** Fail if one of them was moved, or is used by a working tree, by now. */
+int al_replay_check_followers(const struct al_repo *repo, const struct al_replay_work *work,
+                              struct al_error *err);
+
+/** The commit that it moves to, after al_replay_work_try(); NULL: it is not known, since the
+ * replay stops before. */
+const char *al_follower_to(const struct al_replay_work *work, const struct al_follower *follower);
 
 /** Make new work the rebase of the current branch onto a commit, and try it.
  *

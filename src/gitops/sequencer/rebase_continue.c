@@ -19,15 +19,20 @@
 #include "guard/nofollow.h"
 #include "util/fs.h"
 
+#define FOLLOWERS_NAMED 20
+
+static const char followers_file[] = "rebase-merge/update-refs";
+
 /* --- Todo --- */
 
-/* The todo commands that are allowed. Every other command runs a program (exec), writes references
- * (label, update-ref), moves HEAD (reset), or merges as files in the repository say (merge). */
+/* The todo commands that are allowed. update-ref only moves what vet_followers() has looked at.
+ * Every other command runs a program (exec), writes references (label), moves HEAD (reset), or
+ * merges as files in the repository say (merge). */
 static bool is_allowed(const char *word, bool *ret_is_commit)
 {
     static const char *const commits[] = { "pick", "p",      "reword", "r",     "edit",
                                            "e",    "squash", "s",      "fixup", "f" };
-    static const char *const others[] = { "drop", "d", "noop", "break", "b" };
+    static const char *const others[] = { "drop", "d", "noop", "break", "b", "update-ref", "u" };
 
     for (size_t i = 0; i < AL_COUNT(commits); i++)
         if (!strcmp(word, commits[i]))
@@ -170,6 +175,27 @@ static int vet_todo(const struct al_repo *repo, size_t *ret_left, struct al_strv
     return refuse(why, err);
 }
 
+/* Read git's notes of the branches that it moves at the end: of each the name, the old and the new
+ * id, a line each.  Rules have to see all of them, so nothing else may be in there. */
+static int read_followers(const struct al_repo *repo, struct al_str *text, struct al_strv *refs,
+                          struct al_error *err)
+{
+    const int r = al_operation_file(repo, followers_file, text);
+    bool is_safe = r == 0 || r == -ENOENT;
+    size_t lines = 0;
+
+    al_ref_followers(&repo->at, refs);
+    for (const char *at = text->buf; is_safe && *at; lines++) {
+        const size_t len = strcspn(at, "\n");
+
+        is_safe = at[len] && (lines % 3 ? (len == 40 || len == 64) && al_is_oid(at, len)
+                                        : al_starts_with(at, "refs/heads/"));
+        at += len + 1;
+    }
+    is_safe = is_safe && strlen(text->buf) == text->len && lines == 3 * refs->count;
+    return is_safe ? 0 : refuse("has notes of other branches that cannot be read", err);
+}
+
 /* Refuse state files that change how the rebase continues. */
 static int vet_state_files(const struct al_repo *repo, struct al_error *err)
 {
@@ -178,11 +204,14 @@ static int vet_state_files(const struct al_repo *repo, struct al_error *err)
     } files[] = {
         { "rebase-merge/gpg_sign_opt", "signs its commits" },
         { "rebase-apply/gpg_sign_opt", "signs its commits" },
-        { "rebase-merge/update-refs", "moves other branches too" },
     };
     al_auto(al_str_clear) struct al_str strategy = AL_STR_INIT;
-    int r;
+    al_auto(al_str_clear) struct al_str followers = AL_STR_INIT;
+    al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
+    int r = read_followers(repo, &followers, &refs, err);
 
+    if (r < 0)
+        return r;
     for (size_t i = 0; i < AL_COUNT(files); i++) {
         al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
@@ -280,6 +309,7 @@ int al_git_rebase_preview(const struct al_repo *repo, struct al_run_limits *budg
 {
     static const struct al_diff_options staged = { .cached = true, .unified = -1 };
     al_auto(al_str_clear) struct al_str excerpt = AL_STR_INIT;
+    al_auto(al_strv_clear) struct al_strv followers = AL_STRV_INIT;
     size_t left = 0;
     int r = check(repo, budget, &left, err);
 
@@ -290,30 +320,57 @@ int al_git_rebase_preview(const struct al_repo *repo, struct al_run_limits *budg
     al_str_adds(out, "A rebase is in progress and goes on");
     if (left)
         al_str_addf(out, ", with %zu more commit%s after this one", left, left == 1 ? "" : "s");
+    al_ref_followers(&repo->at, &followers);
+    if (followers.count)
+        al_str_adds(out, "; then these branches follow: ");
+    al_text_add_list(out, &followers, FOLLOWERS_NAMED);
     al_str_addf(out, ".\n%s", excerpt.len ? excerpt.buf : "Nothing of this commit is left.\n");
     return 0;
+}
+
+/* Write a state file of git's, if its directory is there: the two backends have one each. */
+static int write_notes(const struct al_repo *repo, const char *file, const char *text,
+                       struct al_error *err)
+{
+    al_auto(al_closep) int git_dir = -1;
+    al_auto(al_closep) int parent = -1;
+    const char *name;
+    int r = al_location_open_git_dir(&repo->at, &git_dir, err);
+
+    if (r < 0)
+        return r;
+    parent = al_nofollow_open_parent(git_dir, file, false, &name);
+    r = parent < 0 ? 0 : al_fs_write_atomic(parent, name, text, strlen(text), 0666, true);
+    return r < 0 ? al_error_errno(err, -r, "cannot write the notes of the rebase") : 0;
 }
 
 /* Write the message of the next commit into git's state files. git overwrites them at the next
  * stop. */
 static int write_message(const struct al_repo *repo, const char *message, struct al_error *err)
 {
-    static const char *const files[] = { "rebase-merge/message", "rebase-apply/final-commit" };
-    al_auto(al_closep) int git_dir = -1;
-    int r = al_location_open_git_dir(&repo->at, &git_dir, err);
+    int r = write_notes(repo, "rebase-merge/message", message, err);
 
-    for (size_t i = 0; r == 0 && i < AL_COUNT(files); i++) {
-        const char *name;
-        al_auto(al_closep) int parent = al_nofollow_open_parent(git_dir, files[i], false, &name);
-        int written;
+    return r < 0 ? r : write_notes(repo, "rebase-apply/final-commit", message, err);
+}
 
-        if (parent < 0)
-            continue; /* the rebase uses the other backend */
-        written = al_fs_write_atomic(parent, name, message, strlen(message), 0666, true);
-        if (written < 0)
-            r = al_error_errno(err, -written, "cannot write the message of the commit");
+int al_rebase_forget_moved(const struct al_repo *repo, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str kept = AL_STR_INIT;
+    al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
+    int r = read_followers(repo, &text, &refs, err);
+    const char *at = text.buf;
+
+    for (size_t i = 0; r == 0 && i < refs.count; i++) {
+        al_auto(al_freep) char *now = al_ref_oid(&repo->at, refs.items[i]);
+        const char *from = strchr(at, '\n') + 1;
+        const size_t len = strcspn(from, "\n"), whole = (size_t)(from - at) + 2 * (len + 1);
+
+        if (strlen(now) == len && !strncmp(now, from, len))
+            al_str_add(&kept, at, whole);
+        at += whole;
     }
-    return r;
+    return r < 0 || kept.len == text.len ? r : write_notes(repo, followers_file, kept.buf, err);
 }
 
 /* Whether a line of a text begins with a character. */
@@ -371,6 +428,8 @@ static int run(struct al_repo *repo, const char *message, size_t max_bytes,
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     int r = message ? write_message(repo, message, err) : 0;
 
+    if (r == 0)
+        r = al_rebase_forget_moved(repo, err);
     if (r == 0)
         r = add_comment_char(repo, &config, err);
     if (r < 0)

@@ -72,6 +72,10 @@ char *al_rebase_vet_todo(const char *todo, size_t *ret_left, struct al_strv *ret
  */
 char *al_sequencer_vet_todo(const char *todo, struct al_strv *ret_commits);
 
+/** Before a rebase goes on: let it forget the other branches that it was to move at its end, but
+ * that somebody else has moved since.  git would fail at its end. */
+int al_rebase_forget_moved(const struct al_repo *repo, struct al_error *err);
+
 /** The commits that the operation in progress replays after the one at which it stopped, in order,
  * appended.  Their ids may be abbreviated.  A list that cannot be read, or is refused, has none. */
 void al_todo_left(const struct al_repo *repo, struct al_strv *out);

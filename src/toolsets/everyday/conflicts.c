@@ -13,6 +13,7 @@
 #include "gitops/porcelain/resume.h"
 #include "gitops/preview/affected_files.h"
 #include "gitops/preview/diff_excerpt.h"
+#include "gitops/refs.h"
 #include "gitops/replay/work.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
@@ -403,7 +404,8 @@ static int conflicts_resolve(struct al_call *call, const void *p, struct al_resu
     return r;
 }
 
-#define OUTPUT_BYTES 4096u
+#define OUTPUT_BYTES    4096u
+#define FOLLOWERS_BYTES 400u
 
 /* The id of the commit at which it stopped; "" if it cannot be told.  Caller frees. */
 static char *stopped_commit(const struct al_repo *repo)
@@ -740,6 +742,43 @@ static int went_on(struct al_call *call, enum al_operation_state state, const ch
     return 0;
 }
 
+/* The other branches that a stopped rebase moves when it is done: each, and where it is. */
+static void list_followers(const struct al_repo *repo, struct al_strv *out)
+{
+    al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
+
+    al_ref_followers(&repo->at, &refs);
+    for (size_t i = 0; i < refs.count; i++) {
+        al_strv_add(out, refs.items[i]);
+        al_strv_take(out, al_ref_oid(&repo->at, refs.items[i]));
+    }
+}
+
+/* Say where they are now.  git leaves one that somebody else has moved. */
+static void add_followers(const struct al_repo *repo, const struct al_strv *followers,
+                          struct al_str *text)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    for (size_t i = 0; i + 1 < followers->count; i += 2) {
+        al_auto(al_freep) char *now = al_ref_oid(&repo->at, followers->items[i]);
+        al_auto(al_str_clear) struct al_str name = AL_STR_INIT;
+        const bool stays = !strcmp(now, followers->items[i + 1]);
+
+        al_place_add_name(followers->items[i] + strlen("refs/heads/"), &name);
+        al_strv_addf(&names,
+                     !*now   ? "%s is gone"
+                     : stays ? "%s stays at %.8s"
+                             : "%s to %.8s",
+                     name.buf, now);
+    }
+    if (!names.count)
+        return;
+    al_str_adds(text, "Moved along: ");
+    al_answer_add_items(&names, FOLLOWERS_BYTES, text);
+    al_str_addc(text, '\n');
+}
+
 static int go_on(struct al_call *call, const void *p, struct al_result *result,
                  struct al_error *err)
 {
@@ -750,8 +789,10 @@ static int go_on(struct al_call *call, const void *p, struct al_result *result,
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
     al_auto(al_freep) char *left_out =
         args->action == AL_CONFLICTS_SKIP ? stopped_commit(repo) : emptied_commit(call);
+    al_auto(al_strv_clear) struct al_strv followers = AL_STRV_INIT;
     int r;
 
+    list_followers(repo, &followers);
     r = state == AL_IN_PROGRESS_MERGE
             ? 0
             : al_going_on_check(repo, args->action == AL_CONFLICTS_SKIP, al_call_budget(call), err);
@@ -774,7 +815,10 @@ static int go_on(struct al_call *call, const void *p, struct al_result *result,
                     al_operation_state_noun(state));
     if (args->action != AL_CONFLICTS_SKIP && left_out)
         al_str_adds(&result->text, "One commit changed nothing here. ");
-    return went_on(call, state, left_out, &outcome, result, err);
+    r = went_on(call, state, left_out, &outcome, result, err);
+    if (al_git_operation_state(repo) == AL_IN_PROGRESS_NONE)
+        add_followers(repo, &followers, &result->text);
+    return r;
 }
 
 /* What is resolved stays so, although the operation cannot go on before the others are. */

@@ -232,8 +232,10 @@ static int add_parts(struct al_call *call, const struct step_arg *step, const ch
     if (r == 0)
         r = al_series_split(work->memory, oid, items, step->into.count, al_call_budget(call),
                             &split, err);
-    for (size_t i = 0; r == 0 && i < split.commits.count; i++)
+    for (size_t i = 0; r == 0 && i < split.commits.count; i++) {
         al_replay_work_add(work, AL_REPLAY_PICK, split.commits.items[i], NULL, 0);
+        work->steps[work->nsteps - 1].part_of = al_strdup(oid);
+    }
     if (split.rest) {
         al_strv_take(rests, al_take(&split.rest));
         al_answer_add_items(&split.paths, NAMED_MAX_BYTES, &names);
@@ -274,6 +276,7 @@ struct rebase_args {
     const char *onto;
     struct al_objects plan;
     bool autosquash;
+    bool update_refs;
     AL_EVERYDAY_FIELDS;
 };
 
@@ -283,6 +286,7 @@ static const struct al_param rebase_params[] = {
     AL_OBJECTS(struct rebase_args, plan, "Every commit, oldest first, as it is to be.",
                rebase_plan_row, .min = 1, .max = PLAN_MAX, .flags = AL_PARAM_EVERY_PATH),
     AL_BOOL(struct rebase_args, autosquash, NULL),
+    AL_BOOL(struct rebase_args, update_refs, "Other branches on these commits follow."),
     AL_EVERYDAY_WORKING_DIR_ROW(struct rebase_args),
 };
 
@@ -376,6 +380,22 @@ static int add_steps(struct al_call *call, const struct rebase_args *args,
                                    lines, err);
 }
 
+/* Add the branches that follow, and say which ones stay where they are. */
+static int add_followers(struct al_call *call, const struct al_strv *list,
+                         struct al_replay_work *work, struct al_str *lines, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv held = AL_STRV_INIT;
+    int r =
+        al_replay_add_followers(al_call_repo(call), list, work, al_call_budget(call), &held, err);
+
+    if (held.count) {
+        al_str_adds(lines, "Not moved along: ");
+        al_answer_add_items(&held, NAMED_MAX_BYTES, lines);
+        al_str_addc(lines, '\n');
+    }
+    return r;
+}
+
 static int build_rebase(struct al_call *call, const void *p, struct al_replay_work *work,
                         struct al_str *lines, struct al_error *err)
 {
@@ -395,7 +415,8 @@ static int build_rebase(struct al_call *call, const void *p, struct al_replay_wo
         return r;
     work->onto_name = args->onto ? al_strdup(args->onto) : NULL;
     add_left_out(&list, lines);
-    return add_steps(call, args, &planned, &list, work, lines, err);
+    r = add_steps(call, args, &planned, &list, work, lines, err);
+    return r < 0 || !args->update_refs ? r : add_followers(call, &list.commits, work, lines, err);
 }
 
 /* Those of git_cherry_pick and git_revert. */
@@ -631,6 +652,34 @@ static int authorize(struct al_call *call, const void *args, struct al_error *er
     return r < 0 ? r : build_and_try(call, args, err);
 }
 
+static void moves_along(const struct al_call *call, struct al_strv *ret_refs)
+{
+    const struct attempt *attempt = al_call_tool_data(call);
+
+    for (size_t i = 0; attempt && i < attempt->work->nfollowers; i++)
+        al_strv_add(ret_refs, attempt->work->followers[i].ref);
+}
+
+/* "a to 1a2b3c4d, b", a line; a branch goes to what is known of it. */
+static void add_moved(const struct al_replay_work *work, const char *title, struct al_str *out)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    for (size_t i = 0; i < work->nfollowers; i++) {
+        const struct al_follower *follower = &work->followers[i];
+        const char *to = work->replayed.stopped ? NULL : al_follower_to(work, follower);
+        al_auto(al_str_clear) struct al_str name = AL_STR_INIT;
+
+        al_place_add_name(follower->ref + strlen("refs/heads/"), &name);
+        al_strv_addf(&names, to ? "%s to %.8s" : "%s", name.buf, to);
+    }
+    if (!names.count)
+        return;
+    al_str_adds(out, title);
+    al_answer_add_items(&names, NAMED_MAX_BYTES, out);
+    al_str_addc(out, '\n');
+}
+
 static bool is_published(struct al_call *call, const void *args)
 {
     const struct attempt *attempt = attempt_of(call);
@@ -658,6 +707,7 @@ static int preview(struct al_call *call, const void *args, struct al_str *out, s
                                         .format = "  %h %s",
                                         .title = "These commits leave the branch:" },
             al_call_budget(call), out, &any, err);
+    add_moved(work, "These branches follow: ", out);
     if (r == 0 && work->replayed.stopped) {
         al_str_adds(out, "It will stop at a conflict.\n");
         return 0;
@@ -804,6 +854,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
                     : is_revert(call) ? "revert"
                                       : "cherry-pick",
                     attempt->lines.buf);
+        add_moved(attempt->work, "When it is done, these branches follow: ", text);
         return al_outcome_stopped(call, result, err);
     }
     if (rebases)
@@ -814,6 +865,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
         return 0;
     r = add_commits(call, text, err);
     al_str_adds(text, attempt->lines.buf);
+    add_moved(attempt->work, "Moved along: ", text);
     al_outcome_add_skipped(call, rebases ? rebased : picked, true, text);
     return r;
 }
@@ -842,6 +894,8 @@ static void summarize_rebase(const void *p, struct al_str *out)
                     args->plan.count == 1 ? "" : "s");
     if (args->autosquash)
         al_str_adds(out, " with autosquash");
+    if (args->update_refs)
+        al_str_adds(out, "; other branches on its commits follow");
 }
 
 const struct al_tool al_tool_everyday_rebase = {
@@ -859,6 +913,7 @@ const struct al_tool al_tool_everyday_rebase = {
     .preview = preview,
     .changed_files = changed_files,
     .moves_always = AL_MOVES_HEAD | AL_MOVES_BRANCH, /* one that stops detaches HEAD */
+    .moves_along = moves_along,
     .keeps_staged = al_tool_keeps_staged,
     .summarize = summarize_rebase,
 };

@@ -128,13 +128,8 @@ static void runs_nothing_that_its_notes_name(void **state)
     al_auto(al_freep) char *ran = tmpdir_path(w->outside, "ran");
     al_auto(al_freep) char *exec = al_asprintf("exec touch %s\n", ran);
     const char *const todos[] = {
-        exec,
-        "x true\n",
-        "merge -C HEAD feature\n",
-        "label here\n",
-        "reset feature\n",
-        "update-ref refs/heads/feature\n",
-        "pick HEAD\nrevert HEAD\n",
+        exec,           "x true\n",        "merge -C HEAD feature\n",
+        "label here\n", "reset feature\n", "pick HEAD\nrevert HEAD\n",
     };
     al_auto(al_freep) char *before = NULL;
     al_auto(al_freep) char *after = NULL;
@@ -268,7 +263,7 @@ static void knows_what_may_be_left_to_do(void **state)
         { "EXEC true", "EXEC", 0 },
         { "picks 1", "picks", 0 },
         { "merge -C 1 2", "merge", 0 },
-        { "u refs/heads/x", "u", 0 },
+        { "u refs/heads/x\nupdate-ref refs/heads/y\npick 1", NULL, 1 },
         { "l x", "l", 0 },
         { "t x", "t", 0 },
     };
