@@ -6,6 +6,7 @@ approval is got around.
 Each time plain git runs the planted program first.
 """
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
@@ -75,6 +76,92 @@ class Planted(everyday.Case):
             for key in settings:
                 self.git("config", "--unset", key)
             self.git("branch", "-q", "-D", "topic")
+
+    def test_planted_series(self):
+        """nor while several commits are made, earlier ones change, one is split, many conflicts are
+        settled, and a tag is pushed"""
+        self.init()
+        remote = self.base / "remote.git"
+        self.git("init", "-q", "--bare", str(remote))
+        self.git("remote", "add", "origin", str(remote))
+        self.commit("f.txt", "".join(everyday.LINES), "base")
+        self.git("branch", "theirs")
+        self.commit("f.txt", everyday.text_with(at10="ten"), "second")
+        start = self.out("rev-parse", "HEAD").strip()
+        self.git("checkout", "-q", "theirs")
+        self.commit("f.txt", everyday.text_with(at10="dix"), "collides")
+        self.git("checkout", "-q", "main")
+        for settings, attributes, control in PLANTED:
+            self.write("f.txt", everyday.text_with(at3="three", at10="ten", at20="x", at30="y"))
+            self.write("new.txt", "new\n")
+            self.plant(settings, attributes)
+            self.git(*control, check=False)
+            self.assertTrue(self.fired(), (settings, "the control is safe"))
+            self.git("-c", f"core.hooksPath={self.base}/none", "reset", "-q", "--soft", start)
+            self.fired()
+            server = everyday.Server(self, "--root", str(remote))
+            shown = server.says("git_diff", {"hunks": True, "context": 0})
+            ids = re.findall(r"^@@ (\w+) ", shown, re.M)
+            self.assertEqual(len(ids), 4, shown)
+            server.says("git_commit", {"branch": "series", "commits": [
+                {"message": "one", "hunks": [ids[0], ids[3]]}, {"into": "HEAD", "hunks": ids[1:2]}]})
+            server.says("git_commit", {"into": "HEAD~", "hunks": ids[2:3], "message": "more"})
+            parts = re.findall(r"^@@ (\w+) ", server.says(
+                "git_show", {"rev": "HEAD~", "hunks": True}), re.M)
+            server.says("git_rebase", {"plan": [
+                {"commit": "HEAD~", "do": "split", "into": [
+                    {"message": "a", "hunks": parts[:1]}, {"message": "b", "paths": ["f.txt"]}]},
+                {"commit": "HEAD"}]})
+            server.says("git_merge", {"branch": "theirs"})
+            server.says("git_conflicts", {"action": "resolve", "paths": ["."], "take": "both",
+                                          "continue": True})
+            server.says("git_log", {"all": True, "changed": "dix"})
+            server.says("git_tag", {"action": "create", "name": "v1", "message": "one"})
+            server.says("git_push", {"tag": "v1"})
+            server.says("git_undo", {"steps": 2})
+            server.close()
+            self.assertFalse(self.fired(), settings)
+            for key in settings:
+                self.git("config", "--unset", key)
+            self.git("checkout", "-q", "-f", "main")
+            self.git("branch", "-q", "-D", "series")
+            self.git("tag", "-d", "v1", check=False)
+            self.git("update-ref", "-d", "refs/tags/v1", cwd=remote)
+            self.fired()
+
+    def test_words(self):
+        """a word that git could take for an option, a pattern or a place elsewhere is none"""
+        self.collide("ours\n", "theirs\n", "base\n")
+        self.write("../outside.txt", "outside\n")
+        self.write("new.txt", "new\n")
+
+        def part(**named):
+            return {"plan": [{"commit": "HEAD", "do": "split", "into": [named]}]}
+
+        for word in ("--exec=touch fired", "-d", "--output=fired"):
+            for tool, arguments in (
+                    ("git_commit", {"into": word, "message": "m"}),
+                    ("git_commit", {"branch": word, "message": "m"}),
+                    ("git_commit", {"commits": [{"into": word, "message": "m"}]}),
+                    ("git_rebase", {"plan": [{"commit": word}]}),
+                    ("git_push", {"tag": word}), ("git_log", {"range": f"main {word}"})):
+                self.fails("BadArgs", "", tool, arguments)
+        places = ("../outside.txt", ".git/config", "/etc/passwd", "x/../../outside.txt")
+        for path in places:
+            self.fails("SandboxViolation", "", "git_conflicts", {
+                "action": "resolve", "paths": [path], "take": "both", "continue": True})
+        for one in ("--all", "../x", "ffffffff"):
+            self.fails("BadArgs", "", "git_conflicts", {
+                "action": "resolve", "hunks": [{"id": one, "take": "ours"}], "continue": True})
+        self.git("merge", "--abort")
+        for one in ("--all", "../x", "ffffffff"):
+            self.fails("BadArgs", "", "git_commit", {"commits": [{"message": "m",
+                                                                  "hunks": [one]}]})
+        for path in places:
+            self.fails("SandboxViolation", "", "git_commit",
+                       {"commits": [{"message": "m", "paths": [path]}]})
+            self.fails("SandboxViolation", "", "git_rebase", part(message="m", paths=[path]))
+        self.assertFalse((self.root / "fired").exists())
 
     def test_filters(self):
         """content is not staged, taken back or reset past a filter that is not run"""

@@ -116,8 +116,44 @@ class Effects(random_calls.Repository):
             lambda: ("git_branch", {"action": "create", "name": pick(random_calls.BRANCHES)}),
         ))())
 
+    def series_call(self):
+        """A call of the toolset everyday that makes several commits, changes earlier ones, or settles
+        many conflicts."""
+        pick = self.random.choice
+        names = [self.random.choice(random_calls.FILES + RENAMED) for _ in range(3)]
+        mine = self.out("rev-list", "--reverse", "--no-merges", "-3", "HEAD", check=False).split()
+        plan = [{"commit": commit} for commit in mine]
+        if mine:
+            parts = self.out("diff-tree", "-r", "--root", "--no-commit-id", "--name-only",
+                             mine[0]).splitlines()[:pick((1, 9))]
+            plan[0] |= {"do": "split", "into": [{"message": f"part of {name}", "paths": [name]}
+                                                for name in parts or names]}
+        into = pick(mine) if mine else "HEAD"
+        return ("call", *pick((
+            lambda: ("git_commit", {"into": into, "paths": names[:1]}),
+            lambda: ("git_commit", {"into": into, "message": "another"}),
+            lambda: ("git_commit", {"branch": pick((*random_calls.BRANCHES, "new")),
+                                    "message": "m", "all": True}),
+            lambda: ("git_commit", {"commits": [
+                {"message": "one", "paths": names[:1]}, {"message": "two", "paths": names[1:2]},
+                {"into": into, "paths": names[2:]}][:pick((1, 2, 3))]}),
+            lambda: ("git_commit", {"branch": "new", "commits": [{"message": "m",
+                                                                  "paths": names[:1]}]}),
+            lambda: ("git_rebase", {"plan": plan}),
+            lambda: ("git_rebase", {"plan": plan}),
+            lambda: ("git_conflicts", {"action": "resolve", "paths": names[:2],
+                                       "take": pick(("both", "ours", "theirs", "disk"))}),
+            lambda: ("git_conflicts", {"action": "resolve", "continue": True,
+                                       "take": pick(("both", "theirs"))}),
+            lambda: ("git_tag", {"action": "create", "name": pick(("t", "t/u")),
+                                 "message": "tagged"}),
+            lambda: ("git_log", {"all": True}),
+        ))())
+
     def everyday_call(self):
         """A call of the toolset everyday that moves several branches, or goes on with one."""
+        if self.random.random() < 0.5:
+            return self.series_call()
         pick, target = self.random.choice, self.random.choice(random_calls.BRANCHES)
         mine = self.out("rev-list", "--reverse", "--no-merges", "-3", "HEAD", check=False).split()
         plan = [{"commit": commit, "do": pick(("pick", "drop", "fixup") if i else ("pick",))}
