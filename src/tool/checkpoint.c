@@ -85,6 +85,18 @@ static void add_deleted_branches(const struct al_call *call, struct al_strv *ret
     add_named(call, AL_PARAM_DELETED_TAG, "refs/tags/", false, ret_names);
 }
 
+/* Add the branches that move along, and the one that they move along with: a commit of theirs may
+ * be in nothing else. */
+static void add_rewritten(const struct al_call *call, struct al_strv *ret_refs)
+{
+    const size_t before = ret_refs->count;
+
+    if (call->tool->moves_along)
+        call->tool->moves_along(call, ret_refs);
+    if (ret_refs->count > before)
+        al_ref_follow_head(&call->repo->at, ret_refs);
+}
+
 /* Add the branch that HEAD is on, and what it leads to if it is a symbolic reference. */
 static void add_current_branch(struct al_call *call)
 {
@@ -273,6 +285,7 @@ static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
     find_moves(call);
     reason = reason_of(call, NULL);
     add_deleted_branches(call, &dropping);
+    add_rewritten(call, &dropping);
     reason.dropping = &dropping;
     reason.overwriting = call->knows_files && (writes_over_files(call) || call->tool->saves_writes)
                              ? &call->writes

@@ -100,6 +100,28 @@ class Calls(Killed):
         self.prepare(("git_add", {"paths": ["dir/over.txt"]}))
         self.assert_survives("git_checkout", {"paths": ["a.txt"]})
 
+    def test_followers(self):
+        """git_rebase that moves several branches killed at its steps: all come back, or none went"""
+        self.git("checkout", "-q", "-b", "side")
+        self.commit("side.txt", "only here\n", "only on side")
+        for name in ("one", "two"):
+            self.commit(f"{name}.txt", name, name)
+            self.git("branch", f"at-{name}")
+        self.git("checkout", "-q", "-b", "work")
+        self.git("checkout", "-q", "main")
+        self.commit("main.txt", "main\n", "on main")
+        self.git("checkout", "-q", "work")
+        self.write("a.txt", "not committed\n")
+        self.keep()
+        self.reset()
+        self.assert_survives("git_rebase", {"onto": "main", "update_refs": True},
+                             "--toolset", "everyday", first=self.none_or_all)
+
+    def none_or_all(self):
+        """Both branches and HEAD are above main, or none of the three."""
+        counts = {self.out("rev-list", "--count", f"{name}..main").strip()
+                  for name in ("HEAD", "at-one", "at-two", "side")}
+        self.assertEqual(len(counts), 1, counts)
 
     def test_patches(self):
         """git_diff that replaces patch files killed at its steps"""
