@@ -116,7 +116,6 @@ class Effects(random_calls.Repository):
             lambda: ("git_branch", {"action": "create", "name": pick(random_calls.BRANCHES)}),
         ))())
 
-<<<<<<< HEAD
     def series_call(self):
         """A call of the toolset everyday that makes several commits, changes earlier ones, or settles
         many conflicts."""
@@ -155,10 +154,6 @@ class Effects(random_calls.Repository):
         """A call of the toolset everyday that moves several branches, or goes on with one."""
         if self.random.random() < 0.5:
             return self.series_call()
-=======
-    def everyday_call(self):
-        """A call of the toolset everyday that moves several branches, or goes on with one."""
->>>>>>> 37ec3b41 (rebase: other branches follow with update_refs, once more)
         pick, target = self.random.choice, self.random.choice(random_calls.BRANCHES)
         mine = self.out("rev-list", "--reverse", "--no-merges", "-3", "HEAD", check=False).split()
         plan = [{"commit": commit, "do": pick(("pick", "drop", "fixup") if i else ("pick",))}
