@@ -36,9 +36,10 @@ static void add_remotes(struct al_call *call, const struct fetch_args *args, str
         return;
     }
     al_ref_head_branches(&al_call_repo(call)->at, &current);
-    al_strv_take(names, args->remote ? al_strdup(args->remote)
-                                     : al_transfer_default_remote(
-                                           call, current.count ? current.items[0] : NULL));
+    al_strv_take(names, args->remote
+                            ? al_strdup(args->remote)
+                            : al_transfer_default_remote(al_call_repo(call),
+                                                         current.count ? current.items[0] : NULL));
 }
 
 static int resolve(struct al_call *call, const void *p, struct al_resolved *out,

@@ -322,7 +322,7 @@ static char *remote_of(struct al_call *call, const struct push_args *args, const
     char *name =
         args->remote ? al_strdup(args->remote) : al_remote_push_default(al_call_repo(call), branch);
 
-    return name ? name : al_transfer_default_remote(call, branch);
+    return name ? name : al_transfer_default_remote(al_call_repo(call), branch);
 }
 
 /* Resolve the remote, the branch, its commit, the tags, the repositories, and the remote commit
@@ -457,6 +457,37 @@ static int push(struct al_call *call, const struct push_args *args, struct al_pu
     }
     if (r == 0 && args->set_upstream)
         r = al_git_set_upstream(al_call_repo(call), branch, remote.name, al_call_budget(call), err);
+    return r;
+}
+
+int al_push_in_shell(struct al_call *call, const void *p, const struct al_strv *words,
+                     const char *name, int *ret_code, struct al_error *err)
+{
+    const struct push_args *args = p;
+    struct al_network_shown shown = { .shell = al_call_session(call)->caller_shell,
+                                      .id = al_call_resolved(call, "commit"),
+                                      .name = name };
+    al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
+    al_auto(al_pushed_clear) struct al_pushed pushed = AL_PUSHED_INIT;
+    const bool is_quiet = al_strv_contains(words, "-q") || al_strv_contains(words, "--quiet");
+    struct al_push_options options = options_of(call, args);
+    int r = find_remote(call, &remote, err);
+
+    *ret_code = 0;
+    if (r < 0)
+        return r;
+    al_transfer_accept(call, &remote, AL_PUSHES);
+    options.looks = al_call_draft(call) && !al_call_was_asked(call); /* there is nothing to push */
+    options.shown = &shown;
+    options.words = words;
+    for (size_t i = 0; r == 0 && i < remote.push_urls.count; i++) {
+        r = push_to(call, &remote, remote.push_urls.items[i], &options, &pushed, err);
+        if (shown.exit_code)
+            *ret_code = shown.exit_code;
+    }
+    if (r == 0 && !*ret_code && args->set_upstream)
+        r = al_git_set_upstream_shown(al_call_repo(call), al_call_resolved(call, "branch"), &remote,
+                                      shown.shell, is_quiet, al_call_budget(call), err);
     return r;
 }
 

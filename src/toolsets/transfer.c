@@ -177,10 +177,9 @@ int al_transfer_current_branch(struct al_call *call, char **ret_branch, struct a
     return r;
 }
 
-char *al_transfer_default_remote(struct al_call *call, const char *branch)
+char *al_transfer_default_remote(const struct al_repo *repo, const char *branch)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-    const struct al_repo *repo = al_call_repo(call);
 
     al_remote_names(repo, &names);
     for (size_t i = 0; branch && i < names.count; i++) {

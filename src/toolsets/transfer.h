@@ -72,6 +72,13 @@ int al_transfer_fetch(struct al_call *call, const struct al_remote *remote,
 int al_fetch_in_shell(struct al_call *call, const void *args, struct al_fetch_words *words,
                       int *ret_code, struct al_error *err);
 
+/** The same for git_push of `everyday`.
+ *
+ * @param words  Options that git gets besides.
+ * @param name   What the output calls what is pushed. */
+int al_push_in_shell(struct al_call *call, const void *args, const struct al_strv *words,
+                     const char *name, int *ret_code, struct al_error *err);
+
 /** Test whether the call is answered with text for an agent to read, by the toolset everyday; else
  * its result is structured, by the toolset workflow. */
 bool al_transfer_in_text(const struct al_call *call);
@@ -84,7 +91,7 @@ int al_transfer_current_branch(struct al_call *call, char **ret_branch, struct a
 
 /** The remote to use when none is given: that of the branch's upstream, else "origin", else the
  * only one.  Caller frees. */
-char *al_transfer_default_remote(struct al_call *call, const char *branch);
+char *al_transfer_default_remote(const struct al_repo *repo, const char *branch);
 
 /** A result object with the members that fetch, pull and push have in common.  The caller owns the
  * reference. */

@@ -23,6 +23,8 @@ from vectors import Case, general_canary
 EXT = {"protocol.ext.allow": "always"}
 HERE = {"remote.origin.url": ".", "remote.origin.fetch": "+refs/heads/*:refs/remotes/origin/*"}
 
+BESIDE = {"remote.origin.url": "beside.git"}
+
 #: More that runs a program with plain git: words, settings, attributes.
 MORE = (
     (("blame", "a.txt"), {"diff.x.textconv": "{canary}"}, "* diff=x"),
@@ -67,6 +69,18 @@ MORE = (
     (("ls-remote", "--exec={canary}", "."), {}, ""),
     (("ls-remote", "--sort", "refname"), HERE | {"remote.origin.uploadpack": "{canary}"}, ""),
     (("ls-remote",), HERE | {"remote.origin.uploadpack": "{canary}"}, ""),
+    (("push", "origin", "HEAD"), BESIDE | {"core.hooksPath": "{hooks}"}, ""),
+    (("push", "origin", "new"), BESIDE | {"remote.origin.receivepack": "{canary}"}, ""),
+    (("push", "--receive-pack={canary}", "origin", "new"), BESIDE, ""),
+    (("push", "--exec={canary}", "origin", "new"), BESIDE, ""),
+    (("push", "--receive", "{canary}", "origin", "new"), BESIDE, ""),
+    (("push", "origin", "new"), EXT | {"remote.origin.url": "ext::{script}"}, ""),
+    (("push", "ext::{script}", "new"), EXT | HERE, ""),
+    (("push", "origin", "new"), EXT | {"remote.origin.url": "a", "url.ext::{script} .pushInsteadOf": "a"}, ""),
+    (("push", "origin", "new"), EXT | HERE | {"remote.origin.pushurl": "ext::{script}"}, ""),
+    (("push", "origin", "new"), {"remote.origin.url": "a:b", "core.sshCommand": "{canary};"}, ""),
+    (("push", "--signed", "origin", "new"), BESIDE | {"gpg.program": "{script}"}, ""),
+    (("push", "-u", "origin", "new"), BESIDE | {"core.hooksPath": "{hooks}"}, ""),
     (("ls-remote", "-q", "a:b"), {"core.sshCommand": "{canary};"}, ""),
     (("update-ref", "refs/heads/x", "HEAD"), {"core.hooksPath": "{hooks}"}, ""),
     (("worktree", "add", "-f", "tree", "HEAD"), {"core.hooksPath": "{hooks}"}, ""),
@@ -78,13 +92,13 @@ MORE = (
 )
 
 HOOKS = ("pre-commit", "post-checkout", "post-index-change", "reference-transaction", "pre-auto-gc",
-         "commit-msg", "prepare-commit-msg", "post-commit", "fsmonitor-watchman", "post-rewrite")
+         "pre-push", "commit-msg", "prepare-commit-msg", "post-commit", "fsmonitor-watchman", "post-rewrite")
 
 #: Who commits and how paths are read is the shell's; what airlock itself is loaded with is not git's.
 COUNTS = ("GIT_AUTHOR_NAME", "GIT_LITERAL_PATHSPECS", "LD_PRELOAD")
 
 #: Where plain git of this version, or on this machine, does not run it either.
-QUIET = {"rebase", "ls-remote", "gc", "submodule", "merge", "log"}
+QUIET = {"push --signed", "rebase", "ls-remote", "gc", "submodule", "merge", "log"}
 
 
 def airlock(lab, scene, words, env, terminal):
@@ -123,9 +137,21 @@ def corpus(case):
     return test
 
 
+def allowing(lab):
+    """Where the configuration is that answers every question with yes."""
+    where = os.path.join(lab.home, "allowing")
+    os.makedirs(os.path.join(where, "airlock"), exist_ok=True)
+    with open(os.path.join(where, "airlock/config.toml"), "w", encoding="ascii") as f:
+        f.write('[[tools.approval.rule]]\ndecision = "allow"\ntool = "git"\n')
+    return where
+
+
 def more(words, settings, attributes):
-    def build(scene):
+    def build(lab, scene):
         canary, script = scene.canary(), scene.script()
+        if "remote.origin.url" in settings:
+            lab.git(scene.repo, "init", "-q", "--bare", "beside.git")
+            lab.git(scene.repo, "branch", "new")
         for hook in HOOKS:
             scene.script(f"tools/{hook}")
         where = {"canary": canary, "script": script, "hooks": scene.path("tools")}
@@ -137,17 +163,17 @@ def more(words, settings, attributes):
 
     def test(lab, controls_only):
         scene = vectors.Scene(lab, True)
-        line = build(scene)
+        line = build(lab, scene)
         before = snapshot(scene.outside)
         done = lab.git(scene.repo, *line)
-        assert words[0] in QUIET or general_canary(scene, before, done.all), \
+        assert words[0] in QUIET or " ".join(words[:2]) in QUIET or general_canary(scene, before, done.all), \
             f"the control did not fire: {done.all.decode(errors='replace')[:400]}"
         if controls_only:
             return
         scene = vectors.Scene(lab, True)
-        line = build(scene)
+        line = build(lab, scene)
         before = snapshot(scene.outside)
-        done = airlock(lab, scene, line, lab.env(), False)
+        done = airlock(lab, scene, line, lab.env(XDG_CONFIG_HOME=allowing(lab)), False)
         why = general_canary(scene, before, done.all.replace(scene.canary().encode(), b""))
         assert not why, f"got through: {why}: {done.all.decode(errors='replace')[:400]}"
     return test

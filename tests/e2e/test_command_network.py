@@ -166,6 +166,105 @@ class Fetch(Network):
                          ("git", "fetch", ["fetch", "-q", "--tags"]))
 
 
+#: Begins with a clone that is ahead by a commit; main follows origin, whose topic was rewritten here.
+PUSHES = """
+push | push origin | push origin main | push -q | push -v origin main | push -u origin new | push -uq origin new
+push origin new | push origin HEAD | push origin new:new | push origin refs/heads/new | push origin @:main
+push origin main:refs/heads/main | push origin topic | push origin +topic | push -f origin topic
+push --force-with-lease origin topic | push origin :topic | push -d origin topic | push origin --delete gone
+push origin v2 | push origin tag v2 | push origin refs/tags/v2 | push --tags origin main | push --porcelain origin new
+push --porcelain origin main | push -fq origin topic | push --atomic origin new | push origin v2:v2 | push other new
+push --porcelain origin HEAD | push -u origin main | push origin v1 | push --porcelain origin topic
+"""
+
+PUSHES_REFUSED = {
+    "push ../hub.git main": "remote add", "push ext::sh main": "remote add", "push https://a.example/x main": "remote",
+    "push origin main:topic": "one branch", "push origin new:refs/tags/x": "one branch", "push origin :": "one branch",
+    "push origin main new": "one branch", "push origin +:": "one branch", "push origin +:topic": "one branch",
+    "push origin refs/heads/*": "is refused", "push origin refs/heads/*:refs/heads/*": "one branch",
+    "push origin main:main:main": "one branch", "push origin ^main": "is refused", "push --tags": "one branch",
+    "push --tags origin": "one branch", "push origin HEAD:refs/for/main": "one branch", "push origin -d :topic": "one",
+    "push origin +HEAD:topic": "one branch", "push origin --delete topic gone": "one branch", "push origin -d": "one",
+    "push --mirror origin": "git_push", "push --all origin": "git_push", "push --branches origin": "git_push",
+    "push --follow-tags origin main": "git_push", "push --prune origin main": "git_push", "push -n origin main": "git_push",
+    "push --receive-pack=sh origin main": "git_push", "push --receive-pack sh origin main": "git_push",
+    "push --exec=sh origin main": "git_push", "push --exe=sh origin main": "git_push", "push -o x origin main": "git_push",
+    "push -ox origin main": "git_push", "push -qox origin main": "git_push", "push --push-option=x origin main": "git_push",
+    "push --repo=origin main": "git_push", "push --signed origin main": "git_push", "push --forc origin main": "git_push",
+    "push --force-with-lease=topic:v1 origin topic": "git_push", "push --force-if-includes origin topic": "git_push",
+    "push --del origin topic": "git_push", "push --mir origin": "git_push", "push --recurse-submodules=on-demand": "git_push",
+    "push --set-up origin new": "git_push", "push -- origin main": "leave it out", "push origin -- main": "leave it out",
+    "push --no-force origin main": "git_push", "push -uf --rec=x origin main": "git_push",
+}
+
+
+class Push(Network):
+    def prepare(self):
+        self.git("fetch", "-q", "--tags")
+        self.git("merge", "-q", "--ff-only", "origin/main")
+        self.git("branch", "topic", "HEAD~1")
+        self.commit("c.txt", "c\n", "ahead")
+        self.git("tag", "v2")
+        self.git("branch", "new")
+
+    def test_lines(self):
+        """git push prints and leaves what it does without airlock"""
+        self.allow("git_push")
+        self.alike(PUSHES, 30)
+
+    def test_refused(self):
+        """no spelling of a refspec or an option goes past the question"""
+        self.allow("git")
+        self.refused(PUSHES_REFUSED)
+        for key, value in (("push.default", "matching"), ("push.default", "nothing"), ("remote.origin.push", "+main:topic"),
+                           ("remote.origin.mirror", "true"), ("branch.main.merge", "refs/heads/topic")):
+            self.fresh()
+            self.git("config", key, value)
+            self.refused({"push": "one branch", "push origin": "one branch"})
+
+    def test_settings(self):
+        """what settings add to a named branch is not pushed, nor anywhere else"""
+        for key, value in (("push.followTags", "true"), ("remote.origin.push", "+main:topic"),
+                           ("remote.origin.mirror", "true"), ("push.default", "matching"),
+                           ("remote.origin.receivepack", "false"), ("push.recurseSubmodules", "only")):
+            self.fresh()
+            self.allow("git_push")
+            self.git("config", key, value)
+            self.assertEqual(self.airlock("push", "origin", "new")[2], 0)
+            self.assertEqual(set(self.out("for-each-ref", "--format=%(refname)", cwd=self.hub_dir).split()),
+                             {"refs/heads/" + name for name in ("gone", "main", "new", "topic")} | {"refs/tags/v1"})
+
+    def test_asks(self):
+        """the first push to a branch asks, and so do force, deleting and all tags; without a user 128"""
+        for line in ("push", "push origin new", "push origin v2", "push -f origin topic", "push origin +topic",
+                     "push origin :topic", "push -d origin topic", "push --tags origin main", "push -uf origin topic"):
+            self.asks(line)
+        self.git("config", "alias.p", "push --force")
+        self.asks("p origin topic")
+        self.assertEqual(self.airlock("push", "origin", "gone")[2], 128)
+
+    def test_nothing(self):
+        """what is there already is not asked about"""
+        self.git("push", "-q", "origin", "main")
+        self.assertEqual(self.airlock("push"), ("", "Everything up-to-date\n", 0))
+
+    def test_rules(self):
+        """rules match git and everyday's git_push, by operation, branch and effect, for every spelling"""
+        for words, line in (('tool = "git"\noperation = "push"', "push"), ('tool = "git_push"', "push origin new"),
+                            ('tool = "git_push"\noperation = "force"', "push origin +topic"),
+                            ('tool = "git_push"\noperation = "force"', "push -uf origin topic"),
+                            ('tool = "git_push"\noperation = "delete"', "push origin :topic"),
+                            ('tool = "git_push"\noperation = "tags"', "push --tags origin main"),
+                            ('tool = "git_push"\noperation = "tag"', "push origin v2"),
+                            ('tool = "git_push"\nbranch = "new"', "push origin refs/heads/new"),
+                            ('tool = "git"\nbranch = "main"', "push origin HEAD"), ('branch = "topic"', "push -d origin topic"),
+                            ('effect = "leaves_machine"', "push"), ('effect = "rewrites_history"', "push -f origin topic")):
+            self.denied(words, line)
+        self.policy('[[tools.approval.rule]]\ndecision = "allow"\ntool = "git_push"\noperation = "push"\n')
+        self.asks("push -f origin topic")
+        self.assertEqual(self.airlock("push", "-q", "origin", "new"), ("", "", 0))
+
+
 if __name__ == "__main__":
     os.umask(0o022)
     harness.main()

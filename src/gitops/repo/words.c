@@ -83,3 +83,16 @@ int al_git_run_words(struct al_git *git, const struct al_repo *repo,
         *ret_code = output.signal ? 128 + output.signal : output.exit_code;
     return r;
 }
+
+char *al_git_setting(const struct al_repo *repo, const char *key, struct al_run_limits *budget)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_str_clear) struct al_str value = AL_STR_INIT;
+
+    command.class = AL_GIT_CONFIG;
+    al_strv_adds(&command.argv, "git", "config", "-z",
+                 repo->vetting->includes ? "--includes" : "--no-includes", "--get", key, NULL);
+    if (al_git_read(&repo->at, &command, al_git_sink(&value), budget, NULL) < 0)
+        return NULL;
+    return al_str_detach(&value);
+}

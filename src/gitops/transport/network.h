@@ -67,9 +67,8 @@ int al_network_run(struct al_network *network, struct al_git_command *command, s
 /** What a shell sees of an exchange.  Set up with {}. */
 struct al_network_shown {
     const struct al_git_shell *shell; /**< NULL: there is none, and airlock reads the output */
-    const char *id,
-        *name;     /**< in the output `name` stands in place of the object id; may be NULL */
-    int exit_code; /**< of git */
+    const char *id, *name; /**< what is pushed is named so in place of its object id; NULL: none */
+    int exit_code;         /**< of git */
 };
 
 /** Run a command that names the remote for a shell: it gets git's output, which names the remote

@@ -7,6 +7,7 @@
 #include "gitops/preview/diff_excerpt.h"
 #include "gitops/refs.h"
 #include "gitops/repo/remotes.h"
+#include "gitops/repo/words.h"
 #include "gitops/run.h"
 #include "gitops/transport/network.h"
 #include "guard/text.h"
@@ -148,9 +149,12 @@ static void parse_status(const struct al_git_output *output, const char *status,
 static void add_words(struct al_strv *argv, const struct al_push_options *options,
                       const char *remote, bool progress)
 {
-    al_strv_adds(argv, "git", "push", "--porcelain", "--no-verify", "--no-recurse-submodules",
-                 "--no-signed", "--no-follow-tags", "--receive-pack=git-receive-pack",
-                 progress ? "--progress" : "--no-progress", NULL);
+    al_strv_adds(argv, "git", "push", "--no-verify", "--no-recurse-submodules", "--no-signed",
+                 "--no-follow-tags", "--receive-pack=git-receive-pack", NULL);
+    if (!options->shown)
+        al_strv_adds(argv, "--porcelain", progress ? "--progress" : "--no-progress", NULL);
+    for (size_t i = 0; options->shown && i < options->words->count; i++)
+        al_strv_add(argv, options->words->items[i]);
     if (options->lease)
         al_strv_addf(argv, "--force-with-lease=refs/heads/%s:%s", options->branch, options->lease);
     if (options->looks)
@@ -184,6 +188,8 @@ int al_git_push(struct al_network *network, const struct al_push_options *option
         return al_remote_error(err, "See git_branch with action list.",
                                "There is no commit on '%s'", options->branch);
     add_words(&command.argv, options, al_network_name(network), progress);
+    if (options->shown)
+        return al_network_run_shown(network, &command, options->shown, budget, err);
     r = al_network_run(network, &command, max_bytes, progress, budget, &output, err);
     if (r < 0)
         return r;
@@ -272,4 +278,27 @@ int al_git_set_upstream(struct al_repo *repo, const char *branch, const char *re
         r = al_git_write(&repo->at, &command, 0, budget, err);
     }
     return r;
+}
+
+int al_git_set_upstream_shown(struct al_repo *repo, const char *branch,
+                              const struct al_remote *remote, const struct al_git_shell *shell,
+                              bool is_quiet, struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_freep) char *tracking = al_remote_tracking(remote, branch);
+    al_auto(al_strv_clear) struct al_strv words = AL_STRV_INIT;
+    const struct al_strv none = AL_STRV_INIT;
+    int code;
+
+    if (!tracking || !al_ref_exists(&repo->at, tracking)) /* git branch would refuse that */
+        return al_git_set_upstream(repo, branch, remote->name, budget, err);
+    al_strv_add(&words, "branch");
+    if (is_quiet)
+        al_strv_add(&words, "-q");
+    al_strv_addf(&words, "--set-upstream-to=%s", tracking);
+    al_strv_add(&words, branch);
+    return al_git_run_words(
+        repo->at.git, repo,
+        &(struct al_git_words){
+            .globals = &none, .words = &words, .class = AL_GIT_WRITE, .shell = shell },
+        budget, &code, err);
 }

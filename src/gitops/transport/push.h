@@ -17,6 +17,10 @@ struct al_push_options {
     bool deletes;       /**< delete the branch there; `commit` is not used, `lease` as above */
     bool tags;          /**< push every tag as well */
     bool looks;         /**< change nothing: say what a push would do */
+    /** A shell gets git's output, with these options of its own; a git that fails is a success
+     * then, and nothing is known of what was pushed.  NULL: airlock reads the output. */
+    struct al_network_shown *shown;
+    const struct al_strv *words;
 };
 
 /** The result of a successful push. */
@@ -49,5 +53,10 @@ int al_git_push_preview(const struct al_repo *repo, const char *commit, const ch
 /** Configure the branch of the same name at a remote as a branch's upstream. */
 int al_git_set_upstream(struct al_repo *repo, const char *branch, const char *remote,
                         struct al_run_limits *budget, struct al_error *err);
+
+/** The same with git's words in a shell. */
+int al_git_set_upstream_shown(struct al_repo *repo, const char *branch,
+                              const struct al_remote *remote, const struct al_git_shell *shell,
+                              bool is_quiet, struct al_run_limits *budget, struct al_error *err);
 
 #endif

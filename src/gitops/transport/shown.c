@@ -48,11 +48,17 @@ static const char *const of_descriptors[] = {
 static void show(const struct al_network *network, const struct al_network_shown *shown,
                  struct al_str *text, int fd)
 {
+    static const char *const ends[] = { " -> ", ":refs/" }; /* as git push has them */
+
     replace(text, network->name, network->remote->name);
     for (size_t i = 0; network->other && i < AL_COUNT(of_descriptors); i++)
         replace(text, of_descriptors[i], "");
-    if (shown->id && *shown->id)
-        replace(text, shown->id, shown->name);
+    for (size_t i = 0; shown->id && *shown->id && i < AL_COUNT(ends); i++) {
+        al_auto(al_freep) char *id = al_asprintf("%s%s", shown->id, ends[i]);
+        al_auto(al_freep) char *name = al_asprintf("%s%s", shown->name, ends[i]);
+
+        replace(text, id, name);
+    }
     (void)al_write_all(fd, text->buf, text->len);
 }
 

@@ -7,8 +7,11 @@
  */
 #include <stdlib.h>
 
+#include "gitops/refs.h"
 #include "gitops/repo/remotes.h"
 #include "gitops/repo/repo.h"
+#include "gitops/repo/words.h"
+#include "guard/arg.h"
 #include "toolsets/commands/words.h"
 #include "toolsets/transfer.h"
 
@@ -18,15 +21,20 @@ static const struct connecting {
     const char *command, *verb; /* NULL: no verb */
     const struct al_tool *tool;
     const char *options; /* that git gets; with "=" where they have a value */
+    const char *read;    /* that the call is made of */
 } connecting[] = {
     { "fetch", NULL, &al_tool_everyday_fetch,
-      CONNECTS "-p --prune --no-prune -t --tags -n --no-tags -f --force --all --dry-run --atomic "
+      CONNECTS "-p --prune --no-prune -t --tags -n --no-tags -f --force --dry-run --atomic "
                "-k --keep -a --append --no-recurse-submodules --no-auto-gc --no-auto-maintenance "
                "--porcelain --show-forced-updates --no-show-forced-updates --no-write-fetch-head "
-               "--refetch " },
+               "--refetch ",
+      " --all " },
     { "ls-remote", NULL, &al_tool_everyday_fetch,
-      " -q --quiet -h --heads -b --branches -t --tags --refs --exit-code --symref --sort= " },
-    { "remote", "update", &al_tool_everyday_fetch, CONNECTS "-p --prune " },
+      " -q --quiet -h --heads -b --branches -t --tags --refs --exit-code --symref --sort= ", "" },
+    { "push", NULL, &al_tool_everyday_push,
+      CONNECTS "--porcelain --thin --no-thin --atomic --no-verify ",
+      " -u --set-upstream -f --force --force-with-lease -d --delete --tags " },
+    { "remote", "update", &al_tool_everyday_fetch, CONNECTS "-p --prune ", "" },
 };
 
 static const struct connecting *find(const struct al_shell_words *words)
@@ -50,8 +58,20 @@ static int refuse(const struct connecting *row, const char *what, const char *wh
     return al_shell_words_refuse(command, way, err);
 }
 
-/* Whether a word is one of the options, or letters that each are one. */
-static bool is_listed(const char *options, const char *word)
+/* An option that git gets, or one that the call is made of.  False: it is neither. */
+static bool take(struct al_shell_words *words, const struct connecting *row, const char *name,
+                 const char *word)
+{
+    if (al_shell_words_list(row->options, name))
+        al_strv_add(&words->connection.git.options, word);
+    else if (!al_shell_words_list(row->read, name))
+        return false;
+    return true;
+}
+
+/* A word is one option, or letters that each are one. */
+static bool read_option(struct al_shell_words *words, const struct connecting *row,
+                        const char *word)
 {
     const char *value = strchr(word, '=');
     al_auto(al_freep) char *name =
@@ -59,13 +79,16 @@ static bool is_listed(const char *options, const char *word)
     bool is_known = word[1];
 
     if (word[1] == '-')
-        return al_shell_words_list(options, name);
-    for (const char *at = word + 1; *at && is_known; at++)
-        is_known = al_shell_words_list(options, (const char[]){ '-', *at, '\0' });
+        return take(words, row, name, word);
+    for (const char *at = word + 1; *at && is_known; at++) {
+        const char letter[] = { '-', *at, '\0' };
+
+        is_known = take(words, row, letter, letter);
+    }
     return is_known;
 }
 
-/* Take the options that git gets, each of which stands alone, so that what follows is none. */
+/* Each option stands alone, so that what follows is none. */
 static int read_options(struct al_shell_words *words, const struct connecting *row,
                         struct al_error *err)
 {
@@ -76,10 +99,8 @@ static int read_options(struct al_shell_words *words, const struct connecting *r
 
         if (word[0] != '-')
             continue;
-        if (!is_listed(row->options, word))
+        if (!read_option(words, row, word))
             return refuse(row, word, "what it leads to cannot be told here", err);
-        if (strcmp(word, "--all") != 0)
-            al_strv_add(&words->connection.git.options, word);
     }
     return 0;
 }
@@ -119,6 +140,150 @@ static int read_fetch(struct al_shell_words *words, const struct connecting *row
     return 0;
 }
 
+/* --- push --- */
+
+static const char heads[] = "refs/heads/", tags[] = "refs/tags/";
+
+static bool has(const struct al_shell_words *words, const char *option, const char *other)
+{
+    return al_strv_contains(&words->options, option) || al_strv_contains(&words->options, other);
+}
+
+/* What the user has to name, since settings or git would choose it. */
+static int name_it(const struct connecting *row, const char *what, struct al_error *err)
+{
+    return refuse(row, what, "name one branch: git push REMOTE BRANCH", err);
+}
+
+/* The name of a branch or tag, with or without what it is. */
+static const char *below(const char *prefix, const char *name)
+{
+    return al_starts_with(name, prefix) ? name + strlen(prefix) : NULL;
+}
+
+static char *current_branch(const struct al_repo *repo)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    al_ref_head_branches(&repo->at, &names);
+    return names.count && strcmp(names.items[0], "HEAD") != 0 ? al_strdup(names.items[0]) : NULL;
+}
+
+static bool is_set(const struct al_repo *repo, const char *key, struct al_run_limits *budget)
+{
+    al_auto(al_freep) char *value = al_git_setting(repo, key, budget);
+
+    return value;
+}
+
+/* The current branch, if that is what git would push with these settings, and to its name there. */
+static int read_default(struct al_shell_words *words, const struct connecting *row,
+                        const struct al_repo *repo, const char *name, struct al_run_limits *budget,
+                        struct al_error *err)
+{
+    static const char alike[] = " simple current upstream ";
+    al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
+    al_auto(al_freep) char *branch = current_branch(repo);
+    al_auto(al_freep) char *how = al_git_setting(repo, "push.default", budget);
+    al_auto(al_freep) char *own = al_asprintf("remote.%s.push", name);
+    al_auto(al_freep) char *mirror = al_asprintf("remote.%s.mirror", name);
+    al_auto(al_freep) char *upstream = NULL;
+
+    if (!branch || is_set(repo, own, budget) || is_set(repo, mirror, budget) ||
+        (how && !al_shell_words_list(alike, how)) || has(words, "--tags", "--tags"))
+        return name_it(row, "", err);
+    if (!how || strcmp(how, "current") != 0) {
+        if (al_remote_find(repo, name, &remote, NULL) == 0)
+            upstream = al_remote_upstream(repo, &remote, branch);
+        if (!upstream || strcmp(upstream, branch) != 0)
+            return name_it(row, "", err);
+    }
+    al_json_set(words->connection.arguments, "branch", al_json_string(branch));
+    words->connection.name = al_take(&branch);
+    return 0;
+}
+
+/* "NAME" or "NAME:NAME", each with or without refs/heads/, as "branch"; the same with refs/tags/ as
+ * "tag".  A name alone is what is there. */
+static int read_names(struct al_shell_words *words, const struct connecting *row,
+                      const struct al_repo *repo, const char *spec, struct al_error *err)
+{
+    struct al_shell_connection *to = &words->connection;
+    const char *colon = strchr(spec, ':'), *target = colon ? colon + 1 : spec;
+    al_auto(al_freep) char *given = al_strndup(spec, strcspn(spec, ":"));
+    const bool is_head = !strcmp(given, "HEAD") || !strcmp(given, "@");
+    al_auto(al_freep) char *from = is_head ? current_branch(repo) : al_strdup(given);
+    const char *branch = from ? below(heads, from) : NULL, *tag = from ? below(tags, from) : NULL;
+    const char *name = branch ? branch : tag ? tag : from;
+    al_auto(al_freep) char *as_branch = al_asprintf("%s%s", heads, name ? name : "");
+    al_auto(al_freep) char *as_tag = al_asprintf("%s%s", tags, name ? name : "");
+    const bool is_tag = tag || (!branch && !is_head && al_ref_exists(&repo->at, as_tag));
+
+    if (!name || al_arg_check_branch("branch", name, NULL) < 0 || strchr(target, ':') ||
+        (is_tag && !tag && al_ref_exists(&repo->at, as_branch)) /* git itself says which it is */
+        || (colon && strcmp(target, name) != 0 && strcmp(target, is_tag ? as_tag : as_branch) != 0))
+        return name_it(row, spec, err);
+    al_json_set(to->arguments, is_tag ? "tag" : "branch", al_json_string(name));
+    if (has(words, "--porcelain", "--porcelain") && !is_head)
+        to->name = al_strdup(is_tag ? as_tag : as_branch);
+    else
+        to->name = al_strdup(is_head ? "HEAD" : name);
+    return 0;
+}
+
+static int read_refspec(struct al_shell_words *words, const struct connecting *row,
+                        const struct al_repo *repo, const char *spec, struct al_error *err)
+{
+    struct al_shell_connection *to = &words->connection;
+    const bool deletes = has(words, "-d", "--delete");
+    const char *name = spec + (*spec == ':');
+
+    if (deletes || *spec == ':') {
+        if (!*name || strpbrk(name, ":+^*") || (deletes && *spec == ':'))
+            return name_it(row, spec, err);
+        al_json_set(to->arguments, "delete", al_json_bool(true));
+        to->name = al_strdup(name);
+        name = below(heads, name) ? below(heads, name) : name;
+        al_json_set(to->arguments, "branch", al_json_string(name));
+        return 0;
+    }
+    if (*spec == '+')
+        al_json_set(to->arguments, "force", al_json_bool(true));
+    return read_names(words, row, repo, spec + (*spec == '+'), err);
+}
+
+static int read_push(struct al_shell_words *words, const struct connecting *row,
+                     const struct al_repo *repo, struct al_run_limits *budget, struct al_error *err)
+{
+    const struct al_strv *others = &words->others;
+    json_t *arguments = words->connection.arguments;
+    al_auto(al_freep) char *branch = current_branch(repo);
+    al_auto(al_freep) char *usual = branch ? al_remote_push_default(repo, branch) : NULL;
+
+    if (!others->count) {
+        if (!usual)
+            usual = al_transfer_default_remote(repo, branch);
+        al_json_set(arguments, "remote", al_json_string(usual));
+    }
+    if (has(words, "-u", "--set-upstream"))
+        al_json_set(arguments, "set_upstream", al_json_bool(true));
+    if (has(words, "-f", "--force") || has(words, "--force-with-lease", "--force-with-lease"))
+        al_json_set(arguments, "force", al_json_bool(true));
+    if (has(words, "--tags", "--tags"))
+        al_json_set(arguments, "tags", al_json_bool(true));
+    if (others->count < 2 && !has(words, "-d", "--delete"))
+        return read_default(words, row, repo, others->count ? others->items[0] : usual, budget,
+                            err);
+    if (others->count == 3 && !strcmp(others->items[1], "tag")) {
+        al_auto(al_freep) char *tag = al_asprintf("%s%s", tags, others->items[2]);
+
+        return read_refspec(words, row, repo, tag, err);
+    }
+    if (others->count != 2)
+        return name_it(row, others->count > 2 ? others->items[2] : "", err);
+    return read_refspec(words, row, repo, others->items[1], err);
+}
+
 /* The remote is the first word; NULL: none is named. */
 static int read_remote(struct al_shell_words *words, const struct connecting *row,
                        const struct al_repo *repo, struct al_error *err)
@@ -153,7 +318,8 @@ static int decode(struct al_shell_connection *to, const struct al_tool_defaults 
 }
 
 int al_shell_connection_read(struct al_shell_words *words, const struct al_repo *repo,
-                             const struct al_tool_defaults *defaults, struct al_error *err)
+                             const struct al_tool_defaults *defaults, struct al_run_limits *budget,
+                             struct al_error *err)
 {
     struct al_shell_connection *to = &words->connection;
     const struct connecting *row = find(words);
@@ -169,8 +335,13 @@ int al_shell_connection_read(struct al_shell_words *words, const struct al_repo 
     if (r == 0)
         r = read_remote(words, row, repo, err);
     if (r == 0)
-        r = read_fetch(words, row, err);
-    return r < 0 ? r : decode(to, defaults, err);
+        r = row->tool == &al_tool_everyday_push ? read_push(words, row, repo, budget, err)
+                                                : read_fetch(words, row, err);
+    if (r == 0)
+        r = decode(to, defaults, err);
+    if (r < 0)
+        to->tool = NULL;
+    return r;
 }
 
 void al_shell_connection_clear(struct al_shell_connection *connection)
@@ -181,4 +352,5 @@ void al_shell_connection_clear(struct al_shell_connection *connection)
     al_json_decrefp(&connection->arguments);
     al_strv_clear(&connection->git.options);
     al_strv_clear(&connection->git.refs);
+    free(connection->name);
 }

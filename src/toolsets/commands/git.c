@@ -84,7 +84,8 @@ static int open_repository(struct al_call *call, const void *p, struct al_repo *
     repo = *ret_repo;
     r = al_shell_words_read(words, &args->args, *ret_repo, err);
     if (r == 0)
-        r = al_shell_connection_read(words, repo, &al_call_session(call)->defaults, err);
+        r = al_shell_connection_read(words, repo, &al_call_session(call)->defaults,
+                                     al_call_budget(call), err);
     if (r == 0)
         r = check_place("--git-dir", words->git_dir, repo ? repo->at.git_dir : NULL, err);
     return r < 0 ? r
@@ -134,8 +135,26 @@ static bool is_stricter(struct al_call *call, const void *p)
 static const struct al_stricter stricter[] = {
     { "fetch", is_stricter, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },
     { "ls_remote", is_stricter, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },
+    { "push", is_stricter, "for the first push to an address and branch", 0 },
     { "remote_update", is_stricter, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },
 };
+
+/* An "always" for one kind of push, branch and address is none for another. */
+static const char *const always_by[] = { "as", "branch", "address", NULL };
+
+/* Rules look at the branch that is pushed as well. */
+static int resolve_connection(struct al_call *call, const struct al_shell_connection *to,
+                              struct al_resolved *out, struct al_error *err)
+{
+    int r = to->tool->resolve(call, to->args, out, err);
+    const char *branch = r == 0 && to->name ? al_resolved_find(out, "branch") : NULL;
+    al_auto(al_freep) char *ref = branch ? al_asprintf("refs/heads/%s", branch) : NULL;
+
+    al_resolved_add(out, "as", to->operation->name);
+    if (ref && !al_starts_with(branch, "refs/tags/"))
+        al_resolved_add(out, AL_RESOLVED_BRANCH, ref);
+    return r;
+}
 
 /* The branches that rules look at: those that are named, and the current one. */
 static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
@@ -146,7 +165,7 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
 
     (void)p;
     if (words->connection.tool)
-        return words->connection.tool->resolve(call, words->connection.args, out, err);
+        return resolve_connection(call, &words->connection, out, err);
     if (al_effects_read_only(effects_of(call)))
         return 0;
     al_shell_words_branches(words, &names);
@@ -243,7 +262,8 @@ static int run(struct al_call *call, const void *p, struct al_result *result, st
 
     (void)p;
     if (to->tool) {
-        r = al_fetch_in_shell(call, to->args, &to->git, &code, err);
+        r = to->name ? al_push_in_shell(call, to->args, &to->git.options, to->name, &code, err)
+                     : al_fetch_in_shell(call, to->args, &to->git, &code, err);
         result->exit_code = code;
         return r;
     }
@@ -316,7 +336,10 @@ static bool takes(const struct al_call *call, const struct al_operation *operati
 {
     const struct al_shell_words *words = call ? al_call_tool_data(call) : NULL;
 
-    return words && al_shell_words_match(words, &rows[operation - operations].form);
+    const struct row *row = &rows[operation - operations];
+
+    return words && al_shell_words_match(words, &row->form) &&
+           (!words->connection.tool || !strcmp(words->connection.operation->name, row->operation));
 }
 
 static bool also_is(const struct al_operation *operation, const char **ret_tool,
@@ -342,6 +365,7 @@ const struct al_tool al_tool_commands_git = {
     .open_repository = open_repository,
     .takes = takes,
     .also_is = also_is,
+    .always_by = always_by,
     .timeout_ms = timeout_ms,
     .moves_branch = true,
     .summarize = summarize,

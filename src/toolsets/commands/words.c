@@ -74,6 +74,7 @@ static const struct al_shell_words_command commands[] = {
     { "name-rev", NULL, NULL, 0 },
     { "notes", "mFCc", " --message --file --reuse-message --reedit-message --ref ",
       AL_SHELL_STARTS_CHILDREN },
+    { "push", NULL, NULL, 0 },
     { "range-diff", NULL, NULL, AL_SHELL_STARTS_CHILDREN },
     { "rebase", "sXxC?S", " --onto --strategy --strategy-option --exec --whitespace ",
       AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES },
@@ -388,7 +389,7 @@ static int expand_alias(struct al_shell_words *words, const char *alias, struct 
 
 static int unknown(const char *name, struct al_error *err)
 {
-    static const char connecting[] = " clone pull push ";
+    static const char connecting[] = " clone pull ";
     al_auto(al_freep) char *tool =
         al_asprintf("airlock does not run this command; airlock call has "
                     "git_%s, or the user can run it",

@@ -11,6 +11,7 @@
 #include "util/str.h"
 
 struct al_repo;
+struct al_run_limits;
 
 enum al_shell_words_flags {
     AL_SHELL_OUTSIDE = 1 << 0,         /**< it writes where no repository is */
@@ -50,6 +51,7 @@ struct al_shell_connection {
     void *args; /**< the same, decoded */
     const struct al_operation *operation;
     struct al_fetch_words git; /**< what git gets besides */
+    char *name;                /**< what git's output calls what is pushed; NULL: nothing is */
 };
 
 /** A line of words.  Set it up with AL_SHELL_WORDS_INIT. */
@@ -82,7 +84,8 @@ int al_shell_words_read(struct al_shell_words *words, const struct al_strv *give
  *
  * @return as al_shell_words_read(). */
 int al_shell_connection_read(struct al_shell_words *words, const struct al_repo *repo,
-                             const struct al_tool_defaults *defaults, struct al_error *err);
+                             const struct al_tool_defaults *defaults, struct al_run_limits *budget,
+                             struct al_error *err);
 void al_shell_connection_clear(struct al_shell_connection *connection);
 
 /** Refuse a command: "git WHAT is refused: WHY". */
