@@ -44,6 +44,7 @@ mount                 command:mount
 openssl               command:openssl
 curl                  command:curl
 firejail              command:firejail
+bubblewrap            command:bwrap
 chromium              command:chromium
 '
 fuzzing='

@@ -17,6 +17,7 @@
 #include "guard/text.h"
 #include "history/journal.h"
 #include "proc/cancel.h"
+#include "proc/handover.h"
 #include "util/fs.h"
 #include "util/json.h"
 #include "util/log.h"
@@ -200,21 +201,22 @@ static int make_call(struct al_setup *setup, const char *name, const json_t *arg
     return report(&result);
 }
 
-/* Make the call with the streams and what counts of the environment of the shell. */
-static int call_from_shell(const struct al_options *options, const char *name,
-                           const json_t *arguments)
+/* Make the call with the streams and what counts of the environment of the shell.
+ * `shell` says the rest. */
+static int call_from_shell(const struct al_options *options, struct al_git_shell shell,
+                           const char *name, const json_t *arguments)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
-    const struct al_git_shell shell = {
-        .in_fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3),
-        .out_fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3),
-        .err_fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3),
-        .env = &env,
-    };
     struct al_setup setup;
     int r;
 
+    shell.in_fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+    shell.out_fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    shell.err_fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+    shell.env = &env;
+    shell.home = al_environment_get("HOME");
+    shell.path_list = al_environment_get("PATH");
     take_environment(&env);
     r = al_setup_config(&setup, options, &err);
     setup.session.caller_shell = &shell;
@@ -232,34 +234,120 @@ static int call_from_shell(const struct al_options *options, const char *name,
     return r;
 }
 
-int al_cmd_git(int argc, char **argv)
+/* --- airlock run --confine: inside of the sandbox --- */
+
+static bool is_inside(void)
 {
-    const struct al_options options = { .json = false };
+    return access(AL_HANDOVER_DIR, F_OK) == 0;
+}
+
+static int hand_over(char **argv)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    int code = al_handover_git(argv, &err);
+
+    return code < 0 ? fail(err.message) : code;
+}
+
+static int enter(char **argv)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    const bool is_first = al_environment_get(AL_HANDOVER_FIRST);
+    int code;
+
+    (void)unsetenv(AL_HANDOVER_FIRST);
+    code = al_handover_enter(argv, is_first, &err);
+    (void)fail(err.message);
+    return code;
+}
+
+/* --- airlock git --- */
+
+static int run_git(const struct al_options *options, struct al_git_shell shell, int argc,
+                   char **argv)
+{
     al_auto(al_json_decrefp) json_t *arguments = NULL;
     const char *place = find_place();
-    int code = change_directory(argc, argv);
+    int code = 0;
 
-    if (code)
-        return code;
     if (place) {
         al_auto(al_freep) char *line =
             al_asprintf("%s is set; unset it, or name the place with -C DIRECTORY", place);
 
         return fail(line);
     }
+    if (is_inside())
+        return hand_over(argv);
+    code = change_directory(argc, argv);
+    if (code)
+        return code;
     arguments = arguments_of(argc, argv);
-    return call_from_shell(&options, "git", arguments);
+    return call_from_shell(options, shell, "git", arguments);
+}
+
+int al_cmd_git(int argc, char **argv)
+{
+    return run_git(&(struct al_options){ .json = false }, (struct al_git_shell){ .env = NULL },
+                   argc, argv);
 }
 
 /* --- airlock run and snapshot --- */
+
+/* The root of the sandbox alone, which was added behind those of the command line. */
+static void keep_last(struct al_strv *roots)
+{
+    al_auto(al_strv_clear) struct al_strv all = *roots;
+
+    *roots = AL_STRV_INIT;
+    al_strv_add(roots, all.items[all.count - 1]);
+}
+
+/* What a sandbox hands over: git, in its root alone.  Files of the command line are where they were
+ * before the sandbox chose a directory. */
+static int run_for_sandbox(struct al_options *options, bool network)
+{
+    const char **const files[] = { &options->config, &options->audit, &options->worker };
+    al_auto(al_strv_clear) struct al_strv absolute = AL_STRV_INIT, words = AL_STRV_INIT;
+    al_auto(al_freep) char *here = NULL;
+    const char *root;
+    int code;
+
+    for (size_t i = 0; i < AL_COUNT(files); i++)
+        if (*files[i]) {
+            al_strv_take(&absolute, al_environment_absolute(*files[i]));
+            *files[i] = absolute.items[absolute.count - 1];
+        }
+    keep_last(&options->roots);
+    root = options->roots.items[0];
+    if (al_handover_take(root, &words) < 0)
+        return fail("this is no git of a sandbox");
+    if (*words.items[0] != '/' || chdir(words.items[0]) < 0 || !(here = getcwd(NULL, 0)) ||
+        !al_fs_beneath(root, here))
+        code = fail("git works below the root of this sandbox alone");
+    else
+        code =
+            run_git(options, (struct al_git_shell){ .is_confined = true, .has_network = network },
+                    (int)words.count - 1, words.items + 1);
+    al_handover_answer(code);
+    return code;
+}
 
 static int run_labelled(const char *command, bool takes_words, int argc, char **argv)
 {
     al_auto(al_options_clear) struct al_options options = { .json = false };
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     al_auto(al_json_decrefp) json_t *arguments = al_json_object();
+    al_auto(al_strv_clear) struct al_strv again = AL_STRV_INIT;
     const char *label = NULL;
-    const struct al_own_option own[] = { { "--label", NULL, &label }, { NULL, NULL, NULL } };
+    bool confine = false, network = false, as_git = false;
+    const struct al_own_option own[] = {
+        { "--label", NULL, &label },
+        { takes_words ? "--confine" : NULL, &confine, NULL },
+        { "--network", &network, NULL },
+        { "--as-git", &as_git, NULL }, /* for a sandbox */
+        { NULL, NULL, NULL },
+    };
+    char *const *const given = argv;
     json_t *words = al_json_array();
     int code;
 
@@ -270,16 +358,29 @@ static int run_labelled(const char *command, bool takes_words, int argc, char **
         return al_cli_fail(&err);
     if (options.help)
         return al_help_command(command);
+    if (as_git && options.roots.count)
+        return run_for_sandbox(&options, network);
     if (takes_words != (argc > 0)) {
         al_log_note(takes_words ? "run needs a command, for example: airlock run -- make test"
                                 : "snapshot takes no command; see airlock snapshot --help");
         return AL_EXIT_USAGE;
     }
+    if (is_inside())
+        return takes_words ? enter(argv) : fail("a sandbox has no checkpoints of its own");
+    al_strv_take(&again, realpath("/proc/self/exe", NULL));
+    al_strv_add(&again, "run");
+    for (char *const *at = given; at < argv; at++)
+        if (strcmp(*at, "--") != 0)
+            al_strv_add(&again, *at);
     for (int i = 0; i < argc; i++)
         al_json_append(words, al_json_name(argv[i]));
     if (label)
         al_json_set(arguments, "label", al_json_name(label));
-    code = call_from_shell(&options, "run", arguments);
+    if (confine)
+        al_json_set(arguments, "confine", json_true());
+    if (network)
+        al_json_set(arguments, "network", json_true());
+    code = call_from_shell(&options, (struct al_git_shell){ .again = &again }, "run", arguments);
     if (!takes_words && code == AL_EXIT_OK)
         al_log_note("checkpoint taken; airlock rollback takes back what executions change from now "
                     "on, and no edits of your own");

@@ -289,9 +289,13 @@ static const struct command_help {
       "", "" },
     { "run", "airlock run [OPTIONS] [--] COMMAND...",
       "Run any command as one execution: a checkpoint before and after it, and a line in\n"
-      "the log. It has the terminal, and its exit status is that of airlock. It is not\n"
-      "confined. Outside of a repository it runs, and nothing can be undone.\n",
-      undo_options, "  --label TEXT           a name for airlock rollback --to; no number\n" },
+      "the log. It has the terminal, and its exit status is that of airlock. Outside of\n"
+      "a repository it runs, and nothing can be undone.\n",
+      undo_options,
+      "  --label TEXT           a name for airlock rollback --to; no number\n"
+      "  --confine              in a sandbox of bubblewrap: it reads the system, writes\n"
+      "                         below the root, and has git's directories through git\n"
+      "  --network              with --confine: it may use the network\n" },
     { "snapshot", "airlock snapshot [OPTIONS]",
       "Take a checkpoint of the repository here. airlock rollback --to takes back what\n"
       "executions changed since, and no edits of your own.\n",

@@ -67,6 +67,11 @@ struct al_git_shell {
     int in_fd, out_fd, err_fd; /**< its streams, above 2 */
     /** "NAME=value": what of its environment counts, such as the language and who commits. */
     const struct al_strv *env;
+    const char *home, *path_list; /**< of its environment; NULL: not set */
+    const struct al_strv *again;  /**< program and words to run git with the same options as this
+                                       `airlock run`; NULL: it is none */
+    bool is_confined;             /**< a sandbox handed the words over */
+    bool has_network;             /**< which may use the network */
 };
 
 /** A git command.  Set it up with AL_GIT_COMMAND_INIT, then add words. */

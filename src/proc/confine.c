@@ -14,6 +14,7 @@
 #ifndef SYS_landlock_create_ruleset
 #define SYS_landlock_create_ruleset 444
 #define SYS_landlock_add_rule       445
+#define SYS_landlock_restrict_self  446
 #endif
 
 /* The interface as of ABI 7, with the bits of <linux/landlock.h>; installed headers are often older
@@ -90,6 +91,17 @@ static struct ruleset_attr handled_at(int abi)
     if (abi >= 6)
         attr.scoped = SCOPE_ALL;
     return attr;
+}
+
+int al_confine_scope(void)
+{
+    const struct ruleset_attr attr = { .scoped = SCOPE_ALL };
+    al_auto(al_closep) int fd = -1;
+
+    if (al_confine_abi() < 6)
+        return 0;
+    fd = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
+    return fd < 0 ? -1 : (int)syscall(SYS_landlock_restrict_self, fd, 0);
 }
 
 static uint64_t access_for(unsigned rights, mode_t mode)

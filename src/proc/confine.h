@@ -50,6 +50,10 @@ struct al_path_rule {
 /** What a rule allows that lets files and directories be read. */
 uint64_t al_confine_read_access(void);
 
+/** Keep this process, and what it starts, from abstract UNIX sockets and processes outside; no
+ * effect below ABI 6.  0, or -1 with errno. */
+int al_confine_scope(void);
+
 /** The Landlock ABI of this kernel; 0: none.  Determined once.  Threads: any. */
 int al_confine_abi(void);
 

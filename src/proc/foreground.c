@@ -2,12 +2,23 @@
 #include "proc/foreground.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "proc/handover.h"
+#include "proc/reaper.h"
+#include "util/mem.h"
+
+#define GITS_MAX 16
 
 extern char **environ;
 
@@ -16,7 +27,19 @@ static const int ignored[] = { SIGPIPE, SIGXFSZ, SIGIO, SIGCHLD };
 
 static const int forwarded[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
 
-static int start(char *const *argv, const sigset_t *mask, pid_t *ret_pid)
+struct foreground {
+    pid_t pid;
+    pid_t command; /* gets the signals: `pid`, or the command in the sandbox */
+    int signals_fd;
+    int listen_fd; /* of the sandbox; -1: there is none */
+    int init_fd;   /* of the sandbox's first process, with which all others end */
+    char *const *git;
+    pid_t gits[GITS_MAX]; /* 0: none */
+};
+
+/* `mask`: NULL for that of this thread. */
+static int start(char *const *argv, const sigset_t *mask, short flags,
+                 const posix_spawn_file_actions_t *actions, pid_t *ret_pid)
 {
     posix_spawnattr_t attributes;
     sigset_t defaults;
@@ -27,10 +50,13 @@ static int start(char *const *argv, const sigset_t *mask, pid_t *ret_pid)
     (void)sigemptyset(&defaults);
     for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
         (void)sigaddset(&defaults, ignored[i]);
-    (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    if (mask) {
+        flags |= POSIX_SPAWN_SETSIGMASK;
+        (void)posix_spawnattr_setsigmask(&attributes, mask);
+    }
+    (void)posix_spawnattr_setflags(&attributes, (short)(POSIX_SPAWN_SETSIGDEF | flags));
     (void)posix_spawnattr_setsigdefault(&attributes, &defaults);
-    (void)posix_spawnattr_setsigmask(&attributes, mask);
-    r = posix_spawnp(ret_pid, argv[0], NULL, &attributes, argv, environ);
+    r = posix_spawnp(ret_pid, argv[0], actions, &attributes, argv, environ);
     (void)posix_spawnattr_destroy(&attributes);
     return r;
 }
@@ -46,11 +72,127 @@ static bool has_ended(pid_t pid, int *ret_code)
     return true;
 }
 
-int al_proc_run_foreground(char *const *argv, int *ret_code, struct al_error *err)
+/* --- The sandbox --- */
+
+/* A git has a session of its own: the terminal of the sandbox is not one it could read from. */
+static void start_git(const struct foreground *self, int connection, pid_t *ret_pid)
 {
+    posix_spawn_file_actions_t actions;
+    sigset_t none;
+
+    if (posix_spawn_file_actions_init(&actions))
+        return;
+    (void)sigemptyset(&none);
+    if (posix_spawn_file_actions_adddup2(&actions, connection, AL_HANDOVER_FD) ||
+        start(self->git, &none, POSIX_SPAWN_SETSID, &actions, ret_pid))
+        *ret_pid = 0;
+    (void)posix_spawn_file_actions_destroy(&actions);
+}
+
+/* Go on with what can go on without waiting.  Returns how many gits run. */
+static size_t serve(struct foreground *self)
+{
+    size_t running = 0;
+    int code;
+
+    for (size_t i = 0; i < GITS_MAX; i++) {
+        if (self->gits[i] && has_ended(self->gits[i], &code))
+            self->gits[i] = 0;
+        if (!self->gits[i] && self->listen_fd >= 0) {
+            al_auto(al_closep) int connection = accept4(self->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+
+            if (connection >= 0)
+                start_git(self, connection, &self->gits[i]);
+        }
+        running += self->gits[i] != 0;
+    }
+    return running;
+}
+
+/* Wait until a signal comes, a child ends, or the sandbox wants something. */
+static void await(const struct foreground *self, bool is_full)
+{
+    struct pollfd polled[] = { { .fd = self->signals_fd, .events = POLLIN },
+                               { .fd = is_full ? -1 : self->listen_fd, .events = POLLIN } };
+    struct signalfd_siginfo info;
+
+    (void)poll(polled, 2, -1);
+    while (read(self->signals_fd, &info, sizeof(info)) == sizeof(info))
+        if (info.ssi_signo != SIGCHLD && info.ssi_code <= 0 && self->command > 0)
+            (void)kill(self->command, (int)info.ssi_signo);
+}
+
+/* The parent of the command is the first process of the sandbox. */
+static bool know(void *payload, pid_t process)
+{
+    struct foreground *self = payload;
+    struct al_pids children = { .items = NULL };
+
+    self->command = process;
+    if (!al_pids_add_listed(&children, self->pid))
+        al_pids_add_scanned(&children, self->pid);
+    if (children.count == 1)
+        self->init_fd = (int)syscall(SYS_pidfd_open, children.items[0], 0);
+    al_pids_clear(&children);
+    return self->init_fd >= 0 && fcntl(self->listen_fd, F_SETFL, O_NONBLOCK) == 0;
+}
+
+/* Its signals stay blocked until the command begins: a terminal sends them to bubblewrap too, which
+ * must not end before the command does. */
+static int start_sandbox(struct foreground *self, char *const *argv, struct al_error *err)
+{
+    al_auto(al_closep) int error_fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 20);
+    posix_spawn_file_actions_t actions;
+    int pair[2] = { -1, -1 }, said[2] = { -1, -1 }, r = 0;
+    char text[512] = "";
+
+    if (error_fd < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0 ||
+        pipe2(said, O_CLOEXEC) < 0 ||
+        setsockopt(pair[0], SOL_SOCKET, SO_PASSCRED, &(int){ 1 }, sizeof(int)) < 0)
+        r = errno;
+    if (!r && !(r = posix_spawn_file_actions_init(&actions))) {
+        (void)posix_spawn_file_actions_adddup2(&actions, said[1], STDERR_FILENO);
+        (void)posix_spawn_file_actions_adddup2(&actions, pair[1], AL_HANDOVER_FD);
+        (void)posix_spawn_file_actions_adddup2(&actions, error_fd, AL_HANDOVER_ERROR_FD);
+        r = start(argv, NULL, 0, &actions, &self->pid);
+        (void)posix_spawn_file_actions_destroy(&actions);
+    }
+    al_close(pair[1]);
+    al_close(said[1]);
+    if (r) {
+        r = al_error_errno(err, r, "cannot run bubblewrap");
+    } else if (al_handover_greet(pair[0], know, self, &self->listen_fd) < 0) {
+        (void)kill(self->pid, SIGKILL);
+        if (read(said[0], text, sizeof(text) - 1) <= 0)
+            text[0] = '\0';
+        r = al_error_set(err, AL_ERR_SANDBOX, "bubblewrap makes no sandbox here: %s", text);
+    }
+    al_close(pair[0]);
+    al_close(said[0]);
+    return r;
+}
+
+/* Whatever the command left in the sandbox ends, and every git of it, since nobody is there who
+ * waits for it. */
+static void end_sandbox(struct foreground *self)
+{
+    struct pollfd gone = { .fd = self->init_fd, .events = POLLIN };
+
+    if (self->init_fd >= 0) {
+        (void)syscall(SYS_pidfd_send_signal, self->init_fd, SIGKILL, NULL, 0);
+        (void)poll(&gone, 1, -1);
+    }
+    self->command = 0;
+    al_closep(&self->listen_fd);
+    while (serve(self))
+        await(self, true);
+    al_closep(&self->init_fd);
+}
+
+int al_proc_run_foreground(char *const *argv, char *const *git, int *ret_code, struct al_error *err)
+{
+    struct foreground self = { .git = git, .pid = -1, .listen_fd = -1, .init_fd = -1 };
     sigset_t set, before;
-    siginfo_t info;
-    pid_t pid = -1;
     int r;
 
     (void)sigemptyset(&set);
@@ -58,16 +200,24 @@ int al_proc_run_foreground(char *const *argv, int *ret_code, struct al_error *er
     for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
         (void)sigaddset(&set, forwarded[i]);
     (void)pthread_sigmask(SIG_BLOCK, &set, &before);
+    self.signals_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     /* What the command leaves running is not ours to end. */
     (void)prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
-    r = start(argv, &before, &pid);
-    if (r) {
+    *ret_code = 126;
+    if (self.signals_fd < 0) {
+        r = al_error_errno(err, errno, "cannot wait for signals");
+    } else if (git) {
+        r = start_sandbox(&self, argv, err);
+    } else if ((r = start(argv, &before, 0, NULL, &self.pid)) != 0) {
         *ret_code = r == ENOENT ? 127 : 126;
         r = al_error_errno(err, r, "cannot run '%s'", argv[0]);
     }
-    while (pid > 0 && !has_ended(pid, ret_code))
-        if (sigwaitinfo(&set, &info) > 0 && info.si_signo != SIGCHLD && info.si_code <= 0)
-            (void)kill(pid, info.si_signo);
+    if (!git)
+        self.command = self.pid;
+    while (self.pid > 0 && !has_ended(self.pid, ret_code))
+        await(&self, serve(&self) == GITS_MAX);
+    end_sandbox(&self);
+    al_closep(&self.signals_fd);
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     return r;
 }

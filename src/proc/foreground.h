@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A command of the user's own, unconfined, in the place where airlock itself was started. */
+/* A command of the user's own, in the place where airlock itself was started: unconfined, or in a
+ * sandbox whose git it runs. */
 #ifndef AL_PROC_FOREGROUND_H
 #define AL_PROC_FOREGROUND_H
 
@@ -7,17 +8,22 @@
 
 /**
  * Run a command with airlock's own streams, environment, directory, session and terminal, and wait
- * for its end.  What it leaves running goes on.
+ * for its end.  What it leaves running goes on, but for what is in a sandbox.
  *
  * Signals that somebody sends to this process are sent on; those of the terminal reach the command
  * by themselves.  They stay blocked in the calling thread afterwards, so that the work which
  * follows is done.
  *
  * @param argv           The program, found as a shell does, and its arguments; ended by NULL.
+ * @param git            The program is bubblewrap, and what it starts calls al_handover_enter().
+ *                       For each connection this is started, and calls al_handover_take().  NULL:
+ *                       it is any program.
  * @param[out] ret_code  As a shell has it: 128 and the signal's number; also with an error: 126, or
  *                       127 when there is no such program.
- * @return 0; AL_ERR_EXECUTION when it cannot be started.
+ * @return 0; AL_ERR_EXECUTION when it cannot be started; AL_ERR_SANDBOX with what bubblewrap says
+ *         when it makes no sandbox.
  */
-int al_proc_run_foreground(char *const *argv, int *ret_code, struct al_error *err);
+int al_proc_run_foreground(char *const *argv, char *const *git, int *ret_code,
+                           struct al_error *err);
 
 #endif

@@ -9,6 +9,7 @@
 #include "gitops/repo/repo.h"
 #include "gitops/repo/words.h"
 #include "gitops/vet/vet.h"
+#include "guard/gitdir.h"
 #include "guard/root.h"
 #include "tool/call.h"
 #include "tool/resolved.h"
@@ -104,14 +105,56 @@ static const struct al_shell_connection *connection_of(const struct al_call *cal
     return &((const struct al_shell_words *)al_call_tool_data(call))->connection;
 }
 
+/* No mount protects a git directory that is made now.  The files of the others would be written by
+ * git, which can write to git directories too. */
+static int check_confined(const struct al_call *call, struct al_error *err)
+{
+    static const char *const refused[][2] = {
+        { "init", "make the repository before" },
+        { "archive", "leave out -o, and write standard output to the file" },
+        { "format_patch", "use --stdout" },
+    };
+    const struct al_shell_words *words = al_call_tool_data(call);
+    const char *name = al_tool_select(al_call_tool(call), call, NULL)->name;
+
+    for (size_t i = 0; i < AL_COUNT(refused) && !al_effects_read_only(effects_of(call)); i++)
+        if (!strcmp(name, refused[i][0]))
+            return al_error_set(err, AL_ERR_SANDBOX,
+                                "git %s is refused inside of airlock run --confine: %s",
+                                words->words.items[0], refused[i][1]);
+    if (connection_of(call)->tool && !al_call_session(call)->caller_shell->has_network)
+        return al_error_set(
+            err, AL_ERR_SANDBOX,
+            "git %s is refused: this sandbox has no network, see airlock run --help",
+            words->words.items[0]);
+    return 0;
+}
+
+/* git renames first, and then finds out that the index does not take the name. */
+static int check_moved(const struct al_strv *words, struct al_error *err)
+{
+    for (size_t i = 0; i < words->count; i++)
+        if (al_path_has_dot_git(words->items[i]))
+            return al_gitdir_refuse(words->items[i], err);
+    return 0;
+}
+
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct al_shell_connection *to = connection_of(call);
     const struct al_repo *repo = al_call_repo(call);
+    const struct al_shell_words *words = al_call_tool_data(call);
+    int r = 0;
 
     (void)p;
     if (!al_call_session(call)->caller_shell)
         return al_error_set(err, AL_ERR_EXECUTION, "git runs in a shell alone: airlock git");
+    if (al_call_session(call)->caller_shell->is_confined)
+        r = check_confined(call, err);
+    if (r == 0 && words->words.count && !strcmp(words->words.items[0], "mv"))
+        r = check_moved(&words->words, err);
+    if (r < 0)
+        return r;
     if (repo && al_location_is_bare(&repo->at) && !al_effects_read_only(effects_of(call)))
         return al_call_refuse_bare(call, err);
     return to->tool && to->tool->authorize ? to->tool->authorize(call, to->args, err) : 0;

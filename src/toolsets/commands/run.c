@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* run: any command as one execution, between two checkpoints; or a checkpoint by hand. */
+#include <stdlib.h>
+
 #include "gitops/repo/write_lock.h"
 #include "guard/text.h"
 #include "proc/foreground.h"
 #include "tool/call.h"
 #include "toolsets/commands/commands.h"
+#include "toolsets/commands/confine.h"
 #include "toolsets/commands/words.h"
 #include "util/clock.h"
 
@@ -15,6 +18,7 @@
 struct run_args {
     struct al_strv command;
     const char *label;
+    bool confine, network;
 };
 
 static const struct al_param params[] = {
@@ -22,6 +26,8 @@ static const struct al_param params[] = {
                .max_bytes = WORD_MAX_BYTES),
     AL_STRING(struct run_args, label, "A name to go back to; not digits alone.",
               .max_bytes = LABEL_MAX_BYTES),
+    AL_BOOL(struct run_args, confine, "Keep it to the system and the root, in a sandbox."),
+    AL_BOOL(struct run_args, network, "Let it use the network there."),
 };
 
 static int check(const void *p, struct al_error *err)
@@ -31,15 +37,27 @@ static int check(const void *p, struct al_error *err)
     if (args->label && !args->label[strspn(args->label, "0123456789")])
         return al_error_set(err, AL_ERR_BAD_ARGS,
                             "a label of digits alone would be the number of an execution");
+    if (args->network && !args->confine)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "--network is an option of --confine");
     return 0;
 }
 
+/* Where a sandbox is asked for, nothing begins without one. */
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
-    (void)p;
-    if (!al_call_session(call)->caller_shell)
+    const struct run_args *args = p;
+    const struct al_session *session = al_call_session(call);
+    char *bubblewrap = NULL;
+    int r;
+
+    if (!session->caller_shell)
         return al_error_set(err, AL_ERR_EXECUTION, "run is for a shell alone: airlock run");
-    return 0;
+    if (!args->confine)
+        return 0;
+    r = al_confine_find(session->caller_shell, session->roots, args->network, &bubblewrap, err);
+    if (r == 0)
+        al_call_set_tool_data(call, bubblewrap, free);
+    return r;
 }
 
 static int snapshot(struct al_call *call, const void *p, struct al_result *result,
@@ -54,6 +72,20 @@ static int snapshot(struct al_call *call, const void *p, struct al_result *resul
     return 0;
 }
 
+static int run_confined(struct al_call *call, const struct run_args *args, int *ret_code,
+                        struct al_result *result, struct al_error *err)
+{
+    const struct al_session *session = al_call_session(call);
+    al_auto(al_strv_clear) struct al_strv notes = AL_STRV_INIT;
+    int r =
+        al_confine_run(al_call_tool_data(call), &session->roots->items[0], session->caller_shell,
+                       &args->command, args->network, ret_code, &notes, err);
+
+    for (size_t i = 0; i < notes.count; i++)
+        al_result_note(result, notes.items[i]);
+    return r;
+}
+
 /* The write lock is free meanwhile: the command may call airlock itself, and take hours. */
 static int run(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
 {
@@ -64,13 +96,19 @@ static int run(struct al_call *call, const void *p, struct al_result *result, st
     int code = 0, r;
 
     al_write_lock_release(repo);
-    r = al_proc_run_foreground(args->command.items, &code, &why);
+    r = args->confine ? run_confined(call, args, &code, result, &why)
+                      : al_proc_run_foreground(args->command.items, NULL, &code, &why);
+    if (r < 0 && args->confine) {
+        *err = why;
+        why = AL_ERROR_INIT;
+        return r;
+    }
     if (r < 0) {
         al_auto(al_freep) char *line = al_text_join_lines(why.message);
 
         al_result_note(result, line);
     }
-    result->confinement = "none";
+    result->confinement = args->confine ? "bubblewrap" : "none";
     result->exit_code = code;
     al_str_addf(&result->text, "exit status %d after %.1f s", code,
                 (double)(al_clock_ms() - began_ms) / 1000);
@@ -107,7 +145,7 @@ static const struct al_operation operations[] = {
 const struct al_tool al_tool_commands_run = {
     .name = "run",
     .title = "Run a command",
-    .about = "Run any command of a shell as one execution, unconfined, between two checkpoints.",
+    .about = "Run any command of a shell as one execution between two checkpoints.",
     AL_TOOL_ROWS(params, operations),
     .args_size = sizeof(struct run_args),
     .at_first_root = true,

@@ -124,6 +124,8 @@ static const struct refusal {
     { "add", " -p -i -e --patch --interactive --edit ", NULL, NULL,
       AT_TERMINAL "; name files, or give hunks to airlock call git_commit" },
     { "am", " -i --interactive -S --gpg-sign ", NULL, NULL, AT_TERMINAL "; leave it out" },
+    { "apply", " --unsafe-paths ", NULL, NULL,
+      "it writes outside of the working tree; leave it out" },
     { "archive", " --remote --exec ", NULL, NULL, "it connects; clone with airlock first" },
     { "branch", " --edit-description ", NULL, NULL,
       "it opens an editor; git config branch.NAME.description TEXT sets it" },
