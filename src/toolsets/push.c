@@ -375,23 +375,30 @@ static struct al_push_options options_of(const struct al_call *call, const struc
     };
 }
 
-/* Look at a remote that the user knows: a question about nothing is not asked.  The call's draft
- * is set when there is nothing to push. */
-static void look(struct al_call *call, const struct push_args *args, const struct al_remote *remote)
+/* Look at a remote that the user knows: a question about nothing is not asked, nor one about what
+ * git refuses already.  The call's draft is set when there is nothing to push. */
+static int look(struct al_call *call, const struct push_args *args, const struct al_remote *remote,
+                struct al_error *err)
 {
     struct al_push_options options = options_of(call, args);
-    bool nothing = !args->tags && !args->delete &&!is_new_address(call, args);
+    const bool looks = !args->tags && !is_new_address(call, args);
+    bool nothing = looks && !args->delete;
 
     options.looks = true;
-    for (size_t i = 0; nothing && i < remote->push_urls.count; i++) {
+    for (size_t i = 0; looks && i < remote->push_urls.count; i++) {
         al_auto(al_pushed_clear) struct al_pushed pushed = AL_PUSHED_INIT;
+        const int r = push_to(call, remote, remote->push_urls.items[i], &options, &pushed, err);
 
-        nothing = push_to(call, remote, remote->push_urls.items[i], &options, &pushed, NULL) == 0 &&
-                  pushed.up_to_date;
+        if (pushed.is_rejected)
+            return r;
+        if (r < 0)
+            al_error_clear(err);
+        nothing = nothing && r == 0 && pushed.up_to_date;
     }
     al_call_set_draft(call, nothing ? al_strdup("") : NULL);
     if (nothing)
         al_call_skip_approval(call);
+    return 0;
 }
 
 /* Show the tags: those that the remote lacks if it is a single one that the user knows and it says
@@ -420,7 +427,9 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
     if (r < 0)
         return r;
     if (al_transfer_in_text(call))
-        look(call, args, &remote);
+        r = look(call, args, &remote, err);
+    if (r < 0)
+        return r;
     al_transfer_preview(call, &remote, AL_PUSHES, out);
     if (args->tag)
         al_str_addf(out, "The tag leads to %.8s.\n", al_call_resolved(call, "commit"));

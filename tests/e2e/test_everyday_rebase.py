@@ -144,6 +144,7 @@ class Plain(Case):
         self.git("rebase", "-q", "main", cwd=where)
         text = self.says("git_rebase", {"onto": "main"})
         self.assertIn("Rebased onto main, 2 commits replayed; newest first:\n", text)
+        self.assertEqual(len(text.splitlines()), 5, text)  # none of the commits of main
         self.assertIn("1 commit left out: their change is there already\n", text)
         self.assertEqual(self.history(), self.history(where))
         self.assertIn("Nothing to do", self.says("git_rebase", {"onto": "main"}))

@@ -411,6 +411,21 @@ class Asking(Case):
         _, result = self.push(server, "once")
         self.assertFalse(result.failed, result)
 
+    def test_refused_already(self):
+        """what the remote does not take is not asked about: the answer says why"""
+        server = self.start()
+        self.git("push", "-q", "origin", "main:topic")
+        self.commit("c.txt", "c\n", "c")
+        theirs = self.elsewhere()
+        self.git("push", "-q", "origin", "main:topic", cwd=self.base / "other")
+        for arguments, words in (({}, "has commits that are not here"),
+                                 ({"force": True}, "is not what was seen there last"),
+                                 ({"branch": "topic", "delete": True}, "is not what was seen there last")):
+            result = self.push(server, **arguments)
+            self.assertTrue(result.failed, result)
+            self.assertIn(words, result.text)
+        self.assertEqual([self.at_hub(), self.at_hub("refs/heads/topic")], [theirs] * 2)
+
     def test_always_asks(self):
         """force, delete and tags ask each time"""
         server = self.start()

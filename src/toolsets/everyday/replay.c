@@ -784,7 +784,10 @@ static int add_commits(struct al_call *call, struct al_str *text, struct al_erro
     al_strv_adds(&command.argv, "git", "log", "-z", "--topo-order", "--abbrev=8", "--no-decorate",
                  "--encoding=UTF-8", "--format=%h %s", NULL);
     al_strv_addf(&command.argv, "--max-count=%d", LISTED_MAX);
-    al_strv_adds(&command.argv, range, "--", NULL);
+    al_strv_add(&command.argv, range);
+    if (!work->is_root)
+        al_strv_addf(&command.argv, "^%s", work->onto);
+    al_strv_add(&command.argv, "--");
     r = al_git_read_records(&al_call_repo(call)->at, &command, &records, al_call_budget(call), err);
     if (r == 0 && count > LISTED_MAX)
         al_str_addf(text, "  and %zu older ones\n", count - LISTED_MAX);
@@ -795,13 +798,14 @@ static void add_rebased(struct al_call *call, const struct rebase_args *args,
                         const struct al_merge_outcome *outcome, struct al_str *text)
 {
     const struct al_replay_work *work = attempt_of(call)->work;
+    const size_t nsteps = work->nsteps - work->rests;
     size_t dropped = 0;
 
     if (outcome->up_to_date) {
         al_str_adds(text, "Nothing to do: the commits are there already, as they are to be.\n");
         return;
     }
-    for (size_t i = 0; i + work->rests < work->replayed.commits.count; i++)
+    for (size_t i = 0; i < nsteps; i++)
         dropped += !*work->replayed.commits.items[i];
     al_str_adds(text, work->is_root ? "Rebased from the first commit on" : "Rebased onto ");
     if (args->onto)
@@ -809,11 +813,11 @@ static void add_rebased(struct al_call *call, const struct rebase_args *args,
     else if (!work->is_root)
         al_str_addf(text, "%.8s", work->onto);
     al_str_adds(text, ", ");
-    al_answer_add_counted(work->nsteps - work->rests, "commit", "commits", text);
+    al_answer_add_counted(nsteps, "commit", "commits", text);
     al_str_adds(text, " replayed");
     if (dropped)
         al_str_addf(text, ", %zu of them dropped as empty", dropped);
-    al_str_adds(text, "; newest first:\n");
+    al_str_adds(text, dropped < nsteps ? "; newest first:\n" : "\n");
 }
 
 static void add_picked(struct al_call *call, const struct pick_args *args, struct al_str *text)
