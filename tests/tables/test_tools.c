@@ -85,12 +85,12 @@ static bool some_form_asks(const struct al_tool *tool, bool saves)
     return asks || tool->nstricter;
 }
 
-/* bash_command is bounded by its whitelist, a staged commit is in no repository, and `run` is a
- * user's own command. */
+/* bash_command is bounded by its whitelist, a staged commit is in no repository, `run` is a user's
+ * own command, and about what `hook` is told of the client asks itself. */
 static bool may_lose_unasked(const struct al_tool *tool)
 {
     return !strcmp(tool->name, "bash_command") || !strcmp(tool->name, "git_discard") ||
-           !strcmp(tool->name, "run");
+           !strcmp(tool->name, "run") || !strcmp(tool->name, "hook");
 }
 
 /* What a client is told by the annotations is what the user is asked about. */

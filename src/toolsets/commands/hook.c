@@ -100,11 +100,11 @@ static int64_t timeout_ms(const struct al_session *session)
     return BEGIN_MS;
 }
 
-static void summarize_resolved(struct al_call *call, const void *p, struct al_str *out)
+static void summarize(const void *p, struct al_str *out)
 {
     const struct hook_args *args = p;
 
-    al_str_adds(out, *args->what ? args->what : al_call_tool(call)->name);
+    al_str_adds(out, *args->what ? args->what : "Run a tool of the client");
 }
 
 /* It is the client that asks its user. */
@@ -136,5 +136,5 @@ const struct al_tool al_tool_commands_hook = {
     .also_is = also_is,
     .timeout_ms = timeout_ms,
     .authorize = authorize,
-    .summarize_resolved = summarize_resolved,
+    .summarize = summarize,
 };
