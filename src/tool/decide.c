@@ -351,8 +351,9 @@ static int refuse_no_approver(struct al_call *call, const struct al_ruling *ruli
                         "%s\n\nThis needs the user's approval, and nobody could be asked: there is "
                         "no terminal, and no client that offers elicitation. Nothing was done. The "
                         "user can open airlock review in a terminal, where such calls then wait, "
-                        "allow them with --approval allow, or run this one in a terminal%s",
-                        call->summary, line);
+                        "allow them with %s, or run this one in a terminal%s",
+                        call->summary,
+                        al_call_session(call)->caller_shell ? "a rule" : "--approval allow", line);
 }
 
 /* This call ends here; the client repeats it with the answer, and the new call passes every stage.

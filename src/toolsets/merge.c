@@ -329,7 +329,7 @@ static int squash_conflicted(struct al_call *call, struct al_inmemory *memory, c
     int r = al_uncommitted_count(al_call_repo(call), al_call_budget(call), &count, err);
 
     if (r == 0 && count.staged)
-        r = al_uncommitted_refuse(&count, err);
+        r = al_uncommitted_refuse(&count, NULL, err);
     if (r == 0)
         r = al_overwrite_check(al_inmemory_repo(memory), head, tree, al_call_budget(call), err);
     return r < 0 ? r

@@ -134,7 +134,7 @@ static int rebase(struct al_call *call, struct pull *pull, const char *commit, s
         r = al_replay_work_rebase(repo, work, onto, pull->name, budget, &list, err);
     if (r == 0 && (count.staged || count.unstaged) &&
         (work->replayed.stopped || !al_transfer_in_text(call)))
-        r = al_uncommitted_refuse(&count, err);
+        r = al_uncommitted_refuse(&count, NULL, err);
     if (r == 0 && al_transfer_in_text(call))
         r = check_published(call, work, err);
     if (r == 0)

@@ -132,6 +132,7 @@ class Merge(everyday.Case):
         """git_merge squash: a conflict is nothing in progress; git_conflicts and git_commit end it"""
         self.fork(text_with(at5="main"), text_with(at5="topic"), "".join(LINES))
         text = self.says("git_merge", {"branch": "topic", "squash": True})
+        self.assertIn("\ngit_conflicts resolves them; git_commit commits then.\n", text)
         self.assertIn("Squashing topic stopped at a conflict; once it is resolved, git_commit", text)
         self.says("git_conflicts", {"action": "resolve", "path": "f.txt", "take": "theirs"})
         self.assertEqual(self.out("status", "--porcelain"), "M  f.txt\n")

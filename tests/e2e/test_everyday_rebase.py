@@ -184,10 +184,10 @@ class Plain(Case):
         self.commit("f.txt", "collides\n", "collides")
         self.git("checkout", "-q", "topic")
         self.write("f.txt", "dirty\n")
-        self.fails("ExecutionFailed", "There are uncommitted changes: 0 staged, 1 not staged",
+        self.fails("ExecutionFailed", "There are uncommitted changes: 1 not staged, and it would stop at a conflict in f.txt",
                    "git_rebase", {"onto": "collides"})
         self.git("add", "f.txt")
-        self.fails("ExecutionFailed", "There are uncommitted changes: 1 staged, 0 not staged",
+        self.fails("ExecutionFailed", "There are uncommitted changes: 1 staged, and it would stop at a conflict in f.txt",
                    "git_rebase", {"onto": "collides"})
         self.git("reset", "-q", "--hard")
         self.write("u.txt", "mine\n")

@@ -135,7 +135,7 @@ class Uncommitted(everyday.Case):
         self.git("add", "other.txt")
         before = self.snapshot()
         for tool, arguments in self.runs():
-            self.fails("ExecutionFailed", "1 staged, 0 not staged", tool, arguments)
+            self.fails("ExecutionFailed", "1 staged", tool, arguments)
             self.assertEqual(self.snapshot(), before)
 
     def test_revert(self):

@@ -40,11 +40,24 @@ int al_uncommitted_count(const struct al_repo *repo, struct al_run_limits *budge
     return r;
 }
 
-int al_uncommitted_refuse(const struct al_uncommitted *count, struct al_error *err)
+int al_uncommitted_refuse(const struct al_uncommitted *count, const struct al_merged *stops_at,
+                          struct al_error *err)
 {
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    if (count->staged)
+        al_str_addf(&text, "%zu staged", count->staged);
+    if (count->unstaged)
+        al_str_addf(&text, "%s%zu not staged", count->staged ? ", " : "", count->unstaged);
+    if (stops_at && stops_at->count) {
+        al_auto(al_freep) char *name = al_text_sanitize_line(stops_at->conflicts[0].path);
+
+        al_str_addf(&text, ", and it would stop at a conflict in %s", name);
+    }
+    if (stops_at && stops_at->count > 1)
+        al_str_addf(&text, " and %zu more", stops_at->count - 1);
     return dirty(al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_DIRTY_WORKDIR,
-                                   "There are uncommitted changes: %zu staged, %zu not staged",
-                                   count->staged, count->unstaged),
+                                   "There are uncommitted changes: %s", text.buf),
                  err);
 }
 

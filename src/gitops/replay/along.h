@@ -18,6 +18,8 @@
 #include "gitops/repo/repo.h"
 #include "util/error.h"
 
+struct al_merged;
+
 /** How many tracked files have changes. */
 struct al_uncommitted {
     size_t staged, unstaged;
@@ -27,8 +29,10 @@ struct al_uncommitted {
 int al_uncommitted_count(const struct al_repo *repo, struct al_run_limits *budget,
                          struct al_uncommitted *ret_count, struct al_error *err);
 
-/** Fail with AL_CODE_DIRTY_WORKDIR, saying how many there are. */
-int al_uncommitted_refuse(const struct al_uncommitted *count, struct al_error *err);
+/** Fail with AL_CODE_DIRTY_WORKDIR, saying how many there are, and where it would stop.  `stops_at`
+ * may be NULL. */
+int al_uncommitted_refuse(const struct al_uncommitted *count, const struct al_merged *stops_at,
+                          struct al_error *err);
 
 /**
  * Merge the changes, and move index and files from one commit to the other.  With the write lock

@@ -335,7 +335,7 @@ static int merge_along(struct al_repo *repo, const struct al_merge_options *opti
     forwards = !strcmp(base, head) && !options->no_ff;
     r = forwards ? 0 : merge_commit(repo, theirs, budget, &guarded, err);
     if (r == 0 && guarded.merged.conflicted)
-        return count.staged ? al_uncommitted_refuse(&count, err) : 0;
+        return count.staged ? al_uncommitted_refuse(&count, NULL, err) : 0;
     if (r == 0 && !forwards)
         r = commit_merged(repo, options, &guarded, theirs, budget, &to, err);
     if (r < 0)

@@ -351,8 +351,10 @@ int al_outcome_stopped(struct al_call *call, struct al_result *result, struct al
         r = al_outcome_show(call, &conflicts, NULL, result, err);
     if (r < 0)
         return r;
-    al_str_adds(&result->text,
-                conflicts.count ? "\ngit_conflicts resolves them, and continues.\n" : "");
+    if (conflicts.count && al_git_operation_state(al_call_repo(call)) == AL_IN_PROGRESS_NONE)
+        al_str_adds(&result->text, "\ngit_conflicts resolves them; git_commit commits then.\n");
+    else if (conflicts.count)
+        al_str_adds(&result->text, "\ngit_conflicts resolves them, and continues.\n");
     al_operation_note_begun(al_call_repo(call), al_call_session(call)->number);
     return 0;
 }

@@ -610,7 +610,10 @@ static int check_uncommitted(struct al_call *call, const struct attempt *attempt
     return (attempt->work->rests && count->staged) ||
                    (attempt->work->replayed.stopped &&
                     (count->staged || (is_rebase(call) && count->unstaged)))
-               ? al_uncommitted_refuse(count, err)
+               ? al_uncommitted_refuse(
+                     count,
+                     attempt->work->replayed.stopped ? &attempt->work->replayed.conflict : NULL,
+                     err)
                : 0;
 }
 

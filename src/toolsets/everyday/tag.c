@@ -186,7 +186,7 @@ static int create(struct al_call *call, const void *p, struct al_result *result,
     int r = al_git_tag_create(al_call_repo(call), &options, al_call_budget(call), err);
 
     if (r == 0)
-        al_str_addf(&result->text, "Created %stag %s at %.8s; git_push with tags sends it.\n",
+        al_str_addf(&result->text, "Created %stag %s at %.8s; git_push with tag sends it.\n",
                     args->message ? "annotated " : "", args->name, oid);
     return r;
 }
