@@ -164,7 +164,8 @@ void al_call_record_close(struct al_call *call, const struct al_result *result)
     end.text_len = result->text.len;
     if (result->confinement)
         end.confinement = result->confinement;
-    end.overlaps = overlaps;
+    /* Without a checkpoint there are no changes that could be another's. */
+    end.overlaps = call->checkpoint[0] ? overlaps : NULL;
     while (al_record_close(call->record, &end) == AL_ERR_AGAIN) {
         add_overlaps(call, seen, overlaps);
         seen = al_record_seen(call->record);
