@@ -75,6 +75,8 @@ class Words(harness.Case):
         (self.root / ".git/index.lock").write_text("")
         yield self.said("add", "a.txt")
         (self.root / ".git/index.lock").unlink()
+        (self.root / "a.txt").unlink()
+        yield self.said("blame", "a.txt")
 
     def test_words(self):
         """each of them is said by this git, or is among those that some gits say"""

@@ -208,6 +208,8 @@ static void faults_of_members_are_found(void **state)
     const struct al_param sound = AL_STRING(struct place, path, "P.", .max_bytes = 4);
     const struct al_param path =
         AL_STRING(struct place, path, "P.", .flags = AL_PARAM_PATH, .max_bytes = 4);
+    const struct al_param every_path =
+        AL_STRING(struct place, path, "P.", .flags = AL_PARAM_EVERY_PATH, .max_bytes = 4);
     const struct al_param unbounded = AL_STRING(struct place, path, "P.", .flags = 0);
     const struct al_param silent = AL_STRING(struct place, path, "", .max_bytes = 4);
     const struct al_param given = AL_BOOL(struct place, given, "G.", .flags = 0);
@@ -219,7 +221,8 @@ static void faults_of_members_are_found(void **state)
     finds(&place, NULL);
     finds_member(&sound, NULL);
     finds_member(&inner, "is an object in an object");
-    finds_member(&path, "has a flag that is not for members of an object");
+    finds_member(&path, NULL);
+    finds_member(&every_path, "has a flag that is not for members of an object");
     finds_member(&unbounded, NULL);
     finds_member(&silent, "has no description");
     finds_member(&given, "lies where the object says whether it is given");
