@@ -588,6 +588,8 @@ static int obtain(struct al_call *call, struct al_error *err)
         r = evaluate_policy(call, &ruling, err);
     if (r < 0)
         return r;
+    if (ruling.decision == AL_APPROVAL_ASK && call->operation->asks == AL_ASKS_ELSEWHERE)
+        return record_decision(call, "auto", "policy");
     switch (ruling.decision) {
     case AL_APPROVAL_ALLOW:
         return record_decision(call, ruling.number ? "rule" : "auto", "policy");

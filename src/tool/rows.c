@@ -593,7 +593,8 @@ unsigned al_tool_effects(const struct al_tool *tool)
 
 bool al_operation_asks(const struct al_operation *op, bool saves)
 {
-    const bool excused = op->asks == AL_ASKS_NEVER || (op->asks == AL_ASKS_UNLESS_SAVED && saves);
+    const bool excused = op->asks == AL_ASKS_NEVER || op->asks == AL_ASKS_ELSEWHERE ||
+                         (op->asks == AL_ASKS_UNLESS_SAVED && saves);
 
     return op->asks == AL_ASKS_ALWAYS || (!excused && al_effects_change_repository(op->effects));
 }

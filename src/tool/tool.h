@@ -46,6 +46,8 @@ enum al_asks {
      * has no working tree, or saving fails.  What a checkpoint has is brought back, not asked
      * about.  The approval mode "deny" refuses it all the same. */
     AL_ASKS_UNLESS_SAVED,
+    /** Never, and a rule that says to ask has no opinion: whoever calls asks the user. */
+    AL_ASKS_ELSEWHERE,
 };
 
 /** The references that an operation with AL_WRITES_REFS can move.  Any other that changed meanwhile

@@ -71,6 +71,9 @@ class Hook(hooks.Case):
         self.assertEqual(self.log()[-1]["repository"], str(other))
         self.airlock("rollback", cwd=other)
         self.assertEqual((other / "a.txt").read_text(encoding="ascii"), "one\n")
+        edit = {"tool_input": {"notebook_path": f"{other}/new/b.ipynb"}, "tool_name": "NotebookEdit"}
+        self.assertIsNone(self.around(lambda: None, "_edit", **edit))
+        self.assertEqual((self.log()[-1]["repository"], self.log()[-1]["tool"]), (str(other), "NotebookEdit"))
 
     def test_each_client(self):
         """the recorded events of each client: a command, an edit, a turn that ends between the two"""
@@ -201,6 +204,31 @@ class Hook(hooks.Case):
         self.assertEqual(told["permissionDecision"], "deny")
         self.assertIn("Not today.", told["permissionDecisionReason"])
         self.assertEqual(self.running(), [])
+
+    def test_ask_is_no_opinion(self):
+        """a rule that asks leaves it to the client, which asks its own user"""
+        self.config('[[tools.approval.rule]]\neffect = "discards_work"\ndecision = "ask"\n')
+        self.assertIsNone(self.around(lambda: self.write("a.txt", "two\n")))
+        self.assertIsNone(self.around(lambda: self.write("a.txt", "three\n"), "_edit"))
+        self.assertEqual([line["outcome"] for line in self.log()], ["ok", "ok"])
+
+    def test_path_rules(self):
+        """an edit concerns its own path, and where a link leads it; a shell concerns every one"""
+        self.config('[[tools.approval.rule]]\npath = "secret/**"\ndecision = "deny"\n')
+        for name in ("secret", "fine"):
+            (self.root / name).mkdir()
+        (self.root / "fine/in").symlink_to("../secret/x")
+        (self.root / "fine/dir").symlink_to("../secret")
+        (self.root / "secret/out").symlink_to("../fine/x")
+        for path in ("fine/x", "new/dir/x", "a.txt", "secretive"):
+            for tool, member in (("Write", "file_path"), ("NotebookEdit", "notebook_path")):
+                edit = {"tool_name": tool, "tool_input": {member: f"{self.root}/{path}"}}
+                self.assertIsNone(self.around(lambda: None, "_edit", **edit))
+        denied = [{"tool_input": {"file_path": f"{self.root}/{path}"}} for path in
+                  ("secret/x", "secret/new/x", "fine/in", "fine/dir/x", "secret/out", "fine/../secret/x")]
+        for edit in [*denied, {"tool_name": "Bash", "tool_input": {"command": "ls"}}, {"tool_input": {}}]:
+            told = self.send(self.recorded("before_edit", **edit))["hookSpecificOutput"]
+            self.assertEqual(told["permissionDecision"], "deny", edit)
 
     def test_outside(self):
         """outside of a repository and of the roots the tool goes on; the second is told"""

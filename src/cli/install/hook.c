@@ -242,8 +242,7 @@ static bool listen(const struct hook *hook, pid_t pid, int fd)
         return true;
     status = strtol(text.buf, &why, 10);
     why += strspn(why, " ");
-    if (status == AL_ERR_APPROVAL_DENIED || status == AL_ERR_APPROVAL_REQUIRED ||
-        status == AL_ERR_NOT_GRANTED)
+    if (status == AL_ERR_APPROVAL_DENIED || status == AL_ERR_NOT_GRANTED)
         deny(hook, why);
     else
         fail(hook, *why ? why : "airlock ended");
@@ -254,7 +253,7 @@ static bool listen(const struct hook *hook, pid_t pid, int fd)
 static bool change_directory(const struct hook *hook)
 {
     const char *cwd = al_json_get_string(hook->event, "cwd");
-    const char *file = al_json_get_string(hook->input, "file_path");
+    const char *file = al_hook_file(hook->input);
     al_auto(al_freep) char *dir = file && *file == '/' ? al_strdup(file) : NULL;
 
     while (dir && *dir) {

@@ -23,6 +23,9 @@ extern const struct al_tool al_tool_commands_hook;
 #define AL_HOOK_READY     "ready"
 #define AL_HOOK_OPERATION "hook"
 
+/** The file that a tool of the client is given; NULL: it may change any, as a shell may. */
+const char *al_hook_file(const json_t *input);
+
 /** Open the repository of a directory; *ret_repo stays NULL where there is none. */
 int al_shell_open(struct al_call *call, const char *dir, struct al_repo **ret_repo,
                   struct al_error *err);

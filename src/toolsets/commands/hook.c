@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include "gitops/command.h"
+#include "gitops/repo/repo.h"
 #include "gitops/repo/write_lock.h"
+#include "guard/path.h"
 #include "proc/hold.h"
 #include "tool/call.h"
 #include "toolsets/commands/commands.h"
@@ -21,35 +23,43 @@
 #define END_MS   60000
 
 struct hook_args {
-    const char *what, *working_dir;
+    const char *what, *file, *working_dir;
 };
 
 static const struct al_param params[] = {
     AL_STRING(struct hook_args, what, "The command or the file."),
+    AL_STRING(struct hook_args, file, NULL, .flags = AL_PARAM_NAME, .max_bytes = DIR_MAX_BYTES),
     AL_STRING(struct hook_args, working_dir, NULL, .flags = AL_PARAM_NAME,
               .max_bytes = DIR_MAX_BYTES),
 };
+
+const char *al_hook_file(const json_t *input)
+{
+    const char *file = al_json_get_string(input, "file_path");
+
+    return file ? file : al_json_get_string(input, "notebook_path");
+}
 
 /* The client's arguments are recorded; what is known of them is the command or the file, and where
  * this process is. */
 static int expand(const struct al_session *session, const struct al_tool *tool, const json_t *given,
                   json_t **ret_arguments, struct al_error *err)
 {
-    static const char *const members[] = { "command", "file_path", "notebook_path" };
+    const char *file = al_hook_file(given), *what = al_json_get_string(given, "command");
     al_auto(al_freep) char *here = getcwd(NULL, 0);
-    const char *what = NULL;
 
     (void)session;
     (void)tool;
     (void)err;
-    for (size_t i = 0; !what && i < AL_COUNT(members); i++)
-        what = al_json_get_string(given, members[i]);
-    what = what ? what : "";
+    if (!what)
+        what = file ? file : "";
     *ret_arguments = al_json_object();
     al_json_set(*ret_arguments, "what",
                 al_json_stringn(what, strlen(what) > WHAT_MAX_BYTES
                                           ? al_utf8_floor(what, WHAT_MAX_BYTES)
                                           : strlen(what)));
+    if (file)
+        al_json_set(*ret_arguments, "file", al_json_name(file));
     if (here)
         al_json_set(*ret_arguments, "working_dir", al_json_name(here));
     return 0;
@@ -61,6 +71,38 @@ static int open_repository(struct al_call *call, const void *p, struct al_repo *
     const struct hook_args *args = p;
 
     return al_shell_open(call, args->working_dir, ret_repo, err);
+}
+
+static void add_path(const struct al_repo *repo, const char *abs, struct al_strv *out)
+{
+    const char *below = repo ? al_fs_beneath(repo->at.top, abs) : NULL;
+
+    al_strv_add(out, below ? below : abs);
+}
+
+/* The path that rules look at: that of the file, and where it leads to; else every one. */
+static int policy_paths(struct al_call *call, const void *p, struct al_strv *out,
+                        struct al_error *err)
+{
+    const struct hook_args *args = p;
+    const struct al_roots *roots = al_call_session(call)->roots;
+    const char *slash = args->file ? strrchr(args->file, '/') : NULL;
+    al_auto(al_freep) char *dir =
+        slash ? al_strndup(args->file, (size_t)(slash - args->file) + 1) : al_strdup(".");
+    al_auto(al_path_clear) struct al_path parent = AL_PATH_INIT, path = AL_PATH_INIT;
+
+    (void)err;
+    if (args->file && args->working_dir &&
+        al_path_resolve(roots, args->working_dir, dir, &parent, NULL) == 0 &&
+        al_path_resolve(roots, args->working_dir, args->file, &path, NULL) == 0) {
+        al_auto(al_freep) char *named = al_fs_join(parent.abs, slash ? slash + 1 : args->file);
+
+        add_path(al_call_repo(call), named, out);
+        add_path(al_call_repo(call), path.abs, out);
+    } else {
+        al_strv_add(out, "");
+    }
+    return 0;
 }
 
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
@@ -111,7 +153,7 @@ static void summarize(const void *p, struct al_str *out)
 static const struct al_operation operations[] = {
     { AL_HOOK_OPERATION, NULL,
       AL_READS | AL_WRITES_WORKTREE | AL_DISCARDS_WORK | AL_RUNS_PROGRAM | AL_WRITES_FILES, hold,
-      AL_ASKS_NEVER },
+      AL_ASKS_ELSEWHERE },
 };
 
 /* The client's name of its tool is in no rule. */
@@ -135,6 +177,7 @@ const struct al_tool al_tool_commands_hook = {
     .tells_changes = true,
     .also_is = also_is,
     .timeout_ms = timeout_ms,
+    .policy_paths = policy_paths,
     .authorize = authorize,
     .summarize = summarize,
 };
