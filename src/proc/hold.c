@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -101,11 +102,28 @@ bool al_hold_await(int fd, int64_t deadline_ms)
     return poll(&wanted, 1, left > 0 ? (int)left : 0) > 0;
 }
 
-bool al_hold_is_dropped(void)
+bool al_hold_is_over(void)
 {
     sigset_t pending;
 
-    return sigpending(&pending) == 0 && sigismember(&pending, signals[AL_HOLD_DROPPED]) == 1;
+    return sigpending(&pending) == 0 && (sigismember(&pending, signals[AL_HOLD_ENDED]) == 1 ||
+                                         sigismember(&pending, signals[AL_HOLD_DROPPED]) == 1);
+}
+
+/* Whether one of the signals waits to be taken by another process. */
+static bool is_told(pid_t pid)
+{
+    static const char pending[] = "\nShdPnd:";
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_freep) char *path = al_asprintf("/proc/%ld/status", (long)pid);
+    const char *found =
+        al_fs_read(AT_FDCWD, path, 65536, &text) < 0 ? NULL : strstr(text.buf, pending);
+    const uint64_t set = found ? strtoull(found + sizeof(pending) - 1, NULL, 16) : 0;
+    uint64_t ours = 0;
+
+    for (size_t i = 0; i < AL_COUNT(signals); i++)
+        ours |= UINT64_C(1) << (signals[i] - 1);
+    return set & ours;
 }
 
 enum al_hold_end al_hold_wait(int client)
@@ -132,6 +150,10 @@ int al_hold_end(pid_t pid, enum al_hold_end how)
 
     if (fd < 0)
         return -errno;
+    if (is_told(pid)) {
+        al_close(fd);
+        return -EALREADY;
+    }
     if (syscall(SYS_pidfd_send_signal, fd, signals[how], NULL, 0) == 0)
         return fd;
     al_close(fd);

@@ -31,10 +31,11 @@ pid_t al_hold_begin(int *ret_fd, int *ret_client);
 /** In the held process: wait until it is told to end, or the client is gone. */
 enum al_hold_end al_hold_wait(int client);
 
-/** In the held process: whether it has been told to end as one that is dropped. */
-bool al_hold_is_dropped(void);
+/** In the held process: whether it has been told to end before it waits for that. */
+bool al_hold_is_over(void);
 
-/** Tell a held process to end.  A pidfd to wait for it with, or -errno. */
+/** Tell a held process to end.  A pidfd to wait for it with, or -errno; -EALREADY: it has been told
+ * so before, and did not wait for that yet. */
 int al_hold_end(pid_t pid, enum al_hold_end how);
 
 /** Wait for input from a descriptor, or for the end of the process of a pidfd.  False: not before

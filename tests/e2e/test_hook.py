@@ -186,9 +186,12 @@ class Hook(hooks.Case):
             fcntl.flock(held, fcntl.LOCK_EX)
             self.assertIsNone(self.send(self.recorded("before"), limit=2.5))
             self.assertIn("too long", self.said)
+            self.assertEqual(len(self.running()), 1)
+            self.assertIn("cannot undo", str(self.send(self.recorded("after"), limit=2.5)))
         self.wait_for(lambda: not self.running())
         self.assertIn("cannot undo", str(self.send(self.recorded("after"))))
-        self.assertEqual(self.log()[-1]["outcome"], "timeout")
+        self.assertEqual(self.log()[-1]["outcome"], "error")
+        self.assertIn("ran without it", str(self.log()[-1]["result"]))
 
     def test_another_git(self):
         """a git that is named by its path is advised against, and goes on"""

@@ -329,12 +329,14 @@ static void take_waiting(void *payload, long pid, const json_t *call)
     waiting->pid[waiting->count++] = pid;
 }
 
-/* Tell those that wait to end, and wait for it as long as there is time.  How many there were. */
+/* Tell those that wait to end, and wait for it as long as there is time.  How many there were, but
+ * for those that the tool did not wait for. */
 static size_t end_waiting(const struct hook *hook, enum al_hold_end how)
 {
     al_auto(al_json_decrefp) json_t *input = hook->tool ? al_redact_input(hook->input, NULL) : NULL;
     struct waiting waiting = { .hook = hook, .input = input };
     int fds[WAITING_MAX];
+    size_t count = 0;
     struct al_setup setup;
 
     if (load_config(hook, &setup) == 0)
@@ -344,11 +346,12 @@ static size_t end_waiting(const struct hook *hook, enum al_hold_end how)
     for (size_t i = 0; i < waiting.count; i++)
         fds[i] = al_hold_end((pid_t)waiting.pid[i], how);
     for (size_t i = 0; i < waiting.count; i++) {
+        count += fds[i] >= 0;
         if (fds[i] >= 0)
             (void)al_hold_await(fds[i], hook->deadline_ms);
         al_close(fds[i]);
     }
-    return waiting.count;
+    return count;
 }
 
 /* Whether a word of the command is another git, by its path.  This is advice, and no boundary. */

@@ -123,8 +123,8 @@ static int hold(struct al_call *call, const void *p, struct al_result *result, s
     (void)p;
     al_write_lock_release(repo);
     result->confinement = "none";
-    if (al_hold_is_dropped())
-        return al_error_set(err, AL_ERR_TIMEOUT,
+    if (al_hold_is_over()) /* not a timeout, which names the time of the whole call */
+        return al_error_set(err, AL_ERR_EXECUTION,
                             "The checkpoint took so long that the tool ran without it");
     (void)al_write_all(shell->out_fd, AL_HOOK_READY, strlen(AL_HOOK_READY));
     result->interrupted = al_hold_wait(shell->in_fd) == AL_HOLD_DROPPED;
