@@ -119,10 +119,13 @@ static bool lists(const struct al_execution *execution, uint64_t seq)
     return false;
 }
 
+/* The shim and `airlock run` run in the shell of another execution; other calls, as those of a
+ * client's hook, run beside it. */
 static bool ran_inside(const struct al_execution *inner, const struct al_execution *outer)
 {
-    return lists(outer, inner->seq) && inner->began_ms >= outer->began_ms &&
-           is_of(inner->session, outer->session) && strcmp(inner->tool, "git_worktree") != 0;
+    return (!strcmp(inner->tool, "run") || (!strcmp(inner->tool, "git") && !inner->held_no_lock)) &&
+           lists(outer, inner->seq) && inner->began_ms >= outer->began_ms &&
+           is_of(inner->session, outer->session);
 }
 
 void al_executions_absorb(struct al_executions *executions)
@@ -147,8 +150,7 @@ void al_executions_absorb(struct al_executions *executions)
 
 bool al_executions_unfinished(const struct al_executions *executions)
 {
-    return executions->count && executions->items[executions->count - 1].interrupted &&
-           executions->items[executions->count - 1].input;
+    return executions->count && executions->items[executions->count - 1].interrupted;
 }
 
 /* Whether a change removed a temporary file of a rollback that was killed.  The one that went on

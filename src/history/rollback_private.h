@@ -75,8 +75,8 @@ void al_executions_clear(struct al_executions *executions);
  * counts like any other change. */
 void al_executions_keep(struct al_executions *executions, const char *agent, const char *session);
 
-/** Make each execution that ran inside of another one of its session a part of that one, whose
- * checkpoints have what it changed, but for a worktree. */
+/** Make each execution of `airlock git` or `airlock run` that ran inside of another one of its
+ * session a part of that one, whose checkpoints have what it changed. */
 void al_executions_absorb(struct al_executions *executions);
 
 /** Test whether the last execution is a rollback that was interrupted. */

@@ -131,6 +131,28 @@ class Hook(hooks.Case):
         self.assertEqual(self.running(), [])
         self.assertEqual([line["outcome"] for line in self.log()], ["ok", "ok", "interrupted", "interrupted"])
 
+    def test_parallel(self):
+        """calls of a session that ran within another one are steps of their own, if they changed other things"""
+        self.send(self.recorded("before", tool_use_id="around"))
+        for text in ("two\n", "one\n"):
+            self.around(lambda text=text: self.write("a.txt", text), call=text.strip())
+        self.write("b.txt", "around\n")
+        self.send(self.recorded("after", tool_use_id="around"))
+        self.assertEqual([line.get("overlaps") for line in self.log()], [None, None, [1, 2]])
+        for left in ("one\n", "two\n", "one\n"):
+            self.airlock("call", "--approval", "allow", "git_undo", env={"AIRLOCK_SESSION": "s1"})
+            self.assertEqual((self.text(), (self.root / "b.txt").exists()), (left, False))
+
+    def test_shim_within(self):
+        """the shim in a hooked shell goes back with the command around it"""
+        def act():
+            self.airlock("git", "tag", "t", env={"AIRLOCK_SESSION": "s1"})
+            self.airlock("run", "--", "true", env={"AIRLOCK_SESSION": "s1"})
+            self.write("a.txt", "two\n")
+        self.around(act)
+        self.airlock("rollback", "--execution", str(self.log("git")[0]["seq"]))
+        self.assertEqual((self.text(), self.out("tag")), ("one\n", ""))
+
     def test_interrupted(self):
         """without an end it is closed with the turn, also when the client or the process died"""
         for name in ("prompt", "stop", "end"):

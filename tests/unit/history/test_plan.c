@@ -184,7 +184,6 @@ static void goes_on_to_no_checkpoint_that_is_not_there(void **state)
     take(s, NULL);
     item = add_execution(&executions, s->id);
     item->interrupted = true;
-    assert_false(al_executions_unfinished(&executions)); /* it was no rollback */
     for (size_t i = 0; i < COUNT(targets); i++) {
         json_decref(item->input);
         item->input = json_pack("{s:s,s:i}", "to", targets[i], "count", 1);
