@@ -173,6 +173,25 @@ class Hook(hooks.Case):
         self.airlock("call", "git_status")
         self.assertEqual(self.log("Bash")[-1]["outcome"], "interrupted")
 
+    def test_subagent(self):
+        """the turn of an agent ends without its subagents'; what was closed early is told as that"""
+        sub = {"agent_id": "a1", "agent_type": "Explore", "tool_use_id": "toolu_sub"}
+        self.assertIsNone(self.send(self.recorded("before", **sub)))
+        self.send(self.recorded("before"))
+        for name in ("prompt", "stop"):
+            self.assertIsNone(self.send(self.recorded(name)))
+            self.assertEqual(len(self.running()), 1)
+        told = self.send(self.recorded("after"))["hookSpecificOutput"]["additionalContext"]
+        self.assertIn("interrupted before it ended", told)
+        self.assertNotIn("no checkpoint", told)
+        self.write("a.txt", "two\n")
+        self.assertIsNone(self.send(self.recorded("after", **sub)))
+        self.assertEqual((self.log()[-1]["outcome"], self.log()[-1]["changes"]), ("ok", "1 file changed"))
+        for event in (self.recorded("stop", hook_event_name="SubagentStop", agent_id="a1"), self.recorded("end")):
+            self.assertIsNone(self.send(self.recorded("before", **sub)))
+            self.assertIsNone(self.send(event))
+            self.assertEqual(self.running(), [])
+
     def assert_dies(self):
         """The client, which is no shell, sends a beginning and dies."""
         client = ("import subprocess,sys,os,signal\n"
@@ -300,8 +319,10 @@ class Hook(hooks.Case):
         self.assertIsNone(self.send(before | {"tool_input": {"content": "x" * 20_000_000}}, limit=4))
         for path in (self.home / ".local/state/airlock/open").iterdir():
             self.assertLess(path.stat().st_size, 1 << 20)
-            os.kill(int(path.name.split("-")[0]), signal.SIGUSR2)
-        self.wait_for(lambda: not self.running())
+        self.assertEqual(len(self.running()), 9)
+        for change in ({}, {"session_id": "../../x"}, {"session_id": 5}):
+            self.assertIsNone(self.send(self.recorded("stop") | change))
+        self.assertEqual(self.running(), [])
         self.assertNotIn("\x1b", self.airlock("log")[0])
 
     def test_input_without_end(self):

@@ -17,7 +17,8 @@ enum al_event {
     AL_EVENT_START,  /**< a session begins */
     AL_EVENT_BEFORE, /**< before a tool */
     AL_EVENT_AFTER,  /**< after it */
-    AL_EVENT_CLOSE,  /**< no tool of the session runs any more */
+    AL_EVENT_CLOSE,  /**< no tool of this agent of the session runs any more */
+    AL_EVENT_END,    /**< no tool of the session does */
 };
 
 /** The hooks of a client. */
@@ -25,7 +26,7 @@ struct al_client_hooks {
     struct al_client_event {
         const char *name;
         enum al_event event;
-    } events[8];       /**< up to one without a name */
+    } events[9];       /**< up to one without a name */
     const char *file;  /**< the settings that name hooks, below the working tree or the home */
     bool has_rules;    /**< they have rules about tools too, for --with-rules */
     const char *tools; /**< those that can change files, as the client's pattern: "Bash|Write" */

@@ -25,6 +25,7 @@
 #include "cli/options.h"
 #include "cli/setup.h"
 #include "gitops/command.h"
+#include "gitops/oid.h"
 #include "guard/redact.h"
 #include "guard/text.h"
 #include "history/journal.h"
@@ -40,6 +41,12 @@
 #define WAITING_MAX     64
 #define ID_MAX_BYTES    128u
 
+/* The member of an event that names a subagent of the session.  The input has it, too. */
+#define AGENT "agent_id"
+
+/* How far back in the journal the call of an event is looked for. */
+#define READ_BACK_BYTES (1u << 20)
+
 /* 2 would tell the client to stop what it does. */
 #define FAILED 1
 
@@ -49,7 +56,9 @@ struct hook {
     const struct al_client *client;
     int64_t deadline_ms;
     json_t *event;
+    enum al_event kind;
     const char *name, *session, *tool, *call_id;
+    char *hashed;  /* the session, if its id is none for the journal; owned */
     json_t *input; /* of the tool, as the model gave it; owned; NULL: none */
 };
 
@@ -296,11 +305,19 @@ struct waiting {
     char *newest; /* when the one of a call without an id began, the newest so far */
 };
 
+/* Both have this member, or neither. */
 static bool is_member(const json_t *call, const char *name, const char *value)
 {
     const char *its = al_json_get_string(call, name);
 
-    return its && value && !strcmp(its, value);
+    return its && value ? !strcmp(its, value) : its == value;
+}
+
+/* A turn of an agent ends without those of its subagents. */
+static bool is_of_agent(const struct hook *hook, const json_t *call)
+{
+    return hook->kind != AL_EVENT_CLOSE ||
+           is_member(json_object_get(call, "input"), AGENT, al_json_get_string(hook->event, AGENT));
 }
 
 /* The one of this call; or all of the session after a turn.  Without an id, two calls of one input
@@ -312,7 +329,7 @@ static void take_waiting(void *payload, long pid, const json_t *call)
     const char *time = al_json_get_string(call, "time");
 
     if (!is_member(call, "operation", AL_HOOK_OPERATION) ||
-        !is_member(call, "conversation_id", hook->session) || !time ||
+        !is_member(call, "conversation_id", hook->session) || !is_of_agent(hook, call) || !time ||
         waiting->count == AL_COUNT(waiting->pid))
         return;
     if (hook->tool && hook->call_id && !is_member(call, "call_id", hook->call_id))
@@ -369,12 +386,43 @@ static bool names_other_git(const char *command)
     return false;
 }
 
+/* Whether the call of the event was taken as interrupted already. */
+static bool was_closed(const struct hook *hook)
+{
+    al_auto(al_history_clear) struct al_history history = AL_HISTORY_INIT;
+    struct al_setup setup;
+    bool found = false;
+    const char *text;
+    size_t len;
+
+    if (hook->call_id && load_config(hook, &setup) == 0 &&
+        al_history_open(setup.journal_file, &history) == 0) {
+        (void)al_history_skip_old(&history, READ_BACK_BYTES);
+        while (al_history_next(&history, &text, &len) > 0) {
+            al_auto(al_json_decrefp) json_t *line =
+                strstr(text, hook->call_id) ? json_loadb(text, len, JSON_ALLOW_NUL, NULL) : NULL;
+
+            found |= is_member(line, "call_id", hook->call_id) &&
+                     is_member(line, "conversation_id", hook->session) &&
+                     is_member(line, "outcome", "interrupted") &&
+                     al_json_get_string(line, "git_commit"); /* its checkpoint */
+        }
+    }
+    if (hook->call_id)
+        al_setup_clear(&setup);
+    return found;
+}
+
 static void end(const struct hook *hook)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
     if (!end_waiting(hook, AL_HOLD_ENDED))
-        al_str_adds(&text, "airlock took no checkpoint before this, so it cannot undo it.");
+        al_str_adds(&text,
+                    was_closed(hook)
+                        ? "airlock took this as interrupted before it ended: what it changed "
+                          "after that is in no execution."
+                        : "airlock took no checkpoint before this, so it cannot undo it.");
     if (names_other_git(al_json_get_string(hook->input, "command")))
         al_str_addf(&text, "%sCall git by its name alone: that one is airlock's.",
                     text.len ? " " : "");
@@ -445,14 +493,33 @@ static bool read_event(struct hook *hook)
 /* Whether the journal can have it as the id of a session, as AIRLOCK_SESSION, or of a call. */
 static bool is_id(const char *text)
 {
-    const size_t len = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-                                    "._:-");
+    const size_t len =
+        strspn(text ? text : "", "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                                 "._:-");
 
     return len && len <= ID_MAX_BYTES && !text[len];
 }
 
+/* An id that the journal can have in place of one that it cannot.  Caller frees. */
+static char *hash_id(const json_t *id)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    char hex[AL_OID_TEXT];
+    struct al_hash hash;
+    struct al_oid oid;
+
+    al_json_dump(id, false, &text);
+    al_hash_init(&hash, true);
+    al_hash_add(&hash, text.buf, text.len);
+    al_hash_end(&hash, &oid);
+    al_oid_text(&oid, true, hex);
+    return al_strdup(hex);
+}
+
 static void take_members(struct hook *hook)
 {
+    const json_t *id = json_object_get(hook->event, "session_id"),
+                 *agent = json_object_get(hook->event, AGENT);
     const char *session = al_json_get_string(hook->event, "session_id");
     const char *call_id = al_json_get_string(hook->event, "tool_use_id");
 
@@ -463,17 +530,22 @@ static void take_members(struct hook *hook)
         json_decref(hook->input);
         hook->input = NULL;
     }
-    if (session && is_id(session))
+    if (is_id(session))
         hook->session = session;
-    if (call_id && is_id(call_id))
+    else if (id)
+        hook->session = hook->hashed = hash_id(id);
+    if (is_id(call_id))
         hook->call_id = call_id;
+    if (hook->input && json_is_string(agent))
+        al_json_set(hook->input, AGENT, json_deep_copy(agent));
+    hook->kind = al_client_event(hook->client, hook->name ? hook->name : "");
     if (hook->client->hooks->rewrites)
         undo_rewrite(hook);
 }
 
 static void answer(struct hook *hook)
 {
-    const enum al_event event = al_client_event(hook->client, hook->name ? hook->name : "");
+    const enum al_event event = hook->kind;
     const bool changes = hook->tool && al_client_changes(hook->client, hook->tool);
 
     if (event == AL_EVENT_START)
@@ -482,7 +554,7 @@ static void answer(struct hook *hook)
         begin(hook);
     else if (event == AL_EVENT_AFTER && changes)
         end(hook);
-    else if (event == AL_EVENT_CLOSE)
+    else if (event == AL_EVENT_CLOSE || event == AL_EVENT_END)
         (void)end_waiting(hook, AL_HOLD_DROPPED);
 }
 
@@ -512,6 +584,7 @@ int al_cmd_hook(int argc, char **argv)
     }
     json_decref(hook.input);
     json_decref(hook.event);
+    free(hook.hashed);
     al_options_clear(&hook.options);
     return code;
 }
