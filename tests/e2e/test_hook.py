@@ -166,10 +166,10 @@ class Hook(hooks.Case):
             self.assertEqual(self.text(), "one\n")
             self.send(self.recorded("after", session="s2"))
         self.assert_dies()
-        self.send(self.recorded("before"))
+        self.send(self.recorded("before", tool_use_id="killed"))
         os.kill(int(self.running()[0].split()[2]), signal.SIGKILL)
         self.wait_for(lambda: not self.running())
-        self.assertIn("no checkpoint", self.send(self.recorded("after"))["hookSpecificOutput"]["additionalContext"])
+        self.assertIn("no checkpoint", str(self.send(self.recorded("after", tool_use_id="killed"))))
         self.airlock("call", "git_status")
         self.assertEqual(self.log("Bash")[-1]["outcome"], "interrupted")
 
