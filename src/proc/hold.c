@@ -18,11 +18,13 @@
 /* Blocked in the held process from its beginning on. */
 static const int signals[] = { [AL_HOLD_ENDED] = SIGUSR1, [AL_HOLD_DROPPED] = SIGUSR2 };
 
-/* The parent of a process, and whether it is a shell itself.  0: unknown. */
+/* The parent of a process, and whether it is a shell itself, or a wrapper that waits for what it
+ * starts as a shell does.  0: unknown. */
 static pid_t parent_of(pid_t pid, bool *ret_is_shell)
 {
-    static const char *const shells[] = { "(sh)",  "(bash)", "(dash)",    "(zsh)",
-                                          "(ash)", "(ksh)",  "(busybox)", "(fish)" };
+    static const char *const shells[] = { "(timeout)", "(time)",    "(flock)", "(sudo)", "(setsid)",
+                                          "(sh)",      "(bash)",    "(dash)",  "(zsh)",  "(ash)",
+                                          "(ksh)",     "(busybox)", "(fish)" };
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     al_auto(al_freep) char *path = al_asprintf("/proc/%ld/stat", (long)pid);
     const char *name, *end;
@@ -41,7 +43,7 @@ static pid_t parent_of(pid_t pid, bool *ret_is_shell)
     return (pid_t)parent;
 }
 
-/* Clients start a hook by a shell. */
+/* Clients start a hook by a shell.  The process group tells nothing: it may be the client's own. */
 static int open_client(void)
 {
     pid_t pid = getppid();

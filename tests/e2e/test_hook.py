@@ -192,6 +192,17 @@ class Hook(hooks.Case):
             self.assertIsNone(self.send(event))
             self.assertEqual(self.running(), [])
 
+    def test_wrapper(self):
+        """a program that starts the hook with a limit of its own is no client"""
+        for wrapper in ("timeout 10", "sh -c 'timeout 10 \"$@\"; true' sh"):
+            done = subprocess.run(["sh", "-c", f"{wrapper} {self.airlock_path} hook claude-code; true"], env=self.env,
+                                  input=hooks.json.dumps(self.recorded("before")).encode(), check=False)
+            self.assertEqual(done.returncode, 0)
+            time.sleep(0.3)
+            self.assertEqual(len(self.running()), 1)
+            self.assertIsNone(self.send(self.recorded("after")))
+            self.assertEqual(self.log()[-1]["outcome"], "ok")
+
     def assert_dies(self):
         """The client, which is no shell, sends a beginning and dies."""
         client = ("import subprocess,sys,os,signal\n"
@@ -218,6 +229,12 @@ class Hook(hooks.Case):
         self.assertEqual(told["permissionDecision"], "deny")
         self.assertIn("no checkpoint", told["permissionDecisionReason"])
         self.assertIsNone(self.send(b"{"))
+        self.config('[hooks]\non_failure = "deny"\nunheard = 1\n')
+        told = self.send(self.recorded("before"))["hookSpecificOutput"]
+        self.assertEqual(told["permissionDecision"], "deny")
+        self.assertIn("unheard", told["permissionDecisionReason"])
+        for event in (b"{", self.recorded("before_read"), self.recorded("prompt"), self.recorded("stop")):
+            self.assertIsNone(self.send(event))
 
     def test_too_late(self):
         """a checkpoint that takes too long holds no tool back, and is none"""
@@ -342,7 +359,9 @@ class Hook(hooks.Case):
             done = subprocess.run([self.airlock_path, "hook", *words], env=self.env, cwd=self.root,
                                   input=hooks.json.dumps(self.recorded("before")).encode(), capture_output=True,
                                   check=False, timeout=harness.WATCHDOG_SECONDS)
-            self.assertEqual((done.returncode, done.stdout), (0 if "--config" in words else 1, b""), words)
+            is_event = "--config" in words  # it may have said to deny
+            self.assertEqual((done.returncode, b'"deny"' in done.stdout), (0, True) if is_event else (1, False), words)
+            self.assertEqual(bool(done.stdout), is_event)
             self.assertTrue(done.stderr)
 
 

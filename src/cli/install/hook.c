@@ -223,7 +223,8 @@ static void fail(const struct hook *hook, const char *why)
         al_asprintf("airlock has no checkpoint from before this: %s", line);
     struct al_setup setup;
 
-    if (load_config(hook, &setup) == 0 && setup.config.hooks.on_failure == AL_HOOK_FAILURE_DENY)
+    /* A configuration that cannot be read may say so. */
+    if (load_config(hook, &setup) < 0 || setup.config.hooks.on_failure == AL_HOOK_FAILURE_DENY)
         deny(hook, text);
     else
         al_log_note("%s", text);
