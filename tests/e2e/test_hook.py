@@ -430,6 +430,19 @@ class Installed(hooks.Case):
                         self.assertEqual(self.text(name), self.MINE[name])
                     self.assertEqual((self.root / name).exists(), self.mine)
 
+    def test_remove_after_edits(self):
+        """in a file that was edited since, what was added goes, and what the user had before stays"""
+        path, own = ".claude/settings.json", {"deny": ["Bash(/usr/bin/git *)"]}
+        for before, after in (({"permissions": own}, {"permissions": own}), ({"model": "x"}, {"model": "x"}),
+                              ({"hooks": {"Stop": [{"hooks": []}]}}, {"hooks": {"Stop": [{"hooks": []}]}})):
+            self.write(path, hooks.json.dumps(before))
+            self.install("claude-code", "--shell", "--yes")
+            edited = self.settings(path)
+            self.write(path, hooks.json.dumps({"mine": 1, **edited}, indent=7))
+            self.assertIn("nothing to do", self.install("claude-code", "--shell", "--yes"))
+            self.install("claude-code", "--remove", "--yes")
+            self.assertEqual(self.settings(path), {"mine": 1, **after})
+
     def test_doctor(self):
         """a program without its link, and another program in the hooks, are named"""
         self.install("claude-code", "--shell", "--yes")

@@ -36,6 +36,7 @@ struct record {
     unsigned dirs;        /* directories that were made for it */
     char *before, *after; /* the lines that were changed; NULL: there is no record */
     char *path;           /* of the record itself */
+    json_t *items;        /* what was added to lists: [[NAME, NAME, VALUE], ...]; NULL: nothing */
 };
 
 /* What is wanted of a file. */
@@ -178,6 +179,7 @@ static void read_record(const char *state_dir, const char *file, struct record *
     ret->dirs = (unsigned)json_integer_value(json_object_get(value, "dirs"));
     ret->before = al_strdup(before);
     ret->after = al_strdup(after);
+    ret->items = json_incref(json_object_get(value, "items"));
 }
 
 /* Remember what this installation changed.  A file that an earlier one made stays a made one. */
@@ -199,6 +201,8 @@ static int write_record(const struct plan *plan, unsigned dirs, struct al_error 
                 al_json_stringn(plan->base.buf + lines.begin, lines.old_end - lines.begin));
     al_json_set(value, "after",
                 al_json_stringn(plan->text.buf + lines.begin, lines.new_end - lines.begin));
+    if (record->items)
+        al_json_set(value, "items", json_incref(record->items));
     al_json_dump(value, false, &text);
     al_str_addc(&text, '\n');
     if (r == 0)
@@ -222,6 +226,7 @@ static void plan_clear(struct plan *plan)
     free(plan->record.before);
     free(plan->record.after);
     free(plan->record.path);
+    json_decref(plan->record.items);
     *plan = PLAN_INIT;
 }
 
@@ -238,35 +243,84 @@ static bool take_back(const struct record *record, struct al_str *text)
     return true;
 }
 
+/* Remember what is added to a list: what was there before is the user's own. */
+static void record_item(struct record *record, al_settings_path path, const json_t *item)
+{
+    json_t *added = al_json_array();
+
+    if (!record->items)
+        record->items = al_json_array();
+    al_json_append(added, al_json_string(path[0]));
+    al_json_append(added, al_json_string(path[1]));
+    al_json_append(added, json_deep_copy(item));
+    al_json_append(record->items, added);
+}
+
 /* Put an item into the list, or take it out. */
 static int change_item(const struct wish *wish, al_settings_path path, json_t *item,
-                       struct al_str *text, struct al_error *err)
+                       struct plan *plan, struct al_error *err)
 {
-    int r = wish->removes ? al_settings_json_remove(text, path, item, err)
-                          : al_settings_json_add(text, path, item, err);
+    const size_t before = plan->text.len;
+    int r = wish->removes ? al_settings_json_remove(&plan->text, path, item, err)
+                          : al_settings_json_add(&plan->text, path, item, err);
 
+    if (!wish->removes && plan->text.len != before)
+        record_item(&plan->record, path, item);
     json_decref(item);
     return r;
 }
 
+/* Remove a member that has become empty. */
+static int remove_empty(struct al_str *text, al_settings_path path, struct al_error *err)
+{
+    al_auto(al_json_decrefp) json_t *now = al_settings_json_get(text, path);
+    const bool is_empty = now && !json_array_size(now) && !json_object_size(now);
+
+    return is_empty ? al_settings_json_remove(text, path, NULL, err) : 0;
+}
+
+/* Take out of the lists what installations have added, and the lists that become empty by it. */
+static int remove_items(struct plan *plan, struct al_error *err)
+{
+    const json_t *added;
+    size_t i;
+    int r = 0;
+
+    json_array_foreach(plan->record.items, i, added)
+    {
+        const char *const path[] = { json_string_value(json_array_get(added, 0)),
+                                     json_string_value(json_array_get(added, 1)), NULL };
+        const char *const above[] = { path[0], NULL };
+        const size_t before = plan->text.len;
+
+        if (r == 0 && path[0] && path[1])
+            r = al_settings_json_remove(&plan->text, path, json_array_get(added, 2), err);
+        if (r == 0 && plan->text.len != before)
+            r = remove_empty(&plan->text, path, err);
+        if (r == 0 && plan->text.len != before)
+            r = remove_empty(&plan->text, above, err);
+    }
+    return r;
+}
+
 static int change_rules(const struct wish *wish, al_settings_path path, const struct al_strv *rules,
-                        struct al_str *text, struct al_error *err)
+                        struct plan *plan, struct al_error *err)
 {
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < rules->count; i++)
-        r = change_item(wish, path, al_json_string(rules->items[i]), text, err);
+        r = change_item(wish, path, al_json_string(rules->items[i]), plan, err);
     return r;
 }
 
-static int change_hooks(const struct wish *wish, struct al_str *text, struct al_error *err)
+static int change_hooks(const struct wish *wish, struct plan *plan, struct al_error *err)
 {
     int r = 0;
 
     for (const struct al_client_event *at = wish->client->hooks->events; r == 0 && at->name; at++) {
         const char *const path[] = { "hooks", at->name, NULL };
 
-        r = change_item(wish, path, al_client_hook(wish->client, at, wish->hook), text, err);
+        r = change_item(wish, path, al_client_hook(wish->client, at, wish->hook), plan, err);
     }
     return r;
 }
@@ -303,21 +357,24 @@ static int change(const struct wish *wish, struct plan *plan, struct al_error *e
         al_str_clear(&plan->base);
         al_str_add(&plan->base, plan->text.buf, plan->text.len);
         if (wish->removes) {
+            r = remove_items(plan, err);
             plan->removes_file = record->made_file && !plan->text.len;
-            return 0;
+            return r;
         }
     }
     if (wish->entry)
         r = wish->removes ? al_client_remove(wish->client, &plan->text, err)
                           : al_client_put(wish->client, &plan->text, wish->entry, err);
+    if (r == 0 && wish->removes && record->after)
+        return remove_items(plan, err);
     if (r == 0 && wish->path_list && !wish->removes)
         r = change_environment(wish, &plan->text, err);
     if (r == 0 && wish->hook)
-        r = change_hooks(wish, &plan->text, err);
-    if (r < 0 || !wish->denied || (wish->removes && !record->after)) /* rules are the user's own */
+        r = change_hooks(wish, plan, err);
+    if (r < 0 || !wish->denied || wish->removes) /* rules are the user's own */
         return r;
-    r = change_rules(wish, denied_path, wish->denied, &plan->text, err);
-    return r == 0 ? change_rules(wish, allowed_path, wish->allowed, &plan->text, err) : r;
+    r = change_rules(wish, denied_path, wish->denied, plan, err);
+    return r == 0 ? change_rules(wish, allowed_path, wish->allowed, plan, err) : r;
 }
 
 static bool is_same(const struct al_str *a, const struct al_str *b)
