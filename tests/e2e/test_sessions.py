@@ -106,13 +106,21 @@ class Sessions(harness.Case):
             self.assertEqual("until the session ends" in terminal.screen, name is not None)
             terminal.answer("a\n" if name == CLIENT else "o\n").end()
             self.assertEqual(self.log()[-1]["decision"], "always" if name == CLIENT else "once")
+        recent = file.stat().st_mtime - 80000
+        os.utime(file, (recent, recent))
         self.airlock("call", "git_add", '{"paths":["a.txt"]}', session=CLIENT)
+        self.assertEqual(file.stat().st_mtime, recent)  # a use is no answer
         self.assertEqual((self.log()[-1]["decision"], file.stat().st_mode & 0o777), ("always", 0o600))
         self.airlock("call", "git_add", '{"paths":["a.txt"]}', session="other", code=3)
         self.airlock("call", "git_add", '{"paths":["."]}', session=CLIENT)
         old = time.time() - 90000
         os.utime(file, (old, old))
         self.airlock("call", "git_add", '{"paths":["a.txt"]}', session=CLIENT, code=3)
+        terminal = test_robust_terminal.Terminal(self, "git_add", {"paths": ["a.txt"]}, AIRLOCK_SESSION="other")
+        while not terminal.screen.endswith("[d]iff? "):
+            terminal.read()
+        terminal.answer("a\n").end()
+        self.assertEqual([path.name for path in file.parent.iterdir()], ["always-other"])
 
     def begin(self, name, session):
         """A command that writes a file when it is told to, and then ends when it is."""

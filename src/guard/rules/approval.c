@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guard/rules/approval.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <nettle/base16.h>
 #include <nettle/sha2.h>
@@ -15,7 +16,7 @@
 #include "util/fs.h"
 #include "util/utf8.h"
 
-/* Nothing uses the file of a session that has ended. */
+/* No session goes on for so long after its last answer. */
 #define FILE_AGE_S     (24 * 3600)
 #define FILE_MAX_BYTES (1u << 20)
 
@@ -94,13 +95,10 @@ void al_approval_add_full_summary(const struct al_approval_request *request, str
 struct al_approvals *al_approvals_new(const char *file)
 {
     struct al_approvals *approvals = al_calloc(1, sizeof(*approvals));
-    struct stat st;
 
     (void)pthread_mutex_init(&approvals->lock, NULL); /* cannot fail with default attributes */
     approvals->known = AL_STR_INIT;
     approvals->file = file ? al_strdup(file) : NULL;
-    if (file && stat(file, &st) == 0 && st.st_mtime < time(NULL) - FILE_AGE_S)
-        (void)unlink(file);
     return approvals;
 }
 
@@ -130,6 +128,25 @@ static char *digest_of(const char *tool, const char *operation, const char *repo
     return al_asprintf("%.*s\n", (int)sizeof(hex), hex);
 }
 
+static bool is_old(int dir_fd, const char *name)
+{
+    struct stat st;
+
+    return fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+           st.st_mtime < time(NULL) - FILE_AGE_S;
+}
+
+/* Remove the files of sessions that have ended. */
+static void remove_old(const char *path)
+{
+    al_auto(al_closedirp) DIR *dir = opendir(path);
+    const struct dirent *entry;
+
+    while (dir && (entry = readdir(dir)))
+        if (al_starts_with(entry->d_name, "always-") && is_old(dirfd(dir), entry->d_name))
+            (void)unlinkat(dirfd(dir), entry->d_name, 0);
+}
+
 /* A file that cannot be written only means that the user is asked again in another process. */
 static void append_to_file(const char *file, const char *line)
 {
@@ -138,6 +155,7 @@ static void append_to_file(const char *file, const char *line)
 
     if (al_fs_mkdirs(dir, 0700) < 0)
         return;
+    remove_old(dir);
     fd = open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd >= 0)
         (void)al_write_all(fd, line, strlen(line));
@@ -164,12 +182,9 @@ bool al_approvals_has(struct al_approvals *approvals, const char *tool, const ch
 
     (void)pthread_mutex_lock(&approvals->lock);
     has = strstr(approvals->known.buf, line) != NULL;
-    if (!has && approvals->file &&
-        al_fs_read(AT_FDCWD, approvals->file, FILE_MAX_BYTES, &others) == 0 &&
-        strstr(others.buf, line)) {
-        has = true;
-        (void)utimensat(AT_FDCWD, approvals->file, NULL, 0);
-    }
+    if (!has && approvals->file && !is_old(AT_FDCWD, approvals->file) &&
+        al_fs_read(AT_FDCWD, approvals->file, FILE_MAX_BYTES, &others) == 0)
+        has = strstr(others.buf, line) != NULL;
     (void)pthread_mutex_unlock(&approvals->lock);
     return has;
 }

@@ -116,8 +116,9 @@ struct al_approver {
 struct al_approvals;
 
 /**
- * @param file  Where they are kept, for the other processes of the session: a file that nothing has
- *              used for a day is that of a session which has ended.  NULL: nowhere.
+ * @param file  Where they are kept, for the other processes of the session: "always-ID".  One
+ *              that no answer was added to for a day is that of a session which has ended; it does
+ *              not count, and goes with the next answer.  NULL: nowhere.
  */
 struct al_approvals *al_approvals_new(const char *file);
 void al_approvals_free(struct al_approvals *approvals);
