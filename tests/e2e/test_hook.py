@@ -80,7 +80,8 @@ class Hook(hooks.Case):
         for client in ("claude-code", "codex", "gemini"):
             self.client, session = client, f"of-{client}"
             answer = self.send(self.recorded("start", session=session))["hookSpecificOutput"]
-            self.assertIn("git_undo", answer["additionalContext"])
+            self.assertIn("airlock rollback", answer["additionalContext"])
+            self.assertEqual("git_undo" in answer["additionalContext"], client == "claude-code")
             self.assertEqual("git in this shell" in answer["additionalContext"], client != "claude-code")
             for name in ("", "_edit"):
                 before = self.send(self.recorded("before" + name, session=session))

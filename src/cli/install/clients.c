@@ -74,6 +74,7 @@ static const struct al_client_hooks claude_hooks = {
                 { "SessionEnd", AL_EVENT_END } },
     .file = ".claude/settings.json",
     .has_rules = true,
+    .shares_session = true,
     .tools = "Bash|Edit|MultiEdit|Write|NotebookEdit",
     .timeout = 10,
 };

@@ -447,8 +447,7 @@ static void start(const struct hook *hook)
 {
     static const char about[] =
         "airlock takes a checkpoint before and after each shell command and edit here, so that all "
-        "of it can be undone: git_undo, or airlock rollback for the user. Files that git ignores "
-        "are in no checkpoint.";
+        "of it can be undone: %s. Files that git ignores are in no checkpoint.%s";
     static const char about_git[] = " git in this shell is airlock's: it is used as ever, runs "
                                     "nothing that a repository names, and may ask the user.";
     al_auto(al_freep) char *exports = exports_of(hook);
@@ -468,7 +467,11 @@ static void start(const struct hook *hook)
     al_close(fd);
     is_git = exports && (put_exports(exports) || hook->client->hooks->rewrites ||
                          hook->client->hooks->env_table);
-    text = al_asprintf("%s%s", about, is_git ? about_git : "");
+    text = al_asprintf(about,
+                       hook->client->hooks->shares_session
+                           ? "git_undo, or airlock rollback for the user"
+                           : "the user can run airlock rollback",
+                       is_git ? about_git : "");
     tell(hook, text);
 }
 
