@@ -219,11 +219,11 @@ static int check_refusals(const struct context *ctx, struct al_error *err)
                             "or too large; move them away first");
     if (ctx->options->force)
         return 0;
-    if (ctx->way.plan.interrupted)
+    if (report->interrupted)
         return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
                             "execution %" PRIu64 " was interrupted, so it cannot be told what it "
                             "changed and what was done since; --force rolls back all the same",
-                            ctx->way.plan.interrupted);
+                            report->interrupted);
     if (report->meanwhile.count)
         return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
                             "%s, ran meanwhile and would go too; --force rolls back all the same",

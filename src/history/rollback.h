@@ -44,7 +44,8 @@ struct al_rollback {
     /** The count for a rollback that goes one execution further back.  0: there is none, or this
      * was a dry run or an agent's. */
     size_t further;
-    bool resumed; /**< it continued a rollback that was interrupted */
+    uint64_t interrupted; /**< number of an execution of them that was interrupted; 0: none was */
+    bool resumed;         /**< it continued a rollback that was interrupted */
     /** Changes that no execution made and that would be lost. */
     struct al_strv lost;
     /** Files whose staged change was committed since, so going back would stage the opposite. */

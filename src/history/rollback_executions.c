@@ -276,8 +276,8 @@ static int is_step(struct al_way *way, size_t which, struct al_error *err)
 
     if (r < 0)
         return r;
-    if (did)
-        way->plan.interrupted = execution->seq;
+    if (did && way->report)
+        way->report->interrupted = execution->seq;
     for (size_t i = 0; !did && i < execution->changes.count; i++)
         did = !is_note(&execution->changes.items[i]) &&
               !al_execution_tells_of_remote(execution, &execution->changes.items[i]);

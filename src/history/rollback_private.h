@@ -94,11 +94,10 @@ bool al_execution_tells_of_remote(const struct al_execution *execution,
 /* --- Which of them --- */
 
 struct al_plan {
-    size_t oldest, end;   /**< these executions, from one to before the other */
-    size_t count;         /**< without those that are no step */
-    uint64_t interrupted; /**< number of one that was interrupted; 0 when there is none */
-    bool has_command;     /**< one that held no lock; not of one that is continued */
-    bool resumes;         /**< it continues a rollback that was interrupted, the one at `end` */
+    size_t oldest, end; /**< these executions, from one to before the other */
+    size_t count;       /**< without those that are no step */
+    bool has_command;   /**< one that held no lock; not of one that is continued */
+    bool resumes;       /**< it continues a rollback that was interrupted, the one at `end` */
 };
 
 /* --- The way back (rollback_plan.c) --- */

@@ -204,6 +204,22 @@ class Hook(hooks.Case):
             self.assertIsNone(self.send(self.recorded("after")))
             self.assertEqual(self.log()[-1]["outcome"], "ok")
 
+    def test_undo_after_a_death(self):
+        """an undo names the execution that was killed, and what the user runs"""
+        undo = ("call", "--approval", "allow", "git_undo")
+        session = {"AIRLOCK_SESSION": "s1"}
+        self.around(lambda: self.write("a.txt", "two\n"))
+        self.send(self.recorded("before"))
+        self.write("a.txt", "three\n")
+        os.kill(int(self.running()[0].split()[2]), signal.SIGKILL)
+        self.wait_for(lambda: not self.running())
+        said = "".join(self.airlock(*undo, env=session, code=1))
+        self.assertIn("Execution 2 of this session was interrupted", said)
+        command = "airlock rollback --execution 2 --force"
+        self.assertIn(command, said)
+        self.airlock(*command.split()[1:])
+        self.assertEqual(self.text(), "two\n")
+
     def assert_dies(self):
         """The client, which is no shell, sends a beginning and dies."""
         client = ("import subprocess,sys,os,signal\n"

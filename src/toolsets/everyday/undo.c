@@ -145,11 +145,11 @@ static int refuse(const struct al_rollback *rollback, struct al_error *err)
                               "%s, ran at the same time, and may have changed the same",
                               rollback->meanwhile.items[0]);
     if (!names->count)
-        return al_failure_set(err,
-                              "A user can look with 'airlock diff' and go back with 'airlock "
-                              "rollback --force'.",
-                              "A call of this session was interrupted, so it cannot be told what "
-                              "it changed");
+        return al_failure_set(
+            err, "A user can look at it with 'airlock diff' first.",
+            "Execution %lld of this session was interrupted, so it cannot be told what it changed; "
+            "a user can go back to before it: 'airlock rollback --execution %lld --force'",
+            (long long)rollback->interrupted, (long long)rollback->interrupted);
     al_answer_add_items(names, 2000, &list);
     if (rollback->unsaved.count)
         return al_failure_set(err, "Move them away first.",
