@@ -135,17 +135,32 @@ static void note_waiting(void *payload, const char *waiting_for)
         al_cli_note(waiting_for);
 }
 
-/* The exit code, with what there is to say beside git's own words. */
+/* One line: what happened, and what to do about it. */
+static int report_failure(const struct al_result *result)
+{
+    const char *text = result->text.buf, *message = result->error.message;
+    const size_t len = message && al_starts_with(text, message) ? strlen(message) : 0;
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    if (!len || text[len] != '\n' || strchr(".!?:", text[len - 1]))
+        return fail(text);
+    al_str_addf(&line, "%s.%s", message, text + len);
+    return fail(line.buf);
+}
+
+/* The exit code, with what there is to say beside git's own words, a line for each. */
 static int report(const struct al_result *result)
 {
-    if (result->status == AL_OK) {
-        if (result->notes.len)
-            (void)fail(result->notes.buf);
-        return result->exit_code;
-    }
+    al_auto(al_freep) char *notes = al_strdup(result->notes.len ? result->notes.buf : "");
+    char *save = NULL;
+
     if (result->status == AL_ERR_CANCELLED && al_signals_caught())
         return 128 + al_signals_caught();
-    return fail(result->text.buf);
+    if (result->status != AL_OK)
+        return report_failure(result);
+    for (char *at = strtok_r(notes, "\n", &save); at; at = strtok_r(NULL, "\n", &save))
+        (void)fail(at);
+    return result->exit_code;
 }
 
 static struct al_listed_tool find_tool(const struct al_setup *setup, const char *name)

@@ -214,6 +214,8 @@ class Confine(Base):
             ran = self.git("status", cwd=self.root / "three", check=False).stderr
             self.assertEqual(b"WORKED" in ran, not sandboxed, ran)
             self.assertEqual(done.stderr.count(b"HEAD was renamed"), 3 * sandboxed, done)
+            self.assertEqual(done.stderr.count(b"\nairlock: git would take") +
+                             done.stderr.startswith(b"airlock: git would take"), 3 * sandboxed, done)
             subprocess.run(["sh", "-c", "chmod -R u+rwX hidden sub; rm -rf hidden new three sub"], cwd=self.root,
                            check=True)
             self.write("sub/x", "x\n")

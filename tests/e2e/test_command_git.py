@@ -61,6 +61,13 @@ REFUSED = {
     "symbolic-ref refs/heads/alias refs/heads/main": "git branch", "symbolic-ref -m x -- refs/a refs/heads/main":
     "git branch", "commit -m x --trailer a=b": "-m TEXT", "log --format=%(describe)": "git describe",
     "--git-dir=/tmp status": "-C", "--bare log": "leave it out",
+    "archive -o .git/refs/heads/keep HEAD": "standard output", "archive -vo.git/refs/heads/keep HEAD": "standard output",
+    "archive --outp=.git/refs/heads/keep HEAD": "standard output", "archive --output x.tar HEAD": "standard output",
+    "format-patch -1": "--stdout", "format-patch -o .git/refs/heads -1": "--stdout",
+    "format-patch --output-dir=.git/refs/heads -1": "--stdout", "format-patch --output .git/refs/heads/keep -1": "--stdout",
+    "apply --build-fake-ancestor=.git/refs/heads/keep p": "leave it out", "apply --stat --build .git/x p": "leave it out",
+    "apply --unsafe-paths p": "leave it out", "apply --ind p": "leave it out", "gc --expire-to=.git/x": "leave it out",
+    "stash export --to-ref refs/heads/keep": "no rule", "init .git/refs/heads/keep": "git's own", "init -q -- x/.GIT": "git's own",
 }
 
 
@@ -156,6 +163,16 @@ class CommandGit(harness.Case):
                 self.assertIn(way, err)
                 self.assertEqual(self.shown(), before)
 
+    def test_init(self):
+        """git init makes nothing in a git directory, whatever leads there"""
+        (self.root / "link").symlink_to(".git/refs/heads")
+        for line in ("init --bare link/keep", "init --bare none/../link/keep", "-C .git/refs init --bare heads/keep",
+                     f"init --bare {self.root}/.git/refs/heads/keep", "-C link/. init"):
+            out, err, code = self.airlock(*line.split())
+            self.assertEqual((out, code), ("", 128), line)
+            self.assertIn("git's own", err)
+        self.assertFalse((self.root / ".git/refs/heads/keep").exists())
+
     def test_environment(self):
         """variables that say where are refused, those that run programs are dropped"""
         for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"):
@@ -226,6 +243,7 @@ class CommandGit(harness.Case):
 
     def test_journal(self):
         """the journal has tool, operation and words, without secrets"""
+        self.policy('[[tools.approval.rule]]\ndecision = "allow"\ntool = "git"\noperation = "remote"\n')
         self.airlock("commit", "-m", "a message", "--author", "A <a@b>")
         self.airlock("remote", "add", "up", "https://me:secretword@example.com/x")
         self.airlock("log", "-1")
@@ -273,6 +291,23 @@ class CommandGit(harness.Case):
             self.assertEqual((out, code), ("", 128))
             self.assertRegex(err, r"\Aairlock: [^\n]*airlock review[^\n]*\n\Z")
             self.assertTrue((self.root / "x.log").exists())
+
+    def test_new_address(self):
+        """an address elsewhere that no remote has is asked about before a remote leads there"""
+        self.git("remote", "add", "up", "https://a.example/x")
+        self.git("config", "branch.main.description", "https://b.example/x")
+        with open(self.home / ".gitconfig", "a", encoding="ascii") as f:
+            f.write('[url "https://c.example/"]\n\tinsteadOf = mine/\n')
+        before = self.shown()
+        for line in ("add evil https://b.example/x", "add -t main -- evil b.example:x", "set-url up ssh://b.example/x",
+                     "set-url --add --push up https://b.example/x", "add evil mine/x", "add evil ext::sh",
+                     "-v add evil git://b.example/x"):
+            out, err, code = self.airlock("remote", *line.split())
+            self.assertEqual((out, code), ("", 128), line)
+            self.assertIn("airlock review", err, line)
+            self.assertEqual(self.shown(), before, line)
+        for line in "add same https://a.example/x", "add here ../up", "set-url here file:///up", "rename same other":
+            self.assertEqual(self.airlock("remote", *line.split()), ("", "", 0), line)
 
     def test_lock(self):
         """the lock of another git is waited for as long as the configuration says"""

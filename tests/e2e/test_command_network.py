@@ -30,7 +30,8 @@ REFUSED = {
     "fetch --upl=sh origin": "git_fetch", "fetch --multiple origin": "git_fetch", "fetch -u origin": "git_fetch",
     "fetch -o x origin": "git_fetch", "fetch -qo x origin": "git_fetch", "fetch --depth=1": "git_fetch",
     "fetch --recurse-submodules origin": "git_fetch", "fetch --rec=yes": "git_fetch", "fetch --stdin": "git_fetch",
-    "fetch -- origin": "leave it out", "fetch --al": "git_fetch", "fetch --all origin": "without a remote",
+    "fetch origin tag v1": "--tags", "fetch -q origin main tag v1": "--tags", "fetch -ft origin": "git_fetch",
+    "fetch --force origin": "git_fetch", "fetch -- origin": "leave it out", "fetch --al": "git_fetch", "fetch --all origin": "without a remote",
     "fetch --server-option=x origin": "git_fetch", "fetch --refmap=x origin main": "git_fetch",
     "ls-remote ../hub.git": "git remote add", "ls-remote --upload-pack=sh origin": "git_fetch",
     "ls-remote --exec=sh origin": "git_fetch", "ls-remote --sort refname origin": "git_fetch",
@@ -194,6 +195,7 @@ PUSHES_REFUSED = {
     "push --force-with-lease=topic:v1 origin topic": "git_push", "push --force-if-includes origin topic": "git_push",
     "push --del origin topic": "git_push", "push --mir origin": "git_push", "push --recurse-submodules=on-demand": "git_push",
     "push --set-up origin new": "git_push", "push -- origin main": "leave it out", "push origin -- main": "leave it out",
+    "push origin :refs/tags/v1": "the user", "push -d origin v1": "the user", "push origin :v1": "the user",
     "push --no-force origin main": "git_push", "push -uf --rec=x origin main": "git_push",
 }
 
@@ -242,6 +244,7 @@ class Push(Network):
         self.git("config", "alias.p", "push --force")
         self.asks("p origin topic")
         self.assertEqual(self.airlock("push", "origin", "gone")[2], 128)
+        self.assertIn("so it is not deleted. git_fetch looks", self.airlock("push", "origin", ":nowhere")[1])
 
     def test_nothing(self):
         """what is there already is not asked about"""

@@ -24,7 +24,7 @@ static const struct connecting {
     const char *read;    /* that the call is made of */
 } connecting[] = {
     { "fetch", NULL, &al_tool_everyday_fetch,
-      CONNECTS "-p --prune --no-prune -t --tags -n --no-tags -f --force --dry-run --atomic "
+      CONNECTS "-p --prune --no-prune -t --tags -n --no-tags --dry-run --atomic "
                "-k --keep -a --append --no-recurse-submodules --no-auto-gc --no-auto-maintenance "
                "--porcelain --show-forced-updates --no-show-forced-updates --no-write-fetch-head "
                "--refetch ",
@@ -125,6 +125,9 @@ static int read_fetch(struct al_shell_words *words, const struct connecting *row
     if (has_all && others->count)
         return refuse(row, "--all", "it stands without a remote", err);
     for (size_t i = first + 1; i < others->count; i++) {
+        if (!lists && !strcmp(others->items[i], "tag"))
+            return refuse(row, "tag", "it would write a tag here; git fetch --tags moves none",
+                          err);
         if (!lists && !is_source(others->items[i]))
             return refuse(row, others->items[i],
                           "it would write a reference here; fetch the remote, then git branch",
@@ -231,6 +234,16 @@ static int read_names(struct al_shell_words *words, const struct connecting *row
     return 0;
 }
 
+/* What has the name of a tag alone is one there too. */
+static bool is_tag(const struct al_repo *repo, const char *name)
+{
+    al_auto(al_freep) char *as_branch = al_asprintf("%s%s", heads, name);
+    al_auto(al_freep) char *as_tag = al_asprintf("%s%s", tags, name);
+
+    return below(tags, name) || (!below(heads, name) && al_ref_exists(&repo->at, as_tag) &&
+                                 !al_ref_exists(&repo->at, as_branch));
+}
+
 static int read_refspec(struct al_shell_words *words, const struct connecting *row,
                         const struct al_repo *repo, const char *spec, struct al_error *err)
 {
@@ -241,6 +254,11 @@ static int read_refspec(struct al_shell_words *words, const struct connecting *r
     if (deletes || *spec == ':') {
         if (!*name || strpbrk(name, ":+^*") || (deletes && *spec == ':'))
             return name_it(row, spec, err);
+        if (is_tag(repo, name))
+            return al_shell_words_refuse("push --delete",
+                                         "airlock deletes no tag of a remote; the user can, and "
+                                         "refs/heads/NAME is a branch",
+                                         err);
         al_json_set(to->arguments, "delete", al_json_bool(true));
         to->name = al_strdup(name);
         name = below(heads, name) ? below(heads, name) : name;

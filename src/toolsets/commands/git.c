@@ -11,6 +11,7 @@
 #include "gitops/vet/vet.h"
 #include "guard/gitdir.h"
 #include "guard/root.h"
+#include "guard/url.h"
 #include "tool/call.h"
 #include "tool/resolved.h"
 #include "toolsets/commands/commands.h"
@@ -105,23 +106,15 @@ static const struct al_shell_connection *connection_of(const struct al_call *cal
     return &((const struct al_shell_words *)al_call_tool_data(call))->connection;
 }
 
-/* No mount protects a git directory that is made now.  The files of the others would be written by
- * git, which can write to git directories too. */
+/* No mount protects a git directory that is made now. */
 static int check_confined(const struct al_call *call, struct al_error *err)
 {
-    static const char *const refused[][2] = {
-        { "init", "make the repository before" },
-        { "archive", "leave out -o, and write standard output to the file" },
-        { "format_patch", "use --stdout" },
-    };
     const struct al_shell_words *words = al_call_tool_data(call);
-    const char *name = al_tool_select(al_call_tool(call), call, NULL)->name;
 
-    for (size_t i = 0; i < AL_COUNT(refused) && !al_effects_read_only(effects_of(call)); i++)
-        if (!strcmp(name, refused[i][0]))
-            return al_error_set(err, AL_ERR_SANDBOX,
-                                "git %s is refused inside of airlock run --confine: %s",
-                                words->words.items[0], refused[i][1]);
+    if (words->command && !strcmp(words->command->name, "init"))
+        return al_error_set(err, AL_ERR_SANDBOX,
+                            "git init is refused inside of airlock run --confine: make the "
+                            "repository before");
     if (connection_of(call)->tool && !al_call_session(call)->caller_shell->has_network)
         return al_error_set(
             err, AL_ERR_SANDBOX,
@@ -139,20 +132,45 @@ static int check_moved(const struct al_strv *words, struct al_error *err)
     return 0;
 }
 
+/* git init writes to the directory that it is given, which may be git's own: the next existing one
+ * above says so, through links.  ".." could lead from one that git makes first. */
+static int check_made(const char *dir, const struct al_shell_words *words, struct al_error *err)
+{
+    const char *word = words->others.count  ? words->others.items[0]
+                       : words->paths.count ? words->paths.items[0]
+                                            : "";
+    al_auto(al_freep) char *at = al_fs_join(dir, word);
+    al_auto(al_closep) int fd = open(at, O_PATH | O_CLOEXEC);
+    al_auto(al_freep) char *real = NULL;
+    const bool is_there = fd >= 0;
+
+    for (char *end; fd < 0 && (end = strrchr(at, '/')) && end > at;) {
+        *end = '\0';
+        fd = open(at, O_PATH | O_CLOEXEC);
+    }
+    real = fd >= 0 ? al_fs_fd_path(fd) : NULL;
+    if (real && !al_path_has_dot_git(real) && !al_path_has_dot_git(word) &&
+        (is_there || !strstr(word, "..")))
+        return 0;
+    return al_shell_words_refuse("init", "the directory may be git's own; make it elsewhere", err);
+}
+
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
+    const struct git_args *args = p;
     const struct al_shell_connection *to = connection_of(call);
     const struct al_repo *repo = al_call_repo(call);
     const struct al_shell_words *words = al_call_tool_data(call);
     int r = 0;
 
-    (void)p;
     if (!al_call_session(call)->caller_shell)
         return al_error_set(err, AL_ERR_EXECUTION, "git runs in a shell alone: airlock git");
     if (al_call_session(call)->caller_shell->is_confined)
         r = check_confined(call, err);
     if (r == 0 && words->words.count && !strcmp(words->words.items[0], "mv"))
         r = check_moved(&words->words, err);
+    if (r == 0 && words->command && !strcmp(words->command->name, "init"))
+        r = check_made(args->working_dir ? args->working_dir : ".", words, err);
     if (r < 0)
         return r;
     if (repo && al_location_is_bare(&repo->at) && !al_effects_read_only(effects_of(call)))
@@ -175,10 +193,54 @@ static bool is_stricter(struct al_call *call, const void *p)
     return false;
 }
 
+/* Whether a remote that has this address leads to another machine where none has led yet.  A path
+ * may lead there by the user's own url.*.insteadOf. */
+static bool is_new_elsewhere(const struct al_repo *repo, const char *address)
+{
+    const struct al_strv *rules = &repo->vetting->rewrites, *values = &repo->vetting->remotes;
+    al_auto(al_url_clear) struct al_url url = AL_URL_INIT;
+    bool is_here = al_url_parse(address, &url, NULL) == 0 && url.kind == AL_URL_PATH;
+
+    for (size_t i = 0; i + 2 < rules->count; i += 3) /* base, variable, prefix */
+        is_here &= !al_starts_with(address, rules->items[i + 2]);
+    for (size_t i = 0; !is_here && i + 1 < values->count; i += 2) /* key, value */
+        is_here = al_starts_with(values->items[i], "remote.") &&
+                  (al_ends_with(values->items[i], ".url") ||
+                   al_ends_with(values->items[i], ".pushurl")) &&
+                  !strcmp(values->items[i + 1], address);
+    return !is_here;
+}
+
+/* Append the new addresses that a remote gets.  What this writes is the user's for the next call.
+ */
+static void find_new_addresses(const struct al_call *call, struct al_strv *out)
+{
+    const struct al_shell_words *words = al_call_tool_data(call);
+    const struct al_strv *lists[] = { &words->others, &words->paths };
+
+    if (!al_call_repo(call) || !words->command || strcmp(words->command->name, "remote") != 0 ||
+        !words->others.count || !al_shell_words_list(" add set-url ", words->others.items[0]))
+        return;
+    for (size_t i = 0; i < AL_COUNT(lists); i++)
+        for (size_t k = 0; k < lists[i]->count; k++)
+            if (is_new_elsewhere(al_call_repo(call), lists[i]->items[k]))
+                al_strv_take(out, al_url_shown(lists[i]->items[k]));
+}
+
+static bool leads_elsewhere(struct al_call *call, const void *p)
+{
+    al_auto(al_strv_clear) struct al_strv addresses = AL_STRV_INIT;
+
+    (void)p;
+    find_new_addresses(call, &addresses);
+    return addresses.count;
+}
+
 static const struct al_stricter stricter[] = {
     { "fetch", is_stricter, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },
     { "ls_remote", is_stricter, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },
     { "push", is_stricter, "for the first push to an address and branch", 0 },
+    { "remote", leads_elsewhere, "for an address elsewhere that no remote has", 0 },
     { "remote_update", is_stricter, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },
 };
 
@@ -204,9 +266,12 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
                    struct al_error *err)
 {
     const struct al_shell_words *words = al_call_tool_data(call);
-    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT, addresses = AL_STRV_INIT;
 
     (void)p;
+    find_new_addresses(call, &addresses);
+    for (size_t i = 0; i < addresses.count; i++)
+        al_resolved_add(out, "address", addresses.items[i]);
     if (words->connection.tool)
         return resolve_connection(call, &words->connection, out, err);
     if (al_effects_read_only(effects_of(call)))

@@ -124,8 +124,8 @@ static const struct refusal {
     { "add", " -p -i -e --patch --interactive --edit ", NULL, NULL,
       AT_TERMINAL "; name files, or give hunks to airlock call git_commit" },
     { "am", " -i --interactive -S --gpg-sign ", NULL, NULL, AT_TERMINAL "; leave it out" },
-    { "apply", " --unsafe-paths ", NULL, NULL,
-      "it writes outside of the working tree; leave it out" },
+    { "archive", " -o --output ", NULL, NULL,
+      "git writes to git directories too; leave it out, and write standard output to the file" },
     { "archive", " --remote --exec ", NULL, NULL, "it connects; clone with airlock first" },
     { "branch", " --edit-description ", NULL, NULL,
       "it opens an editor; git config branch.NAME.description TEXT sets it" },
@@ -149,7 +149,10 @@ static const struct refusal {
       "it changes many keys; git config --unset KEY removes one" },
     { "config", NULL, NULL, " edit rename-section remove-section ",
       "it changes many keys; git config KEY VALUE sets one" },
+    { "format-patch", NULL, " --stdout ", NULL,
+      "git writes to git directories too; use --stdout, and write that to a file" },
     { "fsck", " --lost-found ", NULL, NULL, "it writes what was lost; git fsck names it" },
+    { "gc", " --expire-to ", NULL, NULL, "it writes packs anywhere; leave it out" },
     { "grep", " -O --open-files-in-pager ", NULL, NULL, "it starts a pager; leave it out" },
     { "help", " -w --web -i --info -m --man ", NULL, NULL,
       "it opens another program; git COMMAND -h is short" },
@@ -178,6 +181,8 @@ static const struct refusal {
     { "stash", " -a --all ", " show list ", NULL,
       "no checkpoint has ignored files; -u stashes untracked ones, and they stay where they are" },
     { "stash", " -p --patch ", " show list ", NULL, AT_TERMINAL "; git stash push -- FILES" },
+    { "stash", NULL, NULL, " export import ",
+      "no rule sees what it writes; git stash branch NAME" },
     { "switch", " --recurse-submodules ", NULL, NULL,
       "git would work in a submodule; leave it out" },
     { "tag", " -s --sign -u --local-user -v --verify ", NULL, NULL,
@@ -476,6 +481,26 @@ static bool is_refused(const struct al_shell_words *words, const struct refusal 
               (words->words.count > 1 && al_shell_words_list(row->unless, words->words.items[1]))));
 }
 
+/* Options of git apply write anywhere, so those alone count that are known, in full. */
+static int refuse_unknown(const struct al_shell_words *words, struct al_error *err)
+{
+    static const char known[] =
+        " -p -C -R -N -3 -z -v -q --exclude --include --no-add --stat --numstat --summary --check "
+        "--index --intent-to-add --cached --apply --3way --ours --theirs --union --whitespace "
+        "--ignore-space-change --ignore-whitespace --reverse --unidiff-zero --reject "
+        "--allow-overlap --verbose --quiet --inaccurate-eof --recount --directory --allow-empty ";
+
+    for (size_t i = 0; !strcmp(words->command->name, "apply") && i < words->options.count; i++) {
+        const char *option = words->options.items[i];
+        al_auto(al_freep) char *what = al_asprintf("apply %s", option);
+
+        if (!al_shell_words_list(known, option))
+            return al_shell_words_refuse(
+                what, "it may write anywhere; write an option in full, or leave it out", err);
+    }
+    return 0;
+}
+
 static int refuse_options(const struct al_shell_words *words, struct al_error *err)
 {
     for (size_t i = 0; i < AL_COUNT(refusals); i++) {
@@ -492,7 +517,7 @@ static int refuse_options(const struct al_shell_words *words, struct al_error *e
                 al_str_addf(&what, " %s", words->options.items[k]);
         return al_shell_words_refuse(what.buf, row->why, err);
     }
-    return 0;
+    return refuse_unknown(words, err);
 }
 
 /* git takes the message that an unfinished merge, pick or revert has left. */
