@@ -469,17 +469,17 @@ static int push(struct al_call *call, const struct push_args *args, struct al_pu
     return r;
 }
 
-int al_push_in_shell(struct al_call *call, const void *p, const struct al_strv *words,
+int al_push_in_shell(struct al_call *call, const void *args, const struct al_strv *words,
                      const char *name, int *ret_code, struct al_error *err)
 {
-    const struct push_args *args = p;
+    const struct push_args *given = args;
     struct al_network_shown shown = { .shell = al_call_session(call)->caller_shell,
                                       .id = al_call_resolved(call, "commit"),
                                       .name = name };
     al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
     al_auto(al_pushed_clear) struct al_pushed pushed = AL_PUSHED_INIT;
     const bool is_quiet = al_strv_contains(words, "-q") || al_strv_contains(words, "--quiet");
-    struct al_push_options options = options_of(call, args);
+    struct al_push_options options = options_of(call, given);
     int r = find_remote(call, &remote, err);
 
     *ret_code = 0;
@@ -494,7 +494,7 @@ int al_push_in_shell(struct al_call *call, const void *p, const struct al_strv *
         if (shown.exit_code)
             *ret_code = shown.exit_code;
     }
-    if (r == 0 && !*ret_code && args->set_upstream)
+    if (r == 0 && !*ret_code && given->set_upstream)
         r = al_git_set_upstream_shown(al_call_repo(call), al_call_resolved(call, "branch"), &remote,
                                       shown.shell, is_quiet, al_call_budget(call), err);
     return r;

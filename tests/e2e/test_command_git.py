@@ -14,7 +14,7 @@ LINES = """
 status | status -sb | status --porcelain=v2 --branch | diff | diff --cached | diff --stat HEAD~2
 diff --word-diff HEAD -- a.txt | diff --exit-code | diff HEAD~1 nowhere | log | log --oneline --graph --all
 log -p -2 | log --format=%h%x09%an%x09%s -n 3 | log --since=2001-01-01 -- dir | show | show HEAD~1:a.txt
-show --stat side | blame a.txt | blame -L 1,1 -s a.txt | grep -n line | grep -c nothing | ls-files
+show --stat side | blame HEAD -- a.txt | blame -L 1,1 -s a.txt | grep -n line | grep -c nothing | ls-files
 ls-files -s -o --exclude-standard | ls-tree -r HEAD | cat-file -p HEAD | cat-file -t HEAD:dir
 cat-file --batch-check < HEAD | rev-parse HEAD | rev-parse --abbrev-ref HEAD | rev-parse --show-toplevel
 rev-parse --git-dir | rev-parse --git-path hooks | rev-parse --verify -q nowhere | rev-list --count HEAD
