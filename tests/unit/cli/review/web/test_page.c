@@ -158,6 +158,19 @@ static void a_long_text_has_pages(void **state)
     assert_pages(2 * AL_PAGE_LINES_MAX + 1, 3);
 }
 
+/* Count "aaaa", in one pass: strstr() under the address sanitizer measures what is left each time.
+ */
+static size_t count_fours(const char *text)
+{
+    size_t found = 0, run = 0;
+
+    for (; *text; text++) {
+        run = *text == 'a' ? run + 1 : 0;
+        found += run && run % 4 == 0;
+    }
+    return found;
+}
+
 /* One line of 10 MB, with bytes that are no text. */
 static void a_long_line_has_pages(void **state)
 {
@@ -177,7 +190,7 @@ static void a_long_line_has_pages(void **state)
         al_str_reset(&page);
         al_page_question(&frame, &question, &text, pages, &page);
         assert_true(page.len < AL_PAGE_LINES_MAX * 1100u);
-        shown += count(page.buf, "aaaa");
+        shown += count_fours(page.buf);
         pages++;
     } while (strstr(page.buf, ">next</a>"));
     assert_int_equal(strlen(page.buf), page.len); /* NUL and the wrong byte are shown */
