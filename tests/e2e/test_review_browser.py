@@ -140,6 +140,7 @@ class InBrowser(PageCase):
         page = self.open(scripts=False)
         page.click(f"article[data-approval='{number}'] h3 a")
         page.until_text("+two")
+        page.until_text("Approve once")  # which comes after it, while the page is loaded
         page.click("button[value=once]")
         page.until_text("Approved. The call goes on.")
         self.end(process)
