@@ -49,7 +49,7 @@ struct al_setup {
                                      borrowed; NULL: none; after al_setup_session() */
     bool runs_commands;         /**< --tool contains `command` or `all` */
     bool serves_shell;   /**< before al_setup_tools(): `airlock git` and its like: standard error is
-                            git's, and says nothing of   this machine, which airlock doctor does */
+                            git's, and says nothing of this machine, which airlock doctor does */
     bool many_agents;    /**< `session` is what all agents share, and no agent's own */
     bool auto_pulls;     /**< auto_pull of the worker file happens: in `serve` and `call` alone */
     bool named_toolsets; /**< --toolset is given, which takes precedence over the worker file */

@@ -265,17 +265,6 @@ static int add_roots(struct al_setup *setup, struct al_error *err)
     return r == 0 ? al_setup_git_dirs(setup, &setup->roots, err) : r;
 }
 
-/* Longer ids are not a client's. */
-#define SESSION_MAX_BYTES 128u
-
-static bool is_session(const char *id)
-{
-    const size_t len = strspn(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-                                  "._:-");
-
-    return len && len <= SESSION_MAX_BYTES && !id[len];
-}
-
 /* The client's session that a command in its shell, or a server that it has started, belongs to. */
 static const char *find_client_session(void)
 {
@@ -284,7 +273,7 @@ static const char *find_client_session(void)
     for (size_t i = 0; i < AL_COUNT(names); i++) {
         const char *id = al_environment_get(names[i]);
 
-        if (id && is_session(id))
+        if (al_journal_is_id(id))
             return id;
     }
     return NULL;

@@ -19,6 +19,9 @@
  * their ids differ, and every reader of JSON can hold them. */
 #define CALL_BITS 48
 
+/** Longer ids are not a client's. */
+#define ID_MAX_BYTES 128u
+
 /*
  * A thread that synchronises the log for calls that were answered already, and ends when none is
  * left.
@@ -277,6 +280,14 @@ char *al_journal_conversation(const struct al_journal *journal, uint64_t number)
 {
     return number ? al_asprintf("%s.%" PRIu64, journal->session_id, number)
                   : al_strdup(journal->session_id);
+}
+
+bool al_journal_is_id(const char *id)
+{
+    const size_t len =
+        strspn(id ? id : "", "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:-");
+
+    return len && len <= ID_MAX_BYTES && !id[len];
 }
 
 void al_journal_join(struct al_journal *journal, const char *id)

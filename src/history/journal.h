@@ -67,6 +67,10 @@ const char *al_journal_file(const struct al_journal *journal);
  * and the session's number.  Number 0 is the only session of a process.  Caller frees. */
 char *al_journal_conversation(const struct al_journal *journal, uint64_t number);
 
+/** Test whether a line can have this as the id of a client's session or call: at most 128 letters,
+ * digits, '.', '_', ':' and '-'.  NULL is none. */
+bool al_journal_is_id(const char *id);
+
 /** Record the calls of session number 0 as those of a client's session, which other processes have
  * calls of too.  Call this before the first call. */
 void al_journal_join(struct al_journal *journal, const char *id);

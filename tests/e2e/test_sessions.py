@@ -57,6 +57,15 @@ class Sessions(harness.Case):
         self.assertRegex(shown, r"\(tidy\): exit status 0 after [0-9.]+ s, 3 files changed, 2 added\n")
         self.assertRegex(shown, r"Run sh -c true: exit status 0 after [0-9.]+ s\n")
 
+    def test_ids(self):
+        """an id of a session has at most 128 bytes, which can stand in the name of a file"""
+        given = ["a" * 127, "a" * 128, "a" * 129, "A-b_c.d:9", "../up", "a b", "a/b"]
+        for session in given:
+            self.airlock("git", "status", session=session)
+        told = [line["conversation_id"] for line in self.log()]
+        self.assertEqual([one == other for one, other in zip(given, told)],
+                         [True, True, False, True, False, False, False])
+
     def test_nothing_is_kept(self):
         """a command that changed nothing keeps no second checkpoint, and is none that was interrupted"""
         self.shell("true")

@@ -242,6 +242,7 @@ static void try_hook(struct al_findings *findings, const struct al_setup *setup,
     al_auto(al_closep) int cwd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
     struct al_buffer out = { .max_bytes = 4096 }, said = { .max_bytes = 4096 };
     struct al_proc_result result = { .exit_code = -1 };
+    bool is_answered;
     int r;
 
     add_environment(&env);
@@ -260,7 +261,8 @@ static void try_hook(struct al_findings *findings, const struct al_setup *setup,
                                             .sandbox = &(struct al_confinement){ .ruleset = NULL },
                                             .timeout_ms = START_MS },
                     &result, &err);
-    if (r == 0 && result.exit_code == 0 && !out.len && !said.len)
+    is_answered = r == 0 && result.exit_code == 0 && !out.len && !said.len;
+    if (is_answered)
         text = al_asprintf("%s: %s is answered in %u ms; git in the shell is %s", file, event,
                            result.ran_ms, shim ? "airlock's" : "another one");
     else
@@ -269,9 +271,9 @@ static void try_hook(struct al_findings *findings, const struct al_setup *setup,
                            : said.data ? said.data
                                        : "airlock failed");
     al_finding_add(findings, what,
-                   strstr(text, "is not") ? AL_MISSING
-                   : shim                 ? AL_FINE
-                                          : AL_WARNING,
+                   !is_answered ? AL_MISSING
+                   : shim       ? AL_FINE
+                                : AL_WARNING,
                    text,
                    shim ? "Write the hooks again with airlock install --shell."
                         : "Install airlock whole: libexec/airlock/bin/git beside bin is missing.");

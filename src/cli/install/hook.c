@@ -3,10 +3,12 @@
  * airlock hook CLIENT: an event of a client's own hooks on standard input, the answer on standard
  * output.
  *
- *   a session begins   what the model is told, the PATH of its shell, a checkpoint in the
- * background before a tool      a process is left behind whose call is the execution: it takes a
- * checkpoint, and waits after it           that process is told to end: it takes the checkpoint
- * after a turn ends        so are those of the session that still wait, as interrupted ones
+ * - A session begins: the model is told, the client's shell gets its PATH, and a checkpoint is
+ * taken in the background.
+ * - Before a tool: a process is left behind whose call is the execution.  It takes a checkpoint,
+ * and waits.
+ * - After the tool: that process is told to end, and takes the other checkpoint.
+ * - After a turn: so are those of the session that still wait, as interrupted ones.
  *
  * The client goes on after TIME_MS at the latest, whatever happens here.
  *
@@ -39,7 +41,6 @@
 #define TIME_MS         1800
 #define EVENT_MAX_BYTES (64u << 20)
 #define WAITING_MAX     64
-#define ID_MAX_BYTES    128u
 
 /* The member of an event that names a subagent of the session.  The input has it, too. */
 #define AGENT "agent_id"
@@ -494,16 +495,6 @@ static bool read_event(struct hook *hook)
     return json_is_object(hook->event);
 }
 
-/* Whether the journal can have it as the id of a session, as AIRLOCK_SESSION, or of a call. */
-static bool is_id(const char *text)
-{
-    const size_t len =
-        strspn(text ? text : "", "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-                                 "._:-");
-
-    return len && len <= ID_MAX_BYTES && !text[len];
-}
-
 /* An id that the journal can have in place of one that it cannot.  Caller frees. */
 static char *hash_id(const json_t *id)
 {
@@ -534,11 +525,11 @@ static void take_members(struct hook *hook)
         json_decref(hook->input);
         hook->input = NULL;
     }
-    if (is_id(session))
+    if (al_journal_is_id(session))
         hook->session = session;
     else if (id)
         hook->session = hook->hashed = hash_id(id);
-    if (is_id(call_id))
+    if (al_journal_is_id(call_id))
         hook->call_id = call_id;
     if (hook->input && json_is_string(agent))
         al_json_set(hook->input, AGENT, json_deep_copy(agent));
