@@ -682,26 +682,6 @@ static int copy_excludes(struct recorder *recorder, struct al_error *err)
     return r < 0 ? al_store_unusable(store, -r, err) : 0;
 }
 
-/* Copy the files of HEAD's commit into the store: it is whole without the repository.  Those that a
- * partial clone lacks stay missing, and all of them if there is no time for it. */
-static int copy_commit(const struct recorder *recorder, const char *commit, struct al_error *err)
-{
-    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
-    al_auto(al_freep) char *hash = NULL;
-    struct al_run_limits *budget = recorder->dir.budget, part = *budget;
-    const uint32_t most_ms = budget->left_ms / FIRST_TRY_PART + 1;
-    int r;
-
-    part.left_ms = most_ms;
-    al_str_addf(&line, "%s^{tree}\n", commit);
-    r = al_bare_pack(&recorder->store->bare, &line, true, &part, &hash, err);
-    budget->left_ms -= r == AL_ERR_TIMEOUT ? most_ms : most_ms - part.left_ms;
-    if (r != AL_ERR_TIMEOUT && r != AL_ERR_EXECUTION)
-        return r;
-    al_error_clear(err);
-    return 0;
-}
-
 /* The name of the index that a tree was made from.  It is another name of the same file, which git
  * replaces and never writes to. */
 static char *last_name(const char *tree)
@@ -725,7 +705,9 @@ static void note_last(const struct al_store *store, const struct al_file_id *ind
         (void)unlinkat(dir_fd, name, 0);
 }
 
-/* Begin with HEAD's commit: files that are as it has them are read, and not recorded once more. */
+/* Begin with HEAD's commit: files that are as it has them are read, and not recorded once more.
+ * They are copied, so that the store is whole without the repository; those that a partial clone
+ * lacks stay missing, and all of them if there is no time for it. */
 static int begin(struct recorder *recorder, struct al_error *err)
 {
     al_auto(al_freep) char *head = al_ref_head(&recorder->store->repo->at);
@@ -736,9 +718,7 @@ static int begin(struct recorder *recorder, struct al_error *err)
     remove_stale_lock(recorder);
     if (!head || !*head)
         return 0;
-    r = copy_commit(recorder, head, err);
-    if (r == 0)
-        r = al_snapshot_begin(&recorder->dir, head, err);
+    r = al_snapshot_begin(&recorder->dir, head, err);
     if (r == 0)
         r = al_bare_index_tree(&recorder->store->bare, recorder->dir.index, false,
                                recorder->dir.budget, tree, err);

@@ -150,7 +150,8 @@ static int give(int fd, struct al_sink sink)
 }
 
 int al_bare_run_two(const struct al_bare *bare, const struct al_git_command commands[2],
-                    struct al_sink sink, struct al_run_limits *budget, struct al_error *err)
+                    bool borrows, struct al_sink sink, struct al_run_limits *budget,
+                    struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = {
         .out = AL_TEXT_INIT(0),
@@ -161,8 +162,8 @@ int al_bare_run_two(const struct al_bare *bare, const struct al_git_command comm
     al_auto(start_clear) struct start second;
     al_auto(al_closep) int out_fd = memfd_create("list", MFD_CLOEXEC);
     struct al_proc_result results[2];
-    int r = prepare(bare, &commands[0], false, budget, &first, err);
-    const int other = prepare(bare, &commands[1], false, budget, &second, r < 0 ? NULL : err);
+    int r = prepare(bare, &commands[0], borrows, budget, &first, err);
+    const int other = prepare(bare, &commands[1], borrows, budget, &second, r < 0 ? NULL : err);
 
     if (r < 0 || other < 0)
         return r < 0 ? r : other;

@@ -24,13 +24,14 @@ int al_bare_run(const struct al_bare *bare, const struct al_git_command *command
                 struct al_sink sink, struct al_run_limits *budget, struct al_error *err);
 
 /**
- * Run two commands that only read side by side.
+ * Run two commands side by side.
  *
  * @param sink  Gets the output of the second, then that of the first.
- * @return As al_bare_run().
+ * @return As al_bare_run(), of the first one that fails.  Both have ended.
  */
 int al_bare_run_two(const struct al_bare *bare, const struct al_git_command commands[2],
-                    struct al_sink sink, struct al_run_limits *budget, struct al_error *err);
+                    bool borrows, struct al_sink sink, struct al_run_limits *budget,
+                    struct al_error *err);
 
 /** A git child that takes its input piece by piece, and works again when there is more. */
 struct al_fed;

@@ -34,8 +34,9 @@ struct al_snapshot_dir {
     struct al_run_limits *budget;
 };
 
-/** Begin the index with the files of a commit that the lender has.  Files that are as the commit
- * has them will not be recorded again, and those that an index has looked at already not read. */
+/** Copy the files of a commit that the lender has, as far as they are there and a part of the time
+ * allows, and begin the index with them: files that are as the commit has them will not be recorded
+ * again. */
 int al_snapshot_begin(const struct al_snapshot_dir *dir, const char *commit, struct al_error *err);
 
 /** Gets a path that the index has in another form, or has not: relative to the directory, with a
