@@ -20,14 +20,10 @@
 
 #define no_sanitize_fn __attribute__((noinline, no_sanitize("address", "undefined", "thread")))
 
-#ifndef SYS_close_range
-#define SYS_close_range 436
-#endif
 #ifndef SYS_landlock_restrict_self
 #define SYS_landlock_restrict_self 446
 #endif
 
-#define CLOSE_AT_EXEC       (1u << 2) /* CLOSE_RANGE_CLOEXEC, kernel 5.11 */
 #define KERNEL_SIGNALS      64
 #define KERNEL_SIGSET_BYTES 8
 
@@ -56,7 +52,7 @@ no_sanitize_fn static long set_streams(const struct al_child_plan *plan)
  * change. */
 no_sanitize_fn static long close_others(const struct al_child_plan *plan)
 {
-    if (syscall(SYS_close_range, 3u, ~0u, CLOSE_AT_EXEC) < 0)
+    if (syscall(SYS_close_range, 3u, ~0u, AL_CLOSE_AT_EXEC) < 0)
         return -1;
     for (size_t i = 0; i < plan->nkept_fds; i++) {
         if (syscall(SYS_fcntl, plan->kept_fds[i], F_SETFD, 0) < 0)

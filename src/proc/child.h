@@ -13,7 +13,15 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
+
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
+/** CLOSE_RANGE_CLOEXEC, kernel 5.11. */
+#define AL_CLOSE_AT_EXEC (1u << 2)
 
 /** The steps of a child, in order.  A failed step is reported by its number. */
 enum al_child_step {

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "proc/child.h"
 #include "proc/handover.h"
 #include "proc/reaper.h"
 #include "util/mem.h"
@@ -38,7 +39,7 @@ struct foreground {
 };
 
 /* `mask`: NULL for that of this thread. */
-static int start(char *const *argv, const sigset_t *mask, short flags,
+static int start(char *const *argv, char *const *env, const sigset_t *mask, short flags,
                  const posix_spawn_file_actions_t *actions, pid_t *ret_pid)
 {
     posix_spawnattr_t attributes;
@@ -56,7 +57,7 @@ static int start(char *const *argv, const sigset_t *mask, short flags,
     }
     (void)posix_spawnattr_setflags(&attributes, (short)(POSIX_SPAWN_SETSIGDEF | flags));
     (void)posix_spawnattr_setsigdefault(&attributes, &defaults);
-    r = posix_spawnp(ret_pid, argv[0], actions, &attributes, argv, environ);
+    r = posix_spawnp(ret_pid, argv[0], actions, &attributes, argv, env ? env : environ);
     (void)posix_spawnattr_destroy(&attributes);
     return r;
 }
@@ -84,7 +85,7 @@ static void start_git(const struct foreground *self, int connection, pid_t *ret_
         return;
     (void)sigemptyset(&none);
     if (posix_spawn_file_actions_adddup2(&actions, connection, AL_HANDOVER_FD) ||
-        start(self->git, &none, POSIX_SPAWN_SETSID, &actions, ret_pid))
+        start(self->git, NULL, &none, POSIX_SPAWN_SETSID, &actions, ret_pid))
         *ret_pid = 0;
     (void)posix_spawn_file_actions_destroy(&actions);
 }
@@ -139,7 +140,8 @@ static bool know(void *payload, pid_t process)
 
 /* Its signals stay blocked until the command begins: a terminal sends them to bubblewrap too, which
  * must not end before the command does. */
-static int start_sandbox(struct foreground *self, char *const *argv, struct al_error *err)
+static int start_sandbox(struct foreground *self, char *const *argv, char *const *env,
+                         struct al_error *err)
 {
     al_auto(al_closep) int error_fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 20);
     posix_spawn_file_actions_t actions;
@@ -147,14 +149,14 @@ static int start_sandbox(struct foreground *self, char *const *argv, struct al_e
     char text[512] = "";
 
     if (error_fd < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0 ||
-        pipe2(said, O_CLOEXEC) < 0 ||
+        pipe2(said, O_CLOEXEC) < 0 || syscall(SYS_close_range, 3u, ~0u, AL_CLOSE_AT_EXEC) < 0 ||
         setsockopt(pair[0], SOL_SOCKET, SO_PASSCRED, &(int){ 1 }, sizeof(int)) < 0)
         r = errno;
     if (!r && !(r = posix_spawn_file_actions_init(&actions))) {
         (void)posix_spawn_file_actions_adddup2(&actions, said[1], STDERR_FILENO);
         (void)posix_spawn_file_actions_adddup2(&actions, pair[1], AL_HANDOVER_FD);
         (void)posix_spawn_file_actions_adddup2(&actions, error_fd, AL_HANDOVER_ERROR_FD);
-        r = start(argv, NULL, 0, &actions, &self->pid);
+        r = start(argv, env, NULL, 0, &actions, &self->pid);
         (void)posix_spawn_file_actions_destroy(&actions);
     }
     al_close(pair[1]);
@@ -189,7 +191,8 @@ static void end_sandbox(struct foreground *self)
     al_closep(&self->init_fd);
 }
 
-int al_proc_run_foreground(char *const *argv, char *const *git, int *ret_code, struct al_error *err)
+int al_proc_run_foreground(char *const *argv, char *const *env, char *const *git, int *ret_code,
+                           struct al_error *err)
 {
     struct foreground self = { .git = git, .pid = -1, .listen_fd = -1, .init_fd = -1 };
     sigset_t set, before;
@@ -207,8 +210,8 @@ int al_proc_run_foreground(char *const *argv, char *const *git, int *ret_code, s
     if (self.signals_fd < 0) {
         r = al_error_errno(err, errno, "cannot wait for signals");
     } else if (git) {
-        r = start_sandbox(&self, argv, err);
-    } else if ((r = start(argv, &before, 0, NULL, &self.pid)) != 0) {
+        r = start_sandbox(&self, argv, env, err);
+    } else if ((r = start(argv, env, &before, 0, NULL, &self.pid)) != 0) {
         *ret_code = r == ENOENT ? 127 : 126;
         r = al_error_errno(err, r, "cannot run '%s'", argv[0]);
     }

@@ -7,7 +7,7 @@
 #include "util/error.h"
 
 /**
- * Run a command with airlock's own streams, environment, directory, session and terminal, and wait
+ * Run a command with airlock's own streams, directory, session and terminal, and wait
  * for its end.  What it leaves running goes on, but for what is in a sandbox.
  *
  * Signals that somebody sends to this process are sent on; those of the terminal reach the command
@@ -15,15 +15,17 @@
  * follows is done.
  *
  * @param argv           The program, found as a shell does, and its arguments; ended by NULL.
+ * @param env            Its environment; NULL: airlock's own.
  * @param git            The program is bubblewrap, and what it starts calls al_handover_enter().
  *                       For each connection this is started, and calls al_handover_take().  NULL:
- *                       it is any program.
+ *                       it is any program.  A sandbox gets no other descriptors
+ *                       than the streams.
  * @param[out] ret_code  As a shell has it: 128 and the signal's number; also with an error: 126, or
  *                       127 when there is no such program.
  * @return 0; AL_ERR_EXECUTION when it cannot be started; AL_ERR_SANDBOX with what bubblewrap says
  *         when it makes no sandbox.
  */
-int al_proc_run_foreground(char *const *argv, char *const *git, int *ret_code,
+int al_proc_run_foreground(char *const *argv, char *const *env, char *const *git, int *ret_code,
                            struct al_error *err);
 
 #endif

@@ -193,9 +193,9 @@ int al_handover_take(const char *root, struct al_strv *ret_words)
 
     if (close_links(root) < 0 || receive_fds(AL_HANDOVER_FD, fds, STREAMS, NULL) < 0)
         return -1;
-    while ((n = read(AL_HANDOVER_FD, part, sizeof(part))) > 0 && request.len < REQUEST_MAX_BYTES)
+    while ((n = read(AL_HANDOVER_FD, part, sizeof(part))) > 0 && request.len <= REQUEST_MAX_BYTES)
         al_str_add(&request, part, (size_t)n);
-    if (n || !request.len || request.buf[request.len - 1])
+    if (n || request.len > REQUEST_MAX_BYTES || !request.len || request.buf[request.len - 1])
         return -1;
     for (size_t at = 0; at < request.len; at += strlen(request.buf + at) + 1)
         al_strv_add(ret_words, request.buf + at);

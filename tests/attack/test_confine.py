@@ -58,9 +58,10 @@ class Base(harness.Case):
         # The leak sanitizer traces its own process, which no sandbox allows.
         self.env |= {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
 
-    def airlock(self, *words, env=None, cwd=None, stdin=b""):
+    def airlock(self, *words, env=None, cwd=None, stdin=b"", pass_fds=()):
         return subprocess.run([harness.AIRLOCK, *words], cwd=cwd or self.root, env=self.env | (env or {}),
-                              input=stdin, capture_output=True, check=False, timeout=harness.WATCHDOG_SECONDS)
+                              input=stdin, capture_output=True, check=False, timeout=harness.WATCHDOG_SECONDS,
+                              pass_fds=pass_fds)
 
     def confined(self, script, *options, **how):
         return self.airlock("run", "--confine", *options, "--", "sh", "-c", script, **how)
@@ -89,15 +90,15 @@ class Refused(Base):
 
 @unittest.skipIf(WHY_NOT, WHY_NOT)
 class Confine(Base):
-    def attack(self, script, *options, control="WORKED", stdin=b""):
+    def attack(self, script, *options, control="WORKED", **how):
         """The script works in plain airlock run, and not in the sandbox."""
         saved = self.base / "saved"
         subprocess.run(["cp", "-a", self.root, saved], check=True)
-        done = self.airlock("run", "--", "sh", "-c", script, stdin=stdin)
+        done = self.airlock("run", "--", "sh", "-c", script, **how)
         self.assertIn(control, done.stdout.decode(), ("the control", done))
         subprocess.run(["rm", "-rf", self.root], check=True)
         saved.rename(self.root)
-        done = self.confined(script + "\necho ENDED", *options, stdin=stdin)
+        done = self.confined(script + "\necho ENDED", *options, **how)
         self.assertNotIn("WORKED", done.stdout.decode(), done)
         self.assertIn("ENDED", done.stdout.decode(), done)
         return done
@@ -225,6 +226,12 @@ class Confine(Base):
         self.assertEqual(done.stderr.count(b"refused"), 3, done)
         self.assertFalse((self.root / "x").exists())
 
+    def test_made_and_used(self):
+        """until the command ends it is one, but the git outside runs nothing of it"""
+        made = "{0} init -q {1} && {0} -C {1} config core.fsmonitor 'echo WORKED >&2;'; {2} -C {1} status 2>&1"
+        self.attack(made.format(REAL, "new", "git"))
+        self.assertIn(b"WORKED", self.confined(made.format(REAL, "other", REAL)).stdout)
+
     def test_link(self):
         """a .git that is a link cannot be protected, so nothing runs"""
         (self.root / "l").mkdir()
@@ -256,6 +263,25 @@ class Confine(Base):
         self.assertFalse((self.base / "made").exists())
         self.confined("git config --global alias.x y; git -C ~ init; echo x >~/new")
         self.assertFalse((self.home / "new").exists())
+
+    def test_handed_in(self):
+        """neither secrets of the environment nor descriptors of other files than the streams"""
+        names = ("AWS_PROFILE", "ANTHROPIC_API_KEY", "OPENAI_X", "GITHUB_TOKEN", "npm_config__password", "A_SECRET",
+                 "SSH_AUTH_SOCK")
+        for name in names:
+            for way in ("env", "cat /proc/$$/environ", "cat /proc/[0-9]*/environ"):
+                with self.subTest((name, way)):
+                    self.attack(f"{way} 2>&1 | tr '\\0' '\\n' | grep '^{name}='", env={name: "WORKED"})
+        done = self.confined("echo $CC $HOME; git rev-parse HEAD", env={"CC": "cc"})
+        self.assertEqual(done.stdout.decode(), f"cc {self.home}\n{self.out('rev-parse', 'HEAD')}")
+        (self.base / "beside").write_text("WORKED", encoding="ascii")
+        for path, way in (("/", f"cat /proc/self/fd/%d{self.base}/beside"), (self.base / "beside", "cat <&9")):
+            fd = os.open(path, os.O_RDONLY)
+            os.dup2(fd, 9)
+            os.close(fd)
+            with self.subTest(path):
+                self.attack(way.replace("%d", "9"), pass_fds=(9,))
+            os.close(9)
 
     def test_git_leads_out(self):
         """the git outside works below the root alone, whatever it is told"""
@@ -369,6 +395,99 @@ print(send(b"\\0" + root + b"\\0--version\\0"))
                     self.attack(script, "--network")
                 else:
                     self.assertIn(b"WORKED", self.confined(script, "--network").stdout)
+
+    def test_sockets_below(self):
+        """a server that listens below the root is not reached, by whatever name"""
+        self.git("init", "-q", "d/nested")
+        script = self.python("import socket, sys\ns = socket.socket(socket.AF_UNIX)\n"
+                             "try: s.connect(sys.argv[1])\nexcept OSError as e: print(e)\nelse: print('WORKED')\n")
+        for name in ("server", "d/server", "d/nested/server"):
+            with socket.socket(socket.AF_UNIX) as server:
+                server.bind(str(self.root / name))
+                server.listen()
+                for way in (name, "moved/server", "link", "hard", f"/proc/self/root{self.root}/{name}"):
+                    line = (f"ln -s {name} link; ln {name} hard; mv {os.path.dirname(name) or name} moved; "
+                            f"{script} {way}; mv moved {os.path.dirname(name) or name}; rm -f link hard")
+                    for options in ((), ("--network",)):
+                        self.assertNotIn(b"WORKED", self.confined(line, *options).stdout, (name, way))
+                self.assertIn(b"WORKED", self.airlock("run", "--", "sh", "-c", f"{script} {name}").stdout)
+            (self.root / name).unlink()
+
+    # Limits.
+
+    def test_deep(self):
+        """directories are looked at to a depth of 200; deeper ones are refused before, and named after"""
+        where = self.base / "elsewhere"
+        for depth in (199, 200, 201):
+            (where / "/".join("d" * depth)).mkdir(parents=True)
+            done = self.confined("echo ran", cwd=where)
+            self.assertEqual((done.returncode, b"too deep" in done.stderr), (128, True) if depth > 200 else (0, False))
+            shutil.rmtree(where)
+            where.mkdir()
+            made = "/".join("d" * depth)
+            done = self.confined(f"mkdir -p {made}; touch {made}/HEAD {made}/commondir", cwd=where)
+            self.assertEqual((b"was renamed" in done.stderr, b"too deep" in done.stderr), (True, depth > 200))
+            shutil.rmtree(where)
+
+    def test_many(self):
+        """as many git directories as bubblewrap takes words for; with more nothing runs"""
+        tools, where = self.base / "bin", self.base / "elsewhere"
+        tools.mkdir()
+        (tools / "bwrap").write_text('#!/bin/sh\necho $# >&2; exit 1\n', encoding="ascii")
+        (tools / "bwrap").chmod(0o755)
+
+        def words():
+            done = self.confined("true", cwd=where, env={"PATH": f"{tools}:{os.environ['PATH']}"})
+            return int(done.stderr.split()[-1]) if done.stderr.split()[-1].isdigit() else done.stderr
+
+        where.mkdir()
+        free = 8000 - words() + 6  # those of the command come last
+        for i in range(free // 6 - 1):  # .git and the directory above, three words for each
+            (where / str(i) / ".git").mkdir(parents=True)
+        for name in (".git", ".Git", ".GIT", ".gIt"):
+            (where / name).mkdir()
+            seen = words()
+            if not isinstance(seen, int):
+                break
+            self.assertEqual(self.confined("echo ran", cwd=where).stdout, b"ran\n")
+        self.assertIn(b"too many git directories", seen)
+        done = self.confined("echo ran", cwd=where)
+        self.assertEqual((done.returncode, done.stdout), (128, b""), done)
+
+    def test_long(self):
+        """a command of more words than bubblewrap takes does not run at all"""
+        done = self.airlock("run", "--confine", "--", "echo", *["x"] * 10000)
+        self.assertEqual((done.returncode, done.stdout, done.stderr.count(b"\n")), (128, b"", 1), done)
+
+    def test_requests(self):
+        """a request has 4 MB, and 16 gits run at once: another one waits"""
+        done = self.confined(self.python(SEND + """
+root = os.getcwd().encode()
+for more in (-1, 0, 1):
+    data = b"\\0" + root + b"\\0--version\\0"
+    data += b"x\\0" * ((4 << 20) + more - len(data) + 1)
+    data = data[:(4 << 20) + more] + b"\\0"
+    sys.stderr.write(f"{more}: "); sys.stderr.flush()
+    send(data)
+idle = []
+for n in (15, 16):
+    while len(idle) < n:
+        idle.append(socket.socket(socket.AF_UNIX)); idle[-1].connect("%s")
+    pid = os.fork()
+    if not pid:
+        for one in idle: one.close()
+        print(send(b"\\0" + root + b"\\0--version\\0"), flush=True)
+        os._exit(0)
+    if n == 16:
+        import time; time.sleep(1)
+        print("waited", os.waitpid(pid, os.WNOHANG)[0] == 0, flush=True)
+        idle[0].close()
+    os.waitpid(pid, 0)
+""" % SOCKET))
+        self.assertEqual([line.rsplit("airlock: ", 1)[-1] for line in done.stderr.decode().splitlines()],
+                         ["args cannot contain more than 10000 elements"] * 2 + ["this is no git of a sandbox"] * 17)
+        ran = self.git("--version").stdout.decode() + "b'\\x00'\n"
+        self.assertEqual(done.stdout.decode(), f"{ran}waited True\n{ran}")
 
     def test_processes(self):
         """others can be neither seen nor signalled nor traced, and the shim cannot be traced"""

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "gitops/repo/git.h"
+#include "guard/env.h"
 #include "guard/gitdir.h"
 #include "guard/nofollow.h"
 #include "guard/path.h"
@@ -27,6 +28,8 @@
 
 #define BIN       AL_HANDOVER_DIR "/bin"
 
+extern char **environ;
+
 /* A git directory that is mounted read-only.  The inode of one that is gone may come again, its
  * birth does not. */
 struct kept {
@@ -37,7 +40,8 @@ struct kept {
 
 struct confine {
     const struct al_root *root;
-    struct al_strv words; /* bubblewrap's */
+    struct al_strv words, env; /* bubblewrap's */
+    struct al_strv hidden;     /* its words about sockets; they stand above all other mounts */
     struct kept *kept;
     size_t nkept;
     struct al_strv *notes; /* NULL before the command runs; what it made is looked for afterwards */
@@ -123,7 +127,7 @@ static int enter(struct confine *self, int fd, const char *name, const char *pat
         return 0;
     if (!self->notes)
         return refuse(path, "it cannot be read", err);
-    if (fchmodat(fd, name, 0700, 0) == 0)
+    if (errno == EACCES && fchmodat(fd, name, 0700, 0) == 0)
         *ret_fd = openat(fd, name, flags);
     if (*ret_fd < 0)
         note(self, "cannot be looked at:", path);
@@ -142,13 +146,16 @@ static int look_at(struct confine *self, int dir_fd, const char *path, const str
 
     if (!self->notes && al_fold_is(entry->d_name, strlen(entry->d_name), ".git"))
         return protect(self, child, err);
+    if (entry->d_type == DT_SOCK && !self->notes)
+        al_strv_adds(&self->hidden, "--ro-bind", "/dev/null", child, NULL);
     if (entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN)
         return 0;
     r = enter(self, dir_fd, entry->d_name, child, &fd, err);
     return r < 0 || fd < 0 ? r : walk(self, fd, child, depth + 1, err);
 }
 
-/* Before the command runs: protect every git directory.  Afterwards: disarm those it made. */
+/* Before the command runs: protect every git directory, and hide the sockets of servers, which
+ * would work for it without a sandbox.  Afterwards: disarm those it made. */
 static int walk(struct confine *self, int dir_fd, const char *path, unsigned depth,
                 struct al_error *err)
 {
@@ -212,8 +219,6 @@ static void add_system(struct al_strv *words)
 static void begin_words(struct confine *self, const char *bubblewrap,
                         const struct al_git_shell *shell, const char *home, bool network)
 {
-    static const char *const elsewhere[] = { "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
-                                             "XDG_STATE_HOME", "XDG_CACHE_HOME" };
     al_auto(al_freep) char *names = NULL; /* often a link to somewhere else */
     struct al_strv *words = &self->words;
 
@@ -227,14 +232,35 @@ static void begin_words(struct confine *self, const char *bubblewrap,
     add_system(words);
     if (names)
         al_strv_adds(words, "--ro-bind-try", names, names, NULL);
-    al_strv_adds(words, "--tmpfs", home, "--setenv", "HOME", home, "--setenv", "TMPDIR", "/tmp",
-                 "--setenv", AL_HANDOVER_FIRST, "1", "--dir", BIN, "--ro-bind",
-                 shell->again->items[0], BIN "/airlock", "--symlink", "airlock", BIN "/git",
-                 "--setenv", "PATH", NULL);
-    al_strv_addf(words, "%s:%s", BIN, shell->path_list ? shell->path_list : "/usr/bin:/bin");
-    for (size_t i = 0; i < AL_COUNT(elsewhere); i++)
-        al_strv_adds(words, "--unsetenv", elsewhere[i], NULL);
-    al_strv_adds(words, "--bind", self->root->path, self->root->path, NULL);
+    al_strv_adds(words, "--tmpfs", home, "--dir", BIN, "--ro-bind", shell->again->items[0],
+                 BIN "/airlock", "--symlink", "airlock", BIN "/git", "--bind", self->root->path,
+                 self->root->path, NULL);
+}
+
+/* No secret, as in every sandbox, and no name of a place outside. */
+static bool is_passed(const char *variable)
+{
+    static const char *const others[] = { "HOME=",          "TMPDIR=",          "PATH=",
+                                          "SSH_AUTH_SOCK=", "XDG_RUNTIME_DIR=", "XDG_CONFIG_HOME=",
+                                          "XDG_DATA_HOME=", "XDG_STATE_HOME=",  "XDG_CACHE_HOME=" };
+    al_auto(al_freep) char *name = al_strndup(variable, strcspn(variable, "="));
+
+    for (size_t i = 0; i < AL_COUNT(others); i++)
+        if (al_starts_with(variable, others[i]))
+            return false;
+    return !al_env_is_secret(name);
+}
+
+/* bubblewrap has it from the start: the command could read there what bubblewrap unsets. */
+static void make_env(const struct al_git_shell *shell, const char *home, struct al_strv *ret_env)
+{
+    for (char *const *at = environ; *at; at++)
+        if (is_passed(*at))
+            al_strv_add(ret_env, *at);
+    al_env_add(ret_env, "HOME", home);
+    al_env_add(ret_env, "TMPDIR", "/tmp");
+    al_env_add(ret_env, AL_HANDOVER_FIRST, "1");
+    al_strv_addf(ret_env, "PATH=%s:%s", BIN, shell->path_list ? shell->path_list : "/usr/bin:/bin");
 }
 
 static int make_words(struct confine *self, const char *bubblewrap,
@@ -248,9 +274,12 @@ static int make_words(struct confine *self, const char *bubblewrap,
     if (al_fs_beneath(self->root->path, home))
         return refuse(home, "the root contains it", err);
     begin_words(self, bubblewrap, shell, home, network);
+    make_env(shell, home, &self->env);
     r = walk_root(self, err);
     if (r < 0)
         return r;
+    for (size_t i = 0; i < self->hidden.count; i++)
+        al_strv_add(&self->words, self->hidden.items[i]);
     al_strv_adds(&self->words, "--chdir",
                  here && al_fs_beneath(self->root->path, here) ? here : self->root->path, "--",
                  BIN "/airlock", "run", "--", NULL);
@@ -301,7 +330,7 @@ int al_confine_run(const char *bubblewrap, const struct al_root *root,
 
     make_git_words(&self, bubblewrap, shell, &git);
     if (r == 0)
-        r = al_proc_run_foreground(self.words.items, git.items, ret_code, err);
+        r = al_proc_run_foreground(self.words.items, self.env.items, git.items, ret_code, err);
     self.notes = ret_notes;
     if (r == 0)
         (void)walk_root(&self, NULL);
@@ -309,5 +338,7 @@ int al_confine_run(const char *bubblewrap, const struct al_root *root,
         free(self.kept[i].path);
     free(self.kept);
     al_strv_clear(&self.words);
+    al_strv_clear(&self.env);
+    al_strv_clear(&self.hidden);
     return r;
 }

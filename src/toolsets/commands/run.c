@@ -97,7 +97,7 @@ static int run(struct al_call *call, const void *p, struct al_result *result, st
 
     al_write_lock_release(repo);
     r = args->confine ? run_confined(call, args, &code, result, &why)
-                      : al_proc_run_foreground(args->command.items, NULL, &code, &why);
+                      : al_proc_run_foreground(args->command.items, NULL, NULL, &code, &why);
     if (r < 0 && args->confine) {
         *err = why;
         why = AL_ERROR_INIT;

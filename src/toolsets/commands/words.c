@@ -111,7 +111,7 @@ static const struct al_shell_words_command commands[] = {
 
 /* What is refused, and the way there is instead. */
 static const struct refusal {
-    const char *command; /* NULL: every command */
+    const char *command; /* or several, between spaces; NULL: every command */
     const char *options; /* NULL: always */
     const char *unless;  /* none of these options is given, nor is it the next word */
     const char *verbs;   /* and the first word is one of these */
@@ -129,8 +129,8 @@ static const struct refusal {
     { "archive", " --remote --exec ", NULL, NULL, "it connects; clone with airlock first" },
     { "branch", " --edit-description ", NULL, NULL,
       "it opens an editor; git config branch.NAME.description TEXT sets it" },
-    { "checkout", " -p --patch ", NULL, NULL, AT_TERMINAL "; name files" },
-    { "checkout", " --recurse-submodules ", NULL, NULL,
+    { " checkout reset restore ", " -p --patch ", NULL, NULL, AT_TERMINAL "; name files" },
+    { " checkout reset restore switch ", " --recurse-submodules ", NULL, NULL,
       "git would work in a submodule; leave it out" },
     { "clean", " -i --interactive ", NULL, NULL,
       AT_TERMINAL "; -n shows what would go, -f does it" },
@@ -172,19 +172,11 @@ static const struct refusal {
     { "remote", NULL, " -n ", " show ", "it connects; git remote show -n does not" },
     { "remote", " -f --fetch -a --auto --mirror ", NULL, " add set-head ",
       "it connects; airlock call git_fetch does" },
-    { "reset", " -p --patch ", NULL, NULL, AT_TERMINAL "; name files" },
-    { "reset", " --recurse-submodules ", NULL, NULL,
-      "git would work in a submodule; leave it out" },
-    { "restore", " -p --patch ", NULL, NULL, AT_TERMINAL "; name files" },
-    { "restore", " --recurse-submodules ", NULL, NULL,
-      "git would work in a submodule; leave it out" },
     { "stash", " -a --all ", " show list ", NULL,
       "no checkpoint has ignored files; -u stashes untracked ones, and they stay where they are" },
     { "stash", " -p --patch ", " show list ", NULL, AT_TERMINAL "; git stash push -- FILES" },
     { "stash", NULL, NULL, " export import ",
       "no rule sees what it writes; git stash branch NAME" },
-    { "switch", " --recurse-submodules ", NULL, NULL,
-      "git would work in a submodule; leave it out" },
     { "tag", " -s --sign -u --local-user -v --verify ", NULL, NULL,
       "airlock makes and checks no signatures; -a -m TEXT makes a tag" },
     { "tag", " -e --edit ", NULL, NULL, "it opens an editor; -m TEXT" },
@@ -396,23 +388,15 @@ static int expand_alias(struct al_shell_words *words, const char *alias, struct 
 
 static int unknown(const char *name, struct al_error *err)
 {
-    static const char connecting[] = " clone pull ";
-    al_auto(al_freep) char *tool =
-        al_asprintf("airlock does not run this command; airlock call has "
-                    "git_%s, or the user can run it",
-                    name);
+    const char *why = "airlock does not run this command; airlock tools lists what there is, or "
+                      "the user can run it";
 
-    if (al_shell_words_list(connecting, name))
-        return al_shell_words_refuse(name,
-                                     !strcmp(name, "clone")
-                                         ? "it connects to another repository; the user can run it"
-                                         : tool,
-                                     err);
-    return al_shell_words_refuse(
-        name,
-        "airlock does not run this command; airlock tools lists what there is, or the user "
-        "can run it",
-        err);
+    if (!strcmp(name, "clone"))
+        why = "it connects to another repository; the user can run it";
+    else if (!strcmp(name, "pull"))
+        why = "airlock does not run this command; airlock call has git_pull, or the user can run "
+              "it";
+    return al_shell_words_refuse(name, why, err);
 }
 
 static int find(struct al_shell_words *words, const struct al_repo *repo, struct al_error *err)
@@ -473,7 +457,10 @@ static void read_options(struct al_shell_words *words)
 
 static bool is_refused(const struct al_shell_words *words, const struct refusal *row)
 {
-    return (!row->command || !strcmp(row->command, words->command->name)) &&
+    const char *name = words->command->name;
+
+    return (!row->command || !strcmp(row->command, name) ||
+            al_shell_words_list(row->command, name)) &&
            (!row->options || has_option(words, row->options, false)) &&
            (!row->verbs || has_verb(words, row->verbs)) &&
            !(row->unless &&
