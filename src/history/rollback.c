@@ -145,6 +145,8 @@ static int open_record(struct context *ctx, struct al_error *err)
     al_json_set(input, "force", al_json_bool(options->force));
     if (options->redo)
         al_json_set(input, "redo", al_json_bool(true));
+    if (options->own_session)
+        al_json_set(input, "own", al_json_bool(true));
     al_json_set(input, "to",
                 al_json_string(ctx->way.executions.items[ctx->way.plan.oldest].before));
     /* It counts as an execution of this agent, so that it can be undone like one. */
@@ -270,6 +272,8 @@ static int find_executions(struct context *ctx, struct al_error *err)
         session = al_journal_conversation(ctx->options->journal, ctx->options->session);
     if (r == 0)
         al_executions_absorb(&ctx->way.executions);
+    if (session)
+        al_executions_mark_undone(&ctx->way.executions);
     if (r == 0) /* a session may have calls under several names */
         al_executions_keep(&ctx->way.executions, session ? NULL : ctx->options->agent, session);
     return r;

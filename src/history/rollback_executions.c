@@ -91,6 +91,31 @@ static bool is_of(const char *name, const char *wanted)
     return !wanted || (name && !strcmp(name, wanted));
 }
 
+/* The index of the execution that a rollback went back to before; `otherwise` if it is not known.
+ */
+static size_t target_of(const struct al_executions *executions, size_t rollback, size_t otherwise)
+{
+    const char *to = al_json_get_string(executions->items[rollback].input, "to");
+
+    for (size_t i = rollback; to && i > 0; i--)
+        if (!strcmp(executions->items[i - 1].before, to))
+            return i - 1;
+    return otherwise;
+}
+
+void al_executions_mark_undone(struct al_executions *executions)
+{
+    struct al_execution *items = executions->items;
+
+    for (size_t i = executions->count; i-- > 0;) {
+        if (!items[i].input || items[i].undone ||
+            json_is_true(json_object_get(items[i].input, "own")))
+            continue;
+        for (size_t k = target_of(executions, i, i); k < i; k++)
+            items[k].undone |= is_of(items[k].agent, items[i].agent);
+    }
+}
+
 void al_executions_keep(struct al_executions *executions, const char *agent, const char *session)
 {
     size_t kept = 0;
@@ -175,7 +200,10 @@ int al_execution_read(struct al_store *store, struct al_execution *execution,
     if (execution->is_read)
         return 0;
     r = al_checkpoint_find_after(store, execution->before, execution->after, err);
-    execution->has_after = r == 0;
+    execution->undone &= r == AL_ERR_NOT_FOUND;
+    execution->has_after = r == 0 || execution->undone;
+    if (execution->undone)
+        memcpy(execution->after, execution->before, sizeof(execution->after));
     if (r == AL_ERR_NOT_FOUND)
         r = 0;
     else if (r == 0)
@@ -272,28 +300,16 @@ static int is_step(struct al_way *way, size_t which, struct al_error *err)
 {
     struct al_execution *execution = &way->executions.items[which];
     int r = al_execution_read(way->store, execution, way->budget, err);
-    bool did = r == 0 && !execution->has_after;
+    bool did = r == 0 && (!execution->has_after || execution->undone);
 
     if (r < 0)
         return r;
-    if (did && way->report)
+    if (did && way->report && !execution->has_after)
         way->report->interrupted = execution->seq;
     for (size_t i = 0; !did && i < execution->changes.count; i++)
         did = !is_note(&execution->changes.items[i]) &&
               !al_execution_tells_of_remote(execution, &execution->changes.items[i]);
     return did;
-}
-
-/* The index of the execution that a rollback went back to before; `otherwise` if it is not known.
- */
-static size_t target_of(const struct al_executions *executions, size_t rollback, size_t otherwise)
-{
-    const char *to = al_json_get_string(executions->items[rollback].input, "to");
-
-    for (size_t i = rollback; to && i > 0; i--)
-        if (!strcmp(executions->items[i - 1].before, to))
-            return i - 1;
-    return otherwise;
 }
 
 /* Forget what a rollback has taken back, and the rollback: neither is a step, and what they changed

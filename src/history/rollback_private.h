@@ -45,6 +45,7 @@ struct al_execution {
     bool interrupted;  /**< a rollback that was killed, or that stopped half way */
     bool redo;         /**< a rollback that undid another rollback */
     json_t *input;     /**< owned; NULL unless the execution was a rollback */
+    bool undone;       /**< it did not end, and a user has rolled it back */
     struct al_execution *inside; /**< owned: see al_executions_absorb() */
     size_t ninside;
 
@@ -74,6 +75,9 @@ void al_executions_clear(struct al_executions *executions);
 /** Forget the executions of other agents, or of other sessions; NULL: any.  What they changed then
  * counts like any other change. */
 void al_executions_keep(struct al_executions *executions, const char *agent, const char *session);
+
+/** Note which of them users have rolled back, for a session, which forgets what others do. */
+void al_executions_mark_undone(struct al_executions *executions);
 
 /** Make each execution of `airlock git` or `airlock run` that ran inside of another one of its
  * session a part of that one, whose checkpoints have what it changed. */

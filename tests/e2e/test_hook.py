@@ -156,7 +156,7 @@ class Hook(hooks.Case):
 
     def test_interrupted(self):
         """without an end it is closed with the turn, also when the client or the process died"""
-        for name in ("prompt", "stop", "end"):
+        for name in ("prompt", "batch", "stop", "end"):
             self.send(self.recorded("before", session="s2"))
             self.send(self.recorded("before"))
             self.write("a.txt", name)
@@ -219,6 +219,9 @@ class Hook(hooks.Case):
         self.assertIn(command, said)
         self.airlock(*command.split()[1:])
         self.assertEqual(self.text(), "two\n")
+        self.assertIn("nothing: it is as it was before", "".join(self.airlock(*undo, env=session)))
+        self.airlock(*undo, env=session)
+        self.assertEqual(self.text(), "one\n")
 
     def assert_dies(self):
         """The client, which is no shell, sends a beginning and dies."""
@@ -380,6 +383,54 @@ class Hook(hooks.Case):
             self.assertEqual((done.returncode, b'"deny"' in done.stdout), (0, True) if is_event else (1, False), words)
             self.assertEqual(bool(done.stdout), is_event)
             self.assertTrue(done.stderr)
+
+
+class Worktrees(hooks.Case):
+    """The client's own worktrees are those of git_worktree."""
+    def change(self, which, /, code=0, *, cwd=None, **changes):
+        """Send an event that is answered with a path alone.  (path, what is said)"""
+        done = subprocess.run([self.airlock_path, "hook", "claude-code"], cwd="/", env=self.env, check=False,
+                              input=hooks.json.dumps(self.recorded(which, cwd=cwd) | changes).encode(), capture_output=True,
+                              timeout=harness.WATCHDOG_SECONDS)
+        self.assertEqual(done.returncode, code, done)
+        return done.stdout.decode(), done.stderr.decode()
+
+    def test_worktree(self):
+        """one is made, removed from within it with all that is in it, undone, and made again on its branch"""
+        place = self.root / ".worktrees/foo"
+        self.around(lambda: self.write("a.txt", "two\n"))
+        for _ in range(2):  # the client goes back to one that is there
+            self.assertEqual(self.change("worktree"), (f"{place}\n", ""))
+        self.assertEqual(self.out("branch", "--show-current", cwd=place), "foo\n")
+        line = self.log()[-1]
+        self.assertEqual([line[name] for name in ("tool", "operation", "agent")], ["git_worktree", "add", "claude-code"])
+        self.airlock("call", "git_undo", env={"AIRLOCK_SESSION": "s1"})
+        self.assertEqual((self.text(), place.exists()), ("one\n", True))
+        self.assertEqual(self.change("worktree", cwd=place, name="of-it")[0], f"{self.root}/.worktrees/of-it\n")
+        (place / "new.txt").write_text("new\n", encoding="ascii")
+        self.git("commit", "-q", "--allow-empty", "-m", "theirs", cwd=place)
+        self.assertEqual(self.change("no_worktree", cwd=place / "..//foo", worktree_path=str(place)), ("", ""))
+        self.assertFalse(place.exists())
+        self.airlock("call", "git_undo", env={"AIRLOCK_SESSION": "s1"})
+        self.assertEqual((place / "new.txt").read_text(encoding="ascii"), "new\n")
+        self.assertEqual(self.change("no_worktree", cwd=self.root, worktree_path=str(place)), ("", ""))
+        self.assertEqual(self.change("worktree"), (f"{place}\n", ""))
+        self.assertEqual(self.out("log", "-1", "--format=%s", cwd=place), "theirs\n")
+
+    def test_refused(self):
+        """what cannot be is no path, and ends with 1; nothing is removed but a worktree of that place"""
+        outside = self.base / "outside"
+        self.git("worktree", "add", "-q", str(outside))
+        for name in ("a/b", "..", "", "-x", "x" * 65, 7, None):
+            out, said = self.change("worktree", 1, name=name)
+            self.assertEqual((out, said.startswith("airlock: ")), ("", True), name)
+        for path in (str(outside), str(self.root), f"{self.root}/.worktrees", f"{self.root}/.worktrees/x", "foo", 7):
+            self.assertEqual(self.change("no_worktree", 1, worktree_path=path)[0], "", path)
+        self.assertTrue(outside.exists() and (self.root / "a.txt").exists())
+        self.assertEqual(self.change("worktree", 1, cwd=self.base)[0], "")
+        self.config('[[tools.approval.rule]]\ntool = "git_worktree"\ndecision = "deny"\nmessage = "Not here."\n')
+        self.assertIn("Not here.", self.change("worktree", 1)[1])
+        self.assertFalse((self.root / ".worktrees/foo").exists())
 
 
 class Installed(hooks.Case):

@@ -68,10 +68,13 @@ static const struct al_client_hooks claude_hooks = {
                 { "PreToolUse", AL_EVENT_BEFORE },
                 { "PostToolUse", AL_EVENT_AFTER },
                 { "PostToolUseFailure", AL_EVENT_AFTER },
+                { "PostToolBatch", AL_EVENT_CLOSE },
                 { "UserPromptSubmit", AL_EVENT_CLOSE },
                 { "SubagentStop", AL_EVENT_CLOSE },
                 { "Stop", AL_EVENT_CLOSE },
-                { "SessionEnd", AL_EVENT_END } },
+                { "SessionEnd", AL_EVENT_END },
+                { "WorktreeCreate", AL_EVENT_ADD },
+                { "WorktreeRemove", AL_EVENT_REMOVE } },
     .file = ".claude/settings.json",
     .has_rules = true,
     .shares_session = true,
@@ -204,7 +207,8 @@ json_t *al_client_hook(const struct al_client *client, const struct al_client_ev
         al_json_set(group, "matcher", al_json_string(client->hooks->tools));
     al_json_set(hook, "type", al_json_string("command"));
     al_json_set(hook, "command", al_json_string(command));
-    al_json_set(hook, "timeout", al_json_int(client->hooks->timeout));
+    if (event->event != AL_EVENT_ADD && event->event != AL_EVENT_REMOVE)
+        al_json_set(hook, "timeout", al_json_int(client->hooks->timeout));
     al_json_append(list, hook);
     al_json_set(group, "hooks", list);
     return group;

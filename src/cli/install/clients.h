@@ -19,6 +19,8 @@ enum al_event {
     AL_EVENT_AFTER,  /**< after it */
     AL_EVENT_CLOSE,  /**< no tool of this agent of the session runs any more */
     AL_EVENT_END,    /**< no tool of the session does */
+    AL_EVENT_ADD,    /**< a worktree is wanted, and its path is the answer */
+    AL_EVENT_REMOVE, /**< it is not wanted any more */
 };
 
 /** The hooks of a client. */
@@ -26,11 +28,12 @@ struct al_client_hooks {
     struct al_client_event {
         const char *name;
         enum al_event event;
-    } events[9];       /**< up to one without a name */
+    } events[12];      /**< up to one without a name */
     const char *file;  /**< the settings that name hooks, below the working tree or the home */
     bool has_rules;    /**< they have rules about tools too, for --with-rules */
     const char *tools; /**< those that can change files, as the client's pattern: "Bash|Write" */
-    int timeout;       /**< in the client's unit; airlock ends long before it */
+    int timeout;       /**< in the client's unit; airlock ends long before it, but for a worktree,
+                            which has the client's own limit */
     const char *env_table; /**< of the client's TOML, with the environment of its shell; or NULL */
     bool rewrites;         /**< the answer may have another input of the tool */
     bool shares_session;   /**< its MCP servers are in its session, so that git_undo finds these */

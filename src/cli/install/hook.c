@@ -9,13 +9,16 @@
  * and waits.
  * - After the tool: that process is told to end, and takes the other checkpoint.
  * - After a turn: so are those of the session that still wait, as interrupted ones.
+ * - A worktree: git_worktree makes it, and the answer is its path, or removes it.
  *
- * The client goes on after TIME_MS at the latest, whatever happens here.
+ * The client goes on after TIME_MS at the latest, whatever happens here; but for a worktree,
+ * without which it cannot.
  *
  * Source: the clients' own documentation of their hooks.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,17 +31,22 @@
 #include "cli/setup.h"
 #include "gitops/command.h"
 #include "gitops/oid.h"
+#include "gitops/plumbing/revision.h"
+#include "gitops/repo/repo.h"
+#include "gitops/worktree/find.h"
 #include "guard/redact.h"
 #include "guard/text.h"
 #include "history/journal.h"
 #include "proc/hold.h"
 #include "toolsets/commands/commands.h"
 #include "toolsets/commands/words.h"
+#include "toolsets/parallel/parallel.h"
 #include "util/clock.h"
 #include "util/fs.h"
 #include "util/log.h"
 
 #define TIME_MS         1800
+#define LOOK_MS         10000
 #define EVENT_MAX_BYTES (64u << 20)
 #define WAITING_MAX     64
 
@@ -145,32 +153,43 @@ static void undo_rewrite(struct hook *hook)
         al_json_set(hook->input, "command", al_json_string(command + strlen(exports)));
 }
 
-/* --- The call in the held process --- */
+/* --- The call --- */
 
-/* Make the call of a tool of the toolset `commands`. */
-static int make_call(struct al_setup *setup, const struct hook *hook, const struct al_tool *tool,
-                     const json_t *arguments, struct al_result *result, struct al_error *err)
+/* Open the session of the event, with the streams of a shell if there are any.  A worktree is made
+ * for a session, which takes back only what it does itself. */
+static int open_session(struct al_setup *setup, const struct hook *hook,
+                        const struct al_git_shell *shell, struct al_error *err)
+{
+    const char *session = hook->kind == AL_EVENT_ADD ? NULL : hook->session;
+    int r = al_setup_config(setup, &hook->options, err);
+
+    setup->session.caller_shell = shell;
+    setup->serves_shell = true;
+    if (r == 0)
+        r = al_setup_tools(setup, err);
+    (void)unsetenv("CLAUDE_CODE_SESSION_ID"); /* what the event says counts */
+    (void)(session ? setenv("AIRLOCK_SESSION", session, 1) : unsetenv("AIRLOCK_SESSION"));
+    if (r == 0)
+        r = al_setup_session(setup, err);
+    if (r == 0)
+        al_setup_one_call(setup);
+    return r;
+}
+
+static void make_call(struct al_setup *setup, const struct hook *hook, const char *toolset,
+                      const struct al_tool *tool, const json_t *arguments, struct al_result *result)
 {
     const struct al_listed_tool listed = {
         .tool = tool,
-        .toolset = al_toolset_find(&setup->toolsets, "commands"),
+        .toolset = al_toolset_find(&setup->toolsets, toolset),
     };
-    int r;
 
-    (void)unsetenv("CLAUDE_CODE_SESSION_ID"); /* what the event says counts */
-    (void)(hook->session ? setenv("AIRLOCK_SESSION", hook->session, 1)
-                         : unsetenv("AIRLOCK_SESSION"));
-    r = al_setup_session(setup, err);
-    if (r < 0)
-        return r;
-    al_setup_one_call(setup);
     al_call_run(&setup->session,
                 &(struct al_call_input){ .tool = &listed,
                                          .arguments = arguments,
                                          .client = hook->client->name,
                                          .call_id = hook->call_id },
                 result);
-    return 0;
 }
 
 /* Tell the one that waits why nothing is held, beginning with the status. */
@@ -189,14 +208,10 @@ static void run_held(const struct hook *hook, const struct al_tool *tool, const 
     al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
     const struct al_git_shell shell = { .in_fd = client, .out_fd = fd, .err_fd = -1, .env = &env };
     struct al_setup setup;
-    int r = al_setup_config(&setup, &hook->options, &err);
+    int r = open_session(&setup, hook, &shell, &err);
 
-    setup.session.caller_shell = &shell;
-    setup.serves_shell = true;
     if (r == 0)
-        r = al_setup_tools(&setup, &err);
-    if (r == 0)
-        r = make_call(&setup, hook, tool, arguments, &result, &err);
+        make_call(&setup, hook, "commands", tool, arguments, &result);
     if (r < 0 || result.status != AL_OK)
         report(fd, r < 0 ? r : (int)result.status, r < 0 ? err.message : result.text.buf);
     al_setup_clear(&setup);
@@ -476,6 +491,72 @@ static void start(const struct hook *hook)
     tell(hook, text);
 }
 
+/* --- Worktrees --- */
+
+/* Find out what git_worktree is asked for, and whether it is there already. */
+static int find_worktree(const struct al_setup *setup, const struct hook *hook, json_t *arguments,
+                         struct al_worktree_found *found, struct al_error *err)
+{
+    const bool adds = hook->kind == AL_EVENT_ADD;
+    const char *name = al_json_get_string(hook->event, adds ? "name" : "worktree_path");
+    al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
+    al_auto(al_freep) char *here = getcwd(NULL, 0);
+    al_auto(al_freep) char *branch = NULL;
+    al_auto(al_freep) char *oid = NULL;
+    struct al_run_limits limits = { .left_ms = LOOK_MS, .exit_code = -1 };
+    struct al_repo *repo = NULL;
+    int r = al_repo_open(setup->session.git, here ? here : "/", ".", &limits, &repo, err);
+
+    if (r == 0)
+        r = al_worktree_place_find(repo, false, &place, err);
+    if (r == 0 && !adds && name)
+        name = al_fs_beneath(place.dir, name);
+    if (r == 0)
+        r = al_worktree_check_name(adds ? "name" : "worktree_path", name ? name : "", err);
+    if (r == 0)
+        r = al_worktree_find(repo, &place, name, found, err);
+    if (r == 0) {
+        al_json_set(arguments, "action", al_json_string(adds ? "add" : "remove"));
+        al_json_set(arguments, "name", al_json_string(name));
+        al_json_set(arguments, "working_dir", al_json_name(here));
+        branch = al_asprintf("refs/heads/%s", name); /* that of an earlier one */
+    }
+    if (r == 0 && adds && al_git_resolve_commit(repo, branch, &limits, &oid, NULL) == 0)
+        al_json_set(arguments, "branch", al_json_string(name));
+    al_repo_free(repo);
+    return r;
+}
+
+/* The exit code: after a failure the client does not go on somewhere else, or keeps it. */
+static int change_worktree(const struct hook *hook)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    al_auto(al_result_clear) struct al_result result = AL_RESULT_INIT;
+    al_auto(al_worktree_found_clear) struct al_worktree_found found = AL_WORKTREE_FOUND_INIT;
+    al_auto(al_json_decrefp) json_t *arguments = al_json_object();
+    const char *path = al_json_get_string(hook->event, "worktree_path");
+    al_auto(al_freep) char *here = change_directory(hook) ? getcwd(NULL, 0) : NULL;
+    const bool adds = hook->kind == AL_EVENT_ADD;
+    struct al_setup setup;
+    int r;
+
+    if (path && here && al_fs_beneath(path, here)) /* no call removes where it is made */
+        (void)(chdir(path) == 0 && chdir("..") == 0);
+    r = open_session(&setup, hook, NULL, &err);
+    if (r == 0)
+        r = find_worktree(&setup, hook, arguments, &found, &err);
+    if (r == 0 && !(adds && found.is_whole)) {
+        make_call(&setup, hook, "parallel", &al_tool_git_worktree, arguments, &result);
+        r = result.status;
+    }
+    if (r < 0)
+        al_log_note("%s", err.message ? err.message : result.text.buf);
+    else if (adds)
+        (void)dprintf(STDOUT_FILENO, "%s\n", found.top);
+    al_setup_clear(&setup);
+    return r < 0 ? FAILED : AL_EXIT_OK;
+}
+
 /* --- The command --- */
 
 /* Standard input to its end.  False: it is too long, or did not end in time. */
@@ -538,7 +619,7 @@ static void take_members(struct hook *hook)
         undo_rewrite(hook);
 }
 
-static void answer(struct hook *hook)
+static int answer(struct hook *hook)
 {
     const enum al_event event = hook->kind;
     const bool changes = hook->tool && al_client_changes(hook->client, hook->tool);
@@ -551,6 +632,7 @@ static void answer(struct hook *hook)
         end(hook);
     else if (event == AL_EVENT_CLOSE || event == AL_EVENT_END)
         (void)end_waiting(hook, AL_HOLD_DROPPED);
+    return event == AL_EVENT_ADD || event == AL_EVENT_REMOVE ? change_worktree(hook) : AL_EXIT_OK;
 }
 
 int al_cmd_hook(int argc, char **argv)
@@ -575,7 +657,7 @@ int al_cmd_hook(int argc, char **argv)
     }
     if (!code && hook.client && read_event(&hook)) {
         take_members(&hook);
-        answer(&hook);
+        code = answer(&hook);
     }
     json_decref(hook.input);
     json_decref(hook.event);
