@@ -93,6 +93,10 @@ void al_setup_clear_agent(struct al_session *session);
 /** Prepare a session for one call alone: an "always" can outlive it in a client's session only. */
 void al_setup_one_call(struct al_setup *setup);
 
+/** The file of what the user always allows in a client's session, in all its processes.  Caller
+ * frees; NULL: there is no session. */
+char *al_setup_always_file(const struct al_setup *setup, const char *session);
+
 /** Make the sandbox and the staging, if a tool of them is offered; part of al_setup_agent(). */
 int al_setup_sandbox(const struct al_setup *setup, struct al_session *session,
                      struct al_error *err);

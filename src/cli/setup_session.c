@@ -436,13 +436,14 @@ static void warn_of_machine(void)
                     "can be lost");
 }
 
-/* What the user allowed in a client's session counts in all its processes. */
+char *al_setup_always_file(const struct al_setup *setup, const char *session)
+{
+    return session ? al_asprintf("%s/sessions/always-%s", setup->state_dir, session) : NULL;
+}
+
 static struct al_approvals *make_approvals(const struct al_setup *setup)
 {
-    al_auto(al_freep) char *file =
-        setup->client_session
-            ? al_asprintf("%s/sessions/always-%s", setup->state_dir, setup->client_session)
-            : NULL;
+    al_auto(al_freep) char *file = al_setup_always_file(setup, setup->client_session);
 
     return al_approvals_new(file);
 }

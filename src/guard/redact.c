@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guard/redact.h"
 
-#include <nettle/base16.h>
-#include <nettle/sha2.h>
 #include <string.h>
 #include <strings.h>
 
 #include "guard/env.h"
 #include "guard/url.h"
+#include "util/base64.h"
 #include "util/utf8.h"
 
 #define REDACTED "[redacted]"
@@ -315,15 +314,9 @@ _Static_assert(MEMBERS_MAX *(SMALL_BYTES + ESCAPED * NAME_MAX_BYTES + NOTE) +
 
 static void add_digest(struct al_str *out, const char *bytes, size_t len)
 {
-    char hex[BASE16_ENCODE_LENGTH(SHA256_DIGEST_SIZE)];
-    uint8_t digest[SHA256_DIGEST_SIZE];
-    struct sha256_ctx ctx;
+    al_auto(al_freep) char *hex = al_sha256(bytes, len);
 
-    sha256_init(&ctx);
-    sha256_update(&ctx, len, (const uint8_t *)bytes);
-    sha256_digest(&ctx, sizeof(digest), digest);
-    base16_encode_update(hex, sizeof(digest), digest);
-    al_str_addf(out, "%zu bytes, SHA-256 %.*s", len, (int)sizeof(hex), hex);
+    al_str_addf(out, "%zu bytes, SHA-256 %s", len, hex);
 }
 
 /* A value that is short enough; or its beginning, length and digest. */

@@ -4,10 +4,10 @@
  * was about is then looked at again, and asked about again if it has changed. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "gitops/command.h"
 #include "gitops/git_lock.h"
-#include "gitops/oid.h"
 #include "gitops/plumbing/state_digest.h"
 #include "gitops/preview/verify_objects.h"
 #include "gitops/refs.h"
@@ -18,6 +18,7 @@
 #include "guard/url.h"
 #include "review/queue.h"
 #include "tool/private.h"
+#include "util/base64.h"
 
 /* The items of a tool's list arguments, and the pathspecs that git makes of them. */
 static int add_named(struct al_call *call, struct al_strv *paths, struct al_str *specs,
@@ -40,18 +41,6 @@ static int add_named(struct al_call *call, struct al_strv *paths, struct al_str 
     return r;
 }
 
-/* Without a repository of the user there is no other state than what was resolved. */
-static void digest_words(const struct al_str *words, char ret_state[65])
-{
-    struct al_hash hash;
-    struct al_oid digest;
-
-    al_hash_init(&hash, true);
-    al_hash_add(&hash, words->buf, words->len);
-    al_hash_end(&hash, &digest);
-    al_oid_text(&digest, true, ret_state);
-}
-
 /* Different lists give different bytes. */
 static void write_resolved(const struct al_resolved *resolved, struct al_str *out)
 {
@@ -64,6 +53,7 @@ static int bind_answer(struct al_call *call, char ret_state[65], struct al_error
 {
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str objects = AL_STR_INIT;
+    al_auto(al_freep) char *digest = NULL;
     const struct al_strv *files;
     int r = al_call_resolve(call, err);
 
@@ -78,7 +68,9 @@ static int bind_answer(struct al_call *call, char ret_state[65], struct al_error
     write_resolved(&call->resolved, &objects);
     if (call->repo && !call->repo->at.is_own)
         return al_repo_state_digest(call->repo, &paths, &objects, ret_state, err);
-    digest_words(&objects, ret_state);
+    /* Without a repository of the user there is no other state than what was resolved. */
+    digest = al_sha256(objects.buf, objects.len);
+    memcpy(ret_state, digest, strlen(digest) + 1);
     return 0;
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "util/base64.h"
 
+#include <nettle/base16.h>
 #include <nettle/base64.h>
+#include <nettle/sha2.h>
 
 void al_base64_encode(const void *data, size_t len, struct al_str *out)
 {
@@ -39,4 +41,17 @@ bool al_base64_decode(const char *text, size_t len, struct al_str *out)
     out->len += n;
     out->buf[out->len] = '\0';
     return true;
+}
+
+char *al_sha256(const void *data, size_t len)
+{
+    char hex[BASE16_ENCODE_LENGTH(SHA256_DIGEST_SIZE)];
+    uint8_t digest[SHA256_DIGEST_SIZE];
+    struct sha256_ctx ctx;
+
+    sha256_init(&ctx);
+    sha256_update(&ctx, len, data);
+    sha256_digest(&ctx, sizeof(digest), digest);
+    base16_encode_update(hex, sizeof(digest), digest);
+    return al_strndup(hex, sizeof(hex));
 }

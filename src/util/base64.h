@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Base64 with padding.  Source: RFC 4648, section 4. */
+/* Bytes as text: base64 with padding (RFC 4648, section 4), and their SHA-256. */
 #ifndef AL_UTIL_BASE64_H
 #define AL_UTIL_BASE64_H
 
@@ -14,5 +14,8 @@ void al_base64_encode(const void *data, size_t len, struct al_str *out);
 /** Append the bytes of a text, in which white space is ignored.  False when it is no base64; `out`
  * is unchanged then. */
 bool al_base64_decode(const char *text, size_t len, struct al_str *out);
+
+/** The SHA-256 of some bytes, in hexadecimal digits.  Caller frees. */
+char *al_sha256(const void *data, size_t len);
 
 #endif

@@ -174,6 +174,18 @@ class Hook(hooks.Case):
         self.airlock("call", "git_status")
         self.assertEqual(self.log("Bash")[-1]["outcome"], "interrupted")
 
+    def test_session_ends(self):
+        """what the user always allows goes with the client's session, and with no other one's end"""
+        place = self.home / ".local/state/airlock/sessions"
+        place.mkdir(parents=True)
+        for session in ("s1", "s2"):
+            (place / f"always-{session}").write_text("x\n", encoding="ascii")
+        for name in ("prompt", "stop"):
+            self.send(self.recorded(name))
+        self.assertEqual(len(list(place.iterdir())), 2)
+        self.send(self.recorded("end"))
+        self.assertEqual([path.name for path in place.iterdir()], ["always-s2"])
+
     def test_subagent(self):
         """the turn of an agent ends without its subagents'; what was closed early is told as that"""
         sub = {"agent_id": "a1", "agent_type": "Explore", "tool_use_id": "toolu_sub"}
@@ -334,6 +346,28 @@ class Hook(hooks.Case):
         self.assertIsNone(self.send(self.recorded("after", **event)))
         for text in [*texts, (state / "tool_log.jsonl").read_bytes()]:
             self.assertNotIn(secret.encode(), text)
+
+    def test_long_events(self):
+        """an event has 64 MB at most: a longer one lets the tool go on, and begins nothing"""
+        event = self.recorded("before", tool_input={"command": "x", "content": ""})
+        room = (64 << 20) - len(hooks.json.dumps(event))
+        for more in (-1, 0, 1):
+            event["tool_input"]["content"] = "x" * (room + more)
+            self.assertIsNone(self.send(event, limit=0))
+            self.assertEqual("more than 64 MB" in self.said, more > 0, self.said)
+            if more > 0 or "too long" not in self.said:  # it takes a second
+                self.assertEqual(len(self.running()), more <= 0, more)
+            self.send(self.recorded("stop"))
+
+    def test_many_waiting(self):
+        """64 that wait are ended at once; what is more, by the next event"""
+        for count in (63, 64, 65):
+            for i in range(count):
+                self.send(self.recorded("before", tool_use_id=f"{count}-{i}"), limit=0)
+            self.assertEqual(len(self.running()), count)
+            for left in (max(0, count - 64), 0):
+                self.send(self.recorded("stop"), limit=0)
+                self.wait_for(lambda left=left: len(self.running()) == left)
 
     def test_hostile_events(self):
         """no event stops the client, or is answered with more than its form"""

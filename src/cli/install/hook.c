@@ -30,7 +30,6 @@
 #include "cli/options.h"
 #include "cli/setup.h"
 #include "gitops/command.h"
-#include "gitops/oid.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/repo/repo.h"
 #include "gitops/worktree/find.h"
@@ -41,6 +40,7 @@
 #include "toolsets/commands/commands.h"
 #include "toolsets/commands/words.h"
 #include "toolsets/parallel/parallel.h"
+#include "util/base64.h"
 #include "util/clock.h"
 #include "util/fs.h"
 #include "util/log.h"
@@ -62,6 +62,7 @@
 /* One event.  Strings are borrowed from it. */
 struct hook {
     struct al_options options;
+    struct al_setup setup;
     const struct al_client *client;
     int64_t deadline_ms;
     json_t *event;
@@ -157,16 +158,15 @@ static void undo_rewrite(struct hook *hook)
 
 /* Open the session of the event, with the streams of a shell if there are any.  A worktree is made
  * for a session, which takes back only what it does itself. */
-static int open_session(struct al_setup *setup, const struct hook *hook,
-                        const struct al_git_shell *shell, struct al_error *err)
+static int open_session(struct hook *hook, const struct al_git_shell *shell, struct al_error *err)
 {
     const char *session = hook->kind == AL_EVENT_ADD ? NULL : hook->session;
-    int r = al_setup_config(setup, &hook->options, err);
+    struct al_setup *setup = &hook->setup;
+    int r;
 
     setup->session.caller_shell = shell;
     setup->serves_shell = true;
-    if (r == 0)
-        r = al_setup_tools(setup, err);
+    r = al_setup_tools(setup, err);
     (void)unsetenv("CLAUDE_CODE_SESSION_ID"); /* what the event says counts */
     (void)(session ? setenv("AIRLOCK_SESSION", session, 1) : unsetenv("AIRLOCK_SESSION"));
     if (r == 0)
@@ -176,15 +176,15 @@ static int open_session(struct al_setup *setup, const struct hook *hook,
     return r;
 }
 
-static void make_call(struct al_setup *setup, const struct hook *hook, const char *toolset,
-                      const struct al_tool *tool, const json_t *arguments, struct al_result *result)
+static void make_call(struct hook *hook, const char *toolset, const struct al_tool *tool,
+                      const json_t *arguments, struct al_result *result)
 {
     const struct al_listed_tool listed = {
         .tool = tool,
-        .toolset = al_toolset_find(&setup->toolsets, toolset),
+        .toolset = al_toolset_find(&hook->setup.toolsets, toolset),
     };
 
-    al_call_run(&setup->session,
+    al_call_run(&hook->setup.session,
                 &(struct al_call_input){ .tool = &listed,
                                          .arguments = arguments,
                                          .client = hook->client->name,
@@ -200,36 +200,24 @@ static void report(int fd, int status, const char *why)
     (void)al_write_all(fd, line, strlen(line));
 }
 
-static void run_held(const struct hook *hook, const struct al_tool *tool, const json_t *arguments,
-                     int fd, int client)
+static void run_held(struct hook *hook, const struct al_tool *tool, const json_t *arguments, int fd,
+                     int client)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     al_auto(al_result_clear) struct al_result result = AL_RESULT_INIT;
     al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
     const struct al_git_shell shell = { .in_fd = client, .out_fd = fd, .err_fd = -1, .env = &env };
-    struct al_setup setup;
-    int r = open_session(&setup, hook, &shell, &err);
+    int r = open_session(hook, &shell, &err);
 
     if (r == 0)
-        make_call(&setup, hook, "commands", tool, arguments, &result);
+        make_call(hook, "commands", tool, arguments, &result);
     if (r < 0 || result.status != AL_OK)
         report(fd, r < 0 ? r : (int)result.status, r < 0 ? err.message : result.text.buf);
-    al_setup_clear(&setup);
     al_close(fd);
     al_close(client);
 }
 
 /* --- Events --- */
-
-static int load_config(const struct hook *hook, struct al_setup *setup)
-{
-    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    int r = al_setup_config(setup, &hook->options, &err);
-
-    if (r < 0)
-        al_log_note("%s", err.message);
-    return r;
-}
 
 /* Nothing is held, for this reason. */
 static void fail(const struct hook *hook, const char *why)
@@ -237,14 +225,11 @@ static void fail(const struct hook *hook, const char *why)
     al_auto(al_freep) char *line = al_text_join_lines(why);
     al_auto(al_freep) char *text =
         al_asprintf("airlock has no checkpoint from before this: %s", line);
-    struct al_setup setup;
 
-    /* A configuration that cannot be read may say so. */
-    if (load_config(hook, &setup) < 0 || setup.config.hooks.on_failure == AL_HOOK_FAILURE_DENY)
+    if (hook->setup.config.hooks.on_failure == AL_HOOK_FAILURE_DENY)
         deny(hook, text);
     else
         al_log_note("%s", text);
-    al_setup_clear(&setup);
 }
 
 /* Read what the held process says.  True: the tool may begin. */
@@ -290,7 +275,7 @@ static bool change_directory(const struct hook *hook)
     return cwd && *cwd == '/' && chdir(cwd) == 0;
 }
 
-static void begin(const struct hook *hook)
+static void begin(struct hook *hook)
 {
     struct al_tool tool = al_tool_commands_hook;
     int fd = -1, client = -1;
@@ -371,11 +356,8 @@ static size_t end_waiting(const struct hook *hook, enum al_hold_end how)
     struct waiting waiting = { .hook = hook, .input = input };
     int fds[WAITING_MAX];
     size_t count = 0;
-    struct al_setup setup;
 
-    if (load_config(hook, &setup) == 0)
-        (void)al_journal_running(setup.journal_file, take_waiting, &waiting);
-    al_setup_clear(&setup);
+    (void)al_journal_running(hook->setup.journal_file, take_waiting, &waiting);
     free(waiting.newest);
     for (size_t i = 0; i < waiting.count; i++)
         fds[i] = al_hold_end((pid_t)waiting.pid[i], how);
@@ -407,13 +389,11 @@ static bool names_other_git(const char *command)
 static bool was_closed(const struct hook *hook)
 {
     al_auto(al_history_clear) struct al_history history = AL_HISTORY_INIT;
-    struct al_setup setup;
     bool found = false;
     const char *text;
     size_t len;
 
-    if (hook->call_id && load_config(hook, &setup) == 0 &&
-        al_history_open(setup.journal_file, &history) == 0) {
+    if (hook->call_id && al_history_open(hook->setup.journal_file, &history) == 0) {
         (void)al_history_skip_old(&history, READ_BACK_BYTES);
         while (al_history_next(&history, &text, &len) > 0) {
             al_auto(al_json_decrefp) json_t *line =
@@ -425,8 +405,6 @@ static bool was_closed(const struct hook *hook)
                      al_json_get_string(line, "git_commit"); /* its checkpoint */
         }
     }
-    if (hook->call_id)
-        al_setup_clear(&setup);
     return found;
 }
 
@@ -459,7 +437,7 @@ static bool put_exports(const char *exports)
     return fd >= 0 && al_write_all(fd, exports, strlen(exports)) == 0;
 }
 
-static void start(const struct hook *hook)
+static void start(struct hook *hook)
 {
     static const char about[] =
         "airlock takes a checkpoint before and after each shell command and edit here, so that all "
@@ -494,7 +472,7 @@ static void start(const struct hook *hook)
 /* --- Worktrees --- */
 
 /* Find out what git_worktree is asked for, and whether it is there already. */
-static int find_worktree(const struct al_setup *setup, const struct hook *hook, json_t *arguments,
+static int find_worktree(const struct hook *hook, json_t *arguments,
                          struct al_worktree_found *found, struct al_error *err)
 {
     const bool adds = hook->kind == AL_EVENT_ADD;
@@ -505,7 +483,7 @@ static int find_worktree(const struct al_setup *setup, const struct hook *hook, 
     al_auto(al_freep) char *oid = NULL;
     struct al_run_limits limits = { .left_ms = LOOK_MS, .exit_code = -1 };
     struct al_repo *repo = NULL;
-    int r = al_repo_open(setup->session.git, here ? here : "/", ".", &limits, &repo, err);
+    int r = al_repo_open(hook->setup.session.git, here ? here : "/", ".", &limits, &repo, err);
 
     if (r == 0)
         r = al_worktree_place_find(repo, false, &place, err);
@@ -528,7 +506,7 @@ static int find_worktree(const struct al_setup *setup, const struct hook *hook, 
 }
 
 /* The exit code: after a failure the client does not go on somewhere else, or keeps it. */
-static int change_worktree(const struct hook *hook)
+static int change_worktree(struct hook *hook)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     al_auto(al_result_clear) struct al_result result = AL_RESULT_INIT;
@@ -537,23 +515,21 @@ static int change_worktree(const struct hook *hook)
     const char *path = al_json_get_string(hook->event, "worktree_path");
     al_auto(al_freep) char *here = change_directory(hook) ? getcwd(NULL, 0) : NULL;
     const bool adds = hook->kind == AL_EVENT_ADD;
-    struct al_setup setup;
     int r;
 
     if (path && here && al_fs_beneath(path, here)) /* no call removes where it is made */
         (void)(chdir(path) == 0 && chdir("..") == 0);
-    r = open_session(&setup, hook, NULL, &err);
+    r = open_session(hook, NULL, &err);
     if (r == 0)
-        r = find_worktree(&setup, hook, arguments, &found, &err);
+        r = find_worktree(hook, arguments, &found, &err);
     if (r == 0 && !(adds && found.is_whole)) {
-        make_call(&setup, hook, "parallel", &al_tool_git_worktree, arguments, &result);
+        make_call(hook, "parallel", &al_tool_git_worktree, arguments, &result);
         r = result.status;
     }
     if (r < 0)
         al_log_note("%s", err.message ? err.message : result.text.buf);
     else if (adds)
         (void)dprintf(STDOUT_FILENO, "%s\n", found.top);
-    al_setup_clear(&setup);
     return r < 0 ? FAILED : AL_EXIT_OK;
 }
 
@@ -572,6 +548,8 @@ static bool read_event(struct hook *hook)
         n = read(STDIN_FILENO, buf, sizeof(buf));
         al_str_add(&text, buf, n > 0 ? (size_t)n : 0);
     }
+    if (n > 0)
+        al_log_note("an event of more than 64 MB is not read");
     hook->event = n == 0 ? json_loadb(text.buf, text.len, JSON_ALLOW_NUL, NULL) : NULL;
     return json_is_object(hook->event);
 }
@@ -580,16 +558,9 @@ static bool read_event(struct hook *hook)
 static char *hash_id(const json_t *id)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    char hex[AL_OID_TEXT];
-    struct al_hash hash;
-    struct al_oid oid;
 
     al_json_dump(id, false, &text);
-    al_hash_init(&hash, true);
-    al_hash_add(&hash, text.buf, text.len);
-    al_hash_end(&hash, &oid);
-    al_oid_text(&oid, true, hex);
-    return al_strdup(hex);
+    return al_sha256(text.buf, text.len);
 }
 
 static void take_members(struct hook *hook)
@@ -619,20 +590,43 @@ static void take_members(struct hook *hook)
         undo_rewrite(hook);
 }
 
+/* What a configuration that cannot be read says of a failure is not known. */
+static int fail_without(struct hook *hook, const char *why)
+{
+    al_log_note("%s", why);
+    hook->setup.config.hooks.on_failure = AL_HOOK_FAILURE_DENY;
+    if (hook->kind == AL_EVENT_BEFORE)
+        fail(hook, why);
+    return hook->kind == AL_EVENT_ADD || hook->kind == AL_EVENT_REMOVE ? FAILED : AL_EXIT_OK;
+}
+
 static int answer(struct hook *hook)
 {
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    al_auto(al_freep) char *always = NULL;
     const enum al_event event = hook->kind;
-    const bool changes = hook->tool && al_client_changes(hook->client, hook->tool);
+    int code = AL_EXIT_OK;
 
-    if (event == AL_EVENT_START)
+    if (event == AL_EVENT_NONE || ((event == AL_EVENT_BEFORE || event == AL_EVENT_AFTER) &&
+                                   !(hook->tool && al_client_changes(hook->client, hook->tool))))
+        return AL_EXIT_OK;
+    if (al_setup_config(&hook->setup, &hook->options, &err) < 0)
+        code = fail_without(hook, err.message);
+    else if (event == AL_EVENT_START)
         start(hook);
-    else if (event == AL_EVENT_BEFORE && changes)
+    else if (event == AL_EVENT_BEFORE)
         begin(hook);
-    else if (event == AL_EVENT_AFTER && changes)
+    else if (event == AL_EVENT_AFTER)
         end(hook);
-    else if (event == AL_EVENT_CLOSE || event == AL_EVENT_END)
+    else if (event == AL_EVENT_ADD || event == AL_EVENT_REMOVE)
+        code = change_worktree(hook);
+    else
         (void)end_waiting(hook, AL_HOLD_DROPPED);
-    return event == AL_EVENT_ADD || event == AL_EVENT_REMOVE ? change_worktree(hook) : AL_EXIT_OK;
+    always = event == AL_EVENT_END ? al_setup_always_file(&hook->setup, hook->session) : NULL;
+    if (always)
+        (void)unlink(always);
+    al_setup_clear(&hook->setup);
+    return code;
 }
 
 int al_cmd_hook(int argc, char **argv)

@@ -17,13 +17,13 @@
 #include "cli/options.h"
 #include "cli/print.h"
 #include "cli/setup.h"
-#include "gitops/oid.h"
 #include "gitops/plumbing/ls_files.h"
 #include "gitops/repo/repo.h"
 #include "guard/text.h"
 #include "tool/registry.h"
 #include "tool/tool.h"
 #include "toolsets/commands/words.h"
+#include "util/base64.h"
 #include "util/error.h"
 #include "util/fs.h"
 #include "util/json.h"
@@ -150,14 +150,8 @@ static void add_diff(const char *name, const struct al_str *old, const struct al
 /* A record is named by the hash of the file's path, which may be too long for a name. */
 static char *path_of(const char *state_dir, const char *file)
 {
-    char text[AL_OID_TEXT];
-    struct al_hash hash;
-    struct al_oid oid;
+    al_auto(al_freep) char *text = al_sha256(file, strlen(file));
 
-    al_hash_init(&hash, true);
-    al_hash_add(&hash, file, strlen(file));
-    al_hash_end(&hash, &oid);
-    al_oid_text(&oid, true, text);
     return al_asprintf("%s/installs/%s.json", state_dir, text);
 }
 

@@ -3,8 +3,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <nettle/base16.h>
-#include <nettle/sha2.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +11,7 @@
 #include <unistd.h>
 
 #include "guard/text.h"
+#include "util/base64.h"
 #include "util/fs.h"
 #include "util/utf8.h"
 
@@ -116,16 +115,13 @@ void al_approvals_free(struct al_approvals *approvals)
 static char *digest_of(const char *tool, const char *operation, const char *repository)
 {
     const char *const parts[] = { tool, operation, repository };
-    char hex[BASE16_ENCODE_LENGTH(SHA256_DIGEST_SIZE)];
-    uint8_t digest[SHA256_DIGEST_SIZE];
-    struct sha256_ctx ctx;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_freep) char *hex = NULL;
 
-    sha256_init(&ctx);
     for (size_t i = 0; i < AL_COUNT(parts); i++)
-        sha256_update(&ctx, strlen(parts[i]) + 1, (const uint8_t *)parts[i]);
-    sha256_digest(&ctx, sizeof(digest), digest);
-    base16_encode_update(hex, sizeof(digest), digest);
-    return al_asprintf("%.*s\n", (int)sizeof(hex), hex);
+        al_str_add(&text, parts[i], strlen(parts[i]) + 1);
+    hex = al_sha256(text.buf, text.len);
+    return al_asprintf("%s\n", hex);
 }
 
 static bool is_old(int dir_fd, const char *name)
