@@ -11,7 +11,6 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "gitops/diff/cat_file.h"
 #include "gitops/failure.h"
 #include "gitops/inmemory/private.h"
 #include "gitops/layer.h"
@@ -19,12 +18,12 @@
 #include "gitops/plumbing/batch.h"
 #include "gitops/plumbing/filters.h"
 #include "gitops/plumbing/revision.h"
+#include "gitops/plumbing/scratch_index.h"
 #include "gitops/preview/verify_objects.h"
 #include "gitops/private_dir.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
 #include "gitops/vet/vet.h"
-#include "guard/nofollow.h"
 #include "util/fs.h"
 #include "util/mem.h"
 
@@ -223,120 +222,7 @@ static int stand_in(struct al_inmemory *memory, const char *tree, const char *pa
  * that is a directory with nothing but the .gitattributes files of our side's tree.
  */
 
-#define NAME           ".gitattributes"
-#define FILES_MAX      4096u
-#define FILE_MAX_BYTES (64u << 20)
-
-/* The .gitattributes files of a tree. */
-struct files {
-    struct al_strv paths, oids;
-};
-
-static void files_clear(struct files *files)
-{
-    al_strv_clear(&files->paths);
-    al_strv_clear(&files->oids);
-}
-
-/* "<mode> blob <oid> TAB <path>".  git does not follow a .gitattributes that is a link. */
-static void take_file(struct files *files, const char *record)
-{
-    const char *path = strchr(record, '\t'), *name;
-
-    if (!path || !al_starts_with(record, "100"))
-        return;
-    path++;
-    name = strrchr(path, '/');
-    /* A tree may have been made by hand, with names that lead elsewhere. */
-    if (strcmp(name ? name + 1 : path, NAME) != 0 || !al_path_is_plain(path))
-        return;
-    record += strlen("100644 blob ");
-    al_strv_take(&files->oids, al_strndup(record, strcspn(record, "\t")));
-    al_strv_add(&files->paths, path);
-}
-
-struct listing {
-    struct files *files;
-    struct al_str record;
-};
-
-/* Only one record is kept at a time: the tree may be large. */
-static bool take_bytes(void *payload, const char *data, size_t len)
-{
-    struct listing *listing = payload;
-
-    for (size_t at = 0; at < len;) {
-        const char *nul = memchr(data + at, '\0', len - at);
-        const size_t piece = nul ? (size_t)(nul - data) - at : len - at;
-
-        al_str_add(&listing->record, data + at, piece);
-        at += piece;
-        if (!nul)
-            continue;
-        take_file(listing->files, listing->record.buf);
-        al_str_reset(&listing->record);
-        at++;
-    }
-    return listing->files->paths.count <= FILES_MAX;
-}
-
-static int list_files(const struct al_inmemory *memory, const char *tree,
-                      struct al_run_limits *budget, struct files *files, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    struct listing listing = { .files = files, .record = AL_STR_INIT };
-    int r;
-
-    al_strv_adds(&command.argv, "git", "ls-tree", "-r", "-z", "--full-tree", tree, NULL);
-    r = al_git_run(&memory->view.at, &command,
-                   &(struct al_git_run){ .sink = { take_bytes, &listing }, .checked = true },
-                   budget, &output, err);
-    al_str_clear(&listing.record);
-    if (r == 0 && files->paths.count > FILES_MAX)
-        r = al_error_set(err, AL_ERR_EXECUTION,
-                         "The tree has more than %u " NAME " files; merge with git itself",
-                         FILES_MAX);
-    return r;
-}
-
-static int write_file(const struct al_inmemory *memory, const char *path, const struct al_str *data)
-{
-    const char *name;
-    al_auto(al_closep) int dir = al_nofollow_open_parent(memory->top_fd, path, true, &name);
-    al_auto(al_closep) int fd = -1;
-
-    if (dir < 0)
-        return dir;
-    fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    return fd < 0 ? -errno : al_write_all(fd, data->buf, data->len);
-}
-
-static int write_files(const struct al_inmemory *memory, const struct files *files,
-                       struct al_run_limits *budget, struct al_error *err)
-{
-    const size_t count = files->paths.count;
-    struct al_blob *blobs = al_calloc(count, sizeof(*blobs));
-    int r;
-
-    for (size_t i = 0; i < count; i++)
-        blobs[i] = (struct al_blob){ .oid = files->oids.items[i], .group = i };
-    r = al_git_cat_file(&memory->view, blobs, count, FILE_MAX_BYTES, budget, err);
-    if (r < 0) {
-        free(blobs);
-        return r;
-    }
-    for (size_t i = 0; r == 0 && i < count; i++) {
-        int written =
-            blobs[i].kept ? write_file(memory, files->paths.items[i], &blobs[i].data) : -EFBIG;
-
-        if (written < 0)
-            r = al_error_errno(err, -written, "cannot copy the attributes of the tree");
-    }
-    al_cat_file_clear(blobs, count);
-    free(blobs);
-    return r;
-}
+#define NAME ".gitattributes"
 
 /* Start again with an empty working tree. */
 static int empty_top(struct al_inmemory *memory, struct al_error *err)
@@ -350,19 +236,23 @@ static int empty_top(struct al_inmemory *memory, struct al_error *err)
                : 0;
 }
 
-/* Whether two trees have the same .gitattributes files.  git skips what is equal. */
-static int compare(const struct al_inmemory *memory, const char *tree, struct al_run_limits *budget,
-                   bool *ret_same, struct al_error *err)
+/* Check out the .gitattributes files of a tree.  git takes it for a mistake if there is none, and
+ * writes no index then. */
+static int check_out(const struct al_inmemory *memory, const char *tree,
+                     struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    struct al_buffer names = { .max_bytes = 0 };
-    int r;
+    al_auto(al_freep) char *index = al_fs_join(memory->dir, "attributes");
+    struct al_buffer out = { .max_bytes = 0 };
+    int exit_code = -1, r;
 
-    al_strv_adds(&command.argv, "git", "diff-tree", "-r", "-z", "--name-only", "--no-renames",
-                 memory->attributes_of, tree, "--", ":(glob)**/" NAME, NULL);
-    r = al_inmemory_git(memory, &command, budget, &names, NULL, err);
-    *ret_same = r == 0 && !names.len;
-    al_buffer_clear(&names);
+    command.index = index;
+    al_strv_adds(&command.argv, "git", "checkout", "-q", "--no-recurse-submodules", tree, "--",
+                 ":(top,glob)**/" NAME, NULL);
+    r = al_inmemory_git(memory, &command, budget, &out, &exit_code, err);
+    al_buffer_clear(&out);
+    if (unlink(index) == 0 && r == 0 && exit_code == 1)
+        r = al_error_set(err, AL_ERR_EXECUTION, "git cannot copy the " NAME " files of the tree");
     return r;
 }
 
@@ -403,27 +293,14 @@ void al_inmemory_without_attributes(struct al_inmemory *memory)
 int al_inmemory_set_attributes(struct al_inmemory *memory, const char *tree,
                                struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(files_clear) struct files files = { .paths = AL_STRV_INIT };
-    bool same = false;
-    int r = 0;
+    int r;
 
-    if (memory->attributes_of)
-        same = memory->keeps_attributes || !strcmp(memory->attributes_of, tree);
-    if (memory->attributes_of && !same)
-        r = compare(memory, tree, budget, &same, err);
-    if (r < 0)
-        return r;
-    if (same) { /* the next tree differs less from this one */
-        free(memory->attributes_of);
-        memory->attributes_of = al_strdup(tree);
+    if (memory->attributes_of && (memory->keeps_attributes || !strcmp(memory->attributes_of, tree)))
         return 0;
-    }
     free(al_take(&memory->attributes_of));
     r = empty_top(memory, err);
     if (r == 0)
-        r = list_files(memory, tree, budget, &files, err);
-    if (r == 0 && files.paths.count)
-        r = write_files(memory, &files, budget, err);
+        r = check_out(memory, tree, budget, err);
     if (r == 0)
         memory->attributes_of = al_strdup(tree);
     return r;
@@ -433,40 +310,17 @@ int al_inmemory_set_attributes(struct al_inmemory *memory, const char *tree,
 
 /* The tree of what is staged.  git notes the trees of an index in the index itself, so it works on
  * a copy. */
-
-/* Returns -ENOENT if there is no index. */
-static int copy_index(const struct al_inmemory *memory, const char *path, struct al_error *err)
-{
-    al_auto(al_closep) int git_dir = -1;
-    al_auto(al_closep) int from = -1;
-    al_auto(al_closep) int to = -1;
-    int r = al_location_open_git_dir(&memory->real->at, &git_dir, err);
-
-    if (r < 0)
-        return r;
-    from = al_nofollow_open(git_dir, "index", O_RDONLY);
-    if (from == -ENOENT)
-        return from;
-    to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    r = from < 0 ? from : to < 0 ? -errno : al_fs_copy(from, to);
-    return r < 0 ? al_error_errno(err, -r, "cannot copy the index") : 0;
-}
-
 int al_inmemory_index_tree(struct al_inmemory *memory, const char *index,
                            struct al_run_limits *budget, char **ret_tree, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_freep) char *path = al_fs_join(memory->dir, "index");
+    al_auto(al_scratch_index_removep) char *copy = NULL;
     struct al_buffer out = { .max_bytes = 0 };
-    int r = index ? 0 : copy_index(memory, path, err);
+    int r = index ? 0 : al_scratch_index_make(memory->real, NULL, &copy, err);
 
-    if (r == -ENOENT) {
-        *ret_tree = al_strdup(al_git_empty_tree(memory->real));
-        return 0;
-    }
     if (r < 0)
         return r;
-    command.index = index ? index : path;
+    command.index = index ? index : copy;
     al_strv_adds(&command.argv, "git", "write-tree", "--missing-ok", NULL);
     r = al_inmemory_git(memory, &command, budget, &out, NULL, err);
     if (r == 0)
