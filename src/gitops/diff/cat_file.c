@@ -1,76 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/diff/cat_file.h"
 
-#include "gitops/command.h"
-#include "gitops/run.h"
+#include <stdlib.h>
 
-/* "<oid> commit <size>": an object id has 64 digits at most. */
-#define HEADER_MAX_BYTES 256u
+#include "gitops/refs.h"
 
-void al_cat_file_clear(struct al_blob *blobs, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        al_str_clear(&blobs[i].data);
-}
+/* Words of a request may be paths in a tree. */
+#define HEADER_MAX_BYTES (64u * 1024u)
 
-void al_blob_reader_clear(struct al_blob_reader *reader)
+static const char missing[] = " missing";
+
+void al_cat_file_clear(struct al_cat_file *reader)
 {
     al_str_clear(&reader->line);
 }
 
-static void skip_unread(struct al_blob_reader *reader)
+/* "<oid> <type> <size>" or "<word> missing". */
+static bool take_header(struct al_cat_file *reader)
 {
-    while (reader->with_data && reader->at < reader->count && !reader->blobs[reader->at].kept)
-        reader->at++;
-}
+    char *line = reader->line.buf, *type = strchr(line, ' '), *size = strrchr(line, ' '), *rest;
+    unsigned long long bytes;
 
-/* Read a decimal size. Returns false when `text` is no number, or too large for a size. */
-static bool read_size(const char *text, uint64_t *ret_size)
-{
-    uint64_t size = 0;
-
-    if (!*text)
-        return false;
-    for (; *text; text++) {
-        if (*text < '0' || *text > '9' || size > UINT64_MAX / 16)
-            return false;
-        size = size * 10 + (uint64_t)(*text - '0');
+    if (al_ends_with(line, missing)) {
+        al_str_truncate(&reader->line, reader->line.len - strlen(missing));
+        return reader->begin(reader->payload, line, NULL, 0);
     }
-    *ret_size = size;
-    return true;
-}
-
-/* Parse "<oid> blob <size>" or "<oid> missing". */
-static bool take_header(struct al_blob_reader *reader)
-{
-    struct al_blob *blob = &reader->blobs[reader->at];
-    size_t len = strlen(blob->oid);
-    const char *rest = reader->line.buf + len;
-    uint64_t size = 0;
-
-    if (!al_starts_with(reader->line.buf, blob->oid) || *rest != ' ')
+    if (!type || size == type || !al_is_oid(line, (size_t)(type - line)) || size[1] < '0' ||
+        size[1] > '9')
         return false;
-    blob->exists = al_starts_with(rest, " blob ") && read_size(rest + strlen(" blob "), &size);
-    if (!reader->with_data) {
-        blob->size = size;
-        reader->at++;
-        return true;
-    }
-    if (!blob->exists || size != blob->size)
-        return false; /* --batch-check reported another size a moment ago */
-    al_str_reserve(&blob->data, size);
-    reader->left = size + 1;
-    return true;
+    bytes = strtoull(size + 1, &rest, 10);
+    if (*rest || bytes > UINT64_MAX / 2)
+        return false;
+    *type = *size = '\0';
+    reader->left = bytes + 1;
+    return reader->begin(reader->payload, line, type + 1, bytes) &&
+           (bytes || reader->add(reader->payload, "", 0, true));
 }
 
-static size_t take_line(struct al_blob_reader *reader, const char *data, size_t len)
+static size_t take_line(struct al_cat_file *reader, const char *data, size_t len)
 {
     const char *end = memchr(data, '\n', len);
-    size_t piece = end ? (size_t)(end - data) : len;
+    const size_t piece = end ? (size_t)(end - data) : len;
 
     al_str_add(&reader->line, data, piece);
-    if (reader->line.len > HEADER_MAX_BYTES)
-        reader->broken = true;
+    reader->broken = reader->line.len > HEADER_MAX_BYTES;
     if (!end || reader->broken)
         return piece;
     reader->broken = !take_header(reader);
@@ -78,109 +51,35 @@ static size_t take_line(struct al_blob_reader *reader, const char *data, size_t 
     return piece + 1;
 }
 
-static size_t take_data(struct al_blob_reader *reader, const char *data, size_t len)
+static size_t take_content(struct al_cat_file *reader, const char *data, size_t len)
 {
-    struct al_blob *blob = &reader->blobs[reader->at];
-    size_t piece = reader->left < len ? (size_t)reader->left : len;
-    size_t ends =
-        piece ==
-        reader->left; /* 1 when the piece ends with the newline that git adds after an object */
+    const size_t piece = reader->left - 1 < len ? (size_t)(reader->left - 1) : len;
 
-    al_str_add(&blob->data, data, piece - ends);
-    reader->broken = ends && data[piece - 1] != '\n';
+    if (!piece) { /* the newline after the object */
+        reader->left = 0;
+        reader->broken = *data != '\n';
+        return 1;
+    }
     reader->left -= piece;
-    reader->at += ends;
+    reader->broken = !reader->add(reader->payload, data, piece, reader->left == 1);
     return piece;
 }
 
-bool al_blob_reader_add(void *payload, const char *data, size_t len)
+bool al_cat_file_add(void *payload, const char *data, size_t len)
 {
-    struct al_blob_reader *reader = payload;
+    struct al_cat_file *reader = payload;
 
     while (len && !reader->broken) {
-        size_t taken;
+        const size_t taken =
+            reader->left ? take_content(reader, data, len) : take_line(reader, data, len);
 
-        if (reader->left) {
-            taken = take_data(reader, data, len);
-        } else {
-            skip_unread(reader);
-            if (reader->at == reader->count)
-                reader->broken = true;
-            taken = reader->broken ? 0 : take_line(reader, data, len);
-        }
         data += taken;
         len -= taken;
     }
     return !reader->broken;
 }
 
-static int run_cat_file(const struct al_repo *repo, struct al_blob_reader *reader,
-                        struct al_run_limits *budget, struct al_error *err)
+bool al_cat_file_is_whole(const struct al_cat_file *reader)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
-    int r;
-
-    for (size_t i = 0; i < reader->count; i++)
-        if (!reader->with_data || reader->blobs[i].kept)
-            al_str_addf(&input, "%s\n", reader->blobs[i].oid);
-    if (!input.len)
-        return 0;
-    command.input = input.buf;
-    command.input_len = input.len;
-    al_strv_adds(&command.argv, "git", "cat-file", reader->with_data ? "--batch" : "--batch-check",
-                 NULL);
-    r = al_git_read(&repo->at, &command, (struct al_sink){ al_blob_reader_add, reader }, budget,
-                    err);
-    if (r < 0)
-        return r;
-    skip_unread(reader);
-    if (reader->broken || reader->left || reader->at < reader->count)
-        return al_error_set(err, AL_ERR_EXECUTION, "git cat-file did not say what was asked");
-    return 0;
-}
-
-/* Mark the blobs to read: whole groups, in order, as long as they fit into `max_bytes`. */
-static void choose_blobs(struct al_blob *blobs, size_t count, size_t max_bytes)
-{
-    uint64_t used = 0;
-
-    for (size_t i = 0, end; i < count; i = end) {
-        uint64_t size = 0;
-
-        for (end = i; end < count && blobs[end].group == blobs[i].group; end++) {
-            uint64_t more = blobs[end].exists ? blobs[end].size : 0;
-
-            size = size > UINT64_MAX - more ? UINT64_MAX : size + more;
-        }
-        if (size > max_bytes - used)
-            continue;
-        used += size;
-        for (size_t k = i; k < end; k++)
-            blobs[k].kept = blobs[k].exists;
-    }
-}
-
-int al_git_cat_file(const struct al_repo *repo, struct al_blob *blobs, size_t count,
-                    size_t max_bytes, struct al_run_limits *budget, struct al_error *err)
-{
-    al_auto(al_blob_reader_clear) struct al_blob_reader sizes =
-        AL_BLOB_READER_INIT(blobs, count, false);
-    al_auto(al_blob_reader_clear) struct al_blob_reader contents =
-        AL_BLOB_READER_INIT(blobs, count, true);
-    int r;
-
-    for (size_t i = 0; i < count; i++)
-        blobs[i].data = AL_STR_INIT;
-    r = run_cat_file(repo, &sizes, budget, err);
-    if (r < 0)
-        return r;
-    choose_blobs(blobs, count, max_bytes);
-    r = run_cat_file(repo, &contents, budget, err);
-    if (r < 0) {
-        al_cat_file_clear(blobs, count);
-        for (size_t i = 0; i < count; i++)
-            blobs[i].kept = false;
-    }
-    return r;
+    return !reader->broken && !reader->left && !reader->line.len;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "gitops/diff/cat_file.h"
 #include "gitops/failure.h"
 #include "gitops/inmemory/private.h"
 #include "gitops/plumbing/revision.h"
@@ -124,46 +125,69 @@ static bool parse_commit(const char *text, struct al_commit_read *commit)
     return parse_text(text, commit);
 }
 
-/* "<word> missing" LF: a commit has no such parent. */
-static bool is_missing(const char *word, const char **at)
-{
-    al_auto(al_freep) char *line = al_asprintf("%s missing\n", word);
-    const bool missing = strchr(word, '^') && al_starts_with(*at, line);
+/* While commits are read. */
+struct reading {
+    const struct al_strv *words;
+    bool sha256;
+    struct al_commits_read commits;
+    struct al_str text; /* of the last one */
+    size_t at;
+    int status;
+    struct al_error *err;
+};
 
-    *at += missing ? strlen(line) : 0;
-    return missing;
+static void reading_clear(struct reading *reading)
+{
+    al_commits_read_clear(&reading->commits);
+    al_str_clear(&reading->text);
 }
 
-static int read_one(const struct al_inmemory *memory, const char *word, const char **at,
-                    const char *end, struct al_commit_read *commit, struct al_error *err)
+/* A word with '^' is a parent, which there need not be. */
+static bool begin_commit(void *payload, const char *oid, const char *type, uint64_t size)
 {
-    const bool sha256 = memory->real->vetting->is_sha256;
-    al_auto(al_freep) char *oid =
-        strchr(word, '^') ? al_strndup(*at, strcspn(*at, " ")) : al_strdup(word);
-    al_auto(al_freep) char *expected = al_asprintf("%s commit ", oid);
-    char text[AL_OID_TEXT], *rest;
-    al_auto(al_freep) char *data = NULL;
-    struct al_oid id;
-    size_t len;
+    struct reading *reading = payload;
+    const char *word =
+        reading->at < reading->words->count ? reading->words->items[reading->at++] : "";
 
-    if ((size_t)(end - *at) < strlen(expected) || strncmp(*at, expected, strlen(expected)) != 0)
-        return al_error_set(err, AL_ERR_EXECUTION, "%s is not a commit of this repository", oid);
-    len = (size_t)strtoull(*at + strlen(expected), &rest, 10);
-    if (*rest != '\n' || len >= (size_t)(end - rest - 1))
-        return al_error_set(err, AL_ERR_EXECUTION, "git cat-file did not say what was asked");
-    al_oid_of(sha256, AL_OBJECT_COMMIT, rest + 1, len, &id);
-    al_oid_text(&id, sha256, text);
-    if (strcmp(text, oid) != 0)
-        return al_error_set(err, AL_ERR_EXECUTION,
+    (void)size;
+    if (!type && strchr(word, '^'))
+        return true;
+    if (!type || strcmp(type, "commit") != 0 || (!strchr(word, '^') && strcmp(oid, word) != 0))
+        reading->status = al_error_set(reading->err, AL_ERR_EXECUTION,
+                                       "%s is not a commit of this repository", oid);
+    else
+        reading->commits.items[reading->commits.count++].oid = al_strdup(oid);
+    al_str_reset(&reading->text);
+    return reading->status == 0;
+}
+
+static int take_commit(struct reading *reading)
+{
+    struct al_commit_read *commit = &reading->commits.items[reading->commits.count - 1];
+    char text[AL_OID_TEXT];
+    struct al_oid id;
+
+    al_oid_of(reading->sha256, AL_OBJECT_COMMIT, reading->text.buf, reading->text.len, &id);
+    al_oid_text(&id, reading->sha256, text);
+    if (strcmp(text, commit->oid) != 0)
+        return al_error_set(reading->err, AL_ERR_EXECUTION,
                             "Commit %s has other content than its id says; the user can look with "
                             "git fsck",
-                            oid);
-    data = al_strndup(rest + 1, len);
-    *at = rest + 1 + len + 1;
-    commit->oid = al_take(&oid);
-    if (!parse_commit(data, commit))
-        return al_error_set(err, AL_ERR_EXECUTION, "Commit %s cannot be read", commit->oid);
+                            commit->oid);
+    if (!parse_commit(reading->text.buf, commit))
+        return al_error_set(reading->err, AL_ERR_EXECUTION, "Commit %s cannot be read",
+                            commit->oid);
     return 0;
+}
+
+static bool add_commit(void *payload, const char *data, size_t len, bool last)
+{
+    struct reading *reading = payload;
+
+    al_str_add(&reading->text, data, len);
+    if (last)
+        reading->status = take_commit(reading);
+    return reading->status == 0;
 }
 
 int al_inmemory_read(const struct al_inmemory *memory, const struct al_strv *oids,
@@ -171,10 +195,13 @@ int al_inmemory_read(const struct al_inmemory *memory, const struct al_strv *oid
                      struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
-    al_auto(al_commits_read_clear) struct al_commits_read commits = { .items = NULL };
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    al_auto(reading_clear) struct reading reading = {
+        .words = oids, .sha256 = memory->real->vetting->is_sha256, .text = AL_STR_INIT, .err = err
+    };
+    al_auto(al_cat_file_clear) struct al_cat_file reader =
+        AL_CAT_FILE_INIT(begin_commit, add_commit, &reading);
     struct al_buffer out = { .max_bytes = 0 };
-    const char *at, *end;
     int r;
 
     for (size_t i = 0; i < oids->count; i++)
@@ -183,17 +210,18 @@ int al_inmemory_read(const struct al_inmemory *memory, const struct al_strv *oid
     command.input_len = words.len;
     al_strv_adds(&command.argv, "git", "cat-file", "--batch", "--buffer", NULL);
     r = words.len ? al_inmemory_git(memory, &command, budget, &out, NULL, err) : 0;
-    commits.items = al_calloc(oids->count, sizeof(*commits.items));
-    at = out.len ? out.data : "";
-    end = at + out.len;
-    for (size_t i = 0; r == 0 && i < oids->count; i++)
-        if (!is_missing(oids->items[i], &at))
-            r = read_one(memory, oids->items[i], &at, end, &commits.items[commits.count++], err);
+    reading.commits.items = al_calloc(oids->count, sizeof(*reading.commits.items));
+    if (r == 0 && out.len)
+        (void)al_cat_file_add(&reader, out.data, out.len);
     al_buffer_clear(&out);
+    if (r == 0)
+        r = reading.status;
+    if (r == 0 && (!al_cat_file_is_whole(&reader) || reading.at < oids->count))
+        r = al_error_set(err, AL_ERR_EXECUTION, "git cat-file did not say what was asked");
     if (r < 0)
         return r;
-    *ret_commits = commits;
-    commits = (struct al_commits_read){ .items = NULL };
+    *ret_commits = reading.commits;
+    reading.commits = (struct al_commits_read){ .items = NULL };
     return 0;
 }
 

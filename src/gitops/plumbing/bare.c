@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "gitops/command.h"
+#include "gitops/diff/cat_file.h"
 #include "gitops/nul_records.h"
 #include "gitops/oid.h"
 #include "gitops/plumbing/bare_run.h"
@@ -18,8 +19,7 @@
 #define ID_MAX_BYTES 128u /* an object id as text */
 /* git does not synchronise references by itself.  A reference that came back after a power failure
  * would lead to objects that were removed. */
-#define SYNC_REFS      "core.fsync=committed"
-#define LINE_MAX_BYTES 256u /* the header of an object in cat-file's output */
+#define SYNC_REFS "core.fsync=committed"
 
 /* --- Making it --- */
 
@@ -87,65 +87,47 @@ static int run_quietly(const struct al_bare *bare, struct al_git_command *comman
     return al_bare_run(bare, command, false, al_git_sink(NULL), budget, err);
 }
 
-/* State of reading `cat-file --batch`: "<oid> <type> <size>" LF, the bytes, LF. */
+/* While objects are read. */
 struct reading {
     const char *const *oids;
     size_t noids, which;
     al_object_fn take;
     void *payload;
-    struct al_str line;
-    bool in_object;
-    uint64_t left; /* bytes left of the object and the line feed after it */
     bool is_blob;
     struct al_hash hash; /* of the blob: git does not look whether an object is what its id says */
     int status;
     struct al_error *err;
 };
 
-static bool fail_reading(struct reading *reading, int status)
-{
-    reading->status = status;
-    return false;
-}
-
 static bool is_sha256(const char *oid)
 {
     return strlen(oid) == 2 * al_oid_bytes(true);
 }
 
-static bool begin_object(struct reading *reading)
+static int lost(const char *oid, struct al_error *err)
 {
-    const char *size = strrchr(reading->line.buf, ' ');
-    const char *oid = reading->which < reading->noids ? reading->oids[reading->which] : "";
-    unsigned long long bytes = 0;
-    char *end = NULL;
-
-    if (size && al_starts_with(reading->line.buf, oid) && *oid)
-        bytes = strtoull(size + 1, &end, 10);
-    if (!end || *end || end == size + 1)
-        return fail_reading(reading,
-                            al_error_set(reading->err, AL_ERR_EXECUTION,
-                                         "the store has lost an object: %s", reading->line.buf));
-    reading->in_object = true;
-    reading->left = (uint64_t)bytes + 1;
-    reading->is_blob = strstr(reading->line.buf, " blob ") != NULL;
-    al_hash_init_object(&reading->hash, is_sha256(oid), AL_OBJECT_BLOB, (uint64_t)bytes);
-    al_str_reset(&reading->line);
-    return true;
+    return al_error_set(err, AL_ERR_EXECUTION, "the store has lost an object: %s", oid);
 }
 
-/* Hash the bytes of a blob.  At its end they must be those that its id names. */
-static int check_bytes(struct reading *reading, const char *data, size_t len, bool last)
+static bool begin_object(void *payload, const char *oid, const char *type, uint64_t size)
+{
+    struct reading *reading = payload;
+
+    if (!type || reading->which == reading->noids ||
+        strcmp(oid, reading->oids[reading->which]) != 0)
+        reading->status = lost(oid, reading->err);
+    reading->is_blob = type && !strcmp(type, "blob");
+    al_hash_init_object(&reading->hash, is_sha256(oid), AL_OBJECT_BLOB, size);
+    return reading->status == 0;
+}
+
+/* The bytes of a blob must be those that its id names. */
+static int check_blob(struct reading *reading)
 {
     const char *oid = reading->oids[reading->which];
     struct al_oid found;
     char text[AL_OID_TEXT];
 
-    if (!reading->is_blob)
-        return 0;
-    al_hash_add(&reading->hash, data, len);
-    if (!last)
-        return 0;
     al_hash_end(&reading->hash, &found);
     al_oid_text(&found, is_sha256(oid), text);
     return !strcmp(text, oid)
@@ -155,53 +137,19 @@ static int check_bytes(struct reading *reading, const char *data, size_t len, bo
                               oid);
 }
 
-/* Pass on bytes of an object.  Returns how many were used; 0: the reader failed. */
-static size_t go_on(struct reading *reading, const char *data, size_t len)
-{
-    size_t piece = len < reading->left ? len : (size_t)reading->left;
-    bool last = piece == reading->left;
-    int r = check_bytes(reading, data, last ? piece - 1 : piece, last);
-
-    if (r == 0)
-        r = reading->take(reading->payload, reading->which, data, last ? piece - 1 : piece, last,
-                          reading->err);
-    if (r < 0) {
-        (void)fail_reading(reading, r);
-        return 0;
-    }
-    reading->left -= piece;
-    if (last) {
-        reading->in_object = false;
-        reading->which++;
-    }
-    return piece;
-}
-
-static bool add_objects(void *payload, const char *data, size_t len)
+static bool add_object(void *payload, const char *data, size_t len, bool last)
 {
     struct reading *reading = payload;
 
-    while (len) {
-        size_t used;
-
-        if (reading->in_object) {
-            used = go_on(reading, data, len);
-            if (!used)
-                return false;
-        } else {
-            const char *end = memchr(data, '\n', len);
-
-            used = end ? (size_t)(end - data) + 1 : len;
-            al_str_add(&reading->line, data, end ? used - 1 : used);
-            if (reading->line.len > LINE_MAX_BYTES)
-                al_str_truncate(&reading->line, LINE_MAX_BYTES);
-            if (end && !begin_object(reading))
-                return false;
-        }
-        data += used;
-        len -= used;
-    }
-    return true;
+    if (reading->is_blob)
+        al_hash_add(&reading->hash, data, len);
+    if (last && reading->is_blob)
+        reading->status = check_blob(reading);
+    if (reading->status == 0)
+        reading->status =
+            reading->take(reading->payload, reading->which, data, len, last, reading->err);
+    reading->which += last;
+    return reading->status == 0;
 }
 
 static void add_lines(struct al_str *text, const char *const *lines, size_t count)
@@ -218,12 +166,11 @@ int al_bare_read(const struct al_bare *bare, const char *const *oids, size_t noi
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
-    struct reading reading = { .oids = oids,
-                               .noids = noids,
-                               .take = take,
-                               .payload = payload,
-                               .line = AL_STR_INIT,
-                               .err = err };
+    struct reading reading = {
+        .oids = oids, .noids = noids, .take = take, .payload = payload, .err = err
+    };
+    al_auto(al_cat_file_clear) struct al_cat_file reader =
+        AL_CAT_FILE_INIT(begin_object, add_object, &reading);
     int r;
 
     if (!noids)
@@ -233,15 +180,11 @@ int al_bare_read(const struct al_bare *bare, const char *const *oids, size_t noi
     command.input_len = input.len;
     command.bulk = true;
     al_strv_adds(&command.argv, "git", "cat-file", "--batch", "--buffer", NULL);
-    r = al_bare_run(bare, &command, bare->reads_borrowed, (struct al_sink){ add_objects, &reading },
-                    budget, err);
-    al_str_clear(&reading.line);
+    r = al_bare_run(bare, &command, bare->reads_borrowed,
+                    (struct al_sink){ al_cat_file_add, &reader }, budget, err);
     if (reading.status < 0)
         return reading.status;
-    if (r == 0 && reading.which != noids)
-        return al_error_set(err, AL_ERR_EXECUTION, "the store has lost an object: %s",
-                            oids[reading.which]);
-    return r;
+    return r == 0 && reading.which != noids ? lost(oids[reading.which], err) : r;
 }
 
 int al_bare_existing(const struct al_bare *bare, const struct al_strv *oids, bool blobs,

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "gitops/command.h"
+#include "gitops/diff/cat_file.h"
 #include "gitops/failure.h"
 #include "gitops/layer.h"
 #include "gitops/oid.h"
@@ -256,148 +258,90 @@ int al_stable_read_check(const struct al_repo *repo, const struct al_stable_read
 
 /* --- Verify objects --- */
 
-#define HEADER_MAX_BYTES 256u
-#define LIST_MAX_BYTES   (8u << 20)
+#define LIST_MAX_BYTES (8u << 20)
 
-void al_object_verifier_clear(struct al_object_verifier *verifier)
+static bool begin_object(void *payload, const char *oid, const char *type, uint64_t size)
 {
-    al_str_clear(&verifier->line);
-    al_str_clear(&verifier->id);
-    free(verifier->hash);
-    free(verifier->mismatch);
-}
+    struct al_object_verifier *verifier = payload;
+    al_auto(al_freep) char *header = type ? al_asprintf("%s %" PRIu64, type, size) : NULL;
 
-static void begin_object(struct al_object_verifier *verifier, const char *header)
-{
-    al_hash_init(verifier->hash, verifier->sha256);
-    al_hash_add(verifier->hash, header, strlen(header) + 1); /* "<type> <size>" and its NUL */
-}
-
-static void end_object(struct al_object_verifier *verifier)
-{
-    char text[AL_OID_TEXT];
-    struct al_oid oid;
-
-    al_hash_end(verifier->hash, &oid);
-    al_oid_text(&oid, verifier->sha256, text);
-    if (verifier->oids)
-        al_strv_add(verifier->oids, verifier->id.buf);
-    if (strcmp(text, verifier->id.buf) != 0 && !verifier->mismatch)
-        verifier->mismatch = al_strdup(verifier->id.buf);
-}
-
-/* Parse "<oid> <type> <size>" or "<word> missing". */
-static bool take_header(struct al_object_verifier *verifier)
-{
-    const char *line = verifier->line.buf;
-    const char *space = strchr(line, ' '), *size = strrchr(line, ' ');
-    char *rest;
-
-    if (al_ends_with(line, " missing"))
-        return true;
-    if (!space || size == space || !al_is_oid(line, (size_t)(space - line)) || size[1] < '0' ||
-        size[1] > '9')
-        return false;
-    verifier->left = strtoull(size + 1, &rest, 10);
-    if (*rest || verifier->left > UINT64_MAX / 2)
-        return false;
     al_str_reset(&verifier->id);
-    al_str_add(&verifier->id, line, (size_t)(space - line));
-    begin_object(verifier, space + 1);
-    if (!verifier->left)
-        end_object(verifier);
-    verifier->left++;
+    al_str_adds(&verifier->id, oid);
+    al_hash_init(&verifier->hash, verifier->sha256);
+    if (header)
+        al_hash_add(&verifier->hash, header, strlen(header) + 1);
     return true;
 }
 
-static size_t take_line(struct al_object_verifier *verifier, const char *data, size_t len)
-{
-    const char *eol = memchr(data, '\n', len);
-    size_t piece = eol ? (size_t)(eol - data) : len;
-
-    al_str_add(&verifier->line, data, piece);
-    verifier->broken = verifier->line.len > HEADER_MAX_BYTES;
-    if (!eol || verifier->broken)
-        return piece;
-    verifier->broken = !take_header(verifier);
-    al_str_reset(&verifier->line);
-    return piece + 1;
-}
-
-static size_t take_content(struct al_object_verifier *verifier, const char *data, size_t len)
-{
-    size_t content = verifier->left - 1 < len ? (size_t)(verifier->left - 1) : len;
-
-    if (!content) { /* the newline after the object */
-        verifier->left = 0;
-        return 1;
-    }
-    al_hash_add(verifier->hash, data, content);
-    verifier->left -= content;
-    if (verifier->left == 1)
-        end_object(verifier);
-    return content;
-}
-
-bool al_object_verifier_add(void *payload, const char *data, size_t len)
+static bool add_object(void *payload, const char *data, size_t len, bool last)
 {
     struct al_object_verifier *verifier = payload;
+    char text[AL_OID_TEXT];
+    struct al_oid oid;
 
-    if (!verifier->hash)
-        verifier->hash = al_malloc(sizeof(struct al_hash));
+    al_hash_add(&verifier->hash, data, len);
     verifier->bytes += len;
-    while (len && !verifier->broken) {
-        size_t taken =
-            verifier->left ? take_content(verifier, data, len) : take_line(verifier, data, len);
-
-        data += taken;
-        len -= taken;
-    }
-    verifier->too_many = verifier->bytes > AL_VERIFY_MAX_BYTES;
-    return !verifier->broken && !verifier->too_many && !verifier->mismatch;
+    if (verifier->bytes > AL_VERIFY_MAX_BYTES || !last)
+        return verifier->bytes <= AL_VERIFY_MAX_BYTES;
+    al_hash_end(&verifier->hash, &oid);
+    al_oid_text(&oid, verifier->sha256, text);
+    if (verifier->oids)
+        al_strv_add(verifier->oids, verifier->id.buf);
+    if (strcmp(text, verifier->id.buf) != 0)
+        verifier->mismatch = al_strdup(verifier->id.buf);
+    return !verifier->mismatch;
 }
 
-static int mismatch(const char *id, struct al_error *err)
+void al_object_verifier_begin(struct al_object_verifier *verifier, const struct al_repo *repo,
+                              const struct al_run_limits *budget)
 {
-    return al_error_set(
-        err, AL_ERR_EXECUTION,
-        "Object %s of the repository has other content than its id says, and cannot be "
-        "shown. The user can look with git fsck",
-        id);
+    *verifier = (struct al_object_verifier){
+        .reader = AL_CAT_FILE_INIT(begin_object, add_object, verifier),
+        .sha256 = repo->vetting->is_sha256,
+        .oids = budget->stable_read ? &budget->stable_read->oids : NULL,
+        .id = AL_STR_INIT,
+    };
+}
+
+void al_object_verifier_clear(struct al_object_verifier *verifier)
+{
+    al_cat_file_clear(&verifier->reader);
+    al_str_clear(&verifier->id);
+    free(verifier->mismatch);
+}
+
+int al_object_verifier_end(const struct al_object_verifier *verifier, bool *ret_complete,
+                           struct al_error *err)
+{
+    if (verifier->mismatch)
+        return al_error_set(
+            err, AL_ERR_EXECUTION,
+            "Object %s of the repository has other content than its id says, and cannot be "
+            "shown. The user can look with git fsck",
+            verifier->mismatch);
+    if (verifier->bytes > AL_VERIFY_MAX_BYTES)
+        *ret_complete = false;
+    else if (!al_cat_file_is_whole(&verifier->reader))
+        return al_error_set(err, AL_ERR_EXECUTION, "git cat-file did not say what was asked");
+    return 0;
 }
 
 int al_git_verify_objects(const struct al_repo *repo, const struct al_str *words,
                           struct al_run_limits *budget, bool *ret_complete, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_object_verifier_clear) struct al_object_verifier verifier = {
-        .line = AL_STR_INIT,
-        .id = AL_STR_INIT,
-        .sha256 = repo->vetting->is_sha256,
-        .oids = budget->stable_read ? &budget->stable_read->oids : NULL,
-    };
+    al_auto(al_object_verifier_clear) struct al_object_verifier verifier;
     int r;
 
+    al_object_verifier_begin(&verifier, repo, budget);
     if (!words->len)
         return 0;
     command.input = words->buf;
     command.input_len = words->len;
     al_strv_adds(&command.argv, "git", "cat-file", "--batch", "--buffer", NULL);
-    r = al_git_run(&repo->at, &command,
-                   &(struct al_git_run){ .sink = { al_object_verifier_add, &verifier } }, budget,
-                   &output, err);
-    if (r < 0)
-        return r;
-    if (verifier.mismatch)
-        return mismatch(verifier.mismatch, err);
-    if (verifier.too_many)
-        *ret_complete = false;
-    else if (verifier.broken || verifier.left)
-        return al_error_set(err, AL_ERR_EXECUTION, "git cat-file did not say what was asked");
-    else if (output.exit_code != 0)
-        return al_git_failed(&output, err);
-    return 0;
+    r = al_git_read(&repo->at, &command, (struct al_sink){ al_cat_file_add, &verifier.reader },
+                    budget, err);
+    return r < 0 ? r : al_object_verifier_end(&verifier, ret_complete, err);
 }
 
 /* Append the tree ids in the output of `ls-tree -z`, "<mode> tree <oid> TAB <path>", one a line. */

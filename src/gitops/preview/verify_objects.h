@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "gitops/diff/cat_file.h"
+#include "gitops/oid.h"
 #include "gitops/repo/repo.h"
 #include "util/str.h"
 
@@ -37,22 +39,27 @@ int al_git_verify_tree(const struct al_repo *repo, const char *commit, struct al
 int al_git_verify_commits(const struct al_repo *repo, const char *const *words,
                           struct al_run_limits *budget, bool *ret_complete, struct al_error *err);
 
-/** Verifier for the output of `git cat-file --batch`. */
+/** While objects are hashed.  Must not be moved after al_object_verifier_begin(). */
 struct al_object_verifier {
-    struct al_str line; /* header being read */
-    struct al_str id;   /* id of the current object */
-    void *hash;         /* hash of the current object so far */
-    uint64_t left;      /* bytes left of it, with the newline after it */
-    uint64_t bytes;     /* bytes read in all */
-    bool sha256, broken, too_many;
-    char *mismatch;       /* id of the first object whose hash differs; NULL: none */
-    struct al_strv *oids; /* receives the id of each object; may be NULL; borrowed */
+    struct al_cat_file reader; /**< gets the output of `git cat-file --batch` */
+    char *mismatch;            /**< id of the first object whose hash differs; NULL: none */
+
+    /* Private. */
+    bool sha256;
+    struct al_strv *oids; /* receives the id of each object; may be NULL */
+    struct al_hash hash;  /* of the current object so far */
+    struct al_str id;     /* its id */
+    uint64_t bytes;       /* read in all */
 };
 
+/** Set it up. */
+void al_object_verifier_begin(struct al_object_verifier *verifier, const struct al_repo *repo,
+                              const struct al_run_limits *budget);
 void al_object_verifier_clear(struct al_object_verifier *verifier);
 
-/** Sink function: parse the next bytes, split anywhere. `payload` is the reader. */
-bool al_object_verifier_add(void *payload, const char *data, size_t len);
+/** The end of the output.  Returns as al_git_verify_objects(), which says more of a mismatch. */
+int al_object_verifier_end(const struct al_object_verifier *verifier, bool *ret_complete,
+                           struct al_error *err);
 
 /* --- Stable read --- */
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "gitops/diff/cat_file.h"
 #include "gitops/location.h"
 #include "gitops/nul_records.h"
 #include "gitops/oid.h"
@@ -218,25 +219,78 @@ static int read_attributes(const struct al_repo *repo, struct al_conflict_file *
     return al_git_read_records(&repo->at, &command, &records, budget, err);
 }
 
-/* Read what git knows of some files; nothing of them is cleared after a failure. */
+/* Stages while they are read: those of some files that have an object. */
+struct stages {
+    struct al_conflict_file *files;
+    size_t count, at; /* of stages, three a file */
+    uint64_t room;
+};
+
+static struct al_blob *next_stage(struct stages *stages)
+{
+    for (; stages->at < stages->count; stages->at++) {
+        struct al_blob *blob =
+            &stages->files[stages->at / AL_STAGES].stages[stages->at % AL_STAGES];
+
+        if (blob->oid)
+            return blob;
+    }
+    return NULL;
+}
+
+static bool begin_stage(void *payload, const char *oid, const char *type, uint64_t size)
+{
+    struct stages *stages = payload;
+    struct al_blob *blob = next_stage(stages);
+
+    if (!blob || strcmp(oid, blob->oid) != 0)
+        return false;
+    blob->exists = type && !strcmp(type, "blob");
+    blob->size = blob->exists ? size : 0;
+    blob->kept = blob->exists && size <= stages->room;
+    stages->room -= blob->kept ? size : 0;
+    stages->at += !type;
+    return true;
+}
+
+static bool add_stage_bytes(void *payload, const char *data, size_t len, bool last)
+{
+    struct stages *stages = payload;
+    struct al_blob *blob = next_stage(stages);
+
+    if (blob->kept)
+        al_str_add(&blob->data, data, len);
+    stages->at += last;
+    return true;
+}
+
+/* Read what git knows of some files. */
 static int conflict_read_stages(const struct al_repo *repo, struct al_conflict_file *files,
                                 size_t count, struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(al_freep) struct al_blob *blobs = al_calloc(AL_STAGES * count + 1, sizeof(*blobs));
-    size_t n = 0;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
+    struct stages stages = { .files = files, .count = AL_STAGES * count, .room = STAGES_BYTES };
+    al_auto(al_cat_file_clear) struct al_cat_file reader =
+        AL_CAT_FILE_INIT(begin_stage, add_stage_bytes, &stages);
     int r = count ? read_attributes(repo, files, count, budget, err) : 0;
 
     for (size_t i = 0; i < AL_STAGES * count; i++) {
         const struct al_side *side = &files[i / AL_STAGES].conflict->sides[i % AL_STAGES];
 
-        if (side->oid && !al_side_is_submodule(side))
-            blobs[n++] = (struct al_blob){ .oid = side->oid, .group = i / AL_STAGES };
+        if (!side->oid || al_side_is_submodule(side))
+            continue;
+        files[i / AL_STAGES].stages[i % AL_STAGES].oid = side->oid;
+        al_str_addf(&input, "%s\n", side->oid);
     }
-    if (r == 0)
-        r = al_git_cat_file(repo, blobs, n, STAGES_BYTES, budget, err);
-    for (size_t i = 0, k = 0; r == 0 && k < n; i++)
-        if (files[i / AL_STAGES].conflict->sides[i % AL_STAGES].oid == blobs[k].oid)
-            files[i / AL_STAGES].stages[i % AL_STAGES] = blobs[k++];
+    if (r < 0 || !input.len)
+        return r;
+    command.input = input.buf;
+    command.input_len = input.len;
+    al_strv_adds(&command.argv, "git", "cat-file", "--batch", "--buffer", NULL);
+    r = al_git_read(&repo->at, &command, (struct al_sink){ al_cat_file_add, &reader }, budget, err);
+    if (r == 0 && (!al_cat_file_is_whole(&reader) || next_stage(&stages)))
+        r = al_error_set(err, AL_ERR_EXECUTION, "git cat-file did not say what was asked");
     return r;
 }
 
@@ -380,7 +434,8 @@ void al_conflict_file_clear(struct al_conflict_file *file)
     made_clear(&file->plain);
     made_clear(&file->made);
     made_clear(&file->wide);
-    al_cat_file_clear(file->stages, AL_STAGES);
+    for (size_t i = 0; i < AL_STAGES; i++)
+        al_str_clear(&file->stages[i].data);
     *file = AL_CONFLICT_FILE_INIT;
 }
 

@@ -17,7 +17,6 @@
 #ifndef AL_GITOPS_SEQUENCER_CONFLICT_HUNKS_H
 #define AL_GITOPS_SEQUENCER_CONFLICT_HUNKS_H
 
-#include "gitops/diff/cat_file.h"
 #include "gitops/repo/repo.h"
 #include "gitops/sequencer/conflict.h"
 #include "util/str.h"
@@ -51,6 +50,15 @@ struct al_conflict_hunk {
     bool has_base;                    /**< the base is known, although it may have no lines */
 };
 
+/** The content of a stage. */
+struct al_blob {
+    const char *oid; /**< borrowed; NULL: no file there, or a submodule */
+    bool exists;     /**< the repository has it */
+    bool kept;       /**< its bytes are in `data`; there may be too many */
+    uint64_t size;
+    struct al_str data;
+};
+
 /** A text that git made, without carriage returns at the ends of its lines. */
 struct al_conflict_made {
     struct al_str text;
@@ -61,7 +69,7 @@ struct al_conflict_made {
 /** A file in conflict: what git knows of it, and what is on disk. */
 struct al_conflict_file {
     const struct al_conflict *conflict; /**< borrowed */
-    struct al_blob stages[AL_STAGES];   /**< `oid` is NULL: no file there, or a submodule */
+    struct al_blob stages[AL_STAGES];
     bool is_unmerged; /**< git does not merge it as text, by its attributes: on disk it left ours */
     bool on_disk;     /**< there is a regular file of at most AL_CONFLICT_DISK_BYTES */
     bool is_large;    /**< it or a stage has too many bytes or hunks: none is listed */

@@ -234,14 +234,10 @@ static int verify(const struct al_push *push, const struct al_push_dir *dir, con
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
-    al_auto(al_object_verifier_clear) struct al_object_verifier verifier = {
-        .line = AL_STR_INIT,
-        .id = AL_STR_INIT,
-        .sha256 = push->repo->vetting->is_sha256,
-        .oids = budget->stable_read ? &budget->stable_read->oids : NULL,
-    };
+    al_auto(al_object_verifier_clear) struct al_object_verifier verifier;
     int r;
 
+    al_object_verifier_begin(&verifier, push->repo, budget);
     al_str_addf(&words, "%s\n%s^{tree}\n", commit, commit);
     for (size_t i = 0; i < changes->count; i++) {
         add_object(changes->items[i].old_oid, changes->items[i].old_mode, &words);
@@ -250,17 +246,10 @@ static int verify(const struct al_push *push, const struct al_push_dir *dir, con
     command.input = words.buf;
     command.input_len = words.len;
     al_strv_adds(&command.argv, "git", "cat-file", "--batch", "--buffer", NULL);
-    r = al_push_git_sink(dir, &command, (struct al_sink){ al_object_verifier_add, &verifier },
+    r = al_push_git_sink(dir, &command, (struct al_sink){ al_cat_file_add, &verifier.reader },
                          budget, err);
-    if (verifier.mismatch)
-        return al_error_set(err, AL_ERR_EXECUTION,
-                            "Object %s of the target has other content than its id says, so the "
-                            "push cannot be shown; the user can look with git fsck",
-                            verifier.mismatch);
-    if (r == 0 && verifier.too_many)
-        *ret_complete = false;
-    else if (r == 0 && (verifier.broken || verifier.left))
-        r = al_error_set(err, AL_ERR_EXECUTION, "git cat-file did not say what was asked");
+    if (r == 0)
+        r = al_object_verifier_end(&verifier, ret_complete, err);
     return r == 0 && *push->parent
                ? al_git_verify_tree(push->repo, push->parent, budget, ret_complete, err)
                : r;

@@ -8,11 +8,6 @@
 #include "gitops/preview/diff_excerpt.h"
 #include "tests/unit/gitops/lib.h"
 
-/* What `git cat-file --batch` adds to an object: "<oid> <type> <four digits>" LF and the last LF.
- */
-#define BLOB_FRAME   (40 + 1 + 4 + 1 + 4 + 1 + 1)
-#define COMMIT_FRAME (BLOB_FRAME + 2)
-
 static char *first_line(struct world *w, const char *const *words)
 {
     char *text = git_output(w->repo, words[0], words[1], words[2], words[3], NULL);
@@ -58,8 +53,7 @@ static void verifies_up_to_its_limit(void **state)
     struct world *w = *state;
 
     for (int over = -1; over <= 1; over++) {
-        al_auto(al_freep) char *id =
-            make_blob(w, (size_t)((int)AL_VERIFY_MAX_BYTES - BLOB_FRAME + over));
+        al_auto(al_freep) char *id = make_blob(w, (size_t)((int)AL_VERIFY_MAX_BYTES + over));
         bool complete;
 
         assert_int_equal(verify(w, id, &complete), 0);
@@ -80,7 +74,7 @@ static void forge(struct world *w, const char *id)
 static void refuses_a_forged_object_within_the_limit(void **state)
 {
     struct world *w = *state;
-    al_auto(al_freep) char *id = make_blob(w, AL_VERIFY_MAX_BYTES - BLOB_FRAME);
+    al_auto(al_freep) char *id = make_blob(w, AL_VERIFY_MAX_BYTES);
     bool complete;
 
     forge(w, id);
@@ -99,16 +93,16 @@ static size_t size_of_commit(struct world *w, const char *name)
 /* Give HEAD a message so long that verifying it and its parent takes `total` bytes. */
 static void amend_to(struct world *w, size_t total)
 {
-    size_t parent = size_of_commit(w, "HEAD~") + COMMIT_FRAME - 1; /* its size has three digits */
+    size_t parent = size_of_commit(w, "HEAD~");
     size_t len = total / 2;
 
     for (int round = 0; round < 2; round++) {
         al_auto(al_freep) char *message = letters(len);
 
         git_ok(w->repo, "commit", "-q", "--amend", "--allow-empty", "-m", message, NULL);
-        len += total - parent - COMMIT_FRAME - size_of_commit(w, "HEAD");
+        len += total - parent - size_of_commit(w, "HEAD");
     }
-    assert_int_equal(size_of_commit(w, "HEAD") + COMMIT_FRAME + parent, total);
+    assert_int_equal(size_of_commit(w, "HEAD") + parent, total);
 }
 
 static void a_list_of_commits_says_that_there_are_too_many(void **state)
