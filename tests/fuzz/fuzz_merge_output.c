@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gitops/inmemory/inmemory.h: what is taken for the output of git merge-tree has paths that
- * come once and in order, and sides that are whole. */
+ * come once, and sides that are whole. */
 #include <stdlib.h>
 
 #include "gitops/inmemory/inmemory.h"
 #include "tests/fuzz/fuzz.h"
-
-static void require_side(const struct al_merge_side *side, size_t digits)
-{
-    const size_t mode = strlen(side->mode);
-
-    fuzz_require(mode == 0 || mode == 6);
-    fuzz_require(strlen(side->oid) == (mode ? digits : 0));
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -25,11 +17,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     fuzz_require(strlen(merged.tree) == (sha256 ? 64 : 40));
     for (size_t i = 0; i < merged.count; i++) {
-        const struct al_merge_conflict *conflict = &merged.conflicts[i];
+        const struct al_conflict *conflict = &merged.conflicts[i];
 
-        fuzz_require(!i || strcmp(merged.conflicts[i - 1].path, conflict->path) < 0);
-        for (size_t side = 0; side < AL_SIDES; side++)
-            require_side(&conflict->sides[side], sha256 ? 64 : 40);
+        fuzz_require(!i || strcmp(merged.conflicts[i - 1].path, conflict->path) != 0);
+        for (size_t k = 0; k < AL_SIDES; k++) {
+            const size_t len = conflict->sides[k].oid ? strlen(conflict->sides[k].oid) : 40;
+
+            fuzz_require(len == 40 || len == 64);
+        }
     }
     al_merged_clear(&merged);
     return 0;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fts.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,6 +13,7 @@
 
 #include "gitops/nul_records.h"
 #include "gitops/oid.h"
+#include "gitops/plumbing/diff_raw.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/preview/affected_files.h"
 #include "gitops/private_dir.h"
@@ -25,18 +27,19 @@
 /* A path that differs between the commits. */
 struct follow_path {
     char *name;
-    char mode[7], oid[AL_OID_TEXT]; /* in the new commit; mode "000000": deleted */
-    bool is_new;                    /* the old commit has no file there */
-    bool entry_changed;             /* the entry stays as it is, and so does the file */
-    bool file_changed;              /* the file stays as it is */
-    bool is_missing;                /* skip-worktree, and there is no file: none is written */
+    unsigned mode; /* in the new commit; 0: deleted */
+    char oid[AL_OID_TEXT];
+    bool is_new;        /* the old commit has no file there */
+    bool entry_changed; /* the entry stays as it is, and so does the file */
+    bool file_changed;  /* the file stays as it is */
+    bool is_missing;    /* skip-worktree, and there is no file: none is written */
     bool assumes_unchanged, skips_worktree; /* the marks of the entry */
 };
 
 /* The paths, sorted by name.  Zero-initialised, there are none. */
 struct follow_paths {
     struct follow_path *items;
-    size_t count, room;
+    size_t count;
 };
 
 static void follow_paths_clear(struct follow_paths *paths)
@@ -47,36 +50,22 @@ static void follow_paths_clear(struct follow_paths *paths)
     *paths = (struct follow_paths){ .items = NULL };
 }
 
-/* A submodule is a directory with files that no commit of the target has. */
-static bool replaces_submodule(const char *record)
-{
-    return al_starts_with(record, ":160000 100") || al_starts_with(record, ":160000 120");
-}
+#define TYPE_GITLINK 0160000u
 
-/* One record of a raw diff: ":<old mode> <new mode> <old id> <new id> <status>" and the path. */
-static bool take_change(void *payload, char *const *fields)
+/* A submodule that is replaced is a directory with files that no commit of the target has. */
+static void take_changes(const struct al_diff_raw *changes, struct follow_paths *paths)
 {
-    struct follow_paths *paths = payload;
-    struct follow_path *path;
-    const char *oid;
+    paths->items = al_calloc(changes->count, sizeof(*paths->items));
+    for (size_t i = 0; i < changes->count; i++) {
+        const struct al_change *change = &changes->items[i];
+        struct follow_path *path = &paths->items[paths->count++];
 
-    if (paths->count == paths->room) {
-        paths->room = paths->room ? 2 * paths->room : 64;
-        paths->items = al_reallocarray(paths->items, paths->room, sizeof(*paths->items));
+        path->name = al_strdup(change->path);
+        path->mode = change->new_mode;
+        (void)snprintf(path->oid, sizeof(path->oid), "%s", change->new_oid);
+        path->is_new = !change->old_mode || (change->old_mode == TYPE_GITLINK && path->mode &&
+                                             path->mode != TYPE_GITLINK);
     }
-    path = &paths->items[paths->count];
-    *path = (struct follow_path){ .name = NULL };
-    if (strlen(fields[0]) < sizeof(":100644 100644 ") - 1)
-        return false;
-    memcpy(path->mode, fields[0] + strlen(":100644 "), 6);
-    oid = strchr(fields[0] + strlen(":100644 100644 "), ' ');
-    if (!oid || strcspn(oid + 1, " ") >= sizeof(path->oid))
-        return false;
-    memcpy(path->oid, oid + 1, strcspn(oid + 1, " "));
-    path->is_new = al_starts_with(fields[0], ":000000") || replaces_submodule(fields[0]);
-    path->name = al_strdup(fields[1]);
-    paths->count++;
-    return true;
 }
 
 static int compare_paths(const void *a, const void *b)
@@ -126,14 +115,14 @@ static bool take_file_changed(void *payload, char *const *fields)
     return true;
 }
 
-/* Read what a git in the working tree prints: records of `nfields` fields, ended by NUL each. */
+/* Read what a git in the working tree prints: one field a record, ended by NUL. */
 static int follow_read(const struct al_follow *with, const char *const *words,
                        struct follow_paths *paths, bool (*take)(void *, char *const *),
-                       size_t nfields, struct al_run_limits *budget, struct al_error *err)
+                       struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(nfields, take, paths);
+        AL_NUL_RECORDS_INIT(1, take, paths);
 
     al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, NULL);
     for (; *words; words++)
@@ -144,7 +133,7 @@ static int follow_read(const struct al_follow *with, const char *const *words,
 /* Test whether the new commit does not have the path. */
 static bool follow_path_is_deleted(const struct follow_path *path)
 {
-    return !strcmp(path->mode, "000000");
+    return !path->mode;
 }
 
 /* `path` cannot follow unless `other`, which is above or beneath it, is deleted; NULL: it does
@@ -276,7 +265,7 @@ static int follow_look_at_marks(const struct al_follow *with, struct follow_path
 {
     const char *const entries[] = { "-C", with->repo->at.top, "ls-files", "-v", "-z", NULL };
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
-    int r = follow_read(with, entries, paths, take_mark, 1, budget, err);
+    int r = follow_read(with, entries, paths, take_mark, budget, err);
 
     for (size_t i = 0; i < paths->count && r == 0; i++) {
         struct follow_path *path = &paths->items[i];
@@ -327,13 +316,31 @@ static int follow_restore_marks(const struct al_follow *with, const struct follo
     return r < 0 ? r : mark(with, "--skip-worktree", &skipped, budget, err);
 }
 
+static int read_changes(const struct al_follow *with, const char *commit,
+                        struct al_run_limits *budget, struct follow_paths *paths,
+                        struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_diff_raw_clear) struct al_diff_raw changes = AL_DIFF_RAW_INIT;
+    int r;
+
+    changes.all = true;
+    al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "diff-tree", "-r", "-z", "--raw",
+                 "--no-abbrev", "--no-renames", with->from, commit, "--", NULL);
+    r = al_git_read(&with->repo->at, &command, (struct al_sink){ al_diff_raw_add, &changes },
+                    budget, err);
+    if (r == 0 && changes.broken)
+        r = al_error_set(err, AL_ERR_EXECUTION, "git diff-tree did not list what changes");
+    if (r == 0)
+        take_changes(&changes, paths);
+    return r;
+}
+
 /* Look which paths a commit changes, and which of them the user has changed.  To look again, clear
  * `paths` first. */
 static int follow_look(const struct al_follow *with, const char *commit, struct follow_paths *paths,
                        struct al_run_limits *budget, struct al_error *err)
 {
-    const char *const changes[] = { "diff-tree",    "-r",       "-z",   "--raw", "--no-abbrev",
-                                    "--no-renames", with->from, commit, "--",    NULL };
     /* Changes inside a submodule are its own; git would run there to find them. */
     const char *const entries[] = { "diff-index",  "--cached",     "-z",
                                     "--name-only", "--no-renames", "--ignore-submodules=dirty",
@@ -353,14 +360,14 @@ static int follow_look(const struct al_follow *with, const char *commit, struct 
     int r = with->only_looks ? 0 : al_git_refresh_index(&with->repo->at, budget, err);
 
     if (r == 0)
-        r = follow_read(with, changes, paths, take_change, 2, budget, err);
+        r = read_changes(with, commit, budget, paths, err);
     if (r < 0)
         return r;
     qsort(paths->items, paths->count, sizeof(*paths->items), compare_paths);
-    r = follow_read(with, entries, paths, take_entry_changed, 1, budget, err);
+    r = follow_read(with, entries, paths, take_entry_changed, budget, err);
     if (r == 0)
-        r = follow_read(with, with->only_looks ? contents : files, paths, take_file_changed, 1,
-                        budget, err);
+        r = follow_read(with, with->only_looks ? contents : files, paths, take_file_changed, budget,
+                        err);
     find_untracked(with, paths);
     return r < 0 ? r : follow_look_at_marks(with, paths, budget, err);
 }
@@ -381,8 +388,7 @@ static size_t add_entries(const struct follow_paths *paths, bool whole, struct a
 
         if (path->entry_changed || path->file_changed == whole)
             continue;
-        al_str_addf(out, "%s %s\t%s", follow_path_is_deleted(path) ? "0" : path->mode, path->oid,
-                    path->name);
+        al_str_addf(out, "%o %s\t%s", path->mode, path->oid, path->name);
         al_str_addc(out, '\0');
         count++;
     }

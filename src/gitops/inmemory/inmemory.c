@@ -333,10 +333,10 @@ int al_inmemory_index_tree(struct al_inmemory *memory, const char *index,
 
 void al_merged_clear(struct al_merged *merged)
 {
+    struct al_conflicts conflicts = { .items = merged->conflicts, .count = merged->count };
+
     free(merged->tree);
-    for (size_t i = 0; i < merged->count; i++)
-        free(merged->conflicts[i].path);
-    free(merged->conflicts);
+    al_conflicts_clear(&conflicts);
     *merged = AL_MERGED_INIT;
 }
 
@@ -346,74 +346,38 @@ void al_merged_paths(const struct al_merged *merged, struct al_strv *ret_paths)
         al_strv_add(ret_paths, merged->conflicts[i].path);
 }
 
-const char *al_merge_conflict_kind(const struct al_merge_conflict *conflict)
+const char *al_merge_conflict_kind(const struct al_conflict *conflict)
 {
-    const char *base = conflict->sides[AL_SIDE_BASE].mode,
-               *ours = conflict->sides[AL_SIDE_OURS].mode,
-               *theirs = conflict->sides[AL_SIDE_THEIRS].mode;
+    const struct al_side *base = &conflict->sides[AL_SIDE_BASE],
+                         *ours = &conflict->sides[AL_SIDE_OURS],
+                         *theirs = &conflict->sides[AL_SIDE_THEIRS];
 
-    if (!*ours || !*theirs)
-        return !*ours && !*theirs ? "rename/rename"
-               : *base            ? "modify/delete"
-                                  : "renamed, or in the place of a directory";
-    if (al_starts_with(ours, "16") || al_starts_with(theirs, "16"))
+    if (!ours->oid || !theirs->oid)
+        return !ours->oid && !theirs->oid ? "rename/rename"
+               : base->oid                ? "modify/delete"
+                                          : "renamed, or in the place of a directory";
+    if (al_side_is_submodule(ours) || al_side_is_submodule(theirs))
         return "submodule";
-    return strncmp(ours, theirs, 3) != 0 ? "distinct types" : "contents";
-}
-
-static struct al_merge_conflict *add_conflict(struct al_merged *merged, const char *path)
-{
-    merged->conflicts =
-        al_reallocarray(merged->conflicts, merged->count + 1, sizeof(*merged->conflicts));
-    merged->conflicts[merged->count] = (struct al_merge_conflict){ .path = al_strdup(path) };
-    return &merged->conflicts[merged->count++];
-}
-
-/* "<mode> SP <oid> SP <stage> TAB <path>".  git sorts them by path. */
-static bool take_entry(struct al_merged *merged, const char *field, bool sha256)
-{
-    const size_t digits = 2 * al_oid_bytes(sha256);
-    struct al_merge_conflict *conflict =
-        merged->count ? &merged->conflicts[merged->count - 1] : NULL;
-    struct al_merge_side *side;
-    struct al_oid oid;
-    const char *rest;
-    int order;
-
-    if (strspn(field, "01234567") != 6 || field[6] != ' ' || !al_oid_parse(field + 7, sha256, &oid))
-        return false;
-    rest = field + 7 + digits;
-    if (rest[0] != ' ' || rest[1] < '1' || rest[1] > '3' || rest[2] != '\t' || !rest[3])
-        return false;
-    order = conflict ? strcmp(conflict->path, rest + 3) : -1;
-    if (order > 0)
-        return false;
-    if (order < 0)
-        conflict = add_conflict(merged, rest + 3);
-    side = &conflict->sides[rest[1] - '1'];
-    memcpy(side->mode, field, 6);
-    memcpy(side->oid, field + 7, digits);
-    return true;
+    return (ours->mode ^ theirs->mode) & S_IFMT ? "distinct types" : "contents";
 }
 
 bool al_merge_output_parse(const char *data, size_t len, bool sha256, struct al_merged *ret_merged)
 {
-    struct al_merged merged = AL_MERGED_INIT;
+    al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
     struct al_oid oid;
     bool good = len && !data[len - 1] && al_oid_parse(data, sha256, &oid) &&
                 !data[2 * al_oid_bytes(sha256)];
 
+    for (const char *field = good ? data + strlen(data) + 1 : NULL; good && field < data + len;
+         field += strlen(field) + 1)
+        good = al_conflicts_add(&conflicts, field) || conflicts.more;
     if (!good)
         return false;
-    merged.tree = al_strdup(data);
-    for (const char *field = data + strlen(data) + 1; good && field < data + len;
-         field += strlen(field) + 1)
-        good = take_entry(&merged, field, sha256);
-    if (good)
-        *ret_merged = merged;
-    else
-        al_merged_clear(&merged);
-    return good;
+    *ret_merged = (struct al_merged){ .tree = al_strdup(data),
+                                      .conflicts = conflicts.items,
+                                      .count = conflicts.count };
+    conflicts = AL_CONFLICTS_INIT;
+    return true;
 }
 
 /* --- Merge --- */

@@ -34,6 +34,7 @@
 #include "gitops/command.h"
 #include "gitops/oid.h"
 #include "gitops/repo/repo.h"
+#include "gitops/sequencer/conflict.h"
 #include "util/error.h"
 #include "util/str.h"
 
@@ -46,27 +47,15 @@
  * Source: git-merge-tree(1) "OUTPUT".
  */
 
-/** One side of a conflicted path. */
-struct al_merge_side {
-    char mode[7]; /**< "": the path is not there */
-    char oid[AL_OID_TEXT];
-};
-
 /** The sides, by the number of their stage less one. */
 enum { AL_SIDE_BASE, AL_SIDE_OURS, AL_SIDE_THEIRS, AL_SIDES };
-
-/** One conflicted path. */
-struct al_merge_conflict {
-    char *path; /**< as it is, relative to the top */
-    struct al_merge_side sides[AL_SIDES];
-};
 
 /** The outcome of a merge.  Set up with AL_MERGED_INIT. */
 struct al_merged {
     char *tree; /**< of a merge with conflicts it contains their markers */
     bool conflicted;
-    struct al_merge_conflict *conflicts; /**< sorted by path, each once.  None although there is a
-                                            conflict: git cannot tell where a directory went */
+    struct al_conflict *conflicts; /**< sorted by path, each once.  None although there is a
+                                      conflict: git cannot tell where a directory went */
     size_t count;
 };
 
@@ -75,7 +64,7 @@ struct al_merged {
 void al_merged_clear(struct al_merged *merged);
 
 /** The kind of a conflict by its stages, in git's words: "contents", "modify/delete". */
-const char *al_merge_conflict_kind(const struct al_merge_conflict *conflict);
+const char *al_merge_conflict_kind(const struct al_conflict *conflict);
 
 /** Append the conflicted paths. */
 void al_merged_paths(const struct al_merged *merged, struct al_strv *ret_paths);

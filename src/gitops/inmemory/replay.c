@@ -6,9 +6,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "gitops/diff/cat_file.h"
 #include "gitops/failure.h"
 #include "gitops/inmemory/private.h"
+#include "gitops/plumbing/cat_file.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/repo/repo.h"
 #include "gitops/vet/vet.h"

@@ -9,6 +9,7 @@
 #include "gitops/follow/follow.h"
 #include "gitops/plumbing/batch.h"
 #include "gitops/plumbing/filters.h"
+#include "gitops/plumbing/heads.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/plumbing/rollback_plumbing.h"
 #include "gitops/preview/diff_excerpt.h"
@@ -80,11 +81,8 @@ int al_landing_find(const struct al_repo *repo, const char *name,
 
 int al_landing_default(const struct al_repo *repo, char **ret_name, struct al_error *err)
 {
-    static const char prefix[] = "ref: refs/remotes/origin/";
-    al_auto(al_freep) char *origin = al_ref_read_loose(&repo->at, "refs/remotes/origin/HEAD");
-    const char *const names[] = {
-        "main", origin && al_starts_with(origin, prefix) ? origin + strlen(prefix) : NULL, "master"
-    };
+    al_auto(al_freep) char *origin = al_git_origin_branch(&repo->at);
+    const char *const names[] = { "main", origin, "master" };
 
     for (size_t i = 0; i < AL_COUNT(names); i++) {
         al_auto(al_freep) char *ref = names[i] ? al_asprintf(AL_HEADS "%s", names[i]) : NULL;

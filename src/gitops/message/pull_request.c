@@ -9,6 +9,7 @@
 #include "gitops/failure.h"
 #include "gitops/location.h"
 #include "gitops/nul_records.h"
+#include "gitops/plumbing/heads.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
@@ -145,16 +146,6 @@ static int list_files(const struct al_repo *repo, const char *target, struct dra
     return al_git_read_records(&repo->at, &command, &records, budget, err);
 }
 
-/* The default branch of origin, as recorded when it was cloned; NULL when it was not recorded.
- * Caller frees. */
-static char *origin_default_branch(const struct al_repo *repo)
-{
-    static const char prefix[] = "ref: refs/remotes/";
-    al_auto(al_freep) char *held = al_ref_read_loose(&repo->at, "refs/remotes/origin/HEAD");
-
-    return held && al_starts_with(held, prefix) ? al_strdup(held + strlen(prefix)) : NULL;
-}
-
 /* Resolve the target, which may exist only as a remote-tracking branch. */
 static int resolve(const struct al_repo *repo, const char *target, bool prefers_origin,
                    struct al_run_limits *budget, char **ret_oid, struct al_error *err)
@@ -170,12 +161,12 @@ static int resolve(const struct al_repo *repo, const char *target, bool prefers_
 /* "main", or origin's default branch if there is no main. Caller frees. */
 static char *choose_target(const struct al_repo *repo)
 {
-    char *other = NULL;
+    al_auto(al_freep) char *other = NULL;
 
     if (!al_ref_exists(&repo->at, "refs/heads/main") &&
         !al_ref_exists(&repo->at, "refs/remotes/origin/main"))
-        other = origin_default_branch(repo);
-    return other ? other : al_strdup("main");
+        other = al_git_origin_branch(&repo->at);
+    return other ? al_asprintf("origin/%s", other) : al_strdup("main");
 }
 
 static char *current_branch(const struct al_repo *repo)

@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "gitops/command.h"
-#include "gitops/diff/cat_file.h"
 #include "gitops/nul_records.h"
 #include "gitops/oid.h"
 #include "gitops/plumbing/bare_run.h"
+#include "gitops/plumbing/cat_file.h"
 #include "gitops/run.h"
 #include "util/fs.h"
 

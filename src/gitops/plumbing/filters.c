@@ -154,6 +154,21 @@ int al_git_check_filters(const struct al_repo *repo, const struct al_buffer *lis
     return r;
 }
 
+int al_git_check_filters_between(const struct al_repo *repo, const char *from, const char *to,
+                                 struct al_run_limits *budget, struct al_error *err)
+{
+    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    int r;
+
+    if (!repo->vetting->filters.count)
+        return 0;
+    r = al_git_list_changed(repo, from, to, budget, &list, err);
+    if (r == 0)
+        r = al_git_check_filters(repo, &list, to ? to : from, budget, err);
+    al_buffer_clear(&list);
+    return r;
+}
+
 int al_git_check_merge_drivers(const struct al_repo *repo, const struct al_buffer *list,
                                const char *tree, struct al_run_limits *budget, struct al_error *err)
 {

@@ -22,6 +22,11 @@
 int al_git_check_filters(const struct al_repo *repo, const struct al_buffer *list, const char *tree,
                          struct al_run_limits *budget, struct al_error *err);
 
+/** The same for the paths that differ between two commits or trees, by the attributes of `to`;
+ * NULL: between the index with the files and `from`, by those of `from`. */
+int al_git_check_filters_between(const struct al_repo *repo, const char *from, const char *to,
+                                 struct al_run_limits *budget, struct al_error *err);
+
 /** Refuse when one of these paths goes through a configured merge driver.  The attributes of the
  * working tree always count, and those of `tree` unless it is NULL. */
 int al_git_check_merge_drivers(const struct al_repo *repo, const struct al_buffer *list,

@@ -215,15 +215,12 @@ int al_git_has_pushed(const struct al_repo *repo, const char *from, const char *
 
 #define HEAD_MAX_BYTES 4096u
 
-/* The branch here of the remote-tracking branch that origin's HEAD names.  Caller frees. */
-static char *of_origin(const struct al_location *at)
+char *al_git_origin_branch(const struct al_location *at)
 {
     static const char prefix[] = "ref: refs/remotes/origin/";
     al_auto(al_freep) char *held = al_ref_read_loose(at, "refs/remotes/origin/HEAD");
 
-    return held && al_starts_with(held, prefix)
-               ? al_asprintf("refs/heads/%s", held + strlen(prefix))
-               : NULL;
+    return held && al_starts_with(held, prefix) ? al_strdup(held + strlen(prefix)) : NULL;
 }
 
 /* Caller frees. */
@@ -244,7 +241,9 @@ static char *of_main_worktree(const struct al_location *at)
 
 char *al_git_default_branch(const struct al_location *at)
 {
-    char *names[] = { of_origin(at), al_strdup("refs/heads/main"), al_strdup("refs/heads/master"),
+    al_auto(al_freep) char *origin = al_git_origin_branch(at);
+    char *names[] = { origin ? al_asprintf("refs/heads/%s", origin) : NULL,
+                      al_strdup("refs/heads/main"), al_strdup("refs/heads/master"),
                       of_main_worktree(at) };
     char *found = NULL;
 

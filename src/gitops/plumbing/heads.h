@@ -64,6 +64,10 @@ int al_git_has_pushed(const struct al_repo *repo, const char *from, const char *
 
 /* The branch that the others are compared with and landed in. */
 
+/** The branch that origin's HEAD had when it was cloned, without "refs/remotes/origin/"; NULL: it
+ * was not recorded.  Caller frees. */
+char *al_git_origin_branch(const struct al_location *at);
+
 /**
  * The full name of the default branch, which exists: the one that origin's HEAD had when it was
  * cloned, else main, else master, else the branch of the main working tree.  NULL: there is none.

@@ -17,18 +17,6 @@
 #include "gitops/sequencer/merge.h"
 #include "gitops/vet/vet.h"
 
-static int check_target(const struct al_repo *repo, const char *target,
-                        struct al_run_limits *budget, struct al_error *err)
-{
-    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
-    int r = al_git_list_changed(repo, "HEAD", target, budget, &list, err);
-
-    if (r == 0)
-        r = al_git_check_filters(repo, &list, target, budget, err);
-    al_buffer_clear(&list);
-    return r;
-}
-
 /* Check the remote-tracking branches of this name: if there is exactly one, git creates a local
  * branch from it. */
 static int check_remote_branches(const struct al_repo *repo, const char *branch,
@@ -38,7 +26,7 @@ static int check_remote_branches(const struct al_repo *repo, const char *branch,
     int r = al_git_remote_branches(repo, branch, budget, &refs, err);
 
     for (size_t i = 0; r == 0 && i < refs.count; i++)
-        r = check_target(repo, refs.items[i], budget, err);
+        r = al_git_check_filters_between(repo, "HEAD", refs.items[i], budget, err);
     return r;
 }
 
@@ -50,13 +38,11 @@ int al_git_checkout_check(const struct al_repo *repo, const struct al_checkout_o
     const char *target = options->commit;
     int r;
 
-    if (!repo->vetting->filters.count)
-        return 0;
     if (options->branch) { /* git prefers a branch to a tag of the same name */
         ref = al_asprintf("refs/heads/%s", options->branch);
         target = al_ref_exists(&repo->at, ref) ? ref : options->branch;
     }
-    r = check_target(repo, target, budget, &complaint);
+    r = al_git_check_filters_between(repo, "HEAD", target, budget, &complaint);
     /* git itself reports a target that does not exist, or an unborn HEAD. */
     if (al_git_exited_with_error(r, budget))
         return options->branch ? check_remote_branches(repo, options->branch, budget, err) : 0;

@@ -110,16 +110,11 @@ int al_git_checkout_paths(struct al_repo *repo, const struct al_strv *paths, siz
 int al_git_reset_check(const struct al_repo *repo, const char *oid, enum al_reset_mode mode,
                        struct al_run_limits *budget, struct al_error *err)
 {
-    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
-    int r = 0;
+    int r;
 
     if (mode != AL_RESET_KEEP && mode != AL_RESET_HARD)
         return 0;
-    if (repo->vetting->filters.count)
-        r = al_git_list_changed(repo, oid, NULL, budget, &list, err);
-    if (r == 0)
-        r = al_git_check_filters(repo, &list, oid, budget, err);
-    al_buffer_clear(&list);
+    r = al_git_check_filters_between(repo, oid, NULL, budget, err);
     return r < 0 ? r : al_git_check_downloaded(repo, oid, NULL, budget, err);
 }
 

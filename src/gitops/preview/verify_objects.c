@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #include "gitops/command.h"
-#include "gitops/diff/cat_file.h"
 #include "gitops/failure.h"
 #include "gitops/layer.h"
 #include "gitops/oid.h"
 #include "gitops/plumbing/batch.h"
+#include "gitops/plumbing/cat_file.h"
 #include "gitops/plumbing/filters.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/refs.h"

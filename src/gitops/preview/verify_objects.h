@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "gitops/diff/cat_file.h"
 #include "gitops/oid.h"
+#include "gitops/plumbing/cat_file.h"
 #include "gitops/repo/repo.h"
 #include "util/str.h"
 

@@ -5,6 +5,7 @@
 
 #include "gitops/command.h"
 #include "gitops/nul_records.h"
+#include "gitops/plumbing/diff_raw.h"
 #include "gitops/plumbing/index_facts.h"
 #include "gitops/sequencer/conflict_hunks.h"
 #include "util/utf8.h"
@@ -44,30 +45,34 @@ static struct al_conflict *conflict_of(struct al_conflicts *conflicts, const cha
     return &conflicts->items[count];
 }
 
-/* Parse "<mode> SP <oid> SP <stage> TAB <path>". */
-static bool take_stage(void *payload, char *const *fields)
+bool al_conflicts_add(struct al_conflicts *conflicts, const char *line)
 {
-    struct al_conflicts *conflicts = payload;
-    char *oid = strchr(fields[0], ' ');
-    char *stage = oid ? strchr(oid + 1, ' ') : NULL;
-    char *path = stage ? strchr(stage + 1, '\t') : NULL;
+    const size_t digits = strspn(line, "01234567"),
+                 oid_len = digits == 6 && line[6] == ' ' ? strspn(line + 7, "0123456789abcdef") : 0;
+    const char *stage = oid_len ? line + 7 + oid_len : "";
     struct al_conflict *conflict;
     struct al_side *side;
 
-    if (!path || stage[1] < '1' || stage[1] > '3' || path != stage + 2)
-        return true;
-    conflict = conflict_of(conflicts, path + 1);
+    if ((oid_len != 40 && oid_len != 64) || stage[0] != ' ' || stage[1] < '1' || stage[1] > '3' ||
+        stage[2] != '\t' || !stage[3])
+        return false;
+    conflict = conflict_of(conflicts, stage + 3);
     if (!conflict) {
         conflicts->more = true;
         return false;
     }
     side = &conflict->sides[stage[1] - '1'];
     free(side->oid);
-    side->oid = al_strndup(oid + 1, (size_t)(stage - oid - 1));
-    side->mode = 0;
-    for (const char *digit = fields[0]; *digit >= '0' && *digit <= '7'; digit++)
-        side->mode = (side->mode << 3) + (unsigned)(*digit - '0');
+    side->oid = al_strndup(line + 7, oid_len);
+    side->mode = al_diff_mode(line);
     return true;
+}
+
+static bool take_stage(void *payload, char *const *fields)
+{
+    struct al_conflicts *conflicts = payload;
+
+    return al_conflicts_add(conflicts, fields[0]) || !conflicts->more;
 }
 
 int al_git_conflicts(const struct al_repo *repo, struct al_run_limits *budget,

@@ -47,6 +47,10 @@ struct al_conflicts {
 
 void al_conflicts_clear(struct al_conflicts *conflicts);
 
+/** Take a stage, "<mode> SP <oid> SP <stage> TAB <path>"; those of a path come one after the other.
+ * False: it is none, or there are too many. */
+bool al_conflicts_add(struct al_conflicts *conflicts, const char *line);
+
 /** List the conflicts. It is no error when there are none. */
 int al_git_conflicts(const struct al_repo *repo, struct al_run_limits *budget,
                      struct al_conflicts *ret_conflicts, struct al_error *err);

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "gitops/diff/cat_file.h"
 #include "gitops/location.h"
 #include "gitops/nul_records.h"
 #include "gitops/oid.h"
+#include "gitops/plumbing/cat_file.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/private_dir.h"
 #include "gitops/run.h"

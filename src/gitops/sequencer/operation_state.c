@@ -593,7 +593,6 @@ static char *abort_target(const struct al_repo *repo)
 int al_git_abort_check(const struct al_repo *repo, struct al_run_limits *budget,
                        struct al_error *err)
 {
-    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
     al_auto(al_freep) char *target = NULL;
     int r;
 
@@ -605,14 +604,8 @@ int al_git_abort_check(const struct al_repo *repo, struct al_run_limits *budget,
             err->remedy = "Nothing has to be given up: go on with what is to be done.";
         return r;
     }
-    if (!repo->vetting->filters.count)
-        return 0;
     target = abort_target(repo);
-    r = al_git_list_changed(repo, target, NULL, budget, &list, err);
-    if (r == 0)
-        r = al_git_check_filters(repo, &list, target, budget, err);
-    al_buffer_clear(&list);
-    return r;
+    return al_git_check_filters_between(repo, target, NULL, budget, err);
 }
 
 int al_git_abort_affected_files(const struct al_repo *repo, struct al_run_limits *budget,

@@ -12,6 +12,7 @@
 #include "gitops/plumbing/filters.h"
 #include "gitops/plumbing/index_facts.h"
 #include "gitops/plumbing/nested.h"
+#include "gitops/reading/worktree_state.h"
 #include "gitops/run.h"
 #include "gitops/vet/vet.h"
 #include "gitops/worktree/beside.h"
@@ -96,18 +97,14 @@ static void find_gitlinks(const struct al_repo *repo, struct queue *queue,
 
 /* --- One submodule --- */
 
-/* A record "XY <path>". */
-static bool take_status(void *payload, char *const *fields)
+static bool take_file(void *payload, const struct al_file_state *file)
 {
     struct scan *scan = payload;
-    const char *line = fields[0];
 
-    if (strlen(line) < 4)
-        return true;
-    if (line[0] == '?')
+    if (file->kind == '?')
         scan->content |= AL_UNTRACKED_CONTENT;
-    else if (line[0] == ' ' && line[1] == 'M')
-        al_strv_add(&scan->modified, line + 3);
+    else if (file->staged == '.' && file->unstaged == 'M')
+        al_strv_add(&scan->modified, file->path);
     else
         scan->content |= AL_MODIFIED_CONTENT;
     return true;
@@ -115,15 +112,10 @@ static bool take_status(void *payload, char *const *fields)
 
 static int read_status(struct scan *scan, const struct al_repo *submodule)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, take_status, scan);
+    al_auto(al_worktree_state_clear) struct al_worktree_state state = AL_WORKTREE_STATE_INIT;
 
-    command.lists_untracked = scan->untracked;
-    al_strv_adds(&command.argv, "git", "status", "--porcelain=1", "-z", "--no-renames",
-                 "--ignore-submodules=dirty",
-                 scan->untracked ? "--untracked-files=normal" : "--untracked-files=no", NULL);
-    return al_git_read_records(&submodule->at, &command, &records, scan->budget, NULL);
+    return al_git_read_worktree_state(submodule, scan->untracked ? "normal" : "no", take_file, scan,
+                                      scan->budget, &state, NULL);
 }
 
 /* git did not run the filters, without which nobody knows whether such a file has changed. */

@@ -297,34 +297,22 @@ static int check_branch(const struct al_repo *repo, const struct al_worktree_add
     return options->start ? 0 : al_worktree_check_free(repo, options->branch, false, budget, err);
 }
 
-/* git would run these programs for the files that it writes. */
-static int check_files(const struct al_repo *repo, const char *commit, struct al_run_limits *budget,
-                       struct al_error *err)
-{
-    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
-    int r = al_git_check_downloaded(repo, commit, NULL, budget, err);
-
-    if (r < 0 || !repo->vetting->filters.count)
-        return r;
-    r = al_git_list_changed(repo, al_git_empty_tree(repo), commit, budget, &list, err);
-    if (r == 0)
-        r = al_git_check_filters(repo, &list, commit, budget, err);
-    al_buffer_clear(&list);
-    return r;
-}
-
 int al_worktree_check_add(const struct al_repo *repo, const struct al_worktree_place *place,
                           const struct al_worktree_add_options *options,
                           struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", options->branch);
+    const char *commit = options->start ? options->start : ref;
     int r = check_name_is_free(repo, place, options->name, err);
 
     if (r == 0)
         r = check_room(repo, place, err);
     if (r == 0)
         r = check_branch(repo, options, budget, err);
-    return r < 0 ? r : check_files(repo, options->start ? options->start : ref, budget, err);
+    if (r == 0)
+        r = al_git_check_downloaded(repo, commit, NULL, budget, err);
+    return r < 0 ? r
+                 : al_git_check_filters_between(repo, al_git_empty_tree(repo), commit, budget, err);
 }
 
 /* --- Making it --- */

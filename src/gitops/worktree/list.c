@@ -7,6 +7,7 @@
 
 #include "gitops/nul_records.h"
 #include "gitops/plumbing/revision.h"
+#include "gitops/reading/worktree_state.h"
 #include "gitops/run.h"
 #include "gitops/worktree/beside.h"
 #include "gitops/worktree/find.h"
@@ -140,47 +141,18 @@ int al_worktree_check_free(const struct al_repo *repo, const char *branch, bool 
 
 /* --- What is in them --- */
 
-struct status {
-    struct al_worktree_counts *counts;
-    bool skips; /* the next record is the old name of a rename */
-};
-
-/* "1 XY …", "2 XY …" and the old name, "u …", "? …" */
-static bool take_status(void *payload, char *const *fields)
-{
-    struct status *status = payload;
-    const char *line = fields[0];
-
-    if (status->skips || !line[0] || !line[1]) {
-        status->skips = false;
-        return true;
-    }
-    status->counts->untracked += line[0] == '?';
-    status->counts->conflicts += line[0] == 'u';
-    if (line[0] == '1' || line[0] == '2') {
-        status->counts->staged += line[2] != '.';
-        status->counts->modified += line[2] && line[3] != '.';
-    }
-    status->skips = line[0] == '2';
-    return true;
-}
-
 static int count(const struct al_repo *repo, struct al_run_limits *budget,
                  struct al_worktree_counts *ret_counts, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
-    struct al_worktree_counts counts = { .known = true };
-    struct status status = { .counts = &counts };
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, take_status, &status);
-    int r;
+    al_auto(al_worktree_state_clear) struct al_worktree_state state = AL_WORKTREE_STATE_INIT;
+    int r = al_git_read_worktree_state(repo, "normal", NULL, NULL, budget, &state, err);
 
-    al_strv_adds(&command.argv, "git", "status", "--porcelain=v2", "-z", "--untracked-files=normal",
-                 "--ignore-submodules=dirty", NULL);
-    command.lists_untracked = true;
-    r = al_git_read_records(&repo->at, &command, &records, budget, err);
     if (r == 0)
-        *ret_counts = counts;
+        *ret_counts = (struct al_worktree_counts){ .known = true,
+                                                   .staged = state.staged,
+                                                   .modified = state.unstaged,
+                                                   .untracked = state.untracked,
+                                                   .conflicts = state.conflicts };
     return r;
 }
 

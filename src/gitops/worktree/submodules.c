@@ -672,22 +672,6 @@ static int write_dot_git(const struct making *making, struct al_error *err)
     return write_file(making->top_fd, ".git", line, err);
 }
 
-/* git would run these programs for the files that it writes. */
-static int check_filters(const struct al_repo *repo, struct al_run_limits *budget,
-                         struct al_error *err)
-{
-    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
-    int r;
-
-    if (!al_git_has_filters(repo))
-        return 0;
-    r = al_git_list_changed(repo, al_git_empty_tree(repo), "HEAD", budget, &list, err);
-    if (r == 0)
-        r = al_git_check_filters(repo, &list, "HEAD", budget, err);
-    al_buffer_clear(&list);
-    return r;
-}
-
 static int check_out(struct making *making, struct al_error *err)
 {
     al_auto(al_worktree_beside_clear) struct al_worktree_beside made = AL_WORKTREE_BESIDE_INIT;
@@ -707,7 +691,8 @@ static int check_out(struct making *making, struct al_error *err)
     if (r == 0)
         r = al_git_check_downloaded(made.repo, "HEAD", NULL, making->budget, err);
     if (r == 0)
-        r = check_filters(made.repo, making->budget, err);
+        r = al_git_check_filters_between(made.repo, al_git_empty_tree(made.repo), "HEAD",
+                                         making->budget, err);
     if (r < 0)
         return r;
     command.class = AL_GIT_WRITE;

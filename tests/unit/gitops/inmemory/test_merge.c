@@ -122,7 +122,7 @@ static void other_attributes_do_not_count(void **state)
     assert_true(merged.conflicted);
 }
 
-static const struct al_merge_conflict *find(const struct al_merged *merged, const char *path)
+static const struct al_conflict *find(const struct al_merged *merged, const char *path)
 {
     for (size_t i = 0; i < merged->count; i++)
         if (!strcmp(merged->conflicts[i].path, path))
@@ -132,7 +132,7 @@ static const struct al_merge_conflict *find(const struct al_merged *merged, cons
 
 static void assert_kind(const struct al_merged *merged, const char *path, const char *kind)
 {
-    const struct al_merge_conflict *conflict = find(merged, path);
+    const struct al_conflict *conflict = find(merged, path);
 
     assert_non_null(conflict);
     assert_string_equal(al_merge_conflict_kind(conflict), kind);
@@ -143,7 +143,7 @@ static void lists_conflicts_with_their_kinds(void **state)
     struct world *w = *state;
     al_auto(al_merged_clear) struct al_merged merged = AL_MERGED_INIT;
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
-    const struct al_merge_conflict *gone;
+    const struct al_conflict *gone;
 
     git_fixture_commit(w->repo, "tab\tand\n\"line", "1\n", "odd");
     git_fixture_commit(w->repo, "gone", "1\n", "gone");
@@ -163,9 +163,9 @@ static void lists_conflicts_with_their_kinds(void **state)
     assert_kind(&merged, "tab\tand\n\"line", "contents");
     assert_kind(&merged, "gone", "modify/delete");
     gone = find(&merged, "gone");
-    assert_string_equal(gone->sides[AL_SIDE_BASE].mode, "100644");
-    assert_string_equal(gone->sides[AL_SIDE_OURS].mode, "100644");
-    assert_string_equal(gone->sides[AL_SIDE_THEIRS].mode, "");
+    assert_int_equal(gone->sides[AL_SIDE_BASE].mode, 0100644);
+    assert_int_equal(gone->sides[AL_SIDE_OURS].mode, 0100644);
+    assert_null(gone->sides[AL_SIDE_THEIRS].oid);
     al_merged_paths(&merged, &paths);
     assert_string_equal(paths.items[0], "a.txt");
     assert_string_equal(paths.items[3], "tab\tand\n\"line");

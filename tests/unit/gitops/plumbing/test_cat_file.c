@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/diff/cat_file.c: objects are read byte for byte however their bytes arrive. */
-#include "gitops/diff/cat_file.h"
+/* gitops/plumbing/cat_file.c: objects are read byte for byte however their bytes arrive. */
+#include "gitops/plumbing/cat_file.h"
 #include "tests/unit/gitops/lib.h"
 
 /* "oid type size|bytes|" of each object. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gitops/diff/cat_file.h"
+#include "gitops/plumbing/cat_file.h"
 
 #include <stdlib.h>
 
