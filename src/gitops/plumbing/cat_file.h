@@ -4,8 +4,8 @@
  *
  * Source: git-cat-file(1) "BATCH OUTPUT".
  */
-#ifndef AL_GITOPS_DIFF_CAT_FILE_H
-#define AL_GITOPS_DIFF_CAT_FILE_H
+#ifndef AL_GITOPS_PLUMBING_CAT_FILE_H
+#define AL_GITOPS_PLUMBING_CAT_FILE_H
 
 #include <stdbool.h>
 #include <stdint.h>
