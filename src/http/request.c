@@ -6,6 +6,7 @@
 
 #include "http/private.h"
 #include "util/clock.h"
+#include "util/lock.h"
 
 /* A body up to this size is written together with the headers.  A larger one is written in blocks
  * of this size, so that a client that takes some of it is seen to. */
@@ -75,9 +76,8 @@ void *al_http_data(const struct al_http_exchange *exchange)
 
 void al_http_delay(struct al_http_exchange *exchange, int64_t delay_ms)
 {
-    pthread_mutex_lock(&exchange->server->lock);
+    al_hold(&exchange->server->lock);
     exchange->not_before_ms = al_clock_ms() + delay_ms;
-    pthread_mutex_unlock(&exchange->server->lock);
 }
 
 /* The caller has the lock. */
@@ -97,37 +97,34 @@ static bool begin_answer(struct al_http_exchange *exchange, unsigned status,
 
 void al_http_add_header(struct al_http_exchange *exchange, const char *name, const char *value)
 {
-    pthread_mutex_lock(&exchange->server->lock);
+    al_hold(&exchange->server->lock);
     if (!exchange->answered) {
         al_strv_add(&exchange->names, name);
         al_strv_add(&exchange->values, value);
     }
-    pthread_mutex_unlock(&exchange->server->lock);
 }
 
 void al_http_answer(struct al_http_exchange *exchange, unsigned status,
                     const struct al_http_header *headers, size_t header_count, const char *body,
                     size_t body_len)
 {
-    pthread_mutex_lock(&exchange->server->lock);
+    al_hold(&exchange->server->lock);
     if (begin_answer(exchange, status, headers, header_count)) {
         if (body_len)
             al_str_add(&exchange->out, body, body_len);
         exchange->ended = true;
         al_http_server_wake(exchange->server);
     }
-    pthread_mutex_unlock(&exchange->server->lock);
 }
 
 void al_http_begin_stream(struct al_http_exchange *exchange, unsigned status,
                           const struct al_http_header *headers, size_t header_count)
 {
-    pthread_mutex_lock(&exchange->server->lock);
+    al_hold(&exchange->server->lock);
     if (begin_answer(exchange, status, headers, header_count)) {
         exchange->stream = true;
         al_http_server_wake(exchange->server);
     }
-    pthread_mutex_unlock(&exchange->server->lock);
 }
 
 bool al_http_send(struct al_http_exchange *exchange, const char *bytes, size_t len)
@@ -135,54 +132,46 @@ bool al_http_send(struct al_http_exchange *exchange, const char *bytes, size_t l
     size_t limit = exchange->server->limits.stream_bytes;
     bool taken;
 
-    pthread_mutex_lock(&exchange->server->lock);
+    al_hold(&exchange->server->lock);
     taken = exchange->stream && !exchange->ended && !exchange->over && !exchange->aborted &&
             exchange->out.len - exchange->out_sent <= limit;
     if (taken) {
         al_str_add(&exchange->out, bytes, len);
         al_http_server_wake(exchange->server);
     }
-    pthread_mutex_unlock(&exchange->server->lock);
     return taken;
 }
 
 void al_http_keep_alive(struct al_http_exchange *exchange, const char *text)
 {
-    pthread_mutex_lock(&exchange->server->lock);
+    al_hold(&exchange->server->lock);
     exchange->keep_alive = text;
-    pthread_mutex_unlock(&exchange->server->lock);
 }
 
 void al_http_end_stream(struct al_http_exchange *exchange)
 {
-    pthread_mutex_lock(&exchange->server->lock);
+    al_hold(&exchange->server->lock);
     if (exchange->stream && !exchange->ended) {
         exchange->ended = true;
         al_http_server_wake(exchange->server);
     }
-    pthread_mutex_unlock(&exchange->server->lock);
 }
 
 void al_http_abort(struct al_http_exchange *exchange)
 {
-    pthread_mutex_lock(&exchange->server->lock);
+    al_hold(&exchange->server->lock);
     if (!exchange->over) {
         exchange->aborted = true;
         al_http_server_wake(exchange->server);
     }
-    pthread_mutex_unlock(&exchange->server->lock);
 }
 
 /* When the answer is to go out: a time that has passed if there was no al_http_delay(), INT64_MAX
  * while there is no answer. */
 static int64_t due_at(struct al_http_exchange *exchange)
 {
-    int64_t due_ms;
-
-    pthread_mutex_lock(&exchange->server->lock);
-    due_ms = exchange->answered ? exchange->not_before_ms : INT64_MAX;
-    pthread_mutex_unlock(&exchange->server->lock);
-    return due_ms;
+    al_hold(&exchange->server->lock);
+    return exchange->answered ? exchange->not_before_ms : INT64_MAX;
 }
 
 /* The caller has the lock.  Sent bytes leave the buffer when they are half of it, so that moving

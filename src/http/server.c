@@ -17,6 +17,7 @@
 #include "http/private.h"
 #include "util/clock.h"
 #include "util/fs.h"
+#include "util/lock.h"
 #include "util/secret.h"
 
 /* The library keeps a connection's headers, and what it builds of a response, in memory of this
@@ -80,11 +81,10 @@ static int watch(struct al_http_server *server, int fd, uint32_t events, void *s
 
 static void count_connections(struct al_http_server *server)
 {
-    pthread_mutex_lock(&server->lock);
+    al_hold(&server->lock);
     server->open = server->count;
     if (!server->open)
         pthread_cond_broadcast(&server->changed);
-    pthread_mutex_unlock(&server->lock);
 }
 
 static void link_in(struct al_http_connection *connection)
@@ -155,7 +155,7 @@ static bool may_go(struct al_http_connection *connection, int64_t now_ms)
 
     if (connection->key || connection->cut)
         return false;
-    pthread_mutex_lock(&connection->server->lock);
+    al_hold(&connection->server->lock);
     switch (connection->phase) {
     case AL_HTTP_IDLE:
     case AL_HTTP_READING:
@@ -169,7 +169,6 @@ static bool may_go(struct al_http_connection *connection, int64_t now_ms)
         may = exchange && !exchange->stream && now_ms - connection->since_ms >= UNREAD_MS;
         break;
     }
-    pthread_mutex_unlock(&connection->server->lock);
     return may;
 }
 
@@ -258,12 +257,8 @@ static void on_connection(void *argument, struct MHD_Connection *library, void *
 /* Whether there is no answer yet, or a stream that goes on. */
 static bool wants_client(struct al_http_exchange *exchange)
 {
-    bool wants;
-
-    pthread_mutex_lock(&exchange->server->lock);
-    wants = !exchange->answered || (exchange->stream && !exchange->ended);
-    pthread_mutex_unlock(&exchange->server->lock);
-    return wants;
+    al_hold(&exchange->server->lock);
+    return !exchange->answered || (exchange->stream && !exchange->ended);
 }
 
 void al_http_connection_tell_gone(struct al_http_connection *connection)
@@ -383,13 +378,12 @@ static int64_t check_all(struct al_http_server *server)
     const int64_t now_ms = al_clock_ms();
     int64_t next_ms = INT64_MAX;
 
-    pthread_mutex_lock(&server->lock);
+    al_hold(&server->lock);
     for (struct al_http_connection *c = server->connections; c; c = c->next) {
         const int64_t at_ms = check(c, now_ms);
 
         next_ms = at_ms < next_ms ? at_ms : next_ms;
     }
-    pthread_mutex_unlock(&server->lock);
     return next_ms;
 }
 
@@ -693,10 +687,9 @@ const struct al_http_address *al_http_server_address(const struct al_http_server
 
 void al_http_server_quiesce(struct al_http_server *server)
 {
-    pthread_mutex_lock(&server->lock);
+    al_hold(&server->lock);
     server->quiesce = true;
     al_http_server_wake(server);
-    pthread_mutex_unlock(&server->lock);
 }
 
 static struct timespec at(int64_t ms)
@@ -707,15 +700,12 @@ static struct timespec at(int64_t ms)
 bool al_http_server_drain(struct al_http_server *server, int64_t wait_ms)
 {
     struct timespec until = at(al_clock_ms() + wait_ms);
-    bool empty;
 
     al_http_server_quiesce(server);
-    pthread_mutex_lock(&server->lock);
+    al_hold(&server->lock);
     while (server->open && pthread_cond_timedwait(&server->changed, &server->lock, &until) == 0)
         ;
-    empty = !server->open;
-    pthread_mutex_unlock(&server->lock);
-    return empty;
+    return !server->open;
 }
 
 void al_http_server_free(struct al_http_server *server)

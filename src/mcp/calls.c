@@ -12,6 +12,7 @@
 #include "tool/mounts.h"
 #include "tool/tool.h"
 #include "util/clock.h"
+#include "util/lock.h"
 #include "util/progress.h"
 #include "wire/sink.h"
 
@@ -231,11 +232,10 @@ static void cancel_inflight(struct al_inflight *call)
 
 void al_calls_close(struct al_calls *calls)
 {
-    (void)pthread_mutex_lock(&calls->lock);
+    al_hold(&calls->lock);
     calls->closing = true;
     for (struct al_inflight *call = calls->inflight; call; call = call->next)
         cancel_inflight(call);
-    (void)pthread_mutex_unlock(&calls->lock);
 }
 
 void al_calls_clear(struct al_calls *calls)
@@ -249,54 +249,44 @@ bool al_calls_wait_idle(struct al_calls *calls, int timeout_ms)
     const int64_t end_ms = al_clock_ms() + timeout_ms;
     const struct timespec end = { .tv_sec = (time_t)(end_ms / 1000),
                                   .tv_nsec = (long)(end_ms % 1000) * 1000000 };
-    bool is_idle;
     int r = 0;
 
-    (void)pthread_mutex_lock(&calls->lock);
+    al_hold(&calls->lock);
     while (calls->nunanswered && r == 0)
         r = pthread_cond_timedwait(&calls->idle, &calls->lock, &end);
-    is_idle = !calls->nunanswered;
-    (void)pthread_mutex_unlock(&calls->lock);
-    return is_idle;
+    return !calls->nunanswered;
 }
 
 size_t al_calls_count(struct al_calls *calls)
 {
-    size_t count;
-
-    (void)pthread_mutex_lock(&calls->lock);
-    count = calls->nunanswered;
-    (void)pthread_mutex_unlock(&calls->lock);
-    return count;
+    al_hold(&calls->lock);
+    return calls->nunanswered;
 }
 
 bool al_calls_has_scope(struct al_calls *calls, const struct al_call_scope *scope)
 {
     const struct al_inflight *call;
 
-    (void)pthread_mutex_lock(&calls->lock);
+    al_hold(&calls->lock);
     for (call = calls->inflight; call && call->spec.scope != scope; call = call->next)
         ;
-    (void)pthread_mutex_unlock(&calls->lock);
     return call != NULL;
 }
 
 void al_calls_cancel_scope(struct al_calls *calls, const struct al_call_scope *scope)
 {
-    (void)pthread_mutex_lock(&calls->lock);
+    al_hold(&calls->lock);
     for (struct al_inflight *call = calls->inflight; call; call = call->next)
         if (call->spec.scope == scope)
             cancel_inflight(call);
-    (void)pthread_mutex_unlock(&calls->lock);
 }
 
 void al_calls_cancel_sink(struct al_calls *calls, const struct al_message_sink *sink)
 {
-    (void)pthread_mutex_lock(&calls->lock);
+    al_hold(&calls->lock);
     for (struct al_inflight *call = calls->inflight; call; call = call->next)
         if (call->spec.reply.sink == sink)
             cancel_inflight(call);
-    (void)pthread_mutex_unlock(&calls->lock);
 }
 
 struct al_inflight *al_calls_find(struct al_calls *calls, const struct al_call_scope *scope,
@@ -313,11 +303,10 @@ void al_calls_cancel(struct al_calls *calls, const struct al_call_scope *scope, 
 {
     struct al_inflight *call;
 
-    (void)pthread_mutex_lock(&calls->lock);
+    al_hold(&calls->lock);
     call = al_calls_find(calls, scope, id);
     if (call)
         cancel_inflight(call);
-    (void)pthread_mutex_unlock(&calls->lock);
 }
 
 /* The thread is woken only if it would come too late: waking it for each call with a progress
@@ -341,11 +330,10 @@ static void schedule_progress(struct al_inflight *call, int64_t at_ms)
 
 void al_calls_set_waiting(struct al_inflight *call, const char *waiting_for)
 {
-    (void)pthread_mutex_lock(&call->calls->lock);
+    al_hold(&call->calls->lock);
     call->waiting_for = waiting_for;
     if (waiting_for)
         schedule_progress(call, al_clock_ms());
-    (void)pthread_mutex_unlock(&call->calls->lock);
 }
 
 void al_calls_set_waiting_aside(struct al_inflight *call, const char *waiting_for)
@@ -353,12 +341,11 @@ void al_calls_set_waiting_aside(struct al_inflight *call, const char *waiting_fo
     struct al_calls *calls = call->calls;
 
     al_calls_set_waiting(call, waiting_for);
-    (void)pthread_mutex_lock(&calls->lock);
+    al_hold(&calls->lock);
     if (waiting_for)
         al_pool_leave(calls->options.pool, &call->task);
     else if (!call->cancelled)
         al_pool_come_back(calls->options.pool, &call->task);
-    (void)pthread_mutex_unlock(&calls->lock);
 }
 
 /* Caller holds the lock, so that the answer cannot overtake the progress. */
@@ -388,13 +375,12 @@ void al_calls_report(void *payload, const char *line)
 {
     struct al_inflight *call = payload;
 
-    (void)pthread_mutex_lock(&call->calls->lock);
+    al_hold(&call->calls->lock);
     free(call->last_progress);
     call->last_progress = al_strdup(line);
     if (line && call->spec.progress_token && !call->cancelled &&
         al_clock_ms() - call->progress_sent_ms >= AL_PROGRESS_STEP_MS)
         send_progress(call);
-    (void)pthread_mutex_unlock(&call->calls->lock);
 }
 
 bool al_calls_unregister(struct al_inflight *call)
@@ -403,7 +389,7 @@ bool al_calls_unregister(struct al_inflight *call)
     struct al_inflight **at;
     bool cancelled;
 
-    (void)pthread_mutex_lock(&calls->lock);
+    al_hold(&calls->lock);
     for (at = &calls->inflight; *at != call; at = &(*at)->next)
         ;
     *at = call->next;
@@ -413,7 +399,6 @@ bool al_calls_unregister(struct al_inflight *call)
         call->spec.scope->quota->nbytes -= call->nbytes;
     }
     cancelled = call->cancelled;
-    (void)pthread_mutex_unlock(&calls->lock);
     return !cancelled;
 }
 

@@ -11,6 +11,7 @@
 #include "guard/rules/approval.h"
 #include "proc/cancel.h"
 #include "util/clock.h"
+#include "util/lock.h"
 #include "wire/jsonrpc.h"
 #include "wire/sink.h"
 
@@ -94,18 +95,16 @@ bool al_client_requests_reserve(struct al_client_requests *requests)
 {
     bool reserved;
 
-    (void)pthread_mutex_lock(&requests->lock);
+    al_hold(&requests->lock);
     reserved = requests->nreserved < AL_ELICITATIONS_MAX;
     requests->nreserved += reserved;
-    (void)pthread_mutex_unlock(&requests->lock);
     return reserved;
 }
 
 void al_client_requests_release(struct al_client_requests *requests)
 {
-    (void)pthread_mutex_lock(&requests->lock);
+    al_hold(&requests->lock);
     requests->nreserved--;
-    (void)pthread_mutex_unlock(&requests->lock);
 }
 
 static void send_request(struct al_message_sink *sink, const char *id, const char *method,
@@ -132,11 +131,10 @@ static void cancel_request(struct al_message_sink *sink, const char *id, const c
 
 static void add_pending(struct al_client_requests *requests, struct al_client_request *request)
 {
-    (void)pthread_mutex_lock(&requests->lock);
+    al_hold(&requests->lock);
     request->id = al_asprintf("\"airlock-%lu\"", ++requests->nsent);
     request->next = requests->pending;
     requests->pending = request;
-    (void)pthread_mutex_unlock(&requests->lock);
 }
 
 /* Whether the request was answered.  A later response is ignored. */
@@ -145,12 +143,11 @@ static bool remove_pending(struct al_client_requests *requests, struct al_client
     struct al_client_request **at;
     bool answered;
 
-    (void)pthread_mutex_lock(&requests->lock);
+    al_hold(&requests->lock);
     for (at = &requests->pending; *at != request; at = &(*at)->next)
         ;
     *at = request->next;
     answered = request->answered;
-    (void)pthread_mutex_unlock(&requests->lock);
     return answered;
 }
 
@@ -212,12 +209,11 @@ int al_client_requests_ask(struct al_client_requests *requests, struct al_messag
 void al_client_requests_answer(struct al_client_requests *requests,
                                const struct al_rpc_message *message)
 {
-    const uint64_t one = 1;
     struct al_client_request *request;
 
     if (!message->id)
         return;
-    (void)pthread_mutex_lock(&requests->lock);
+    al_hold(&requests->lock);
     for (request = requests->pending; request; request = request->next)
         if (!request->answered && !strcmp(request->id, message->id))
             break;
@@ -229,7 +225,6 @@ void al_client_requests_answer(struct al_client_requests *requests,
         else if (!json_object_get(message->body, "error"))
             request->result = json_deep_copy(json_object_get(message->body, "result"));
         request->answered = true;
-        (void)!write(request->event_fd, &one, sizeof(one));
+        (void)eventfd_write(request->event_fd, 1);
     }
-    (void)pthread_mutex_unlock(&requests->lock);
 }

@@ -7,6 +7,7 @@
 #include "mcp/offer.h"
 #include "tool/call.h"
 #include "tool/mounts.h"
+#include "util/lock.h"
 #include "wire/sink.h"
 
 #define CHANGED "\"method\":\"notifications/tools/list_changed\""
@@ -46,10 +47,9 @@ static void on_change(void *payload)
 {
     struct al_listings *listings = payload;
 
-    (void)pthread_mutex_lock(&listings->lock);
+    al_hold(&listings->lock);
     for (struct al_listing *listing = listings->first; listing; listing = listing->next)
         tell(listing);
-    (void)pthread_mutex_unlock(&listings->lock);
 }
 
 void al_listings_init(struct al_listings *listings, struct al_mounts *mounts)
@@ -69,10 +69,9 @@ void al_listing_init(struct al_listing *listing, struct al_listings *listings,
                      struct al_offer *offer)
 {
     *listing = (struct al_listing){ .listings = listings, .offer = offer };
-    (void)pthread_mutex_lock(&listings->lock);
+    al_hold(&listings->lock);
     listing->next = listings->first;
     listings->first = listing;
-    (void)pthread_mutex_unlock(&listings->lock);
 }
 
 void al_listing_clear(struct al_listing *listing)
@@ -123,9 +122,8 @@ void al_listing_add(struct al_listing *listing, struct al_cancel *cancel, struct
 
 void al_listing_set_legacy(struct al_listing *listing, struct al_message_sink *sink)
 {
-    (void)pthread_mutex_lock(&listing->listings->lock);
+    al_hold(&listing->listings->lock);
     listing->legacy = sink;
-    (void)pthread_mutex_unlock(&listing->listings->lock);
 }
 
 /* Caller holds the lock.  The place of a subscription; its end: there is none. */
@@ -152,7 +150,7 @@ bool al_listing_subscribe(struct al_listing *listing, const char *id, struct al_
 {
     bool opens;
 
-    (void)pthread_mutex_lock(&listing->listings->lock);
+    al_hold(&listing->listings->lock);
     opens = find(listing, id, sink) == listing->nsubscriptions &&
             listing->nsubscriptions < AL_SUBSCRIPTIONS_MAX;
     if (opens) {
@@ -162,7 +160,6 @@ bool al_listing_subscribe(struct al_listing *listing, const char *id, struct al_
         listing->subscriptions[listing->nsubscriptions++] =
             (struct al_subscription){ al_strdup(id), sink, wants };
     }
-    (void)pthread_mutex_unlock(&listing->listings->lock);
     return opens;
 }
 
@@ -170,29 +167,26 @@ void al_listing_unsubscribe(struct al_listing *listing, const char *id)
 {
     size_t at;
 
-    (void)pthread_mutex_lock(&listing->listings->lock);
+    al_hold(&listing->listings->lock);
     at = find(listing, id, NULL);
     if (at < listing->nsubscriptions)
         drop(listing, at);
-    (void)pthread_mutex_unlock(&listing->listings->lock);
 }
 
 void al_listing_drop_sink(struct al_listing *listing, const struct al_message_sink *sink)
 {
     size_t at;
 
-    (void)pthread_mutex_lock(&listing->listings->lock);
+    al_hold(&listing->listings->lock);
     while ((at = find(listing, NULL, sink)) < listing->nsubscriptions)
         drop(listing, at);
-    (void)pthread_mutex_unlock(&listing->listings->lock);
 }
 
 void al_listing_end(struct al_listing *listing, void (*end)(struct al_message_sink *sink))
 {
-    (void)pthread_mutex_lock(&listing->listings->lock);
+    al_hold(&listing->listings->lock);
     while (listing->nsubscriptions) {
         end(listing->subscriptions[listing->nsubscriptions - 1].sink);
         drop(listing, listing->nsubscriptions - 1);
     }
-    (void)pthread_mutex_unlock(&listing->listings->lock);
 }

@@ -7,13 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "mcp/inflight.h"
 #include "proc/cancel.h"
 #include "tool/call.h"
 #include "util/clock.h"
+#include "util/lock.h"
+#include "util/secret.h"
 
 #define PREFIX      "airlock-question-"
 #define REQUEST_KEY "question"
@@ -30,20 +31,10 @@ struct al_parked {
 
 static int make_state(struct al_parked *parked, struct al_error *err)
 {
-    unsigned char bytes[TOKEN_BYTES];
-    size_t at = strlen(PREFIX);
-
-    if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
-        return al_error_errno(err, errno, "cannot get random bytes");
-    memcpy(parked->state, PREFIX, at);
-    for (size_t i = 0; i < sizeof(bytes); i++) {
-        static const char digits[] = "0123456789abcdef";
-
-        parked->state[at++] = digits[bytes[i] >> 4];
-        parked->state[at++] = digits[bytes[i] & 15];
-    }
-    parked->state[at] = '\0';
-    return 0;
+    memcpy(parked->state, PREFIX, strlen(PREFIX));
+    return al_random_hex(TOKEN_BYTES, parked->state + strlen(PREFIX))
+               ? 0
+               : al_error_errno(err, errno, "cannot get random bytes");
 }
 
 /* Take the request away from the call.  The id "" is no JSON, so no request has it. */
@@ -52,7 +43,7 @@ static bool park(struct al_inflight *call, struct al_parked *parked, char **ret_
 {
     bool parks;
 
-    (void)pthread_mutex_lock(&call->calls->lock);
+    al_hold(&call->calls->lock);
     parks = !call->cancelled;
     if (parks) {
         *ret_id = call->spec.id;
@@ -62,7 +53,6 @@ static bool park(struct al_inflight *call, struct al_parked *parked, char **ret_
         free(al_take(&call->spec.progress_token));
         call->parked = parked;
     }
-    (void)pthread_mutex_unlock(&call->calls->lock);
     return parks;
 }
 
@@ -96,10 +86,9 @@ static void wait_for_answer(const struct al_parked *parked, struct al_cancel *ca
 /* The answer; NULL: there is none, and the call is not answered either. */
 static json_t *unpark(struct al_inflight *call, struct al_parked *parked)
 {
-    (void)pthread_mutex_lock(&call->calls->lock);
+    al_hold(&call->calls->lock);
     call->parked = NULL;
     call->cancelled |= !parked->result;
-    (void)pthread_mutex_unlock(&call->calls->lock);
     return parked->result;
 }
 
@@ -154,8 +143,6 @@ static bool is_same_call(const struct al_inflight *call, const struct al_call_sp
 /* Caller holds the lock. */
 static void resume(struct al_inflight *call, struct al_call_spec *spec, const json_t *response)
 {
-    const uint64_t one = 1;
-
     free(call->spec.id);
     call->spec.id = al_take(&spec->id);
     call->spec.progress_token = al_take(&spec->progress_token);
@@ -164,7 +151,7 @@ static void resume(struct al_inflight *call, struct al_call_spec *spec, const js
     if (call->spec.progress_token)
         al_calls_schedule(call->calls, call->progress_due_ms);
     call->parked->result = json_deep_copy(response); /* the message belongs to the reader */
-    (void)!write(call->parked->event_fd, &one, sizeof(one));
+    (void)eventfd_write(call->parked->event_fd, 1);
 }
 
 enum al_rpc_code al_parking_resume(struct al_calls *calls, struct al_call_spec *spec,
@@ -175,7 +162,7 @@ enum al_rpc_code al_parking_resume(struct al_calls *calls, struct al_call_spec *
     enum al_rpc_code code = AL_RPC_INVALID_PARAMS;
     struct al_inflight *call;
 
-    (void)pthread_mutex_lock(&calls->lock);
+    al_hold(&calls->lock);
     call = find_parked(calls, spec->scope, al_json_get_string(params, "requestState"));
     if (!call)
         *ret_problem = "no call waits with this requestState: it was answered, or nobody answered "
@@ -191,6 +178,5 @@ enum al_rpc_code al_parking_resume(struct al_calls *calls, struct al_call_spec *
         code = AL_RPC_OK;
     if (code == AL_RPC_OK)
         resume(call, spec, response);
-    (void)pthread_mutex_unlock(&calls->lock);
     return code;
 }

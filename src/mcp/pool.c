@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "proc/proc.h"
+#include "util/lock.h"
 #include "util/mem.h"
 
 /*
@@ -249,11 +250,10 @@ void al_pool_leave(struct al_pool *pool, struct al_task *task)
 
 void al_pool_come_back(struct al_pool *pool, struct al_task *task)
 {
-    (void)pthread_mutex_lock(&pool->lock);
+    al_hold(&pool->lock);
     if (task->left)
         count(task, 1);
     task->left = false;
-    (void)pthread_mutex_unlock(&pool->lock);
 }
 
 void al_pool_free(struct al_pool *pool)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "guard/text.h"
+#include "util/lock.h"
 #include "util/utf8.h"
 #include "wire/jsonrpc.h"
 #include "wire/protocol_version.h"
@@ -102,12 +103,8 @@ struct al_reply al_batch_expect(struct al_batch *batch)
 
 size_t al_batch_bytes(struct al_batch *batch)
 {
-    size_t bytes;
-
-    (void)pthread_mutex_lock(&batch->lock);
-    bytes = batch->items.len;
-    (void)pthread_mutex_unlock(&batch->lock);
-    return bytes;
+    al_hold(&batch->lock);
+    return batch->items.len;
 }
 
 static void finish(struct al_batch *batch)

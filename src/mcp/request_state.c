@@ -8,6 +8,7 @@
 #include <sys/random.h>
 
 #include "util/clock.h"
+#include "util/lock.h"
 
 #define KEY_BYTES 32
 
@@ -156,10 +157,6 @@ static bool spend(struct al_request_states *states, const struct al_request_stat
 
 bool al_request_state_spend(struct al_request_states *states, const struct al_request_state *state)
 {
-    bool spent_now;
-
-    (void)pthread_mutex_lock(&states->lock);
-    spent_now = spend(states, state);
-    (void)pthread_mutex_unlock(&states->lock);
-    return spent_now;
+    al_hold(&states->lock);
+    return spend(states, state);
 }

@@ -307,9 +307,7 @@ static bool watch(const struct al_review_door *door, int fd)
 
 void al_door_kick(const struct al_review_door *door)
 {
-    const uint64_t one = 1;
-
-    (void)!write(door->kick_fd, &one, sizeof(one));
+    (void)eventfd_write(door->kick_fd, 1);
 }
 
 static struct al_review_door *open_door(const struct al_strv *dirs, bool attends)

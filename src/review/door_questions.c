@@ -72,7 +72,7 @@ static const char *add_question(struct al_review_door *door, const struct al_doo
         return "has longer questions than fit here";
     if (!is_entry(entry) || al_review_list_find(list, al_json_get_string(entry, "id")))
         return "has a question that cannot be shown; its version may be another one";
-    list->items = al_reallocarray(list->items, list->count + 1, sizeof(*list->items));
+    list->items = al_grow(list->items, list->count, sizeof(*list->items));
     while (at > 0 && compare(list->items[at - 1].entry, entry) > 0)
         at--;
     memmove(&list->items[at + 1], &list->items[at], (list->count - at) * sizeof(*list->items));

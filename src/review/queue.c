@@ -16,6 +16,7 @@
 #include "proc/cancel.h"
 #include "review/message.h"
 #include "util/clock.h"
+#include "util/lock.h"
 
 struct al_review_queue {
     uint32_t wait_s;
@@ -109,7 +110,7 @@ bool al_review_begin(struct al_review_queue *queue, const struct al_approval_req
                                            .wanted_fd = -1,
                                            .whole = AL_STR_INIT,
                                            .answer = AL_APPROVAL_ANSWER_INIT };
-    (void)pthread_mutex_lock(&queue->lock);
+    al_hold(&queue->lock);
     has_room = queue->count < AL_REVIEW_ENTRIES_MAX;
     if (has_room) {
         al_clock_iso(ret_entry->time);
@@ -124,7 +125,6 @@ bool al_review_begin(struct al_review_queue *queue, const struct al_approval_req
         queue->count++;
         report_change(queue);
     }
-    (void)pthread_mutex_unlock(&queue->lock);
     return has_room;
 }
 
@@ -192,7 +192,7 @@ int al_review_answer(struct al_review_queue *queue, const char *id, enum al_answ
     struct al_review_entry *entry;
     int r = 0;
 
-    (void)pthread_mutex_lock(&queue->lock);
+    al_hold(&queue->lock);
     entry = find(queue, id);
     if (!entry) {
         r = al_error_set(err, AL_ERR_NOT_FOUND, "this question no longer waits");
@@ -206,7 +206,6 @@ int al_review_answer(struct al_review_queue *queue, const char *id, enum al_answ
             al_approval_answer_set_reason(&entry->answer, reason);
         settle(queue, entry, AL_REVIEW_ANSWERED);
     }
-    (void)pthread_mutex_unlock(&queue->lock);
     return r;
 }
 
@@ -225,27 +224,23 @@ bool al_review_next(struct al_review_queue *queue, uint64_t from, struct al_str 
 {
     const struct al_review_entry *entry;
 
-    (void)pthread_mutex_lock(&queue->lock);
+    al_hold(&queue->lock);
     entry = oldest(queue, from);
     if (entry) {
         al_review_add_entry(entry, out);
         *ret_serial = entry->serial;
         memcpy(ret_id, entry->id, sizeof(entry->id));
     }
-    (void)pthread_mutex_unlock(&queue->lock);
     return entry != NULL;
 }
 
 bool al_review_has(struct al_review_queue *queue, uint64_t serial)
 {
     const struct al_review_entry *entry;
-    bool has;
 
-    (void)pthread_mutex_lock(&queue->lock);
+    al_hold(&queue->lock);
     entry = oldest(queue, serial);
-    has = entry && entry->serial == serial;
-    (void)pthread_mutex_unlock(&queue->lock);
-    return has;
+    return entry && entry->serial == serial;
 }
 
 int64_t al_review_expire(struct al_review_queue *queue)
@@ -253,28 +248,25 @@ int64_t al_review_expire(struct al_review_queue *queue)
     const int64_t now_ms = al_clock_ms();
     int64_t next_ms = INT64_MAX;
 
-    (void)pthread_mutex_lock(&queue->lock);
+    al_hold(&queue->lock);
     /* All wait equally long, so the first is due first. */
     while (queue->first && queue->first->deadline_ms <= now_ms)
         settle(queue, queue->first, AL_REVIEW_OVER);
     if (queue->first)
         next_ms = queue->first->deadline_ms;
-    (void)pthread_mutex_unlock(&queue->lock);
     return next_ms;
 }
 
 void al_review_attach(struct al_review_queue *queue)
 {
-    (void)pthread_mutex_lock(&queue->lock);
+    al_hold(&queue->lock);
     queue->nattached++;
-    (void)pthread_mutex_unlock(&queue->lock);
 }
 
 void al_review_detach(struct al_review_queue *queue)
 {
-    (void)pthread_mutex_lock(&queue->lock);
+    al_hold(&queue->lock);
     queue->nattached--;
-    (void)pthread_mutex_unlock(&queue->lock);
 }
 
 bool al_review_is_attached(struct al_review_queue *queue)
@@ -314,18 +306,16 @@ static struct al_review_entry *find_serial(struct al_review_queue *queue, uint64
 
 int al_review_ask_text(struct al_review_queue *queue, const char *id, uint64_t *ret_serial)
 {
-    const uint64_t one = 1;
     struct al_review_entry *entry;
 
-    (void)pthread_mutex_lock(&queue->lock);
+    al_hold(&queue->lock);
     entry = find(queue, id);
     if (entry) {
         *ret_serial = entry->serial;
         entry->nreaders++;
         if (!entry->is_made)
-            (void)!write(entry->wanted_fd, &one, sizeof(one));
+            (void)eventfd_write(entry->wanted_fd, 1);
     }
-    (void)pthread_mutex_unlock(&queue->lock);
     return entry ? 0 : AL_ERR_NOT_FOUND;
 }
 
@@ -345,7 +335,7 @@ enum al_review_whole al_review_take_text(struct al_review_queue *queue, uint64_t
     enum al_review_whole found = AL_REVIEW_WHOLE_GONE;
     struct al_review_entry *entry;
 
-    (void)pthread_mutex_lock(&queue->lock);
+    al_hold(&queue->lock);
     entry = find_serial(queue, serial);
     if (entry)
         found = !entry->is_made  ? AL_REVIEW_WHOLE_COMES
@@ -357,7 +347,6 @@ enum al_review_whole al_review_take_text(struct al_review_queue *queue, uint64_t
         al_str_add(ret_text, entry->whole.buf, entry->whole.len);
     if (found == AL_REVIEW_WHOLE_FAILED || found == AL_REVIEW_WHOLE_HERE)
         drop_reader(entry);
-    (void)pthread_mutex_unlock(&queue->lock);
     return found;
 }
 
@@ -365,29 +354,25 @@ void al_review_leave_text(struct al_review_queue *queue, uint64_t serial)
 {
     struct al_review_entry *entry;
 
-    (void)pthread_mutex_lock(&queue->lock);
+    al_hold(&queue->lock);
     entry = find_serial(queue, serial);
     if (entry)
         drop_reader(entry);
-    (void)pthread_mutex_unlock(&queue->lock);
 }
 
 bool al_review_wants_text(struct al_review_queue *queue, struct al_review_entry *entry)
 {
     uint64_t count;
-    bool wants;
 
-    (void)pthread_mutex_lock(&queue->lock);
+    al_hold(&queue->lock);
     (void)!read(entry->wanted_fd, &count, sizeof(count));
-    wants = entry->state == AL_REVIEW_WAITS && entry->nreaders && !entry->is_made;
-    (void)pthread_mutex_unlock(&queue->lock);
-    return wants;
+    return entry->state == AL_REVIEW_WAITS && entry->nreaders && !entry->is_made;
 }
 
 void al_review_give_text(struct al_review_queue *queue, struct al_review_entry *entry,
                          struct al_str *text, const char *problem)
 {
-    (void)pthread_mutex_lock(&queue->lock);
+    al_hold(&queue->lock);
     if (entry->state == AL_REVIEW_WAITS && entry->nreaders) {
         entry->whole = *text;
         *text = AL_STR_INIT;
@@ -395,5 +380,4 @@ void al_review_give_text(struct al_review_queue *queue, struct al_review_entry *
         entry->is_made = true;
         report_change(queue);
     }
-    (void)pthread_mutex_unlock(&queue->lock);
 }

@@ -19,6 +19,7 @@
 #include "review/message.h"
 #include "review/place.h"
 #include "util/fs.h"
+#include "util/lock.h"
 #include "util/utf8.h"
 
 #ifndef SO_PEERPIDFD
@@ -383,9 +384,8 @@ struct al_review_server {
 static void on_change(void *payload)
 {
     const struct al_review_server *server = payload;
-    const uint64_t one = 1;
 
-    (void)!write(server->change_fd, &one, sizeof(one));
+    (void)eventfd_write(server->change_fd, 1);
 }
 
 static int watch(const struct al_review_server *server, int fd, void *data)
@@ -433,12 +433,9 @@ static int open_dir(const struct al_strv *dirs, int *ret_fd, struct al_error *er
 static bool is_attended(void *payload)
 {
     struct al_review_server *server = payload;
-    bool attended;
 
-    (void)pthread_mutex_lock(&server->lock);
-    attended = server->dir_fd >= 0 && al_review_place_is_attended(server->dir_fd);
-    (void)pthread_mutex_unlock(&server->lock);
-    return attended;
+    al_hold(&server->lock);
+    return server->dir_fd >= 0 && al_review_place_is_attended(server->dir_fd);
 }
 
 int al_review_server_listen(struct al_review_server *server, const struct al_strv *dirs,
@@ -584,10 +581,9 @@ void al_review_server_run(struct al_review_server *server)
 
 void al_review_server_remove(struct al_review_server *server)
 {
-    (void)pthread_mutex_lock(&server->lock);
+    al_hold(&server->lock);
     if (server->dir_fd >= 0)
         al_review_place_remove(server->dir_fd);
-    (void)pthread_mutex_unlock(&server->lock);
 }
 
 void al_review_server_free(struct al_review_server *server)

@@ -41,7 +41,7 @@ struct scanned {
 /* Files, sorted by path. */
 struct scan {
     struct scanned *items;
-    size_t count, capacity;
+    size_t count;
 };
 
 /* The state of the backend. */
@@ -455,10 +455,7 @@ struct walk {
 
 static void add_file(struct scan *scan, const char *path, const struct stat *st)
 {
-    if (scan->count == scan->capacity) {
-        scan->capacity = scan->capacity ? 2 * scan->capacity : 64;
-        scan->items = al_reallocarray(scan->items, scan->capacity, sizeof(*scan->items));
-    }
+    scan->items = al_grow(scan->items, scan->count, sizeof(*scan->items));
     scan->items[scan->count++] =
         (struct scanned){ .path = al_strdup(path), .id = al_file_id_from(st), .mode = st->st_mode };
 }

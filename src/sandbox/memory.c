@@ -20,7 +20,7 @@ struct entry {
 /* The files, sorted by path. */
 struct memory {
     struct entry *items;
-    size_t count, capacity;
+    size_t count;
     uint64_t used; /* the sum of cost_of() */
 };
 
@@ -54,10 +54,7 @@ static struct entry *insert(struct memory *memory, const char *path)
 {
     size_t at = lower_bound(memory, path);
 
-    if (memory->count == memory->capacity) {
-        memory->capacity = memory->capacity ? 2 * memory->capacity : 64;
-        memory->items = al_reallocarray(memory->items, memory->capacity, sizeof(*memory->items));
-    }
+    memory->items = al_grow(memory->items, memory->count, sizeof(*memory->items));
     memmove(&memory->items[at + 1], &memory->items[at],
             (memory->count++ - at) * sizeof(*memory->items));
     memory->items[at] = (struct entry){ .path = al_strdup(path), .mode = AL_SANDBOX_MODE_FILE };

@@ -6,6 +6,7 @@
 
 #include "guard/text.h"
 #include "sandbox/backend.h"
+#include "util/lock.h"
 
 int al_sandbox_new(const struct al_sandbox_options *options, struct al_sandbox **ret_sandbox,
                    struct al_error *err)
@@ -91,12 +92,8 @@ int al_sandbox_full(const struct al_sandbox *sandbox, uint64_t used, struct al_e
 static int put(struct al_sandbox *sandbox, const struct al_sandbox_file *file,
                const struct al_str *content, struct al_error *err)
 {
-    int r;
-
-    (void)pthread_mutex_lock(&sandbox->lock);
-    r = sandbox->backend->put(sandbox, file, content, err);
-    (void)pthread_mutex_unlock(&sandbox->lock);
-    return r;
+    al_hold(&sandbox->lock);
+    return sandbox->backend->put(sandbox, file, content, err);
 }
 
 /* Too large for the sandbox as a whole, whatever it holds. */
@@ -129,14 +126,10 @@ int al_sandbox_write(struct al_sandbox *sandbox, const char *path, const void *d
 int al_sandbox_remove(struct al_sandbox *sandbox, const char *path,
                       const struct al_sandbox_version *over, struct al_error *err)
 {
-    int r;
-
     if (!*path)
         return al_sandbox_is_directory(path, err);
-    (void)pthread_mutex_lock(&sandbox->lock);
-    r = sandbox->backend->remove(sandbox, path, over, err);
-    (void)pthread_mutex_unlock(&sandbox->lock);
-    return r;
+    al_hold(&sandbox->lock);
+    return sandbox->backend->remove(sandbox, path, over, err);
 }
 
 /* Files whose content arrives. */

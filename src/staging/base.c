@@ -25,10 +25,7 @@ void al_base_clear(struct al_base *base)
 
 void al_base_set(struct al_base *base, const char *path, unsigned mode, const struct al_oid *oid)
 {
-    if (base->count == base->capacity) {
-        base->capacity = base->capacity ? 2 * base->capacity : 64;
-        base->items = al_reallocarray(base->items, base->capacity, sizeof(*base->items));
-    }
+    base->items = al_grow(base->items, base->count, sizeof(*base->items));
     base->items[base->count] = (struct al_base_file){
         .path = al_strdup(path), .mode = mode, .order = base->count, .oid = *oid
     };

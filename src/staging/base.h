@@ -32,7 +32,6 @@ struct al_base_file {
 struct al_base {
     struct al_base_file *items;
     size_t count;
-    size_t capacity;
     size_t sorted; /**< private: the first entries, which are in order */
     json_t *heads; /**< see al_heads_set(); NULL: none */
 };

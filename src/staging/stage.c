@@ -56,9 +56,7 @@ static int load_base(struct al_staging *staging, const char *key, struct al_run_
 static void add(struct al_changes *changes, const struct al_sandbox_file *file,
                 enum al_staged_operation operation)
 {
-    if (!(changes->count & (changes->count - 1))) /* 0 or a power of two: there is no more room */
-        changes->items = al_reallocarray(changes->items, changes->count ? 2 * changes->count : 1,
-                                         sizeof(*changes->items));
+    changes->items = al_grow(changes->items, changes->count, sizeof(*changes->items));
     changes->items[changes->count++] = (struct al_staged_file){ .path = al_strdup(file->path),
                                                                 .operation = operation,
                                                                 .mode = file->mode,

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,6 +19,7 @@
 #include "sandbox/sandbox.h"
 #include "staging/stage.h"
 #include "util/fs.h"
+#include "util/secret.h"
 
 #define LOCK_POLL_MS     10
 #define PACKED_MAX_BYTES (64u << 20)
@@ -208,12 +208,8 @@ static void make_key(const char *first, const char *second, char ret_key[KEY_DIG
 
 static int make_random_key(char ret_key[KEY_DIGITS + 1], struct al_error *err)
 {
-    unsigned char bytes[KEY_DIGITS / 2];
-
-    if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+    if (!al_random_hex(KEY_DIGITS / 2, ret_key))
         return al_error_errno(err, errno, "cannot get random numbers");
-    for (size_t i = 0; i < sizeof(bytes); i++)
-        (void)snprintf(ret_key + 2 * i, 3, "%02x", bytes[i]);
     *ret_key = MEMORY;
     return 0;
 }

@@ -9,6 +9,7 @@
 #include "proc/cancel.h"
 #include "upstream/private.h"
 #include "util/clock.h"
+#include "util/lock.h"
 #include "wire/jsonrpc.h"
 
 /* --- Waiting for the server --- */
@@ -22,12 +23,11 @@ int al_upstream_wait_begin(struct al_upstream *server, struct al_upstream_wait *
                                        .failure = AL_ERROR_INIT };
     if (wait->event_fd < 0)
         return al_error_errno(err, errno, "cannot create an event descriptor");
-    (void)pthread_mutex_lock(&server->lock);
+    al_hold(&server->lock);
     wait->nfailures = server->nfailures;
     for (at = &server->waits; *at; at = &(*at)->next)
         ;
     *at = wait;
-    (void)pthread_mutex_unlock(&server->lock);
     return 0;
 }
 
@@ -121,10 +121,9 @@ static const struct al_upstream_tools *take_tools(struct al_upstream *server, bo
 {
     const struct al_upstream_tools *tools = NULL;
 
-    (void)pthread_mutex_lock(&server->lock);
+    al_hold(&server->lock);
     if (server->tools && !(fresh && server->list_is_old && !server->ending))
         tools = al_upstream_tools_ref(server->tools);
-    (void)pthread_mutex_unlock(&server->lock);
     return tools;
 }
 
@@ -295,9 +294,8 @@ static void reply(struct al_upstream *server, const char *id, json_t *result)
     } else {
         al_rpc_add_error(&line, id, AL_RPC_INTERNAL_ERROR, "the client gave no answer");
     }
-    (void)pthread_mutex_lock(&server->lock);
+    al_hold(&server->lock);
     (void)al_upstream_send(server, &line);
-    (void)pthread_mutex_unlock(&server->lock);
 }
 
 /* Ask the client.  The time that it takes does not count. */
@@ -316,12 +314,11 @@ static int ask(struct exchange *exchange, const char *method, const json_t *para
 /* Note which question is being asked, so that it can be withdrawn; NULL: none is. */
 static void set_asking(struct exchange *exchange, const char *id, struct al_cancel *cancel)
 {
-    (void)pthread_mutex_lock(&exchange->server->lock);
+    al_hold(&exchange->server->lock);
     exchange->wait.asking_id = id;
     exchange->wait.asking = cancel;
     if (cancel && exchange->wait.answered)
         al_cancel_fire(cancel);
-    (void)pthread_mutex_unlock(&exchange->server->lock);
 }
 
 /* Ask one question of a legacy server.  One that was withdrawn gets no answer. */
@@ -366,7 +363,7 @@ static struct event next_event(struct exchange *exchange)
     struct al_upstream_wait *wait = &exchange->wait;
     struct event event = { .question = NULL };
 
-    (void)pthread_mutex_lock(&exchange->server->lock);
+    al_hold(&exchange->server->lock);
     event.answered = wait->answered;
     if (!wait->answered && wait->has_progress) {
         event.has_progress = true;
@@ -378,7 +375,6 @@ static struct event next_event(struct exchange *exchange)
         wait->questions = event.question->next;
         wait->nquestions--;
     }
-    (void)pthread_mutex_unlock(&exchange->server->lock);
     return event;
 }
 
@@ -434,7 +430,7 @@ static int take_result(struct exchange *exchange, json_t **ret_result, struct al
     struct al_upstream_wait *wait = &exchange->wait;
     int r = 0;
 
-    (void)pthread_mutex_lock(&exchange->server->lock);
+    al_hold(&exchange->server->lock);
     *ret_result = al_take(&wait->result);
     if (!*ret_result) {
         r = wait->failure.status ? wait->failure.status : AL_ERR_EXECUTION;
@@ -446,7 +442,6 @@ static int take_result(struct exchange *exchange, json_t **ret_result, struct al
     }
     wait->answered = false;
     al_upstream_free_questions(wait);
-    (void)pthread_mutex_unlock(&exchange->server->lock);
     return r;
 }
 

@@ -19,6 +19,7 @@
 #include "upstream/private.h"
 #include "util/clock.h"
 #include "util/fs.h"
+#include "util/lock.h"
 #include "util/log.h"
 #include "wire/jsonrpc.h"
 
@@ -58,13 +59,12 @@ static int open_writer(struct al_upstream *server, int fd, struct al_error *err)
 {
     int r;
 
-    (void)pthread_mutex_lock(&server->lock);
+    al_hold(&server->lock);
     r = al_message_writer_init(&server->out, fd, err);
     server->is_open = r == 0;
     server->in_fd = fd;
     server->has_answered = server->was_ready = false;
     server->nstarts++;
-    (void)pthread_mutex_unlock(&server->lock);
     return r;
 }
 
@@ -276,12 +276,11 @@ static bool holds_errors(struct al_upstream_link *link)
  * room for it. */
 static void watch_writer(struct al_upstream *server, struct pollfd *fds)
 {
-    (void)pthread_mutex_lock(&server->lock);
+    al_hold(&server->lock);
     fds[IN_QUEUED] = (struct pollfd){ .fd = server->out.wake_fd, .events = POLLIN };
     fds[IN_ROOM] = (struct pollfd){ .fd = -1, .events = POLLOUT };
     if (al_message_writer_flush(&server->out))
         fds[IN_ROOM].fd = server->out.fd;
-    (void)pthread_mutex_unlock(&server->lock);
 }
 
 static int time_left_ms(int64_t deadline_ms)
@@ -340,12 +339,11 @@ void al_upstream_link_ask(struct al_upstream_link *link, struct al_upstream_requ
     struct al_upstream *server = link->server;
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
-    (void)pthread_mutex_lock(&server->lock);
+    al_hold(&server->lock);
     *request = (struct al_upstream_request){ .next = link->requests, .id = ++server->last_id };
     link->requests = request;
     al_upstream_add_request(&line, request->id, method, params);
     (void)al_upstream_send(server, &line);
-    (void)pthread_mutex_unlock(&server->lock);
 }
 
 void al_upstream_link_forget(struct al_upstream_link *link, struct al_upstream_request *request)
@@ -367,9 +365,8 @@ static void notify(struct al_upstream_link *link, const char *method)
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
     al_str_addf(&line, "{\"jsonrpc\":\"2.0\",\"method\":\"%s\"}", method);
-    (void)pthread_mutex_lock(&link->server->lock);
+    al_hold(&link->server->lock);
     (void)al_upstream_send(link->server, &line);
-    (void)pthread_mutex_unlock(&link->server->lock);
 }
 
 int al_upstream_link_await(struct al_upstream_link *link, const struct al_upstream_request *a,
@@ -467,12 +464,11 @@ static void note_server(struct al_upstream_link *link, const json_t *info,
     al_auto(al_freep) char *version = al_upstream_line(al_json_get_string(info, "version"), 50);
 
     link->has_tools = json_object_get(capabilities, "tools") != NULL;
-    (void)pthread_mutex_lock(&server->lock);
+    al_hold(&server->lock);
     free(server->program);
     server->program =
         name ? al_asprintf("%s%s%s", name, version ? " " : "", version ? version : "") : NULL;
     server->revision = link->revision;
-    (void)pthread_mutex_unlock(&server->lock);
 }
 
 /* Ask a modern server to tell when its tools change. */
@@ -587,13 +583,12 @@ static int shake_hands(struct al_upstream_link *link, int64_t deadline_ms, char 
 
 static void set_phase(struct al_upstream *server, enum al_upstream_phase phase)
 {
-    (void)pthread_mutex_lock(&server->lock);
+    al_hold(&server->lock);
     server->phase = phase;
     server->was_ready |= phase == AL_UPSTREAM_READY;
     if (phase == AL_UPSTREAM_READY)
         al_error_clear(&server->problem);
     al_upstream_signal_all(server);
-    (void)pthread_mutex_unlock(&server->lock);
 }
 
 /* Wait until the server may be started.  False: it is to be ended. */
@@ -636,7 +631,7 @@ static void fail_waits(struct al_upstream *server)
 /* The process has ended, or could not be started; `why` is taken over. */
 static void note_failure(struct al_upstream *server, struct al_error *why)
 {
-    (void)pthread_mutex_lock(&server->lock);
+    al_hold(&server->lock);
     if (server->has_answered)
         server->streak = 0;
     server->has_answered = false;
@@ -650,18 +645,16 @@ static void note_failure(struct al_upstream *server, struct al_error *why)
     server->phase = AL_UPSTREAM_WAITING;
     server->list_is_old = false;
     fail_waits(server);
-    (void)pthread_mutex_unlock(&server->lock);
 }
 
 static void note_end(struct al_upstream *server)
 {
-    (void)pthread_mutex_lock(&server->lock);
+    al_hold(&server->lock);
     server->phase = AL_UPSTREAM_ENDED;
     al_error_clear(&server->problem);
     (void)al_error_set(&server->problem, AL_ERR_EXECUTION, "MCP server '%s' is being ended",
                        server->settings.name);
     fail_waits(server);
-    (void)pthread_mutex_unlock(&server->lock);
 }
 
 /* --- One process --- */
@@ -686,10 +679,9 @@ static int read_tools(struct al_upstream_link *link, int64_t deadline_ms, char *
 /* The list of before stays, and nobody waits for another one. */
 static void keep_tools(struct al_upstream *server)
 {
-    (void)pthread_mutex_lock(&server->lock);
+    al_hold(&server->lock);
     server->list_is_old = false;
     al_upstream_signal_all(server);
-    (void)pthread_mutex_unlock(&server->lock);
 }
 
 /* Serve until something ends it.  A list that has changed is read again, but not all the time. */
@@ -825,15 +817,12 @@ void al_upstream_start(struct al_upstream *server)
 
 void al_upstream_end(struct al_upstream *server)
 {
-    const uint64_t one = 1;
-
-    (void)pthread_mutex_lock(&server->lock);
+    al_hold(&server->lock);
     server->ending = true;
     if (!server->has_thread)
         server->phase = AL_UPSTREAM_ENDED;
-    (void)!write(server->wake_fd, &one, sizeof(one));
+    (void)eventfd_write(server->wake_fd, 1);
     al_upstream_signal_all(server);
-    (void)pthread_mutex_unlock(&server->lock);
 }
 
 void al_upstream_free(struct al_upstream *server)
@@ -864,7 +853,7 @@ void al_upstream_get_state(struct al_upstream *server, struct al_upstream_state 
 {
     const int64_t now = al_clock_ms();
 
-    (void)pthread_mutex_lock(&server->lock);
+    al_hold(&server->lock);
     *ret_state = (struct al_upstream_state){
         .phase = server->phase,
         .confined = server->settings.confine,
@@ -878,7 +867,6 @@ void al_upstream_get_state(struct al_upstream *server, struct al_upstream_state 
     };
     if (server->phase == AL_UPSTREAM_WAITING && server->next_start_ms > now)
         ret_state->next_start_ms = (uint32_t)(server->next_start_ms - now);
-    (void)pthread_mutex_unlock(&server->lock);
 }
 
 void al_upstream_state_clear(struct al_upstream_state *state)

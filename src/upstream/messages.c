@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ctype.h>
 #include <stdlib.h>
-#include <unistd.h>
+#include <sys/eventfd.h>
 
 #include "proc/cancel.h"
 #include "upstream/private.h"
 #include "util/clock.h"
+#include "util/lock.h"
 #include "wire/jsonrpc.h"
 
 void al_upstream_signal(struct al_upstream_wait *wait)
 {
-    const uint64_t one = 1;
-
-    (void)!write(wait->event_fd, &one, sizeof(one));
+    (void)eventfd_write(wait->event_fd, 1);
 }
 
 void al_upstream_signal_all(struct al_upstream *server)
@@ -258,7 +257,7 @@ static void take_progress(struct al_upstream *server, const struct al_rpc_messag
 
     if (!json_is_number(progress))
         return;
-    (void)pthread_mutex_lock(&server->lock);
+    al_hold(&server->lock);
     wait = find_wait(server, id_number(token));
     if (wait) {
         al_upstream_drop_progress(wait);
@@ -271,7 +270,6 @@ static void take_progress(struct al_upstream *server, const struct al_rpc_messag
         };
         al_upstream_signal(wait);
     }
-    (void)pthread_mutex_unlock(&server->lock);
 }
 
 /* Caller holds the lock.  Remove the question from those that wait. */
@@ -297,14 +295,13 @@ static void take_withdrawal(struct al_upstream *server, const struct al_rpc_mess
 
     if (!id)
         return;
-    (void)pthread_mutex_lock(&server->lock);
+    al_hold(&server->lock);
     for (struct al_upstream_wait *wait = server->waits; wait; wait = wait->next) {
         if (wait->asking_id && !strcmp(wait->asking_id, id))
             al_cancel_fire(wait->asking);
         else
             remove_question(wait, id);
     }
-    (void)pthread_mutex_unlock(&server->lock);
 }
 
 static void take_change(struct al_upstream_link *link)
@@ -312,9 +309,8 @@ static void take_change(struct al_upstream_link *link)
     struct al_upstream *server = link->server;
 
     link->list_changed = true;
-    (void)pthread_mutex_lock(&server->lock);
+    al_hold(&server->lock);
     server->list_is_old = true;
-    (void)pthread_mutex_unlock(&server->lock);
 }
 
 static void take_notification(struct al_upstream_link *link, const struct al_rpc_message *message)
@@ -336,9 +332,8 @@ static void refuse(struct al_upstream *server, const char *id, enum al_rpc_code 
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
     al_rpc_add_error(&line, id, code, text);
-    (void)pthread_mutex_lock(&server->lock);
+    al_hold(&server->lock);
     (void)al_upstream_send(server, &line);
-    (void)pthread_mutex_unlock(&server->lock);
 }
 
 static void take_ping(struct al_upstream *server, const char *id)
@@ -348,9 +343,8 @@ static void take_ping(struct al_upstream *server, const char *id)
     al_rpc_begin_result(&line, id);
     al_str_adds(&line, "{}");
     al_rpc_end(&line);
-    (void)pthread_mutex_lock(&server->lock);
+    al_hold(&server->lock);
     (void)al_upstream_send(server, &line);
-    (void)pthread_mutex_unlock(&server->lock);
 }
 
 /* Hand the question to the oldest call that takes one: the message does not say which call it
@@ -362,7 +356,7 @@ static bool hand_over(struct al_upstream *server, const struct al_rpc_message *m
     struct al_upstream_question **at;
     struct al_upstream_wait *wait;
 
-    (void)pthread_mutex_lock(&server->lock);
+    al_hold(&server->lock);
     for (wait = server->waits; wait; wait = wait->next)
         if (wait->id && wait->asks && wait->nquestions < AL_UPSTREAM_QUESTIONS_MAX)
             break;
@@ -377,7 +371,6 @@ static bool hand_over(struct al_upstream *server, const struct al_rpc_message *m
         wait->nquestions++;
         al_upstream_signal(wait);
     }
-    (void)pthread_mutex_unlock(&server->lock);
     return wait != NULL;
 }
 
@@ -470,12 +463,11 @@ void al_upstream_take_unreadable(struct al_upstream_link *link, const char *line
             own->done = true;
             own->message = al_strdup("the answer is too large");
         }
-    (void)pthread_mutex_lock(&server->lock);
+    al_hold(&server->lock);
     for (struct al_upstream_wait *wait = server->waits; wait; wait = wait->next)
         if (may_answer(id, wait->id)) {
             (void)al_error_set(&wait->failure, AL_ERR_EXECUTION, "MCP server '%s' sent %s",
                                server->settings.name, problem);
             al_upstream_answer(wait);
         }
-    (void)pthread_mutex_unlock(&server->lock);
 }

@@ -302,7 +302,7 @@ int al_upstream_wait_ready(struct al_upstream *server, const struct al_upstream_
 /** A list that is being read.  Set up with AL_UPSTREAM_LIST_INIT. */
 struct al_upstream_list {
     struct al_upstream_tool *items;
-    size_t count, room;
+    size_t count;
     size_t nleft_out;
     char *left_out; /**< why the first tool was left out, one line; NULL: none was */
 };

@@ -88,7 +88,7 @@ static void make_env(const struct al_upstream_settings *settings, struct al_strv
 struct rules {
     const struct al_roots *roots; /* with what belongs to them */
     struct al_confine_rule *items;
-    size_t count, room;
+    size_t count;
     struct al_strv paths;
     int *fds;
     size_t nfds;
@@ -105,10 +105,7 @@ static void rules_clear(struct rules *rules)
 
 static void add_rule(struct rules *rules, struct al_confine_rule rule)
 {
-    if (rules->count == rules->room) {
-        rules->room = rules->room ? 2 * rules->room : 64;
-        rules->items = al_reallocarray(rules->items, rules->room, sizeof(*rules->items));
-    }
+    rules->items = al_grow(rules->items, rules->count, sizeof(*rules->items));
     rules->items[rules->count++] = rule;
 }
 

@@ -341,10 +341,7 @@ static void add_tool(struct al_upstream_list *list, const json_t *tool)
         leave_out(list, tool, problem);
         return;
     }
-    if (list->count == list->room) {
-        list->room = list->room ? 2 * list->room : 16;
-        list->items = al_reallocarray(list->items, list->room, sizeof(*list->items));
-    }
+    list->items = al_grow(list->items, list->count, sizeof(*list->items));
     list->items[list->count++] = take_tool(tool);
 }
 
@@ -366,7 +363,7 @@ const struct al_upstream_tools *al_upstream_list_finish(struct al_upstream_list 
     atomic_init(&shared->refs, 1);
     shared->tools =
         (struct al_upstream_tools){ .items = al_take(&list->items), .count = list->count };
-    list->count = list->room = 0;
+    list->count = 0;
     return &shared->tools;
 }
 

@@ -44,6 +44,12 @@ void *al_reallocarray(void *old, size_t count, size_t size)
     return p;
 }
 
+/* There is room up to the next power of two. */
+void *al_grow(void *items, size_t count, size_t size)
+{
+    return count & (count - 1) ? items : al_reallocarray(items, count ? 2 * count : 1, size);
+}
+
 char *al_strdup(const char *text)
 {
     return text ? al_strndup(text, strlen(text)) : NULL;

@@ -28,6 +28,9 @@ void *al_calloc(size_t count, size_t size);
 /** Resize to `count` items of `size` bytes; aborts on overflow as well. */
 void *al_reallocarray(void *old, size_t count, size_t size);
 
+/** Make room for one more item behind `count` in an array that nothing else makes larger. */
+void *al_grow(void *items, size_t count, size_t size);
+
 /** Copy a string; NULL gives NULL. */
 char *al_strdup(const char *text);
 

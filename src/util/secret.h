@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Files with secrets: they are read only if nobody else may know what is in them. */
+/* Files with secrets, which are read only if nobody else may know what is in them; and new secrets.
+ */
 #ifndef AL_UTIL_SECRET_H
 #define AL_UTIL_SECRET_H
 
@@ -8,6 +9,11 @@
 
 #include "util/error.h"
 #include "util/str.h"
+
+/** Make random digits, hexadecimal, two for each byte; at most AL_RANDOM_BYTES_MAX bytes.  False:
+ * there is no random number. */
+bool al_random_hex(size_t nbytes, char *ret_text);
+#define AL_RANDOM_BYTES_MAX 32
 
 /** What a file is, for messages and for its rights. */
 struct al_secret_kind {

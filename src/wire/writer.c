@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "util/clock.h"
+#include "util/lock.h"
 
 /*
  * Choose how to write without blocking.  O_NONBLOCK may not be set, because the open file
@@ -126,7 +127,7 @@ void al_message_writer_send(struct al_message_writer *out, struct al_str *line)
     size_t done = 0;
 
     al_str_addc(line, '\n');
-    (void)pthread_mutex_lock(&out->lock);
+    al_hold(&out->lock);
     if (out->queue.len == 0)
         done = write_some(out, line->buf, line->len);
     if (done < line->len && !out->dead) {
@@ -134,7 +135,6 @@ void al_message_writer_send(struct al_message_writer *out, struct al_str *line)
             (void)eventfd_write(out->wake_fd, 1);
         al_str_add(&out->queue, line->buf + done, line->len - done);
     }
-    (void)pthread_mutex_unlock(&out->lock);
 }
 
 /* Drop written bytes once they are more than the queued ones, so that each byte is moved at most
@@ -154,7 +154,7 @@ bool al_message_writer_flush(struct al_message_writer *out)
 {
     bool more;
 
-    (void)pthread_mutex_lock(&out->lock);
+    al_hold(&out->lock);
     out->sent += write_some(out, out->queue.buf + out->sent, out->queue.len - out->sent);
     more = out->sent < out->queue.len && !out->dead;
     if (!more) {
@@ -162,18 +162,13 @@ bool al_message_writer_flush(struct al_message_writer *out)
         out->sent = 0;
     }
     drop_sent(out);
-    (void)pthread_mutex_unlock(&out->lock);
     return more;
 }
 
 static size_t queued_bytes(struct al_message_writer *out)
 {
-    size_t bytes;
-
-    (void)pthread_mutex_lock(&out->lock);
-    bytes = out->queue.len - out->sent;
-    (void)pthread_mutex_unlock(&out->lock);
-    return bytes;
+    al_hold(&out->lock);
+    return out->queue.len - out->sent;
 }
 
 void al_message_writer_drain(struct al_message_writer *out, int idle_ms)
@@ -204,8 +199,7 @@ bool al_message_writer_dead(struct al_message_writer *out)
 {
     bool dead;
 
-    (void)pthread_mutex_lock(&out->lock);
+    al_hold(&out->lock);
     dead = out->dead;
-    (void)pthread_mutex_unlock(&out->lock);
     return dead;
 }

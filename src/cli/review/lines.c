@@ -99,8 +99,7 @@ size_t al_review_cut(const char *text, size_t len, struct al_review_line **ret_l
         do {
             const size_t piece = piece_of(at, (size_t)(end - at));
 
-            if ((count & (count - 1)) == 0) /* a power of two, or 0: no room */
-                lines = al_reallocarray(lines, count ? 2 * count : 1, sizeof(*lines));
+            lines = al_grow(lines, count, sizeof(*lines));
             lines[count++] = (struct al_review_line){
                 .text = at, .len = piece, .kind = kind, .continues = at > begin
             };

@@ -197,14 +197,6 @@ static void drop(struct al_item_list *list, size_t count)
         memmove(list->items, list->items + count, list->count * sizeof(*list->items));
 }
 
-static struct al_item *append(struct al_item_list *list)
-{
-    if ((list->count & (list->count - 1)) == 0) /* a power of two, or 0: there may be no room */
-        list->items =
-            al_reallocarray(list->items, list->count ? 2 * list->count : 1, sizeof(*list->items));
-    return &list->items[list->count++];
-}
-
 static int compare(const void *one, const void *two)
 {
     return strcmp(al_item_get(one, "time"), al_item_get(two, "time"));
@@ -220,8 +212,11 @@ static void sort(struct al_item_list *list)
 static struct al_item *add(struct al_model *model, enum al_item_kind kind, const char *key,
                            json_t *record)
 {
-    struct al_item *item = append(&model->parts[kind]);
+    struct al_item_list *list = &model->parts[kind];
+    struct al_item *item;
 
+    list->items = al_grow(list->items, list->count, sizeof(*list->items));
+    item = &list->items[list->count++];
     *item = (struct al_item){ .kind = kind, .record = record };
     (void)snprintf(item->key, sizeof(item->key), "%s", key);
     return item;

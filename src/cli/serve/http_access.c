@@ -13,6 +13,7 @@
 #include "config/tokens.h"
 #include "guard/agent.h"
 #include "guard/root.h"
+#include "util/lock.h"
 
 /* A configuration that principals borrow grants and rules from. */
 struct al_rules {
@@ -487,7 +488,7 @@ struct al_principal *al_http_access_find(struct al_http_access *access, const ch
     struct al_principal *principal = NULL;
     const struct reading *now;
 
-    (void)pthread_mutex_lock(&access->lock);
+    al_hold(&access->lock);
     now = access->now;
     if (al_http_access_needs_no_token(access)) {
         principal = al_principal_ref(now->entries[0].principal);
@@ -496,38 +497,25 @@ struct al_principal *al_http_access_find(struct al_http_access *access, const ch
         if (found)
             principal = al_principal_ref(now->entries[found - now->tokens.items].principal);
     }
-    (void)pthread_mutex_unlock(&access->lock);
     return principal;
 }
 
 bool al_http_access_accepts_host(struct al_http_access *access, const struct al_http_place *place,
                                  const char *host)
 {
-    bool is_accepted;
-
-    (void)pthread_mutex_lock(&access->lock);
-    is_accepted = al_http_accepts_host(place, &access->now->rules->config.serve.hosts, host);
-    (void)pthread_mutex_unlock(&access->lock);
-    return is_accepted;
+    al_hold(&access->lock);
+    return al_http_accepts_host(place, &access->now->rules->config.serve.hosts, host);
 }
 
 bool al_http_access_accepts_origin(struct al_http_access *access, const struct al_http_place *place,
                                    const char *origin)
 {
-    bool is_accepted;
-
-    (void)pthread_mutex_lock(&access->lock);
-    is_accepted = al_http_accepts_origin(place, &access->now->rules->config.serve.origins, origin);
-    (void)pthread_mutex_unlock(&access->lock);
-    return is_accepted;
+    al_hold(&access->lock);
+    return al_http_accepts_origin(place, &access->now->rules->config.serve.origins, origin);
 }
 
 bool al_http_access_is_configured_origin(struct al_http_access *access, const char *origin)
 {
-    bool is_configured;
-
-    (void)pthread_mutex_lock(&access->lock);
-    is_configured = al_http_is_configured_origin(&access->now->rules->config.serve.origins, origin);
-    (void)pthread_mutex_unlock(&access->lock);
-    return is_configured;
+    al_hold(&access->lock);
+    return al_http_is_configured_origin(&access->now->rules->config.serve.origins, origin);
 }

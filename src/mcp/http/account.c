@@ -4,12 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/random.h>
 
 #include "guard/rules/approval.h"
 #include "mcp/http/private.h"
 #include "mcp/service.h"
 #include "util/clock.h"
+#include "util/lock.h"
+#include "util/secret.h"
 
 static struct al_peer *peer_of(struct al_call_scope *scope)
 {
@@ -59,20 +60,6 @@ struct al_peer *al_peer_new(struct al_account *account, bool is_modern)
     return peer;
 }
 
-bool al_peer_make_id(struct al_peer *peer)
-{
-    static const char digits[] = "0123456789abcdef";
-    unsigned char bytes[AL_SESSION_ID_CHARS / 2];
-
-    if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
-        return false;
-    for (size_t i = 0; i < sizeof(bytes); i++) {
-        peer->id[2 * i] = digits[bytes[i] >> 4];
-        peer->id[2 * i + 1] = digits[bytes[i] & 15];
-    }
-    return true;
-}
-
 struct al_peer *al_peer_ref(struct al_peer *peer)
 {
     al_call_scope_ref(&peer->dispatch.scope);
@@ -96,12 +83,8 @@ void al_peer_count_open(struct al_peer *peer, bool opens)
 
 unsigned long al_peer_number_stream(struct al_peer *peer)
 {
-    unsigned long number;
-
-    (void)pthread_mutex_lock(&peer->streams_lock);
-    number = ++peer->nstreams;
-    (void)pthread_mutex_unlock(&peer->streams_lock);
-    return number;
+    al_hold(&peer->streams_lock);
+    return ++peer->nstreams;
 }
 
 /* Caller holds the lock.  Take the ended streams beyond the limit out of the list. */
@@ -152,13 +135,12 @@ struct al_stream *al_peer_find_stream(struct al_peer *peer, unsigned long number
 {
     struct al_stream *stream;
 
-    (void)pthread_mutex_lock(&peer->streams_lock);
+    al_hold(&peer->streams_lock);
     stream = number ? peer->streams : peer->server_stream;
     while (stream && number && stream->number != number)
         stream = stream->next;
     if (stream)
         (void)al_stream_ref(stream);
-    (void)pthread_mutex_unlock(&peer->streams_lock);
     return stream;
 }
 
@@ -290,13 +272,12 @@ static struct al_account *get(struct al_accounts *accounts, struct al_principal 
 {
     struct al_account *account;
 
-    (void)pthread_mutex_lock(&accounts->lock);
+    al_hold(&accounts->lock);
     account = find_account(accounts, principal);
     if (!account && makes && !atomic_load(&principal->revoked))
         account = add_account(accounts, principal);
     if (account)
         (void)al_account_ref(account);
-    (void)pthread_mutex_unlock(&accounts->lock);
     return account;
 }
 
@@ -312,12 +293,8 @@ struct al_account *al_accounts_open(struct al_accounts *accounts, struct al_prin
 
 struct al_peer *al_account_modern(struct al_account *account)
 {
-    struct al_peer *peer;
-
-    (void)pthread_mutex_lock(&account->accounts->lock);
-    peer = account->modern ? al_peer_ref(account->modern) : NULL;
-    (void)pthread_mutex_unlock(&account->accounts->lock);
-    return peer;
+    al_hold(&account->accounts->lock);
+    return account->modern ? al_peer_ref(account->modern) : NULL;
 }
 
 struct al_peer *al_account_add_session(struct al_account *account)
@@ -328,7 +305,7 @@ struct al_peer *al_account_add_session(struct al_account *account)
     (void)pthread_mutex_lock(&accounts->lock);
     if (account->modern && account->nsessions < accounts->limits.sessions_per_token)
         peer = al_peer_new(account, false);
-    if (peer && !al_peer_make_id(peer)) {
+    if (peer && !al_random_hex(AL_SESSION_ID_CHARS / 2, peer->id)) {
         al_peer_end(peer);
         al_peer_unref(peer);
         peer = NULL;
@@ -360,12 +337,11 @@ struct al_peer *al_account_find_session(struct al_account *account, const char *
 {
     struct al_peer *peer;
 
-    (void)pthread_mutex_lock(&account->accounts->lock);
+    al_hold(&account->accounts->lock);
     for (peer = account->sessions; peer && strcmp(peer->id, id) != 0; peer = peer->next)
         ;
     if (peer)
         (void)al_peer_ref(peer);
-    (void)pthread_mutex_unlock(&account->accounts->lock);
     return peer;
 }
 

@@ -234,9 +234,6 @@ struct al_peer {
 /** Make a peer of an account, which it references. */
 struct al_peer *al_peer_new(struct al_account *account, bool is_modern);
 
-/** Give a legacy peer its id.  False: there are no random bytes. */
-bool al_peer_make_id(struct al_peer *peer);
-
 struct al_peer *al_peer_ref(struct al_peer *peer);
 /** NULL is fine. */
 void al_peer_unref(struct al_peer *peer);

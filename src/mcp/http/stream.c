@@ -4,6 +4,7 @@
 
 #include "http/server.h"
 #include "mcp/http/private.h"
+#include "util/lock.h"
 #include "util/mem.h"
 
 void al_event_store_init(struct al_event_store *store, size_t max_bytes)
@@ -37,7 +38,7 @@ void al_event_store_push(struct al_event_store *store, struct al_stream *stream,
 
 void al_event_store_end(struct al_event_store *store, struct al_stream *stream)
 {
-    (void)pthread_mutex_lock(&store->lock);
+    al_hold(&store->lock);
     if (!stream->is_stored && stream->events.count) {
         stream->is_stored = true;
         stream->older = store->newest;
@@ -47,7 +48,6 @@ void al_event_store_end(struct al_event_store *store, struct al_stream *stream)
             store->oldest = stream;
         store->newest = stream;
     }
-    (void)pthread_mutex_unlock(&store->lock);
 }
 
 /* Caller holds the lock of the store. */
@@ -80,13 +80,12 @@ static struct al_stream *take_oldest(struct al_event_store *store, const struct 
 {
     struct al_stream *stream;
 
-    (void)pthread_mutex_lock(&store->lock);
+    al_hold(&store->lock);
     stream = store->oldest;
     while (stream && (stream == except || !al_stream_try_ref(stream)))
         stream = stream->newer;
     if (stream)
         unlink_stream(store, stream);
-    (void)pthread_mutex_unlock(&store->lock);
     return stream;
 }
 
@@ -457,18 +456,16 @@ void al_stream_refuse(struct al_stream *stream, unsigned status, int retry_after
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
     al_rpc_add_error(&line, NULL, AL_RPC_INVALID_REQUEST, problem);
-    (void)pthread_mutex_lock(&stream->lock);
+    al_hold(&stream->lock);
     if (!stream->ended)
         answer_plainly(stream, status, retry_after_s, &line);
-    (void)pthread_mutex_unlock(&stream->lock);
 }
 
 void al_stream_answer(struct al_stream *stream, unsigned status, const struct al_str *line)
 {
-    (void)pthread_mutex_lock(&stream->lock);
+    al_hold(&stream->lock);
     if (!stream->ended)
         answer_plainly(stream, status, 0, line);
-    (void)pthread_mutex_unlock(&stream->lock);
 }
 
 /* Caller holds the lock. */
@@ -496,11 +493,10 @@ bool al_stream_attach(struct al_stream *stream, struct al_http_exchange *exchang
 {
     bool has;
 
-    (void)pthread_mutex_lock(&stream->lock);
+    al_hold(&stream->lock);
     has = al_events_has_after(&stream->events, after);
     if (has)
         attach(stream, exchange, after);
-    (void)pthread_mutex_unlock(&stream->lock);
     return has;
 }
 
@@ -508,12 +504,11 @@ void al_stream_attach_rest(struct al_stream *stream, struct al_http_exchange *ex
 {
     unsigned long after;
 
-    (void)pthread_mutex_lock(&stream->lock);
+    al_hold(&stream->lock);
     after = stream->sent;
     if (!al_events_has_after(&stream->events, after))
         after = stream->events.last - stream->events.count;
     attach(stream, exchange, after);
-    (void)pthread_mutex_unlock(&stream->lock);
 }
 
 void al_stream_detach(struct al_stream *stream, struct al_http_exchange *exchange)
@@ -527,57 +522,45 @@ void al_stream_detach(struct al_stream *stream, struct al_http_exchange *exchang
 
 void al_stream_set_modern(struct al_stream *stream)
 {
-    (void)pthread_mutex_lock(&stream->lock);
+    al_hold(&stream->lock);
     stream->is_modern = true;
-    (void)pthread_mutex_unlock(&stream->lock);
 }
 
 void al_stream_set_peer(struct al_stream *stream, struct al_peer *peer)
 {
-    (void)pthread_mutex_lock(&stream->lock);
+    al_hold(&stream->lock);
     stream->peer = peer;
     stream->store = &peer->account->events;
     if (stream->exchange)
         al_peer_count_open(peer, true);
-    (void)pthread_mutex_unlock(&stream->lock);
 }
 
 struct al_peer *al_stream_get_peer(struct al_stream *stream)
 {
     struct al_peer *peer;
 
-    (void)pthread_mutex_lock(&stream->lock);
+    al_hold(&stream->lock);
     peer = stream->peer ? al_peer_ref(stream->peer) : NULL;
-    (void)pthread_mutex_unlock(&stream->lock);
     return peer;
 }
 
 bool al_stream_mark_gone(struct al_stream *stream, const struct al_http_exchange *exchange)
 {
-    bool cancels;
-
-    (void)pthread_mutex_lock(&stream->lock);
+    al_hold(&stream->lock);
     /* Which era the request is of may be found out later. */
     stream->left |= !stream->ended && stream->exchange == exchange;
-    cancels = is_gone(stream);
-    (void)pthread_mutex_unlock(&stream->lock);
-    return cancels;
+    return is_gone(stream);
 }
 
 bool al_stream_is_gone(struct al_stream *stream)
 {
-    bool gone;
-
-    (void)pthread_mutex_lock(&stream->lock);
-    gone = is_gone(stream);
-    (void)pthread_mutex_unlock(&stream->lock);
-    return gone;
+    al_hold(&stream->lock);
+    return is_gone(stream);
 }
 
 void al_stream_close(struct al_stream *stream)
 {
-    (void)pthread_mutex_lock(&stream->lock);
+    al_hold(&stream->lock);
     if (!stream->ended)
         answer_nothing(stream);
-    (void)pthread_mutex_unlock(&stream->lock);
 }

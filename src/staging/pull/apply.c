@@ -148,9 +148,7 @@ static bool read_change(void *payload, const struct al_bare_change *from)
         !al_oid_parse(from->new_oid, sha256, &item.result.oid))
         return false;
     item.path = al_strdup(from->path);
-    if (!(plan->count & (plan->count - 1))) /* 0 or a power of two: there is no more room */
-        plan->items =
-            al_reallocarray(plan->items, plan->count ? 2 * plan->count : 1, sizeof(*plan->items));
+    plan->items = al_grow(plan->items, plan->count, sizeof(*plan->items));
     plan->items[plan->count++] = item;
     return true;
 }

@@ -50,10 +50,7 @@ static unsigned canonical_mode(unsigned mode)
 
 static void add_file(struct al_pull_list *list, const struct al_sandbox_file *file)
 {
-    if (list->count == list->capacity) {
-        list->capacity = list->capacity ? 2 * list->capacity : 256;
-        list->items = al_reallocarray(list->items, list->capacity, sizeof(*list->items));
-    }
+    list->items = al_grow(list->items, list->count, sizeof(*list->items));
     list->items[list->count++] = *file;
 }
 

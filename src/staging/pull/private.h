@@ -14,7 +14,7 @@
  * it is empty. */
 struct al_pull_list {
     struct al_sandbox_file *items;
-    size_t count, capacity;
+    size_t count;
     struct al_strv trees; /**< the ids of all trees below the top, as hex */
 };
 

@@ -275,7 +275,7 @@ struct walk {
     const struct al_staged *staged;
     struct al_str path; /* the one that came last */
     struct part *parts;
-    size_t count, room;
+    size_t count;
 };
 
 static void walk_clear(struct walk *walk)
@@ -289,10 +289,7 @@ static void walk_clear(struct walk *walk)
 
 static void add_part(struct walk *walk, const char *path, size_t dir_len, unsigned bit)
 {
-    if (walk->count == walk->room) {
-        walk->room = walk->room ? 2 * walk->room : 16;
-        walk->parts = al_reallocarray(walk->parts, walk->room, sizeof(*walk->parts));
-    }
+    walk->parts = al_grow(walk->parts, walk->count, sizeof(*walk->parts));
     walk->parts[walk->count++] = (struct part){ al_fold_path(path, dir_len), bit };
 }
 

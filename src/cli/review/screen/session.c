@@ -14,12 +14,10 @@
 
 /* --- The list --- */
 
-static struct al_screen_row *append(struct al_screen_list *list)
+static void append(struct al_screen_list *list, const char *heading, const struct al_item *item)
 {
-    if ((list->count & (list->count - 1)) == 0) /* a power of two, or 0: there may be no room */
-        list->rows =
-            al_reallocarray(list->rows, list->count ? 2 * list->count : 1, sizeof(*list->rows));
-    return &list->rows[list->count++];
+    list->rows = al_grow(list->rows, list->count, sizeof(*list->rows));
+    list->rows[list->count++] = (struct al_screen_row){ .heading = heading, .item = item };
 }
 
 /* Make the list anew. */
@@ -49,9 +47,9 @@ static void fill_list(struct al_screen_session *session)
             if (!al_item_matches(item, state->filter.buf, state->only_changes))
                 continue;
             if (heading)
-                *append(list) = (struct al_screen_row){ .heading = heading };
+                append(list, heading, NULL);
             heading = NULL;
-            *append(list) = (struct al_screen_row){ .item = item };
+            append(list, NULL, item);
         }
     }
 }

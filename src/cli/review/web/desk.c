@@ -16,6 +16,7 @@
 #include "review/door.h"
 #include "util/clock.h"
 #include "util/fs.h"
+#include "util/lock.h"
 
 /* A request that is served. */
 struct al_desk_work {
@@ -293,14 +294,6 @@ void al_desk_request_clear(struct al_desk_request *request)
 
 /* --- From other threads --- */
 
-static void wake(const struct al_desk *desk)
-{
-    const uint64_t one = 1;
-
-    while (write(desk->wake_fd, &one, sizeof(one)) < 0 && errno == EINTR)
-        continue;
-}
-
 bool al_desk_put(struct al_desk *desk, const struct al_desk_request *request)
 {
     bool taken;
@@ -318,7 +311,7 @@ bool al_desk_put(struct al_desk *desk, const struct al_desk_request *request)
     }
     pthread_mutex_unlock(&desk->lock);
     if (taken)
-        wake(desk);
+        (void)eventfd_write(desk->wake_fd, 1);
     return taken;
 }
 
@@ -426,9 +419,8 @@ static void end_work(struct al_desk *desk, struct al_desk_work *work)
     }
     al_desk_request_clear(&work->request);
     free(work);
-    pthread_mutex_lock(&desk->lock);
+    al_hold(&desk->lock);
     desk->count--;
-    pthread_mutex_unlock(&desk->lock);
 }
 
 static void serve_all(struct al_desk *desk)
@@ -452,7 +444,7 @@ static void wait_for_something(struct al_desk *desk)
     struct pollfd fds[3 + AL_DESK_JOBS_MAX];
     const bool is_watched = desk->work || desk->nstreams;
     size_t count = 0;
-    uint64_t ignored;
+    eventfd_t ignored;
 
     fds[count++] = (struct pollfd){ .fd = desk->wake_fd, .events = POLLIN };
     if (desk->door)
@@ -463,8 +455,7 @@ static void wait_for_something(struct al_desk *desk)
         if (work->job && count < AL_COUNT(fds))
             fds[count++] = (struct pollfd){ .fd = al_review_job_fd(work->job), .events = POLLIN };
     (void)poll(fds, count, is_watched || (desk->door && !desk->always_attached) ? TICK_MS : -1);
-    if (read(desk->wake_fd, &ignored, sizeof(ignored)) < 0)
-        return; /* somebody else woke the thread */
+    (void)eventfd_read(desk->wake_fd, &ignored);
 }
 
 /* Only a rollback keeps a desk that stops. */
@@ -547,7 +538,7 @@ void al_desk_stop(struct al_desk *desk)
     pthread_mutex_unlock(&desk->lock);
     if (!is_first)
         return;
-    wake(desk);
+    (void)eventfd_write(desk->wake_fd, 1);
     (void)pthread_join(desk->thread, NULL);
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "cli/review/web/private.h"
+#include "util/lock.h"
+#include "util/secret.h"
 
 struct browser {
     struct al_web_key cookie, csrf;
@@ -37,14 +37,7 @@ void al_web_keys_free(struct al_web_keys *keys)
 
 static bool make(struct al_web_key *key)
 {
-    unsigned char bytes[AL_WEB_KEY_CHARS / 2];
-
-    if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
-        return false;
-    for (size_t i = 0; i < sizeof(bytes); i++)
-        (void)snprintf(key->text + 2 * i, 3, "%02x", bytes[i]);
-    explicit_bzero(bytes, sizeof(bytes));
-    return true;
+    return al_random_hex(AL_WEB_KEY_CHARS / 2, key->text);
 }
 
 bool al_web_key_is(const struct al_web_key *key, const char *text)
@@ -62,11 +55,10 @@ bool al_web_keys_make(struct al_web_keys *keys, struct al_web_key *ret_key)
 {
     if (!make(ret_key))
         return false;
-    pthread_mutex_lock(&keys->lock);
+    al_hold(&keys->lock);
     if (keys->nlinks == AL_WEB_KEYS_MAX)
         memmove(keys->links, keys->links + 1, --keys->nlinks * sizeof(*keys->links));
     keys->links[keys->nlinks++] = *ret_key;
-    pthread_mutex_unlock(&keys->lock);
     return true;
 }
 
@@ -131,13 +123,12 @@ bool al_web_keys_find(struct al_web_keys *keys, const char *cookie, struct al_we
 
     if (!read_cookie(cookie, &shown))
         return false;
-    pthread_mutex_lock(&keys->lock);
+    al_hold(&keys->lock);
     for (size_t i = 0; i < keys->nbrowsers; i++) {
         if (!al_web_key_is(&keys->browsers[i].cookie, shown.text))
             continue;
         *ret_csrf = keys->browsers[i].csrf;
         found = true;
     }
-    pthread_mutex_unlock(&keys->lock);
     return found;
 }
