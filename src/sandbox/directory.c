@@ -23,18 +23,15 @@
 #include "util/fs.h"
 
 /* A temporary file stays while its process lives, which may be one of another process namespace. */
-#define TEMP_OLD_S     60
+#define TEMP_OLD_S 60
 
-#define TICK_NS        20000000
-#define COARSE_TICK_NS 2000000000 /* of a file system without fractions of seconds */
-#define TRIES          3
+#define TRIES      3
 
-/* A file as the last scan or snapshot saw it. */
+/* A file as a scan saw it; the id is there once it was read. */
 struct scanned {
     char *path;
-    struct al_file_id id;
+    uint64_t size;
     uint32_t mode; /* st_mode */
-    bool racy;     /* it was read so soon after its last change that it must be read again */
     struct al_oid oid;
 };
 
@@ -46,10 +43,8 @@ struct scan {
 
 /* The state of the backend. */
 struct directory {
-    int fd; /* O_PATH | O_DIRECTORY */
-    /* Protected by the sandbox's lock: */
-    struct scan seen; /* by the last snapshot */
-    int64_t grown;    /* bytes that writes added, less those of removed files */
+    int fd;        /* O_PATH | O_DIRECTORY */
+    int64_t grown; /* bytes that writes added, less those of removed files; by the sandbox's lock */
 };
 
 static void scan_clear(struct scan *scan)
@@ -64,7 +59,6 @@ static void directory_free(void *state)
 {
     struct directory *directory = state;
 
-    scan_clear(&directory->seen);
     al_close(directory->fd);
     free(directory);
 }
@@ -190,25 +184,6 @@ static int directory_read_link(struct al_sandbox *sandbox, const char *path,
 
 /* --- The ids of files --- */
 
-static int64_t now_ns(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-/* Note the stat data of a file that was read after `began_ns`. */
-static void note_stat(struct scanned *file, const struct stat *st, int64_t began_ns)
-{
-    bool coarse = st->st_mtim.tv_nsec == 0 && st->st_ctim.tv_nsec == 0;
-    int64_t settled_ns = began_ns - (coarse ? COARSE_TICK_NS : TICK_NS);
-
-    file->id = al_file_id_from(st);
-    file->mode = st->st_mode;
-    file->racy = file->id.ctime_ns > settled_ns || file->id.mtime_ns > settled_ns;
-}
-
 /* The id of a link's target.  0 or -errno; -EAGAIN: it changed. */
 static int hash_link(int fd, const struct stat *st, bool sha256, struct al_oid *ret_oid)
 {
@@ -229,8 +204,7 @@ static int hash_file(const struct directory *directory, bool sha256, struct scan
     bool link = S_ISLNK(file->mode);
     al_auto(al_closep) int fd =
         al_nofollow_open(directory->fd, file->path, link ? O_PATH | O_NOFOLLOW : O_RDONLY);
-    int64_t began_ns = now_ns();
-    struct al_file_id before;
+    struct al_file_id before, after;
     struct stat st;
     int r;
 
@@ -240,14 +214,15 @@ static int hash_file(const struct directory *directory, bool sha256, struct scan
         return -errno;
     if (link ? !S_ISLNK(st.st_mode) : !S_ISREG(st.st_mode))
         return -ENOENT; /* another file has its name */
+    before = al_file_id_from(&st);
+    file->mode = st.st_mode;
+    file->size = (uint64_t)st.st_size;
     r = link ? hash_link(fd, &st, sha256, &file->oid)
-             : al_oid_of_file(fd, (uint64_t)st.st_size, sha256, &file->oid);
-    note_stat(file, &st, began_ns);
-    before = file->id;
+             : al_oid_of_file(fd, file->size, sha256, &file->oid);
     if (r == 0 && fstat(fd, &st) < 0)
         return -errno;
-    file->id = al_file_id_from(&st);
-    return r == 0 && !al_file_id_equal(&before, &file->id) ? -EAGAIN : r;
+    after = al_file_id_from(&st);
+    return r == 0 && !al_file_id_equal(&before, &after) ? -EAGAIN : r;
 }
 
 static unsigned mode_of(uint32_t mode)
@@ -456,8 +431,7 @@ struct walk {
 static void add_file(struct scan *scan, const char *path, const struct stat *st)
 {
     scan->items = al_grow(scan->items, scan->count, sizeof(*scan->items));
-    scan->items[scan->count++] =
-        (struct scanned){ .path = al_strdup(path), .id = al_file_id_from(st), .mode = st->st_mode };
+    scan->items[scan->count++] = (struct scanned){ .path = al_strdup(path), .mode = st->st_mode };
 }
 
 /* Remove the temporary file of a process that was killed while it wrote. */
@@ -576,26 +550,12 @@ static int directory_list(struct al_sandbox *sandbox, const char *dir, struct al
 
 /* --- A snapshot --- */
 
-/* A file whose stat data is unchanged is taken to have the same content, as git does with its
- * index.  A file that changed just before it was read could change again within the same tick of
- * its times, so it is read again the next time. */
-static bool is_current(const struct scanned *seen, const struct scanned *now)
-{
-    return !seen->racy && seen->mode == now->mode && al_file_id_equal(&seen->id, &now->id);
-}
-
-/* Get the id of a file, from the last snapshot if possible.  `*gone`: there is no such file any
- * more. */
-static int identify(struct al_sandbox *sandbox, const struct scanned *seen, struct scanned *file,
-                    bool *gone, struct al_error *err)
+/* Get the id of a file.  `*gone`: there is no such file any more. */
+static int identify(struct al_sandbox *sandbox, struct scanned *file, bool *gone,
+                    struct al_error *err)
 {
     int r = -EAGAIN;
 
-    *gone = false;
-    if (seen && is_current(seen, file)) {
-        file->oid = seen->oid;
-        return 0;
-    }
     for (int i = 0; i < TRIES && r == -EAGAIN; i++)
         r = hash_file(sandbox->state, sandbox->sha256, file);
     *gone = r == -ENOENT || r == -ELOOP || r == -ENOTDIR;
@@ -607,19 +567,10 @@ static int identify(struct al_sandbox *sandbox, const struct scanned *seen, stru
     return fail(-r, file->path, err);
 }
 
-/* The file of the last snapshot with this path; both are sorted. */
-static const struct scanned *find_seen(const struct scan *seen, size_t *at, const char *path)
-{
-    while (*at < seen->count && strcmp(seen->items[*at].path, path) < 0)
-        (*at)++;
-    return *at < seen->count && !strcmp(seen->items[*at].path, path) ? &seen->items[*at] : NULL;
-}
-
 /* Give every file its id, and drop the files that are gone. */
 static int identify_all(struct al_sandbox *sandbox, struct scan *scan, struct al_error *err)
 {
-    const struct directory *directory = sandbox->state;
-    size_t at = 0, kept = 0;
+    size_t kept = 0;
     int r = 0;
 
     for (size_t i = 0; i < scan->count; i++) {
@@ -627,7 +578,7 @@ static int identify_all(struct al_sandbox *sandbox, struct scan *scan, struct al
         bool gone = false;
 
         if (r == 0)
-            r = identify(sandbox, find_seen(&directory->seen, &at, file.path), &file, &gone, err);
+            r = identify(sandbox, &file, &gone, err);
         if (gone)
             free(file.path);
         else
@@ -637,17 +588,17 @@ static int identify_all(struct al_sandbox *sandbox, struct scan *scan, struct al
     return r;
 }
 
-static void copy_files(const struct scan *scan, struct al_sandbox_files *ret)
+static void take_files(struct scan *scan, struct al_sandbox_files *ret)
 {
     ret->items = al_calloc(scan->count, sizeof(*ret->items));
     for (; ret->count < scan->count; ret->count++) {
-        const struct scanned *file = &scan->items[ret->count];
+        struct scanned *file = &scan->items[ret->count];
 
         ret->items[ret->count] = (struct al_sandbox_file){
-            .path = al_strdup(file->path),
+            .path = al_take(&file->path),
             .mode = mode_of(file->mode),
             .oid = file->oid,
-            .size = file->id.size,
+            .size = file->size,
             .has_size = true,
         };
     }
@@ -656,21 +607,17 @@ static void copy_files(const struct scan *scan, struct al_sandbox_files *ret)
 static int directory_snapshot(struct al_sandbox *sandbox, struct al_sandbox_files *ret,
                               struct al_error *err)
 {
-    struct directory *directory = sandbox->state;
+    const struct directory *directory = sandbox->state;
     struct scan scan;
     int r = scan_directory(directory->fd, "", &scan, err);
 
     if (r < 0)
         return r;
     r = identify_all(sandbox, &scan, err);
-    if (r < 0) {
-        scan_clear(&scan);
-        return r;
-    }
-    scan_clear(&directory->seen);
-    directory->seen = scan;
-    copy_files(&scan, ret);
-    return 0;
+    if (r == 0)
+        take_files(&scan, ret);
+    scan_clear(&scan);
+    return r;
 }
 
 /* --- Opening the directory --- */

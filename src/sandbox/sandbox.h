@@ -160,8 +160,7 @@ struct al_sandbox_files {
 
 void al_sandbox_files_clear(struct al_sandbox_files *files);
 
-/** All files with their object ids.  Reads only the files that changed since the last snapshot.
- * Release the result with al_sandbox_files_clear(). */
+/** All files with their object ids.  Release the result with al_sandbox_files_clear(). */
 int al_sandbox_snapshot(struct al_sandbox *sandbox, struct al_sandbox_files *ret_files,
                         struct al_error *err);
 

@@ -14,6 +14,7 @@
 
 #include "gitops/command.h"
 #include "gitops/plumbing/bare.h"
+#include "gitops/refs.h"
 #include "gitops/run.h"
 #include "guard/root.h"
 #include "sandbox/sandbox.h"
@@ -21,9 +22,8 @@
 #include "util/fs.h"
 #include "util/secret.h"
 
-#define LOCK_POLL_MS     10
-#define PACKED_MAX_BYTES (64u << 20)
-#define JSON_MAX_BYTES   (64u << 20)
+#define LOCK_POLL_MS   10
+#define JSON_MAX_BYTES (64u << 20)
 
 int al_staging_unusable(const struct al_staging *staging, int errno_value, struct al_error *err)
 {
@@ -73,19 +73,12 @@ void al_staging_unlock(struct al_staging *staging)
     (void)pthread_mutex_unlock(&staging->mutex);
 }
 
-/* Find a line `<oid> SP <name>` in packed-refs. */
 static bool find_packed(const struct al_staging *staging, const char *name, struct al_oid *ret_oid)
 {
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    al_auto(al_freep) char *needle = al_asprintf(" %s\n", name);
-    size_t digits = 2 * al_oid_bytes(staging->options.sha256);
-    const char *at;
+    al_auto(al_freep) char *store = al_fs_join(staging->dir, "store.git");
+    al_auto(al_freep) char *found = al_ref_packed(store, name);
 
-    if (al_fs_read(staging->bare.dir_fd, "packed-refs", PACKED_MAX_BYTES, &text) < 0)
-        return false;
-    at = strstr(text.buf, needle);
-    return at && (size_t)(at - text.buf) >= digits &&
-           al_oid_parse(at - digits, staging->options.sha256, ret_oid);
+    return found && al_oid_parse(found, staging->options.sha256, ret_oid);
 }
 
 int al_staging_read_ref(const struct al_staging *staging, const char *name, struct al_oid *ret_oid,

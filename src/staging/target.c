@@ -44,17 +44,12 @@ void al_target_clear(struct al_target *target)
     *target = (struct al_target){ .path = NULL };
 }
 
-static char *copy(const char *text)
-{
-    return text ? al_strdup(text) : NULL;
-}
-
 void al_target_copy(const struct al_target *from, struct al_target *ret_target)
 {
     *ret_target = (struct al_target){ .type = from->type,
-                                      .path = copy(from->path),
-                                      .repo = copy(from->repo),
-                                      .branch = copy(from->branch) };
+                                      .path = al_strdup(from->path),
+                                      .repo = al_strdup(from->repo),
+                                      .branch = al_strdup(from->branch) };
 }
 
 static int wrong_kind(const char *path, const char *is, const char *use, struct al_error *err)
@@ -140,19 +135,6 @@ static int check_member(const char *param, const char *name, const char *value, 
     return 0;
 }
 
-/* git would take the full name for the name of a branch, "refs/heads/refs/heads/main". */
-static int check_branch(const char *param, const char *branch, struct al_error *err)
-{
-    al_auto(al_freep) char *safe = NULL;
-    int r = al_arg_check_branch(param, branch, err);
-
-    if (r < 0 || !al_starts_with(branch, HEADS))
-        return r;
-    safe = al_text_sanitize_line(branch + strlen(HEADS));
-    return al_error_set(err, AL_ERR_BAD_ARGS, "%s is a name without " HEADS "; give '%s'", param,
-                        safe);
-}
-
 int al_target_check(const struct al_target *target, const char *param, struct al_error *err)
 {
     const struct type *type = &types[target->type];
@@ -165,7 +147,7 @@ int al_target_check(const struct al_target *target, const char *param, struct al
     if (r == 0 && target->repo)
         r = al_github_check_repo(repo, target->repo, err);
     if (r == 0 && target->branch)
-        r = check_branch(branch, target->branch, err);
+        r = al_landing_check_name(branch, target->branch, err);
     return r;
 }
 

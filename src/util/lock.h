@@ -15,12 +15,14 @@
 
 #include "util/mem.h"
 
+/** The functions behind al_hold(). */
 static inline pthread_mutex_t *al_lock_(pthread_mutex_t *mutex)
 {
     (void)pthread_mutex_lock(mutex);
     return mutex;
 }
 
+/** Likewise. */
 static inline void al_unlock_(pthread_mutex_t *const *held)
 {
     (void)pthread_mutex_unlock(*held);

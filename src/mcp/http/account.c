@@ -87,16 +87,18 @@ unsigned long al_peer_number_stream(struct al_peer *peer)
     return ++peer->nstreams;
 }
 
-/* Caller holds the lock.  Take the ended streams beyond the limit out of the list. */
-static struct al_stream *take_old(struct al_peer *peer)
+/* Caller holds the lock.  Take the ended streams but the newest ones, and but for `but`, out of the
+ * list, and put them before `old`. */
+static struct al_stream *take_old(struct al_peer *peer, size_t newest, const struct al_stream *but,
+                                  struct al_stream *old)
 {
-    struct al_stream **at = &peer->streams, *old = NULL;
+    struct al_stream **at = &peer->streams;
     size_t nended = 0;
 
     while (*at) {
         struct al_stream *stream = *at;
 
-        if (!atomic_load(&stream->is_done) || ++nended <= AL_ENDED_STREAMS_MAX) {
+        if (!atomic_load(&stream->is_done) || stream == but || ++nended <= newest) {
             at = &stream->next;
             continue;
         }
@@ -126,7 +128,7 @@ void al_peer_keep_stream(struct al_peer *peer, struct al_stream *stream)
     (void)pthread_mutex_lock(&peer->streams_lock);
     stream->next = peer->streams;
     peer->streams = al_stream_ref(stream);
-    old = take_old(peer);
+    old = take_old(peer, AL_ENDED_STREAMS_MAX, NULL, NULL);
     (void)pthread_mutex_unlock(&peer->streams_lock);
     unref_list(old, false);
 }
@@ -201,7 +203,6 @@ void al_account_unref(struct al_account *account)
     if (atomic_fetch_sub(&account->refs, 1) != 1)
         return;
     al_offer_clear(&account->offer);
-    al_event_store_clear(&account->events);
     al_principal_unref(account->principal);
     free(account);
 }
@@ -238,7 +239,6 @@ static struct al_account *account_new(struct al_accounts *accounts, struct al_pr
         .running = { .max = SERVING_MAX },
         .large = { .max = 1 },
     };
-    al_event_store_init(&account->events, limits->event_bytes_per_token);
     atomic_init(&account->refs, 1);
     account->modern = al_peer_new(account, true);
     return account;
@@ -368,6 +368,24 @@ bool al_account_submit(struct al_account *account, struct al_peer *session, stru
     task->gates[1] = session ? &session->turn : NULL;
     task->gates[2] = task->bytes > LARGE_BYTES ? &account->lane.large : NULL;
     return al_pool_submit(account->accounts->service->calls.options.pool, task);
+}
+
+bool al_account_is_full(const struct al_account *account)
+{
+    return atomic_load(&account->event_bytes) > account->accounts->limits.event_bytes_per_token;
+}
+
+void al_account_forget_ended(struct al_account *account, const struct al_stream *but)
+{
+    struct al_stream *old = NULL;
+
+    (void)pthread_mutex_lock(&account->accounts->lock);
+    for (struct al_peer *peer = account->sessions; peer; peer = peer->next) {
+        al_hold(&peer->streams_lock);
+        old = take_old(peer, 0, but, old);
+    }
+    (void)pthread_mutex_unlock(&account->accounts->lock);
+    unref_list(old, false);
 }
 
 /* Whether nothing of a session goes on. */

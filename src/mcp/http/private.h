@@ -35,14 +35,6 @@ struct al_stream;
  * Source: HTML, "Server-sent events".
  */
 
-struct al_event_store {
-    size_t max_bytes;
-    atomic_size_t bytes; /**< that are kept */
-
-    pthread_mutex_t lock;              /**< guards the list */
-    struct al_stream *oldest, *newest; /**< ended streams with events; without references */
-};
-
 /** Events that are kept, and their bytes.  The newest one is kept whatever its size. */
 #define AL_EVENTS_MAX       64
 #define AL_EVENTS_MAX_BYTES ((size_t)1024 * 1024)
@@ -79,25 +71,6 @@ bool al_events_has_after(const struct al_events *events, unsigned long number);
 
 /** An event that al_events_has_after() the one before it says is kept. */
 const struct al_str *al_events_get(const struct al_events *events, unsigned long number);
-
-void al_event_store_init(struct al_event_store *store, size_t max_bytes);
-
-/** Only after the last stream was freed. */
-void al_event_store_clear(struct al_event_store *store);
-
-/** Keep an event of a stream; it is taken over and empty afterwards.  Caller holds the stream's
- * lock. */
-void al_event_store_push(struct al_event_store *store, struct al_stream *stream,
-                         struct al_str *event);
-
-/** The stream has ended.  Caller holds its lock. */
-void al_event_store_end(struct al_event_store *store, struct al_stream *stream);
-
-/** The stream has no reference any more. */
-void al_event_store_remove(struct al_event_store *store, struct al_stream *stream);
-
-/** Keep to the limit, after this stream has sent something.  Caller holds no lock. */
-void al_event_store_trim(struct al_event_store *store, struct al_stream *stream);
 
 /*
  * The response of a request: the sink of its messages.
@@ -140,10 +113,6 @@ struct al_stream {
     struct al_events events;
 
     struct al_stream *next; /**< in the session's list, whose lock guards it */
-
-    struct al_event_store *store;    /**< of the account; NULL: nothing is kept.  Set with `peer` */
-    struct al_stream *older, *newer; /**< in the store, whose lock guards these */
-    bool is_stored;
 };
 
 /** Make a stream with one reference.  `exchange` may be NULL, else the stream becomes its data and
@@ -151,8 +120,6 @@ struct al_stream {
 struct al_stream *al_stream_new(struct al_http_exchange *exchange);
 struct al_stream *al_stream_ref(struct al_stream *stream);
 
-/** Take a reference unless the last one has been dropped; whether it was taken. */
-bool al_stream_try_ref(struct al_stream *stream);
 void al_stream_unref(struct al_stream *stream);
 
 /** Answer with a status and an error without a JSON-RPC id, which names no header but
@@ -279,8 +246,8 @@ struct al_account {
     struct al_principal *principal; /**< holds a reference */
     struct al_offer offer;
     struct al_call_quota quota;
-    struct al_lane lane; /**< of its messages */
-    struct al_event_store events;
+    struct al_lane lane;       /**< of its messages */
+    atomic_size_t event_bytes; /**< that its streams keep */
 
     /* The lock of `accounts` guards these. */
     struct al_account *next;
@@ -326,6 +293,12 @@ bool al_account_end_session(struct al_account *account, struct al_peer *peer);
 /** Have a task that serves a message run, after those of the same session (NULL: none).  The caller
  * has references of both.  False: the account has too many, and nothing was done. */
 bool al_account_submit(struct al_account *account, struct al_peer *session, struct al_task *task);
+
+/** Whether the streams of the account keep more than they may. */
+bool al_account_is_full(const struct al_account *account);
+
+/** Forget the ended streams of all sessions, but for this one.  Caller holds no lock. */
+void al_account_forget_ended(struct al_account *account, const struct al_stream *but);
 
 /** End every session that was not used for the idle time.  Returns when to call this again, in
  * milliseconds from now; -1: there is no session. */

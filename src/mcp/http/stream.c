@@ -7,121 +7,6 @@
 #include "util/lock.h"
 #include "util/mem.h"
 
-void al_event_store_init(struct al_event_store *store, size_t max_bytes)
-{
-    store->max_bytes = max_bytes;
-    store->oldest = store->newest = NULL;
-    atomic_init(&store->bytes, 0);
-    (void)pthread_mutex_init(&store->lock, NULL);
-}
-
-void al_event_store_clear(struct al_event_store *store)
-{
-    (void)pthread_mutex_destroy(&store->lock);
-}
-
-/* Caller holds the lock of the stream. */
-static void count(struct al_event_store *store, size_t before, size_t after)
-{
-    (void)atomic_fetch_add(&store->bytes, after);
-    (void)atomic_fetch_sub(&store->bytes, before);
-}
-
-void al_event_store_push(struct al_event_store *store, struct al_stream *stream,
-                         struct al_str *event)
-{
-    const size_t before = stream->events.bytes;
-
-    al_events_push(&stream->events, event);
-    count(store, before, stream->events.bytes);
-}
-
-void al_event_store_end(struct al_event_store *store, struct al_stream *stream)
-{
-    al_hold(&store->lock);
-    if (!stream->is_stored && stream->events.count) {
-        stream->is_stored = true;
-        stream->older = store->newest;
-        if (store->newest)
-            store->newest->newer = stream;
-        else
-            store->oldest = stream;
-        store->newest = stream;
-    }
-}
-
-/* Caller holds the lock of the store. */
-static void unlink_stream(struct al_event_store *store, struct al_stream *stream)
-{
-    if (stream->older)
-        stream->older->newer = stream->newer;
-    else
-        store->oldest = stream->newer;
-    if (stream->newer)
-        stream->newer->older = stream->older;
-    else
-        store->newest = stream->older;
-    stream->older = stream->newer = NULL;
-    stream->is_stored = false;
-}
-
-void al_event_store_remove(struct al_event_store *store, struct al_stream *stream)
-{
-    (void)pthread_mutex_lock(&store->lock);
-    if (stream->is_stored)
-        unlink_stream(store, stream);
-    (void)pthread_mutex_unlock(&store->lock);
-    count(store, stream->events.bytes, 0);
-}
-
-/* Take the oldest ended stream but `except`, with a reference; NULL: there is none.  One whose last
- * reference is just being dropped waits for the lock in al_event_store_remove(). */
-static struct al_stream *take_oldest(struct al_event_store *store, const struct al_stream *except)
-{
-    struct al_stream *stream;
-
-    al_hold(&store->lock);
-    stream = store->oldest;
-    while (stream && (stream == except || !al_stream_try_ref(stream)))
-        stream = stream->newer;
-    if (stream)
-        unlink_stream(store, stream);
-    return stream;
-}
-
-static bool is_full(const struct al_event_store *store)
-{
-    return atomic_load(&store->bytes) > store->max_bytes;
-}
-
-/* Caller holds the lock of the stream. */
-static void forget_oldest(struct al_event_store *store, struct al_stream *stream)
-{
-    const size_t before = stream->events.bytes;
-
-    al_events_forget_oldest(&stream->events);
-    count(store, before, stream->events.bytes);
-}
-
-void al_event_store_trim(struct al_event_store *store, struct al_stream *stream)
-{
-    struct al_stream *oldest;
-
-    while (is_full(store) && (oldest = take_oldest(store, stream))) {
-        (void)pthread_mutex_lock(&oldest->lock);
-        while (oldest->events.count)
-            forget_oldest(store, oldest);
-        (void)pthread_mutex_unlock(&oldest->lock);
-        al_stream_unref(oldest);
-    }
-    if (!is_full(store))
-        return;
-    (void)pthread_mutex_lock(&stream->lock);
-    while (is_full(store) && stream->events.count > 1)
-        forget_oldest(store, stream);
-    (void)pthread_mutex_unlock(&stream->lock);
-}
-
 void al_event_add_text(struct al_str *out, const char *id, const char *message, size_t len)
 {
     if (id)
@@ -264,6 +149,18 @@ static void begin(struct al_stream *stream)
         send_first(stream);
 }
 
+/* Caller holds the lock.  Keep an event, which is empty afterwards; or forget the oldest one. */
+static void keep(struct al_stream *stream, struct al_str *event)
+{
+    const size_t before = stream->events.bytes;
+
+    if (event)
+        al_events_push(&stream->events, event);
+    else
+        al_events_forget_oldest(&stream->events);
+    atomic_fetch_add(&stream->peer->account->event_bytes, stream->events.bytes - before);
+}
+
 /* Caller holds the lock. */
 static void send_event(struct al_stream *stream, const struct al_str *line)
 {
@@ -278,8 +175,8 @@ static void send_event(struct al_stream *stream, const struct al_str *line)
     send_text(stream, &event);
     if (stream->is_modern)
         return;
-    if (stream->store)
-        al_event_store_push(stream->store, stream, &event);
+    if (stream->peer)
+        keep(stream, &event);
     if (stream->exchange)
         stream->sent = stream->events.last;
 }
@@ -289,8 +186,6 @@ static void end(struct al_stream *stream)
 {
     stream->ended = true;
     atomic_store(&stream->is_done, true);
-    if (stream->store)
-        al_event_store_end(stream->store, stream);
     if (stream->exchange && stream->begun)
         al_http_end_stream(stream->exchange);
     if (stream->exchange)
@@ -303,11 +198,19 @@ static bool is_gone(const struct al_stream *stream)
     return stream->is_modern && stream->left;
 }
 
-/* Caller holds a reference, and no lock. */
+/* Caller holds a reference, and no lock.  Keep to what all events of the token may have: ended
+ * streams are forgotten first, then all but the newest event of this one. */
 static void trim(struct al_stream *stream)
 {
-    if (stream->store)
-        al_event_store_trim(stream->store, stream);
+    struct al_account *account = stream->peer ? stream->peer->account : NULL;
+
+    if (account && al_account_is_full(account))
+        al_account_forget_ended(account, stream);
+    if (!account || !al_account_is_full(account))
+        return;
+    al_hold(&stream->lock);
+    while (al_account_is_full(account) && stream->events.count > 1)
+        keep(stream, NULL);
 }
 
 static void sink_send(struct al_message_sink *sink, struct al_str *line)
@@ -427,23 +330,14 @@ struct al_stream *al_stream_ref(struct al_stream *stream)
     return stream;
 }
 
-bool al_stream_try_ref(struct al_stream *stream)
-{
-    size_t refs = atomic_load(&stream->refs);
-
-    while (refs && !atomic_compare_exchange_weak(&stream->refs, &refs, refs + 1))
-        ;
-    return refs != 0;
-}
-
 void al_stream_unref(struct al_stream *stream)
 {
     if (atomic_fetch_sub(&stream->refs, 1) != 1)
         return;
     if (stream->exchange)
         release_exchange(stream);
-    if (stream->store)
-        al_event_store_remove(stream->store, stream);
+    if (stream->peer)
+        atomic_fetch_sub(&stream->peer->account->event_bytes, stream->events.bytes);
     al_events_clear(&stream->events);
     (void)pthread_mutex_destroy(&stream->lock);
     al_peer_unref(stream->peer);
@@ -530,7 +424,6 @@ void al_stream_set_peer(struct al_stream *stream, struct al_peer *peer)
 {
     al_hold(&stream->lock);
     stream->peer = peer;
-    stream->store = &peer->account->events;
     if (stream->exchange)
         al_peer_count_open(peer, true);
 }

@@ -68,7 +68,7 @@ void al_push_note_remarks(const struct al_push *push, struct al_strv *notes);
 /** Append files with another base, as many as a question or a result names. */
 void al_push_add_other(const struct al_push *push, struct al_str *out);
 
-/** Refuse files in a git directory of the working tree, and files that make one. */
+/** Refuse files in a git directory of the working tree. */
 int al_push_check_gitdirs(const struct al_push *push, struct al_error *err);
 
 /** Refuse files in a directory that is a git directory in the tree that the private index has.

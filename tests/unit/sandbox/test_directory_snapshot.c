@@ -1,29 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-/* sandbox/directory_snapshot.c: what is read again, and what not.  The reads and the clock are
- * this file's own: see the wrapped functions. */
+/* sandbox/directory_snapshot.c: what is seen of a file.  The read is this file's own. */
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "tests/unit/sandbox/sandbox_lib.h"
 
 #define NOBODY 65534
 
-static unsigned reads;          /* of files with content */
-static int64_t ahead_s;         /* how far the clock is ahead */
 static const struct box *grows; /* its file "f" grows while it is read */
 
 ssize_t __real_read(int fd, void *buf, size_t count);
 ssize_t __wrap_read(int fd, void *buf, size_t count);
-int __real_clock_gettime(clockid_t clock, struct timespec *now);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
 
 ssize_t __wrap_read(int fd, void *buf, size_t count)
 {
     ssize_t n = __real_read(fd, buf, count);
 
-    reads += n > 0;
     if (n > 0 && grows) {
         int more = openat(grows->dir->fd, "ws/f", O_WRONLY | O_APPEND);
 
@@ -33,59 +26,10 @@ ssize_t __wrap_read(int fd, void *buf, size_t count)
     return n;
 }
 
-int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
-{
-    int r = __real_clock_gettime(clock, now);
-
-    if (clock == CLOCK_REALTIME)
-        now->tv_sec += ahead_s;
-    return r;
-}
-
 static int setup(void **state)
 {
-    reads = 0;
-    ahead_s = 10; /* the files were written long ago */
     grows = NULL;
     return setup_directory(state);
-}
-
-/* The number of files that a snapshot reads. */
-static unsigned read_for(struct box *box, const char *expected)
-{
-    reads = 0;
-    assert_snapshot(box, expected);
-    return reads;
-}
-
-static void reads_each_file_once(void **state)
-{
-    struct box *box = *state;
-
-    box_write(box, "a", "one");
-    box_write(box, "b", "two");
-    assert_int_equal(read_for(box, "100644 a, 100644 b"), 2);
-    assert_int_equal(read_for(box, "100644 a, 100644 b"), 0);
-    box_write(box, "a", "one");
-    assert_int_equal(read_for(box, "100644 a, 100644 b"), 1);
-    box_write(box, "c", "new");
-    assert_int_equal(read_for(box, "100644 a, 100644 b, 100644 c"), 1);
-    box_remove(box, "a");
-    assert_int_equal(read_for(box, "100644 b, 100644 c"), 0);
-}
-
-/* A file that was just written may change again within the same tick. */
-static void reads_a_file_again_that_was_just_written(void **state)
-{
-    struct box *box = *state;
-
-    ahead_s = -10; /* however long this test takes */
-    box_write(box, "a", "one");
-    assert_int_equal(read_for(box, "100644 a"), 1);
-    assert_int_equal(read_for(box, "100644 a"), 1);
-    ahead_s = 10;
-    assert_int_equal(read_for(box, "100644 a"), 1);
-    assert_int_equal(read_for(box, "100644 a"), 0);
 }
 
 static void sees_a_file_of_the_same_size(void **state)
@@ -157,12 +101,8 @@ static void names_a_file_that_cannot_be_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(reads_each_file_once),
-        TEST(reads_a_file_again_that_was_just_written),
-        TEST(sees_a_file_of_the_same_size),
-        TEST(sees_a_mode_that_changes),
-        TEST(sees_a_link_in_place_of_a_file),
-        TEST(refuses_a_file_that_keeps_growing),
+        TEST(sees_a_file_of_the_same_size),     TEST(sees_a_mode_that_changes),
+        TEST(sees_a_link_in_place_of_a_file),   TEST(refuses_a_file_that_keeps_growing),
         TEST(names_a_file_that_cannot_be_read),
     };
 
