@@ -146,7 +146,7 @@ int al_git_bare_ruleset(struct al_git *git, int dir_fd, const struct al_location
         add_open(&rules, lender->dir, lender->dir_fd, AL_RIGHT_READ);
     else if (lender)
         r = add_roots(&rules, git->roots, AL_RIGHT_READ, err);
-    return r < 0 ? r : al_ruleset_new(rules.items, rules.count, ret_ruleset, err);
+    return r < 0 ? r : al_ruleset_new(rules.items, rules.count, false, ret_ruleset, err);
 }
 
 /* What a class may use besides the repository. */
@@ -164,14 +164,6 @@ static void add_class(struct rules *rules, const struct al_git *git, enum al_git
         add_ssh(rules, git);
 }
 
-static int make_ruleset(const struct rules *rules, enum al_git_class class,
-                        struct al_ruleset **ret_ruleset, struct al_error *err)
-{
-    return al_git_class_connects(class)
-               ? al_ruleset_new_connecting(rules->items, rules->count, ret_ruleset, err)
-               : al_ruleset_new(rules->items, rules->count, ret_ruleset, err);
-}
-
 static int build(struct al_git *git, enum al_git_class class, struct al_ruleset **ret_ruleset,
                  struct al_error *err)
 {
@@ -186,7 +178,9 @@ static int build(struct al_git *git, enum al_git_class class, struct al_ruleset 
     if (writes)
         add(&rules, tmp, AL_RIGHT_READ | AL_RIGHT_WRITE, false);
     r = add_roots(&rules, git->roots, on_roots, err);
-    return r < 0 ? r : make_ruleset(&rules, class, ret_ruleset, err);
+    return r < 0 ? r
+                 : al_ruleset_new(rules.items, rules.count, al_git_class_connects(class),
+                                  ret_ruleset, err);
 }
 
 int al_git_own_ruleset(const struct al_location *at, enum al_git_class class,
@@ -200,7 +194,7 @@ int al_git_own_ruleset(const struct al_location *at, enum al_git_class class,
         return 0;
     add_class(&rules, at->git, class);
     add_open(&rules, at->dir, at->dir_fd, rights);
-    return make_ruleset(&rules, class, ret_ruleset, err);
+    return al_ruleset_new(rules.items, rules.count, al_git_class_connects(class), ret_ruleset, err);
 }
 
 /* With the lock held.  A call may still use a ruleset that another call found stale, hence the

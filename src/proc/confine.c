@@ -180,8 +180,8 @@ static void al_ruleset_freep(struct al_ruleset **ruleset)
     al_ruleset_free(al_take(ruleset));
 }
 
-static int build(const struct al_confine_rule *rules, size_t nrules, bool connects,
-                 struct al_ruleset **ret_ruleset, struct al_error *err)
+int al_ruleset_new(const struct al_confine_rule *rules, size_t nrules, bool connects,
+                   struct al_ruleset **ret_ruleset, struct al_error *err)
 {
     const int abi = al_confine_abi();
     struct ruleset_attr attr = handled_at(abi);
@@ -206,18 +206,6 @@ static int build(const struct al_confine_rule *rules, size_t nrules, bool connec
     }
     *ret_ruleset = al_take(&ruleset);
     return 0;
-}
-
-int al_ruleset_new(const struct al_confine_rule *rules, size_t nrules,
-                   struct al_ruleset **ret_ruleset, struct al_error *err)
-{
-    return build(rules, nrules, false, ret_ruleset, err);
-}
-
-int al_ruleset_new_connecting(const struct al_confine_rule *rules, size_t nrules,
-                              struct al_ruleset **ret_ruleset, struct al_error *err)
-{
-    return build(rules, nrules, true, ret_ruleset, err);
 }
 
 void al_ruleset_free(struct al_ruleset *ruleset)

@@ -67,16 +67,13 @@ struct al_ruleset;
  *   4         TCP bind and connect
  *   6         abstract UNIX sockets and signals to processes outside
  *
+ * @param connects  TCP connect is allowed; bind is not.
  * @return 0, or AL_ERR_SANDBOX when the kernel has no Landlock, AL_ERR_EXECUTION when a path that
  *         is not optional is missing or a system call failed.
  * Ownership: the caller frees it with al_ruleset_free().  Threads: any.
  */
-int al_ruleset_new(const struct al_confine_rule *rules, size_t nrules,
+int al_ruleset_new(const struct al_confine_rule *rules, size_t nrules, bool connects,
                    struct al_ruleset **ret_ruleset, struct al_error *err);
-
-/** The same, but TCP connect is allowed; bind is not. */
-int al_ruleset_new_connecting(const struct al_confine_rule *rules, size_t nrules,
-                              struct al_ruleset **ret_ruleset, struct al_error *err);
 
 void al_ruleset_free(struct al_ruleset *ruleset);
 

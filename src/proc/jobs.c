@@ -130,20 +130,14 @@ static bool wait_in_queue(struct waiter *waiter, const struct al_cancel *cancel)
     return granted;
 }
 
-/* Caller holds the mutex. */
-static void init_limit(void)
-{
-    if (!limit)
-        limit = online_cores();
-}
-
 /* Acquire a free job (true), or join the queue as `waiter` unless it is NULL. */
 static bool acquire_or_queue(struct al_job *job, struct waiter *waiter)
 {
     bool acquired;
 
     pthread_mutex_lock(&mutex);
-    init_limit();
+    if (!limit)
+        limit = online_cores();
     acquired = !first && al_jobs_has_room(nrecent, nlong, limit);
     if (acquired) {
         add_held(job);
@@ -189,17 +183,6 @@ void al_jobs_release(struct al_job *job)
     nlong -= job->is_long;
     (void)grant_jobs();
     pthread_mutex_unlock(&mutex);
-}
-
-unsigned al_proc_jobs(void)
-{
-    unsigned jobs;
-
-    pthread_mutex_lock(&mutex);
-    init_limit();
-    jobs = limit;
-    pthread_mutex_unlock(&mutex);
-    return jobs;
 }
 
 void al_proc_set_jobs(unsigned jobs)

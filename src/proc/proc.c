@@ -14,7 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "proc/capture.h"
 #include "proc/jobs.h"
 #include "proc/reaper.h"
 #include "proc/seccomp.h"
@@ -292,62 +291,6 @@ int al_spec_check(const struct al_proc_spec *spec, struct al_error *err)
     return 0;
 }
 
-static int timed_out(const struct al_proc_spec *spec, struct al_error *err)
-{
-    return al_error_set_code(err, AL_ERR_TIMEOUT, AL_CODE_TIMEOUT,
-                             "%s command timed out after %ums", spec->argv[0],
-                             (unsigned)spec->timeout_ms);
-}
-
-static int report(const struct al_proc_spec *spec, enum al_ending ending, const siginfo_t *info,
-                  struct al_proc_result *ret_result, struct al_error *err)
-{
-    const bool exited = info->si_code == CLD_EXITED;
-    const bool stopped = ending == AL_ENDING_STOPPED;
-
-    if (ending == AL_ENDING_CANCELLED)
-        return al_error_set(err, AL_ERR_CANCELLED, "Cancelled");
-    if (ending == AL_ENDING_TIMEOUT || (!stopped && !exited && info->si_status == SIGXCPU))
-        return timed_out(spec, err);
-    *ret_result = (struct al_proc_result){
-        .exit_code = exited && !stopped ? info->si_status : -1,
-        .signal = exited || stopped ? 0 : info->si_status,
-        .stopped = stopped,
-    };
-    return 0;
-}
-
-static int run(const struct al_proc_spec *spec, struct al_proc_result *ret_result,
-               struct al_error *err)
-{
-    al_auto(al_spawned_clear) struct al_spawned child = { .out_fd = -1, .err_fd = -1 };
-    struct al_capture capture;
-    enum al_ending ending;
-    siginfo_t info = { .si_signo = 0 };
-    int64_t began_ms = al_clock_ms();
-    int r;
-
-    child.process.pidfd = -1;
-    r = al_spawn(spec, &child, err);
-    if (r < 0)
-        return r;
-    al_proc_count_start();
-    capture = al_capture_begin(spec, &child);
-    ending = al_capture_wait(&capture);
-    if (ending != AL_ENDING_EXIT)
-        al_child_kill(&child.process);
-    al_child_end(&child.process, spec->sandbox->exec_once, &info);
-    /* Every writer has ended, so the pipes hold all the output that is left. */
-    if (ending == AL_ENDING_EXIT && !al_capture_rest(&capture))
-        ending = AL_ENDING_STOPPED;
-    else if (ending == AL_ENDING_TIMEOUT)
-        (void)al_capture_rest(&capture);
-    r = report(spec, ending, &info, ret_result, err);
-    if (r == 0)
-        ret_result->ran_ms = (uint32_t)(al_clock_ms() - began_ms);
-    return r;
-}
-
 /* The job of al_proc_acquire_job(). */
 static _Thread_local struct al_job own_job;
 
@@ -359,23 +302,4 @@ int al_proc_acquire_job(struct al_cancel *cancel, struct al_error *err)
 void al_proc_release_job(void)
 {
     al_jobs_release(&own_job);
-}
-
-int al_proc_run(const struct al_proc_spec *spec, struct al_proc_result *ret_result,
-                struct al_error *err)
-{
-    struct al_job job;
-    int r;
-
-    r = al_spec_check(spec, err);
-    if (r < 0)
-        return r;
-    if (spec->has_job)
-        return run(spec, ret_result, err);
-    r = al_jobs_acquire(&job, spec->cancel, err);
-    if (r < 0)
-        return r;
-    r = run(spec, ret_result, err);
-    al_jobs_release(&job);
-    return r;
 }

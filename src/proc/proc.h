@@ -101,9 +101,6 @@ struct al_proc_result {
     uint32_t ran_ms; /**< from start to end; waiting for a job does not count */
 };
 
-/** The way children are started, "vfork" or "fork"; chosen at build time with -Dspawn. */
-const char *al_proc_spawn_method(void);
-
 /**
  * Set up the process for al_proc_run(), before any thread exists:
  *
@@ -188,7 +185,6 @@ int al_proc_run_pipeline(const struct al_proc_spec *stages, size_t nstages,
 /** The number of children that may work at once, at least 1.  Default: the cores this process may
  * use. */
 void al_proc_set_jobs(unsigned jobs);
-unsigned al_proc_jobs(void);
 
 /** Children started since al_proc_init(), for tests and the benchmark. */
 uint64_t al_proc_started(void);

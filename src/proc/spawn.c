@@ -325,11 +325,6 @@ static struct al_child_plan make_plan(const struct al_proc_spec *spec, const str
 
 #ifdef AL_SPAWN_FORK
 
-const char *al_proc_spawn_method(void)
-{
-    return "fork";
-}
-
 static pid_t start(struct al_child_plan *plan, int *ret_pidfd)
 {
     pid_t pid = fork();
@@ -351,11 +346,6 @@ static pid_t start(struct al_child_plan *plan, int *ret_pidfd)
 }
 
 #else
-
-const char *al_proc_spawn_method(void)
-{
-    return "vfork";
-}
 
 /*
  * The child runs in the parent's memory while this thread waits in clone(), so the child's stack

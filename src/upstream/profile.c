@@ -266,8 +266,7 @@ static int build_ruleset(const struct al_upstream_settings *settings, const char
     add_list(&rules, settings->read, AL_RIGHT_READ);
     add_list(&rules, settings->write, AL_RIGHT_READ | AL_RIGHT_WRITE);
     add_list(&rules, settings->exec, AL_RIGHT_READ | AL_RIGHT_EXECUTE_BENEATH);
-    return settings->network ? al_ruleset_new_connecting(rules.items, rules.count, ret_ruleset, err)
-                             : al_ruleset_new(rules.items, rules.count, ret_ruleset, err);
+    return al_ruleset_new(rules.items, rules.count, settings->network, ret_ruleset, err);
 }
 
 /* The program in a list of directories, as it is named there, and where its links lead. */

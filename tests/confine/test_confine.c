@@ -85,7 +85,7 @@ static struct al_ruleset *ruleset_for(const struct tmpdir *dir, const char *name
     };
     struct al_ruleset *ruleset = NULL;
 
-    assert_int_equal(al_ruleset_new(rules, COUNT(rules), &ruleset, NULL), 0);
+    assert_int_equal(al_ruleset_new(rules, COUNT(rules), false, &ruleset, NULL), 0);
     return ruleset;
 }
 
@@ -278,7 +278,7 @@ static void a_connecting_ruleset_allows_connecting_alone(void **state)
     struct al_confinement confined = { .network = true };
 
     (void)state;
-    assert_int_equal(al_ruleset_new_connecting(rules, COUNT(rules), &ruleset, NULL), 0);
+    assert_int_equal(al_ruleset_new(rules, COUNT(rules), true, &ruleset, NULL), 0);
     confined.ruleset = ruleset;
     check(dir, &confined, "connect", "1", NULL, "ECONNREFUSED");
     check(dir, &confined, "bind", "0", NULL, "EACCES");

@@ -49,7 +49,7 @@ static int build_without_landlock(void)
     struct al_ruleset *ruleset = NULL;
 
     forget_system_call(SYS_landlock_create_ruleset);
-    return al_confine_abi() == 0 ? -al_ruleset_new(&rule, 1, &ruleset, NULL) : 101;
+    return al_confine_abi() == 0 ? -al_ruleset_new(&rule, 1, false, &ruleset, NULL) : 101;
 }
 
 static int run_without_restrict_self(void)
@@ -61,7 +61,8 @@ static int run_without_restrict_self(void)
     struct al_ruleset *ruleset = NULL;
     struct outcome got;
 
-    if (al_ruleset_new(rules, COUNT(rules), &ruleset, NULL) < 0 || al_proc_init(NULL, NULL) < 0)
+    if (al_ruleset_new(rules, COUNT(rules), false, &ruleset, NULL) < 0 ||
+        al_proc_init(NULL, NULL) < 0)
         return 101;
     forget_system_call(SYS_landlock_restrict_self);
     sandbox.ruleset = ruleset;

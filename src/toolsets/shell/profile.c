@@ -138,7 +138,7 @@ static int build_ruleset(const struct al_shell *shell, struct al_shell_program *
     else if (writes)
         add_rule(&rules, tmp, AL_RIGHT_READ | AL_RIGHT_WRITE, false);
     add_roots(&rules, shell, writes);
-    return al_ruleset_new(rules.items, rules.count, &program->ruleset, err);
+    return al_ruleset_new(rules.items, rules.count, false, &program->ruleset, err);
 }
 
 static int make_directories(const struct al_shell *shell, struct al_error *err)

@@ -31,9 +31,9 @@ struct al_file_id __real_al_file_id_at(int dir_fd, const char *path);
 struct al_file_id __wrap_al_file_id_at(int dir_fd, const char *path);
 bool __real_al_ruleset_is_current(const struct al_ruleset *ruleset);
 bool __wrap_al_ruleset_is_current(const struct al_ruleset *ruleset);
-int __real_al_ruleset_new(const struct al_confine_rule *rules, size_t nrules,
+int __real_al_ruleset_new(const struct al_confine_rule *rules, size_t nrules, bool connects,
                           struct al_ruleset **ret_ruleset, struct al_error *err);
-int __wrap_al_ruleset_new(const struct al_confine_rule *rules, size_t nrules,
+int __wrap_al_ruleset_new(const struct al_confine_rule *rules, size_t nrules, bool connects,
                           struct al_ruleset **ret_ruleset, struct al_error *err);
 
 int __wrap_pthread_mutex_lock(pthread_mutex_t *lock)
@@ -60,11 +60,11 @@ bool __wrap_al_ruleset_is_current(const struct al_ruleset *ruleset)
     return __real_al_ruleset_is_current(ruleset);
 }
 
-int __wrap_al_ruleset_new(const struct al_confine_rule *rules, size_t nrules,
+int __wrap_al_ruleset_new(const struct al_confine_rule *rules, size_t nrules, bool connects,
                           struct al_ruleset **ret_ruleset, struct al_error *err)
 {
     look();
-    return __real_al_ruleset_new(rules, nrules, ret_ruleset, err);
+    return __real_al_ruleset_new(rules, nrules, connects, ret_ruleset, err);
 }
 
 static void begin_watch(void)

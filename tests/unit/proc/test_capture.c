@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* proc/capture.h: a child's output is kept up to its cap, and its deadline ends it. */
+/* proc/proc.h: a child's output is kept up to its cap, and its deadline ends it. */
 #include "tests/unit/proc/lib.h"
 
 static void keeps_output_up_to_the_cap_and_stops_beyond(void **state)

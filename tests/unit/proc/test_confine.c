@@ -22,7 +22,7 @@ static int build(struct tmpdir *dir, const char *name, unsigned rights, bool opt
         { .path = path, .rights = rights, .optional = optional },
     };
 
-    return al_ruleset_new(rules, COUNT(rules), ret_ruleset, err);
+    return al_ruleset_new(rules, COUNT(rules), false, ret_ruleset, err);
 }
 
 static void notices_a_file_replaced_by_rename(void **state)

@@ -69,7 +69,11 @@ static int try_socket(void)
 /* With -Dspawn=fork, for tools that do not work under filters, no thread installs one. */
 static bool takes_filters(void)
 {
-    return strcmp(al_proc_spawn_method(), "vfork") == 0;
+#ifdef AL_SPAWN_FORK
+    return false;
+#else
+    return true;
+#endif
 }
 
 /* Run it on a new thread, since a filter cannot be removed. */
