@@ -253,6 +253,9 @@ class CommandGit(harness.Case):
                          [("git", "commit"), ("git", "remote"), ("git", "log")])
         self.assertEqual(lines[0]["input"]["args"][:3], ["commit", "-m", "a message"])
         self.assertNotIn("secretword", json.dumps(lines))
+        shown = subprocess.run([harness.AIRLOCK, "log", "1"], cwd=self.root, env=self.env, check=True,
+                               capture_output=True, text=True, timeout=harness.WATCHDOG_SECONDS).stdout
+        self.assertTrue(shown.endswith(" git log -1\n"), shown)
 
     def policy(self, rules):
         config = self.home / ".config/airlock/config.toml"

@@ -426,7 +426,8 @@ static int show_recorded(struct view *view, const char *file, struct al_pager *p
     if (r == 0 && !view->shown_any && !view->history.last && !view->history.size)
         (void)fputs("nothing recorded yet\n", query->json ? stderr : stdout);
     else if (r == 0 && !view->shown_any && !query->follow && filters(query))
-        al_log_note("nothing matches; airlock log without --tool, --agent and --since shows all");
+        al_log_note("nothing matches; airlock log without --tool, --agent, --session and --since "
+                    "shows all");
     (void)fflush(stdout);
     return r;
 }
