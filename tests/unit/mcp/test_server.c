@@ -305,7 +305,8 @@ static void threads_of_a_burst_take_the_next(void **state)
 {
     struct client *client = *state;
 
-    for (int round = 1; round <= 4; round++) {
+    /* On a busy machine an answer is often read before its thread waits again, but not each time. */
+    for (int round = 1; round <= 16; round++) {
         for (int id = 1; id <= 20; id++)
             client_send(client, CALL, id, "gate");
         fake_wait_at_gate(20 * (unsigned)round);
@@ -313,7 +314,7 @@ static void threads_of_a_burst_take_the_next(void **state)
         for (int i = 0; i < 20; i++)
             json_decref(client_read(client));
     }
-    assert_in_range(fake_threads(), 20, 79);
+    assert_in_range(fake_threads(), 20, 16 * 20 - 1);
     client_expect_alive(client);
 }
 
