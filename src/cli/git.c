@@ -87,8 +87,6 @@ static void take_environment(struct al_strv *ret_env)
                 al_strv_add(ret_env, *at);
     if (!al_environment_get("LC_ALL")) /* else ours would stay */
         al_strv_add(ret_env, "LC_ALL=");
-    if (!al_environment_get("TERM"))
-        al_strv_add(ret_env, "TERM=");
     al_strv_add(ret_env, "GIT_TEXTDOMAINDIR=/usr/share/locale");
 }
 

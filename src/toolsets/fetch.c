@@ -126,7 +126,7 @@ static bool says_each(const struct al_fetch_words *words, size_t count)
 int al_fetch_in_shell(struct al_call *call, const void *args, struct al_fetch_words *words,
                       int *ret_code, struct al_error *err)
 {
-    struct al_network_shown shown = { .shell = al_call_session(call)->caller_shell };
+    struct al_network_shown shown = { .shell = words->shell };
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     int r = 0;
 

@@ -22,6 +22,7 @@
 #include "toolsets/transfer.h"
 #include "toolsets/workflow/results.h"
 #include "toolsets/workflow/workflow.h"
+#include "util/fs.h"
 
 struct push_args {
     const char *remote, *branch, *tag;
@@ -469,6 +470,17 @@ static int push(struct al_call *call, const struct push_args *args, struct al_pu
     return r;
 }
 
+/* As git does, which does nothing of it. */
+static void say_upstream(const struct al_network_shown *shown, const struct al_remote *remote,
+                         const char *branch, bool is_quiet)
+{
+    al_auto(al_freep) char *line =
+        al_asprintf("Would set upstream of '%s' to '%s' of '%s'\n", branch, branch, remote->name);
+
+    if (!is_quiet)
+        (void)al_write_all(shown->shell->out_fd, line, strlen(line));
+}
+
 int al_push_in_shell(struct al_call *call, const void *args, const struct al_strv *words,
                      const char *name, int *ret_code, struct al_error *err)
 {
@@ -494,7 +506,11 @@ int al_push_in_shell(struct al_call *call, const void *args, const struct al_str
         if (shown.exit_code)
             *ret_code = shown.exit_code;
     }
-    if (r == 0 && !*ret_code && given->set_upstream)
+    if (r < 0 || *ret_code || !given->set_upstream)
+        return r;
+    if (al_strv_contains(words, "-n") || al_strv_contains(words, "--dry-run"))
+        say_upstream(&shown, &remote, al_call_resolved(call, "branch"), is_quiet);
+    else
         r = al_git_set_upstream_shown(al_call_repo(call), al_call_resolved(call, "branch"), &remote,
                                       shown.shell, is_quiet, al_call_budget(call), err);
     return r;

@@ -47,17 +47,20 @@ REFUSED = {
     "add -p": "hunks", "commit": "-m", "commit --amend": "--no-edit", "commit -am x -S": "signatures",
     "rebase -i HEAD~1": "plan", "rebase -x true HEAD~1": "program", "frobnicate": "not run",
     "filter-branch": "not run", "difftool": "not run", "push": "git_push", "fetch origin": "remote add",
-    "clone x y": "the user", "submodule update": "not run", "config core.pager less": "the user can set",
+    "clone x y": "the user", "submodule foreach ls": "-C PATH", "submodule update -i": "--init", "config core.pager less": "the user can set",
     "config core.fsmonitor x": "the user can set", "config --global user.name x": "--global",
     "config alias.x !sh": "the user can set", "config -e": "config KEY", "config --file x -l": "any file",
     "-c core.pager=less log": "leave it out", "-c diff.external=x diff": "leave it out",
     "--exec-path=/tmp status": "leave it out", "--config-env=a=b status": "leave it out",
     "diff --ext-diff": "program", "log -p --textconv": "program", "grep -O line": "pager",
     "sh": "run its command", "help status": "-h", "status --help": "-h", "branch --edit-description": "config",
-    "tag -s v9": "signatures", "tag -a v9": "-m", "worktree remove x": "git_worktree", "clean -i": "-n",
+    "tag -s v9": "signatures", "tag -a v9": "-m", "bisect run sh": "bisect good", "bisect view": "log", "clean -i": "-n",
     "checkout -p": "files", "stash -p": "stash push", "remote update x": "remote add", "notes edit": "-m",
-    "stash -a": "-u", "stash push -q --mess -- -a": "-u", "stash push --al": "-u", "stash -p show": "stash push",
-    "worktree add x": "git_worktree", "worktree add -Bmain x": "git_worktree", "update-ref --stdin": "line of its own",
+    "stash -p show": "stash push", "update-ref --stdin": "line of its own", "worktree add .git/x": "git's own",
+    "worktree add -b x -- ../../../x": "outside of the roots", "worktree move x none/../x": "git's own",
+    "checkout-index -a --prefix=.git/hooks/": "leave it out", "read-tree --index-output=.git/x HEAD": "leave it out",
+    "repack --expire-to=.git/x": "leave it out", "commit-tree -S HEAD^{tree}": "signatures",
+    "submodule add --reference /tmp x y": "no other place",
     "symbolic-ref refs/heads/alias refs/heads/main": "git branch", "symbolic-ref -m x -- refs/a refs/heads/main":
     "git branch", "commit -m x --trailer a=b": "-m TEXT", "log --format=%(describe)": "git describe",
     "--git-dir=/tmp status": "-C", "--bare log": "leave it out",
@@ -289,7 +292,9 @@ class CommandGit(harness.Case):
 
     def test_asks(self):
         """a question nobody can answer ends with 128, and says how a user grants it"""
-        for line in "clean -fx", "clean --exc -- -fx", "clean --exclude -- -fx":
+        for line in ("clean -fx", "clean --exc -- -fx", "clean --exclude -- -fx", "stash -a", "stash push --al",
+                     "stash push -q --mess -- -a", "worktree remove x", "worktree move x y", "submodule deinit --all",
+                     "submodule sync", "submodule set-url x y"):
             out, err, code = self.airlock(*line.split())
             self.assertEqual((out, code), ("", 128))
             self.assertRegex(err, r"\Aairlock: [^\n]*airlock review[^\n]*\n\Z")

@@ -16,7 +16,8 @@ fetch --prune origin | fetch -t | fetch --no-tags origin | fetch --dry-run | fet
 fetch -pq origin | fetch origin HEAD | ls-remote origin | ls-remote -q | ls-remote --heads origin
 ls-remote --tags origin v* | ls-remote --exit-code origin nothing | ls-remote --symref --refs origin main
 ls-remote --sort=-version:refname origin | remote update | remote update -p | remote update other | fe -q
-fetch --append other | fetch other | ls-remote other
+fetch --append other | fetch other | ls-remote other | fetch --jobs 2 -q origin | fetch -j2 origin | fetch --depth 1 -q
+fetch --depth=1 origin main | fetch --deepen=1 origin | fetch --unshallow | fetch --shallow-since 1.1.2020 origin
 """
 
 SHOWN = ("status", "--porcelain"), ("for-each-ref",), ("stash", "list"), ("config", "-l", "--local"), \
@@ -28,7 +29,7 @@ REFUSED = {
     "fetch origin main:main": "git branch", "fetch origin +main": "git branch", "fetch origin refs/*:refs/*": "branch",
     "fetch --upload-pack=sh origin": "git_fetch", "fetch --upload-pack sh origin": "git_fetch",
     "fetch --upl=sh origin": "git_fetch", "fetch --multiple origin": "git_fetch", "fetch -u origin": "git_fetch",
-    "fetch -o x origin": "git_fetch", "fetch -qo x origin": "git_fetch", "fetch --depth=1": "git_fetch",
+    "fetch -o x origin": "git_fetch", "fetch -qo x origin": "git_fetch", "fetch --dep 1 origin": "git_fetch",
     "fetch --recurse-submodules origin": "git_fetch", "fetch --rec=yes": "git_fetch", "fetch --stdin": "git_fetch",
     "fetch origin tag v1": "--tags", "fetch -q origin main tag v1": "--tags", "fetch -ft origin": "git_fetch",
     "fetch --force origin": "git_fetch", "fetch -- origin": "leave it out", "fetch --al": "git_fetch", "fetch --all origin": "without a remote",
@@ -44,7 +45,7 @@ REFUSED = {
 
 class Network(harness.Case):
     toolsets = ()
-    decision = ""
+    before = staticmethod(lambda: None) #: what is done to each fresh copy
 
     def setUp(self):
         super().setUp()
@@ -82,6 +83,7 @@ class Network(harness.Case):
         shutil.rmtree(self.world)
         shutil.copytree(self.template, self.world, symlinks=True)
         self.git("update-index", "-q", "--refresh", check=False)
+        self.before()
 
     def run_line(self, program, words):
         env = self.env | {"GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_DATE": "1800000000 +0000",
@@ -176,6 +178,7 @@ push --force-with-lease origin topic | push origin :topic | push -d origin topic
 push origin v2 | push origin tag v2 | push origin refs/tags/v2 | push --tags origin main | push --porcelain origin new
 push --porcelain origin main | push -fq origin topic | push --atomic origin new | push origin v2:v2 | push other new
 push --porcelain origin HEAD | push -u origin main | push origin v1 | push --porcelain origin topic
+push -n origin main | push --dry-run -u origin new | push -nq origin v2
 """
 
 PUSHES_REFUSED = {
@@ -187,7 +190,7 @@ PUSHES_REFUSED = {
     "push --tags origin": "one branch", "push origin HEAD:refs/for/main": "one branch", "push origin -d :topic": "one",
     "push origin +HEAD:topic": "one branch", "push origin --delete topic gone": "one branch", "push origin -d": "one",
     "push --mirror origin": "git_push", "push --all origin": "git_push", "push --branches origin": "git_push",
-    "push --follow-tags origin main": "git_push", "push --prune origin main": "git_push", "push -n origin main": "git_push",
+    "push --follow-tags origin main": "git_push", "push --prune origin main": "git_push",
     "push --receive-pack=sh origin main": "git_push", "push --receive-pack sh origin main": "git_push",
     "push --exec=sh origin main": "git_push", "push --exe=sh origin main": "git_push", "push -o x origin main": "git_push",
     "push -ox origin main": "git_push", "push -qox origin main": "git_push", "push --push-option=x origin main": "git_push",
@@ -196,7 +199,8 @@ PUSHES_REFUSED = {
     "push --del origin topic": "git_push", "push --mir origin": "git_push", "push --recurse-submodules=on-demand": "git_push",
     "push --set-up origin new": "git_push", "push -- origin main": "leave it out", "push origin -- main": "leave it out",
     "push origin :refs/tags/v1": "the user", "push -d origin v1": "the user", "push origin :v1": "the user",
-    "push --no-force origin main": "git_push", "push -uf --rec=x origin main": "git_push",
+    "push origin both": "one branch", "push origin both:both": "one branch", "push origin :both": "one branch",
+    "push -d origin both": "one branch", "push --no-force origin main": "git_push", "push -uf --rec=x origin main": "git_push",
 }
 
 
@@ -208,6 +212,8 @@ class Push(Network):
         self.commit("c.txt", "c\n", "ahead")
         self.git("tag", "v2")
         self.git("branch", "new")
+        self.git("branch", "both")
+        self.git("tag", "both")
 
     def test_lines(self):
         """git push prints and leaves what it does without airlock"""
@@ -266,6 +272,98 @@ class Push(Network):
         self.policy('[[tools.approval.rule]]\ndecision = "allow"\ntool = "git_push"\noperation = "push"\n')
         self.asks("push -f origin topic")
         self.assertEqual(self.airlock("push", "-q", "origin", "new"), ("", "", 0))
+
+
+#: Each where main is behind, and where it has a commit more.
+PULLS = """
+pull | pull origin | pull -q | pull -v origin main | pull --ff-only | pull --rebase | pull --no-rebase | pull -r origin topic
+pull --no-ff origin main | pull --squash --no-rebase | pull --no-commit --no-rebase origin main | pull other main
+pull --dry-run | pull origin nowhere | pull --rebase=merges | pull --no-rebase -s ours origin main | pull -n
+pull --no-rebase -Xtheirs origin main | pull --rebase --autostash | pull --no-rebase --tags | pull --no-rebase origin main gone
+pull --all --no-rebase | pull --depth 1 --no-rebase | pull --rebase other topic | pull -q --no-rebase --log
+pull --ff-only --no-stat | pull --no-rebase --strategy recursive --strategy-option=ours | pull -p --rebase | pl
+"""
+
+PULLS_REFUSED = {
+    "pull ../hub.git": "git remote add", "pull ext::sh": "git remote add", "pull https://a.example/x main": "remote",
+    "pull origin main:main": "git branch", "pull --rebase=interactive": "an editor", "pull --rebase=i": "an editor",
+    "pull --upload-pack=sh": "git_fetch", "pull --upload-p sh origin": "git_fetch", "pull -S": "git_fetch",
+    "pull --gpg-sign": "git_fetch", "pull --verify-signatures": "git_fetch", "pull --edit": "git_fetch",
+    "pull -e": "git_fetch", "pull --recurse-submodules": "git_fetch", "pull --set-upstream origin main": "git_fetch",
+    "pull -o x": "git_fetch", "pull --server-option=x": "git_fetch", "pull --force": "git_fetch", "pull -- origin": "leave",
+    "pull --reb": "git_fetch", "pull --negotiation-tip=x": "git_fetch", "pull --all origin": "without", "pull -s": "git_fetch",
+}
+
+
+class Pull(Network):
+    def prepare(self):
+        self.git("branch", "behind")
+        self.git("config", "alias.pl", "pull --no-rebase")
+        self.git("switch", "-qc", "topic", cwd=self.other)
+        self.commit("topic.txt", "t\n", "topic", self.other)
+        self.git("push", "-qf", "origin", "topic", cwd=self.other)
+        self.git("update-index", "-q", "--refresh", cwd=self.root)
+
+    def ahead(self):
+        self.commit("mine.txt", "m\n", "mine", GIT_AUTHOR_DATE="1700000000 +0000",
+                    GIT_COMMITTER_DATE="1700000000 +0000")
+
+    def shown(self):
+        return super().shown() + [self.git(*words, check=False).stdout for words in (
+            ("reflog", "--format=%H %gd %gs"), ("reflog", "--format=%H %gs", "origin/main"), ("diff", "HEAD"))]
+
+    def states(self, lines, least):
+        self.alike(lines, least)
+        self.before = self.ahead
+        self.alike(lines, least)
+        self.before = lambda: (self.ahead(), self.write("a.txt", "one\nchanged\n"))
+        self.alike("pull --rebase | pull --no-rebase | pull -q --rebase --autostash", 2)
+
+    def test_lines(self):
+        """git pull prints and leaves what it does without airlock"""
+        self.states(PULLS, 25)
+
+    def test_settings(self):
+        """settings say how it goes on"""
+        for key, value in (("pull.rebase", "true"), ("pull.ff", "only"), ("branch.main.rebase", "merges"),
+                           ("rebase.autoStash", "true")):
+            self.before = lambda k=key, v=value: (self.ahead(), self.git("config", k, v))
+            self.alike("pull | pull -q origin main", 1)
+        for words in ("checkout -q --detach", "switch -q behind", "branch --unset-upstream", "reset -q --hard HEAD",
+                      "update-ref -d HEAD", "remote remove other"):
+            self.before = lambda w=words: (self.ahead(), self.git(*w.split()))
+            self.alike("pull --no-rebase | pull --rebase origin main", 1)
+        self.before = lambda: (self.ahead(), self.git("fetch", "-q"), self.git("merge", "-q", "--no-commit", "origin/main"))
+        self.alike("pull | pull --rebase", 1)
+
+    def test_refused(self):
+        """what cannot be told from the words is refused, with a way"""
+        self.refused(PULLS_REFUSED)
+
+    def test_rules(self):
+        """rules match the words of git and of everyday"""
+        for words in ('tool = "git"\noperation = "pull"', 'tool = "git_pull"', 'effect = "uses_network"',
+                      'effect = "writes_worktree"', 'tool = "git"\nbranch = "main"'):
+            self.denied(words, "pull --rebase")
+
+    def test_back(self):
+        """a pull goes back"""
+        self.ahead()
+        before = self.shown()[:-4]
+        self.assertEqual(self.airlock("pull", "-q", "--no-rebase")[2], 0)
+        self.assertNotEqual(self.shown()[:-4], before)
+        subprocess.run([harness.AIRLOCK, "rollback"], cwd=self.root, env=self.env, check=True, capture_output=True,
+                       timeout=harness.WATCHDOG_SECONDS)
+        self.assertEqual(self.shown()[:-4], before)
+
+    def test_shallow(self):
+        """what a shallow fetch cut off comes back"""
+        whole = self.out("log", "--format=%H")
+        self.assertEqual(self.airlock("fetch", "-q", "--depth=1")[2], 0)
+        subprocess.run([harness.AIRLOCK, "rollback"], cwd=self.root, env=self.env, check=True, capture_output=True,
+                       timeout=harness.WATCHDOG_SECONDS)
+        self.assertFalse((self.root / ".git/shallow").exists())
+        self.assertEqual(self.out("log", "--format=%H"), whole)
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ static const char *const own_paths[] = {
     "info/sparse-checkout",
 };
 
-static const char *const common_paths[] = { "config", "logs/refs/stash" };
+static const char *const common_paths[] = { "config", "shallow", "logs/refs/stash" };
 
 struct reader {
     struct al_gitdir_files *files;

@@ -277,6 +277,31 @@ int al_repo_open_own(struct al_git *git, const char *dir, struct al_run_limits *
     return 0;
 }
 
+static int fill_own(const char *dir)
+{
+    static const char *const files[][2] = { { "config", AL_REPO_OWN_CONFIG },
+                                            { "HEAD", "ref: refs/heads/none\n" } };
+    al_auto(al_closep) int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    int r = 0;
+
+    if (fd < 0 || mkdirat(fd, "objects", 0700) < 0 || mkdirat(fd, "refs", 0700) < 0)
+        return -errno;
+    for (size_t i = 0; r == 0 && i < AL_COUNT(files); i++)
+        r = al_fs_write_atomic(fd, files[i][0], files[i][1], strlen(files[i][1]), 0600, true);
+    return r;
+}
+
+int al_repo_make_own(struct al_git *git, struct al_run_limits *budget, struct al_repo **ret_repo,
+                     struct al_error *err)
+{
+    al_auto(al_freep) char *dir = al_fs_join(git->private_dir, "mirror-XXXXXX");
+    int r = mkdtemp(dir) ? fill_own(dir) : -errno;
+
+    if (r < 0)
+        return al_error_errno(err, -r, "cannot make a private directory in '%s'", git->private_dir);
+    return al_repo_open_own(git, dir, budget, ret_repo, err);
+}
+
 static int outside_repository(const char *param, const char *given, struct al_error *err)
 {
     al_auto(al_freep) char *word = al_text_sanitize_line(given);

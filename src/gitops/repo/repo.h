@@ -74,6 +74,15 @@ int al_repo_open_at(struct al_git *git, const char *base, const char *path,
 int al_repo_open_own(struct al_git *git, const char *dir, struct al_run_limits *budget,
                      struct al_repo **ret_repo, struct al_error *err);
 
+/** Make an empty one in the private directory, and open it.  Its directory is the caller's; the
+ * private one goes with the process. */
+int al_repo_make_own(struct al_git *git, struct al_run_limits *budget, struct al_repo **ret_repo,
+                     struct al_error *err);
+
+/** Its configuration. */
+#define AL_REPO_OWN_CONFIG                                                                         \
+    "[core]\n\trepositoryformatversion = 0\n\tbare = true\n[gc]\n\tauto = 0\n"
+
 /**
  * Resolve an agent's word to git's pathspec.  The word is relative to the working directory; a path
  * outside the roots or outside this working tree is refused.  Runs a git child only for a missing

@@ -6,50 +6,81 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "gitops/overrides.h"
+#include "gitops/layer.h"
 #include "gitops/repo/git.h"
 #include "gitops/run.h"
 #include "gitops/vet/vet.h"
 
-/* The configuration of git outside of every repository. */
-static void make_config(struct al_git_config *config)
+/* Where git runs without a repository: with the user's settings alone, which are those of an empty
+ * one. */
+static int find_here(struct al_git *git, struct al_run_limits *budget, struct al_repo **ret_none,
+                     struct al_location *ret_at, struct al_error *err)
 {
-    al_auto(al_strv_clear) struct al_strv pairs = AL_STRV_INIT;
+    int r = al_repo_make_own(git, budget, ret_none, err);
 
-    al_overrides_add_always(&pairs, "/nonexistent", "/nonexistent");
-    config->for_shell = al_strdup("/nonexistent");
-    for (size_t i = 0; i < pairs.count; i += 2) {
-        al_strv_addf(&config->overrides, "GIT_CONFIG_KEY_%zu=%s", i / 2, pairs.items[i]);
-        al_strv_addf(&config->overrides, "GIT_CONFIG_VALUE_%zu=%s", i / 2, pairs.items[i + 1]);
-    }
+    if (r < 0)
+        return r;
+    ret_at->git = git;
+    ret_at->config = &(*ret_none)->vetting->config;
+    ret_at->dir = getcwd(NULL, 0);
+    ret_at->dir_fd = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return ret_at->dir && ret_at->dir_fd >= 0
+               ? 0
+               : al_error_errno(err, errno, "cannot open the current directory");
 }
 
-/* Where git runs without a repository.  Its config is released by the caller. */
-static int find_here(struct al_git *git, struct al_git_config *config, struct al_location *ret_at,
-                     struct al_error *err)
+/* Whether a command is a script in this git: no shell is started, and the program that does its
+ * work is told instead. */
+static bool is_script(const struct al_git *git, const char *command)
 {
-    struct al_location at = AL_LOCATION_INIT;
+    al_auto(al_freep) char *path = git->core ? al_asprintf("%s-%s", git->core, command) : NULL;
+    al_auto(al_closep) int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    char begin[2];
 
-    at.git = git;
-    at.dir = getcwd(NULL, 0);
-    at.dir_fd = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (!at.dir || at.dir_fd < 0) {
-        int error = errno;
-
-        al_location_clear(&at);
-        return al_error_errno(err, error, "cannot open the current directory");
-    }
-    make_config(config);
-    at.config = config;
-    *ret_at = at;
-    return 0;
+    return fd >= 0 && read(fd, begin, sizeof(begin)) == sizeof(begin) && !memcmp(begin, "#!", 2);
 }
 
-static void add_words(const struct al_git_words *words, struct al_strv *argv)
+/* Whether a word of git bisect says what a commit is like; the user chooses these words. */
+static bool is_state(const char *command, const char *verb)
+{
+    static const char *const others[] = { "start", "terms",  "skip", "next",
+                                          "reset", "replay", "log",  "status" };
+
+    for (size_t i = 0; i < AL_COUNT(others); i++)
+        if (!strcmp(verb, others[i]))
+            return false;
+    return !strcmp(command, "bisect");
+}
+
+/* "bisect bad" is "bisect--helper state bad", and "submodule -q init" "submodule--helper init -q".
+ */
+static void add_script(const struct al_strv *words, struct al_strv *argv)
+{
+    size_t at = 1;
+    const char *verb;
+
+    while (at < words->count && words->items[at][0] == '-')
+        at++;
+    verb = at < words->count ? words->items[at] : "status";
+    al_strv_addf(argv, "%s--helper", words->items[0]);
+    if (is_state(words->items[0], verb))
+        al_strv_add(argv, "state");
+    al_strv_add(argv, verb);
+    for (size_t i = 1; i < words->count; i++)
+        if (i != at)
+            al_strv_add(argv, words->items[i]);
+}
+
+static void add_words(const struct al_git *git, const struct al_git_words *words,
+                      struct al_strv *argv)
 {
     al_strv_add(argv, "git");
     for (size_t i = 0; i < words->globals->count; i++)
         al_strv_add(argv, words->globals->items[i]);
+    if (words->is_script && is_script(git, words->words->items[0])) {
+        add_script(words->words, argv);
+        return;
+    }
     if (words->words->count)
         al_strv_add(argv, words->words->items[0]);
     if (words->shows_patches)
@@ -65,10 +96,10 @@ int al_git_run_words(struct al_git *git, const struct al_repo *repo,
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_location_clear) struct al_location here = AL_LOCATION_INIT;
-    struct al_git_config config = { .global = NULL };
-    int r = repo ? 0 : find_here(git, &config, &here, err);
+    struct al_repo *none = NULL;
+    int r = repo ? 0 : find_here(git, budget, &none, &here, err);
 
-    add_words(words, &command.argv);
+    add_words(git, words, &command.argv);
     command.class = words->class;
     command.starts_children = words->starts_children;
     command.finds_itself = words->finds_itself || !repo;
@@ -77,8 +108,7 @@ int al_git_run_words(struct al_git *git, const struct al_repo *repo,
     if (r == 0)
         r = al_git_run(repo ? &repo->at : &here, &command, &(struct al_git_run){ .locks = 0 },
                        budget, &output, err);
-    free(config.for_shell);
-    al_strv_clear(&config.overrides);
+    al_repo_free(none);
     if (r == 0)
         *ret_code = output.signal ? 128 + output.signal : output.exit_code;
     return r;

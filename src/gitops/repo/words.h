@@ -17,6 +17,8 @@ struct al_git_words {
     enum al_git_class class;
     bool starts_children; /**< see struct al_git_command */
     bool finds_itself;
+    bool is_script; /**< this command may be a shell script of git's, around a helper of its
+                       name: that one runs */
     bool
         shows_patches; /**< it takes --no-ext-diff and --no-textconv, which no setting stands for */
     const struct al_git_shell *shell;

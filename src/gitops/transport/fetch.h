@@ -20,6 +20,7 @@ struct al_fetch_words {
     const char *command; /**< "fetch" or "ls-remote" */
     struct al_strv options, refs;
     bool is_update; /**< `git remote update`, which says of each remote that it is fetched */
+    const struct al_git_shell *shell; /**< borrowed */
 };
 
 /** Run them. */

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "gitops/layer.h"
@@ -37,59 +36,32 @@ struct al_mirror {
 
 /* --- The place --- */
 
-static int write_file(const char *dir, const char *name, const char *text)
-{
-    al_auto(al_closep) int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-
-    return fd < 0 ? -errno : al_fs_write_atomic(fd, name, text, strlen(text), 0600, true);
-}
-
 /* git clone wrote the server's address and settings that make every later git fetch from there by
  * itself.  The network commands get them for themselves alone, see network_config.h. */
 static int write_config(const char *dir, bool sha256)
 {
-    return write_file(dir, "config",
-                      sha256 ? "[core]\n\trepositoryformatversion = 1\n\tbare = true\n"
-                               "[extensions]\n\tobjectformat = sha256\n[gc]\n\tauto = 0\n"
-                             : "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
-                               "[gc]\n\tauto = 0\n");
-}
+    al_auto(al_closep) int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    const char *text = sha256 ? "[core]\n\trepositoryformatversion = 1\n\tbare = true\n"
+                                "[extensions]\n\tobjectformat = sha256\n[gc]\n\tauto = 0\n"
+                              : AL_REPO_OWN_CONFIG;
 
-static int make_outer(struct al_mirror *mirror, struct al_git *git)
-{
-    static const char *const dirs[] = { "objects", "refs" };
-    al_auto(al_freep) char *path = al_fs_join(git->private_dir, "mirror-XXXXXX");
-    int r = 0;
-
-    if (!mkdtemp(path))
-        return -errno;
-    mirror->dir = al_take(&path);
-    mirror->copy_dir = al_fs_join(mirror->dir, COPY);
-    for (size_t i = 0; r == 0 && i < AL_COUNT(dirs); i++) {
-        al_auto(al_freep) char *dir = al_fs_join(mirror->dir, dirs[i]);
-
-        r = mkdir(dir, 0700) < 0 ? -errno : 0;
-    }
-    if (r == 0)
-        r = write_config(mirror->dir, false);
-    return r < 0 ? r : write_file(mirror->dir, "HEAD", "ref: refs/heads/none\n");
+    return fd < 0 ? -errno : al_fs_write_atomic(fd, "config", text, strlen(text), 0600, true);
 }
 
 int al_mirror_new(struct al_git *git, const char *address, const struct al_progress *progress,
                   struct al_run_limits *budget, struct al_mirror **ret_mirror, struct al_error *err)
 {
     al_auto(al_mirror_freep) struct al_mirror *mirror = al_calloc(1, sizeof(*mirror));
-    int r = make_outer(mirror, git);
+    int r = al_repo_make_own(git, budget, &mirror->outer, err);
 
     if (r < 0)
-        return al_error_errno(err, -r, "cannot make a private directory in '%s'", git->private_dir);
+        return r;
+    mirror->dir = al_strdup(mirror->outer->at.dir);
+    mirror->copy_dir = al_fs_join(mirror->dir, COPY);
     mirror->progress = progress;
     mirror->remote.name = al_strdup("github");
     al_strv_add(&mirror->remote.urls, address);
     al_strv_add(&mirror->remote.push_urls, address);
-    r = al_repo_open_own(git, mirror->dir, budget, &mirror->outer, err);
-    if (r < 0)
-        return r;
     *ret_mirror = al_take(&mirror);
     return 0;
 }

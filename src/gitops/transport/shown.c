@@ -43,6 +43,7 @@ static void replace(struct al_str *text, const char *from, const char *to)
 static const char *const of_descriptors[] = {
     "fatal: Bad command: \n",
     "fatal: the remote end hung up unexpectedly\n",
+    "fatal: read error: Connection reset by peer\n",
 };
 
 static void show(const struct al_network *network, const struct al_network_shown *shown,

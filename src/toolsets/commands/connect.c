@@ -16,25 +16,35 @@
 #include "toolsets/transfer.h"
 
 #define CONNECTS " -q --quiet -4 --ipv4 -6 --ipv6 --progress --no-progress -v --verbose "
+#define FETCHES                                                                                    \
+    CONNECTS "-p --prune --no-prune -t --tags -k --keep -a --append --dry-run -j --jobs= "         \
+             "--show-forced-updates --no-show-forced-updates --depth= --deepen= --shallow-since= " \
+             "--unshallow "
 
 static const struct connecting {
     const char *command, *verb; /* NULL: no verb */
     const struct al_tool *tool;
     const char *options; /* that git gets; with "=" where they have a value */
     const char *read;    /* that the call is made of */
+    const char *rest;    /* that git pull gets for what it does with what was fetched */
 } connecting[] = {
     { "fetch", NULL, &al_tool_everyday_fetch,
-      CONNECTS "-p --prune --no-prune -t --tags -n --no-tags --dry-run --atomic "
-               "-k --keep -a --append --no-recurse-submodules --no-auto-gc --no-auto-maintenance "
-               "--porcelain --show-forced-updates --no-show-forced-updates --no-write-fetch-head "
-               "--refetch ",
-      " --all " },
+      FETCHES "-n --no-tags --atomic --no-recurse-submodules --no-auto-gc --no-auto-maintenance "
+              "--porcelain --no-write-fetch-head --refetch ",
+      " --all ", "" },
     { "ls-remote", NULL, &al_tool_everyday_fetch,
-      " -q --quiet -h --heads -b --branches -t --tags --refs --exit-code --symref --sort= ", "" },
+      " -q --quiet -h --heads -b --branches -t --tags --refs --exit-code --symref --sort= ", "",
+      "" },
+    { "pull", NULL, &al_tool_everyday_fetch, FETCHES "--no-tags ", " --all ",
+      " -q --quiet -v --verbose --progress --no-progress --ff --no-ff --ff-only -r --rebase "
+      "--rebase= --no-rebase --commit --no-commit --squash --no-squash -n --stat --no-stat "
+      "--summary --no-summary --log --log= --no-log --signoff --no-signoff -s --strategy= -X "
+      "--strategy-option= --autostash --no-autostash --allow-unrelated-histories --verify "
+      "--no-verify --cleanup= --no-edit " },
     { "push", NULL, &al_tool_everyday_push,
-      CONNECTS "--porcelain --thin --no-thin --atomic --no-verify ",
-      " -u --set-upstream -f --force --force-with-lease -d --delete --tags " },
-    { "remote", "update", &al_tool_everyday_fetch, CONNECTS "-p --prune ", "" },
+      CONNECTS "--porcelain --thin --no-thin --atomic --no-verify -n --dry-run ",
+      " -u --set-upstream -f --force --force-with-lease -d --delete --tags ", "" },
+    { "remote", "update", &al_tool_everyday_fetch, CONNECTS "-p --prune ", "", "" },
 };
 
 static const struct connecting *find(const struct al_shell_words *words)
@@ -62,33 +72,55 @@ static int refuse(const struct connecting *row, const char *what, const char *wh
 static bool take(struct al_shell_words *words, const struct connecting *row, const char *name,
                  const char *word)
 {
-    if (al_shell_words_list(row->options, name))
+    const bool is_fetched = al_shell_words_list(row->options, name);
+    const bool is_rest = al_shell_words_list(row->rest, name);
+
+    if (is_fetched)
         al_strv_add(&words->connection.git.options, word);
-    else if (!al_shell_words_list(row->read, name))
-        return false;
-    return true;
+    if (is_rest)
+        al_strv_add(&words->connection.rest, word);
+    return is_fetched || is_rest || al_shell_words_list(row->read, name);
 }
 
-/* A word is one option, or letters that each are one. */
-static bool read_option(struct al_shell_words *words, const struct connecting *row,
-                        const char *word)
+/* Letters that each are one option, up to one that takes the rest, or the next word. */
+static bool read_letters(struct al_shell_words *words, const struct connecting *row, size_t *at)
 {
-    const char *value = strchr(word, '=');
-    al_auto(al_freep) char *name =
-        al_strndup(word, value ? (size_t)(value - word) + 1 : strlen(word));
+    const char *letters = words->command->letters;
+    const char *word = words->words.items[*at];
     bool is_known = word[1];
 
-    if (word[1] == '-')
-        return take(words, row, name, word);
-    for (const char *at = word + 1; *at && is_known; at++) {
-        const char letter[] = { '-', *at, '\0' };
+    for (const char *next = word + 1; *next && is_known; next++) {
+        const char name[] = { '-', *next, '\0' };
+        const bool has_value = letters && strchr(letters, *next);
+        const char *value = !has_value ? "" : next[1] ? next + 1 : words->words.items[++*at];
+        al_auto(al_freep) char *whole = al_asprintf("%s%s", name, value ? value : "");
 
-        is_known = take(words, row, letter, letter);
+        is_known = value && take(words, row, name, whole);
+        if (has_value)
+            break;
     }
     return is_known;
 }
 
-/* Each option stands alone, so that what follows is none. */
+/* One option, whose value may be the next word. */
+static bool read_option(struct al_shell_words *words, const struct connecting *row, size_t *at)
+{
+    const char *word = words->words.items[*at], *value = strchr(word, '=');
+    al_auto(al_freep) char *name =
+        al_strndup(word, value ? (size_t)(value - word) + 1 : strlen(word));
+    al_auto(al_freep) char *whole = NULL;
+
+    if (word[1] != '-')
+        return read_letters(words, row, at);
+    if (value || !words->command->values || !al_shell_words_list(words->command->values, word))
+        return take(words, row, name, word);
+    value = words->words.items[++*at];
+    free(name);
+    name = al_asprintf("%s=", word);
+    whole = al_asprintf("%s%s", name, value ? value : "");
+    return value && take(words, row, name, whole);
+}
+
 static int read_options(struct al_shell_words *words, const struct connecting *row,
                         struct al_error *err)
 {
@@ -99,7 +131,9 @@ static int read_options(struct al_shell_words *words, const struct connecting *r
 
         if (word[0] != '-')
             continue;
-        if (!read_option(words, row, word))
+        if (al_starts_with(word, "--rebase=i"))
+            return refuse(row, word, "it opens an editor", err);
+        if (!read_option(words, row, &i))
             return refuse(row, word, "what it leads to cannot be told here", err);
     }
     return 0;
@@ -158,12 +192,6 @@ static int name_it(const struct connecting *row, const char *what, struct al_err
     return refuse(row, what, "name one branch: git push REMOTE BRANCH", err);
 }
 
-/* The name of a branch or tag, with or without what it is. */
-static const char *below(const char *prefix, const char *name)
-{
-    return al_starts_with(name, prefix) ? name + strlen(prefix) : NULL;
-}
-
 static char *current_branch(const struct al_repo *repo)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
@@ -206,8 +234,24 @@ static int read_default(struct al_shell_words *words, const struct connecting *r
     return 0;
 }
 
+/* A name with or without what it is: a branch, or a tag, which a name alone is if there is no
+ * branch of it.  False: there are both, and git itself says which it is. */
+static bool tell(const struct al_repo *repo, const char *given, const char **ret_name,
+                 bool *ret_is_tag)
+{
+    const char *name = al_starts_with(given, heads)  ? given + strlen(heads)
+                       : al_starts_with(given, tags) ? given + strlen(tags)
+                                                     : given;
+    al_auto(al_freep) char *as_branch = al_asprintf("%s%s", heads, name);
+    al_auto(al_freep) char *as_tag = al_asprintf("%s%s", tags, name);
+
+    *ret_name = name;
+    *ret_is_tag = name == given ? al_ref_exists(&repo->at, as_tag) : al_starts_with(given, tags);
+    return name != given || !*ret_is_tag || !al_ref_exists(&repo->at, as_branch);
+}
+
 /* "NAME" or "NAME:NAME", each with or without refs/heads/, as "branch"; the same with refs/tags/ as
- * "tag".  A name alone is what is there. */
+ * "tag". */
 static int read_names(struct al_shell_words *words, const struct connecting *row,
                       const struct al_repo *repo, const char *spec, struct al_error *err)
 {
@@ -215,33 +259,23 @@ static int read_names(struct al_shell_words *words, const struct connecting *row
     const char *colon = strchr(spec, ':'), *target = colon ? colon + 1 : spec;
     al_auto(al_freep) char *given = al_strndup(spec, strcspn(spec, ":"));
     const bool is_head = !strcmp(given, "HEAD") || !strcmp(given, "@");
-    al_auto(al_freep) char *from = is_head ? current_branch(repo) : al_strdup(given);
-    const char *branch = from ? below(heads, from) : NULL, *tag = from ? below(tags, from) : NULL;
-    const char *name = branch ? branch : tag ? tag : from;
-    al_auto(al_freep) char *as_branch = al_asprintf("%s%s", heads, name ? name : "");
-    al_auto(al_freep) char *as_tag = al_asprintf("%s%s", tags, name ? name : "");
-    const bool is_tag = tag || (!branch && !is_head && al_ref_exists(&repo->at, as_tag));
+    al_auto(al_freep) char *head = is_head ? current_branch(repo) : NULL;
+    al_auto(al_freep) char *from = !is_head ? al_strdup(given)
+                                   : head   ? al_asprintf("%s%s", heads, head)
+                                            : NULL;
+    al_auto(al_freep) char *full = NULL;
+    const char *name;
+    bool is_tag;
 
-    if (!name || al_arg_check_branch("branch", name, NULL) < 0 || strchr(target, ':') ||
-        (is_tag && !tag && al_ref_exists(&repo->at, as_branch)) /* git itself says which it is */
-        || (colon && strcmp(target, name) != 0 && strcmp(target, is_tag ? as_tag : as_branch) != 0))
+    if (!from || !tell(repo, from, &name, &is_tag))
+        return name_it(row, spec, err);
+    full = al_asprintf("%s%s", is_tag ? tags : heads, name);
+    if (al_arg_check_branch("branch", name, NULL) < 0 || strchr(target, ':') ||
+        (colon && strcmp(target, name) != 0 && strcmp(target, full) != 0))
         return name_it(row, spec, err);
     al_json_set(to->arguments, is_tag ? "tag" : "branch", al_json_string(name));
-    if (has(words, "--porcelain", "--porcelain") && !is_head)
-        to->name = al_strdup(is_tag ? as_tag : as_branch);
-    else
-        to->name = al_strdup(is_head ? "HEAD" : name);
+    to->name = al_strdup(is_head ? "HEAD" : has(words, "--porcelain", "--porcelain") ? full : name);
     return 0;
-}
-
-/* What has the name of a tag alone is one there too. */
-static bool is_tag(const struct al_repo *repo, const char *name)
-{
-    al_auto(al_freep) char *as_branch = al_asprintf("%s%s", heads, name);
-    al_auto(al_freep) char *as_tag = al_asprintf("%s%s", tags, name);
-
-    return below(tags, name) || (!below(heads, name) && al_ref_exists(&repo->at, as_tag) &&
-                                 !al_ref_exists(&repo->at, as_branch));
 }
 
 static int read_refspec(struct al_shell_words *words, const struct connecting *row,
@@ -249,19 +283,20 @@ static int read_refspec(struct al_shell_words *words, const struct connecting *r
 {
     struct al_shell_connection *to = &words->connection;
     const bool deletes = has(words, "-d", "--delete");
-    const char *name = spec + (*spec == ':');
+    const char *given = spec + (*spec == ':'), *name;
+    bool is_tag;
 
     if (deletes || *spec == ':') {
-        if (!*name || strpbrk(name, ":+^*") || (deletes && *spec == ':'))
+        if (!*given || strpbrk(given, ":+^*") || (deletes && *spec == ':') ||
+            !tell(repo, given, &name, &is_tag))
             return name_it(row, spec, err);
-        if (is_tag(repo, name))
+        if (is_tag)
             return al_shell_words_refuse("push --delete",
                                          "airlock deletes no tag of a remote; the user can, and "
                                          "refs/heads/NAME is a branch",
                                          err);
         al_json_set(to->arguments, "delete", al_json_bool(true));
-        to->name = al_strdup(name);
-        name = below(heads, name) ? below(heads, name) : name;
+        to->name = al_strdup(given);
         al_json_set(to->arguments, "branch", al_json_string(name));
         return 0;
     }
@@ -370,5 +405,6 @@ void al_shell_connection_clear(struct al_shell_connection *connection)
     al_json_decrefp(&connection->arguments);
     al_strv_clear(&connection->git.options);
     al_strv_clear(&connection->git.refs);
+    al_strv_clear(&connection->rest);
     free(connection->name);
 }

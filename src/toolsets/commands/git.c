@@ -9,6 +9,7 @@
 #include "gitops/repo/repo.h"
 #include "gitops/repo/words.h"
 #include "gitops/vet/vet.h"
+#include "guard/env.h"
 #include "guard/gitdir.h"
 #include "guard/root.h"
 #include "guard/url.h"
@@ -132,27 +133,45 @@ static int check_moved(const struct al_strv *words, struct al_error *err)
     return 0;
 }
 
-/* git init writes to the directory that it is given, which may be git's own: the next existing one
- * above says so, through links.  ".." could lead from one that git makes first. */
-static int check_made(const char *dir, const struct al_shell_words *words, struct al_error *err)
+/* The directory that git makes; NULL: none. */
+static const char *made_by(const struct al_shell_words *words)
 {
-    const char *word = words->others.count  ? words->others.items[0]
-                       : words->paths.count ? words->paths.items[0]
-                                            : "";
-    al_auto(al_freep) char *at = al_fs_join(dir, word);
+    const size_t others = words->others.count;
+    const bool has_verb = others && !strcmp(words->words.items[0], "worktree");
+    const char *verb = has_verb ? words->others.items[0] : words->words.items[0];
+    const size_t at = !strcmp(verb, "init") ? 0 : !strcmp(verb, "add") ? 1 : 2;
+
+    if (!al_shell_words_list(has_verb ? " add move " : " init ", verb))
+        return NULL;
+    if (at < others)
+        return words->others.items[at];
+    return at - others < words->paths.count ? words->paths.items[at - others] : "";
+}
+
+/* git writes to the directory that it is given, which may be git's own: the next existing one above
+ * says so, through links.  ".." could lead from one that git makes first. */
+static int check_made(const struct al_call *call, const char *dir, const char *word,
+                      struct al_error *err)
+{
+    const struct al_shell_words *words = al_call_tool_data(call);
+    al_auto(al_freep) char *full = al_fs_join(dir, word);
+    al_auto(al_freep) char *at = al_strdup(full);
     al_auto(al_closep) int fd = open(at, O_PATH | O_CLOEXEC);
     al_auto(al_freep) char *real = NULL;
-    const bool is_there = fd >= 0;
 
     for (char *end; fd < 0 && (end = strrchr(at, '/')) && end > at;) {
         *end = '\0';
         fd = open(at, O_PATH | O_CLOEXEC);
     }
     real = fd >= 0 ? al_fs_fd_path(fd) : NULL;
-    if (real && !al_path_has_dot_git(real) && !al_path_has_dot_git(word) &&
-        (is_there || !strstr(word, "..")))
-        return 0;
-    return al_shell_words_refuse("init", "the directory may be git's own; make it elsewhere", err);
+    if (!real || al_path_has_dot_git(real) || al_path_has_dot_git(word) ||
+        strstr(full + strlen(at), ".."))
+        return al_shell_words_refuse(words->words.items[0],
+                                     "the directory may be git's own; make it elsewhere", err);
+    if (!al_roots_find(al_call_session(call)->roots, real))
+        return al_shell_words_refuse(words->words.items[0],
+                                     "the directory is outside of the roots; make it inside", err);
+    return 0;
 }
 
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
@@ -161,6 +180,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     const struct al_shell_connection *to = connection_of(call);
     const struct al_repo *repo = al_call_repo(call);
     const struct al_shell_words *words = al_call_tool_data(call);
+    const char *made;
     int r = 0;
 
     if (!al_call_session(call)->caller_shell)
@@ -169,8 +189,8 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
         r = check_confined(call, err);
     if (r == 0 && words->words.count && !strcmp(words->words.items[0], "mv"))
         r = check_moved(&words->words, err);
-    if (r == 0 && words->command && !strcmp(words->command->name, "init"))
-        r = check_made(args->working_dir ? args->working_dir : ".", words, err);
+    if (r == 0 && words->command && (made = made_by(words)))
+        r = check_made(call, args->working_dir ? args->working_dir : ".", made, err);
     if (r < 0)
         return r;
     if (repo && al_location_is_bare(&repo->at) && !al_effects_read_only(effects_of(call)))
@@ -239,6 +259,7 @@ static bool leads_elsewhere(struct al_call *call, const void *p)
 static const struct al_stricter stricter[] = {
     { "fetch", is_stricter, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },
     { "ls_remote", is_stricter, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },
+    { "pull", is_stricter, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },
     { "push", is_stricter, "for the first push to an address and branch", 0 },
     { "remote", leads_elsewhere, "for an address elsewhere that no remote has", 0 },
     { "remote_update", is_stricter, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },
@@ -359,19 +380,94 @@ static void read_no_includes(const struct al_repo *repo, struct al_shell_words *
     all = AL_STRV_INIT;
 }
 
+/* git pull without its fetch: of all remotes but those that are left out, which are all of them.
+ * FETCH_HEAD stays as it is.  The upstream says nothing about branches that are named. */
+static int pull_offline(struct al_call *call, const struct al_shell_words *words,
+                        const char *option, const struct al_git_shell *shell, int *ret_code,
+                        struct al_error *err)
+{
+    const struct al_shell_connection *to = &words->connection;
+    al_auto(al_strv_clear) struct al_strv globals = AL_STRV_INIT, all = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    for (size_t i = 0; i < words->globals.count; i++)
+        al_strv_add(&globals, words->globals.items[i]);
+    al_remote_names(al_call_repo(call), &names);
+    for (size_t i = 0; i < names.count; i++) {
+        al_strv_add(&globals, "-c");
+        al_strv_addf(&globals, "remote.%s.skipFetchAll=true", names.items[i]);
+    }
+    al_strv_clear(&names);
+    al_ref_head_branches(&al_call_repo(call)->at, &names);
+    if (to->git.refs.count && names.count) {
+        al_strv_add(&globals, "-c");
+        al_strv_addf(&globals, "branch.%s.remote=/", names.items[0]);
+    }
+    al_strv_adds(&all, "pull", "--all", "--append", option, NULL);
+    for (size_t i = 0; i < to->rest.count; i++)
+        al_strv_add(&all, to->rest.items[i]);
+    return al_git_run_words(al_call_session(call)->git, al_call_repo(call),
+                            &(struct al_git_words){ .globals = &globals,
+                                                    .words = &all,
+                                                    .class = AL_GIT_WRITE,
+                                                    .starts_children = true,
+                                                    .shell = shell },
+                            al_call_budget(call), ret_code, err);
+}
+
+/* git pull looks whether it may begin, fetches, and does the rest of it without a connection. */
+static int pull(struct al_call *call, struct al_shell_words *words, int *ret_code,
+                struct al_error *err)
+{
+    struct al_shell_connection *to = &words->connection;
+    struct al_git_shell shell = *al_call_session(call)->caller_shell;
+    al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str action = AL_STR_INIT;
+    int r;
+
+    for (size_t i = 0; i < words->words.count; i++)
+        al_str_addf(&action, "%s%s", i ? " " : "", words->words.items[i]);
+    for (size_t i = 0; i < shell.env->count; i++)
+        al_strv_add(&env, shell.env->items[i]);
+    if (!al_env_get(&env, "GIT_REFLOG_ACTION"))
+        al_env_add(&env, "GIT_REFLOG_ACTION", action.buf);
+    shell.env = &env;
+    to->git.shell = &shell;
+    r = pull_offline(call, words, "--dry-run", &shell, ret_code, err);
+    if (r < 0 || *ret_code)
+        return r;
+    r = al_fetch_in_shell(call, to->args, &to->git, ret_code, err);
+    if (r < 0 || *ret_code || al_strv_contains(&to->git.options, "--dry-run")) {
+        *ret_code = *ret_code ? 1 : 0;
+        return r;
+    }
+    return pull_offline(call, words, NULL, &shell, ret_code, err);
+}
+
+static int connect_to(struct al_call *call, struct al_shell_words *words, int *ret_code,
+                      struct al_error *err)
+{
+    struct al_shell_connection *to = &words->connection;
+
+    if (to->name)
+        return al_push_in_shell(call, to->args, &to->git.options, to->name, ret_code, err);
+    if (!strcmp(words->command->name, "pull"))
+        return pull(call, words, ret_code, err);
+    to->git.shell = al_call_session(call)->caller_shell;
+    return al_fetch_in_shell(call, to->args, &to->git, ret_code, err);
+}
+
 static int run(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
 {
     struct al_shell_words *words = al_call_tool_data(call);
     const unsigned flags = words->command->flags;
     const bool reads = al_effects_read_only(effects_of(call));
     enum al_git_class class = reads ? AL_GIT_READ : AL_GIT_WRITE;
-    struct al_shell_connection *to = &words->connection;
     int code = 0, r;
 
     (void)p;
-    if (to->tool) {
-        r = to->name ? al_push_in_shell(call, to->args, &to->git.options, to->name, &code, err)
-                     : al_fetch_in_shell(call, to->args, &to->git, &code, err);
+    if (words->connection.tool) {
+        r = connect_to(call, words, &code, err);
         result->exit_code = code;
         return r;
     }
@@ -387,6 +483,7 @@ static int run(struct al_call *call, const void *p, struct al_result *result, st
                              .words = &words->words,
                              .class = class,
                              .starts_children = flags & AL_SHELL_STARTS_CHILDREN,
+                             .is_script = flags & AL_SHELL_SCRIPT,
                              .finds_itself = reads || (flags & AL_SHELL_OUTSIDE),
                              .shows_patches = flags & AL_SHELL_SHOWS_PATCHES,
                              .shell = al_call_session(call)->caller_shell,
@@ -447,7 +544,7 @@ static bool takes(const struct al_call *call, const struct al_operation *operati
     const struct row *row = &rows[operation - operations];
 
     return words && al_shell_words_match(words, &row->form) &&
-           (!words->connection.tool || !strcmp(words->connection.operation->name, row->operation));
+           (!words->connection.name || !strcmp(words->connection.operation->name, row->operation));
 }
 
 static bool also_is(const struct al_operation *operation, const char **ret_tool,

@@ -25,18 +25,14 @@ static const struct al_shell_words_command commands[] = {
       AL_SHELL_STARTS_CHILDREN },
     { "apply", "pC", " --directory --exclude --include --whitespace ", 0 },
     { "archive", "o", " --output --format --prefix --add-file ", 0 },
-    { "blame", NULL, NULL, 0 },
+    { "bisect", NULL, NULL, AL_SHELL_STARTS_CHILDREN | AL_SHELL_SCRIPT },
     { "branch", "u",
       " --set-upstream-to --contains --no-contains --merged --no-merged --points-at --sort "
       "--format ",
       AL_SHELL_NAMES_BRANCHES },
-    { "cat-file", NULL, NULL, 0 },
-    { "check-attr", NULL, NULL, 0 },
-    { "check-ignore", NULL, NULL, 0 },
-    { "check-ref-format", NULL, NULL, 0 },
     { "checkout", "bB", " --orphan --conflict --pathspec-from-file ",
       AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES },
-    { "cherry", NULL, NULL, 0 },
+    { "checkout-index", NULL, NULL, AL_SHELL_NAMES_PATHS },
     { "cherry-pick", "mX?S", " --mainline --strategy --strategy-option --cleanup ",
       AL_SHELL_STARTS_CHILDREN },
     { "clean", "e", " --exclude ", 0 },
@@ -44,56 +40,48 @@ static const struct al_shell_words_command commands[] = {
       " --message --file --reuse-message --reedit-message --author --date --template --cleanup "
       "--trailer --fixup --squash --pathspec-from-file ",
       0 },
+    { "commit-tree", "pmFS?", NULL, 0 },
     { "config", "f", " --file --blob --type --default ", AL_SHELL_SHOWS_SETTINGS },
-    { "count-objects", NULL, NULL, 0 },
     { "describe", NULL, " --match --exclude --candidates ", 0 },
     { "diff", NULL, NULL, AL_SHELL_SHOWS_PATCHES },
     { "diff-files", NULL, NULL, AL_SHELL_SHOWS_PATCHES },
     { "diff-index", NULL, NULL, AL_SHELL_SHOWS_PATCHES },
     { "diff-tree", NULL, NULL, AL_SHELL_SHOWS_PATCHES },
-    { "fetch", NULL, NULL, 0 },
-    { "for-each-ref", NULL, NULL, 0 },
+    { "fetch", "j", " --jobs --depth --deepen --shallow-since ", 0 },
     { "format-patch", "ovn", " --output-directory --output ", AL_SHELL_SHOWS_PATCHES },
     { "fsck", NULL, NULL, AL_SHELL_STARTS_CHILDREN },
     { "gc", NULL, NULL, AL_SHELL_STARTS_CHILDREN },
-    { "grep", NULL, NULL, 0 },
     { "hash-object", "t", " --path ", 0 },
-    { "help", NULL, NULL, 0 },
     { "init", "b", " --initial-branch --template --separate-git-dir --object-format ",
       AL_SHELL_OUTSIDE },
     { "log", NULL, NULL, AL_SHELL_SHOWS_PATCHES },
-    { "ls-files", NULL, NULL, 0 },
-    { "ls-remote", NULL, NULL, 0 },
-    { "ls-tree", NULL, NULL, 0 },
     { "maintenance", NULL, " --task --schedule ", AL_SHELL_STARTS_CHILDREN },
     { "merge", "msXF?S", " --message --strategy --strategy-option --file --cleanup --into-name ",
       AL_SHELL_STARTS_CHILDREN },
-    { "merge-base", NULL, NULL, 0 },
-    { "merge-tree", NULL, NULL, 0 },
     { "mv", NULL, NULL, AL_SHELL_NAMES_PATHS },
-    { "name-rev", NULL, NULL, 0 },
     { "notes", "mFCc", " --message --file --reuse-message --reedit-message --ref ",
       AL_SHELL_STARTS_CHILDREN },
-    { "push", NULL, NULL, 0 },
+    { "prune", NULL, NULL, AL_SHELL_STARTS_CHILDREN },
+    { "pull", "jsX",
+      " --jobs --depth --deepen --shallow-since --strategy --strategy-option --cleanup ",
+      AL_SHELL_STARTS_CHILDREN },
     { "range-diff", NULL, NULL, AL_SHELL_STARTS_CHILDREN },
     { "rebase", "sXxC?S", " --onto --strategy --strategy-option --exec --whitespace ",
       AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES },
     { "reflog", "n", NULL, 0 },
     { "remote", "tm", NULL, 0 },
+    { "repack", NULL, NULL, AL_SHELL_STARTS_CHILDREN },
     { "reset", NULL, " --pathspec-from-file ", 0 },
     { "restore", "s", " --source --conflict --pathspec-from-file ", AL_SHELL_NAMES_PATHS },
-    { "rev-list", NULL, NULL, 0 },
     { "rev-parse", NULL, NULL, AL_SHELL_SHOWS_SETTINGS },
     { "revert", "mX?S", " --mainline --strategy --strategy-option --cleanup ",
       AL_SHELL_STARTS_CHILDREN },
     { "rm", NULL, " --pathspec-from-file ", AL_SHELL_NAMES_PATHS },
-    { "shortlog", NULL, NULL, 0 },
     { "show", NULL, NULL, AL_SHELL_SHOWS_PATCHES },
-    { "show-ref", NULL, NULL, 0 },
-    { "sparse-checkout", NULL, NULL, 0 },
     { "stash", "m", " --message --pathspec-from-file ",
       AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES },
-    { "status", NULL, NULL, 0 },
+    { "submodule", "bnj", " --branch --name --reference --depth --jobs --filter --summary-limit ",
+      AL_SHELL_STARTS_CHILDREN | AL_SHELL_SCRIPT },
     { "switch", "cC", " --create --orphan --conflict ",
       AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES },
     { "symbolic-ref", "m", NULL, AL_SHELL_NAMES_BRANCHES },
@@ -104,10 +92,16 @@ static const struct al_shell_words_command commands[] = {
     { "update-index", NULL, " --cacheinfo --chmod --index-version ", 0 },
     { "update-ref", "m", NULL, AL_SHELL_NAMES_BRANCHES },
     { "var", NULL, NULL, AL_SHELL_SHOWS_SETTINGS },
-    { "version", NULL, NULL, 0 },
+    { "verify-pack", NULL, NULL, AL_SHELL_STARTS_CHILDREN },
+    { "whatchanged", NULL, NULL, AL_SHELL_SHOWS_PATCHES },
     { "worktree", "bB", " --reason ", AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES },
-    { "write-tree", NULL, NULL, 0 },
 };
+
+/* Each command that has a row.  What is not in the table above is like any other. */
+static const char with_rows[] =
+#define ROW(command, ...) " " command
+#include "toolsets/commands/rows.inc"
+    " ";
 
 /* What is refused, and the way there is instead. */
 static const struct refusal {
@@ -126,12 +120,17 @@ static const struct refusal {
     { "am", " -i --interactive -S --gpg-sign ", NULL, NULL, AT_TERMINAL "; leave it out" },
     { "archive", " -o --output ", NULL, NULL,
       "git writes to git directories too; leave it out, and write standard output to the file" },
-    { "archive", " --remote --exec ", NULL, NULL, "it connects; clone with airlock first" },
+    { "archive", " --remote --exec ", NULL, NULL, "it connects; git clone, and archive that" },
+    { "bisect", NULL, NULL, " run ",
+      "it runs a program; test each commit yourself, then git bisect good or git bisect bad" },
+    { "bisect", NULL, NULL, " view visualize ", "it opens another program; git bisect log" },
     { "branch", " --edit-description ", NULL, NULL,
       "it opens an editor; git config branch.NAME.description TEXT sets it" },
     { " checkout reset restore ", " -p --patch ", NULL, NULL, AT_TERMINAL "; name files" },
     { " checkout reset restore switch ", " --recurse-submodules ", NULL, NULL,
       "git would work in a submodule; leave it out" },
+    { "checkout-index", " --prefix ", NULL, NULL,
+      "git writes to git directories too; leave it out" },
     { "clean", " -i --interactive ", NULL, NULL,
       AT_TERMINAL "; -n shows what would go, -f does it" },
     { "commit", " -p --patch --interactive ", NULL, NULL,
@@ -141,6 +140,7 @@ static const struct refusal {
     { "commit", " --trailer ", NULL, NULL,
       "it runs a program for it; -m TEXT -m 'KEY: VALUE' says the same" },
     { "commit", " -S --gpg-sign ", NULL, NULL, "airlock makes no signatures; leave it out" },
+    { "commit-tree", " -S --gpg-sign ", NULL, NULL, "airlock makes no signatures; leave it out" },
     { "config", " -e --edit ", NULL, NULL,
       "it opens an editor; git config KEY VALUE sets one key" },
     { "config", " -f --file --blob ", NULL, NULL,
@@ -164,6 +164,8 @@ static const struct refusal {
     { "notes", NULL, NULL, " edit ", "it opens an editor; git notes add -f -m TEXT" },
     { "notes", NULL, " -m -F -C --message --file --reuse-message ", " add append ",
       "it opens an editor; give the text with -m or -F" },
+    { "read-tree", " --index-output --recurse-submodules ", NULL, NULL,
+      "it writes elsewhere; leave it out" },
     { "rebase", " -i --interactive --edit-todo ", NULL, NULL,
       "it opens an editor; airlock call git_rebase takes a plan" },
     { "rebase", " -x --exec -S --gpg-sign ", NULL, NULL,
@@ -172,11 +174,14 @@ static const struct refusal {
     { "remote", NULL, " -n ", " show ", "it connects; git remote show -n does not" },
     { "remote", " -f --fetch -a --auto --mirror ", NULL, " add set-head ",
       "it connects; airlock call git_fetch does" },
-    { "stash", " -a --all ", " show list ", NULL,
-      "no checkpoint has ignored files; -u stashes untracked ones, and they stay where they are" },
+    { "repack", " --expire-to --filter-to ", NULL, NULL, "it writes packs anywhere; leave it out" },
     { "stash", " -p --patch ", " show list ", NULL, AT_TERMINAL "; git stash push -- FILES" },
     { "stash", NULL, NULL, " export import ",
       "no rule sees what it writes; git stash branch NAME" },
+    { "submodule", NULL, NULL, " foreach ",
+      "it runs a command in each; git -C PATH COMMAND runs git in one" },
+    { "submodule", " -i --reference ", NULL, NULL,
+      "write --init in full; objects come from no other place" },
     { "tag", " -s --sign -u --local-user -v --verify ", NULL, NULL,
       "airlock makes and checks no signatures; -a -m TEXT makes a tag" },
     { "tag", " -e --edit ", NULL, NULL, "it opens an editor; -m TEXT" },
@@ -184,10 +189,6 @@ static const struct refusal {
       "it opens an editor; give the text with -m or -F" },
     { "update-ref", " --stdin ", NULL, NULL,
       "no rule sees the branches it names; give each in a line of its own" },
-    { "worktree", NULL, NULL, " add ",
-      "no rollback takes it away; airlock call git_worktree adds and removes one" },
-    { "worktree", NULL, NULL, " remove move ",
-      "its files are in no checkpoint of this one; airlock call git_worktree keeps them" },
 };
 
 int al_shell_words_refuse(const char *what, const char *why, struct al_error *err)
@@ -359,12 +360,15 @@ static const char *find_alias(const struct al_repo *repo, const char *name)
     return found;
 }
 
-static const struct al_shell_words_command *find_command(const char *name)
+/* `name` is borrowed. */
+static const struct al_shell_words_command *find_command(struct al_shell_words *words,
+                                                         const char *name)
 {
     for (size_t i = 0; i < AL_COUNT(commands); i++)
         if (!strcmp(commands[i].name, name))
             return &commands[i];
-    return NULL;
+    words->plain.name = name;
+    return al_shell_words_list(with_rows, name) ? &words->plain : NULL;
 }
 
 /* Replace the first word by the words of its alias. */
@@ -388,15 +392,11 @@ static int expand_alias(struct al_shell_words *words, const char *alias, struct 
 
 static int unknown(const char *name, struct al_error *err)
 {
-    const char *why = "airlock does not run this command; airlock tools lists what there is, or "
-                      "the user can run it";
-
-    if (!strcmp(name, "clone"))
-        why = "it connects to another repository; the user can run it";
-    else if (!strcmp(name, "pull"))
-        why = "airlock does not run this command; airlock call has git_pull, or the user can run "
-              "it";
-    return al_shell_words_refuse(name, why, err);
+    return al_shell_words_refuse(
+        name,
+        "airlock does not run this command; airlock tools lists what there is, or the user "
+        "can run it",
+        err);
 }
 
 static int find(struct al_shell_words *words, const struct al_repo *repo, struct al_error *err)
@@ -406,7 +406,7 @@ static int find(struct al_shell_words *words, const struct al_repo *repo, struct
     for (int round = 0; r == 0; round++) {
         const char *name = words->words.items[0], *alias;
 
-        words->command = find_command(name);
+        words->command = find_command(words, name);
         if (words->command)
             return 0;
         alias = round < ALIASES_MAX ? find_alias(repo, name) : NULL;
@@ -588,11 +588,11 @@ int al_shell_words_read(struct al_shell_words *words, const struct al_strv *give
         al_strv_add(&words->words, given->items[at]);
     if (r < 0)
         return r;
-    words->command = words->words.count ? NULL : find_command("help");
+    words->command = words->words.count ? NULL : find_command(words, "help");
     if (words->command)
         return 0;
     if (words->words.items[0][0] == '-') { /* --version and its like */
-        words->command = find_command("version");
+        words->command = find_command(words, "version");
         return words->words.count == 1
                    ? 0
                    : al_shell_words_refuse(words->words.items[0], "it stands alone", err);

@@ -22,6 +22,7 @@ enum al_shell_words_flags {
     /** It prints the configuration or paths as git itself finds them, and changes nothing: no
      * override of airlock's shows. */
     AL_SHELL_SHOWS_SETTINGS = 1 << 5,
+    AL_SHELL_SCRIPT = 1 << 6, /**< see struct al_git_words */
 };
 
 /** What a command of git is like, whatever its options. */
@@ -51,6 +52,7 @@ struct al_shell_connection {
     void *args; /**< the same, decoded */
     const struct al_operation *operation;
     struct al_fetch_words git; /**< what git gets besides */
+    struct al_strv rest;       /**< the options of git pull for what follows its fetch */
     char *name;                /**< what git's output calls what is pushed; NULL: nothing is */
 };
 
@@ -63,6 +65,7 @@ struct al_shell_words {
     struct al_strv paths;   /**< what follows "--" */
     const char *git_dir, *work_tree; /**< the values of these options, borrowed; NULL: not given */
     const struct al_shell_words_command *command;
+    struct al_shell_words_command plain; /**< it, if there is nothing to say of it */
     struct al_shell_connection connection;
 };
 
