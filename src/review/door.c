@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -305,9 +304,19 @@ static bool watch(const struct al_review_door *door, int fd)
     return fd >= 0 && epoll_ctl(door->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
+static void arm_timer(const struct al_review_door *door, int64_t due_ms)
+{
+    /* A time of zero would stop the timer. */
+    const int64_t at_ms = due_ms > 0 ? due_ms : 1;
+    const struct itimerspec timer = { .it_value = { .tv_sec = at_ms / 1000,
+                                                    .tv_nsec = at_ms % 1000 * 1000000 } };
+
+    (void)timerfd_settime(door->timer_fd, TFD_TIMER_ABSTIME, &timer, NULL);
+}
+
 void al_door_kick(const struct al_review_door *door)
 {
-    (void)eventfd_write(door->kick_fd, 1);
+    arm_timer(door, 0);
 }
 
 static struct al_review_door *open_door(const struct al_strv *dirs, bool attends)
@@ -323,9 +332,7 @@ static struct al_review_door *open_door(const struct al_strv *dirs, bool attends
     door->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     door->inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     door->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    door->kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (!watch(door, door->inotify_fd) || !watch(door, door->timer_fd) ||
-        !watch(door, door->kick_fd)) {
+    if (!watch(door, door->inotify_fd) || !watch(door, door->timer_fd)) {
         const int error = errno;
 
         al_review_door_free(door);
@@ -354,7 +361,6 @@ void al_review_door_free(struct al_review_door *door)
         free(door->dirs[i].problem);
     }
     free(door->dirs);
-    al_close(door->kick_fd);
     al_close(door->timer_fd);
     al_close(door->inotify_fd);
     al_close(door->epoll_fd);
@@ -392,31 +398,23 @@ static void drain(struct al_review_door *door)
     char events[4096];
     uint64_t count;
 
-    (void)!read(door->kick_fd, &count, sizeof(count));
     (void)!read(door->timer_fd, &count, sizeof(count));
     while (read(door->inotify_fd, events, sizeof(events)) > 0)
         door->look_ms = 0;
 }
 
 /* When something is due next: a request, an attempt, a look at the directories. */
-static int64_t next_due(const struct al_review_door *door, int64_t requests_ms)
+static int64_t next_due(const struct al_review_door *door)
 {
-    int64_t due_ms = requests_ms < door->look_ms ? requests_ms : door->look_ms;
+    int64_t due_ms = door->look_ms;
 
+    for (const struct al_door_request *at = door->requests; at; at = at->next)
+        if (at->due_ms < due_ms)
+            due_ms = at->due_ms;
     for (const struct al_door_process *at = door->processes; at; at = at->next)
         if (!(at->fd >= 0 && at->listed) && at->due_ms < due_ms)
             due_ms = at->due_ms;
     return due_ms;
-}
-
-static void arm_timer(const struct al_review_door *door, int64_t due_ms)
-{
-    /* A time of zero would stop the timer. */
-    const int64_t at_ms = due_ms > 0 ? due_ms : 1;
-    const struct itimerspec timer = { .it_value = { .tv_sec = at_ms / 1000,
-                                                    .tv_nsec = at_ms % 1000 * 1000000 } };
-
-    (void)timerfd_settime(door->timer_fd, TFD_TIMER_ABSTIME, &timer, NULL);
 }
 
 static void add_problem(const char *problem, struct al_str *all)
@@ -446,7 +444,6 @@ static void update_problem(struct al_review_door *door)
 unsigned al_review_door_run(struct al_review_door *door)
 {
     struct epoll_event event;
-    int64_t requests_ms;
     unsigned changes;
 
     /* One event at a time: a process that was let go has no further event. */
@@ -459,10 +456,10 @@ unsigned al_review_door_run(struct al_review_door *door)
     if (door->look_ms <= al_clock_ms())
         look(door);
     keep_times(door, al_clock_ms());
-    requests_ms = al_door_end_late_requests(door, al_clock_ms());
+    al_door_end_late_requests(door, al_clock_ms());
     al_door_send_text_requests(door);
     update_problem(door);
-    arm_timer(door, next_due(door, requests_ms));
+    arm_timer(door, next_due(door));
     changes = door->changes;
     door->changes = 0;
     return changes;

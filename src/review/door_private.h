@@ -57,7 +57,6 @@ struct al_review_door {
     int epoll_fd;
     int inotify_fd;
     int timer_fd; /**< what is due next */
-    int kick_fd;  /**< eventfd: something happened outside of al_review_door_run() */
     struct al_door_dir *dirs;
     size_t ndirs;
     int64_t look_ms; /**< when the directories are looked at next */
@@ -96,8 +95,8 @@ char *al_door_serve(struct al_review_door *door, struct al_door_process *process
 void al_door_forget(struct al_review_door *door, const struct al_door_process *process,
                     const char *problem);
 
-/** Give up the requests whose time is over.  Returns when the next one is due; INT64_MAX: none. */
-int64_t al_door_end_late_requests(struct al_review_door *door, int64_t now_ms);
+/** Give up the requests whose time is over. */
+void al_door_end_late_requests(struct al_review_door *door, int64_t now_ms);
 
 /** Send the requests for whole texts, one at a time to each process. */
 void al_door_send_text_requests(struct al_review_door *door);

@@ -388,14 +388,12 @@ void al_door_forget(struct al_review_door *door, const struct al_door_process *p
     remove_questions(door, process->pid, NULL);
 }
 
-int64_t al_door_end_late_requests(struct al_review_door *door, int64_t now_ms)
+void al_door_end_late_requests(struct al_review_door *door, int64_t now_ms)
 {
-    int64_t next_ms = INT64_MAX;
     struct al_door_request *at = door->requests;
 
     while (at) {
         if (at->due_ms > now_ms) {
-            next_ms = at->due_ms < next_ms ? at->due_ms : next_ms;
             at = at->next;
         } else if (at->verb == AL_REVIEW_WHOLE) {
             end_request(door, at, AL_REVIEW_WRONG, "its process does not send the text");
@@ -410,7 +408,6 @@ int64_t al_door_end_late_requests(struct al_review_door *door, int64_t now_ms)
             at = door->requests;
         }
     }
-    return next_ms;
 }
 
 void al_door_clear(struct al_review_door *door)

@@ -129,12 +129,11 @@ void al_review_add_request(const struct al_review_request *request, struct al_st
     add_object(object, out);
 }
 
-void al_review_add_reply(const char *member, const char *text, size_t len, int64_t ticket,
-                         struct al_str *out)
+void al_review_add_reply(const char *member, const char *text, int64_t ticket, struct al_str *out)
 {
     json_t *object = al_json_object();
 
-    al_json_set(object, member, text ? al_json_stringn(text, len) : al_json_bool(true));
+    al_json_set(object, member, text ? al_json_string(text) : al_json_bool(true));
     add_ticket(object, ticket);
     add_object(object, out);
 }

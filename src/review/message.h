@@ -84,8 +84,7 @@ void al_review_add_request(const struct al_review_request *request, struct al_st
 
 /** Append what a process answers to a request: `member` with a text, and the ticket unless it is 0.
  */
-void al_review_add_reply(const char *member, const char *text, size_t len, int64_t ticket,
-                         struct al_str *out);
+void al_review_add_reply(const char *member, const char *text, int64_t ticket, struct al_str *out);
 
 /** Append a piece of a whole text. */
 void al_review_add_piece(const char *text, size_t len, bool more, int64_t ticket,

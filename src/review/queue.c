@@ -103,29 +103,26 @@ bool al_review_begin(struct al_review_queue *queue, const struct al_approval_req
                      const char *client, struct al_cancel *cancel,
                      struct al_review_entry *ret_entry)
 {
-    bool has_room;
-
     *ret_entry = (struct al_review_entry){ .request = request,
                                            .client = client,
                                            .wanted_fd = -1,
                                            .whole = AL_STR_INIT,
                                            .answer = AL_APPROVAL_ANSWER_INIT };
     al_hold(&queue->lock);
-    has_room = queue->count < AL_REVIEW_ENTRIES_MAX;
-    if (has_room) {
-        al_clock_iso(ret_entry->time);
-        format_deadline(queue->wait_s, ret_entry->time, ret_entry->deadline);
-        ret_entry->deadline_ms = al_clock_ms() + (int64_t)queue->wait_s * 1000;
-        ret_entry->withdrawn = al_cancel_new_within(cancel);
-        ret_entry->wanted_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        ret_entry->serial = ++queue->nserials;
-        choose_id(queue, ret_entry);
-        *queue->last = ret_entry;
-        queue->last = &ret_entry->next;
-        queue->count++;
-        report_change(queue);
-    }
-    return has_room;
+    if (queue->count == AL_REVIEW_ENTRIES_MAX)
+        return false;
+    al_clock_iso(ret_entry->time);
+    format_deadline(queue->wait_s, ret_entry->time, ret_entry->deadline);
+    ret_entry->deadline_ms = al_clock_ms() + (int64_t)queue->wait_s * 1000;
+    ret_entry->withdrawn = al_cancel_new_within(cancel);
+    ret_entry->wanted_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    ret_entry->serial = ++queue->nserials;
+    choose_id(queue, ret_entry);
+    *queue->last = ret_entry;
+    queue->last = &ret_entry->next;
+    queue->count++;
+    report_change(queue);
+    return true;
 }
 
 /* Caller holds the lock.  The entry is waiting. */
@@ -167,14 +164,10 @@ void al_review_await(struct al_review_queue *queue, struct al_review_entry *entr
 enum al_review_state al_review_end(struct al_review_queue *queue, struct al_review_entry *entry,
                                    struct al_approval_answer *ret_answer)
 {
-    bool waits;
-
-    (void)pthread_mutex_lock(&queue->lock);
-    waits = entry->state == AL_REVIEW_WAITS;
-    if (waits)
+    al_hold(&queue->lock);
+    if (entry->state == AL_REVIEW_WAITS)
         settle(queue, entry,
                al_cancel_fired(entry->withdrawn) ? AL_REVIEW_CANCELLED : AL_REVIEW_WAITS);
-    (void)pthread_mutex_unlock(&queue->lock);
     if (entry->state == AL_REVIEW_ANSWERED) {
         al_approval_answer_clear(ret_answer);
         *ret_answer = entry->answer;
@@ -190,33 +183,38 @@ int al_review_answer(struct al_review_queue *queue, const char *id, enum al_answ
                      const char *reason, struct al_error *err)
 {
     struct al_review_entry *entry;
-    int r = 0;
 
     al_hold(&queue->lock);
     entry = find(queue, id);
-    if (!entry) {
-        r = al_error_set(err, AL_ERR_NOT_FOUND, "this question no longer waits");
-    } else if (decision == AL_ANSWER_ALWAYS && !entry->request->always_covers) {
-        r = al_error_set(err, AL_ERR_BAD_ARGS,
-                         "this question offers no 'always', because its session ends with the "
-                         "call; approve it once");
-    } else {
-        entry->answer.decision = decision;
-        if (decision == AL_ANSWER_REJECT && reason)
-            al_approval_answer_set_reason(&entry->answer, reason);
-        settle(queue, entry, AL_REVIEW_ANSWERED);
-    }
-    return r;
+    if (!entry)
+        return al_error_set(err, AL_ERR_NOT_FOUND, "this question no longer waits");
+    if (decision == AL_ANSWER_ALWAYS && !entry->request->always_covers)
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "this question offers no 'always', because its session ends with the "
+                            "call; approve it once");
+    entry->answer.decision = decision;
+    if (decision == AL_ANSWER_REJECT && reason)
+        al_approval_answer_set_reason(&entry->answer, reason);
+    settle(queue, entry, AL_REVIEW_ANSWERED);
+    return 0;
 }
 
 /* Caller holds the lock.  The entries are in the order of their serials. */
-static const struct al_review_entry *oldest(const struct al_review_queue *queue, uint64_t from)
+static struct al_review_entry *oldest(const struct al_review_queue *queue, uint64_t from)
 {
-    const struct al_review_entry *entry = queue->first;
+    struct al_review_entry *entry = queue->first;
 
     while (entry && entry->serial < from)
         entry = entry->next;
     return entry;
+}
+
+/* Caller holds the lock.  NULL: it no longer waits. */
+static struct al_review_entry *find_serial(const struct al_review_queue *queue, uint64_t serial)
+{
+    struct al_review_entry *entry = oldest(queue, serial);
+
+    return entry && entry->serial == serial ? entry : NULL;
 }
 
 bool al_review_next(struct al_review_queue *queue, uint64_t from, struct al_str *out,
@@ -236,11 +234,8 @@ bool al_review_next(struct al_review_queue *queue, uint64_t from, struct al_str 
 
 bool al_review_has(struct al_review_queue *queue, uint64_t serial)
 {
-    const struct al_review_entry *entry;
-
     al_hold(&queue->lock);
-    entry = oldest(queue, serial);
-    return entry && entry->serial == serial;
+    return find_serial(queue, serial) != NULL;
 }
 
 int64_t al_review_expire(struct al_review_queue *queue)
@@ -271,12 +266,9 @@ void al_review_detach(struct al_review_queue *queue)
 
 bool al_review_is_attached(struct al_review_queue *queue)
 {
-    bool attached;
-
-    (void)pthread_mutex_lock(&queue->lock);
-    attached = queue->nattached > 0;
-    (void)pthread_mutex_unlock(&queue->lock);
-    return attached || (queue->is_attended && queue->is_attended(queue->attended_payload));
+    al_hold(&queue->lock);
+    return queue->nattached > 0 ||
+           (queue->is_attended && queue->is_attended(queue->attended_payload));
 }
 
 void al_review_expect(struct al_review_queue *queue, bool (*is_attended)(void *payload),
@@ -293,16 +285,6 @@ void al_review_watch(struct al_review_queue *queue, void (*changed)(void *payloa
 }
 
 /* --- The whole text --- */
-
-/* Caller holds the lock.  NULL: it no longer waits. */
-static struct al_review_entry *find_serial(struct al_review_queue *queue, uint64_t serial)
-{
-    struct al_review_entry *entry = queue->first;
-
-    while (entry && entry->serial != serial)
-        entry = entry->next;
-    return entry;
-}
 
 int al_review_ask_text(struct al_review_queue *queue, const char *id, uint64_t *ret_serial)
 {
@@ -362,10 +344,10 @@ void al_review_leave_text(struct al_review_queue *queue, uint64_t serial)
 
 bool al_review_wants_text(struct al_review_queue *queue, struct al_review_entry *entry)
 {
-    uint64_t count;
+    eventfd_t count;
 
     al_hold(&queue->lock);
-    (void)!read(entry->wanted_fd, &count, sizeof(count));
+    (void)eventfd_read(entry->wanted_fd, &count);
     return entry->state == AL_REVIEW_WAITS && entry->nreaders && !entry->is_made;
 }
 

@@ -170,8 +170,8 @@ bool al_review_is_attached(struct al_review_queue *queue);
  * Know of reviews that have not attached yet, though they attach to every process.  Before the
  * first question and after the last one.
  *
- * @param is_attended  Whether such a review lives.  Threads: any; called without the queue's lock,
- *                     when none is attached.  NULL: there are none.
+ * @param is_attended  Whether such a review lives.  Threads: any; called with the queue's lock,
+ * when none is attached, so it must not call the queue.  NULL: there are none.
  */
 void al_review_expect(struct al_review_queue *queue, bool (*is_attended)(void *payload),
                       void *payload);

@@ -137,7 +137,7 @@ static bool has_output(const struct al_review_connection *connection)
 /* Refuse the peer: say why, then end. */
 static void review_connection_refuse(struct al_review_connection *connection, const char *why)
 {
-    al_review_add_reply("error", why, strlen(why), 0, &connection->out);
+    al_review_add_reply("error", why, 0, &connection->out);
     connection->ends = true;
 }
 
@@ -168,30 +168,27 @@ static void answer(struct al_review_connection *connection, const struct al_revi
     al_review_add_reply(r == 0                  ? "ok"
                         : r == AL_ERR_NOT_FOUND ? "gone"
                                                 : "error",
-                        why, why ? strlen(why) : 0, request->ticket, &connection->out);
+                        why, request->ticket, &connection->out);
 }
 
 static void ask_text(struct al_review_connection *connection,
                      const struct al_review_request *request)
 {
-    static const char busy[] = "another text is on its way; ask for one after the other";
-
     if (connection->text_of)
-        al_review_add_reply("error", busy, strlen(busy), request->ticket, &connection->out);
+        al_review_add_reply("error", "another text is on its way; ask for one after the other",
+                            request->ticket, &connection->out);
     else if (al_review_ask_text(connection->queue, request->id, &connection->text_of) < 0)
-        al_review_add_reply("gone", request->id, strlen(request->id), request->ticket,
-                            &connection->out);
+        al_review_add_reply("gone", request->id, request->ticket, &connection->out);
     else
         connection->text_ticket = request->ticket;
 }
 
 static void add_link(struct al_review_connection *connection, int64_t ticket)
 {
-    static const char none[] = "this process serves no review page";
     const struct al_review_page *page = connection->page;
     char *link = page->make_link ? page->make_link(page->payload) : NULL;
 
-    al_review_add_reply(link ? "link" : "error", link ? link : none, strlen(link ? link : none),
+    al_review_add_reply(link ? "link" : "error", link ? link : "this process serves no review page",
                         ticket, &connection->out);
     if (link)
         explicit_bzero(link, strlen(link));
@@ -251,8 +248,7 @@ static void add_gone(struct al_review_connection *connection)
         if (al_review_has(connection->queue, connection->shown[i].serial))
             connection->shown[kept++] = connection->shown[i];
         else
-            al_review_add_reply("gone", connection->shown[i].id, AL_REVIEW_ID_CHARS, 0,
-                                &connection->out);
+            al_review_add_reply("gone", connection->shown[i].id, 0, &connection->out);
     }
     connection->nshown = kept;
 }
@@ -294,7 +290,7 @@ static bool add_text(struct al_review_connection *connection)
     }
     connection->text_of = 0;
     al_review_add_reply(found == AL_REVIEW_WHOLE_GONE ? "gone" : "error", connection->text.buf,
-                        connection->text.len, connection->text_ticket, &connection->out);
+                        connection->text_ticket, &connection->out);
     al_str_clear(&connection->text);
     return true;
 }

@@ -27,33 +27,11 @@
 
 #define TRIES      3
 
-/* A file as a scan saw it; the id is there once it was read. */
-struct scanned {
-    char *path;
-    uint64_t size;
-    uint32_t mode; /* st_mode */
-    struct al_oid oid;
-};
-
-/* Files, sorted by path. */
-struct scan {
-    struct scanned *items;
-    size_t count;
-};
-
 /* The state of the backend. */
 struct directory {
     int fd;        /* O_PATH | O_DIRECTORY */
     int64_t grown; /* bytes that writes added, less those of removed files; by the sandbox's lock */
 };
-
-static void scan_clear(struct scan *scan)
-{
-    for (size_t i = 0; i < scan->count; i++)
-        free(scan->items[i].path);
-    free(scan->items);
-    *scan = (struct scan){ .items = NULL };
-}
 
 static void directory_free(void *state)
 {
@@ -198,10 +176,17 @@ static int hash_link(int fd, const struct stat *st, bool sha256, struct al_oid *
     return 0;
 }
 
-/* Hash a file as it is now.  0 or -errno; -EAGAIN: it changed. */
-static int hash_file(const struct directory *directory, bool sha256, struct scanned *file)
+static unsigned mode_of(mode_t mode)
 {
-    bool link = S_ISLNK(file->mode);
+    if (S_ISLNK(mode))
+        return AL_SANDBOX_MODE_LINK;
+    return mode & S_IXUSR ? AL_SANDBOX_MODE_EXECUTABLE : AL_SANDBOX_MODE_FILE;
+}
+
+/* Hash a file as it is now.  0 or -errno; -EAGAIN: it changed. */
+static int hash_file(const struct directory *directory, bool sha256, struct al_sandbox_file *file)
+{
+    const bool link = file->mode == AL_SANDBOX_MODE_LINK;
     al_auto(al_closep) int fd =
         al_nofollow_open(directory->fd, file->path, link ? O_PATH | O_NOFOLLOW : O_RDONLY);
     struct al_file_id before, after;
@@ -215,7 +200,7 @@ static int hash_file(const struct directory *directory, bool sha256, struct scan
     if (link ? !S_ISLNK(st.st_mode) : !S_ISREG(st.st_mode))
         return -ENOENT; /* another file has its name */
     before = al_file_id_from(&st);
-    file->mode = st.st_mode;
+    file->mode = mode_of(st.st_mode);
     file->size = (uint64_t)st.st_size;
     r = link ? hash_link(fd, &st, sha256, &file->oid)
              : al_oid_of_file(fd, file->size, sha256, &file->oid);
@@ -225,21 +210,14 @@ static int hash_file(const struct directory *directory, bool sha256, struct scan
     return r == 0 && !al_file_id_equal(&before, &after) ? -EAGAIN : r;
 }
 
-static unsigned mode_of(uint32_t mode)
-{
-    if (S_ISLNK(mode))
-        return AL_SANDBOX_MODE_LINK;
-    return mode & S_IXUSR ? AL_SANDBOX_MODE_EXECUTABLE : AL_SANDBOX_MODE_FILE;
-}
-
 /* Test whether a file, as fstatat() found it, is in this version. */
 static bool is_version(const struct al_sandbox *sandbox, const char *path, const struct stat *st,
                        const struct al_sandbox_version *version)
 {
-    struct scanned now = { .path = (char *)(uintptr_t)path, .mode = st->st_mode };
+    struct al_sandbox_file now = { .path = (char *)(uintptr_t)path, .mode = mode_of(st->st_mode) };
 
-    return hash_file(sandbox->state, sandbox->sha256, &now) == 0 &&
-           mode_of(now.mode) == version->mode && al_oid_equal(&now.oid, &version->oid);
+    return hash_file(sandbox->state, sandbox->sha256, &now) == 0 && now.mode == version->mode &&
+           al_oid_equal(&now.oid, &version->oid);
 }
 
 /* --- Changing --- */
@@ -425,13 +403,16 @@ static int directory_remove(struct al_sandbox *sandbox, const char *path,
 struct walk {
     int fd;
     struct al_strv dirs; /* to be read; grows at the end */
-    struct scan found;
+    struct al_sandbox_files found;
 };
 
-static void add_file(struct scan *scan, const char *path, const struct stat *st)
+/* Its id is there once it was read. */
+static void add_file(struct al_sandbox_files *files, const char *path, const struct stat *st)
 {
-    scan->items = al_grow(scan->items, scan->count, sizeof(*scan->items));
-    scan->items[scan->count++] = (struct scanned){ .path = al_strdup(path), .mode = st->st_mode };
+    files->items = al_grow(files->items, files->count, sizeof(*files->items));
+    files->items[files->count++] = (struct al_sandbox_file){ .path = al_strdup(path),
+                                                             .mode = mode_of(st->st_mode),
+                                                             .has_size = true };
 }
 
 /* Remove the temporary file of a process that was killed while it wrote. */
@@ -505,7 +486,8 @@ static int read_directory(struct walk *walk, size_t number, struct al_error *err
 
 static int compare(const void *a, const void *b)
 {
-    return strcmp(((const struct scanned *)a)->path, ((const struct scanned *)b)->path);
+    return strcmp(((const struct al_sandbox_file *)a)->path,
+                  ((const struct al_sandbox_file *)b)->path);
 }
 
 /*
@@ -514,7 +496,8 @@ static int compare(const void *a, const void *b)
  * files; those that a killed process left are removed.  A directory that is removed or replaced
  * meanwhile is left out too.
  */
-static int scan_directory(int fd, const char *dir, struct scan *ret_scan, struct al_error *err)
+static int scan_directory(int fd, const char *dir, struct al_sandbox_files *ret,
+                          struct al_error *err)
 {
     struct walk walk = { .fd = fd, .dirs = AL_STRV_INIT };
     int r = 0;
@@ -524,12 +507,12 @@ static int scan_directory(int fd, const char *dir, struct scan *ret_scan, struct
         r = read_directory(&walk, i, err);
     al_strv_clear(&walk.dirs);
     if (r < 0) {
-        scan_clear(&walk.found);
+        al_sandbox_files_clear(&walk.found);
         return r;
     }
     if (walk.found.count)
         qsort(walk.found.items, walk.found.count, sizeof(*walk.found.items), compare);
-    *ret_scan = walk.found;
+    *ret = walk.found;
     return 0;
 }
 
@@ -537,28 +520,26 @@ static int directory_list(struct al_sandbox *sandbox, const char *dir, struct al
                           struct al_error *err)
 {
     const struct directory *directory = sandbox->state;
-    struct scan scan;
-    int r = scan_directory(directory->fd, dir, &scan, err);
+    struct al_sandbox_files files = AL_SANDBOX_FILES_INIT;
+    int r = scan_directory(directory->fd, dir, &files, err);
 
-    if (r < 0)
-        return r;
-    for (size_t i = 0; i < scan.count; i++)
-        al_strv_add(ret_paths, scan.items[i].path);
-    scan_clear(&scan);
-    return 0;
+    for (size_t i = 0; i < files.count; i++)
+        al_strv_add(ret_paths, files.items[i].path);
+    al_sandbox_files_clear(&files);
+    return r;
 }
 
 /* --- A snapshot --- */
 
 /* Get the id of a file.  `*gone`: there is no such file any more. */
-static int identify(struct al_sandbox *sandbox, struct scanned *file, bool *gone,
+static int identify(struct al_sandbox *sandbox, struct al_sandbox_file *file, bool *gone,
                     struct al_error *err)
 {
     int r = -EAGAIN;
 
     for (int i = 0; i < TRIES && r == -EAGAIN; i++)
         r = hash_file(sandbox->state, sandbox->sha256, file);
-    *gone = r == -ENOENT || r == -ELOOP || r == -ENOTDIR;
+    *gone = is_gone(-r);
     if (r == 0 || *gone)
         return 0;
     if (r == -EAGAIN)
@@ -567,14 +548,16 @@ static int identify(struct al_sandbox *sandbox, struct scanned *file, bool *gone
     return fail(-r, file->path, err);
 }
 
-/* Give every file its id, and drop the files that are gone. */
-static int identify_all(struct al_sandbox *sandbox, struct scan *scan, struct al_error *err)
+/* Every file gets its id; those that are gone are dropped. */
+static int directory_snapshot(struct al_sandbox *sandbox, struct al_sandbox_files *ret,
+                              struct al_error *err)
 {
+    const struct directory *directory = sandbox->state;
     size_t kept = 0;
-    int r = 0;
+    int r = scan_directory(directory->fd, "", ret, err);
 
-    for (size_t i = 0; i < scan->count; i++) {
-        struct scanned file = scan->items[i];
+    for (size_t i = 0; i < ret->count; i++) {
+        struct al_sandbox_file file = ret->items[i];
         bool gone = false;
 
         if (r == 0)
@@ -582,41 +565,9 @@ static int identify_all(struct al_sandbox *sandbox, struct scan *scan, struct al
         if (gone)
             free(file.path);
         else
-            scan->items[kept++] = file;
+            ret->items[kept++] = file;
     }
-    scan->count = kept;
-    return r;
-}
-
-static void take_files(struct scan *scan, struct al_sandbox_files *ret)
-{
-    ret->items = al_calloc(scan->count, sizeof(*ret->items));
-    for (; ret->count < scan->count; ret->count++) {
-        struct scanned *file = &scan->items[ret->count];
-
-        ret->items[ret->count] = (struct al_sandbox_file){
-            .path = al_take(&file->path),
-            .mode = mode_of(file->mode),
-            .oid = file->oid,
-            .size = file->size,
-            .has_size = true,
-        };
-    }
-}
-
-static int directory_snapshot(struct al_sandbox *sandbox, struct al_sandbox_files *ret,
-                              struct al_error *err)
-{
-    const struct directory *directory = sandbox->state;
-    struct scan scan;
-    int r = scan_directory(directory->fd, "", &scan, err);
-
-    if (r < 0)
-        return r;
-    r = identify_all(sandbox, &scan, err);
-    if (r == 0)
-        take_files(&scan, ret);
-    scan_clear(&scan);
+    ret->count = kept;
     return r;
 }
 

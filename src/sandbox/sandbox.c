@@ -206,9 +206,8 @@ int al_sandbox_list(struct al_sandbox *sandbox, const char *dir, const struct al
     size_t skip = *dir ? strlen(dir) + 1 : 0;
     int r;
 
-    (void)pthread_mutex_lock(&sandbox->lock);
+    al_hold(&sandbox->lock);
     r = sandbox->backend->list(sandbox, dir, &all, err);
-    (void)pthread_mutex_unlock(&sandbox->lock);
     for (size_t i = 0; r == 0 && i < all.count; i++) {
         bool wanted = !globs || !globs->count;
 
@@ -234,9 +233,8 @@ int al_sandbox_snapshot(struct al_sandbox *sandbox, struct al_sandbox_files *ret
     struct al_sandbox_files files = AL_SANDBOX_FILES_INIT;
     int r;
 
-    (void)pthread_mutex_lock(&sandbox->lock);
+    al_hold(&sandbox->lock);
     r = sandbox->backend->snapshot(sandbox, &files, err);
-    (void)pthread_mutex_unlock(&sandbox->lock);
     if (r < 0)
         al_sandbox_files_clear(&files);
     else

@@ -25,10 +25,6 @@
 #include "util/fs.h"
 #include "util/log.h"
 
-struct al_endpoint;
-struct al_site;
-struct al_http_door;
-
 enum status {
     HTTP_OK = 200,
     HTTP_NO_CONTENT = 204,
@@ -40,36 +36,15 @@ enum status {
     HTTP_TOO_MANY_REQUESTS = 429,
 };
 
-struct al_http_door {
-    struct al_http_access *access;
+struct serving {
+    struct al_setup *setup;
     struct al_endpoint *endpoint;
-    struct al_site *site;
+    struct al_http_access *access;
+    struct al_http_server *server;
+    struct al_site *site;         /* the review page */
     struct al_throttle *throttle; /* of the HTTP thread */
     struct al_http_place *places; /* one for each listener */
 };
-
-/* All are borrowed. */
-static struct al_http_door *http_door_new(struct al_http_access *access,
-                                          struct al_endpoint *endpoint, struct al_site *site)
-{
-    struct al_http_door *door = al_calloc(1, sizeof(*door));
-
-    door->access = access;
-    door->endpoint = endpoint;
-    door->site = site;
-    door->throttle = al_throttle_new(AL_THROTTLE_ADDRESSES_MAX);
-    return door;
-}
-
-/* After the end of the HTTP server. */
-static void http_door_free(struct al_http_door *door)
-{
-    if (!door)
-        return;
-    al_throttle_free(door->throttle);
-    free(door->places);
-    free(door);
-}
 
 /* Answer with a line of text; `header` may be NULL. */
 static void answer(struct al_http_exchange *exchange, enum status status, const char *name,
@@ -111,38 +86,38 @@ static void answer_preflight(struct al_http_exchange *exchange)
 /* --- Who --- */
 
 /* The principal of the request's token: a reference, or NULL. */
-static struct al_principal *find_principal(struct al_http_door *door,
+static struct al_principal *find_principal(struct serving *serving,
                                            const struct al_http_request *request)
 {
     const char *token = NULL;
     size_t len = 0;
 
     (void)al_http_bearer(al_http_find_header(request, "authorization"), &token, &len);
-    return al_http_access_find(door->access, token, len);
+    return al_http_access_find(serving->access, token, len);
 }
 
 /* A request without a token is no guess.  The connection counts as nobody's, whoever had it. */
-static void refuse_token(struct al_http_door *door, struct al_http_exchange *exchange,
+static void refuse_token(struct serving *serving, struct al_http_exchange *exchange,
                          const struct al_http_request *request)
 {
     bool shown = al_http_find_header(request, "authorization") != NULL;
 
     (void)al_http_set_key(exchange, 0);
     if (shown)
-        al_http_delay(exchange, al_throttle_wrong(door->throttle, request->peer, al_clock_ms()));
+        al_http_delay(exchange, al_throttle_wrong(serving->throttle, request->peer, al_clock_ms()));
     answer(exchange, HTTP_UNAUTHORIZED, "WWW-Authenticate", "Bearer",
            shown ? "Authorization has no token of this server; it has to be: Bearer TOKEN\n"
                  : "a token is needed: Authorization: Bearer TOKEN\n");
 }
 
-static void check_mcp(struct al_http_door *door, struct al_http_exchange *exchange,
+static void check_mcp(struct serving *serving, struct al_http_exchange *exchange,
                       const struct al_http_request *request)
 {
-    struct al_principal *principal = find_principal(door, request);
-    const bool counts = !al_http_access_needs_no_token(door->access);
+    struct al_principal *principal = find_principal(serving, request);
+    const bool counts = !al_http_access_needs_no_token(serving->access);
 
     if (!principal)
-        refuse_token(door, exchange, request);
+        refuse_token(serving, exchange, request);
     else if (!al_http_set_key(exchange, counts ? principal->number : 0))
         answer(exchange, HTTP_TOO_MANY_REQUESTS, "Retry-After", "1",
                "too many connections of this token\n");
@@ -162,15 +137,15 @@ static const char *find_origin(const struct al_http_request *request)
     return origin && !strcmp(origin, "null") && al_site_owns(request) ? NULL : origin;
 }
 
-static bool check_place(struct al_http_door *door, struct al_http_exchange *exchange,
+static bool check_place(struct serving *serving, struct al_http_exchange *exchange,
                         const struct al_http_request *request)
 {
-    const struct al_http_place *place = &door->places[request->listener];
+    const struct al_http_place *place = &serving->places[request->listener];
 
-    if (!al_http_access_accepts_host(door->access, place, al_http_find_header(request, "host")))
+    if (!al_http_access_accepts_host(serving->access, place, al_http_find_header(request, "host")))
         answer(exchange, HTTP_FORBIDDEN, NULL, NULL,
                "this Host is not served; add it to [serve] hosts of the server's configuration\n");
-    else if (!al_http_access_accepts_origin(door->access, place, find_origin(request)))
+    else if (!al_http_access_accepts_origin(serving->access, place, find_origin(request)))
         answer(
             exchange, HTTP_FORBIDDEN, NULL, NULL,
             "this Origin is not served; add it to [serve] origins of the server's configuration\n");
@@ -190,17 +165,17 @@ static void answer_health(struct al_http_exchange *exchange, const struct al_htt
 static void on_headers(void *payload, struct al_http_exchange *exchange,
                        const struct al_http_request *request)
 {
-    struct al_http_door *door = payload;
+    struct serving *serving = payload;
     const char *origin = al_http_find_header(request, "origin");
     bool is_configured;
 
-    if (!check_place(door, exchange, request))
+    if (!check_place(serving, exchange, request))
         return;
     if (al_site_owns(request)) {
-        al_site_on_headers(door->site, exchange, request);
+        al_site_on_headers(serving->site, exchange, request);
         return;
     }
-    is_configured = origin && al_http_access_is_configured_origin(door->access, origin);
+    is_configured = origin && al_http_access_is_configured_origin(serving->access, origin);
     if (is_configured)
         allow_origin(exchange, origin);
     if (!strcmp(request->path, "/health"))
@@ -210,7 +185,7 @@ static void on_headers(void *payload, struct al_http_exchange *exchange,
     else if (is_configured && !strcmp(request->method, "OPTIONS"))
         answer_preflight(exchange);
     else
-        check_mcp(door, exchange, request);
+        check_mcp(serving, exchange, request);
 }
 
 /* --- The endpoint --- */
@@ -219,40 +194,39 @@ static void on_headers(void *payload, struct al_http_exchange *exchange,
 static void on_request(void *payload, struct al_http_exchange *exchange,
                        const struct al_http_request *request)
 {
-    struct al_http_door *door = payload;
+    struct serving *serving = payload;
     struct al_principal *principal;
 
     if (al_site_owns(request)) {
-        al_site_on_request(door->site, exchange, request);
+        al_site_on_request(serving->site, exchange, request);
         return;
     }
-    principal = find_principal(door, request);
+    principal = find_principal(serving, request);
     if (principal)
-        al_endpoint_request(door->endpoint, principal, exchange);
+        al_endpoint_request(serving->endpoint, principal, exchange);
     else
-        refuse_token(door, exchange, request);
+        refuse_token(serving, exchange, request);
     al_principal_unref(principal);
 }
 
 /* The endpoint sets the data of the exchanges that it got. */
 static void on_gone(void *payload, struct al_http_exchange *exchange)
 {
-    struct al_http_door *door = payload;
+    struct serving *serving = payload;
 
     if (al_http_data(exchange))
-        al_endpoint_gone(door->endpoint, exchange);
+        al_endpoint_gone(serving->endpoint, exchange);
 }
 
 static void on_end(void *payload, struct al_http_exchange *exchange)
 {
-    struct al_http_door *door = payload;
+    struct serving *serving = payload;
 
     if (al_http_data(exchange))
-        al_endpoint_end(door->endpoint, exchange);
+        al_endpoint_end(serving->endpoint, exchange);
 }
 
-/* For al_http_options; the payload is a door. */
-static const struct al_http_handler http_door_handler = {
+static const struct al_http_handler handler = {
     .on_headers = on_headers,
     .on_request = on_request,
     .on_gone = on_gone,
@@ -270,15 +244,6 @@ static const struct al_http_handler http_door_handler = {
 
 /* The parsed arguments of calls in flight of one token, in bodies of the largest size. */
 #define ARGUMENTS_PER_TOKEN 8
-
-struct serving {
-    struct al_setup *setup;
-    struct al_endpoint *endpoint;
-    struct al_http_access *access;
-    struct al_http_door *door;
-    struct al_http_server *server;
-    struct al_site *site; /* the review page */
-};
 
 static void revoke_principal(void *payload, struct al_principal *principal)
 {
@@ -335,8 +300,8 @@ static int make_server(struct serving *serving, struct al_error *err)
                         .connections_of_key = limits->connections_per_token,
                         .request_ms = (int64_t)limits->request_s * 1000,
                         .stall_s = limits->stall_s },
-            .handler = &http_door_handler,
-            .payload = serving->door,
+            .handler = &handler,
+            .payload = serving,
         },
         &serving->server, err);
 }
@@ -344,14 +309,13 @@ static int make_server(struct serving *serving, struct al_error *err)
 static void name_places(struct serving *serving)
 {
     const struct al_config *config = &serving->setup->config;
-    struct al_http_place *places = al_calloc(config->serve.http.count, sizeof(*places));
 
-    serving->door->places = places;
+    serving->places = al_calloc(config->serve.http.count, sizeof(*serving->places));
     for (size_t i = 0; i < config->serve.http.count; i++) {
         const struct al_http_address *address = al_http_server_address(serving->server, i);
         bool is_unix = address->family == AF_UNIX;
 
-        places[i] = (struct al_http_place){
+        serving->places[i] = (struct al_http_place){
             .address = is_unix ? NULL : address->host,
             .port = address->port,
             .tls = config->serve.tls_cert && !is_unix,
@@ -369,9 +333,9 @@ static char *name_place(const struct serving *serving, size_t i)
 
     al_http_address_print(al_http_server_address(serving->server, i), &text);
     safe = al_text_sanitize_line(text.buf);
-    if (!serving->door->places[i].address)
+    if (!serving->places[i].address)
         return al_take(&safe);
-    return al_asprintf("http%s://%s/mcp", serving->door->places[i].tls ? "s" : "", safe);
+    return al_asprintf("http%s://%s/mcp", serving->places[i].tls ? "s" : "", safe);
 }
 
 static void tell_places(const struct serving *serving)
@@ -379,8 +343,7 @@ static void tell_places(const struct serving *serving)
     for (size_t i = 0; i < serving->setup->config.serve.http.count; i++) {
         al_auto(al_freep) char *place = name_place(serving, i);
 
-        al_log_note("serving MCP at %s%s", place,
-                    serving->door->places[i].address ? "" : " (path /mcp)");
+        al_log_note("serving MCP at %s%s", place, serving->places[i].address ? "" : " (path /mcp)");
     }
     if (serving->setup->config.serve.no_token)
         al_log_warn("--no-token: every program that reaches this server may use it");
@@ -395,7 +358,7 @@ static void tell_token(const struct serving *serving, const struct al_str *token
                     "ones\n"
                     "{\"mcpServers\": {\"airlock\": {\"type\": \"http\", \"url\": \"%s\",\n"
                     "  \"headers\": {\"Authorization\": \"Bearer %s\"}}}}\n",
-                    serving->door->places[0].address ? place : "http://localhost/mcp", token->buf);
+                    serving->places[0].address ? place : "http://localhost/mcp", token->buf);
 
     (void)al_write_all(STDERR_FILENO, text, strlen(text));
     explicit_bzero(text, strlen(text));
@@ -420,26 +383,12 @@ static char *make_link(void *payload)
     const struct al_config *config = &serving->setup->config;
 
     for (size_t i = 0; i < config->serve.http.count; i++) {
-        al_auto(al_freep) char *origin =
-            al_web_origin(&serving->door->places[i], &config->serve.hosts);
+        al_auto(al_freep) char *origin = al_web_origin(&serving->places[i], &config->serve.hosts);
 
         if (origin)
             return al_site_link(serving->site, origin);
     }
     return NULL;
-}
-
-static void offer_link(struct serving *serving)
-{
-    if (serving->setup->review_server)
-        al_review_server_set_link(serving->setup->review_server, make_link, serving);
-}
-
-/* Before another thread serves the questions: see al_signals_handle_end(). */
-static void withdraw_link(const struct serving *serving)
-{
-    if (serving->setup->review_server)
-        al_review_server_set_link(serving->setup->review_server, NULL, NULL);
 }
 
 /* --- From start to end --- */
@@ -511,7 +460,7 @@ static int start(struct serving *serving, const struct al_options *options, stru
     if (r == 0)
         r = make_site(serving, err);
     if (r == 0) {
-        serving->door = http_door_new(serving->access, serving->endpoint, serving->site);
+        serving->throttle = al_throttle_new(AL_THROTTLE_ADDRESSES_MAX);
         r = make_server(serving, err);
     }
     if (r == 0) {
@@ -519,7 +468,8 @@ static int start(struct serving *serving, const struct al_options *options, stru
         r = al_http_server_start(serving->server, err);
     }
     if (r == 0) {
-        offer_link(serving);
+        if (serving->setup->review_server)
+            al_review_server_set_link(serving->setup->review_server, make_link, serving);
         if (made.len)
             tell_token(serving, &made);
         tell_places(serving);
@@ -580,7 +530,8 @@ static void finish(struct serving *serving)
     if (serving->server)
         (void)al_http_server_drain(serving->server, LAST_ANSWERS_MS);
     al_http_server_free(serving->server);
-    http_door_free(serving->door);
+    al_throttle_free(serving->throttle);
+    free(serving->places);
     al_site_free(serving->site);
     al_http_access_free(serving->access);
     al_endpoint_free(serving->endpoint);
@@ -602,7 +553,8 @@ int al_serve_http(struct al_setup *setup, const struct al_options *options)
     if (r == 0) {
         while (al_signals_wait() == SIGHUP)
             reload(&serving);
-        withdraw_link(&serving);
+        if (setup->review_server) /* before another thread serves it: see al_signals_handle_end() */
+            al_review_server_set_link(setup->review_server, NULL, NULL);
         al_signals_handle_end(setup);
     }
     finish(&serving);

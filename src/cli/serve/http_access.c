@@ -349,11 +349,8 @@ static int fill_entry(const struct al_http_access *access, struct reading *readi
 
 static bool uses_grant(const struct reading *reading, const char *name)
 {
-    const char *common = reading->rules->config.serve.grant;
-
     for (size_t i = 0; i < reading->count; i++) {
-        const struct al_token *token = token_at(reading, i);
-        const char *chosen = token && token->grant ? token->grant : common;
+        const char *chosen = grant_name(reading->rules, token_at(reading, i));
 
         if (chosen && !strcmp(chosen, name))
             return true;

@@ -150,16 +150,13 @@ struct al_stream *al_peer_find_stream(struct al_peer *peer, unsigned long number
  * before. */
 static bool stop(struct al_peer *peer)
 {
-    bool first;
-
-    (void)pthread_mutex_lock(&peer->lock);
-    first = !peer->ended;
+    al_hold(&peer->lock);
+    if (peer->ended)
+        return false;
     peer->ended = true;
     peer->dispatch.out = NULL;
-    (void)pthread_mutex_unlock(&peer->lock);
-    if (first)
-        al_listing_set_legacy(&peer->dispatch.listing, NULL);
-    return first;
+    al_listing_set_legacy(&peer->dispatch.listing, NULL);
+    return true;
 }
 
 /* The stream of a subscription, which the list of streams does not have. */

@@ -14,6 +14,7 @@
 #include "mcp/service.h"
 #include "util/clock.h"
 #include "util/fs.h"
+#include "util/lock.h"
 
 /* Seconds until a client may try again. */
 #define RETRY_SESSION_S 60
@@ -23,14 +24,14 @@
 #define BATCH_MESSAGES     1000
 #define BATCH_ANSWER_BYTES ((size_t)4 * 1024 * 1024)
 
-/* A POST on its way through this file. */
+/* A POST or DELETE on its way through this file. */
 struct post {
     struct al_task task;
     struct al_endpoint *endpoint;
     struct al_account *account;        /* reference */
     struct al_peer *session;           /* reference; NULL: the request names none that there is */
     struct al_http_exchange *exchange; /* reference */
-    struct al_stream *stream;          /* reference */
+    struct al_stream *stream;          /* reference; NULL: a DELETE */
     const struct al_http_request *request;
 };
 
@@ -65,16 +66,12 @@ static bool tells_first_id(const struct al_peer *peer)
 /* Serve a message of a peer that set_peer() has set. */
 static void dispatch(struct post *post, struct al_peer *peer, const struct al_rpc_message *message)
 {
-    bool ended;
-
-    (void)pthread_mutex_lock(&peer->lock);
-    ended = peer->ended;
+    al_hold(&peer->lock);
     post->stream->tells_first_id = tells_first_id(peer);
-    if (!ended)
-        al_dispatch_message(&peer->dispatch, message, reply_of(post));
-    (void)pthread_mutex_unlock(&peer->lock);
-    if (ended)
+    if (peer->ended)
         al_stream_refuse(post->stream, 404, 0, "the session has ended");
+    else
+        al_dispatch_message(&peer->dispatch, message, reply_of(post));
 }
 
 /* What is wrong with a modern message; AL_RPC_OK: nothing that is not found out later. */
@@ -234,21 +231,17 @@ static const char *check_batch(const struct al_peer *peer, const struct al_rpc_d
 static void serve_batch(struct post *post, const struct al_rpc_doc *doc)
 {
     struct al_peer *peer = find_session(post);
-    const char *problem = NULL;
-    bool ended;
+    const char *problem;
 
     if (!peer)
         return;
     set_peer(post, peer);
-    (void)pthread_mutex_lock(&peer->lock);
-    ended = peer->ended;
-    problem = check_batch(peer, doc);
-    if (!problem && !ended)
+    al_hold(&peer->lock);
+    problem = peer->ended ? "the session has ended" : check_batch(peer, doc);
+    if (problem)
+        al_stream_refuse(post->stream, peer->ended ? 404 : 400, 0, problem);
+    else
         serve_items(post, peer, doc);
-    (void)pthread_mutex_unlock(&peer->lock);
-    if (problem || ended)
-        al_stream_refuse(post->stream, ended ? 404 : 400, 0,
-                         ended ? "the session has ended" : problem);
 }
 
 static void serve_body(struct post *post)
@@ -272,7 +265,8 @@ static void serve_body(struct post *post)
 
 static void free_post(struct post *post)
 {
-    al_stream_unref(post->stream);
+    if (post->stream)
+        al_stream_unref(post->stream);
     al_http_unref(post->exchange);
     al_peer_unref(post->session);
     al_account_unref(post->account);
@@ -290,39 +284,55 @@ static void cancel_post(struct al_endpoint *endpoint, struct al_stream *stream)
     al_peer_unref(peer);
 }
 
+/* Answer without a stream. */
+static void refuse(struct al_http_exchange *exchange, unsigned status, const char *problem)
+{
+    static const struct al_http_header json = { "Content-Type", "application/json" };
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    al_rpc_add_error(&line, NULL, AL_RPC_INVALID_REQUEST, problem);
+    al_http_answer(exchange, status, &json, 1, line.buf, line.len);
+}
+
 static void serve(struct al_task *task)
 {
     struct post *post = (struct post *)task;
 
-    serve_body(post);
-    if (al_stream_is_gone(post->stream))
-        cancel_post(post->endpoint, post->stream);
-    al_http_drop_body(post->exchange); /* which is not needed while a call runs */
+    if (post->stream) {
+        serve_body(post);
+        if (al_stream_is_gone(post->stream))
+            cancel_post(post->endpoint, post->stream);
+        al_http_drop_body(post->exchange); /* which is not needed while a call runs */
+    } else if (al_account_end_session(post->account, post->session)) {
+        al_http_answer(post->exchange, 204, NULL, 0, "", 0);
+    } else {
+        refuse(post->exchange, 404, "there is no such session");
+    }
     al_pool_leave(post->endpoint->pool, task);
     free_post(post);
 }
 
-/* Serve a POST whose stream is the data of its exchange, or answer that too many messages of the
+/* Have a POST or DELETE served, after the messages of the session that came before: the HTTP thread
+ * cannot wait for those.  Takes the session's reference over.  False: too many messages of the
  * account wait. */
-static void submit_post(struct al_endpoint *endpoint, struct al_account *account,
-                        struct al_http_exchange *exchange, struct al_stream *stream)
+static bool submit(struct al_endpoint *endpoint, struct al_account *account,
+                   struct al_peer *session, struct al_http_exchange *exchange,
+                   struct al_stream *stream)
 {
     struct post *post = al_calloc(1, sizeof(*post));
-    const struct al_http_request *request = al_http_request(exchange);
-    const char *id = al_http_find_header(request, "mcp-session-id");
 
     post->endpoint = endpoint;
     post->account = al_account_ref(account);
-    post->session = id ? al_account_find_session(account, id) : NULL;
+    post->session = session;
     post->exchange = al_http_ref(exchange);
-    post->request = request;
-    post->stream = al_stream_ref(stream);
+    post->request = al_http_request(exchange);
+    post->stream = stream ? al_stream_ref(stream) : NULL;
     post->task.run = serve;
-    post->task.bytes = request->body_len;
-    if (al_account_submit(account, post->session, &post->task))
-        return;
-    al_stream_refuse(stream, 429, AL_ACCOUNT_RETRY_S, AL_ACCOUNT_BUSY);
+    post->task.bytes = stream ? post->request->body_len : 0;
+    if (al_account_submit(account, session, &post->task))
+        return true;
     free_post(post);
+    return false;
 }
 
 /* The ticker has shallow functions only. */
@@ -344,21 +354,11 @@ static void refuse_method(struct al_http_exchange *exchange, const char *allowed
     al_http_answer(exchange, 405, headers, AL_COUNT(headers), "", 0);
 }
 
-/* Answer without a stream. */
-static void refuse(struct al_http_exchange *exchange, unsigned status, const char *problem)
-{
-    static const struct al_http_header json = { "Content-Type", "application/json" };
-    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
-
-    al_rpc_add_error(&line, NULL, AL_RPC_INVALID_REQUEST, problem);
-    al_http_answer(exchange, status, &json, 1, line.buf, line.len);
-}
-
 static void post(struct al_endpoint *endpoint, struct al_principal *principal,
                  struct al_http_exchange *exchange)
 {
     const struct al_http_request *request = al_http_request(exchange);
-    const char *accept = al_http_find_header(request, "accept");
+    const char *accept = al_http_find_header(request, "accept"), *id;
     struct al_account *account;
     struct al_stream *stream;
 
@@ -370,8 +370,11 @@ static void post(struct al_endpoint *endpoint, struct al_principal *principal,
     } else if (!(account = al_accounts_open(&endpoint->accounts, principal))) {
         refuse(exchange, 401, "the token is not valid any more");
     } else {
+        id = al_http_find_header(request, "mcp-session-id");
         stream = al_stream_new(exchange);
-        submit_post(endpoint, account, exchange, stream);
+        if (!submit(endpoint, account, id ? al_account_find_session(account, id) : NULL, exchange,
+                    stream))
+            al_stream_refuse(stream, 429, AL_ACCOUNT_RETRY_S, AL_ACCOUNT_BUSY);
         al_stream_unref(stream);
         al_account_unref(account);
     }
@@ -439,52 +442,15 @@ static void get(struct al_endpoint *endpoint, struct al_principal *principal,
     al_peer_unref(peer);
 }
 
-/* A DELETE on its way to the thread that serves it. */
-struct deletion {
-    struct al_task task;
-    struct al_endpoint *endpoint;
-    struct al_peer *peer;              /* reference */
-    struct al_http_exchange *exchange; /* reference */
-};
-
-static void free_deletion(struct deletion *deletion)
-{
-    al_peer_unref(deletion->peer);
-    al_http_unref(deletion->exchange);
-    free(deletion);
-}
-
-static void run_deletion(struct al_task *task)
-{
-    struct deletion *deletion = (struct deletion *)task;
-
-    if (al_account_end_session(deletion->peer->account, deletion->peer))
-        al_http_answer(deletion->exchange, 204, NULL, 0, "", 0);
-    else
-        refuse(deletion->exchange, 404, "there is no such session");
-    al_pool_leave(deletion->endpoint->pool, task);
-    free_deletion(deletion);
-}
-
-/* A session ends after the messages that came before, for which the HTTP thread cannot wait. */
 static void delete (struct al_endpoint *endpoint, struct al_principal *principal,
                     struct al_http_exchange *exchange)
 {
     struct al_peer *peer = open_session(endpoint, principal, exchange);
-    struct deletion *deletion;
 
-    if (!peer)
-        return;
-    deletion = al_calloc(1, sizeof(*deletion));
-    deletion->task.run = run_deletion;
-    deletion->endpoint = endpoint;
-    deletion->peer = peer;
-    deletion->exchange = al_http_ref(exchange);
-    if (al_account_submit(peer->account, peer, &deletion->task))
+    if (!peer || submit(endpoint, peer->account, peer, exchange, NULL))
         return;
     al_http_add_header(exchange, "Retry-After", "1");
     refuse(exchange, 429, AL_ACCOUNT_BUSY);
-    free_deletion(deletion);
 }
 
 void al_endpoint_request(struct al_endpoint *endpoint, struct al_principal *principal,
