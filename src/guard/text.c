@@ -83,20 +83,17 @@ static void add_escape(struct al_str *out, uint32_t c)
     al_str_addf(out, "\\u%04x", (unsigned)c);
 }
 
-/* Pass runs of visible text to `add`; escape invisible characters; replace bytes that are not
- * UTF-8. */
-static void escape_hidden(const char *text, size_t len,
-                          void (*add)(const char *text, size_t len, struct al_str *out),
-                          struct al_str *out)
+void al_text_escape_json(const char *json, size_t len, struct al_str *out)
 {
+    al_str_reserve(out, len);
     while (len) {
-        size_t n = al_char_plain_run(text, len);
+        size_t n = al_char_plain_run(json, len);
         uint32_t c;
 
         if (n) {
-            add(text, n, out);
+            al_str_add(out, json, n);
         } else {
-            int one = al_utf8_next(text, len, &c);
+            int one = al_utf8_next(json, len, &c);
 
             n = one > 0 ? (size_t)one : 1;
             if (one <= 0)
@@ -104,35 +101,11 @@ static void escape_hidden(const char *text, size_t len,
             else if (al_char_is_invisible(c) || is_high_control(c))
                 add_escape(out, c);
             else
-                add(text, n, out);
+                al_str_add(out, json, n);
         }
-        text += n;
+        json += n;
         len -= n;
     }
-}
-
-static void add_as_is(const char *text, size_t len, struct al_str *out)
-{
-    al_str_add(out, text, len);
-}
-
-void al_text_escape_json(const char *json, size_t len, struct al_str *out)
-{
-    al_str_reserve(out, len);
-    escape_hidden(json, len, add_as_is, out);
-}
-
-void al_text_escape(const char *text, size_t len, struct al_str *out)
-{
-    escape_hidden(text, len, al_json_escape, out);
-}
-
-void al_text_escape_name(const char *name, struct al_str *out)
-{
-    al_auto(al_str_clear) struct al_str bytes = AL_STR_INIT;
-
-    al_utf8_escape(name, strlen(name), &bytes);
-    al_text_escape(bytes.buf, bytes.len, out);
 }
 
 /* Safe text, cut to the length that a user or a model is shown: a line, a list, a diff, an answer.

@@ -81,13 +81,6 @@ void al_text_sanitize_shown(const char *data, size_t len, struct al_str *out);
  * to show. */
 void al_text_escape_json(const char *json, size_t len, struct al_str *out);
 
-/** Append text in the form between the quotes of a JSON string, with the same escapes.  Bytes that
- * are not UTF-8 become U+FFFD. */
-void al_text_escape(const char *text, size_t len, struct al_str *out);
-
-/** The same for a name, whose bytes that are not UTF-8 are shown as al_utf8_escape() does. */
-void al_text_escape_name(const char *name, struct al_str *out);
-
 /**
  * Cut `text` to `max_bytes` at a character boundary if it is longer.  The marker counts; below the
  * marker's own length the text becomes just the marker.

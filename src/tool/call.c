@@ -357,6 +357,8 @@ static int execute(struct al_call *call, struct al_result *result, struct al_err
         call->executed = true;
         al_call_trace_execute(call, timeout_of(call));
         r = call->operation->execute(call, call->args, result, err);
+        if (r == 0)
+            al_result_write_object(result);
         if (r == 0 && call->tool->finish && !al_effects_read_only(call->operation->effects))
             call->tool->finish(call, result);
     }
@@ -476,7 +478,6 @@ static void shape(struct al_call *call, struct al_result *result, int r, struct 
         result->error.remedy = al_remedy(call->session, call->tool->words, &result->error);
     result->status = result->error.status;
     result->text_is_object = false;
-    al_str_reset(&result->quoted);
     al_str_reset(&result->notes);
     add_failure(&result->error, wait, call, &result->text);
     result->truncated |= al_text_truncate(&result->text, al_call_max_bytes(call));

@@ -81,15 +81,12 @@ struct al_session {
 
 /** The result of a call, successful or not.  Set up with AL_RESULT_INIT. */
 struct al_result {
-    struct al_str text;   /**< safe text, within the byte cap */
-    json_t *structured;   /**< of a tool with an output schema, else NULL */
-    struct al_str quoted; /**< the text escaped for a JSON string, when the tool has escaped it
-                             already; else empty */
-    json_t *content; /**< of a tool of another MCP server: the content items, safe and within the
-                        cap.  `text` then is what a terminal and the journal get.  Else NULL */
-    json_t *meta;    /**< further members of `_meta`; NULL: none */
-    bool text_is_object; /**< the text is the structured result as JSON, sent as such; `structured`
-                            may then be NULL */
+    struct al_str text; /**< safe text, within the byte cap */
+    json_t *structured; /**< of a tool with an output schema, else NULL */
+    json_t *content;    /**< of a tool of another MCP server: the content items, safe and within the
+                           cap.  `text` then is what a terminal and the journal get.  Else NULL */
+    json_t *meta;       /**< further members of `_meta`; NULL: none */
+    bool text_is_object; /**< the text is the structured result as JSON, sent as such */
     struct al_str notes; /**< safe lines that the structured result has no member for: a second text
                             item of a successful result */
     bool has_notes;      /**< al_call_shape_text() has put the notes into the text */
@@ -107,11 +104,8 @@ struct al_result {
 };
 
 #define AL_RESULT_INIT                                                                             \
-    ((struct al_result){ .text = AL_STR_INIT,                                                      \
-                         .quoted = AL_STR_INIT,                                                    \
-                         .notes = AL_STR_INIT,                                                     \
-                         .exit_code = -1,                                                          \
-                         .error = AL_ERROR_INIT })
+    ((struct al_result){                                                                           \
+        .text = AL_STR_INIT, .notes = AL_STR_INIT, .exit_code = -1, .error = AL_ERROR_INIT })
 
 void al_result_clear(struct al_result *result);
 
@@ -212,19 +206,17 @@ void al_explanation_clear(struct al_explanation *explanation);
 int al_call_explain(const struct al_session *session, const struct al_call_input *input,
                     struct al_explanation *ret_explanation, struct al_error *err);
 
-/** Stage 8 for a tool with an output schema: make `object`, which is taken over, the result, and
- * its JSON the text, with invisible characters escaped.  The caller has kept it within the byte
- * cap, and set result->truncated if something was left out. */
+/** Stage 7 for a tool with an output schema, once it has succeeded: add a member to the object that
+ * is the result, which has none at first.  `value` is taken over.  The caller keeps the object
+ * within the byte cap, and sets result->truncated if something was left out. */
+void al_result_set(struct al_result *result, const char *name, json_t *value);
+
+/** The same for a whole object, which is taken over. */
 void al_result_set_structured(struct al_result *result, json_t *object);
 
-/**
- * Stage 8 for a tool that wrote its object as JSON, with al_text_escape(), while git was running.
- *
- * @param json    The object.  Taken over, empty afterwards.
- * @param quoted  `json` passed through al_json_escape(), for a tool that did this too while it
- *                waited for git.  Taken over, empty afterwards.  NULL: escaped when it is needed.
- */
-void al_result_take_json(struct al_result *result, struct al_str *json, struct al_str *quoted);
+/** Stage 8: write such an object as the text, with invisible characters escaped.  Nothing for
+ * another result. */
+void al_result_write_object(struct al_result *result);
 
 /** In stage 7: the files, relative to the top, of the tool's `changed_files`.  Borrowed.  NULL:
  * they are not known, or there is no checkpoint. */

@@ -8,7 +8,6 @@
 void al_result_clear(struct al_result *result)
 {
     al_str_clear(&result->text);
-    al_str_clear(&result->quoted);
     al_str_clear(&result->notes);
     json_decref(result->structured);
     json_decref(result->content);
@@ -19,31 +18,28 @@ void al_result_clear(struct al_result *result)
 
 void al_result_set_structured(struct al_result *result, json_t *object)
 {
-    al_auto(al_str_clear) struct al_str json = AL_STR_INIT, shown = AL_STR_INIT;
-
     json_decref(result->structured);
     result->structured = object;
-    al_json_dump(object, false, &json);
-    al_text_escape_json(json.buf, json.len, &shown);
-    al_result_take_json(result, &shown, NULL);
-}
-
-/* Replace the contents of `to` by those of `from`, which is empty afterwards. */
-static void move(struct al_str *to, struct al_str *from)
-{
-    al_str_clear(to);
-    *to = *from;
-    *from = AL_STR_INIT;
-}
-
-void al_result_take_json(struct al_result *result, struct al_str *json, struct al_str *quoted)
-{
-    result->exit_code = 0;
     result->text_is_object = true;
-    move(&result->text, json);
-    al_str_clear(&result->quoted);
-    if (quoted)
-        move(&result->quoted, quoted);
+    result->exit_code = 0;
+}
+
+void al_result_set(struct al_result *result, const char *name, json_t *value)
+{
+    if (!result->structured)
+        al_result_set_structured(result, al_json_object());
+    al_json_set(result->structured, name, value);
+}
+
+void al_result_write_object(struct al_result *result)
+{
+    al_auto(al_str_clear) struct al_str json = AL_STR_INIT;
+
+    if (!result->text_is_object)
+        return;
+    al_json_dump(result->structured, false, &json);
+    al_str_reset(&result->text);
+    al_text_escape_json(json.buf, json.len, &result->text);
 }
 
 void al_result_note(struct al_result *result, const char *line)
@@ -93,10 +89,7 @@ static void add_items(const json_t *items, struct al_str *out)
 static void add_text(const struct al_result *result, struct al_str *out)
 {
     al_str_adds(out, "{\"type\":\"text\",\"text\":\"");
-    if (result->text_is_object && result->quoted.len)
-        al_str_add(out, result->quoted.buf, result->quoted.len);
-    else
-        al_json_escape(result->text.buf, result->text.len, out);
+    al_json_escape(result->text.buf, result->text.len, out);
     al_str_adds(out, "\"}");
 }
 
@@ -120,7 +113,7 @@ static void add_structured(const struct al_result *result, struct al_str *out)
 {
     al_auto(al_str_clear) struct al_str json = AL_STR_INIT;
 
-    if (!result->text_is_object && !result->structured)
+    if (!result->structured)
         return;
     al_str_adds(out, ",\"structuredContent\":");
     if (result->text_is_object) {

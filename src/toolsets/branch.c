@@ -421,18 +421,15 @@ static int workflow_list(struct al_call *call, const void *p, struct al_result *
     al_auto(al_json_decrefp) json_t *branches = al_json_array();
     al_auto(al_freep) char *current = NULL;
     struct listing listing = { .branches = branches, .room = al_call_max_bytes(call) };
-    json_t *object;
     int r = al_git_read_refs(al_call_repo(call), &query, list_branch, &listing,
                              al_call_budget(call), err);
 
     if (r < 0)
         return r;
     current = al_workflow_current_branch(call);
-    object = al_json_object();
-    al_json_set(object, "branches", al_take(&branches));
-    al_json_set(object, "current", al_json_string(current));
+    al_result_set(result, "branches", al_take(&branches));
+    al_result_set(result, "current", al_json_string(current));
     result->truncated = listing.truncated;
-    al_result_set_structured(result, object);
     return 0;
 }
 
@@ -443,15 +440,12 @@ static int workflow_change(struct al_call *call, const void *p, struct al_result
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_freep) char *text = done_text(&request);
     const char *branch = request.action == RENAME ? request.new_name : request.name;
-    json_t *object;
     int r = change(call, &request, request.name, &output, err);
 
     if (r < 0)
         return r;
-    object = al_json_object();
-    al_json_set(object, "message", al_json_string(text));
-    al_json_set(object, "branch", al_json_string(branch));
-    al_result_set_structured(result, object);
+    al_result_set(result, "message", al_json_string(text));
+    al_result_set(result, "branch", al_json_string(branch));
     return 0;
 }
 

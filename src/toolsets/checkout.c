@@ -669,14 +669,12 @@ static void set_result(struct al_call *call, bool created, const struct al_buffe
                        struct al_result *result)
 {
     al_auto(al_freep) char *ref = current_ref(call);
-    json_t *object = al_json_object();
 
-    al_json_set(object, "ref", al_json_string(ref));
-    al_json_set(object, "created", al_json_bool(created));
+    al_result_set(result, "ref", al_json_string(ref));
+    al_result_set(result, "created", al_json_bool(created));
     if (files)
-        al_json_set(object, "restoredFiles",
-                    al_workflow_names(files, al_call_max_bytes(call), &result->truncated));
-    al_result_set_structured(result, object);
+        al_result_set(result, "restoredFiles",
+                      al_workflow_names(files, al_call_max_bytes(call), &result->truncated));
     al_workflow_skipped(call, hooks, false, result);
 }
 

@@ -459,15 +459,13 @@ static void set_result(struct al_call *call, const char *message, struct al_resu
 {
     al_auto(al_freep) char *head = al_ref_head(&al_call_repo(call)->at);
     al_auto(al_str_clear) struct al_str used = AL_STR_INIT;
-    json_t *object = al_json_object();
 
     al_str_adds(&used, message);
     al_str_trim_end(&used);
     if (strlen(head) > SHORT_HASH_SIZE)
         head[SHORT_HASH_SIZE] = '\0';
-    al_json_set(object, "hash", al_json_string(head));
-    al_json_set(object, "message", al_json_string(used.buf));
-    al_result_set_structured(result, object);
+    al_result_set(result, "hash", al_json_string(head));
+    al_result_set(result, "message", al_json_string(used.buf));
     al_workflow_skipped(call, hooks, true, result);
 }
 

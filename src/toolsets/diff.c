@@ -268,92 +268,45 @@ static int workflow_authorize(struct al_call *call, const void *p, struct al_err
     return al_workflow_check_paths(call, "paths", &((const struct diff_args *)p)->paths, err);
 }
 
-/* JSON text, and the same text escaped for a JSON string.  Both are written while git still runs,
- * which takes no extra time. */
-struct escaped_json {
-    struct al_str json, quoted;
-    size_t done; /* bytes of `json` that `quoted` already contains */
-};
-
-#define ESCAPED_JSON_INIT ((struct escaped_json){ .json = AL_STR_INIT, .quoted = AL_STR_INIT })
-
-static void quote_new(struct escaped_json *text)
-{
-    al_json_escape(text->json.buf + text->done, text->json.len - text->done, &text->quoted);
-    text->done = text->json.len;
-}
-
-/* The result: the object so far, and the hunks, which are appended at its end. */
+/** What is read while git prints. */
 struct diff_result {
-    struct escaped_json object, hunks;
+    struct al_str diff;
+    json_t *hunks, *lines; /* `lines`: of the last hunk; borrowed */
 };
 
 static void diff_result_clear(struct diff_result *parts)
 {
-    al_str_clear(&parts->object.json);
-    al_str_clear(&parts->object.quoted);
-    al_str_clear(&parts->hunks.json);
-    al_str_clear(&parts->hunks.quoted);
+    al_str_clear(&parts->diff);
+    json_decref(parts->hunks);
 }
 
-static void begin_hunk(struct al_str *out, const struct al_hunk *hunk)
+static void begin_hunk(struct diff_result *parts, const struct al_hunk *hunk)
 {
-    al_str_adds(out, out->len ? "]},{\"file\":\"" : "{\"file\":\"");
-    al_text_escape_name(hunk->file, out);
-    al_str_addf(out,
-                "\",\"oldStart\":%" PRId64 ",\"oldLines\":%" PRId64 ",\"newStart\":%" PRId64
-                ",\"newLines\":%" PRId64,
-                hunk->old_start, hunk->old_lines, hunk->new_start, hunk->new_lines);
-    if (hunk->header_len) {
-        al_str_adds(out, ",\"header\":\"");
-        al_text_escape(hunk->header, hunk->header_len, out);
-        al_str_addc(out, '"');
-    }
-    al_str_adds(out, ",\"lines\":[");
+    json_t *object = al_json_object();
+
+    parts->lines = al_json_array();
+    al_json_set(object, "file", al_json_name(hunk->file));
+    al_json_set(object, "oldStart", al_json_int(hunk->old_start));
+    al_json_set(object, "oldLines", al_json_int(hunk->old_lines));
+    al_json_set(object, "newStart", al_json_int(hunk->new_start));
+    al_json_set(object, "newLines", al_json_int(hunk->new_lines));
+    if (hunk->header_len)
+        al_json_set(object, "header", al_json_stringn(hunk->header, hunk->header_len));
+    al_json_set(object, "lines", parts->lines);
+    al_json_append(parts->hunks, object);
 }
 
-/* Add a line to the patch and to its hunk.  It is escaped once. */
 static void add_line(void *payload, const struct al_patch_line *line)
 {
     struct diff_result *parts = payload;
-    struct al_str *json = &parts->object.json, *hunks = &parts->hunks.json;
-    size_t at = json->len;
 
-    al_text_escape(line->text, line->len, json);
-    if (line->head)
-        begin_hunk(hunks, line->head);
-    if (line->in_hunk) {
-        al_str_adds(hunks, hunks->buf[hunks->len - 1] == '[' ? "\"" : ",\"");
-        al_str_add(hunks, json->buf + at, json->len - at);
-        al_str_addc(hunks, '"');
-    }
+    al_str_add(&parts->diff, line->text, line->len);
     if (line->ended)
-        al_str_adds(json, "\\n");
-    quote_new(&parts->object);
-    quote_new(&parts->hunks);
-}
-
-static void append(struct escaped_json *to, const struct escaped_json *from)
-{
-    quote_new(to);
-    al_str_add(&to->json, from->json.buf, from->json.len);
-    al_str_add(&to->quoted, from->quoted.buf, from->quoted.len);
-    to->done = to->json.len;
-}
-
-static void end_object(struct diff_result *parts, const struct al_hunks *patch)
-{
-    struct escaped_json *object = &parts->object, *hunks = &parts->hunks;
-
-    al_str_addf(&object->json, "\",\"truncated\":%s,\"filesChanged\":%zu",
-                patch->truncated ? "true" : "false", patch->files);
-    if (!patch->truncated) {
-        al_str_adds(&object->json, ",\"hunks\":[");
-        append(object, hunks);
-        al_str_adds(&object->json, hunks->json.len ? "]}]" : "]");
-    }
-    al_str_addc(&object->json, '}');
-    quote_new(object);
+        al_str_addc(&parts->diff, '\n');
+    if (line->head)
+        begin_hunk(parts, line->head);
+    if (line->in_hunk)
+        al_json_append(parts->lines, al_json_stringn(line->text, line->len));
 }
 
 static int workflow_show(struct al_call *call, const void *p, struct al_result *result,
@@ -366,11 +319,11 @@ static int workflow_show(struct al_call *call, const void *p, struct al_result *
         .from_ref = args->ref,
         .paths = &args->paths,
     };
-    al_auto(diff_result_clear) struct diff_result parts = { ESCAPED_JSON_INIT, ESCAPED_JSON_INIT };
+    al_auto(diff_result_clear) struct diff_result parts = { .diff = AL_STR_INIT,
+                                                            .hunks = al_json_array() };
     al_auto(al_hunks_clear) struct al_hunks patch = AL_HUNKS_INIT(add_line, &parts);
     int r;
 
-    al_str_adds(&parts.object.json, "{\"diff\":\"");
     r = al_git_read_diff(al_call_repo(call), &options, al_call_max_bytes(call),
                          al_call_budget(call), &patch, err);
     if (r < 0) {
@@ -379,8 +332,11 @@ static int workflow_show(struct al_call *call, const void *p, struct al_result *
         return r;
     }
     result->truncated = patch.truncated;
-    end_object(&parts, &patch);
-    al_result_take_json(result, &parts.object.json, &parts.object.quoted);
+    al_result_set(result, "diff", al_json_stringn(parts.diff.buf, parts.diff.len));
+    al_result_set(result, "truncated", al_json_bool(patch.truncated));
+    al_result_set(result, "filesChanged", al_json_int((int64_t)patch.files));
+    if (!patch.truncated)
+        al_result_set(result, "hunks", al_take(&parts.hunks));
     return 0;
 }
 

@@ -202,18 +202,16 @@ static int workflow_execute(struct al_call *call, const void *p, struct al_resul
 {
     const struct fetch_args *args = p;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    json_t *object;
     int r = fetch_each(call, args, &text, err);
 
     if (r < 0)
         return r;
     result->truncated = al_text_truncate(&text, al_call_max_bytes(call));
-    object = al_transfer_result(true, args->all ? "all" : args->remote, text.buf);
+    al_transfer_result(result, true, args->all ? "all" : args->remote, text.buf);
     if (args->branch)
-        al_json_set(object, "branch", al_json_string(args->branch));
+        al_result_set(result, "branch", al_json_string(args->branch));
     if (args->prune)
-        al_json_set(object, "pruned", al_json_bool(true));
-    al_result_set_structured(result, object);
+        al_result_set(result, "pruned", al_json_bool(true));
     return 0;
 }
 

@@ -190,37 +190,32 @@ static int workflow_authorize(struct al_call *call, const void *p, struct al_err
 
 /** What is listed while git prints. */
 struct listing {
-    struct al_str json;
+    json_t *commits;
     size_t count, limit, room; /* bytes that objects may have yet */
     bool truncated;
 };
 
-static void add_member(struct al_str *json, const char *before, const char *value, size_t len)
-{
-    al_str_adds(json, before);
-    al_text_escape(value, len, json);
-}
-
 static bool list_commit(void *payload, const struct al_logged *commit)
 {
     struct listing *listing = payload;
-    struct al_str *json = &listing->json;
     const size_t id = strlen(commit->hash), author = strlen(commit->author),
-                 date = strlen(commit->date), message = strlen(commit->message);
+                 message = strlen(commit->message);
+    json_t *object;
 
-    listing->truncated =
-        listing->count == listing->limit ||
-        !al_workflow_fits(&listing->room, id + author + date + message + AL_WORKFLOW_OBJECT_COSTS);
+    listing->truncated = listing->count == listing->limit ||
+                         !al_workflow_fits(&listing->room, id + strlen(commit->date) + author +
+                                                               message + AL_WORKFLOW_OBJECT_COSTS);
     if (listing->truncated)
         return false;
-    al_str_adds(json, listing->count++ ? "," : "");
-    add_member(json, "{\"hash\":\"", commit->hash, id);
-    add_member(json, "\",\"shortHash\":\"", commit->hash,
-               id < SHORT_HASH_SIZE ? id : SHORT_HASH_SIZE);
-    add_member(json, "\",\"author\":\"", commit->author, author);
-    add_member(json, "\",\"date\":\"", commit->date, date);
-    add_member(json, "\",\"message\":\"", commit->message, message);
-    al_str_adds(json, "\"}");
+    listing->count++;
+    object = al_json_object();
+    al_json_set(object, "hash", al_json_string(commit->hash));
+    al_json_set(object, "shortHash",
+                al_json_stringn(commit->hash, id < SHORT_HASH_SIZE ? id : SHORT_HASH_SIZE));
+    al_json_set(object, "author", al_json_stringn(commit->author, author));
+    al_json_set(object, "date", al_json_string(commit->date));
+    al_json_set(object, "message", al_json_stringn(commit->message, message));
+    al_json_append(listing->commits, object);
     return true;
 }
 
@@ -229,7 +224,8 @@ static int workflow_log(struct al_call *call, const void *p, struct al_result *r
 {
     const struct log_args *args = p;
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
-    struct listing listing = { .json = AL_STR_INIT,
+    al_auto(al_json_decrefp) json_t *commits = al_json_array();
+    struct listing listing = { .commits = commits,
                                .limit = (size_t)args->limit.value,
                                .room = al_call_max_bytes(call) };
     const struct al_log_query query = { .author = args->author,
@@ -244,17 +240,15 @@ static int workflow_log(struct al_call *call, const void *p, struct al_result *r
 
     if (args->path)
         al_strv_add(&paths, args->path);
-    al_str_adds(&listing.json, "{\"commits\":[");
     r = al_git_read_commits(al_call_repo(call), &query, &to, al_call_budget(call), &unborn, err);
-    if (r == 0) {
-        al_str_addf(&listing.json, "],\"count\":%zu,\"truncated\":%s}", listing.count,
-                    listing.truncated ? "true" : "false");
-        /* A log that is cut at the caller's own limit is complete. */
-        result->truncated = listing.truncated && listing.count < listing.limit;
-        al_result_take_json(result, &listing.json, NULL);
-    }
-    al_str_clear(&listing.json);
-    return r;
+    if (r < 0)
+        return r;
+    al_result_set(result, "commits", al_take(&commits));
+    al_result_set(result, "count", al_json_int((int64_t)listing.count));
+    al_result_set(result, "truncated", al_json_bool(listing.truncated));
+    /* A log that is cut at the caller's own limit is complete. */
+    result->truncated = listing.truncated && listing.count < listing.limit;
+    return 0;
 }
 
 static const struct al_operation workflow_operations[] = {

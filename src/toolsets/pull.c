@@ -307,7 +307,6 @@ static int workflow_execute(struct al_call *call, const void *p, struct al_resul
     al_auto(pull_clear) struct pull pull = PULL_INIT;
     const struct al_merge_outcome *outcome = &pull.outcome;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    json_t *object;
     uint64_t updated = 0;
     int r = run(call, args, &pull, err);
 
@@ -317,14 +316,13 @@ static int workflow_execute(struct al_call *call, const void *p, struct al_resul
     if (r < 0)
         return r;
     add_message(args, &pull, &text);
-    object = al_transfer_result(!outcome->conflicted, args->remote, text.buf);
+    al_transfer_result(result, !outcome->conflicted, args->remote, text.buf);
     if (args->rebase)
-        al_json_set(object, "rebased", al_json_bool(!outcome->conflicted));
+        al_result_set(result, "rebased", al_json_bool(!outcome->conflicted));
     if (outcome->conflicted)
-        al_json_set(object, "conflicts", al_workflow_strings(&outcome->conflicts));
+        al_result_set(result, "conflicts", al_workflow_strings(&outcome->conflicts));
     else
-        al_json_set(object, "filesUpdated", al_json_int((int64_t)updated));
-    al_result_set_structured(result, object);
+        al_result_set(result, "filesUpdated", al_json_int((int64_t)updated));
     if (!outcome->conflicted && !outcome->up_to_date)
         al_workflow_skipped(call, args->rebase ? rebase_hooks : al_merge_hooks(outcome),
                             !outcome->fast_forward, result);

@@ -47,18 +47,15 @@ static int workflow_execute(struct al_call *call, const void *p, struct al_resul
                             struct al_error *err)
 {
     al_auto(al_pull_request_clear) struct al_pull_request pr = AL_PULL_REQUEST_INIT;
-    json_t *object;
     int r = generate(call, p, false, al_call_max_bytes(call), &pr, err);
 
     if (r < 0)
         return r;
-    object = al_json_object();
-    al_json_set(object, "title", al_json_string(pr.title));
-    al_json_set(object, "body", al_json_string(pr.body.buf));
-    al_json_set(object, "commits", al_json_int((int64_t)pr.commits));
-    al_json_set(object, "filesChanged", al_workflow_strings(&pr.files));
+    al_result_set(result, "title", al_json_string(pr.title));
+    al_result_set(result, "body", al_json_string(pr.body.buf));
+    al_result_set(result, "commits", al_json_int((int64_t)pr.commits));
+    al_result_set(result, "filesChanged", al_workflow_strings(&pr.files));
     result->truncated = pr.truncated;
-    al_result_set_structured(result, object);
     return 0;
 }
 

@@ -580,17 +580,15 @@ static int workflow_execute(struct al_call *call, const void *p, struct al_resul
     const char *branch = al_call_resolved(call, "branch");
     al_auto(al_pushed_clear) struct al_pushed pushed = AL_PUSHED_INIT;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    json_t *object;
     int r = push(call, args, &pushed, err);
 
     if (r < 0)
         return r;
     add_message(args, branch, &pushed, &text);
     result->truncated = al_text_truncate(&text, al_call_max_bytes(call));
-    object = al_transfer_result(true, args->remote, text.buf);
-    al_json_set(object, "branch", al_json_string(branch));
-    al_json_set(object, "forced", al_json_bool(args->force));
-    al_result_set_structured(result, object);
+    al_transfer_result(result, true, args->remote, text.buf);
+    al_result_set(result, "branch", al_json_string(branch));
+    al_result_set(result, "forced", al_json_bool(args->force));
     al_workflow_skipped(call, hooks, false, result);
     return 0;
 }

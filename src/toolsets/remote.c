@@ -172,7 +172,7 @@ static int workflow_list(struct al_call *call, const void *p, struct al_result *
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     size_t room = al_call_max_bytes(call);
-    json_t *remotes = al_json_array(), *object = al_json_object();
+    json_t *remotes = al_json_array();
 
     (void)p;
     (void)err;
@@ -190,8 +190,7 @@ static int workflow_list(struct al_call *call, const void *p, struct al_result *
         room -= text.len;
         al_json_append(remotes, entry);
     }
-    al_json_set(object, "remotes", remotes);
-    al_result_set_structured(result, object);
+    al_result_set(result, "remotes", remotes);
     return 0;
 }
 
@@ -200,17 +199,14 @@ static int workflow_change(struct al_call *call, const void *p, struct al_result
 {
     const struct remote_args *args = p;
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
-    json_t *object;
     int r = change(call, args, err);
 
     if (r < 0)
         return r;
     add_done(args, "", &message);
-    object = al_json_object();
-    al_json_set(object, "message", al_json_string(message.buf));
-    al_json_set(object, "name",
-                al_json_string(args->action == RENAME ? args->new_name : args->name));
-    al_result_set_structured(result, object);
+    al_result_set(result, "message", al_json_string(message.buf));
+    al_result_set(result, "name",
+                  al_json_string(args->action == RENAME ? args->new_name : args->name));
     return 0;
 }
 

@@ -513,7 +513,7 @@ static int workflow_list(struct al_call *call, const void *p, struct al_result *
     al_auto(al_stashes_clear) struct al_stashes stashes = AL_STASHES_INIT;
     al_auto(al_stash_owners_clear) struct al_stash_owners owners = AL_STASH_OWNERS_INIT;
     al_auto(al_strv_clear) struct al_strv ids = AL_STRV_INIT;
-    json_t *object, *array;
+    json_t *array;
     int r = al_git_read_stashes(al_call_repo(call), al_call_max_bytes(call), al_call_budget(call),
                                 &stashes, err);
 
@@ -529,10 +529,8 @@ static int workflow_list(struct al_call *call, const void *p, struct al_result *
 
         al_json_append(array, entry_of(&stashes.items[i], i, whose));
     }
-    object = al_json_object();
-    al_json_set(object, "stashes", array);
+    al_result_set(result, "stashes", array);
     result->truncated = stashes.truncated;
-    al_result_set_structured(result, object);
     return 0;
 }
 
@@ -557,7 +555,6 @@ static int push(struct al_call *call, const void *p, struct al_result *result, s
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int64_t index;
     int r = run(call, p, &output, &index, err);
-    json_t *object;
     bool stashed;
 
     if (r < 0)
@@ -565,10 +562,8 @@ static int push(struct al_call *call, const void *p, struct al_result *result, s
     al_str_trim_end(&output.out.out);
     stashed = !al_starts_with(output.out.out.buf, "No local changes to save");
     result->truncated = al_text_truncate(&output.out.out, al_call_max_bytes(call));
-    object = al_json_object();
-    al_json_set(object, "stashed", al_json_bool(stashed));
-    al_json_set(object, "message", al_json_string(output.out.out.buf));
-    al_result_set_structured(result, object);
+    al_result_set(result, "stashed", al_json_bool(stashed));
+    al_result_set(result, "message", al_json_string(output.out.out.buf));
     return 0;
 }
 
@@ -579,16 +574,13 @@ static int apply(struct al_call *call, const void *p, struct al_result *result,
     al_auto(al_freep) char *message = NULL;
     int64_t index;
     int r = run(call, p, &output, &index, err);
-    json_t *object;
 
     if (r < 0)
         return r;
     message = al_asprintf("%s stash@{%" PRId64 "}", al_stash_is_pop(NULL, p) ? "Popped" : "Applied",
                           index);
-    object = al_json_object();
-    al_json_set(object, "applied", al_json_bool(true));
-    al_json_set(object, "message", al_json_string(message));
-    al_result_set_structured(result, object);
+    al_result_set(result, "applied", al_json_bool(true));
+    al_result_set(result, "message", al_json_string(message));
     return 0;
 }
 
@@ -597,14 +589,11 @@ static int drop(struct al_call *call, const void *p, struct al_result *result, s
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int64_t index;
     int r = run(call, p, &output, &index, err);
-    json_t *object;
 
     if (r < 0)
         return r;
-    object = al_json_object();
-    al_json_set(object, "dropped", al_json_bool(true));
-    al_json_set(object, "index", al_json_int(index));
-    al_result_set_structured(result, object);
+    al_result_set(result, "dropped", al_json_bool(true));
+    al_result_set(result, "index", al_json_int(index));
     return 0;
 }
 
@@ -615,15 +604,12 @@ static int clear(struct al_call *call, const void *p, struct al_result *result,
     uint64_t count;
     int64_t index, own = count_own(call);
     int r = al_git_count_stashes(al_call_repo(call), al_call_budget(call), &count, err);
-    json_t *object;
 
     if (r == 0)
         r = run(call, p, &output, &index, err);
     if (r < 0)
         return r;
-    object = al_json_object();
-    al_json_set(object, "count", al_json_int(own < 0 ? (int64_t)count : own));
-    al_result_set_structured(result, object);
+    al_result_set(result, "count", al_json_int(own < 0 ? (int64_t)count : own));
     return 0;
 }
 

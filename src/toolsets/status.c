@@ -107,11 +107,11 @@ static const struct al_param workflow_params[] = {
     AL_WORKFLOW_CWD_ROW(struct status_args),
 };
 
-/** The lists of names, as elements of JSON arrays. */
+/** The lists of names. */
 enum change { IN_INDEX, MODIFIED, NEW, CHANGES };
 
 struct lists {
-    struct al_str names[CHANGES];
+    json_t *names[CHANGES];
     struct al_submodules submodules; /* those with changes inside */
     size_t room;                     /* bytes that names may have yet */
     bool truncated;
@@ -120,17 +120,8 @@ struct lists {
 static void lists_clear(struct lists *lists)
 {
     for (int i = 0; i < CHANGES; i++)
-        al_str_clear(&lists->names[i]);
+        al_json_decrefp(&lists->names[i]);
     al_submodules_clear(&lists->submodules);
-}
-
-static void add_name(struct lists *lists, enum change change, const char *name)
-{
-    struct al_str *list = &lists->names[change];
-
-    al_str_adds(list, list->len ? ",\"" : "\"");
-    al_text_escape_name(name, list);
-    al_str_addc(list, '"');
 }
 
 static void list_name(struct lists *lists, enum change change, const char *name)
@@ -138,7 +129,7 @@ static void list_name(struct lists *lists, enum change change, const char *name)
     lists->truncated =
         lists->truncated || !al_workflow_fits(&lists->room, strlen(name) + AL_WORKFLOW_NAME_COSTS);
     if (!lists->truncated)
-        add_name(lists, change, name);
+        al_json_append(lists->names[change], al_json_name(name));
 }
 
 /* A submodule that git itself reports is marked, so that it is not added twice. */
@@ -166,36 +157,34 @@ static void list_submodules(struct lists *lists)
         const struct al_submodule *submodule = &lists->submodules.items[i];
 
         if (submodule->content && !submodule->is_named)
-            add_name(lists, MODIFIED, submodule->name);
+            al_json_append(lists->names[MODIFIED], al_json_name(submodule->name));
     }
 }
 
-static void write_object(const struct lists *lists, const char *branch, struct al_str *json)
+static void set_result(struct lists *lists, const char *branch, struct al_result *result)
 {
     static const char *const titles[] = {
         [IN_INDEX] = "staged", [MODIFIED] = "modified", [NEW] = "untracked"
     };
     bool clean = !lists->truncated;
 
-    al_str_adds(json, "{\"branch\":\"");
-    al_text_escape_name(branch ? branch : "HEAD", json);
-    al_str_adds(json, "\",");
+    al_result_set(result, "branch", al_json_name(branch ? branch : "HEAD"));
     for (int i = 0; i < CHANGES; i++) {
-        al_str_addf(json, "\"%s\":[", titles[i]);
-        al_str_add(json, lists->names[i].buf, lists->names[i].len);
-        al_str_adds(json, "],");
-        clean = clean && !lists->names[i].len;
+        clean = clean && !json_array_size(lists->names[i]);
+        al_result_set(result, titles[i], al_take(&lists->names[i]));
     }
-    al_str_addf(json, "\"clean\":%s}", clean ? "true" : "false");
+    al_result_set(result, "clean", al_json_bool(clean));
+    result->truncated = lists->truncated;
 }
 
 static int workflow_status(struct al_call *call, const void *args, struct al_result *result,
                            struct al_error *err)
 {
-    al_auto(lists_clear) struct lists lists = { .names = { AL_STR_INIT, AL_STR_INIT, AL_STR_INIT },
-                                                .room = al_call_max_bytes(call) };
+    al_auto(lists_clear) struct lists lists = {
+        .names = { al_json_array(), al_json_array(), al_json_array() },
+        .room = al_call_max_bytes(call),
+    };
     al_auto(al_worktree_state_clear) struct al_worktree_state state = AL_WORKTREE_STATE_INIT;
-    al_auto(al_str_clear) struct al_str json = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
     int r;
 
@@ -206,9 +195,7 @@ static int workflow_status(struct al_call *call, const void *args, struct al_res
     if (r < 0)
         return r;
     list_submodules(&lists);
-    write_object(&lists, state.branch, &json);
-    result->truncated = lists.truncated;
-    al_result_take_json(result, &json, NULL);
+    set_result(&lists, state.branch, result);
     al_submodules_add_line(&lists.submodules, &line);
     if (line.len)
         al_result_note(result, line.buf);

@@ -197,12 +197,10 @@ char *al_transfer_default_remote(const struct al_repo *repo, const char *branch)
     return al_strdup(AL_DEFAULT_REMOTE);
 }
 
-json_t *al_transfer_result(bool success, const char *remote, const char *message)
+void al_transfer_result(struct al_result *result, bool success, const char *remote,
+                        const char *message)
 {
-    json_t *object = al_json_object();
-
-    al_json_set(object, "success", al_json_bool(success));
-    al_json_set(object, "remote", al_json_string(remote));
-    al_json_set(object, "message", al_json_string(message));
-    return object;
+    al_result_set(result, "success", al_json_bool(success));
+    al_result_set(result, "remote", al_json_string(remote));
+    al_result_set(result, "message", al_json_string(message));
 }

@@ -93,8 +93,8 @@ int al_transfer_current_branch(struct al_call *call, char **ret_branch, struct a
  * only one.  Caller frees. */
 char *al_transfer_default_remote(const struct al_repo *repo, const char *branch);
 
-/** A result object with the members that fetch, pull and push have in common.  The caller owns the
- * reference. */
-json_t *al_transfer_result(bool success, const char *remote, const char *message);
+/** Set the members that the results of fetch, pull and push have in common. */
+void al_transfer_result(struct al_result *result, bool success, const char *remote,
+                        const char *message);
 
 #endif

@@ -131,22 +131,22 @@ static const char *name_of(const struct git_args *args)
     return op->name ? op->name : "";
 }
 
-static json_t *object_of(const struct git_args *args, const struct al_readonly_run *found,
-                         int64_t took_ms)
+static void set_result(const struct git_args *args, const struct al_readonly_run *found,
+                       int64_t took_ms, struct al_result *result)
 {
     const struct al_str *out = &found->output.out.out, *errors = &found->output.err.out;
-    json_t *object = al_json_object();
 
-    al_json_set(object, "op", al_json_string(name_of(args)));
-    al_json_set(object, "exit_code", al_json_int(exit_code_of(found)));
-    al_json_set(object, "stdout", al_json_stringn(out->buf, out->len));
-    al_json_set(object, "stderr", al_json_stringn(errors->buf, errors->len));
-    al_json_set(object, "duration_s", seconds(took_ms));
-    al_json_set(object, "timed_out", al_json_bool(found->output.timed_out));
-    al_json_set(object, "cmd", command_of(found));
-    al_json_set(object, "stdout_truncated", al_json_bool(found->out_truncated));
-    al_json_set(object, "stderr_truncated", al_json_bool(found->err_truncated));
-    return object;
+    al_result_set(result, "op", al_json_string(name_of(args)));
+    al_result_set(result, "exit_code", al_json_int(exit_code_of(found)));
+    al_result_set(result, "stdout", al_json_stringn(out->buf, out->len));
+    al_result_set(result, "stderr", al_json_stringn(errors->buf, errors->len));
+    al_result_set(result, "duration_s", seconds(took_ms));
+    al_result_set(result, "timed_out", al_json_bool(found->output.timed_out));
+    al_result_set(result, "cmd", command_of(found));
+    al_result_set(result, "stdout_truncated", al_json_bool(found->out_truncated));
+    al_result_set(result, "stderr_truncated", al_json_bool(found->err_truncated));
+    result->exit_code = exit_code_of(found);
+    result->truncated = found->out_truncated || found->err_truncated;
 }
 
 /* Add notes about submodules, which git was told not to enter. */
@@ -175,9 +175,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
 
     if (r < 0)
         return r;
-    al_result_set_structured(result, object_of(args, &found, al_clock_ms() - began_ms));
-    result->exit_code = exit_code_of(&found);
-    result->truncated = found.out_truncated || found.err_truncated;
+    set_result(args, &found, al_clock_ms() - began_ms, result);
     note_submodules(call, args, result);
     return 0;
 }

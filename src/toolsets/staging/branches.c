@@ -29,16 +29,15 @@ static int open_repository(struct al_call *call, const void *p, struct al_repo *
                                err);
 }
 
-static json_t *to_json(const struct al_target_branches *branches)
+static void set_result(const struct al_target_branches *branches, struct al_result *result)
 {
-    json_t *object = al_json_object(), *names = al_json_array();
+    json_t *names = al_json_array();
 
     for (size_t i = 0; i < branches->names.count; i++)
         al_json_append(names, al_json_string(branches->names.items[i]));
-    al_json_set(object, "branches", names);
+    al_result_set(result, "branches", names);
     if (branches->current)
-        al_json_set(object, "current", al_json_string(branches->current));
-    return object;
+        al_result_set(result, "current", al_json_string(branches->current));
 }
 
 static int list(struct al_call *call, const struct branches_args *args,
@@ -61,8 +60,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     if (r < 0)
         return r;
     result->truncated = branches.truncated;
-    result->exit_code = 0;
-    al_result_set_structured(result, to_json(&branches));
+    set_result(&branches, result);
     return 0;
 }
 

@@ -50,20 +50,19 @@ static int decode(const char *name, const char *given, int encoding, struct al_s
     return 0;
 }
 
-static json_t *to_json(const struct al_str *content, int encoding, bool is_clean)
+static void set_result(const struct al_str *content, int encoding, bool is_clean,
+                       struct al_result *result)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    json_t *object = al_json_object();
 
-    al_json_set(object, "status", al_json_string(is_clean ? "clean" : "conflict"));
+    al_result_set(result, "status", al_json_string(is_clean ? "clean" : "conflict"));
     if (encoding == UTF_8) {
-        al_json_set(object, "content", al_json_stringn(content->buf, content->len));
-        return object;
+        al_result_set(result, "content", al_json_stringn(content->buf, content->len));
+        return;
     }
     al_base64_encode(content->buf, content->len, &text);
-    al_json_set(object, "content", al_json_stringn(text.buf, text.len));
-    al_json_set(object, "encoding", al_json_string("base64"));
-    return object;
+    al_result_set(result, "content", al_json_stringn(text.buf, text.len));
+    al_result_set(result, "encoding", al_json_string("base64"));
 }
 
 /* What to do about a conflict that has no markers; NULL: there are some, or none are needed. */
@@ -99,9 +98,8 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
                      &content, err);
     if (r < 0)
         return r;
-    result->exit_code = 0;
-    al_result_set_structured(result, to_json(note_of(outcome) ? &ours : &content, args->encoding,
-                                             outcome == AL_MERGE_CLEAN));
+    set_result(note_of(outcome) ? &ours : &content, args->encoding, outcome == AL_MERGE_CLEAN,
+               result);
     if (note_of(outcome))
         al_result_note(result, note_of(outcome));
     return 0;

@@ -123,14 +123,11 @@ static json_t *strings(const struct al_strv *items, size_t *left, bool *ret_trun
 static void set_result(struct al_call *call, const struct al_pull_result *pulled,
                        struct al_result *result)
 {
-    json_t *object = al_json_object();
     size_t left = al_call_max_bytes(call);
     json_t *conflicts = strings(&pulled->conflicts, &left, &result->truncated);
 
-    al_json_set(object, "pulled", strings(&pulled->pulled, &left, &result->truncated));
-    al_json_set(object, "conflicts", conflicts);
-    result->exit_code = 0;
-    al_result_set_structured(result, object);
+    al_result_set(result, "pulled", strings(&pulled->pulled, &left, &result->truncated));
+    al_result_set(result, "conflicts", conflicts);
     for (size_t i = 0; i < pulled->notes.count; i++)
         al_result_note(result, pulled->notes.items[i]);
 }

@@ -121,20 +121,16 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
 {
     al_auto(al_push_result_clear) struct al_push_result pushed = { .message = NULL };
     struct al_push *push = al_call_tool_data(call);
-    json_t *object;
     int r = al_push_run(push, al_call_draft(call), al_call_budget(call), &pushed, err);
 
     (void)p;
     if (r < 0)
         return r;
-    object = al_json_object();
-    al_json_set(object, "status", al_json_string(pushed.is_conflict ? "conflict" : "success"));
+    al_result_set(result, "status", al_json_string(pushed.is_conflict ? "conflict" : "success"));
     if (pushed.is_conflict)
-        al_json_set(object, "conflict", conflict_of(&pushed));
+        al_result_set(result, "conflict", conflict_of(&pushed));
     else
-        al_json_set(object, "commitSha", al_json_string(pushed.commit));
-    result->exit_code = 0;
-    al_result_set_structured(result, object);
+        al_result_set(result, "commitSha", al_json_string(pushed.commit));
     result->not_done = pushed.is_conflict;
     /* They have to be merged with what is new, and staged again: a staged commit never changes. */
     if (pushed.is_conflict && !pushed.is_other)

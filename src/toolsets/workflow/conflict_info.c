@@ -31,7 +31,7 @@ static int execute(struct al_call *call, const void *args, struct al_result *res
     al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
     al_auto(al_conflict_views_clear) struct al_conflict_views views = AL_CONFLICT_VIEWS_INIT;
     const struct al_repo *repo = al_call_repo(call);
-    json_t *object, *files;
+    json_t *files;
     int r = al_git_conflicts(repo, al_call_budget(call), &conflicts, err);
 
     (void)args;
@@ -43,11 +43,9 @@ static int execute(struct al_call *call, const void *args, struct al_result *res
     files = al_json_array();
     for (size_t i = 0; i < views.count; i++)
         al_json_append(files, view_json(&views.items[i]));
-    object = al_json_object();
-    al_json_set(object, "hasConflicts", al_json_bool(conflicts.count > 0));
-    al_json_set(object, "files", files);
+    al_result_set(result, "hasConflicts", al_json_bool(conflicts.count > 0));
+    al_result_set(result, "files", files);
     result->truncated = views.truncated;
-    al_result_set_structured(result, object);
     return 0;
 }
 

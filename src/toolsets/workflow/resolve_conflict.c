@@ -77,16 +77,13 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
 {
     const struct resolve_args *args = p;
     const struct al_resolve_options options = options_of(args);
-    json_t *object;
     int r = al_git_resolve(al_call_repo(call), &options, 1, al_call_budget(call), err);
 
     if (r < 0)
         return r;
-    object = al_json_object();
-    al_json_set(object, "resolved", al_json_bool(true));
-    al_json_set(object, "path", al_json_string(args->path));
-    al_json_set(object, "strategy", al_json_string(strategies[args->strategy].name));
-    al_result_set_structured(result, object);
+    al_result_set(result, "resolved", al_json_bool(true));
+    al_result_set(result, "path", al_json_string(args->path));
+    al_result_set(result, "strategy", al_json_string(strategies[args->strategy].name));
     return 0;
 }
 

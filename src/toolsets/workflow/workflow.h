@@ -13,8 +13,7 @@
  *   - A result is an object with an output schema, written with AL_JSON.  The root has type object
  *     and names every member.  An operation with a result of its own lists its required members in
  *     an `anyOf`.
- *   - al_result_set_structured() sets a result.  A long one is written as text while git runs and
- *     set with al_result_take_json().
+ *   - al_result_set() sets a member of the result.
  *   - Strings are exact bytes; bytes that are not UTF-8 are replaced by U+FFFD.
  *   - What exceeds al_call_max_bytes() is omitted, and result->truncated is set.
  *

@@ -3,8 +3,6 @@
 #include "guard/text.h"
 
 #include "tests/lib/assert.h"
-#include "util/json.h"
-#include "util/utf8.h"
 
 #define BAD "\xef\xbf\xbd"
 
@@ -31,34 +29,10 @@ static void json_is_shown_and_stays_the_same_value(void **state)
     }
 }
 
-/* The same as the steps one after the other: valid UTF-8, a literal, nothing invisible. */
-static void text_is_escaped_as_json_is(void **state)
-{
-    static const char *const odd[] = { "",         "\n",          "\t",     "\"",
-                                       "\\",       "\x01",        "\x1b[m", "\r",
-                                       "\x7f",     "\xc2\x9b",    "\xff",   "\xe2\x80\xae",
-                                       "\xe2\x80", "\xe2\x80\xa8" };
-
-    (void)state;
-    for (size_t i = 0; i < COUNT(odd) * COUNT(odd); i++) {
-        al_auto(al_freep) char *text = al_asprintf("%s%.*s%s", odd[i / COUNT(odd)], (int)(i % 10),
-                                                   "plain text", odd[i % COUNT(odd)]);
-        al_auto(al_str_clear) struct al_str valid = AL_STR_INIT, json = AL_STR_INIT;
-        al_auto(al_str_clear) struct al_str shown = AL_STR_INIT, out = AL_STR_INIT;
-
-        al_utf8_replace(text, strlen(text), &valid);
-        al_json_escape(valid.buf, valid.len, &json);
-        al_text_escape_json(json.buf, json.len, &shown);
-        al_text_escape(text, strlen(text), &out);
-        assert_string_equal(out.buf, shown.buf);
-    }
-}
-
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(json_is_shown_and_stays_the_same_value),
-        cmocka_unit_test(text_is_escaped_as_json_is),
     };
 
     return cmocka_run_group_tests_name("guard/escape", tests, NULL, NULL);

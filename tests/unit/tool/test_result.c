@@ -72,12 +72,11 @@ static void a_structured_result_has_both(void **state)
 static void notes_are_a_second_item_of_text(void **state)
 {
     struct al_result result = AL_RESULT_INIT;
-    al_auto(al_str_clear) struct al_str json = AL_STR_INIT;
 
     (void)state;
-    al_str_adds(&json, "{\"n\":1}");
     al_result_note(&result, "a \"line\"");
-    al_result_take_json(&result, &json, NULL);
+    al_result_set(&result, "n", al_json_int(1));
+    al_result_write_object(&result);
     al_result_note(&result, "another");
     dumps(&result, "{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"n\\\":1}\"},"
                    "{\"type\":\"text\",\"text\":\"a \\\"line\\\"\\nanother\"}],"
@@ -86,44 +85,19 @@ static void notes_are_a_second_item_of_text(void **state)
                    "\"duration_ms\":0}}}");
 }
 
-static void an_object_that_is_written_already_is_taken(void **state)
+/* As the text it has nothing invisible, and it replaces a text that was there. */
+static void members_are_the_object_and_the_text(void **state)
 {
     struct al_result result = AL_RESULT_INIT;
-    al_auto(al_str_clear) struct al_str json = AL_STR_INIT;
 
     (void)state;
     al_str_adds(&result.text, "what was there");
-    al_str_adds(&json, "{\"n\":\"\\u202e\"}");
-    al_result_take_json(&result, &json, NULL);
-    assert_string_equal(json.buf, "");
-    dumps(&result, "{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"n\\\":\\\"\\\\u202e\\\"}\"}],"
-                   "\"structuredContent\":{\"n\":\"\\u202e\"},"
-                   "\"_meta\":{\"airlock/result\":{\"truncated\":false,\"exit_code\":0,"
-                   "\"duration_ms\":0}}}");
-}
-
-/* The quoted text is not quoted again, and is released with the text. */
-static void what_is_quoted_already_is_taken_too(void **state)
-{
-    struct al_result result = AL_RESULT_INIT;
-    al_auto(al_str_clear) struct al_str json = AL_STR_INIT, quoted = AL_STR_INIT;
-
-    (void)state;
-    al_str_adds(&json, "{\"n\":1}");
-    al_str_adds(&quoted, "{\\\"n\\\":1}");
-    al_result_take_json(&result, &json, &quoted);
-    assert_string_equal(quoted.buf, "");
-    dumps(&result, "{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"n\\\":1}\"}],"
-                   "\"structuredContent\":{\"n\":1},"
-                   "\"_meta\":{\"airlock/result\":{\"truncated\":false,\"exit_code\":0,"
-                   "\"duration_ms\":0}}}");
-    result = AL_RESULT_INIT;
-    al_str_adds(&json, "{\"n\":1}");
-    al_str_adds(&quoted, "{\\\"n\\\":1}");
-    al_result_take_json(&result, &json, &quoted);
-    al_str_adds(&json, "{}");
-    al_result_take_json(&result, &json, NULL);
-    dumps(&result, "{\"content\":[{\"type\":\"text\",\"text\":\"{}\"}],\"structuredContent\":{},"
+    al_result_set(&result, "n", al_json_string("\xe2\x80\xae"));
+    al_result_set(&result, "m", al_json_int(1));
+    al_result_write_object(&result);
+    dumps(&result, "{\"content\":[{\"type\":\"text\",\"text\":"
+                   "\"{\\\"n\\\":\\\"\\\\u202e\\\",\\\"m\\\":1}\"}],"
+                   "\"structuredContent\":{\"n\":\"\\u202e\",\"m\":1},"
                    "\"_meta\":{\"airlock/result\":{\"truncated\":false,\"exit_code\":0,"
                    "\"duration_ms\":0}}}");
 }
@@ -238,9 +212,8 @@ int main(void)
         cmocka_unit_test(a_success_is_text_and_meta),
         cmocka_unit_test(a_protocol_adds_its_members),
         cmocka_unit_test(a_structured_result_has_both),
-        cmocka_unit_test(an_object_that_is_written_already_is_taken),
+        cmocka_unit_test(members_are_the_object_and_the_text),
         cmocka_unit_test(notes_are_a_second_item_of_text),
-        cmocka_unit_test(what_is_quoted_already_is_taken_too),
         cmocka_unit_test(a_failure_carries_its_error),
         cmocka_unit_test(what_does_not_fit_is_null),
         cmocka_unit_test(every_status_has_a_kind),
