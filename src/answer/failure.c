@@ -102,7 +102,7 @@ static void add_near(struct al_call *call, enum al_subject kind, const char *wor
     else
         search_refs(call, &search);
     meant = search.near ? search.near : search.qualified;
-    if (meant) {
+    if (meant && strcmp(meant, word) != 0) {
         al_str_adds(out, "; did you mean '");
         al_text_add_shown_line(meant, out);
         al_str_adds(out, "'?");

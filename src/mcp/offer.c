@@ -9,15 +9,6 @@
 #include "tool/tool.h"
 #include "util/json.h"
 
-static json_t *output_schema_of(const struct al_tool *tool)
-{
-    json_t *schema = json_loads(tool->output_schema, JSON_REJECT_DUPLICATES, NULL);
-
-    if (!schema)
-        abort(); /* a constant; the table test parses every one */
-    return schema;
-}
-
 /* What the server says, and nothing else.  Returns `item`. */
 static json_t *add_definition(const struct al_tool *tool, json_t *item)
 {
@@ -46,7 +37,7 @@ static json_t *tool_entry(const struct al_session *session, const struct al_tool
     al_json_set(item, "description", al_json_string(tool->about));
     al_json_set(item, "inputSchema", al_tool_schema(tool, &session->defaults));
     if (tool->output_schema)
-        al_json_set(item, "outputSchema", output_schema_of(tool));
+        al_json_set(item, "outputSchema", al_tool_output_schema(tool));
     al_json_set(item, "annotations", al_tool_annotations(tool, session->checkpoints != NULL));
     return item;
 }

@@ -189,7 +189,9 @@ static void select_operation(struct al_call *call)
     al_auto(al_str_clear) struct al_str summary = AL_STR_INIT;
 
     call->operation = al_tool_select(call->tool, call, call->args);
-    if (call->tool->summarize)
+    if (call->tool->summary)
+        al_tool_write_summary(call->tool, call->args, &summary);
+    else if (call->tool->summarize)
         call->tool->summarize(call->args, &summary);
     else
         al_str_adds(&summary, call->tool->title);
@@ -391,19 +393,18 @@ static int run_stages(struct al_call *call, struct al_result *result, struct al_
  * argument counts. */
 static void note_ignored(const struct al_call *call, struct al_str *out)
 {
-    struct al_ignored ignored = { .names = AL_STRV_INIT };
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    al_auto(al_freep) char *since = NULL;
 
-    if (call->tool->ignored)
-        call->tool->ignored(call->args, &ignored);
-    if (!ignored.names.count)
+    al_tool_ignored(call->tool, call->args, &names, &since);
+    if (!since)
         return;
     if (out->len)
         al_str_addc(out, '\n');
     al_str_adds(out, "airlock: ignored: ");
-    for (size_t i = 0; i < ignored.names.count; i++)
-        al_str_addf(out, "%s%s", i ? ", " : "", ignored.names.items[i]);
-    al_str_addf(out, ", since %s", ignored.since);
-    al_strv_clear(&ignored.names);
+    for (size_t i = 0; i < names.count; i++)
+        al_str_addf(out, "%s, ", names.items[i]);
+    al_str_addf(out, "since %s", since);
 }
 
 /* The child's message has the time that was left for it; the caller expects the time of the whole
@@ -792,10 +793,4 @@ const char *al_resolved_find(const struct al_resolved *resolved, const char *nam
         if (!strcmp(resolved->pairs.items[i], name))
             return resolved->pairs.items[i + 1];
     return NULL;
-}
-
-void al_ignored_add(struct al_ignored *ignored, bool given, const char *name)
-{
-    if (given)
-        al_strv_add(&ignored->names, name);
 }

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "util/error.h"
 #include "util/str.h"
 
 /** The JSON type of a parameter, and with it the C type of its field. */
@@ -104,7 +105,16 @@ struct al_param {
     int64_t default_int;     /**< bool, integer, choice */
     const char *default_str; /**< string: always applied, printed with AL_PARAM_HAS_DEFAULT */
     const char *pattern;     /**< string: see al_pattern_matches(); NULL: none */
-    size_t min_bytes;        /**< string: printed as minLength; a blank string is empty */
+    /** String, or each item of a list: a rule of guard's for what it names, as
+     * al_arg_check_branch(); NULL: none. */
+    int (*check)(const char *param, const char *value, struct al_error *err);
+    /** Words, separated by blanks: the choices of the row "action" that it goes with; NULL: all.
+     * With others it is refused in the dialect everyday, and has no effect elsewhere. */
+    const char *actions;
+    /** Parameters, separated by blanks: if one of them is given, this one has no effect, which the
+     * caller is told. */
+    const char *unless;
+    size_t min_bytes; /**< string: printed as minLength; a blank string is empty */
     size_t max_bytes; /**< string, or each item of a list: never printed; 0: what a path, a name or
                          a text has, by the flags */
     const struct al_choice *choices;

@@ -92,6 +92,13 @@ const struct al_strv *al_args_strings(const void *args, const struct al_param *p
 /** An item of a parameter of type AL_TYPE_OBJECTS: the struct that its members' offsets are in. */
 void *al_args_item(const struct al_param *param, const struct al_objects *list, size_t i);
 
+/** Whether an argument is given, or true. */
+bool al_args_given(const void *args, const struct al_param *param);
+
+/** In the dialect everyday: refuse an argument that the action does not have (`actions` of its
+ * row). */
+int al_args_check_used(const struct al_tool *tool, const void *args, struct al_error *err);
+
 /**
  * Make each path of the arguments that begins with ".." absolute: the working directory without as
  * many components, then the rest.  The working directory is canonical, so no link is involved.  Any

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The result of a call in MCP's JSON. */
+/* The result of a call in MCP's JSON, and the schema of what it has. */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "guard/text.h"
 #include "tool/call.h"
@@ -165,4 +166,107 @@ void al_result_dump_with(const struct al_result *result, const struct al_result_
         al_str_addf(out, ",%s", extra->meta);
     add_meta(result->meta, out);
     al_str_adds(out, "}}");
+}
+
+/* --- The output schema --- */
+
+static json_t *type_of(const char *name)
+{
+    json_t *schema = al_json_object();
+
+    al_json_set(schema, "type", al_json_string(name));
+    return schema;
+}
+
+static json_t *words_of(const char *text)
+{
+    al_auto(al_freep) char *copy = al_strdup(text);
+    json_t *schema = type_of("string"), *words = *text ? al_json_array() : NULL;
+    char *save = NULL;
+
+    for (char *word = strtok_r(copy, "|", &save); word; word = strtok_r(NULL, "|", &save))
+        al_json_append(words, al_json_string(word));
+    if (words)
+        al_json_set(schema, "enum", words);
+    return schema;
+}
+
+static json_t *schema_of(const json_t *example);
+
+/* Add the members to `properties`, empty ones if it is a form of several, and those that are always
+ * there to `required`. */
+static void add_members(const json_t *example, bool empty, json_t *properties, json_t *required)
+{
+    const char *name;
+    json_t *value;
+
+    json_object_foreach((json_t *)example, name, value)
+    {
+        const size_t len = strcspn(name, "?");
+        al_auto(al_freep) char *plain = al_strndup(name, len);
+
+        al_json_set(properties, plain, empty ? al_json_object() : schema_of(value));
+        if (!name[len] && required)
+            al_json_append(required, al_json_string(plain));
+    }
+}
+
+static json_t *object_of(const json_t *example)
+{
+    json_t *schema = type_of("object"), *properties = al_json_object(), *required = al_json_array();
+
+    add_members(example, false, properties, required);
+    al_json_set(schema, "properties", properties);
+    al_json_set(schema, "required", required);
+    return schema;
+}
+
+static json_t *schema_of(const json_t *example)
+{
+    json_t *schema;
+
+    if (json_object_get(example, "properties"))
+        return json_incref((json_t *)example);
+    if (json_is_object(example))
+        return object_of(example);
+    if (json_is_string(example))
+        return words_of(json_string_value(example));
+    if (!json_is_array(example))
+        return type_of(json_is_boolean(example)   ? "boolean"
+                       : json_is_integer(example) ? "integer"
+                                                  : "number");
+    schema = type_of("array");
+    al_json_set(schema, "items", schema_of(json_array_get(example, 0)));
+    return schema;
+}
+
+static json_t *one_of(const json_t *forms)
+{
+    json_t *schema = type_of("object"), *all = al_json_object(), *any = al_json_array();
+    const json_t *form;
+    size_t i;
+
+    json_array_foreach(forms, i, form)
+    {
+        json_t *item = al_json_object(), *names = al_json_object(), *required = al_json_array();
+
+        add_members(form, false, all, NULL);
+        add_members(form, true, names, required);
+        al_json_set(item, "properties", names);
+        al_json_set(item, "required", required);
+        al_json_append(any, item);
+    }
+    al_json_set(schema, "properties", all);
+    al_json_set(schema, "anyOf", any);
+    return schema;
+}
+
+json_t *al_tool_output_schema(const struct al_tool *tool)
+{
+    al_auto(al_json_decrefp) json_t *example =
+        json_loads(tool->output_schema, JSON_REJECT_DUPLICATES, NULL);
+
+    if (!example)
+        abort(); /* a constant; the table test parses every one */
+    return json_is_array(example) ? one_of(example) : schema_of(example);
 }

@@ -173,7 +173,9 @@ static int check_string(const struct al_param *param, const json_t *value, struc
         return al_error_set(err, AL_ERR_BAD_ARGS, "%s must be at least %zu bytes long", param->name,
                             param->min_bytes);
     }
-    return param->pattern ? check_pattern(param, text, err) : 0;
+    if (param->pattern && check_pattern(param, text, err) < 0)
+        return AL_ERR_BAD_ARGS;
+    return param->check ? param->check(param->name, text, err) : 0;
 }
 
 static int decode_bool(const struct al_param *param, const json_t *value, bool *field,
@@ -559,29 +561,6 @@ static void take_as_defined(const struct al_tool *tool, const json_t *arguments,
     defined->arguments = arguments;
 }
 
-int al_tool_decode(const struct al_tool *tool, const json_t *arguments,
-                   const struct al_tool_defaults *defaults, void *args, struct al_error *err)
-{
-    const struct rows rows = {
-        .params = tool->params, .nparams = tool->nparams, .owner = tool->name, .prefix = ""
-    };
-    int r;
-
-    memset(args, 0, tool->args_size);
-    if (arguments && !json_is_object(arguments))
-        return al_error_set(err, AL_ERR_BAD_ARGS, "Invalid arguments: arguments must be an object");
-    if (tool->definition) {
-        take_as_defined(tool, arguments, args);
-        return 0;
-    }
-    r = decode_rows(&rows, arguments, defaults, args, err);
-    if (r == 0 && tool->check)
-        r = tool->check(args, err);
-    if (r < 0)
-        al_tool_args_clear(tool, args);
-    return r;
-}
-
 unsigned al_tool_effects(const struct al_tool *tool)
 {
     unsigned effects = 0;
@@ -611,6 +590,31 @@ bool al_tool_asks(const struct al_tool *tool, bool saves)
         if (al_operation_asks(&tool->operations[i], saves))
             return true;
     return false;
+}
+
+int al_tool_decode(const struct al_tool *tool, const json_t *arguments,
+                   const struct al_tool_defaults *defaults, void *args, struct al_error *err)
+{
+    const struct rows rows = {
+        .params = tool->params, .nparams = tool->nparams, .owner = tool->name, .prefix = ""
+    };
+    int r;
+
+    memset(args, 0, tool->args_size);
+    if (arguments && !json_is_object(arguments))
+        return al_error_set(err, AL_ERR_BAD_ARGS, "Invalid arguments: arguments must be an object");
+    if (tool->definition) {
+        take_as_defined(tool, arguments, args);
+        return 0;
+    }
+    r = decode_rows(&rows, arguments, defaults, args, err);
+    if (r == 0 && tool->words == AL_WORDS_EVERYDAY)
+        r = al_args_check_used(tool, args, err);
+    if (r == 0 && tool->check)
+        r = tool->check(args, err);
+    if (r < 0)
+        al_tool_args_clear(tool, args);
+    return r;
 }
 
 const struct al_operation *al_tool_select(const struct al_tool *tool, const struct al_call *call,

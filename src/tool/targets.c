@@ -252,16 +252,6 @@ static int add_missing(struct collection *to, struct al_error *err)
     return r;
 }
 
-static bool is_given(const struct al_call *call, const struct al_param *param)
-{
-    if (param->type == AL_TYPE_OBJECTS)
-        return ((const struct al_objects *)al_args_field(call->args, param))->count;
-    if (param->type == AL_TYPE_STRINGS)
-        return al_args_strings(call->args, param)->count;
-    return param->type == AL_TYPE_STRING ? al_args_string(call->args, param) != NULL
-                                         : al_args_bool(call->args, param);
-}
-
 static int add_row(struct collection *to, const struct al_param *param, bool *ret_named,
                    struct al_error *err)
 {
@@ -269,7 +259,7 @@ static int add_row(struct collection *to, const struct al_param *param, bool *re
     const char *path;
     int r = 0;
 
-    *ret_named |= is_given(to->call, param);
+    *ret_named |= al_args_given(to->call->args, param);
     if (param->type == AL_TYPE_STRING) {
         path = al_args_string(to->call->args, param);
         return path ? add_path(to, param->name, path, err) : 0;
@@ -296,7 +286,7 @@ static int add_paths(struct al_call *call, struct al_strv *paths, struct al_strv
         const struct al_param *param = &tool->params[i];
 
         if (param->flags & AL_PARAM_EVERY_PATH)
-            every |= is_given(call, param);
+            every |= al_args_given(call->args, param);
         if (param->flags & AL_PARAM_PATH) {
             takes_paths = true;
             r = add_row(&to, param, &named, err);

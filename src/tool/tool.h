@@ -83,15 +83,6 @@ struct al_stricter {
     unsigned effects;      /**< further ones.  The user is always asked */
 };
 
-/** Arguments that have no effect because another argument wins.  The caller is told which ones. */
-struct al_ignored {
-    struct al_strv names; /**< of parameters, as in the schema */
-    const char *since;    /**< the reason, as a clause after "since" */
-};
-
-/** For a tool's `ignored`: note that this parameter had no effect, if it was given. */
-void al_ignored_add(struct al_ignored *ignored, bool given, const char *name);
-
 /** What a tool of another MCP server has in place of parameter rows, as the server says it.  The
  * text is safe.  Borrowed from the list that the tool is in (tool/mounts.h). */
 struct al_tool_definition {
@@ -126,7 +117,7 @@ struct al_defined_args {
 /** The dialects that remedies are written in (remedy.c). */
 enum al_words { AL_WORDS_PLAIN, AL_WORDS_WORKFLOW, AL_WORDS_EVERYDAY };
 
-/** JSON written as JSON in C source, for output schemas: AL_JSON({"type": "object"}). */
+/** JSON written as JSON in C source, for output schemas: AL_JSON({"id": ""}). */
 #define AL_JSON(...) #__VA_ARGS__
 
 struct al_tool {
@@ -148,7 +139,12 @@ struct al_tool {
     bool (*also_is)(const struct al_operation *operation, const char **ret_tool,
                     const char **ret_operation);
 
-    /** JSON Schema of structuredContent; NULL for plain text. */
+    /**
+     * An example of structuredContent, as JSON, that al_tool_output_schema() makes a schema of: "",
+     * 1, 1.5 and true stand for their types, "a|b" for one of two words, a list has one item, and
+     * "name?" is a member that may be absent.  An array of objects: one of them.  An object with
+     * `properties` is a JSON schema as it is.  NULL: plain text.
+     */
     const char *output_schema;
 
     /** For a tool of another MCP server, which has no rows.  NULL: the tool is native. */
@@ -206,7 +202,18 @@ struct al_tool {
      * AL_PARAM_TIMEOUT, or the configured time. */
     int64_t (*timeout_ms)(const struct al_session *session);
 
-    /** Stage 3: the approval summary, one line appended to `out`.  The caller sanitizes it.  NULL:
+    /**
+     * Stage 3: the approval summary, one line, with the arguments by the names of their rows:
+     *
+     *   {name}         a value; of a list at most three; {name:2} at most two
+     *   {^name}        its first line
+     *   {#name}        the number of a list; {#name hunk}: "1 hunk", "2 hunks"
+     *   [name?text]    the text if it is given, or true; [!name?text] if not
+     *   [name=x?text]  if it is this choice
+     */
+    const char *summary;
+
+    /** The same for what that cannot say: appended to `out`.  The caller sanitizes it.  Both NULL:
      * the title. */
     void (*summarize)(const void *args, struct al_str *out);
 
@@ -317,9 +324,6 @@ struct al_tool {
      * after it succeeded.  NULL: it is complete. */
     void (*finish)(struct al_call *call, struct al_result *result);
 
-    /** Stage 8: append the arguments that had no effect because another one wins. */
-    void (*ignored)(const void *args, struct al_ignored *out);
-
     /** Whose words the remedies of failures are in: the names of tools and parameters. */
     enum al_words words;
 
@@ -352,12 +356,25 @@ bool al_operation_asks(const struct al_operation *op, bool saves);
 /** Test whether a stricter form is one of this operation. */
 bool al_stricter_is_of(const struct al_stricter *form, const struct al_operation *op);
 
+/** Append the names of the arguments that have no effect (`actions` and `unless` of their rows).
+ *
+ * @param[out] ret_since  The reason, as a clause after "since".  Caller frees; NULL: there are
+ *                        none. */
+void al_tool_ignored(const struct al_tool *tool, const void *args, struct al_strv *ret_names,
+                     char **ret_since);
+
+/** Append the `summary` of a tool.  Aborts when it names no row, which a test finds. */
+void al_tool_write_summary(const struct al_tool *tool, const void *args, struct al_str *out);
+
 /** The first operation that applies; never NULL. */
 const struct al_operation *al_tool_select(const struct al_tool *tool, const struct al_call *call,
                                           const void *args);
 
 /** The input schema, members in row order.  Caller owns the reference. */
 json_t *al_tool_schema(const struct al_tool *tool, const struct al_tool_defaults *defaults);
+
+/** The output schema of a tool that has one.  Caller owns the reference. */
+json_t *al_tool_output_schema(const struct al_tool *tool);
 
 /** MCP annotations, derived from the effects; those of the definition if the tool has one, which
  * may be NULL.  Caller owns the reference.

@@ -52,8 +52,9 @@ static const struct al_param git_params[] = {
            .flags = AL_PARAM_MAX_HIDDEN),
     AL_INT(struct blame_args, end_line, "Last line.", .min = 1, .max = INT32_MAX,
            .flags = AL_PARAM_MAX_HIDDEN),
-    AL_STRING(struct blame_args, commit, "Default: the working tree.", .flags = AL_PARAM_NAME),
-    AL_GIT_MAX_BYTES_ROW(struct blame_args),
+    AL_STRING(struct blame_args, commit, "Default: the working tree.", .flags = AL_PARAM_NAME,
+              .check = al_arg_check_revision),
+    AL_GIT_MAX_BYTES_ROW(struct blame_args, .unless = NULL),
     AL_GIT_TIMEOUT_ROW(struct blame_args),
     AL_GIT_WORKING_DIR_ROW(struct blame_args),
 };
@@ -67,7 +68,7 @@ static int git_check(const void *p, struct al_error *err)
     if (args->start_line.given && args->end_line.given &&
         args->start_line.value > args->end_line.value)
         return al_error_set(err, AL_ERR_BAD_ARGS, "start_line must be <= end_line");
-    return args->commit ? al_arg_check_revision("commit", args->commit, err) : 0;
+    return 0;
 }
 
 static int git_blame(struct al_call *call, const void *p, struct al_result *result,
@@ -97,25 +98,14 @@ static const struct al_operation git_operations[] = {
     { "blame", NULL, AL_READS, git_blame, AL_ASKS_BY_EFFECTS },
 };
 
-static void summarize(const void *p, struct al_str *out)
-{
-    const struct blame_args *args = p;
-
-    al_str_addf(out, "Blame %s", args->path);
-    if (args->start_line.given || args->end_line.given)
-        al_str_addf(out, " lines %" PRId64 "-",
-                    args->start_line.given ? args->start_line.value : 1);
-    if (args->end_line.given)
-        al_str_addf(out, "%" PRId64, args->end_line.value);
-}
-
 const struct al_tool al_tool_git_blame = {
     SHARED,
     .about = "Show which commit last changed each line of a file, or of a range.",
     AL_TOOL_ROWS(git_params, git_operations),
     AL_GIT_COMMON_OFFSETS(struct blame_args),
     .check = git_check,
-    .summarize = summarize,
+    .summary = "Blame {path}[start_line? lines {start_line}-][!start_line?[end_line? lines 1-]]"
+               "[end_line?{end_line}]",
 };
 
 /* The toolset everyday. */
@@ -124,7 +114,8 @@ static const struct al_param everyday_params[] = {
     AL_STRING(struct blame_args, path, NULL, .flags = AL_PARAM_REQUIRED | AL_PARAM_PATH,
               .min_bytes = 1),
     AL_STRING(struct blame_args, lines, "\"120,160\".", .max_bytes = 64),
-    AL_STRING(struct blame_args, rev, "Default: the working tree.", .flags = AL_PARAM_NAME),
+    AL_STRING(struct blame_args, rev, "Default: the working tree.", .flags = AL_PARAM_NAME,
+              .check = al_arg_check_revision),
     AL_PAGE_ROWS(struct blame_args),
     AL_EVERYDAY_WORKING_DIR_ROW(struct blame_args),
 };
@@ -133,9 +124,8 @@ static int everyday_check(const void *p, struct al_error *err)
 {
     const struct blame_args *args = p;
     struct al_lines lines;
-    int r = al_lines_read(args->lines, &lines, err);
 
-    return r == 0 && args->rev ? al_arg_check_revision("rev", args->rev, err) : r;
+    return al_lines_read(args->lines, &lines, err);
 }
 
 /** The lines while they are shown. */

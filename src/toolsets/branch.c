@@ -208,23 +208,6 @@ static unsigned git_locks(const struct al_operation *operation)
     return !strcmp(operation->name, "create") ? 0 : AL_LOCK_CONFIG | AL_LOCK_PACKED_REFS;
 }
 
-static void summarize(const void *p, struct al_str *out)
-{
-    const struct request request = request_of(p);
-
-    if (request.action == LIST)
-        al_str_adds(out, "List branches");
-    else if (request.action == CREATE)
-        al_str_addf(out, "Create branch '%s'", request.name);
-    else if (request.action == RENAME)
-        al_str_addf(out, "Rename branch '%s' to '%s'", request.name ? request.name : "HEAD",
-                    request.new_name);
-    else if (request.name)
-        al_str_addf(out, "%s branch '%s'", request.force ? "Force delete" : "Delete", request.name);
-    else
-        al_str_addf(out, "Delete %zu branches", request.names->count);
-}
-
 static unsigned moves(const struct al_operation *operation)
 {
     return AL_MOVES_NAMED | (!strcmp(operation->name, "rename") ? AL_MOVES_HEAD : 0);
@@ -237,48 +220,43 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err);
 #define SHARED                                                                                     \
     .name = "git_branch", .title = "Branches", .deletes_branch = is_delete,                        \
     .affected_files = affected_files, .authorize = authorize, .preview = preview,                  \
-    .git_locks = git_locks, .summarize = summarize
+    .git_locks = git_locks
+
+#define DELETES "[action=delete?[name?[force?Force delete][!force?Delete] branch '{name}']"
+#define SUMMARY                                                                                    \
+    "[action=list?List branches][action=create?Create branch '{name}']"                            \
+    "[action=rename?Rename branch '[name?{name}][!name?HEAD]' to '{new_name}']"
 
 /* The toolset git. */
 
 static const struct al_param git_params[] = {
-    AL_BOOL(struct branch_args, list_all, "List remote ones too."),
-    AL_BOOL(struct branch_args, list_remote, "List remote ones only."),
-    AL_STRING(struct branch_args, create, "Create this branch at HEAD.", .flags = AL_PARAM_BRANCH),
+    AL_BOOL(struct branch_args, list_all, "List remote ones too.",
+            .unless = "rename force_delete delete create"),
+    AL_BOOL(struct branch_args, list_remote, "List remote ones only.",
+            .unless = "rename force_delete delete create"),
+    AL_STRING(struct branch_args, create, "Create this branch at HEAD.", .flags = AL_PARAM_BRANCH,
+              .check = al_arg_check_branch, .unless = "rename force_delete delete"),
     AL_STRING(struct branch_args, delete, "Delete this merged branch.",
-              .flags = AL_PARAM_BRANCH | AL_PARAM_DELETED_BRANCH),
+              .flags = AL_PARAM_BRANCH | AL_PARAM_DELETED_BRANCH, .check = al_arg_check_branch,
+              .unless = "rename force_delete"),
     AL_STRING(struct branch_args, force_delete, "Delete this branch, merged or not.",
-              .flags = AL_PARAM_BRANCH | AL_PARAM_DELETED_BRANCH),
+              .flags = AL_PARAM_BRANCH | AL_PARAM_DELETED_BRANCH, .check = al_arg_check_branch,
+              .unless = "rename"),
     AL_STRING(struct branch_args, rename, "Rename this branch; needs new_name.",
-              .flags = AL_PARAM_BRANCH),
-    AL_STRING(struct branch_args, new_name, "The new name, with rename.", .flags = AL_PARAM_BRANCH),
+              .flags = AL_PARAM_BRANCH, .check = al_arg_check_branch),
+    AL_STRING(struct branch_args, new_name, "The new name, with rename.", .flags = AL_PARAM_BRANCH,
+              .check = al_arg_check_branch),
     AL_GIT_TIMEOUT_ROW(struct branch_args),
     AL_GIT_WORKING_DIR_ROW(struct branch_args),
 };
 
-/* Names that the chosen operation ignores are checked as well. */
 static int git_check(const void *p, struct al_error *err)
 {
     const struct branch_args *args = p;
-    const struct {
-        const char *param, *value;
-    } names[] = {
-        { "rename", args->rename },
-        { "new_name", args->new_name },
-        { "force_delete", args->force_delete },
-        { "delete", args->delete },
-        { "create", args->create },
-    };
 
-    if (args->rename && !args->new_name)
-        return al_error_set(err, AL_ERR_BAD_ARGS, "rename requires new_name");
-    for (size_t i = 0; i < AL_COUNT(names); i++) {
-        int r = names[i].value ? al_arg_check_branch(names[i].param, names[i].value, err) : 0;
-
-        if (r < 0)
-            return r;
-    }
-    return 0;
+    return args->rename && !args->new_name
+               ? al_error_set(err, AL_ERR_BAD_ARGS, "rename requires new_name")
+               : 0;
 }
 
 static int git_list(struct al_call *call, const void *p, struct al_result *result,
@@ -319,36 +297,16 @@ static const struct al_operation git_operations[] = {
     { "create", NULL, CHANGES, git_change, AL_ASKS_BY_EFFECTS },
 };
 
-/* The first option that is given decides the operation. */
-static void git_ignored(const void *p, struct al_ignored *out)
-{
-    const struct branch_args *args = p;
-    const struct {
-        const char *name, *reason;
-        bool given;
-    } wishes[] = {
-        { "rename", "rename is given", args->rename },
-        { "force_delete", "force_delete is given", args->force_delete },
-        { "delete", "delete is given", args->delete },
-        { "create", "create is given", args->create },
-        { "list_all", NULL, args->list_all },
-        { "list_remote", NULL, args->list_remote },
-    };
-
-    for (size_t i = 0; i < AL_COUNT(wishes); i++) {
-        al_ignored_add(out, out->since && wishes[i].given, wishes[i].name);
-        if (wishes[i].given && !out->since)
-            out->since = wishes[i].reason;
-    }
-}
-
 const struct al_tool al_tool_git_branch = {
     SHARED,
     .about = "List branches, or create, delete or rename one.",
+    .summary = "[rename?Rename branch '{rename}' to '{new_name}'][!rename?"
+               "[force_delete?Force delete branch '{force_delete}'][!force_delete?"
+               "[delete?Delete branch '{delete}'][!delete?[create?Create branch '{create}']"
+               "[!create?List branches]]]]",
     AL_TOOL_ROWS(git_params, git_operations),
     AL_GIT_COMMON_OFFSETS(struct branch_args),
     .check = git_check,
-    .ignored = git_ignored,
     .moves = moves,
 };
 
@@ -358,30 +316,26 @@ static const struct al_param workflow_params[] = {
     AL_CHOICE(struct branch_args, action, "What to do.", .choices = workflow_actions,
               .flags = AL_PARAM_REQUIRED),
     AL_STRING(struct branch_args, name, "Branch to create, delete or rename.",
-              .flags = AL_PARAM_BRANCH | AL_PARAM_DELETED_BRANCH),
+              .flags = AL_PARAM_BRANCH | AL_PARAM_DELETED_BRANCH, .check = al_arg_check_branch,
+              .actions = "create delete rename"),
     AL_STRING_AS(struct branch_args, new_name, "newName", "New name (rename).",
-                 .flags = AL_PARAM_BRANCH),
-    AL_BOOL(struct branch_args, remote, "List remote-tracking branches as well."),
-    AL_BOOL(struct branch_args, force, "Delete even if not merged."),
+                 .flags = AL_PARAM_BRANCH, .check = al_arg_check_branch, .actions = "rename"),
+    AL_BOOL(struct branch_args, remote, "List remote-tracking branches as well.",
+            .actions = "list"),
+    AL_BOOL(struct branch_args, force, "Delete even if not merged.", .actions = "delete"),
     AL_WORKFLOW_CWD_ROW(struct branch_args),
 };
 
-/* Names that the action ignores are checked as well. */
 static int workflow_check(const void *p, struct al_error *err)
 {
     const struct branch_args *args = p;
-    int r = 0;
 
     if (args->action != LIST && !args->name)
         return al_error_set(err, AL_ERR_BAD_ARGS, "name is required for action '%s'",
                             actions[args->action].name);
     if (args->action == RENAME && !args->new_name)
         return al_error_set(err, AL_ERR_BAD_ARGS, "newName is required for action 'rename'");
-    if (args->name)
-        r = al_arg_check_branch("name", args->name, err);
-    if (r == 0 && args->new_name)
-        r = al_arg_check_branch("newName", args->new_name, err);
-    return r;
+    return 0;
 }
 
 /** The branches while git lists them. */
@@ -458,53 +412,22 @@ static const struct al_operation workflow_operations[] = {
 };
 
 /* clang-format off */
-static const char output_schema[] = AL_JSON({
-    "type": "object",
-    "properties": {
-        "branches": {"type": "array", "items": {
-            "type": "object",
-            "properties": {
-                "name": {"type": "string"},
-                "current": {"type": "boolean"},
-                "remote": {"type": "boolean"},
-                "upstream": {"type": "string"},
-                "hash": {"type": "string"}
-            },
-            "required": ["name", "current", "hash"]
-        }},
-        "current": {"type": "string"},
-        "message": {"type": "string"},
-        "branch": {"type": "string"}
+static const char output_schema[] = AL_JSON([
+    {
+        "branches": [{"name": "", "current": true, "remote?": true, "upstream?": "", "hash": ""}],
+        "current": ""
     },
-    "anyOf": [
-        {"properties": {"branches": {}, "current": {}}, "required": ["branches", "current"]},
-        {"properties": {"message": {}, "branch": {}}, "required": ["message", "branch"]}
-    ]
-});
+    {"message": "", "branch": ""}
+]);
 /* clang-format on */
-
-static void workflow_ignored(const void *p, struct al_ignored *out)
-{
-    static const char *const reasons[] = { [LIST] = "action is list",
-                                           [CREATE] = "action is create",
-                                           [DELETE] = "action is delete",
-                                           [RENAME] = "action is rename" };
-    const struct branch_args *args = p;
-
-    out->since = reasons[args->action];
-    al_ignored_add(out, args->name && args->action == LIST, "name");
-    al_ignored_add(out, args->new_name && args->action != RENAME, "newName");
-    al_ignored_add(out, args->remote && args->action != LIST, "remote");
-    al_ignored_add(out, args->force && args->action != DELETE, "force");
-}
 
 const struct al_tool al_tool_workflow_branch = {
     SHARED,
     .about = "List branches, or create, delete or rename one.",
+    .summary = SUMMARY DELETES "]",
     AL_TOOL_ROWS(workflow_params, workflow_operations),
     AL_WORKFLOW_TOOL(struct branch_args),
     .check = workflow_check,
-    .ignored = workflow_ignored,
     .moves = moves,
     .output_schema = output_schema,
 };
@@ -759,78 +682,39 @@ static int list_branches(struct al_call *call, const struct al_refs_query *query
     return r;
 }
 
-#define REVISION_ROW(field, about)                                                                 \
-    AL_STRING(struct branch_args, field, NULL, .flags = AL_PARAM_NAME)
+#define REVISION_ROW(field, with)                                                                  \
+    AL_STRING(struct branch_args, field, NULL, .actions = (with), .flags = AL_PARAM_NAME,          \
+              .check = al_arg_check_revision)
 
 static const struct al_param everyday_params[] = {
     AL_CHOICE(struct branch_args, action, NULL, .choices = actions, .default_int = LIST),
     AL_STRING(struct branch_args, name, "A glob for list.",
               .flags = AL_PARAM_BRANCH | AL_PARAM_DELETED_BRANCH),
     AL_STRINGS(struct branch_args, names, "Several to delete.",
-               .flags = AL_PARAM_BRANCH | AL_PARAM_DELETED_BRANCH),
-    AL_STRING(struct branch_args, new_name, NULL, .flags = AL_PARAM_BRANCH),
-    REVISION_ROW(from, "Where a created branch begins."),
-    REVISION_ROW(merged_into, "List: only what this commit contains."),
-    AL_BOOL(struct branch_args, force, "Delete what is not merged."),
-    REVISION_ROW(contains, "List: only what contains this commit."),
+               .flags = AL_PARAM_BRANCH | AL_PARAM_DELETED_BRANCH, .check = al_arg_check_branch,
+               .actions = "delete"),
+    AL_STRING(struct branch_args, new_name, NULL, .flags = AL_PARAM_BRANCH,
+              .check = al_arg_check_branch, .actions = "rename"),
+    REVISION_ROW(from, "create"),
+    REVISION_ROW(merged_into, "list"),
+    AL_BOOL(struct branch_args, force, "Delete what is not merged.", .actions = "delete"),
+    REVISION_ROW(contains, "list"),
     AL_EVERYDAY_WORKING_DIR_ROW(struct branch_args),
 };
 
-/* Refuse an argument that the action does not have. */
-static int check_fits(const struct branch_args *args, struct al_error *err)
+static int check_name(const struct branch_args *args, struct al_error *err)
 {
-    const struct {
-        bool given;
-        const char *name;
-        unsigned actions;
-    } known[] = {
-        { args->name != NULL, "name", 1u << LIST | 1u << CREATE | 1u << RENAME | 1u << DELETE },
-        { args->names.count > 0, "names", 1u << DELETE },
-        { args->new_name != NULL, "new_name", 1u << RENAME },
-        { args->from != NULL, "from", 1u << CREATE },
-        { args->merged_into != NULL, "merged_into", 1u << LIST },
-        { args->contains != NULL, "contains", 1u << LIST },
-        { args->force, "force", 1u << DELETE },
-    };
-
-    for (size_t i = 0; i < AL_COUNT(known); i++)
-        if (known[i].given && !(known[i].actions & 1u << args->action))
-            return al_failure_bad_args(err, "Leave it out, or give the action that has it.",
-                                       "%s has no meaning for action %s", known[i].name,
-                                       actions[args->action].name);
-    return 0;
-}
-
-static int check_names(const struct branch_args *args, struct al_error *err)
-{
-    int r = 0;
-
-    if (args->name && args->action == LIST)
-        r = *args->name == '-' || !*args->name
-                ? al_failure_bad_args(err, "Give a glob like feature/*.", "name is no glob")
-                : 0;
-    else if (args->name)
-        r = al_arg_check_branch("name", args->name, err);
-    for (size_t i = 0; i < args->names.count && r == 0; i++)
-        r = al_arg_check_branch("names", args->names.items[i], err);
-    if (r == 0 && args->new_name)
-        r = al_arg_check_branch("new_name", args->new_name, err);
-    if (r == 0 && args->from)
-        r = al_arg_check_revision("from", args->from, err);
-    if (r == 0 && args->merged_into)
-        r = al_arg_check_revision("merged_into", args->merged_into, err);
-    if (r == 0 && args->contains)
-        r = al_arg_check_revision("contains", args->contains, err);
-    return r;
+    if (args->action != LIST)
+        return al_arg_check_branch("name", args->name, err);
+    return *args->name == '-' || !*args->name
+               ? al_failure_bad_args(err, "Give a glob like feature/*.", "name is no glob")
+               : 0;
 }
 
 static int everyday_check(const void *p, struct al_error *err)
 {
     const struct branch_args *args = p;
-    int r = check_fits(args, err);
 
-    if (r < 0)
-        return r;
     if (args->action == CREATE && !args->name)
         return al_failure_bad_args(err, "Give name.", "create needs the name of the branch");
     if (args->action == RENAME && !args->new_name)
@@ -839,7 +723,7 @@ static int everyday_check(const void *p, struct al_error *err)
     if (args->action == DELETE && !args->name == !args->names.count)
         return al_failure_bad_args(err, "Give name for one branch, names for several.",
                                    "delete needs either name or names");
-    return check_names(args, err);
+    return args->name ? check_name(args, err) : 0;
 }
 
 /* The commit that a branch begins at is part of what is approved. */
@@ -938,6 +822,7 @@ static const struct al_operation everyday_operations[] = {
 const struct al_tool al_tool_everyday_branch = {
     SHARED,
     .about = "List branches, or create, rename or delete some.",
+    .summary = SUMMARY DELETES "[!name?Delete {#names} branches]]",
     AL_TOOL_ROWS(everyday_params, everyday_operations),
     AL_EVERYDAY_TOOL(struct branch_args),
     .check = everyday_check,

@@ -276,14 +276,16 @@ static int show_loss(struct al_call *call, const char *from, const struct al_str
 
 static const struct al_param git_params[] = {
     AL_STRING(struct checkout_args, branch, "Branch to switch to.",
-              .flags = AL_PARAM_BRANCH | AL_PARAM_EVERY_PATH),
+              .flags = AL_PARAM_BRANCH | AL_PARAM_EVERY_PATH, .check = al_arg_check_branch,
+              .unless = "create_branch"),
     AL_STRING(struct checkout_args, create_branch, "Create and switch to it.",
-              .flags = AL_PARAM_BRANCH),
+              .flags = AL_PARAM_BRANCH, .check = al_arg_check_branch),
     AL_STRING(struct checkout_args, commit, "Detach HEAD there.",
-              .flags = AL_PARAM_EVERY_PATH | AL_PARAM_NAME),
+              .flags = AL_PARAM_EVERY_PATH | AL_PARAM_NAME, .check = al_arg_check_revision,
+              .unless = "create_branch branch"),
     AL_STRINGS(struct checkout_args, paths,
-               "Put these back from the index, when nothing else is given.",
-               .flags = AL_PARAM_PATH),
+               "Put these back from the index, when nothing else is given.", .flags = AL_PARAM_PATH,
+               .unless = "create_branch branch commit"),
     AL_GIT_TIMEOUT_ROW(struct checkout_args),
     AL_GIT_WORKING_DIR_ROW(struct checkout_args),
 };
@@ -295,19 +297,12 @@ AL_WHEN(detaches, struct checkout_args, args->commit)
 static int git_check(const void *p, struct al_error *err)
 {
     const struct checkout_args *args = p;
-    int r = 0;
 
     if (!args->create_branch && !args->branch && !args->commit && !args->paths.count)
         return al_error_set(err, AL_ERR_BAD_ARGS,
                             "At least one of branch, create_branch, commit, or paths must be "
                             "specified");
-    if (args->create_branch)
-        r = al_arg_check_branch("create_branch", args->create_branch, err);
-    if (r == 0 && args->branch)
-        r = al_arg_check_branch("branch", args->branch, err);
-    if (r == 0 && args->commit)
-        r = al_arg_check_revision("commit", args->commit, err);
-    return r;
+    return 0;
 }
 
 static bool only_paths(const struct checkout_args *args)
@@ -467,31 +462,6 @@ static const struct al_operation git_operations[] = {
       AL_ASKS_BY_EFFECTS },
 };
 
-static void git_summarize(const void *p, struct al_str *out)
-{
-    const struct checkout_args *args = p;
-
-    if (args->create_branch)
-        al_str_addf(out, "Create and switch to branch '%s'", args->create_branch);
-    else if (args->branch)
-        al_str_addf(out, "Switch to branch '%s'", args->branch);
-    else if (args->commit)
-        al_str_addf(out, "Checkout commit '%s'", args->commit);
-    else
-        al_str_addf(out, "Restore %zu file(s) from HEAD", args->paths.count);
-}
-
-static void ignored(const void *p, struct al_ignored *out)
-{
-    const struct checkout_args *args = p;
-    const char *create = args->create_branch, *branch = args->branch, *commit = args->commit;
-
-    out->since = create ? "create_branch is given" : branch ? "branch is given" : "commit is given";
-    al_ignored_add(out, create && branch, "branch");
-    al_ignored_add(out, (create || branch) && commit, "commit");
-    al_ignored_add(out, (create || branch || commit) && args->paths.count, "paths");
-}
-
 const struct al_tool al_tool_git_checkout = {
     SHARED,
     .about = "Switch to a branch, create one, look at a commit, or put files back from the index.",
@@ -503,8 +473,9 @@ const struct al_tool al_tool_git_checkout = {
     .affected_files = git_affected_files,
     .changed_files = git_changed_files,
     .preview = git_preview,
-    .ignored = ignored,
-    .summarize = git_summarize,
+    .summary = "[create_branch?Create and switch to branch '{create_branch}'][!create_branch?"
+               "[branch?Switch to branch '{branch}'][!branch?[commit?Checkout commit '{commit}']"
+               "[!commit?Restore {#paths} file(s) from HEAD]]]",
 };
 
 /* The toolset workflow. */
@@ -733,30 +704,8 @@ static const struct al_operation workflow_operations[] = {
     { "force", NULL, SWITCHES | AL_DISCARDS_WORK, execute, AL_ASKS_ALWAYS },
 };
 
-static void workflow_summarize(const void *p, struct al_str *out)
-{
-    const struct checkout_args *args = p;
-
-    if (restores(args))
-        al_str_addf(out, "Put %zu file(s) back from '%s'", args->paths.count, args->target);
-    else if (args->create)
-        al_str_addf(out, "Create and switch to branch '%s'", args->target);
-    else
-        al_str_addf(out, "Switch to '%s'", args->target);
-    if (args->force)
-        al_str_adds(out, ", discarding local changes");
-}
-
 /* clang-format off */
-static const char output_schema[] = AL_JSON({
-    "type": "object",
-    "properties": {
-        "ref": {"type": "string"},
-        "created": {"type": "boolean"},
-        "restoredFiles": {"type": "array", "items": {"type": "string"}}
-    },
-    "required": ["ref", "created"]
-});
+static const char output_schema[] = AL_JSON({"ref": "", "created": true, "restoredFiles?": [""]});
 /* clang-format on */
 
 const struct al_tool al_tool_workflow_checkout = {
@@ -770,6 +719,7 @@ const struct al_tool al_tool_workflow_checkout = {
     .affected_files = affected_files,
     .changed_files = changed_files,
     .preview = preview,
-    .summarize = workflow_summarize,
+    .summary = "[paths?Put {#paths} file(s) back from][!paths?[create?Create and switch to branch]"
+               "[!create?Switch to]] '{target}'[force?, discarding local changes]",
     .output_schema = output_schema,
 };

@@ -520,24 +520,8 @@ static const struct al_operation workflow_operations[] = {
     { "commit", NULL, COMMITS, workflow_execute, AL_ASKS_NEVER },
 };
 
-static void workflow_summarize(const void *p, struct al_str *out)
-{
-    const struct commit_args *args = p;
-
-    al_str_addf(out, "Commit%s", args->all ? " every change" : "");
-    if (args->message)
-        al_str_addf(out, ": %.*s", (int)strcspn(args->message, "\n"), args->message);
-}
-
 /* clang-format off */
-static const char output_schema[] = AL_JSON({
-    "type": "object",
-    "properties": {
-        "hash": {"type": "string"},
-        "message": {"type": "string"}
-    },
-    "required": ["hash", "message"]
-});
+static const char output_schema[] = AL_JSON({"hash": "", "message": ""});
 /* clang-format on */
 
 const struct al_tool al_tool_workflow_commit = {
@@ -550,6 +534,6 @@ const struct al_tool al_tool_workflow_commit = {
     AL_WORKFLOW_TOOL(struct commit_args),
     .affected_files = affected_files,
     .preview = workflow_preview,
-    .summarize = workflow_summarize,
+    .summary = "Commit[all? every change][message?: {^message}]",
     .output_schema = output_schema,
 };

@@ -52,17 +52,19 @@ struct diff_args {
 
 static const struct al_param git_params[] = {
     AL_BOOL(struct diff_args, cached, "Staged changes."),
-    AL_BOOL(struct diff_args, name_only, "Names only."),
-    AL_BOOL(struct diff_args, stat, "As --stat."),
+    AL_BOOL(struct diff_args, name_only, "Names only.", .unless = "output_dir"),
+    AL_BOOL(struct diff_args, stat, "As --stat.", .unless = "output_dir name_only"),
     AL_INT(struct diff_args, unified, "Lines of context.", .min = 0, .max = 1000000,
            .flags = AL_PARAM_MAX_HIDDEN),
     AL_STRINGS(struct diff_args, paths, "Only these paths.", .flags = AL_PARAM_PATH),
-    AL_STRING(struct diff_args, from_ref, "Compare from.", .flags = AL_PARAM_NAME),
-    AL_STRING(struct diff_args, to_ref, "Compare to; needs from_ref.", .flags = AL_PARAM_NAME),
+    AL_STRING(struct diff_args, from_ref, "Compare from.", .flags = AL_PARAM_NAME,
+              .check = al_arg_check_revision),
+    AL_STRING(struct diff_args, to_ref, "Compare to; needs from_ref.", .flags = AL_PARAM_NAME,
+              .check = al_arg_check_revision),
     AL_STRING(struct diff_args, output_dir,
               "Write a patch file per path here, replacing files; needs both refs.",
               .flags = AL_PARAM_OUTPUT),
-    AL_GIT_MAX_BYTES_ROW(struct diff_args),
+    AL_GIT_MAX_BYTES_ROW(struct diff_args, .unless = "output_dir"),
     AL_GIT_TIMEOUT_ROW(struct diff_args),
     AL_GIT_WORKING_DIR_ROW(struct diff_args),
 };
@@ -70,7 +72,6 @@ static const struct al_param git_params[] = {
 static int git_check(const void *p, struct al_error *err)
 {
     const struct diff_args *args = p;
-    int r = 0;
 
     if (args->cached && (args->from_ref || args->to_ref))
         return al_error_set(err, AL_ERR_BAD_ARGS, "cached cannot be used with from_ref/to_ref");
@@ -78,11 +79,7 @@ static int git_check(const void *p, struct al_error *err)
         return al_error_set(err, AL_ERR_BAD_ARGS, "output_dir requires both from_ref and to_ref");
     if (args->to_ref && !args->from_ref)
         return al_error_set(err, AL_ERR_BAD_ARGS, "to_ref requires from_ref");
-    if (args->from_ref)
-        r = al_arg_check_revision("from_ref", args->from_ref, err);
-    if (r == 0 && args->to_ref)
-        r = al_arg_check_revision("to_ref", args->to_ref, err);
-    return r;
+    return 0;
 }
 
 static struct al_diff_options options_of(const struct diff_args *args)
@@ -205,29 +202,6 @@ static int git_authorize(struct al_call *call, const void *p, struct al_error *e
     return args->output_dir ? resolve_output(call, args, &dir, err) : 0;
 }
 
-static void git_summarize(const void *p, struct al_str *out)
-{
-    const struct diff_args *args = p;
-
-    al_str_adds(out, "Show diff");
-    if (args->cached)
-        al_str_adds(out, " cached");
-    if (args->from_ref)
-        al_str_addf(out, " %s..%s", args->from_ref, args->to_ref ? args->to_ref : "");
-    if (args->output_dir)
-        al_str_addf(out, " as patch files in %s", args->output_dir);
-}
-
-static void ignored(const void *p, struct al_ignored *out)
-{
-    const struct diff_args *args = p;
-
-    out->since = args->output_dir ? "output_dir is given" : "name_only is given";
-    al_ignored_add(out, args->output_dir && args->name_only, "name_only");
-    al_ignored_add(out, (args->output_dir || args->name_only) && args->stat, "stat");
-    al_ignored_add(out, args->output_dir && args->max_bytes.given, "max_bytes");
-}
-
 const struct al_tool al_tool_git_diff = {
     .name = "git_diff",
     .title = "Show changes",
@@ -237,8 +211,8 @@ const struct al_tool al_tool_git_diff = {
     AL_GIT_COMMON_OFFSETS(struct diff_args),
     .check = git_check,
     .authorize = git_authorize,
-    .ignored = ignored,
-    .summarize = git_summarize,
+    .summary = "Show diff[cached? cached][from_ref? {from_ref}..{to_ref}]"
+               "[output_dir? as patch files in {output_dir}]",
 };
 
 /* The toolset workflow. */
@@ -344,36 +318,13 @@ static const struct al_operation workflow_operations[] = {
     { "show", NULL, AL_READS, workflow_show, AL_ASKS_NEVER },
 };
 
-static void workflow_summarize(const void *p, struct al_str *out)
-{
-    const struct diff_args *args = p;
-
-    al_str_addf(out, "Show diff%s%s%s", args->staged ? " of what is staged" : "",
-                args->ref ? " against " : "", args->ref ? args->ref : "");
-}
-
 /* clang-format off */
 static const char output_schema[] = AL_JSON({
-    "type": "object",
-    "properties": {
-        "diff": {"type": "string"},
-        "truncated": {"type": "boolean"},
-        "filesChanged": {"type": "integer"},
-        "hunks": {"type": "array", "items": {
-            "type": "object",
-            "properties": {
-                "file": {"type": "string"},
-                "oldStart": {"type": "integer"},
-                "oldLines": {"type": "integer"},
-                "newStart": {"type": "integer"},
-                "newLines": {"type": "integer"},
-                "header": {"type": "string"},
-                "lines": {"type": "array", "items": {"type": "string"}}
-            },
-            "required": ["file", "oldStart", "oldLines", "newStart", "newLines", "lines"]
-        }}
-    },
-    "required": ["diff", "truncated", "filesChanged"]
+    "diff": "", "truncated": true, "filesChanged": 1,
+    "hunks?": [{
+        "file": "", "oldStart": 1, "oldLines": 1, "newStart": 1, "newLines": 1, "header?": "",
+        "lines": [""]
+    }]
 });
 /* clang-format on */
 
@@ -385,7 +336,7 @@ const struct al_tool al_tool_workflow_diff = {
     AL_WORKFLOW_TOOL(struct diff_args),
     .check = workflow_check,
     .authorize = workflow_authorize,
-    .summarize = workflow_summarize,
+    .summary = "Show diff[staged? of what is staged][ref? against {ref}]",
     .output_schema = output_schema,
 };
 
@@ -396,7 +347,7 @@ const struct al_tool al_tool_workflow_diff = {
 
 static const struct al_param everyday_params[] = {
     AL_STRING(struct diff_args, from, "A revision, or a range A...B.", .flags = AL_PARAM_NAME),
-    AL_STRING(struct diff_args, to, NULL, .flags = AL_PARAM_NAME),
+    AL_STRING(struct diff_args, to, NULL, .flags = AL_PARAM_NAME, .check = al_arg_check_revision),
     AL_BOOL(struct diff_args, staged, NULL),
     AL_EVERYDAY_PATHS_ROW(struct diff_args, .min = 0),
     AL_BOOL(struct diff_args, stat, NULL),
@@ -412,8 +363,6 @@ static int check_revisions(const struct diff_args *args, struct al_error *err)
     bool is_range = false;
     int r = args->from ? al_arg_check_range("from", args->from, &is_range, err) : 0;
 
-    if (r == 0 && args->to)
-        r = al_arg_check_revision("to", args->to, err);
     if (r < 0)
         return r;
     if (args->to && !args->from)
@@ -445,14 +394,6 @@ static int everyday_check(const void *p, struct al_error *err)
         return al_failure_bad_args(err, "Leave out context, or stat.",
                                    "context: with stat no lines are shown");
     return 0;
-}
-
-static int everyday_authorize(struct al_call *call, const void *p, struct al_error *err)
-{
-    const struct diff_args *args = p;
-    al_auto(al_str_clear) struct al_str specs = AL_STR_INIT;
-
-    return al_repo_pathspecs(al_call_repo(call), &args->paths, al_call_budget(call), &specs, err);
 }
 
 static bool is_range(const struct diff_args *args)
@@ -634,5 +575,4 @@ const struct al_tool al_tool_everyday_diff = {
     AL_EVERYDAY_TOOL(struct diff_args),
     AL_EVERYDAY_PAGES,
     .check = everyday_check,
-    .authorize = everyday_authorize,
 };

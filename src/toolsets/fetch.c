@@ -6,6 +6,7 @@
 #include "answer/place.h"
 #include "gitops/refs.h"
 #include "gitops/repo/remotes.h"
+#include "guard/arg.h"
 #include "guard/text.h"
 #include "tool/resolved.h"
 #include "toolsets/everyday/everyday.h"
@@ -18,13 +19,6 @@ struct fetch_args {
     bool all, prune, tags;
     AL_EVERYDAY_FIELDS;
 };
-
-static int check(const void *p, struct al_error *err)
-{
-    const struct fetch_args *args = p;
-
-    return al_transfer_check(args->remote, args->branch, err);
-}
 
 /* All remotes, the one that is given, or the one that the current branch follows. */
 static void add_remotes(struct al_call *call, const struct fetch_args *args, struct al_strv *names)
@@ -145,17 +139,6 @@ int al_fetch_in_shell(struct al_call *call, const void *args, struct al_fetch_wo
     return r;
 }
 
-static void summarize(const void *p, struct al_str *out)
-{
-    const struct fetch_args *args = p;
-
-    if (args->all)
-        al_str_adds(out, "Fetch from all remotes");
-    else
-        al_str_addf(out, "Fetch%s%s from %s", args->branch ? " " : "",
-                    args->branch ? args->branch : "", args->remote ? args->remote : "the remote");
-}
-
 static const struct al_stricter stricter[] = {
     { NULL, is_new_address, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },
 };
@@ -164,13 +147,14 @@ static const struct al_stricter stricter[] = {
 #define EFFECTS (AL_USES_NETWORK | AL_WRITES_REFS)
 #define SHARED                                                                                     \
     .name = "git_fetch", .title = "Fetch", .resolve = resolve, .always_by = al_transfer_always_by, \
-    .authorize = authorize, .preview = preview, .summarize = summarize, AL_TOOL_STRICTER(stricter)
+    .authorize = authorize, .preview = preview, AL_TOOL_STRICTER(stricter)
 
 /* The toolset workflow. */
 
 static const struct al_param workflow_params[] = {
-    AL_TRANSFER_ROW_REMOTE(struct fetch_args),
-    AL_STRING(struct fetch_args, branch, "Only this branch.", .flags = AL_PARAM_NAME),
+    AL_TRANSFER_ROW_REMOTE(struct fetch_args, .unless = "all"),
+    AL_STRING(struct fetch_args, branch, "Only this branch.", .flags = AL_PARAM_NAME,
+              .check = al_arg_check_branch),
     AL_BOOL(struct fetch_args, all, "From all remotes."),
     AL_BOOL(struct fetch_args, prune, "Forget branches that are gone."),
     AL_WORKFLOW_CWD_ROW(struct fetch_args),
@@ -221,33 +205,16 @@ static const struct al_operation workflow_operations[] = {
 
 /* clang-format off */
 static const char output_schema[] = AL_JSON({
-    "type": "object",
-    "properties": {
-        "success": {"type": "boolean"},
-        "remote": {"type": "string"},
-        "message": {"type": "string"},
-        "branch": {"type": "string"},
-        "pruned": {"type": "boolean"}
-    },
-    "required": ["success", "remote", "message"]
+    "success": true, "remote": "", "message": "", "branch?": "", "pruned?": true
 });
 /* clang-format on */
-
-static void ignored(const void *p, struct al_ignored *out)
-{
-    const struct fetch_args *args = p;
-
-    out->since = "all is given";
-    al_ignored_add(out, args->all && args->remote, "remote");
-}
 
 const struct al_tool al_tool_workflow_fetch = {
     SHARED,
     .about = "Fetch commits from a remote.",
+    .summary = "Fetch [all?from all remotes][!all?[branch?{branch} ]from {remote}]",
     AL_TOOL_ROWS(workflow_params, workflow_operations),
     AL_WORKFLOW_TOOL(struct fetch_args),
-    .check = check,
-    .ignored = ignored,
     .output_schema = output_schema,
 };
 
@@ -255,7 +222,8 @@ const struct al_tool al_tool_workflow_fetch = {
 
 static const struct al_param everyday_params[] = {
     AL_TRANSFER_ROW_ANY_REMOTE(struct fetch_args),
-    AL_STRING(struct fetch_args, branch, NULL, .flags = AL_PARAM_NAME),
+    AL_STRING(struct fetch_args, branch, NULL, .flags = AL_PARAM_NAME,
+              .check = al_arg_check_branch),
     AL_BOOL(struct fetch_args, prune, NULL),
     AL_BOOL(struct fetch_args, tags, NULL),
     AL_EVERYDAY_WORKING_DIR_ROW(struct fetch_args),
@@ -269,7 +237,7 @@ static int everyday_check(const void *p, struct al_error *err)
         return al_error_set(err, AL_ERR_BAD_ARGS,
                             "branch and prune cannot both hold: what is gone is known only when "
                             "every branch is fetched");
-    return check(p, err);
+    return 0;
 }
 
 /* git's lines without the blanks that align them. */
@@ -311,6 +279,7 @@ static const struct al_operation everyday_operations[] = {
 const struct al_tool al_tool_everyday_fetch = {
     SHARED,
     .about = "Fetch from a remote, and say what moved.",
+    .summary = "Fetch [branch?{branch} ]from [remote?{remote}][!remote?the remote]",
     AL_TOOL_ROWS(everyday_params, everyday_operations),
     AL_EVERYDAY_TOOL(struct fetch_args),
     .check = everyday_check,

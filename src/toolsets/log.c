@@ -38,14 +38,6 @@ struct log_args {
     AL_GIT_COMMON_FIELDS;
 };
 
-static int check_dates(const void *p, struct al_error *err)
-{
-    const struct log_args *args = p;
-    int r = al_date_check("since", args->since, err);
-
-    return r < 0 ? r : al_date_check("until", args->until, err);
-}
-
 /* The toolset git. */
 
 /* Bytes reserved for the note, and the smallest limit at which the note is added. */
@@ -55,14 +47,14 @@ static int check_dates(const void *p, struct al_error *err)
 static const struct al_param git_params[] = {
     AL_INT(struct log_args, max_count, "At most so many.", .min = 1, .max = INT32_MAX,
            .flags = AL_PARAM_MAX_HIDDEN),
-    AL_BOOL(struct log_args, oneline, "As --oneline."),
+    AL_BOOL(struct log_args, oneline, "As --oneline.", .unless = "format"),
     AL_STRING(struct log_args, format, "As --format; wins over oneline."),
     AL_STRING(struct log_args, author, "Pattern of the author."),
-    AL_STRING(struct log_args, since, "After this date."),
-    AL_STRING(struct log_args, until, "Before this date."),
+    AL_STRING(struct log_args, since, "After this date.", .check = al_date_check),
+    AL_STRING(struct log_args, until, "Before this date.", .check = al_date_check),
     AL_STRING(struct log_args, grep, "Pattern of the message."),
     AL_STRING(struct log_args, path, "Touching this path.", .flags = AL_PARAM_PATH),
-    AL_GIT_MAX_BYTES_ROW(struct log_args),
+    AL_GIT_MAX_BYTES_ROW(struct log_args, .unless = NULL),
     AL_GIT_TIMEOUT_ROW(struct log_args),
     AL_GIT_WORKING_DIR_ROW(struct log_args),
 };
@@ -137,20 +129,6 @@ static const struct al_operation git_operations[] = {
     { "log", NULL, AL_READS, git_log, AL_ASKS_BY_EFFECTS },
 };
 
-static void git_summarize(const void *p, struct al_str *out)
-{
-    (void)p;
-    al_str_adds(out, "Show git log");
-}
-
-static void ignored(const void *p, struct al_ignored *out)
-{
-    const struct log_args *args = p;
-
-    out->since = "format is given";
-    al_ignored_add(out, args->format && args->oneline, "oneline");
-}
-
 const struct al_tool al_tool_git_log = {
     .name = "git_log",
     .title = "Show history",
@@ -158,9 +136,7 @@ const struct al_tool al_tool_git_log = {
              "commits: git_show.",
     AL_TOOL_ROWS(git_params, git_operations),
     AL_GIT_COMMON_OFFSETS(struct log_args),
-    .check = check_dates,
-    .ignored = ignored,
-    .summarize = git_summarize,
+    .summary = "Show git log",
 };
 
 /* The toolset workflow. */
@@ -174,8 +150,9 @@ static const struct al_param workflow_params[] = {
            .max = LIMIT_MAX, .default_int = LIMIT_DEFAULT),
     AL_STRING(struct log_args, author,
               "Only commits whose author's name or address contains this."),
-    AL_STRING(struct log_args, since, "Only commits after this date, e.g. 2024-01-01, 1.week.ago."),
-    AL_STRING(struct log_args, until, "Before this date."),
+    AL_STRING(struct log_args, since, "Only commits after this date, e.g. 2024-01-01, 1.week.ago.",
+              .check = al_date_check),
+    AL_STRING(struct log_args, until, "Before this date.", .check = al_date_check),
     AL_STRING(struct log_args, path, "Only commits that touch this file or directory.",
               .flags = AL_PARAM_PATH),
     AL_WORKFLOW_CWD_ROW(struct log_args),
@@ -255,34 +232,10 @@ static const struct al_operation workflow_operations[] = {
     { "log", NULL, AL_READS, workflow_log, AL_ASKS_NEVER },
 };
 
-static void workflow_summarize(const void *p, struct al_str *out)
-{
-    const struct log_args *args = p;
-
-    al_str_adds(out, "Show git log");
-    if (args->path)
-        al_str_addf(out, " of %s", args->path);
-}
-
 /* clang-format off */
 static const char output_schema[] = AL_JSON({
-    "type": "object",
-    "properties": {
-        "commits": {"type": "array", "items": {
-            "type": "object",
-            "properties": {
-                "hash": {"type": "string"},
-                "shortHash": {"type": "string"},
-                "author": {"type": "string"},
-                "date": {"type": "string"},
-                "message": {"type": "string"}
-            },
-            "required": ["hash", "shortHash", "author", "date", "message"]
-        }},
-        "count": {"type": "integer"},
-        "truncated": {"type": "boolean"}
-    },
-    "required": ["commits", "count", "truncated"]
+    "commits": [{"hash": "", "shortHash": "", "author": "", "date": "", "message": ""}],
+    "count": 1, "truncated": true
 });
 /* clang-format on */
 
@@ -292,9 +245,8 @@ const struct al_tool al_tool_workflow_log = {
     .about = "List the newest commits of the current branch.",
     AL_TOOL_ROWS(workflow_params, workflow_operations),
     AL_WORKFLOW_TOOL(struct log_args),
-    .check = check_dates,
     .authorize = workflow_authorize,
-    .summarize = workflow_summarize,
+    .summary = "Show git log[path? of {path}]",
     .output_schema = output_schema,
 };
 
@@ -308,7 +260,8 @@ const struct al_tool al_tool_workflow_log = {
 #define TEXT_ROW(field, about) AL_STRING(struct log_args, field, about, .min_bytes = 1)
 
 static const struct al_param everyday_params[] = {
-    AL_STRING(struct log_args, range, "Revisions: A..B, A...B, \"A ^B\".", .flags = AL_PARAM_NAME),
+    AL_STRING(struct log_args, range, "Revisions: A..B, A...B, \"A ^B\".", .flags = AL_PARAM_NAME,
+              .check = al_arg_check_revisions),
     AL_BOOL(struct log_args, all, "All branches."),
     AL_EVERYDAY_PATHS_ROW(struct log_args, .min = 0),
     AL_STRING(struct log_args, author, NULL, .min_bytes = 1),
@@ -341,15 +294,7 @@ static int everyday_check(const void *p, struct al_error *err)
     if (args->follow && args->paths.count != 1)
         return al_failure_bad_args(err, "Give one file in paths, or leave out follow.",
                                    "follow takes exactly one path");
-    return args->range ? al_arg_check_revisions("range", args->range, err) : 0;
-}
-
-static int everyday_authorize(struct al_call *call, const void *p, struct al_error *err)
-{
-    const struct log_args *args = p;
-    al_auto(al_str_clear) struct al_str specs = AL_STR_INIT;
-
-    return al_repo_pathspecs(al_call_repo(call), &args->paths, al_call_budget(call), &specs, err);
+    return 0;
 }
 
 /**
@@ -655,5 +600,4 @@ const struct al_tool al_tool_everyday_log = {
     AL_EVERYDAY_TOOL(struct log_args),
     AL_EVERYDAY_PAGES,
     .check = everyday_check,
-    .authorize = everyday_authorize,
 };

@@ -141,10 +141,11 @@ static void add_summary(const struct merge_args *args, int message_bytes, struct
 static const struct al_param workflow_params[] = {
     AL_STRING(struct merge_args, branch, "What to merge; \"\" with abort.",
               .flags =
-                  AL_PARAM_REQUIRED | AL_PARAM_MAY_BE_ABSENT | AL_PARAM_EVERY_PATH | AL_PARAM_NAME),
-    AL_BOOL_AS(struct merge_args, no_ff, "noFf", "Always make a merge commit."),
+                  AL_PARAM_REQUIRED | AL_PARAM_MAY_BE_ABSENT | AL_PARAM_EVERY_PATH | AL_PARAM_NAME,
+              .unless = "abort"),
+    AL_BOOL_AS(struct merge_args, no_ff, "noFf", "Always make a merge commit.", .unless = "abort"),
     AL_BOOL(struct merge_args, abort, "Give up what is in progress."),
-    AL_STRING(struct merge_args, message, NULL),
+    AL_STRING(struct merge_args, message, NULL, .unless = "abort"),
     AL_WORKFLOW_CWD_ROW(struct merge_args),
 };
 
@@ -219,26 +220,9 @@ static void workflow_summarize(const void *p, struct al_str *out)
 
 /* clang-format off */
 static const char output_schema[] = AL_JSON({
-    "type": "object",
-    "properties": {
-        "success": {"type": "boolean"},
-        "message": {"type": "string"},
-        "conflicts": {"type": "array", "items": {"type": "string"}},
-        "fastForward": {"type": "boolean"}
-    },
-    "required": ["success", "message"]
+    "success": true, "message": "", "conflicts?": [""], "fastForward?": true
 });
 /* clang-format on */
-
-static void ignored(const void *p, struct al_ignored *out)
-{
-    const struct merge_args *args = p;
-
-    out->since = "abort is given";
-    al_ignored_add(out, args->abort && args->branch && *args->branch, "branch");
-    al_ignored_add(out, args->abort && args->no_ff, "noFf");
-    al_ignored_add(out, args->abort && args->message, "message");
-}
 
 static unsigned moves(const struct al_operation *operation)
 {
@@ -253,7 +237,6 @@ const struct al_tool al_tool_workflow_merge = {
     .check = workflow_check,
     .authorize = authorize,
     .affected_files = affected_files,
-    .ignored = ignored,
     .moves = moves,
     .keeps_staged = al_tool_keeps_staged,
     .summarize = workflow_summarize,

@@ -14,6 +14,7 @@
 #include "gitops/repo/remotes.h"
 #include "gitops/repo/repo.h"
 #include "gitops/transport/fetch.h"
+#include "guard/arg.h"
 #include "guard/url.h"
 #include "tool/resolved.h"
 #include "toolsets/everyday/everyday.h"
@@ -55,13 +56,6 @@ static void pull_clear(struct pull *pull)
     free(pull->head);
     free(pull->tracking);
     free(pull->name);
-}
-
-static int check(const void *p, struct al_error *err)
-{
-    const struct pull_args *args = p;
-
-    return al_transfer_check(args->remote, args->branch, err);
 }
 
 /* The branch at the remote is the one given, else the upstream, else the one of the same name. */
@@ -269,16 +263,16 @@ static const char *const rebase_hooks[] = { "pre-rebase", "post-checkout", "post
 #define EFFECTS                                                                                    \
     (AL_USES_NETWORK | AL_WRITES_REFS | AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_REWRITES_HISTORY)
 #define SHARED                                                                                     \
-    .name = "git_pull", .title = "Pull", .moves_branch = true, .check = check, .resolve = resolve, \
+    .name = "git_pull", .title = "Pull", .moves_branch = true, .resolve = resolve,                 \
     .preview = preview, .fetch = fetch, .moves_always = AL_MOVES_BRANCH | AL_MOVES_HEAD,           \
     .summarize = summarize, AL_TOOL_STRICTER(stricter)
 
 /* The toolset workflow. */
 
 static const struct al_param workflow_params[] = {
-    AL_TRANSFER_ROW_REMOTE(struct pull_args),
+    AL_TRANSFER_ROW_REMOTE(struct pull_args, .unless = NULL),
     AL_STRING(struct pull_args, branch, "Default: the one followed, else of the same name.",
-              .flags = AL_PARAM_NAME),
+              .flags = AL_PARAM_NAME, .check = al_arg_check_branch),
     AL_BOOL(struct pull_args, rebase, "Rebase instead of merge."),
     AL_WORKFLOW_CWD_ROW(struct pull_args),
 };
@@ -335,16 +329,8 @@ static const struct al_operation workflow_operations[] = {
 
 /* clang-format off */
 static const char output_schema[] = AL_JSON({
-    "type": "object",
-    "properties": {
-        "success": {"type": "boolean"},
-        "remote": {"type": "string"},
-        "message": {"type": "string"},
-        "rebased": {"type": "boolean"},
-        "filesUpdated": {"type": "integer"},
-        "conflicts": {"type": "array", "items": {"type": "string"}}
-    },
-    "required": ["success", "remote", "message"]
+    "success": true, "remote": "", "message": "", "rebased?": true, "filesUpdated?": 1,
+    "conflicts?": [""]
 });
 /* clang-format on */
 
@@ -362,7 +348,7 @@ const struct al_tool al_tool_workflow_pull = {
 
 static const struct al_param everyday_params[] = {
     AL_TRANSFER_ROW_ANY_REMOTE(struct pull_args),
-    AL_STRING(struct pull_args, branch, NULL, .flags = AL_PARAM_NAME),
+    AL_STRING(struct pull_args, branch, NULL, .flags = AL_PARAM_NAME, .check = al_arg_check_branch),
     AL_BOOL(struct pull_args, rebase, "Rebase instead of merge."),
     AL_EVERYDAY_WORKING_DIR_ROW(struct pull_args),
 };

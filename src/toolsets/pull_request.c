@@ -17,13 +17,6 @@ struct pr_args {
     AL_STRING(struct pr_args, template, "With {title} {commits} {files} {branch} {target}.",       \
               .max_bytes = AL_PULL_REQUEST_TEMPLATE_BYTES)
 
-static int check(const void *p, struct al_error *err)
-{
-    const struct pr_args *args = p;
-
-    return args->target ? al_arg_check_revision("target", args->target, err) : 0;
-}
-
 static int generate(struct al_call *call, const struct pr_args *args, bool prefers_origin,
                     size_t max_bytes, struct al_pull_request *pr, struct al_error *err)
 {
@@ -38,7 +31,8 @@ static int generate(struct al_call *call, const struct pr_args *args, bool prefe
 /* The toolset workflow. */
 
 static const struct al_param workflow_params[] = {
-    AL_STRING(struct pr_args, target, "Branch to merge into.", .flags = AL_PARAM_NAME),
+    AL_STRING(struct pr_args, target, "Branch to merge into.", .flags = AL_PARAM_NAME,
+              .check = al_arg_check_revision),
     TEMPLATE_ROW,
     AL_WORKFLOW_CWD_ROW(struct pr_args),
 };
@@ -63,25 +57,9 @@ static const struct al_operation workflow_operations[] = {
     { "generate_pr", NULL, AL_READS, workflow_execute, AL_ASKS_NEVER },
 };
 
-static void summarize(const void *p, struct al_str *out)
-{
-    const struct pr_args *args = p;
-
-    al_str_adds(out, "Describe a pull request");
-    if (args->target)
-        al_str_addf(out, " into %s", args->target);
-}
-
 /* clang-format off */
 static const char output_schema[] = AL_JSON({
-    "type": "object",
-    "properties": {
-        "title": {"type": "string"},
-        "body": {"type": "string"},
-        "commits": {"type": "integer"},
-        "filesChanged": {"type": "array", "items": {"type": "string"}}
-    },
-    "required": ["title", "body", "commits", "filesChanged"]
+    "title": "", "body": "", "commits": 1, "filesChanged": [""]
 });
 /* clang-format on */
 
@@ -91,15 +69,15 @@ const struct al_tool al_tool_workflow_generate_pr = {
     .about = "Write a pull request for the current branch.",
     AL_TOOL_ROWS(workflow_params, workflow_operations),
     AL_WORKFLOW_TOOL(struct pr_args),
-    .check = check,
-    .summarize = summarize,
+    .summary = "Describe a pull request[target? into {target}]",
     .output_schema = output_schema,
 };
 
 /* The toolset everyday. */
 
 static const struct al_param everyday_params[] = {
-    AL_STRING(struct pr_args, target, "Default: the default branch.", .flags = AL_PARAM_NAME),
+    AL_STRING(struct pr_args, target, "Default: the default branch.", .flags = AL_PARAM_NAME,
+              .check = al_arg_check_revision),
     TEMPLATE_ROW,
     AL_EVERYDAY_WORKING_DIR_ROW(struct pr_args),
 };
@@ -140,5 +118,4 @@ const struct al_tool al_tool_everyday_pr = {
     .about = "Write title and text of a pull request for the current branch.",
     AL_TOOL_ROWS(everyday_params, everyday_operations),
     AL_EVERYDAY_TOOL(struct pr_args),
-    .check = check,
 };

@@ -237,13 +237,6 @@ AL_WHEN(sends_tag, struct push_args, args->tag)
 /* A rule about a branch says nothing about tags, so they are an operation of their own. */
 AL_WHEN(sends_tags, struct push_args, args->tags && !args->force)
 
-static int check(const void *p, struct al_error *err)
-{
-    const struct push_args *args = p;
-
-    return al_transfer_check(args->remote, args->branch, err);
-}
-
 static int no_branch(struct al_call *call, const char *branch, struct al_error *err)
 {
     const struct al_location *at = &al_call_repo(call)->at;
@@ -313,7 +306,7 @@ static int check_seen(struct al_call *call, const struct al_remote *remote, cons
     if (tracking && al_ref_exists(&al_call_repo(call)->at, tracking))
         return 0;
     return al_failure_set(err, "git_fetch looks what is there now.",
-                          "'%s/%s' was never seen here, so it is not deleted", remote->name,
+                          "There is no '%s/%s' as last seen, so it is not deleted", remote->name,
                           branch);
 }
 
@@ -550,8 +543,9 @@ static const char *const always_by[] = { "branch", "address", NULL };
 /* The toolset workflow. */
 
 static const struct al_param workflow_params[] = {
-    AL_TRANSFER_ROW_REMOTE(struct push_args),
-    AL_STRING(struct push_args, branch, "Default: the current one.", .flags = AL_PARAM_BRANCH),
+    AL_TRANSFER_ROW_REMOTE(struct push_args, .unless = NULL),
+    AL_STRING(struct push_args, branch, "Default: the current one.", .flags = AL_PARAM_BRANCH,
+              .check = al_arg_check_branch),
     AL_BOOL(struct push_args, force, "Replace what was last seen there."),
     AL_BOOL_AS(struct push_args, set_upstream, "setUpstream", "Follow the remote's branch."),
     AL_WORKFLOW_CWD_ROW(struct push_args),
@@ -604,15 +598,7 @@ static const struct al_stricter workflow_stricter[] = {
 
 /* clang-format off */
 static const char output_schema[] = AL_JSON({
-    "type": "object",
-    "properties": {
-        "success": {"type": "boolean"},
-        "remote": {"type": "string"},
-        "message": {"type": "string"},
-        "branch": {"type": "string"},
-        "forced": {"type": "boolean"}
-    },
-    "required": ["success", "remote", "message"]
+    "success": true, "remote": "", "message": "", "branch?": "", "forced?": true
 });
 /* clang-format on */
 
@@ -622,7 +608,6 @@ const struct al_tool al_tool_workflow_push = {
     AL_TOOL_ROWS(workflow_params, workflow_operations),
     AL_WORKFLOW_TOOL(struct push_args),
     AL_TOOL_STRICTER(workflow_stricter),
-    .check = check,
     .output_schema = output_schema,
 };
 
@@ -630,10 +615,12 @@ const struct al_tool al_tool_workflow_push = {
 
 static const struct al_param everyday_params[] = {
     AL_TRANSFER_ROW_ANY_REMOTE(struct push_args),
-    AL_STRING(struct push_args, branch, "Default: the current one.", .flags = AL_PARAM_BRANCH),
+    AL_STRING(struct push_args, branch, "Default: the current one.", .flags = AL_PARAM_BRANCH,
+              .check = al_arg_check_branch),
     AL_BOOL(struct push_args, set_upstream, NULL),
     AL_BOOL(struct push_args, force, "Replace what was last seen there."),
-    AL_STRING(struct push_args, tag, "One tag alone.", .flags = AL_PARAM_NAME),
+    AL_STRING(struct push_args, tag, "One tag alone.", .flags = AL_PARAM_NAME,
+              .check = al_arg_check_branch),
     AL_BOOL(struct push_args, tags, "All tags too."),
     AL_BOOL(struct push_args, delete, "Delete the branch there."),
     AL_EVERYDAY_WORKING_DIR_ROW(struct push_args),
@@ -642,7 +629,6 @@ static const struct al_param everyday_params[] = {
 static int everyday_check(const void *p, struct al_error *err)
 {
     const struct push_args *args = p;
-    int r;
 
     if (args->delete &&!args->branch)
         return al_error_set(err, AL_ERR_BAD_ARGS, "branch is required with delete");
@@ -657,8 +643,7 @@ static int everyday_check(const void *p, struct al_error *err)
         return al_failure_bad_args(err, "Leave out force, or give the tag another name.",
                                    "force: a tag that is there is not moved, since others may have "
                                    "it");
-    r = args->tag ? al_arg_check_branch("tag", args->tag, err) : 0;
-    return r < 0 ? r : check(p, err);
+    return 0;
 }
 
 /* The first push of a session to each address and branch. */

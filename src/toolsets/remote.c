@@ -6,6 +6,7 @@
 #include "answer/place.h"
 #include "gitops/git_lock.h"
 #include "gitops/repo/remotes.h"
+#include "guard/arg.h"
 #include "guard/url.h"
 #include "tool/call.h"
 #include "toolsets/everyday/everyday.h"
@@ -27,34 +28,27 @@ AL_WHEN(is_list, struct remote_args, args->action == LIST)
 AL_WHEN(is_add, struct remote_args, args->action == ADD)
 AL_WHEN(is_rename, struct remote_args, args->action == RENAME)
 
-/* Every argument goes with its actions, and is required there. */
-static int check(const struct remote_args *args, bool strict, const char *new_name,
-                 struct al_error *err)
+/* Every argument is required with its actions. */
+static int check(const struct remote_args *args, const char *new_name, struct al_error *err)
 {
     const struct {
         const char *param, *value;
-        bool wanted, is_name;
+        bool wanted;
     } given[] = {
-        { "name", args->name, args->action != LIST, true },
-        { "url", args->url, args->action == ADD, false },
-        { new_name, args->new_name, args->action == RENAME, true },
+        { "name", args->name, args->action != LIST },
+        { "url", args->url, args->action == ADD },
+        { new_name, args->new_name, args->action == RENAME },
     };
     const char *action = actions[args->action].name;
-    int r = 0;
 
-    for (size_t i = 0; i < AL_COUNT(given) && r == 0; i++) {
+    for (size_t i = 0; i < AL_COUNT(given); i++) {
         if (given[i].wanted && !given[i].value)
             return al_error_set(err, AL_ERR_BAD_ARGS, "%s is required for %s", given[i].param,
                                 action);
-        if (strict && !given[i].wanted && given[i].value)
-            return al_error_set(err, AL_ERR_BAD_ARGS, "%s does not go with %s", given[i].param,
-                                action);
-        if (given[i].wanted && given[i].is_name)
-            r = al_remote_check_name(given[i].param, given[i].value, err);
-        else if (given[i].wanted && *given[i].value == '-') /* git would read it as an option */
-            r = al_error_set(err, AL_ERR_BAD_ARGS, "%s must not begin with '-'", given[i].param);
     }
-    return r;
+    if (args->action == ADD && *args->url == '-') /* git would read it as an option */
+        return al_error_set(err, AL_ERR_BAD_ARGS, "url must not begin with '-'");
+    return 0;
 }
 
 static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
@@ -139,16 +133,19 @@ static const struct al_param workflow_params[] = {
     AL_CHOICE(struct remote_args, action, "What to do.", .flags = AL_PARAM_REQUIRED,
               .choices = actions),
     AL_STRING(struct remote_args, name, "Remote, for all but list.",
-              .max_bytes = AL_PARAM_NAME_MAX_BYTES),
-    AL_STRING(struct remote_args, url, "Address, for add.", .max_bytes = AL_URL_MAX_BYTES),
+              .max_bytes = AL_PARAM_NAME_MAX_BYTES, .check = al_arg_check_branch,
+              .actions = "add remove rename"),
+    AL_STRING(struct remote_args, url, "Address, for add.", .max_bytes = AL_URL_MAX_BYTES,
+              .actions = "add"),
     AL_STRING_AS(struct remote_args, new_name, "newName", "New name, for rename.",
-                 .max_bytes = AL_PARAM_NAME_MAX_BYTES),
+                 .max_bytes = AL_PARAM_NAME_MAX_BYTES, .check = al_arg_check_branch,
+                 .actions = "rename"),
     AL_WORKFLOW_CWD_ROW(struct remote_args),
 };
 
 static int workflow_check(const void *p, struct al_error *err)
 {
-    return check(p, false, "newName", err);
+    return check(p, "newName", err);
 }
 
 static json_t *entry_of(const struct al_repo *repo, const char *name)
@@ -218,41 +215,11 @@ static const struct al_operation workflow_operations[] = {
 };
 
 /* clang-format off */
-static const char output_schema[] = AL_JSON({
-    "type": "object",
-    "properties": {
-        "remotes": {"type": "array", "items": {
-            "type": "object",
-            "properties": {
-                "name": {"type": "string"},
-                "fetchUrl": {"type": "string"},
-                "pushUrl": {"type": "string"}
-            },
-            "required": ["name", "fetchUrl", "pushUrl"]
-        }},
-        "message": {"type": "string"},
-        "name": {"type": "string"}
-    },
-    "anyOf": [
-        {"properties": {"remotes": {}}, "required": ["remotes"]},
-        {"properties": {"message": {}, "name": {}}, "required": ["message", "name"]}
-    ]
-});
+static const char output_schema[] = AL_JSON([
+    {"remotes": [{"name": "", "fetchUrl": "", "pushUrl": ""}]},
+    {"message": "", "name": ""}
+]);
 /* clang-format on */
-
-static void ignored(const void *p, struct al_ignored *out)
-{
-    static const char *const reasons[] = { [LIST] = "action is list",
-                                           [ADD] = "action is add",
-                                           [REMOVE] = "action is remove",
-                                           [RENAME] = "action is rename" };
-    const struct remote_args *args = p;
-
-    out->since = reasons[args->action];
-    al_ignored_add(out, args->name && args->action == LIST, "name");
-    al_ignored_add(out, args->url && args->action != ADD, "url");
-    al_ignored_add(out, args->new_name && args->action != RENAME, "newName");
-}
 
 /* What both tools have. */
 #define SHARED                                                                                     \
@@ -265,7 +232,6 @@ const struct al_tool al_tool_workflow_remote = {
     AL_TOOL_ROWS(workflow_params, workflow_operations),
     AL_WORKFLOW_TOOL(struct remote_args),
     .check = workflow_check,
-    .ignored = ignored,
     .output_schema = output_schema,
 };
 
@@ -273,15 +239,17 @@ const struct al_tool al_tool_workflow_remote = {
 
 static const struct al_param everyday_params[] = {
     AL_CHOICE(struct remote_args, action, NULL, .choices = actions),
-    AL_STRING(struct remote_args, name, NULL, .max_bytes = AL_PARAM_NAME_MAX_BYTES),
-    AL_STRING(struct remote_args, url, NULL, .max_bytes = AL_URL_MAX_BYTES),
-    AL_STRING(struct remote_args, new_name, NULL, .max_bytes = AL_PARAM_NAME_MAX_BYTES),
+    AL_STRING(struct remote_args, name, NULL, .max_bytes = AL_PARAM_NAME_MAX_BYTES,
+              .check = al_arg_check_branch, .actions = "add remove rename"),
+    AL_STRING(struct remote_args, url, NULL, .max_bytes = AL_URL_MAX_BYTES, .actions = "add"),
+    AL_STRING(struct remote_args, new_name, NULL, .max_bytes = AL_PARAM_NAME_MAX_BYTES,
+              .check = al_arg_check_branch, .actions = "rename"),
     AL_EVERYDAY_WORKING_DIR_ROW(struct remote_args),
 };
 
 static int everyday_check(const void *p, struct al_error *err)
 {
-    return check(p, true, "new_name", err);
+    return check(p, "new_name", err);
 }
 
 static void add_entry(const struct al_repo *repo, const char *name, struct al_str *text)

@@ -239,18 +239,6 @@ static const struct al_operation git_operations[] = {
     { "both", NULL, INDEX | AL_WRITES_WORKTREE, git_execute, AL_ASKS_BY_EFFECTS },
 };
 
-static void git_summarize(const void *p, struct al_str *out)
-{
-    const struct restore_args *args = p;
-
-    if (!args->staged)
-        al_str_addf(out, "Restore %zu file(s) to worktree", args->paths.count);
-    else if (!args->worktree)
-        al_str_addf(out, "Unstage %zu file(s)", args->paths.count);
-    else
-        al_str_addf(out, "Restore and unstage %zu file(s)", args->paths.count);
-}
-
 const struct al_tool al_tool_git_restore = {
     SHARED,
     .title = "Restore files",
@@ -258,7 +246,8 @@ const struct al_tool al_tool_git_restore = {
     AL_TOOL_ROWS(git_params, git_operations),
     AL_GIT_COMMON_OFFSETS(struct restore_args),
     .check = git_check,
-    .summarize = git_summarize,
+    .summary = "[!staged?Restore {#paths} file(s) to worktree]"
+               "[staged?[worktree?Restore and unstage][!worktree?Unstage] {#paths} file(s)]",
 };
 
 /* The toolset everyday. */
@@ -267,7 +256,8 @@ static const struct al_param everyday_params[] = {
     AL_EVERYDAY_PATHS_ROW(struct restore_args, .min = 0),
     AL_CHOSEN_ROW(struct restore_args),
     AL_BOOL(struct restore_args, staged, "Unstage, the file stays; with rev: both."),
-    AL_STRING(struct restore_args, rev, "Restore as it is there.", .flags = AL_PARAM_NAME),
+    AL_STRING(struct restore_args, rev, "Restore as it is there.", .flags = AL_PARAM_NAME,
+              .check = al_arg_check_revision),
     AL_EVERYDAY_WORKING_DIR_ROW(struct restore_args),
 };
 
@@ -281,7 +271,7 @@ static int everyday_check(const void *p, struct al_error *err)
     if (args->hunks.count && args->rev)
         return al_failure_bad_args(err, "git_restore with paths takes whole files from a revision.",
                                    "hunks and rev cannot be given together");
-    return args->rev ? al_arg_check_revision("rev", args->rev, err) : 0;
+    return 0;
 }
 
 static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
@@ -437,21 +427,6 @@ static const struct al_operation everyday_operations[] = {
     { "both", NULL, INDEX | AL_WRITES_WORKTREE, everyday_execute, AL_ASKS_UNLESS_SAVED },
 };
 
-static void everyday_summarize(const void *p, struct al_str *out)
-{
-    const struct restore_args *args = p;
-    const char *verb = args->rev ? "Restore" : args->staged ? "Unstage" : "Take back changes of";
-
-    if (args->hunks.count) {
-        al_str_adds(out, args->staged ? "Unstage " : "Take back ");
-        al_answer_add_counted(args->hunks.count, "hunk", "hunks", out);
-    } else {
-        al_chosen_summarize(verb, &args->paths, out);
-    }
-    if (args->rev)
-        al_str_addf(out, " as of '%s'", args->rev);
-}
-
 const struct al_tool al_tool_everyday_restore = {
     SHARED,
     .title = "Restore",
@@ -460,5 +435,7 @@ const struct al_tool al_tool_everyday_restore = {
     AL_EVERYDAY_TOOL(struct restore_args),
     .check = everyday_check,
     .resolve = resolve,
-    .summarize = everyday_summarize,
+    .summary = "[hunks?[staged?Unstage][!staged?Take back] {#hunks hunk}]"
+               "[!hunks?[rev?Restore][!rev?[staged?Unstage][!staged?Take back changes of]] {paths}]"
+               "[rev? as of '{rev}']",
 };

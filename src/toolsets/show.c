@@ -37,19 +37,15 @@ struct show_args {
 
 static const struct al_param git_params[] = {
     AL_STRING(struct show_args, commit, "What to show.",
-              .flags = AL_PARAM_HAS_DEFAULT | AL_PARAM_NAME, .default_str = "HEAD"),
-    AL_BOOL(struct show_args, stat, "As --stat."),
+              .flags = AL_PARAM_HAS_DEFAULT | AL_PARAM_NAME, .default_str = "HEAD",
+              .check = al_arg_check_revision),
+    AL_BOOL(struct show_args, stat, "As --stat.", .unless = "name_only"),
     AL_BOOL(struct show_args, name_only, "Names only; wins over stat."),
     AL_STRING(struct show_args, format, "As --format."),
-    AL_GIT_MAX_BYTES_ROW(struct show_args),
+    AL_GIT_MAX_BYTES_ROW(struct show_args, .unless = NULL),
     AL_GIT_TIMEOUT_ROW(struct show_args),
     AL_GIT_WORKING_DIR_ROW(struct show_args),
 };
-
-static int git_check(const void *p, struct al_error *err)
-{
-    return al_arg_check_revision("commit", ((const struct show_args *)p)->commit, err);
-}
 
 static int git_show(struct al_call *call, const void *p, struct al_result *result,
                     struct al_error *err)
@@ -75,28 +71,13 @@ static const struct al_operation git_operations[] = {
     { "show", NULL, AL_READS, git_show, AL_ASKS_BY_EFFECTS },
 };
 
-static void summarize(const void *p, struct al_str *out)
-{
-    al_str_addf(out, "Show commit %s", ((const struct show_args *)p)->commit);
-}
-
-static void ignored(const void *p, struct al_ignored *out)
-{
-    const struct show_args *args = p;
-
-    out->since = "name_only is given";
-    al_ignored_add(out, args->name_only && args->stat, "stat");
-}
-
 const struct al_tool al_tool_git_show = {
     .name = "git_show",
     .title = "Show a commit",
     .about = "Show one commit: author, date, message and changes.",
     AL_TOOL_ROWS(git_params, git_operations),
     AL_GIT_COMMON_OFFSETS(struct show_args),
-    .check = git_check,
-    .ignored = ignored,
-    .summarize = summarize,
+    .summary = "Show commit {commit}",
 };
 
 /* The toolset everyday. */
@@ -298,7 +279,8 @@ static void file_view_add_tag(const char *text, size_t len, struct al_str *out)
 #define TAG_MAX_BYTES 65536u
 
 static const struct al_param everyday_params[] = {
-    AL_STRING(struct show_args, rev, "Default: HEAD.", .flags = AL_PARAM_NAME),
+    AL_STRING(struct show_args, rev, "Default: HEAD.", .flags = AL_PARAM_NAME,
+              .check = al_arg_check_revision),
     AL_STRING(struct show_args, path, "A file or directory at that revision.",
               .flags = AL_PARAM_PATH),
     AL_STRING(struct show_args, lines, "Of the file, numbered: \"4,6\".", .max_bytes = 64),
@@ -322,18 +304,7 @@ static int everyday_check(const void *p, struct al_error *err)
     if (args->hunks && (args->stat || args->path))
         return al_failure_bad_args(err, "Leave out stat and path.",
                                    "hunks are of a commit, without stat and path");
-    if (args->rev && al_arg_check_revision("rev", args->rev, err) < 0)
-        return AL_ERR_BAD_ARGS;
     return al_lines_read(args->lines, &lines, err);
-}
-
-static int authorize(struct al_call *call, const void *p, struct al_error *err)
-{
-    const struct show_args *args = p;
-    al_auto(al_freep) char *path = NULL;
-
-    return args->path ? al_place_from_argument(al_call_repo(call), "path", args->path, &path, err)
-                      : 0;
 }
 
 static bool take_commit(void *payload, const struct al_logged *commit)
@@ -533,5 +504,4 @@ const struct al_tool al_tool_everyday_show = {
     AL_EVERYDAY_TOOL(struct show_args),
     AL_EVERYDAY_PAGES,
     .check = everyday_check,
-    .authorize = authorize,
 };

@@ -327,28 +327,6 @@ static void summarize_resolved(struct al_call *call, const void *args, struct al
     summarize(args, index, entry ? "the stashes of this worktree" : "ALL stashes", out);
 }
 
-/* Add the arguments that the command ignores.  `untracked` is the name of include_untracked in the
- * schema. */
-static void add_ignored(const void *p, const char *untracked, struct al_ignored *out)
-{
-    static const char *const reasons[] = {
-        [AL_STASH_COMMAND_PUSH] = "action is push",   [AL_STASH_COMMAND_POP] = "action is pop",
-        [AL_STASH_COMMAND_APPLY] = "action is apply", [AL_STASH_COMMAND_DROP] = "action is drop",
-        [AL_STASH_COMMAND_CLEAR] = "action is clear", [AL_STASH_COMMAND_LIST] = "action is list",
-        [AL_STASH_COMMAND_SHOW] = "action is show",
-    };
-    const struct al_stash_args *args = p;
-    bool pushes = args->action == AL_STASH_COMMAND_PUSH;
-
-    out->since = reasons[args->action];
-    al_ignored_add(out, args->message && !pushes, "message");
-    al_ignored_add(out, args->include_untracked && !pushes, untracked);
-    al_ignored_add(out,
-                   args->index.given && (pushes || args->action == AL_STASH_COMMAND_CLEAR ||
-                                         args->action == AL_STASH_COMMAND_LIST),
-                   "index");
-}
-
 /* What both tools have. */
 #define APPLIES (AL_WRITES_INDEX | AL_WRITES_WORKTREE)
 #define SHARED                                                                                     \
@@ -376,11 +354,11 @@ static const struct al_choice git_actions[] = {
 static const struct al_param git_params[] = {
     AL_CHOICE_AS(struct stash_args, stash.action, "action", "What to do.", .choices = git_actions,
                  .default_int = AL_STASH_COMMAND_PUSH),
-    AL_STRING_AS(struct stash_args, stash.message, "message", "For push."),
+    AL_STRING_AS(struct stash_args, stash.message, "message", "For push.", .actions = "push"),
     AL_INT_AS(struct stash_args, stash.index, "index", "Entry; default: 0, the newest.", .min = 0,
-              .max = INT32_MAX, .flags = AL_PARAM_MAX_HIDDEN),
+              .actions = "pop apply drop show", .max = INT32_MAX, .flags = AL_PARAM_MAX_HIDDEN),
     AL_BOOL_AS(struct stash_args, stash.include_untracked, "include_untracked",
-               "With push: untracked files too."),
+               "With push: untracked files too.", .actions = "push"),
     AL_GIT_TIMEOUT_ROW(struct stash_args),
     AL_GIT_WORKING_DIR_ROW(struct stash_args),
 };
@@ -454,18 +432,12 @@ static const struct al_operation git_operations[] = {
     { "clear", NULL, AL_WRITES_REFS | AL_DISCARDS_WORK, change, AL_ASKS_BY_EFFECTS },
 };
 
-static void git_ignored(const void *p, struct al_ignored *out)
-{
-    add_ignored(p, "include_untracked", out);
-}
-
 const struct al_tool al_tool_git_stash = {
     SHARED,
     .about = "Put uncommitted changes aside (push), bring them back (pop, apply), list, show, drop "
              "or clear.",
     AL_TOOL_ROWS(git_params, git_operations),
     AL_GIT_COMMON_OFFSETS(struct stash_args),
-    .ignored = git_ignored,
 };
 
 /* The toolset workflow. */
@@ -483,12 +455,13 @@ static const struct al_choice workflow_actions[] = {
 static const struct al_param workflow_params[] = {
     AL_CHOICE_AS(struct stash_args, stash.action, "action", "What to do.",
                  .choices = workflow_actions, .flags = AL_PARAM_REQUIRED),
-    AL_STRING_AS(struct stash_args, stash.message, "message", "Message of the entry (push)."),
+    AL_STRING_AS(struct stash_args, stash.message, "message", "Message of the entry (push).",
+                 .actions = "push"),
     AL_INT_AS(struct stash_args, stash.index, "index",
-              "Entry to pop, apply or drop; default: the newest, 0.", .min = 0, .max = INT32_MAX,
-              .flags = AL_PARAM_MAX_HIDDEN),
+              "Entry to pop, apply or drop; default: the newest, 0.", .min = 0,
+              .actions = "pop apply drop", .max = INT32_MAX, .flags = AL_PARAM_MAX_HIDDEN),
     AL_BOOL_AS(struct stash_args, stash.include_untracked, "includeUntracked",
-               "With push: untracked files too."),
+               "With push: untracked files too.", .actions = "push"),
     AL_WORKFLOW_CWD_ROW(struct stash_args),
 };
 
@@ -628,40 +601,14 @@ static const struct al_stricter stricter[] = {
 };
 
 /* clang-format off */
-static const char output_schema[] = AL_JSON({
-    "type": "object",
-    "properties": {
-        "stashed": {"type": "boolean"},
-        "applied": {"type": "boolean"},
-        "message": {"type": "string"},
-        "stashes": {"type": "array", "items": {
-            "type": "object",
-            "properties": {
-                "index": {"type": "integer"},
-                "message": {"type": "string"},
-                "branch": {"type": "string"},
-                "date": {"type": "string"}
-            },
-            "required": ["index", "message"]
-        }},
-        "dropped": {"type": "boolean"},
-        "index": {"type": "integer"},
-        "count": {"type": "integer"}
-    },
-    "anyOf": [
-        {"properties": {"stashed": {}, "message": {}}, "required": ["stashed", "message"]},
-        {"properties": {"applied": {}, "message": {}}, "required": ["applied", "message"]},
-        {"properties": {"stashes": {}}, "required": ["stashes"]},
-        {"properties": {"dropped": {}, "index": {}}, "required": ["dropped"]},
-        {"properties": {"count": {}}, "required": ["count"]}
-    ]
-});
+static const char output_schema[] = AL_JSON([
+    {"stashed": true, "message": ""},
+    {"applied": true, "message": ""},
+    {"stashes": [{"index": 1, "message": "", "branch?": "", "date?": ""}]},
+    {"dropped": true, "index?": 1},
+    {"count": 1}
+]);
 /* clang-format on */
-
-static void workflow_ignored(const void *p, struct al_ignored *out)
-{
-    add_ignored(p, "includeUntracked", out);
-}
 
 const struct al_tool al_tool_workflow_stash = {
     SHARED,
@@ -670,6 +617,5 @@ const struct al_tool al_tool_workflow_stash = {
     AL_TOOL_ROWS(workflow_params, workflow_operations),
     AL_WORKFLOW_TOOL(struct stash_args),
     AL_TOOL_STRICTER(stricter),
-    .ignored = workflow_ignored,
     .output_schema = output_schema,
 };

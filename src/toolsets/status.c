@@ -31,12 +31,6 @@ struct status_args {
     AL_GIT_COMMON_FIELDS;
 };
 
-static void summarize(const void *args, struct al_str *out)
-{
-    (void)args;
-    al_str_adds(out, "Show git status");
-}
-
 /* Note an operation in progress, and conflicts, for which neither form has a field. */
 static void note_operation(const struct al_call *call, size_t conflicts, struct al_result *result)
 {
@@ -51,7 +45,7 @@ static void note_operation(const struct al_call *call, size_t conflicts, struct 
 #define SHARED                                                                                     \
     .name = "git_status", .title = "Show status",                                                  \
     .about = "Show the branch and which files are staged, modified or untracked.",                 \
-    .summarize = summarize
+    .summary = "Show git status"
 
 /* The toolset git. */
 
@@ -209,15 +203,7 @@ static const struct al_operation workflow_operations[] = {
 
 /* clang-format off */
 static const char output_schema[] = AL_JSON({
-    "type": "object",
-    "properties": {
-        "branch": {"type": "string"},
-        "staged": {"type": "array", "items": {"type": "string"}},
-        "modified": {"type": "array", "items": {"type": "string"}},
-        "untracked": {"type": "array", "items": {"type": "string"}},
-        "clean": {"type": "boolean"}
-    },
-    "required": ["branch", "staged", "modified", "untracked", "clean"]
+    "branch": "", "staged": [""], "modified": [""], "untracked": [""], "clean": true
 });
 /* clang-format on */
 

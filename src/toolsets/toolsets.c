@@ -5,7 +5,7 @@
 
 #include "toolsets/commands/commands.h"
 #include "toolsets/everyday/everyday.h"
-#include "toolsets/files/files.h"
+#include "toolsets/files.h"
 #include "toolsets/git/git.h"
 #include "toolsets/parallel/parallel.h"
 #include "toolsets/readonly/readonly.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolsets/transfer.h"
 
+#include "answer/failure.h"
 #include "gitops/refs.h"
 #include "gitops/repo/known_remotes.h"
 #include "gitops/repo/repo.h"
@@ -9,11 +10,13 @@
 #include "guard/url.h"
 #include "toolsets/everyday/outcome.h"
 
-int al_transfer_check(const char *remote, const char *branch, struct al_error *err)
+int al_transfer_check_remote(const char *param, const char *name, struct al_error *err)
 {
-    int r = remote ? al_remote_check_name("remote", remote, err) : 0;
-
-    return r == 0 && branch ? al_arg_check_branch("branch", branch, err) : r;
+    if (strchr(name, ':') || *name == '/' || al_starts_with(name, "../"))
+        return al_failure_bad_args(err,
+                                   "git_remote lists the names; action add gives an address one.",
+                                   "%s: the name of a remote is meant, not an address", param);
+    return al_arg_check_branch(param, name, err);
 }
 
 static int check_addresses(const struct al_strv *addresses, struct al_error *err)

@@ -18,17 +18,18 @@ extern const struct al_tool al_tool_workflow_fetch, al_tool_everyday_fetch, al_t
 #define AL_DEFAULT_REMOTE "origin"
 
 /** The parameter row of the remote.  `T` is the tool's args struct. */
-#define AL_TRANSFER_ROW_REMOTE(T)                                                                  \
+#define AL_TRANSFER_ROW_REMOTE(T, ...)                                                             \
     AL_STRING(T, remote, NULL, .flags = AL_PARAM_HAS_DEFAULT, .default_str = AL_DEFAULT_REMOTE,    \
-              .max_bytes = AL_PARAM_NAME_MAX_BYTES)
+              .max_bytes = AL_PARAM_NAME_MAX_BYTES, .check = al_transfer_check_remote,             \
+              __VA_ARGS__)
 
 /** The same for one without a default. */
 #define AL_TRANSFER_ROW_ANY_REMOTE(T)                                                              \
-    AL_STRING(T, remote, NULL, .flags = AL_PARAM_NAME, .max_bytes = AL_PARAM_NAME_MAX_BYTES)
+    AL_STRING(T, remote, NULL, .flags = AL_PARAM_NAME, .max_bytes = AL_PARAM_NAME_MAX_BYTES,       \
+              .check = al_transfer_check_remote)
 
-/** Check the names of a remote and a branch.  Both may be NULL.  AL_ERR_BAD_ARGS for invalid
- * ones. */
-int al_transfer_check(const char *remote, const char *branch, struct al_error *err);
+/** Check the name of a remote.  An address is none, which the message says. */
+int al_transfer_check_remote(const char *param, const char *name, struct al_error *err);
 
 /** For `authorize`: check that the remote exists and that its addresses are allowed. */
 int al_transfer_authorize(struct al_call *call, const char *remote, struct al_error *err);

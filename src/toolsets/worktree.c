@@ -269,13 +269,16 @@ static const struct al_choice actions[] = {
 static const struct al_param params[] = {
     AL_CHOICE(struct worktree_args, action, "What to do.", .choices = actions, .default_int = LIST),
     AL_STRING(struct worktree_args, name, "Its name, one path component.", .flags = AL_PARAM_NAME,
-              .max_bytes = NAME_MAX_BYTES),
+              .max_bytes = NAME_MAX_BYTES, .check = al_worktree_check_name,
+              .actions = "add remove lock unlock"),
     AL_STRING(struct worktree_args, branch,
-              "With add: the branch; default: a new one of this name.", .flags = AL_PARAM_BRANCH),
-    AL_BOOL(struct worktree_args, create, "With add: make the branch."),
+              "With add: the branch; default: a new one of this name.", .flags = AL_PARAM_BRANCH,
+              .check = al_arg_check_branch, .actions = "add"),
+    AL_BOOL(struct worktree_args, create, "With add: make the branch.", .actions = "add"),
     AL_STRING(struct worktree_args, from, "Where the new branch begins; default: HEAD.",
-              .flags = AL_PARAM_NAME),
-    AL_STRING(struct worktree_args, reason, "Lock it, and why.", .max_bytes = REASON_MAX_BYTES),
+              .flags = AL_PARAM_NAME, .check = al_arg_check_revision, .actions = "add"),
+    AL_STRING(struct worktree_args, reason, "Lock it, and why.", .max_bytes = REASON_MAX_BYTES,
+              .actions = "add lock"),
     AL_PARALLEL_WORKING_DIR_ROW(struct worktree_args),
 };
 
@@ -289,42 +292,18 @@ AL_WHEN(is_add, struct worktree_args, is(args, ADD))
 AL_WHEN(is_lock, struct worktree_args, is(args, LOCK))
 AL_WHEN(is_unlock, struct worktree_args, is(args, UNLOCK))
 
-static int check_unused(const struct worktree_args *args, struct al_error *err)
-{
-    const struct {
-        const char *name;
-        bool given, fits;
-    } given[] = {
-        { "name", args->name, args->action != LIST },
-        { "branch", args->branch, args->action == ADD },
-        { "create", args->create, args->action == ADD },
-        { "from", args->from, args->action == ADD },
-        { "reason", args->reason, args->action == ADD || args->action == LOCK },
-    };
-
-    for (size_t i = 0; i < AL_COUNT(given); i++)
-        if (given[i].given && !given[i].fits)
-            return al_error_set(err, AL_ERR_BAD_ARGS, "%s: has no meaning with action %s",
-                                given[i].name, actions[args->action].name);
-    return 0;
-}
-
 static int check(const void *p, struct al_error *err)
 {
     const struct worktree_args *args = p;
-    int r = check_unused(args, err);
+    int r = 0;
 
-    if (r < 0 || args->action == LIST)
-        return r;
+    if (args->action == LIST)
+        return 0;
     if (!args->name)
         return al_error_set(err, AL_ERR_BAD_ARGS, "name: required with action %s",
                             actions[args->action].name);
-    r = al_worktree_check_name("name", args->name, err);
-    if (r == 0 && args->action == ADD)
-        r = al_arg_check_branch(args->branch ? "branch" : "name",
-                                args->branch ? args->branch : args->name, err);
-    if (r == 0 && args->from)
-        r = al_arg_check_revision("from", args->from, err);
+    if (args->action == ADD && !args->branch)
+        r = al_arg_check_branch("name", args->name, err);
     if (r == 0 && args->from && args->branch && !args->create)
         r = al_error_set(err, AL_ERR_BAD_ARGS,
                          "from: needs create, since branch names one that "
@@ -610,24 +589,6 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
     return 0;
 }
 
-static void summarize(const void *p, struct al_str *out)
-{
-    static const char *const verbs[] = {
-        [REMOVE] = "Remove", [LOCK] = "Lock", [UNLOCK] = "Unlock"
-    };
-    const struct worktree_args *args = p;
-
-    if (args->action == LIST)
-        al_str_adds(out, "List worktrees");
-    else if (args->action == ADD)
-        al_str_addf(out, "Make the worktree %s on the %sbranch %s", args->name,
-                    args->create ? "new " : "", args->branch);
-    else
-        al_str_addf(out, "%s the worktree %s", verbs[args->action], args->name);
-    if (args->from)
-        al_str_addf(out, " from %s", args->from);
-}
-
 const struct al_tool al_tool_git_worktree = {
     .name = "git_worktree",
     .title = "Worktrees",
@@ -643,5 +604,8 @@ const struct al_tool al_tool_git_worktree = {
     .preview = preview,
     .linked_worktree = linked_worktree,
     .moves_always = AL_MOVES_NAMED, /* only the branch that an add makes */
-    .summarize = summarize,
+    .summary =
+        "[action=list?List worktrees][action=add?Make][action=remove?Remove][action=lock?Lock]"
+        "[action=unlock?Unlock][!action=list? the worktree {name}]"
+        "[action=add? on the [create?new ]branch {branch}][from? from {from}]",
 };

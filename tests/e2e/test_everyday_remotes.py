@@ -261,11 +261,29 @@ class Push(Case):
         self.git("update-ref", "refs/heads/moved", self.here("HEAD~1"), cwd=self.hub)
         self.fails("ExecutionFailed", "is not what was seen there last", "git_push",
                    {"branch": "moved", "delete": True})
-        self.fails("ExecutionFailed", "was never seen here", "git_push",
-                   {"branch": "nowhere", "delete": True})
+        for gone in ("nowhere", "topic"):
+            self.fails("ExecutionFailed", f"There is no 'origin/{gone}' as last seen, so it is not "
+                       "deleted\ngit_fetch ", "git_push", {"branch": gone, "delete": True})
         for more in ({}, {"branch": "main", "force": True}, {"branch": "main", "tags": True},
                      {"branch": "main", "set_upstream": True}):
             self.fails("BadArgs", "delete", "git_push", {"delete": True} | more)
+
+    def test_address(self):
+        """git_pull, git_push, git_fetch, git_remote: an address is not the name of a remote"""
+        for address in (str(self.hub), "https://example.org/x.git", "git@example.org:x.git",
+                        "../hub.git"):
+            for tool in ("git_pull", "git_push", "git_fetch"):
+                self.fails("BadArgs", "remote: the name of a remote is meant, not an address\n"
+                           "git_remote lists the names; action add gives an address one.",
+                           tool, {"remote": address})
+
+    def test_gone(self):
+        """git_pull: of a branch that is gone there, the same name is not what was meant"""
+        self.git("push", "-q", "origin", "main:gone")
+        self.git("checkout", "-q", "--track", "origin/gone")
+        self.git("update-ref", "-d", "refs/heads/gone", cwd=self.hub)
+        self.assertIn("The remote has no branch 'gone'\n",
+                      self.fails("ExecutionFailed", "", "git_pull").text)
 
     def test_hooks(self):
         """git_push: pre-push does not run, and the result names it; what the remote says is shown"""
@@ -362,10 +380,10 @@ class Remote(Case):
     def test_refused(self):
         """git_remote: arguments without their action, names that are taken or not there"""
         for arguments, words in (
-                ({"name": "origin"}, "name does not go with list"),
+                ({"name": "origin"}, "name has no meaning for action list"),
                 ({"action": "add", "name": "x"}, "url is required for add"),
                 ({"action": "add", "url": "x"}, "name is required for add"),
-                ({"action": "remove", "name": "origin", "url": "x"}, "url does not go with remove"),
+                ({"action": "remove", "name": "origin", "url": "x"}, "url has no meaning for action remove"),
                 ({"action": "rename", "name": "origin"}, "new_name is required for rename"),
                 ({"action": "add", "name": "-x", "url": "x"}, "name"),
                 ({"action": "add", "name": "x", "url": "--upload-pack=x"}, "url must not begin"),

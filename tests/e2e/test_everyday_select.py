@@ -153,6 +153,10 @@ class Select(everyday.Case):
             self.fails("BadArgs", "is not there any more", tool,
                        {"hunks": [found["docs/new.md"], found["a5"]]}
                        | ({"message": "x"} if tool == "git_commit" else {}))
+            now = self.shown()
+            self.fails("BadArgs", f"; new files: docs/new.md: {now['docs/new.md']}, docs/other.md: "
+                       f"{now['docs/other.md']}\ngit_diff", tool,
+                       {"hunks": ["00000000"]} | ({"message": "x"} if tool == "git_commit" else {}))
 
     def test_refused(self):
         """what cannot both hold"""

@@ -226,6 +226,8 @@ class Series(everyday.Case):
         for arguments in ({"author": "A <a@b>"}, {"branch": "x"}, {"allow_empty": True}):
             self.fails("BadArgs", "into goes into a commit that is there", "git_commit",
                        {"into": "HEAD", "hunks": [ids["a20"]]} | arguments)
+        self.fails("BadArgs", "amend and into exclude each other\nLeave out amend: into HEAD changes "
+                   "the last commit.", "git_commit", {"into": "HEAD", "amend": True})
         self.git("stash", "-q", "-u")
         self.git("merge", "-q", "--no-edit", "side")
         merge = self.out("rev-parse", "HEAD").strip()

@@ -132,6 +132,8 @@ class Split(everyday.Case):
                 ([{"message": "one", "paths": ["a.txt"]}, one], "is in two parts"),
                 ([{"message": "one", "hunks": ["00000000"]}],
                  "hunk 00000000 is not there any more; the commit's hunks are: a.txt: "),
+                ([{"message": "one", "hunks": ["00000000"]}],
+                 "; git_show with hunks those of a commit."),
                 ([one, {"message": "two"}], "into[1] has no hunk of the commit"),
                 ([one, {"message": "two", "paths": ["c.txt"]}],
                  "into[1] has no hunk of the commit"),

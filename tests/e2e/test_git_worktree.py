@@ -49,9 +49,9 @@ class Worktrees(worktrees.Calls):
         for name in (".", "..", ".git", ".GIT", "-x", "a/b", "a b", "x" * 65, "ä", "a\nb", "git~1"):
             self.bad("name", "add", name, kind="BadArgs")
         self.bad("name", "add", kind="BadArgs")
-        self.bad("name: has no meaning", "list", "x", kind="BadArgs")
+        self.bad("name has no meaning", "list", "x", kind="BadArgs")
         self.bad("from: needs create", "add", "x", branch="b", **{"from": "HEAD"}, kind="BadArgs")
-        self.bad("branch: has no meaning", "remove", "x", branch="b", kind="BadArgs")
+        self.bad("branch has no meaning", "remove", "x", branch="b", kind="BadArgs")
         self.bad("reason: must be one line", "add", "x", reason="a\nb", kind="BadArgs")
         self.bad("begins with '.'", "add", ".hidden", kind="BadArgs")
         self.good("add", ".hidden", branch="hidden", create=True)

@@ -48,11 +48,11 @@ class Git(harness.Case):
 
     def test_branch_and_stash(self):
         """git_branch and git_stash"""
-        self.says("create, list_all, since delete is given", "git_branch",
+        self.says("list_all, create, since delete is given", "git_branch",
                   {"delete": "side", "create": "x", "list_all": True})
-        self.says("force_delete, delete, since rename is given", "git_branch",
+        self.says("delete, force_delete, since rename is given", "git_branch",
                   {"rename": "main", "new_name": "trunk", "force_delete": "x", "delete": "y"})
-        self.says("message, include_untracked, index, since action is list", "git_stash",
+        self.says("message, index, include_untracked, since action is list", "git_stash",
                   {"action": "list", "message": "m", "include_untracked": True, "index": 1})
 
     def test_nothing(self):

@@ -15,7 +15,7 @@ static json_t *seen(const struct al_toolset *toolset, const struct al_tool *tool
     al_json_set(entry, "description", al_json_string(tool->about));
     al_json_set(entry, "inputSchema", al_tool_schema(tool, &defaults));
     if (tool->output_schema)
-        al_json_set(entry, "outputSchema", json_loads(tool->output_schema, 0, NULL));
+        al_json_set(entry, "outputSchema", al_tool_output_schema(tool));
     al_json_set(entry, "annotations", al_tool_annotations(tool, true));
     return entry;
 }

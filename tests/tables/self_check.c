@@ -380,7 +380,7 @@ static char *operation_fault(const struct al_tool *tool, const struct al_operati
         return al_strdup("has no effects, or unknown ones");
     if (!op->execute)
         return al_strdup("does nothing");
-    if (!tool->summarize &&
+    if (!tool->summarize && !tool->summary &&
         ((op->effects & AL_DISCARDS_WORK) || al_effects_change_repository(op->effects)))
         return al_strdup("changes the repository, and the tool has no summary");
     return NULL;
@@ -403,12 +403,12 @@ static char *stricter_fault(const struct al_tool *tool, const struct al_stricter
 
 static char *output_fault(const char *text)
 {
-    al_auto(al_json_decrefp) json_t *schema = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-    const char *type = al_json_get_string(schema, "type");
+    al_auto(al_json_decrefp) json_t *example = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 
-    if (!type || strcmp(type, "object") != 0)
-        return al_strdup("has an output schema that is not JSON of type object");
-    return NULL;
+    return json_is_object(example) ||
+                   (json_is_array(example) && json_is_object(json_array_get(example, 0)))
+               ? NULL
+               : al_strdup("has an output schema that is no JSON object");
 }
 
 /* What needs a repository is for a tool that has one. */

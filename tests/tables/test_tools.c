@@ -78,6 +78,55 @@ static void every_default_passes_its_own_rules(void **state)
     }
 }
 
+static bool is_row(const struct al_tool *tool, const char *name)
+{
+    for (size_t i = 0; i < tool->nparams; i++)
+        if (!strcmp(tool->params[i].name, name))
+            return true;
+    return false;
+}
+
+static bool is_action(const struct al_tool *tool, const char *name)
+{
+    for (size_t i = 0; i < tool->nparams; i++)
+        for (const struct al_choice *c = tool->params[i].choices;
+             !strcmp(tool->params[i].name, "action") && c->name; c++)
+            if (!strcmp(c->name, name))
+                return true;
+    return false;
+}
+
+static void all_words_are(const struct al_tool *tool, const char *words,
+                          bool (*are)(const struct al_tool *tool, const char *name))
+{
+    al_auto(al_freep) char *copy = al_strdup(words ? words : "");
+    char *save = NULL;
+
+    for (char *w = strtok_r(copy, " ", &save); w; w = strtok_r(NULL, " ", &save))
+        assert_true(are(tool, w));
+}
+
+/* A summary is written with empty arguments, which looks every name up; the other rows that name
+ * rows and choices name such that there are. */
+static void every_name_in_a_row_is_one(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < all.count; i++) {
+        for (size_t j = 0; all.items[i]->tools[j]; j++) {
+            const struct al_tool *tool = all.items[i]->tools[j];
+            al_auto(al_freep) void *args = al_calloc(1, tool->args_size);
+            al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
+
+            if (tool->summary)
+                al_tool_write_summary(tool, args, &out);
+            for (size_t k = 0; k < tool->nparams; k++) {
+                all_words_are(tool, tool->params[k].actions, is_action);
+                all_words_are(tool, tool->params[k].unless, is_row);
+            }
+        }
+    }
+}
+
 static bool some_form_asks(const struct al_tool *tool, bool saves)
 {
     bool asks = al_tool_asks(tool, saves);
@@ -138,7 +187,7 @@ static json_t *listed(const struct al_tool *tool)
     al_json_set(entry, "description", al_json_string(tool->about));
     al_json_set(entry, "inputSchema", al_tool_schema(tool, &defaults));
     if (tool->output_schema)
-        al_json_set(entry, "outputSchema", json_loads(tool->output_schema, 0, NULL));
+        al_json_set(entry, "outputSchema", al_tool_output_schema(tool));
     al_json_set(entry, "annotations", al_tool_annotations(tool, true));
     return entry;
 }
@@ -189,6 +238,7 @@ int main(void)
         cmocka_unit_test(every_default_passes_its_own_rules),
         cmocka_unit_test(annotations_and_questions_agree),
         cmocka_unit_test(every_condition_is_said),
+        cmocka_unit_test(every_name_in_a_row_is_one),
         cmocka_unit_test(the_default_list_is_short),
         cmocka_unit_test(the_list_of_git_and_workflow_is_short),
     };

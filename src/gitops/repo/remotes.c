@@ -43,11 +43,6 @@ int al_remote_error(struct al_error *err, const char *remedy, const char *fmt, .
     return r;
 }
 
-int al_remote_check_name(const char *param, const char *name, struct al_error *err)
-{
-    return al_arg_check_branch(param, name, err);
-}
-
 /* Apply the user's own url.<base>.insteadOf: the longest prefix that matches is replaced.  NULL
  * when none matches. */
 static char *rewritten(const struct al_vetting *vetting, const char *url, const char *variable)

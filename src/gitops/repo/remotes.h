@@ -35,10 +35,6 @@ struct al_remote {
 
 void al_remote_clear(struct al_remote *remote);
 
-/** Check the name of a remote by the rules for branch names.  AL_ERR_BAD_ARGS names the parameter.
- */
-int al_remote_check_name(const char *param, const char *name, struct al_error *err);
-
 /**
  * Find a remote by its name.
  *

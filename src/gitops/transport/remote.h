@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* `git remote`.  The caller has checked names with al_remote_check_name(). */
+/* `git remote`.  The caller has checked names with al_arg_check_branch(). */
 #ifndef AL_GITOPS_TRANSPORT_REMOTE_H
 #define AL_GITOPS_TRANSPORT_REMOTE_H
 

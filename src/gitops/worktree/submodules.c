@@ -20,8 +20,8 @@
 #include "gitops/plumbing/revision.h"
 #include "gitops/repo/remotes.h"
 #include "gitops/run.h"
-#include "gitops/vet/vet.h"
 #include "gitops/worktree/beside.h"
+#include "guard/arg.h"
 #include "guard/gitdir.h"
 #include "guard/nofollow.h"
 #include "guard/text.h"
@@ -513,7 +513,7 @@ static void add_remotes(const struct al_repo *source, struct al_str *text)
         al_auto(al_strv_clear) struct al_strv urls = AL_STRV_INIT;
         al_auto(al_strv_clear) struct al_strv push_urls = AL_STRV_INIT;
 
-        if (al_remote_check_name("remote", name, NULL) < 0 || strpbrk(name, "\"\\") ||
+        if (al_arg_check_branch("remote", name, NULL) < 0 || strpbrk(name, "\"\\") ||
             !al_remote_addresses(source, name, &urls, &push_urls))
             continue;
         al_str_addf(text, "[remote \"%s\"]\n", name);

@@ -237,24 +237,6 @@ static const struct al_operation operations[] = {
     { "add", NULL, AL_WRITES_INDEX, execute, AL_ASKS_UNLESS_SAVED },
 };
 
-static void summarize(const void *p, struct al_str *out)
-{
-    const struct add_args *args = p;
-
-    if (args->hunks.count) {
-        al_str_adds(out, "Stage ");
-        al_answer_add_counted(args->hunks.count, "hunk", "hunks", out);
-        if (args->paths.count)
-            al_chosen_summarize(",", &args->paths, out);
-    } else if (args->all) {
-        al_str_adds(out, "Stage every change");
-    } else if (args->update && !args->paths.count) {
-        al_str_adds(out, "Stage every change of tracked files");
-    } else {
-        al_chosen_summarize("Stage", &args->paths, out);
-    }
-}
-
 static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
 {
     const struct al_strv *files;
@@ -277,5 +259,6 @@ const struct al_tool al_tool_everyday_add = {
     .authorize = authorize,
     .affected_files = affected_files,
     .preview = preview,
-    .summarize = summarize,
+    .summary = "Stage [hunks?{#hunks hunk}[paths?, {paths}]][!hunks?[all?every change][!all?"
+               "[paths?{paths}][!paths?[update?every change of tracked files]]]]",
 };

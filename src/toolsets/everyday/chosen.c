@@ -16,10 +16,10 @@
 #include "gitops/run.h"
 #include "guard/nofollow.h"
 #include "guard/text.h"
+#include "toolsets/everyday/everyday.h"
 #include "util/fs.h"
 
-#define NAMED_MAX     20
-#define SUMMARY_PATHS 3
+#define NAMED_MAX 20
 
 void al_chosen_clear(struct al_chosen *chosen)
 {
@@ -40,6 +40,8 @@ static int read_side(struct al_call *call, enum al_hunk_side side, struct al_hun
 /* What is more or larger is named by its path. */
 #define NEW_FILES_MAX 1000u
 #define NEW_FILE_MAX  5000000
+/* Of the names in an error. */
+#define NEW_NAMES_BYTES 600u
 
 void al_untracked_clear(struct al_untracked *files)
 {
@@ -193,6 +195,29 @@ int al_named_sort(struct al_call *call, const struct al_strv *hunks, const struc
     return r;
 }
 
+void al_everyday_complete_error(struct al_call *call, struct al_error *err)
+{
+    const struct al_tool *tool = al_call_tool(call);
+    al_auto(al_untracked_clear) struct al_untracked files = { .items = NULL };
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
+
+    al_failure_complete(call, err);
+    if (err->subject != AL_SUBJECT_HUNK ||
+        (tool != &al_tool_everyday_add && tool != &al_tool_everyday_commit) ||
+        al_untracked_read(call, NULL, NULL, &files, NULL) < 0 || !files.count)
+        return;
+    for (size_t i = 0; i < files.count; i++) {
+        al_auto(al_freep) char *shown = al_place(al_call_repo(call), files.items[i].path);
+
+        al_strv_addf(&names, "%s: %s", shown, files.items[i].id);
+    }
+    al_str_addf(&message, "%s; new files: ", err->message);
+    al_answer_add_items(&names, NEW_NAMES_BYTES, &message);
+    free(err->message);
+    err->message = al_str_detach(&message);
+}
+
 /* --- Chosen hunks --- */
 
 /* Say so if the missing hunk is on the other side, or no hunk of a tracked file. */
@@ -305,12 +330,6 @@ int al_chosen_show(struct al_call *call, const struct al_strv *ids, struct al_st
     int r = show_side(call, AL_HUNKS_STAGED, ids, out, err);
 
     return r < 0 ? r : show_side(call, AL_HUNKS_UNSTAGED, ids, out, err);
-}
-
-void al_chosen_summarize(const char *verb, const struct al_strv *paths, struct al_str *out)
-{
-    al_str_addf(out, "%s ", verb);
-    al_text_add_list(out, paths, SUMMARY_PATHS);
 }
 
 void al_chosen_add_names(const struct al_call *call, const struct al_strv *files,

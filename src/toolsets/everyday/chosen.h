@@ -86,9 +86,6 @@ void al_chosen_describe(const struct al_call *call, const struct al_chosen *chos
 int al_chosen_show(struct al_call *call, const struct al_strv *ids, struct al_str *out,
                    struct al_error *err);
 
-/** For `summarize`: append "<verb> a.c, b.c and 3 more". */
-void al_chosen_summarize(const char *verb, const struct al_strv *paths, struct al_str *out);
-
 /** Append a list of files, "a.c, b.c": at most 20 names, then "and 1,204 more".
  *
  * @param files  Absolute paths, or relative to the top. */

@@ -171,9 +171,9 @@ static const struct al_param params[] = {
     AL_BOOL(struct commit_args, all, "Every change, new files too.", .flags = AL_PARAM_EVERY_PATH),
     AL_BOOL(struct commit_args, amend, NULL),
     AL_STRING(struct commit_args, into, "Put it into this commit of the branch.",
-              .flags = AL_PARAM_NAME, .min_bytes = 1),
+              .flags = AL_PARAM_NAME, .min_bytes = 1, .check = al_arg_check_revision),
     AL_STRING(struct commit_args, branch, "Make it, and commit there.", .flags = AL_PARAM_BRANCH,
-              .min_bytes = 1),
+              .min_bytes = 1, .check = al_arg_check_branch),
     AL_OBJECTS(struct commit_args, commits, "Several at once, in order; all or none.", items_row,
                .min = 1, .max = COMMITS_MAX, .flags = AL_PARAM_EVERY_PATH),
     AL_STRING(struct commit_args, author, "Name <address>.", .max_bytes = 1024),
@@ -237,10 +237,11 @@ static int check_series(const struct commit_args *args, struct al_error *err)
                                 args->all || args->amend || args->into))
         return al_failure_bad_args(err, "Each item says what it has: message, hunks, paths, into.",
                                    "commits goes with branch and author only");
-    if (args->amend && (args->into || args->branch))
-        return al_failure_bad_args(err,
-                                   "git_switch with create makes a branch; into names the "
-                                   "commit to change.",
+    if (args->amend && args->into)
+        return al_failure_bad_args(err, "Leave out amend: into HEAD changes the last commit.",
+                                   "amend and into exclude each other");
+    if (args->amend && args->branch)
+        return al_failure_bad_args(err, "git_switch with create makes a branch.",
                                    "amend replaces the last commit of the current branch");
     if (args->into && (args->author || args->branch || args->allow_empty))
         return al_failure_bad_args(err, "Leave it out.",
@@ -250,9 +251,7 @@ static int check_series(const struct commit_args *args, struct al_error *err)
         if (r == 0)
             r = check_twice(&args->commits, i, err);
     }
-    if (r == 0 && args->into)
-        r = al_arg_check_revision("into", args->into, err);
-    return r < 0 || !args->branch ? r : al_arg_check_branch("branch", args->branch, err);
+    return r;
 }
 
 static int check(const void *p, struct al_error *err)
@@ -917,29 +916,6 @@ static const struct al_stricter stricter[] = {
     { "into", is_pushed, "for a commit that a remote-tracking branch has", 0 },
 };
 
-static void summarize(const void *p, struct al_str *out)
-{
-    const struct commit_args *args = p;
-
-    al_str_adds(out, args->amend ? "Amend the last commit" : "Commit");
-    if (args->commits.count)
-        al_str_addf(out, " %zu times", args->commits.count);
-    if (args->into)
-        al_str_addf(out, " into %s", args->into);
-    if (args->branch)
-        al_str_addf(out, " on branch %s", args->branch);
-    if (args->all)
-        al_str_adds(out, " with every change");
-    if (args->hunks.count) {
-        al_str_addc(out, ' ');
-        al_answer_add_counted(args->hunks.count, "hunk", "hunks", out);
-    }
-    if (args->paths.count)
-        al_chosen_summarize("", &args->paths, out);
-    if (args->message)
-        al_str_addf(out, ": %.*s", (int)strcspn(args->message, "\n"), args->message);
-}
-
 const struct al_tool al_tool_everyday_commit = {
     .name = "git_commit",
     .title = "Commit",
@@ -955,5 +931,7 @@ const struct al_tool al_tool_everyday_commit = {
     .preview = preview,
     .moves = moves,
     .keeps_staged = keeps_staged,
-    .summarize = summarize,
+    .summary = "[amend?Amend the last commit][!amend?Commit][commits? {#commits} times]"
+               "[into? into {into}][branch? on branch {branch}][all? with every change]"
+               "[hunks? {#hunks hunk}][paths? {paths}][message?: {^message}]",
 };

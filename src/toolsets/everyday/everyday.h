@@ -72,6 +72,10 @@ struct al_repo;
  * NULL.  Caller frees. */
 char *al_default_branch(const struct al_repo *repo);
 
+/** al_failure_complete(); where the id of a hunk is not there, with those of the new files if the
+ * tool takes them. */
+void al_everyday_complete_error(struct al_call *call, struct al_error *err);
+
 /* The last field, the last row and the settings of every tool.  `T` is the tool's args struct. */
 #define AL_EVERYDAY_FIELDS const char *working_dir
 #define AL_EVERYDAY_WORKING_DIR_ROW(T)                                                             \
@@ -79,7 +83,7 @@ char *al_default_branch(const struct al_repo *repo);
 #define AL_EVERYDAY_TOOL(T)                                                                        \
     .args_size = sizeof(T), .working_dir_offset = offsetof(T, working_dir), .is_terse = true,      \
     .takes_parent_paths = true, .saves_writes = true, .finish = al_answer_done,                    \
-    .words = AL_WORDS_EVERYDAY, .complete_error = al_failure_complete
+    .words = AL_WORDS_EVERYDAY, .complete_error = al_everyday_complete_error
 
 /* The same for a tool whose answer has pages: a member `struct al_page page` in the args struct,
  * AL_PAGE_ROWS(T) before the row of working_dir, and this beside AL_EVERYDAY_TOOL. */

@@ -29,7 +29,8 @@ struct grep_args {
 
 static const struct al_param params[] = {
     AL_STRING(struct grep_args, pattern, NULL, .flags = AL_PARAM_REQUIRED, .min_bytes = 1),
-    AL_STRING(struct grep_args, rev, "Default: the working tree.", .flags = AL_PARAM_NAME),
+    AL_STRING(struct grep_args, rev, "Default: the working tree.", .flags = AL_PARAM_NAME,
+              .check = al_arg_check_revision),
     AL_EVERYDAY_PATHS_ROW(struct grep_args, .min = 0),
     AL_BOOL(struct grep_args, ignore_case, NULL),
     AL_BOOL(struct grep_args, regex, "Extended regex, not plain text."),
@@ -49,15 +50,7 @@ static int check(const void *p, struct al_error *err)
     if (args->files_only && args->context.given)
         return al_failure_bad_args(err, "Leave out context, or files_only.",
                                    "context: with files_only no lines are shown");
-    return args->rev ? al_arg_check_revision("rev", args->rev, err) : 0;
-}
-
-static int authorize(struct al_call *call, const void *p, struct al_error *err)
-{
-    const struct grep_args *args = p;
-    al_auto(al_str_clear) struct al_str specs = AL_STR_INIT;
-
-    return al_repo_pathspecs(al_call_repo(call), &args->paths, al_call_budget(call), &specs, err);
+    return 0;
 }
 
 /** The matches while they are shown. */
@@ -201,5 +194,4 @@ const struct al_tool al_tool_everyday_grep = {
     AL_EVERYDAY_TOOL(struct grep_args),
     AL_EVERYDAY_PAGES,
     .check = check,
-    .authorize = authorize,
 };

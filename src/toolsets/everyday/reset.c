@@ -40,7 +40,8 @@ static const struct al_choice modes[] = {
 };
 
 static const struct al_param params[] = {
-    AL_STRING(struct reset_args, to, "Commit.", .flags = AL_PARAM_REQUIRED | AL_PARAM_NAME),
+    AL_STRING(struct reset_args, to, "Commit.", .flags = AL_PARAM_REQUIRED | AL_PARAM_NAME,
+              .check = al_arg_check_revision),
     AL_CHOICE(struct reset_args, mode, "What becomes of changes: unstaged, staged, kept, or lost.",
               .choices = modes, .default_int = AL_RESET_MIXED),
     AL_EVERYDAY_WORKING_DIR_ROW(struct reset_args),
@@ -54,11 +55,6 @@ static int mode_of(const void *p)
 AL_WHEN(is_soft, struct reset_args, mode_of(args) == AL_RESET_SOFT)
 AL_WHEN(is_mixed, struct reset_args, mode_of(args) == AL_RESET_MIXED)
 AL_WHEN(is_keep, struct reset_args, mode_of(args) == AL_RESET_KEEP)
-
-static int check(const void *p, struct al_error *err)
-{
-    return al_arg_check_revision("to", ((const struct reset_args *)p)->to, err);
-}
 
 static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
                    struct al_error *err)
@@ -257,17 +253,6 @@ static const struct al_stricter stricter[] = {
     { NULL, loses_pushed, "for commits that a remote-tracking branch has", 0 },
 };
 
-static void summarize(const void *p, struct al_str *out)
-{
-    static const char *const words[] = { [AL_RESET_SOFT] = "soft",
-                                         [AL_RESET_MIXED] = "mixed",
-                                         [AL_RESET_KEEP] = "keep",
-                                         [AL_RESET_HARD] = "hard" };
-
-    al_str_addf(out, "Reset the branch to '%s' (%s)", ((const struct reset_args *)p)->to,
-                words[mode_of(p)]);
-}
-
 const struct al_tool al_tool_everyday_reset = {
     .name = "git_reset",
     .title = "Reset",
@@ -276,12 +261,11 @@ const struct al_tool al_tool_everyday_reset = {
     AL_EVERYDAY_TOOL(struct reset_args),
     AL_TOOL_STRICTER(stricter),
     .moves_branch = true,
-    .check = check,
     .resolve = resolve,
     .authorize = authorize,
     .affected_files = affected_files,
     .changed_files = changed_files,
     .preview = preview,
     .moves_always = AL_MOVES_BRANCH,
-    .summarize = summarize,
+    .summary = "Reset the branch to '{to}' ({mode})",
 };

@@ -27,8 +27,9 @@ static const struct al_param params[] = {
             .bad_message = "branch is the name, and create says whether to make it: branch=NAME "
                            "create=true."),
     AL_STRING(struct switch_args, from, "Where create begins; default HEAD.",
-              .flags = AL_PARAM_NAME),
-    AL_STRING(struct switch_args, rev, "Commit to look at, on no branch.", .flags = AL_PARAM_NAME),
+              .flags = AL_PARAM_NAME, .check = al_arg_check_revision),
+    AL_STRING(struct switch_args, rev, "Commit to look at, on no branch.", .flags = AL_PARAM_NAME,
+              .check = al_arg_check_revision),
     AL_EVERYDAY_WORKING_DIR_ROW(struct switch_args),
 };
 
@@ -43,7 +44,6 @@ static const char heads[] = "refs/heads/";
 static int check(const void *p, struct al_error *err)
 {
     const struct switch_args *args = p;
-    int r = 0;
 
     if (args->create && args->branch && args->rev)
         return al_failure_bad_args(err, "from is where create begins a new branch.",
@@ -57,14 +57,9 @@ static int check(const void *p, struct al_error *err)
     if (args->from && !args->create)
         return al_failure_bad_args(err, "from is where create begins a new branch.",
                                    "from is given without create");
-    if (args->from)
-        r = al_arg_check_revision("from", args->from, err);
-    if (r < 0)
-        return r;
     if (args->create)
         return al_arg_check_branch("branch", args->branch, err);
-    return al_arg_check_revision(args->branch ? "branch" : "rev",
-                                 args->branch ? args->branch : args->rev, err);
+    return args->branch ? al_arg_check_revision("branch", args->branch, err) : 0;
 }
 
 /* The name without the remote in front; NULL: it begins with none. */
@@ -271,19 +266,6 @@ static const struct al_operation operations[] = {
     { "switch", NULL, SWITCHES, execute, AL_ASKS_UNLESS_SAVED },
 };
 
-static void summarize(const void *p, struct al_str *out)
-{
-    const struct switch_args *args = p;
-
-    if (args->rev)
-        al_str_addf(out, "Look at '%s'", args->rev);
-    else
-        al_str_addf(out, "%s '%s'", args->create ? "Make and switch to branch" : "Switch to",
-                    args->branch);
-    if (args->from)
-        al_str_addf(out, " from '%s'", args->from);
-}
-
 const struct al_tool al_tool_everyday_switch = {
     .name = "git_switch",
     .title = "Switch",
@@ -296,5 +278,6 @@ const struct al_tool al_tool_everyday_switch = {
     .changed_files = changed_files,
     .moves_always = AL_MOVES_HEAD | AL_MOVES_NEW,
     .keeps_staged = al_tool_keeps_staged,
-    .summarize = summarize,
+    .summary = "[rev?Look at '{rev}'][!rev?[create?Make and switch to branch][!create?Switch to]"
+               " '{branch}'][from? from '{from}']",
 };

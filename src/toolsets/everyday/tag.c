@@ -36,9 +36,11 @@ static const struct al_choice actions[] = {
 static const struct al_param params[] = {
     AL_CHOICE(struct tag_args, action, NULL, .choices = actions, .default_int = LIST),
     AL_STRING(struct tag_args, name, NULL, .flags = AL_PARAM_NAME | AL_PARAM_DELETED_TAG),
-    AL_STRING(struct tag_args, rev, NULL, .flags = AL_PARAM_NAME),
-    AL_STRING(struct tag_args, message, "Makes it annotated.", .min_bytes = 1),
-    AL_STRING(struct tag_args, pattern, NULL, .min_bytes = 1, .max_bytes = AL_PARAM_NAME_MAX_BYTES),
+    AL_STRING(struct tag_args, rev, NULL, .flags = AL_PARAM_NAME, .check = al_arg_check_revision,
+              .actions = "create"),
+    AL_STRING(struct tag_args, message, "Makes it annotated.", .min_bytes = 1, .actions = "create"),
+    AL_STRING(struct tag_args, pattern, NULL, .min_bytes = 1, .max_bytes = AL_PARAM_NAME_MAX_BYTES,
+              .actions = "list"),
     AL_EVERYDAY_WORKING_DIR_ROW(struct tag_args),
 };
 
@@ -54,33 +56,17 @@ static bool is_delete(const void *p)
 static int check(const void *p, struct al_error *err)
 {
     const struct tag_args *args = p;
-    const char *wrong = NULL;
-    int r;
-
-    if (args->pattern && args->action != LIST)
-        wrong = "pattern";
-    else if (args->name && args->action == LIST)
-        wrong = "name";
-    else if (args->rev && args->action != CREATE)
-        wrong = "rev";
-    else if (args->message && args->action != CREATE)
-        wrong = "message";
-    if (args->name && args->action == LIST && !args->pattern)
+    if (args->name && args->action == LIST)
         return al_failure_bad_args(err,
                                    "Give action create to make the tag, delete to remove it; "
                                    "pattern is what list takes.",
                                    "name has no meaning for action list");
-    if (wrong)
-        return al_failure_bad_args(err, "Leave it out, or give the action that has it.",
-                                   "%s has no meaning for action %s", wrong,
-                                   actions[args->action].name);
     if (args->action == LIST)
         return 0;
     if (!args->name)
         return al_failure_bad_args(err, "Give name.", "%s needs the name of the tag",
                                    actions[args->action].name);
-    r = al_arg_check_branch("name", args->name, err);
-    return r == 0 && args->rev ? al_arg_check_revision("rev", args->rev, err) : r;
+    return al_arg_check_branch("name", args->name, err);
 }
 
 static bool exists(const struct al_call *call, const char *name)
@@ -228,16 +214,6 @@ static unsigned git_locks(const struct al_operation *operation)
     return !strcmp(operation->name, "delete") ? AL_LOCK_PACKED_REFS : 0;
 }
 
-static void summarize(const void *p, struct al_str *out)
-{
-    const struct tag_args *args = p;
-
-    if (args->action == LIST)
-        al_str_adds(out, "List tags");
-    else
-        al_str_addf(out, "%s tag '%s'", args->action == CREATE ? "Create" : "Delete", args->name);
-}
-
 const struct al_tool al_tool_everyday_tag = {
     .name = "git_tag",
     .title = "Tags",
@@ -251,5 +227,6 @@ const struct al_tool al_tool_everyday_tag = {
     .affected_files = affected_files,
     .preview = preview,
     .git_locks = git_locks,
-    .summarize = summarize,
+    .summary = "[action=list?List tags][action=create?Create][action=delete?Delete]"
+               "[!action=list? tag '{name}']",
 };

@@ -21,7 +21,8 @@ struct add_args {
 };
 
 static const struct al_param params[] = {
-    AL_STRINGS(struct add_args, paths, "Ignored with all.", .flags = AL_PARAM_PATH),
+    AL_STRINGS(struct add_args, paths, "Ignored with all.", .flags = AL_PARAM_PATH,
+               .unless = "all update"),
     AL_BOOL(struct add_args, all, "All changes, new files too.", .flags = AL_PARAM_EVERY_PATH),
     AL_BOOL(struct add_args, update, "Tracked files only.", .flags = AL_PARAM_EVERY_PATH),
     AL_GIT_TIMEOUT_ROW(struct add_args),
@@ -130,28 +131,6 @@ static const struct al_operation operations[] = {
     { "add", NULL, AL_WRITES_INDEX, execute, AL_ASKS_BY_EFFECTS },
 };
 
-static void summarize(const void *p, struct al_str *out)
-{
-    const struct add_args *args = p;
-
-    if (args->all) {
-        al_str_adds(out, "Stage all changes");
-    } else if (args->update) {
-        al_str_adds(out, "Stage modified/deleted files");
-    } else {
-        al_str_addf(out, "Stage %zu file(s): ", args->paths.count);
-        al_text_add_list(out, &args->paths, SUMMARY_FILES);
-    }
-}
-
-static void ignored(const void *p, struct al_ignored *out)
-{
-    const struct add_args *args = p;
-
-    out->since = args->all ? "all is given" : "update is given";
-    al_ignored_add(out, (args->all || args->update) && args->paths.count, "paths");
-}
-
 const struct al_tool al_tool_git_add = {
     .name = "git_add",
     .title = "Stage files",
@@ -162,6 +141,6 @@ const struct al_tool al_tool_git_add = {
     .authorize = authorize,
     .affected_files = affected_files,
     .preview = preview,
-    .ignored = ignored,
-    .summarize = summarize,
+    .summary = "Stage [all?all changes][!all?[update?modified/deleted files]"
+               "[!update?{#paths} file(s): {paths:2}]]",
 };

@@ -30,9 +30,9 @@ extern const struct al_tool al_tool_git_stash;
 #define AL_GIT_WORKING_DIR_ROW(T)                                                                  \
     AL_STRING(T, working_dir, "Where git runs.", .flags = AL_PARAM_NAME,                           \
               .max_bytes = AL_PARAM_PATH_MAX_BYTES)
-#define AL_GIT_MAX_BYTES_ROW(T)                                                                    \
+#define AL_GIT_MAX_BYTES_ROW(T, ...)                                                               \
     AL_INT(T, max_bytes, "Cap of the output.", .flags = AL_PARAM_MAX_BYTES, .min = 1,              \
-           .max = 5000000)
+           .max = 5000000, __VA_ARGS__)
 
 /* The fields of these rows. */
 #define AL_GIT_COMMON_FIELDS                                                                       \

@@ -20,19 +20,19 @@ struct compare_args {
 static const struct al_param params[] = {
     AL_STRINGS(struct compare_args, branches,
                "Default: those that worktrees have checked out, else all that are not in into.",
-               .flags = AL_PARAM_NAME, .max = AL_COMPARE_BRANCHES_MAX),
+               .flags = AL_PARAM_NAME, .max = AL_COMPARE_BRANCHES_MAX,
+               .check = al_landing_check_name),
     AL_STRING(struct compare_args, into, "What they land in; default: the default branch.",
-              .flags = AL_PARAM_NAME),
+              .flags = AL_PARAM_NAME, .check = al_landing_check_name),
     AL_PARALLEL_WORKING_DIR_ROW(struct compare_args),
 };
 
 static int check(const void *p, struct al_error *err)
 {
     const struct compare_args *args = p;
-    int r = args->into ? al_landing_check_name("into", args->into, err) : 0;
+    int r = 0;
 
     for (size_t i = 0; r == 0 && i < args->branches.count; i++) {
-        r = al_landing_check_name("branches", args->branches.items[i], err);
         for (size_t j = 0; r == 0 && j < i; j++)
             if (!strcmp(args->branches.items[i], args->branches.items[j]))
                 r = al_error_set(err, AL_ERR_BAD_ARGS, "branches has a name twice");

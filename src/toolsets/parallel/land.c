@@ -33,8 +33,10 @@ static const struct al_choice strategies[] = {
 
 static const struct al_param params[] = {
     AL_STRING(struct land_args, branch, "The branch to land.",
-              .flags = AL_PARAM_REQUIRED | AL_PARAM_NAME, .min_bytes = 1),
-    AL_STRING(struct land_args, into, "Default: the default branch.", .flags = AL_PARAM_BRANCH),
+              .flags = AL_PARAM_REQUIRED | AL_PARAM_NAME, .min_bytes = 1,
+              .check = al_landing_check_name),
+    AL_STRING(struct land_args, into, "Default: the default branch.", .flags = AL_PARAM_BRANCH,
+              .check = al_landing_check_name),
     AL_CHOICE(struct land_args, strategy,
               "merge: a merge commit; squash: one commit; rebase: new commits on top; ff: only if "
               "nothing has to be made.",
@@ -46,11 +48,9 @@ static const struct al_param params[] = {
 static int check(const void *p, struct al_error *err)
 {
     const struct land_args *args = p;
-    int r = al_landing_check_name("branch", args->branch, err);
+    int r = 0;
 
-    if (r == 0 && args->into)
-        r = al_landing_check_name("into", args->into, err);
-    if (r == 0 && args->message && !args->message[strspn(args->message, " \t\r\n")])
+    if (args->message && !args->message[strspn(args->message, " \t\r\n")])
         r = al_error_set(err, AL_ERR_BAD_ARGS, "message is empty");
     if (r == 0 && args->message &&
         (args->strategy == AL_LAND_REBASE || args->strategy == AL_LAND_FF))
@@ -355,15 +355,6 @@ static const struct al_operation operations[] = {
     { "land", NULL, WITH_FILES, execute, AL_ASKS_ALWAYS },
 };
 
-static void summarize(const void *p, struct al_str *out)
-{
-    const struct land_args *args = p;
-
-    al_str_addf(out, "Land branch '%s'", args->branch);
-    if (args->into)
-        al_str_addf(out, " into '%s'", args->into);
-}
-
 static void summarize_resolved(struct al_call *call, const void *p, struct al_str *out)
 {
     const struct al_landing *landing = al_call_tool_data(call);
@@ -394,6 +385,6 @@ const struct al_tool al_tool_parallel_land = {
     .preview = preview,
     .changed_files = changed_files,
     .always_by = always_by,
-    .summarize = summarize,
+    .summary = "Land branch '{branch}'[into? into '{into}']",
     .summarize_resolved = summarize_resolved,
 };

@@ -222,13 +222,6 @@ static const struct al_operation operations[] = {
     OP("ls_files", is_ls_files), OP("rev_parse", NULL),
 };
 
-static void summarize(const void *p, struct al_str *out)
-{
-    const struct git_args *args = p;
-
-    al_str_addf(out, "Read with git %s in %s", name_of(args), args->repo);
-}
-
 static const char output_schema[] =
     "{\"type\":\"object\",\"properties\":{"
     "\"op\":{\"type\":\"string\"},"
@@ -254,7 +247,7 @@ const struct al_tool al_tool_readonly_git = {
     .working_dir_offset = offsetof(struct git_args, repo),
     .check = check,
     .authorize = authorize,
-    .summarize = summarize,
+    .summary = "Read with git {op} in {repo}",
     .complete_error = reword,
     .output_schema = output_schema,
 };

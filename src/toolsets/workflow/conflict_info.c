@@ -53,29 +53,10 @@ static const struct al_operation operations[] = {
     { "conflict_info", NULL, AL_READS, execute, AL_ASKS_NEVER },
 };
 
-static void summarize(const void *args, struct al_str *out)
-{
-    (void)args;
-    al_str_adds(out, "Show conflicts");
-}
-
 /* clang-format off */
 static const char output_schema[] = AL_JSON({
-    "type": "object",
-    "properties": {
-        "hasConflicts": {"type": "boolean"},
-        "files": {"type": "array", "items": {
-            "type": "object",
-            "properties": {
-                "path": {"type": "string"},
-                "oursContent": {"type": "string"},
-                "theirsContent": {"type": "string"},
-                "markers": {"type": "string"}
-            },
-            "required": ["path", "markers"]
-        }}
-    },
-    "required": ["hasConflicts", "files"]
+    "hasConflicts": true,
+    "files": [{"path": "", "oursContent?": "", "theirsContent?": "", "markers": ""}]
 });
 /* clang-format on */
 
@@ -85,6 +66,6 @@ const struct al_tool al_tool_workflow_conflict_info = {
     .about = "Show files in conflict; one side absent: deleted there, both: no text or too large.",
     AL_TOOL_ROWS(params, operations),
     AL_WORKFLOW_TOOL(struct conflict_info_args),
-    .summarize = summarize,
+    .summary = "Show conflicts",
     .output_schema = output_schema,
 };

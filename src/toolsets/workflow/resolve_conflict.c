@@ -92,27 +92,9 @@ static const struct al_operation operations[] = {
       AL_ASKS_ALWAYS },
 };
 
-static void summarize(const void *p, struct al_str *out)
-{
-    static const char *const words[] = {
-        [AL_RESOLVE_OURS] = "our side",
-        [AL_RESOLVE_THEIRS] = "their side",
-        [AL_RESOLVE_CONTENT] = "new content",
-    };
-    const struct resolve_args *args = p;
-
-    al_str_addf(out, "Resolve the conflict in %s with %s", args->path, words[args->strategy]);
-}
-
 /* clang-format off */
 static const char output_schema[] = AL_JSON({
-    "type": "object",
-    "properties": {
-        "resolved": {"type": "boolean"},
-        "path": {"type": "string"},
-        "strategy": {"type": "string", "enum": ["ours", "theirs", "content"]}
-    },
-    "required": ["resolved", "path", "strategy"]
+    "resolved": true, "path": "", "strategy": "ours|theirs|content"
 });
 /* clang-format on */
 
@@ -126,6 +108,7 @@ const struct al_tool al_tool_workflow_resolve_conflict = {
     .authorize = authorize,
     .affected_files = affected_files,
     .preview = preview,
-    .summarize = summarize,
+    .summary = "Resolve the conflict in {path} with [strategy=ours?our side]"
+               "[strategy=theirs?their side][strategy=content?new content]",
     .output_schema = output_schema,
 };

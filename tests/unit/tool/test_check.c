@@ -48,10 +48,10 @@ static void the_tool_itself(void **state)
     tool = sound_tool();
     tool.output_schema = "{\"type\":\"object\"}";
     finds(&tool, NULL);
-    tool.output_schema = "{\"type\":\"string\"}";
-    finds(&tool, "tool 'sample_tool-1' has an output schema that is not JSON of type object");
+    tool.output_schema = "[\"string\"]";
+    finds(&tool, "tool 'sample_tool-1' has an output schema that is no JSON object");
     tool.output_schema = "{\"type\":\"object\"";
-    finds(&tool, "tool 'sample_tool-1' has an output schema that is not JSON of type object");
+    finds(&tool, "tool 'sample_tool-1' has an output schema that is no JSON object");
 }
 
 static void a_tool_without_a_repository(void **state)
