@@ -102,25 +102,33 @@ static int spawn_pager(const char *command, bool at_end, int in_fd, int out_fd, 
     return -r;
 }
 
-void al_pager_start(struct al_pager *pager, bool at_end)
+/* Start a pager on `fd`.  Returns the write end of the pipe to it; -1: there is no pager. */
+static int open_pager(int fd, bool at_end, pid_t *ret_pid)
 {
-    const char *command = pager_command(STDOUT_FILENO);
+    const char *command = pager_command(fd);
     al_auto(al_closep) int in_fd = -1;
-    al_auto(al_closep) int out_fd = -1;
     int fds[2];
 
     if (!command || pipe2(fds, O_CLOEXEC) < 0)
-        return;
+        return -1;
     in_fd = fds[0];
-    out_fd = fds[1];
-    if (spawn_pager(command, at_end, in_fd, STDOUT_FILENO, &pager->pid) < 0) {
-        pager->pid = -1;
-        return;
+    if (spawn_pager(command, at_end, in_fd, fd, ret_pid) < 0) {
+        *ret_pid = -1;
+        al_close(al_take_fd(&fds[1]));
     }
+    return fds[1];
+}
+
+void al_pager_start(struct al_pager *pager, bool at_end)
+{
+    al_auto(al_closep) int pipe_fd = open_pager(STDOUT_FILENO, at_end, &pager->pid);
+
+    if (pipe_fd < 0)
+        return;
     (void)signal(SIGINT, SIG_IGN); /* only the pager handles Ctrl-C */
     (void)signal(SIGPIPE, SIG_IGN);
     (void)fflush(stdout);
-    if (dup2(out_fd, STDOUT_FILENO) < 0)
+    if (dup2(pipe_fd, STDOUT_FILENO) < 0)
         al_pager_end(pager);
 }
 
@@ -142,26 +150,11 @@ void al_pager_end(struct al_pager *pager)
     pager->pid = -1;
 }
 
-/* Start a pager on `fd`.  Returns the write end of the pipe to it; -1: there is no pager. */
-static int open_pager(int fd, pid_t *ret_pid)
-{
-    const char *command = pager_command(fd);
-    al_auto(al_closep) int in_fd = -1;
-    int fds[2];
-
-    if (!command || pipe2(fds, O_CLOEXEC) < 0)
-        return -1;
-    in_fd = fds[0];
-    if (spawn_pager(command, false, in_fd, fd, ret_pid) < 0)
-        al_close(al_take_fd(&fds[1]));
-    return fds[1];
-}
-
 void al_pager_show(int fd, const char *text, size_t len)
 {
     struct sigaction ignore = { .sa_handler = SIG_IGN }, old;
     pid_t pid = -1;
-    int pipe_fd = open_pager(fd, &pid);
+    int pipe_fd = open_pager(fd, false, &pid);
 
     if (pipe_fd < 0) {
         (void)al_write_all(fd, text, len);

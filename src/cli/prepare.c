@@ -48,56 +48,9 @@ static json_t *word_value(const json_t *schema, const char *text)
 {
     json_t *value = NULL;
 
-    if (!allows(schema, "string"))
+    if (!allows(schema, "string") && !isspace((unsigned char)*text))
         value = json_loads(text, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
     return value ? value : al_json_string(text);
-}
-
-/* Go from "object.member" to the member: its schema, name and place.  NULL: it is none. */
-static const json_t *go_to_member(const json_t *properties, const char **name, json_t **arguments)
-{
-    const char *dot = strchr(*name, '.');
-    al_auto(al_freep) char *object = dot ? al_strndup(*name, (size_t)(dot - *name)) : NULL;
-    const json_t *schema =
-        dot ? json_object_get(json_object_get(json_object_get(properties, object), "properties"),
-                              dot + 1)
-            : NULL;
-
-    if (!schema)
-        return NULL;
-    if (!json_object_get(*arguments, object))
-        al_json_set(*arguments, object, al_json_object());
-    *arguments = json_object_get(*arguments, object);
-    *name = dot + 1;
-    return json_is_object(*arguments) ? schema : NULL;
-}
-
-/* Add one argument.  A list takes one item from each word; numbers, booleans and objects are JSON;
- * a value that is not what the schema says stays a string, and the server reports it. */
-static int arguments_add_defined(const struct al_tool *tool, const char *name, const char *text,
-                                 json_t *arguments, struct al_error *err)
-{
-    const json_t *properties = json_object_get(tool->definition->input_schema, "properties");
-    const json_t *schema = json_object_get(properties, name);
-    json_t *given;
-
-    if (!schema)
-        schema = go_to_member(properties, &name, &arguments);
-    if (!schema)
-        return unknown_option(tool, properties, name, err);
-    given = json_object_get(arguments, name);
-    if (!allows(schema, "array")) {
-        if (given)
-            return al_error_set(err, AL_ERR_BAD_ARGS, "%s is given twice", name);
-        al_json_set(arguments, name, word_value(schema, text));
-        return 0;
-    }
-    if (!given)
-        al_json_set(arguments, name, al_json_array());
-    given = json_object_get(arguments, name);
-    if (json_is_array(given)) /* otherwise the server reports it */
-        al_json_append(given, word_value(json_object_get(schema, "items"), text));
-    return 0;
 }
 
 #define ARGUMENTS_MAX_BYTES (10u << 20)
@@ -186,125 +139,84 @@ static size_t name_of(const char *word)
     return isalpha((unsigned char)word[0]) && word[len] == '=' ? len : 0;
 }
 
-static const struct al_param *find_row(const struct al_param *rows, size_t nrows, const char *name)
+/* The member of this name, or for a tool of airlock's in any spelling that it takes; NULL: none. */
+static const char *find_name(const struct al_tool *tool, const json_t *members, const char *name)
 {
-    for (size_t i = 0; i < nrows; i++)
-        if (al_param_is_called(&rows[i], name))
-            return &rows[i];
-    return NULL;
-}
-
-/* The row of "name", or of "object.name" with its object; NULL: there is none. */
-static const struct al_param *find_param(const struct al_tool *tool, const char *name,
-                                         const struct al_param **ret_object)
-{
-    const char *dot = strchr(name, '.');
-    al_auto(al_freep) char *first = dot ? al_strndup(name, (size_t)(dot - name)) : NULL;
-    const struct al_param *row = find_row(tool->params, tool->nparams, first ? first : name);
-
-    *ret_object = NULL;
-    if (!dot || !row)
-        return row;
-    if (row->type != AL_TYPE_OBJECT)
-        return NULL;
-    *ret_object = row;
-    return find_row(row->object->params, row->object->nparams, dot + 1);
-}
-
-static int unknown_name(const struct al_tool *tool, const char *name, struct al_error *err)
-{
-    struct al_nearest nearest = { .word = name };
-
-    for (size_t i = 0; i < tool->nparams; i++)
-        al_nearest_offer(&nearest, tool->params[i].name);
-    return al_error_set(err, AL_ERR_BAD_ARGS,
-                        "%s has no parameter '%s'; %s%s%sairlock tools %s lists them", tool->name,
-                        name, nearest.found ? "did you mean " : "",
-                        nearest.found ? nearest.found : "", nearest.found ? "? " : "", tool->name);
-}
-
-/* A value that does not fit the type stays a string, and the decoder reports it. */
-static json_t *value_of(const struct al_param *param, const char *text)
-{
-    char *end = NULL;
-    long long number;
-
-    if (param->type == AL_TYPE_BOOL && (!strcmp(text, "true") || !strcmp(text, "false")))
-        return al_json_bool(*text == 't');
-    errno = 0;
-    if (param->type == AL_TYPE_INT && *text && !isspace((unsigned char)*text)) {
-        number = strtoll(text, &end, 10);
-        if (errno == 0 && !*end)
-            return al_json_int(number);
-    }
-    if (param->type == AL_TYPE_OBJECT || param->type == AL_TYPE_OBJECTS) {
-        json_t *object = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-
-        if (object)
-            return object;
-    }
-    return al_json_string(text);
-}
-
-/* The member of `arguments` that holds the parameter, in any accepted spelling; NULL: not given. */
-static const char *given_name(const struct al_param *param, json_t *arguments)
-{
-    const char *name;
+    const char *at;
     json_t *value;
 
-    json_object_foreach(arguments, name, value)
+    json_object_foreach((json_t *)members, at, value)
     {
-        if (al_param_is_called(param, name))
-            return name;
+        if (!strcmp(at, name) ||
+            (!tool->definition && al_param_is_called(&(struct al_param){ .name = at }, name)))
+            return at;
     }
     return NULL;
 }
 
-/* The object that a member goes into, made if there is none; NULL: the argument of that name is no
- * object, which the decoder reports. */
-static json_t *object_of(const struct al_param *object, json_t *arguments)
+static json_t *properties_of(const json_t *schema)
 {
-    const char *given = given_name(object, arguments);
-
-    if (!given)
-        al_json_set(arguments, object->name, al_json_object());
-    arguments = json_object_get(arguments, given ? given : object->name);
-    return json_is_object(arguments) ? arguments : NULL;
+    return json_object_get(schema, "properties");
 }
 
-static int add_pair(const struct al_tool *tool, const char *word, size_t len, json_t *arguments,
-                    struct al_error *err)
+/* The member `name` of the arguments, which is made if there is none. */
+static json_t *member_of(const struct al_tool *tool, json_t *arguments, const char *name,
+                         json_t *(*make)(void))
+{
+    const char *given = find_name(tool, arguments, name);
+
+    if (!given)
+        al_json_set(arguments, name, make());
+    return json_object_get(arguments, given ? given : name);
+}
+
+/* Add one argument to an object with this schema.  A list takes one item from each word; numbers,
+ * booleans and objects are JSON; a value that is not what the schema says stays a string, and the
+ * server reports it. */
+static int add_value(const struct al_tool *tool, const json_t *schema, const char *name,
+                     const char *shown, const char *text, json_t *arguments, struct al_error *err)
+{
+    const json_t *items = json_object_get(schema, "items");
+    const bool is_list = allows(schema, "array");
+    al_auto(al_json_decrefp) json_t *value = word_value(is_list ? items : schema, text);
+    json_t *list;
+
+    if (!is_list || (properties_of(items) && json_is_array(value))) {
+        if (find_name(tool, arguments, name))
+            return al_error_set(err, AL_ERR_BAD_ARGS, "%s is given twice", shown);
+        al_json_set(arguments, name, al_take(&value));
+        return 0;
+    }
+    list = member_of(tool, arguments, name, al_json_array);
+    if (json_is_array(list)) /* otherwise the server reports it */
+        al_json_append(list, al_take(&value));
+    return 0;
+}
+
+/* NAME is that of a property, or "object.member". */
+static int add_pair(const struct al_tool *tool, const json_t *schema, const char *word, size_t len,
+                    json_t *arguments, struct al_error *err)
 {
     al_auto(al_freep) char *name = al_strndup(word, len);
-    const struct al_param *object = NULL,
-                          *param = tool->definition ? NULL : find_param(tool, name, &object);
-    const char *given;
-    json_t *value;
+    al_auto(al_freep) char *first = al_strndup(word, strcspn(name, "."));
+    const json_t *properties = properties_of(schema);
+    const char *own = find_name(tool, properties, name);
+    const char *object = own || !name[strlen(first)] ? NULL : find_name(tool, properties, first);
+    al_auto(al_freep) char *shown = NULL;
 
-    if (tool->definition)
-        return arguments_add_defined(tool, name, word + len + 1, arguments, err);
-    if (!param)
-        return unknown_name(tool, name, err);
-    if (object)
-        arguments = object_of(object, arguments);
-    if (!arguments)
-        return 0;
-    given = given_name(param, arguments);
-    if (given && param->type != AL_TYPE_STRINGS)
-        return al_error_set(err, AL_ERR_BAD_ARGS, "%s%s%s is given twice",
-                            object ? object->name : "", object ? "." : "", param->name);
-    value = value_of(param, word + len + 1);
-    if (param->type != AL_TYPE_STRINGS) {
-        al_json_set(arguments, param->name, value);
-        return 0;
+    if (object) {
+        properties = properties_of(json_object_get(properties, object));
+        own = find_name(tool, properties, name + strlen(first) + 1);
     }
-    if (!given)
-        al_json_set(arguments, param->name, al_json_array());
-    if (json_is_array(json_object_get(arguments, given ? given : param->name)))
-        al_json_append(json_object_get(arguments, given ? given : param->name), value);
-    else
-        json_decref(value); /* the member has another type, which the decoder reports */
-    return 0;
+    if (!own)
+        return unknown_option(tool, properties_of(schema), name, err);
+    if (object)
+        arguments = member_of(tool, arguments, object, al_json_object);
+    if (!json_is_object(arguments)) /* the server reports it */
+        return 0;
+    shown = al_asprintf("%s%s%s", object ? object : "", object ? "." : "", own);
+    return add_value(tool, json_object_get(properties, own), own, shown, word + len + 1, arguments,
+                     err);
 }
 
 /* Read the words after the tool's name.
@@ -315,7 +227,9 @@ static int add_pair(const struct al_tool *tool, const char *word, size_t len, js
 static int arguments_read(const struct al_tool *tool, int count, char **words,
                           json_t **ret_arguments, struct al_error *err)
 {
+    const struct al_tool_defaults none = { .timeout_ms = 0 };
     al_auto(al_json_decrefp) json_t *arguments = NULL;
+    al_auto(al_json_decrefp) json_t *schema = al_tool_schema(tool, &none);
     int r = 0;
 
     for (int i = 0; i < count && r == 0; i++) {
@@ -334,7 +248,7 @@ static int arguments_read(const struct al_tool *tool, int count, char **words,
         if (len && !json_is_object(arguments))
             r = al_error_set(err, AL_ERR_BAD_ARGS, "the arguments are no JSON object");
         else if (len)
-            r = add_pair(tool, words[i], len, arguments, err);
+            r = add_pair(tool, schema, words[i], len, arguments, err);
     }
     if (r == 0)
         *ret_arguments = al_take(&arguments);
@@ -360,17 +274,11 @@ static void set_working_dir(const struct al_setup *setup, const struct al_tool *
 {
     const struct al_param *param = working_dir_param(tool);
     al_auto(al_freep) char *here = realpath(".", NULL);
-    const char *name;
-    json_t *value;
 
     if (!param || !here || !json_is_object(arguments) ||
-        !strcmp(here, setup->roots.items[0].path) || !al_roots_find(&setup->roots, here))
+        !strcmp(here, setup->roots.items[0].path) || !al_roots_find(&setup->roots, here) ||
+        find_name(tool, arguments, param->name))
         return;
-    json_object_foreach(arguments, name, value)
-    {
-        if (al_param_is_called(param, name))
-            return;
-    }
     al_json_set(arguments, param->name, al_json_name(here));
 }
 
