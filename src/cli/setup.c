@@ -154,7 +154,8 @@ static int narrow_grant(struct al_setup *setup, struct al_error *err)
     return r;
 }
 
-int al_setup_worker(struct al_setup *setup, struct al_error *err)
+/* Read the worker file, if there is one: choose its toolsets, and narrow grant and rules. */
+static int set_up_worker(struct al_setup *setup, struct al_error *err)
 {
     struct al_worker *worker = &setup->worker;
     al_auto(al_freep) char *path = NULL;
@@ -443,7 +444,7 @@ int al_setup_tools(struct al_setup *setup, struct al_error *err)
         if (r < 0)
             return r;
     }
-    r = al_setup_worker(setup, err);
+    r = set_up_worker(setup, err);
     if (r == 0)
         name_agent(setup);
     if (r < 0 || !setup->config.git.enabled)

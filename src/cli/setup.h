@@ -97,17 +97,9 @@ void al_setup_one_call(struct al_setup *setup);
  * frees; NULL: there is no session. */
 char *al_setup_always_file(const struct al_setup *setup, const char *session);
 
-/** Make the sandbox and the staging, if a tool of them is offered; part of al_setup_agent(). */
-int al_setup_sandbox(const struct al_setup *setup, struct al_session *session,
-                     struct al_error *err);
-
 /** Open the staging, for a session without a tool of it.  Call al_setup_session() first.
  * AL_ERR_NOT_FOUND with `must_exist` when nothing was ever staged. */
 int al_setup_staging(struct al_setup *setup, bool must_exist, struct al_error *err);
-
-/** Read the worker file, if there is one: choose its toolsets, and narrow grant and rules; part of
- * al_setup_tools(). */
-int al_setup_worker(struct al_setup *setup, struct al_error *err);
 
 /** Settle which git directories outside of these roots belong to them; part of al_setup_git(). */
 int al_setup_git_dirs(const struct al_setup *setup, struct al_roots *roots, struct al_error *err);

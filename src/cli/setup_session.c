@@ -172,7 +172,9 @@ int al_setup_staging(struct al_setup *setup, bool must_exist, struct al_error *e
     return make_staging(setup, must_exist, &setup->session, err);
 }
 
-int al_setup_sandbox(const struct al_setup *setup, struct al_session *session, struct al_error *err)
+/* Make the sandbox and the staging, if a tool of them is offered. */
+static int set_up_sandbox(const struct al_setup *setup, struct al_session *session,
+                          struct al_error *err)
 {
     bool stages = offers(setup, "staging");
     int r;
@@ -495,7 +497,7 @@ int al_setup_session(struct al_setup *setup, struct al_error *err)
 
 int al_setup_agent(const struct al_setup *setup, struct al_session *session, struct al_error *err)
 {
-    int r = al_setup_sandbox(setup, session, err);
+    int r = set_up_sandbox(setup, session, err);
 
     return r == 0 ? make_shell(setup, session, err) : r;
 }

@@ -46,70 +46,62 @@ struct task {
     bool done;
 };
 
-struct unfiltered_thread {
+/* The thread that runs them; starting a child blocks it until the execve. */
+static struct {
     pthread_mutex_t lock;
     pthread_cond_t has_task, done;
     struct task *first;
     bool is_running;
-};
+} unfiltered = { .lock = PTHREAD_MUTEX_INITIALIZER,
+                 .has_task = PTHREAD_COND_INITIALIZER,
+                 .done = PTHREAD_COND_INITIALIZER };
 
-#define UNFILTERED_THREAD_INIT                                                                     \
-    {                                                                                              \
-        .lock = PTHREAD_MUTEX_INITIALIZER, .has_task = PTHREAD_COND_INITIALIZER,                   \
-        .done = PTHREAD_COND_INITIALIZER                                                           \
-    }
-
-/* Starting a child blocks until its execve, so other tasks have a thread of their own. */
-static struct unfiltered_thread for_children = UNFILTERED_THREAD_INIT,
-                                for_others = UNFILTERED_THREAD_INIT;
-
-static struct task *next_task(struct unfiltered_thread *thread)
+static struct task *next_task(void)
 {
     struct task *task;
 
-    while (!thread->first)
-        (void)pthread_cond_wait(&thread->has_task, &thread->lock);
-    task = thread->first;
-    thread->first = task->next;
+    while (!unfiltered.first)
+        (void)pthread_cond_wait(&unfiltered.has_task, &unfiltered.lock);
+    task = unfiltered.first;
+    unfiltered.first = task->next;
     return task;
 }
 
 static void *run_tasks(void *payload)
 {
-    struct unfiltered_thread *thread = payload;
-
-    (void)pthread_mutex_lock(&thread->lock);
+    (void)payload;
+    (void)pthread_mutex_lock(&unfiltered.lock);
     for (;;) {
-        struct task *task = next_task(thread);
+        struct task *task = next_task();
 
-        (void)pthread_mutex_unlock(&thread->lock);
+        (void)pthread_mutex_unlock(&unfiltered.lock);
         task->run(task->payload);
-        (void)pthread_mutex_lock(&thread->lock);
+        (void)pthread_mutex_lock(&unfiltered.lock);
         task->done = true;
-        (void)pthread_cond_broadcast(&thread->done);
+        (void)pthread_cond_broadcast(&unfiltered.done);
     }
     return NULL;
 }
 
 /* The thread lives as long as the process: PR_SET_PDEATHSIG ends children with the thread that
  * started them. */
-static bool start_unfiltered_thread(struct unfiltered_thread *thread)
+static bool start_unfiltered_thread(void)
 {
     sigset_t all, before;
     pthread_t id;
     bool is_running;
 
-    (void)pthread_mutex_lock(&thread->lock);
-    if (!thread->is_running) {
+    (void)pthread_mutex_lock(&unfiltered.lock);
+    if (!unfiltered.is_running) {
         (void)sigfillset(&all);
         (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-        thread->is_running = pthread_create(&id, NULL, run_tasks, thread) == 0;
+        unfiltered.is_running = pthread_create(&id, NULL, run_tasks, NULL) == 0;
         (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-        if (thread->is_running)
+        if (unfiltered.is_running)
             (void)pthread_detach(id);
     }
-    is_running = thread->is_running;
-    (void)pthread_mutex_unlock(&thread->lock);
+    is_running = unfiltered.is_running;
+    (void)pthread_mutex_unlock(&unfiltered.lock);
     return is_running;
 }
 
@@ -121,7 +113,7 @@ void al_proc_confine_thread(void)
 #endif
 }
 
-static void run_on(struct unfiltered_thread *thread, void (*run)(void *payload), void *payload)
+void al_proc_run_unfiltered(void (*run)(void *payload), void *payload)
 {
     struct task task = { .run = run, .payload = payload };
     struct task **at;
@@ -130,25 +122,14 @@ static void run_on(struct unfiltered_thread *thread, void (*run)(void *payload),
         run(payload);
         return;
     }
-    (void)pthread_mutex_lock(&thread->lock);
-    for (at = &thread->first; *at; at = &(*at)->next)
+    (void)pthread_mutex_lock(&unfiltered.lock);
+    for (at = &unfiltered.first; *at; at = &(*at)->next)
         continue;
     *at = &task;
-    (void)pthread_cond_signal(&thread->has_task);
+    (void)pthread_cond_signal(&unfiltered.has_task);
     while (!task.done)
-        (void)pthread_cond_wait(&thread->done, &thread->lock);
-    (void)pthread_mutex_unlock(&thread->lock);
-}
-
-void al_proc_run_unfiltered(void (*run)(void *payload), void *payload)
-{
-    run_on(&for_others, run, payload);
-}
-
-/* As al_proc_run_unfiltered(), for starting a child; other tasks do not wait behind it. */
-static void thread_start_unfiltered(void (*start)(void *payload), void *payload)
-{
-    run_on(&for_children, start, payload);
+        (void)pthread_cond_wait(&unfiltered.done, &unfiltered.lock);
+    (void)pthread_mutex_unlock(&unfiltered.lock);
 }
 
 /* If this fails, each child installs the filter itself. */
@@ -157,8 +138,7 @@ static void install_filter(void)
     static const struct al_confinement both = { .exec_once = true, .no_sockets = true };
 
     filter_state = UNFILTERED;
-    if (!start_unfiltered_thread(&for_children) || !start_unfiltered_thread(&for_others) ||
-        prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+    if (!start_unfiltered_thread() || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         return;
     filter_state = FILTER_FAILED;
     if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, al_filter_get(&both)) == 0)
@@ -447,7 +427,7 @@ static bool start_on_thread(const struct al_proc_spec *spec, struct starting *st
         starting->plan->filter = NULL;
         start_with_signals_blocked(starting);
     } else {
-        thread_start_unfiltered(start_with_signals_blocked, starting);
+        al_proc_run_unfiltered(start_with_signals_blocked, starting);
     }
     return true;
 }

@@ -74,7 +74,8 @@ static const char *toolset_of(const struct al_setup *setup, const struct al_rule
     return NULL;
 }
 
-void al_doctor_rules(struct al_findings *findings, const struct al_setup *setup)
+/* Name every rule that asks or denies and is about a tool that no chosen toolset has. */
+static void check_rules(struct al_findings *findings, const struct al_setup *setup)
 {
     const struct al_policy *policy = &setup->config.approval.policy;
 
@@ -178,8 +179,9 @@ static void check_hosts(struct al_findings *findings, const struct al_setup *set
         al_finding_add(findings, "hosts", AL_FINE, hosts, "");
 }
 
-void al_doctor_serve(struct al_findings *findings, const struct al_setup *setup,
-                     const struct al_options *options)
+/* Check what the configuration says of a server over HTTP: places, token file, TLS, hosts. */
+static void check_serve(struct al_findings *findings, const struct al_setup *setup,
+                        const struct al_options *options)
 {
     check_places(findings, setup, options);
     check_tokens(findings, setup);
@@ -444,14 +446,14 @@ static void check_all(struct al_findings *findings, const struct al_options *opt
         al_finding_add(findings, "configuration", AL_MISSING, err.message, fix_of(options, &err));
     } else {
         add_configuration(findings, &setup);
-        al_doctor_rules(findings, &setup);
+        check_rules(findings, &setup);
         check_firejail(findings, &setup);
         check_github(findings, &setup);
         check_journal(findings, &setup);
         check_disk(findings, &setup);
         if (check_worker(findings, &setup) && has_git && check_roots(findings, &setup)) {
             al_doctor_repositories(findings, &setup, options);
-            al_doctor_serve(findings, &setup, options);
+            check_serve(findings, &setup, options);
             al_doctor_servers(findings, &setup);
             al_doctor_clients(findings, &setup);
         }

@@ -27,15 +27,6 @@ void al_finding_add(struct al_findings *findings, const char *what, enum al_leve
 void al_doctor_repositories(struct al_findings *findings, const struct al_setup *setup,
                             const struct al_options *options);
 
-/** Name every rule that asks or denies and is about a tool that no chosen toolset has.  Call after
- * al_setup_tools(). */
-void al_doctor_rules(struct al_findings *findings, const struct al_setup *setup);
-
-/** Check what the configuration says of a server over HTTP: places, token file, TLS, hosts. Nothing
- * without such keys.  Call after al_setup_session(). */
-void al_doctor_serve(struct al_findings *findings, const struct al_setup *setup,
-                     const struct al_options *options);
-
 /** Start every configured MCP server and report about it.  Call after al_setup_session(). */
 void al_doctor_servers(struct al_findings *findings, struct al_setup *setup);
 

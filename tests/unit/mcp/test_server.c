@@ -305,7 +305,8 @@ static void threads_of_a_burst_take_the_next(void **state)
 {
     struct client *client = *state;
 
-    /* On a busy machine an answer is often read before its thread waits again, but not each time. */
+    /* On a busy machine an answer is often read before its thread waits again, but not each time.
+     */
     for (int round = 1; round <= 16; round++) {
         for (int id = 1; id <= 20; id++)
             client_send(client, CALL, id, "gate");
