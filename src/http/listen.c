@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "http/private.h"
+#include "util/lock.h"
 
 #define SONAME  "libmicrohttpd.so.12"
 #define PACKAGE "libmicrohttpd12"
@@ -71,20 +72,18 @@ int al_http_library_load(const char *soname, const struct al_http_library **ret,
                          struct al_error *err)
 {
     struct al_http_library found = { .strict = false };
-    int r = 0;
+    int r;
 
-    pthread_mutex_lock(&lock);
-    if (!library.get_version || soname) {
-        r = find(soname, &found, err);
-        if (r == 0) {
-            found.strict = found.get_version()[0] != '0';
-            library = found;
-        }
-    }
-    pthread_mutex_unlock(&lock);
-    if (r == 0)
-        *ret = &library;
-    return r;
+    al_hold(&lock);
+    *ret = &library;
+    if (library.get_version && !soname)
+        return 0;
+    r = find(soname, &found, err);
+    if (r < 0)
+        return r;
+    found.strict = found.get_version()[0] != '0';
+    library = found;
+    return 0;
 }
 
 #define SOCKET_MODE 0600

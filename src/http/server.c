@@ -500,7 +500,6 @@ static struct al_http_limits with_defaults(struct al_http_limits limits)
 static struct al_http_server *alloc_server(const struct al_http_options *options)
 {
     struct al_http_server *server = al_calloc(1, sizeof(*server));
-    pthread_condattr_t monotonic;
 
     atomic_init(&server->refs, 1);
     server->limits = with_defaults(options->limits);
@@ -512,10 +511,7 @@ static struct al_http_server *alloc_server(const struct al_http_options *options
         server->listening[i].fd = -1;
     server->epoll_fd = server->wake_fd = -1;
     pthread_mutex_init(&server->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&server->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    pthread_cond_init(&server->changed, NULL);
     return server;
 }
 
@@ -685,25 +681,16 @@ const struct al_http_address *al_http_server_address(const struct al_http_server
     return &server->listening[index].address;
 }
 
-void al_http_server_quiesce(struct al_http_server *server)
+bool al_http_server_drain(struct al_http_server *server, int64_t wait_ms)
 {
+    const int64_t end_ms = al_clock_ms() + wait_ms;
+    const struct timespec end = { .tv_sec = end_ms / 1000, .tv_nsec = end_ms % 1000 * 1000000 };
+
     al_hold(&server->lock);
     server->quiesce = true;
     al_http_server_wake(server);
-}
-
-static struct timespec at(int64_t ms)
-{
-    return (struct timespec){ .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
-}
-
-bool al_http_server_drain(struct al_http_server *server, int64_t wait_ms)
-{
-    struct timespec until = at(al_clock_ms() + wait_ms);
-
-    al_http_server_quiesce(server);
-    al_hold(&server->lock);
-    while (server->open && pthread_cond_timedwait(&server->changed, &server->lock, &until) == 0)
+    while (server->open &&
+           pthread_cond_clockwait(&server->changed, &server->lock, CLOCK_MONOTONIC, &end) == 0)
         ;
     return !server->open;
 }

@@ -147,11 +147,8 @@ const struct al_http_address *al_http_server_address(const struct al_http_server
                                                      size_t index);
 
 /** Stop listening (Unix sockets are removed) and close connections without a request.  Requests
- * that came are served, then their connections are closed.  Threads: any but the HTTP thread. */
-void al_http_server_quiesce(struct al_http_server *server);
-
-/** al_http_server_quiesce(), and wait until every connection is closed, `wait_ms` at most.  Returns
- * whether all are.  Threads: any but the HTTP thread. */
+ * that came are served, then their connections are closed.  Wait for that, `wait_ms` at most, and
+ * return whether all are closed.  Threads: any but the HTTP thread. */
 bool al_http_server_drain(struct al_http_server *server, int64_t wait_ms);
 
 /** Close what is open (on_end is called for each exchange), end the thread, release everything.

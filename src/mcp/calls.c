@@ -180,23 +180,13 @@ void al_call_scope_unref(struct al_call_scope *scope)
         scope->unused(scope);
 }
 
-static void init_idle(pthread_cond_t *idle)
-{
-    pthread_condattr_t attr;
-
-    (void)pthread_condattr_init(&attr);
-    (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(idle, &attr);
-    (void)pthread_condattr_destroy(&attr);
-}
-
 void al_calls_init(struct al_calls *calls, const struct al_calls_options *options)
 {
     *calls = (struct al_calls){ .options = *options,
                                 .reads = { .max = AL_READS_MAX },
                                 .progress_due_ms = INT64_MAX };
     (void)pthread_mutex_init(&calls->lock, NULL);
-    init_idle(&calls->idle);
+    (void)pthread_cond_init(&calls->idle, NULL);
 }
 
 void al_inflight_free(struct al_inflight *call)
@@ -253,7 +243,7 @@ bool al_calls_wait_idle(struct al_calls *calls, int timeout_ms)
 
     al_hold(&calls->lock);
     while (calls->nunanswered && r == 0)
-        r = pthread_cond_timedwait(&calls->idle, &calls->lock, &end);
+        r = pthread_cond_clockwait(&calls->idle, &calls->lock, CLOCK_MONOTONIC, &end);
     return !calls->nunanswered;
 }
 
@@ -495,7 +485,7 @@ int al_calls_progress(struct al_calls *calls)
 {
     int64_t now = al_clock_ms(), next = INT64_MAX;
 
-    (void)pthread_mutex_lock(&calls->lock);
+    al_hold(&calls->lock);
     for (struct al_inflight *call = calls->inflight; call; call = call->next) {
         if (!call->spec.progress_token || call->cancelled)
             continue;
@@ -505,6 +495,5 @@ int al_calls_progress(struct al_calls *calls)
             next = call->progress_due_ms;
     }
     calls->progress_due_ms = next;
-    (void)pthread_mutex_unlock(&calls->lock);
     return next == INT64_MAX ? -1 : (int)(next - now);
 }

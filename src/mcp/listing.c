@@ -114,10 +114,9 @@ void al_listing_add(struct al_listing *listing, struct al_cancel *cancel, struct
 
     const struct al_mounted_list *now = al_mounts_list(mounts);
 
-    (void)pthread_mutex_lock(&listing->listings->lock);
+    al_hold(&listing->listings->lock);
     make_text(listing->offer, now);
     al_str_adds(out, listing->offer->text);
-    (void)pthread_mutex_unlock(&listing->listings->lock);
 }
 
 void al_listing_set_legacy(struct al_listing *listing, struct al_message_sink *sink)

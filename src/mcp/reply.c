@@ -95,9 +95,8 @@ struct al_batch *al_batch_new(struct al_message_sink *sink)
 
 struct al_reply al_batch_expect(struct al_batch *batch)
 {
-    (void)pthread_mutex_lock(&batch->lock);
+    al_hold(&batch->lock);
     batch->awaited++;
-    (void)pthread_mutex_unlock(&batch->lock);
     return (struct al_reply){ .sink = batch->sink, .batch = batch };
 }
 

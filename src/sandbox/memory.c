@@ -170,11 +170,11 @@ static int check_place(const struct memory *memory, const char *path, struct al_
 static int check_version(const struct al_sandbox *sandbox, struct entry *entry, const char *path,
                          const struct al_sandbox_version *over, struct al_error *err)
 {
-    bool is_same = !over || (entry ? over->mode == entry->mode &&
-                                         al_oid_equal(oid_of(sandbox, entry), &over->oid)
-                                   : !over->mode);
+    struct al_sandbox_version now = { .mode = 0 };
 
-    return is_same ? 0 : al_sandbox_changed(path, err);
+    if (over && entry)
+        now = (struct al_sandbox_version){ entry->mode, *oid_of(sandbox, entry) };
+    return !over || al_sandbox_version_equal(&now, over) ? 0 : al_sandbox_changed(path, err);
 }
 
 static int check_put(const struct al_sandbox *sandbox, const struct al_sandbox_file *file,

@@ -78,6 +78,12 @@ int al_sandbox_read_link(struct al_sandbox *sandbox, const char *path, struct al
     return sandbox->backend->read_link(sandbox, path, ret_target, err);
 }
 
+bool al_sandbox_version_equal(const struct al_sandbox_version *a,
+                              const struct al_sandbox_version *b)
+{
+    return a->mode == b->mode && (!a->mode || al_oid_equal(&a->oid, &b->oid));
+}
+
 int al_sandbox_full(const struct al_sandbox *sandbox, uint64_t used, struct al_error *err)
 {
     return al_error_set(err, AL_ERR_EXECUTION,

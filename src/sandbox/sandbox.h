@@ -114,6 +114,10 @@ struct al_sandbox_version {
     struct al_oid oid;
 };
 
+/** Test whether two versions are the same; so are two that are no file. */
+bool al_sandbox_version_equal(const struct al_sandbox_version *a,
+                              const struct al_sandbox_version *b);
+
 /**
  * Remove a file or a symbolic link, and the directories that are empty then.
  *

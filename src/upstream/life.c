@@ -122,9 +122,10 @@ static char *describe_end(const struct al_upstream_link *link, const struct al_p
     return al_str_detach(&text);
 }
 
-static void drain(struct al_upstream_link *link);
+static void read_errors(struct al_upstream_link *link);
 
-/* Wait for the process to end by itself, without keeping it from writing. */
+/* Wait for the process to end by itself, without keeping it from writing: what comes is dropped,
+ * and the errors are kept. */
 static void wait_for_end(struct al_upstream_link *link)
 {
     const int64_t until_ms = al_clock_ms() + AL_UPSTREAM_EOF_MS;
@@ -140,7 +141,13 @@ static void wait_for_end(struct al_upstream_link *link)
         if (poll(fds, AL_COUNT(fds), (int)left_ms) <= 0)
             continue;
         link->has_ended = fds[2].revents != 0;
-        drain(link);
+        if (fds[0].revents) {
+            al_reader_fill(&link->reader);
+            al_str_reset(&link->reader.buf);
+            link->reader.start = link->reader.scanned = 0;
+        }
+        if (fds[1].revents)
+            read_errors(link);
     }
 }
 
@@ -186,25 +193,6 @@ static void read_errors(struct al_upstream_link *link)
         }
         al_str_reset(&link->err_line);
     }
-}
-
-/* Drop what has come, and keep the errors. */
-static void drain(struct al_upstream_link *link)
-{
-    struct pollfd fds[] = {
-        { .fd = link->reader.ended ? -1 : link->reader.fd, .events = POLLIN },
-        { .fd = link->err_fd, .events = POLLIN },
-    };
-
-    if (poll(fds, AL_COUNT(fds), 0) <= 0)
-        return;
-    if (fds[0].revents) {
-        al_reader_fill(&link->reader);
-        al_str_reset(&link->reader.buf);
-        link->reader.start = link->reader.scanned = 0;
-    }
-    if (fds[1].revents)
-        read_errors(link);
 }
 
 /* Handle the whole lines that were read.  False: the link is broken. */

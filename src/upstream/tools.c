@@ -7,6 +7,7 @@
 
 #include "guard/text.h"
 #include "util/json.h"
+#include "util/lock.h"
 #include "wire/jsonrpc.h"
 
 #define ELLIPSIS "..."
@@ -148,7 +149,7 @@ static bool publish(const struct al_upstream_link *link, struct al_upstream_list
     const struct al_upstream_tools *spare = al_upstream_list_finish(list);
     bool differs;
 
-    (void)pthread_mutex_lock(&server->lock);
+    al_hold(&server->lock);
     differs = !al_upstream_tools_equal(server->tools, spare);
     if (differs) {
         const struct al_upstream_tools *old = server->tools;
@@ -161,7 +162,6 @@ static bool publish(const struct al_upstream_link *link, struct al_upstream_list
     server->left_out = al_take(&list->left_out);
     server->list_is_old = link->list_changed; /* it may have changed while it was read */
     al_upstream_signal_all(server);
-    (void)pthread_mutex_unlock(&server->lock);
     al_upstream_tools_unref(spare);
     return differs;
 }

@@ -430,11 +430,8 @@ void al_stream_set_peer(struct al_stream *stream, struct al_peer *peer)
 
 struct al_peer *al_stream_get_peer(struct al_stream *stream)
 {
-    struct al_peer *peer;
-
     al_hold(&stream->lock);
-    peer = stream->peer ? al_peer_ref(stream->peer) : NULL;
-    return peer;
+    return stream->peer ? al_peer_ref(stream->peer) : NULL;
 }
 
 bool al_stream_mark_gone(struct al_stream *stream, const struct al_http_exchange *exchange)

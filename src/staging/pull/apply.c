@@ -11,20 +11,17 @@
 
 /* --- The sandbox --- */
 
-/* What becomes of a file, and what it was. */
-static struct al_sandbox_file file_of(const struct al_pull_item *item, bool back,
-                                      struct al_sandbox_version *from)
+/* What becomes of a file. */
+static struct al_sandbox_file file_of(const struct al_pull_item *item, bool back)
 {
-    const struct al_pull_side *to = back ? &item->ours : &item->result;
-    const struct al_pull_side *was = back ? &item->result : &item->ours;
+    const struct al_sandbox_version *to = back ? &item->ours : &item->result;
     const struct al_str *text = back ? &item->ours_text : &item->result_text;
 
-    *from = (struct al_sandbox_version){ was->mode, was->oid };
     return (struct al_sandbox_file){ .path = item->path,
                                      .mode = to->mode,
                                      .oid = to->oid,
                                      .content = item->has_texts ? text : NULL,
-                                     .over = from };
+                                     .over = back ? &item->result : &item->ours };
 }
 
 /* Remove what is to go, and then write what is to come: a file may take the place of a directory.
@@ -35,18 +32,17 @@ static int set_files(struct al_staging *staging, const struct al_pull_plan *plan
 {
     struct al_sandbox *sandbox = staging->options.sandbox;
     al_auto(al_freep) struct al_sandbox_file *files = al_calloc(plan->count + 1, sizeof(*files));
-    al_auto(al_freep) struct al_sandbox_version *from = al_calloc(plan->count + 1, sizeof(*from));
     size_t count = 0;
     int r = 0;
 
     for (size_t i = 0; i < plan->count && r == 0; i++) {
         if (!plan->items[i].changes)
             continue;
-        files[count] = file_of(&plan->items[i], back, &from[i]);
+        files[count] = file_of(&plan->items[i], back);
         if (files[count].mode)
             count++;
         else
-            r = al_sandbox_remove(sandbox, files[count].path, &from[i], err);
+            r = al_sandbox_remove(sandbox, files[count].path, files[count].over, err);
         if (r == AL_ERR_NOT_FOUND)
             r = 0;
     }
@@ -61,9 +57,9 @@ static int keep_made(struct al_sandbox *sandbox, struct al_pull_plan *plan, stru
 
     for (size_t i = 0; i < plan->count && r == 0; i++) {
         struct al_pull_item *item = &plan->items[i];
-        const struct al_pull_side now = al_pull_find_ours(&files, item->path);
+        const struct al_sandbox_version now = al_pull_find_ours(&files, item->path);
 
-        item->changes = item->changes && al_pull_side_equal(&now, &item->result);
+        item->changes = item->changes && al_sandbox_version_equal(&now, &item->result);
     }
     al_sandbox_files_clear(&files);
     return r;

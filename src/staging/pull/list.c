@@ -177,7 +177,7 @@ int al_pull_too_large(uint64_t bytes, uint64_t max, struct al_error *err)
 bool al_pull_is_wanted(const struct al_pull_item *item)
 {
     return item->chosen && !item->skipped && item->theirs.mode &&
-           !al_pull_side_equal(&item->theirs, &item->base);
+           !al_sandbox_version_equal(&item->theirs, &item->base);
 }
 
 static void list_blobs(const struct al_pull_plan *plan, bool sha256, struct al_strv *ret_oids)

@@ -204,7 +204,7 @@ static int merge_item(struct al_staging *staging, struct al_pull_item *item,
         return r;
     al_oid_of(staging->options.sha256, AL_OBJECT_BLOB, item->result_text.buf, item->result_text.len,
               &item->result.oid);
-    item->changes = !al_pull_side_equal(&item->result, &item->ours);
+    item->changes = !al_sandbox_version_equal(&item->result, &item->ours);
     set_outcome(item, outcome);
     return 0;
 }

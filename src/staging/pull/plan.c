@@ -7,11 +7,6 @@
 #include "staging/store.h"
 #include "util/sorted.h"
 
-bool al_pull_side_equal(const struct al_pull_side *a, const struct al_pull_side *b)
-{
-    return a->mode == b->mode && (!a->mode || al_oid_equal(&a->oid, &b->oid));
-}
-
 void al_pull_plan_clear(struct al_pull_plan *plan)
 {
     for (size_t i = 0; i < plan->count; i++) {
@@ -25,30 +20,32 @@ void al_pull_plan_clear(struct al_pull_plan *plan)
 
 /* --- Putting the lists side by side --- */
 
-struct al_pull_side al_pull_find_ours(const struct al_sandbox_files *files, const char *path)
+struct al_sandbox_version al_pull_find_ours(const struct al_sandbox_files *files, const char *path)
 {
     const size_t at = al_sorted_find(files->items, files->count, sizeof(*files->items), path);
 
-    return at == SIZE_MAX ? (struct al_pull_side){ 0 }
-                          : (struct al_pull_side){ files->items[at].mode, files->items[at].oid };
+    return at == SIZE_MAX
+               ? (struct al_sandbox_version){ 0 }
+               : (struct al_sandbox_version){ files->items[at].mode, files->items[at].oid };
 }
 
-static struct al_pull_side find_base(struct al_base *base, const char *path)
+struct al_sandbox_version al_pull_find_base(struct al_base *base, const char *path)
 {
     const struct al_base_file *file = al_base_find(base, path);
 
-    return file ? (struct al_pull_side){ file->mode, file->oid } : (struct al_pull_side){ 0 };
+    return file ? (struct al_sandbox_version){ file->mode, file->oid }
+                : (struct al_sandbox_version){ 0 };
 }
 
 /* What this branch had is the ancestor, if it is known: the base may have come from another branch,
  * or have been pushed to one.  A base that equals the incoming file has it already. */
-static struct al_pull_side find_ancestor(const struct al_pull_from *from,
-                                         const struct al_pull_item *item)
+static struct al_sandbox_version find_ancestor(const struct al_pull_from *from,
+                                               const struct al_pull_item *item)
 {
-    struct al_pull_side base = find_base(from->base, item->path);
-    struct al_pull_side origin = find_base(from->origin, item->path);
+    struct al_sandbox_version base = al_pull_find_base(from->base, item->path);
+    struct al_sandbox_version origin = al_pull_find_base(from->origin, item->path);
 
-    return origin.mode && !al_pull_side_equal(&base, &item->theirs) ? origin : base;
+    return origin.mode && !al_sandbox_version_equal(&base, &item->theirs) ? origin : base;
 }
 
 static void add_item(const struct al_pull_from *from, struct al_pull_plan *plan, const char *path,
@@ -62,7 +59,7 @@ static void add_item(const struct al_pull_from *from, struct al_pull_plan *plan,
                                    .result_text = AL_STR_INIT };
     item->ours = al_pull_find_ours(from->files, path);
     if (theirs) {
-        item->theirs = (struct al_pull_side){ theirs->mode, theirs->oid };
+        item->theirs = (struct al_sandbox_version){ theirs->mode, theirs->oid };
         item->which = (size_t)(theirs - from->list->items);
     }
     item->base = find_ancestor(from, item);
@@ -71,10 +68,10 @@ static void add_item(const struct al_pull_from *from, struct al_pull_plan *plan,
 /* A file that came from the branch, and has not come from elsewhere since. */
 static bool is_from_origin(const struct al_pull_from *from, const struct al_base_file *seen)
 {
-    struct al_pull_side base = find_base(from->base, seen->path);
-    struct al_pull_side origin = { seen->mode, seen->oid };
+    struct al_sandbox_version base = al_pull_find_base(from->base, seen->path);
+    struct al_sandbox_version origin = { seen->mode, seen->oid };
 
-    return al_pull_side_equal(&base, &origin);
+    return al_sandbox_version_equal(&base, &origin);
 }
 
 void al_pull_plan_make(const struct al_pull_from *from, struct al_pull_plan *ret_plan)
@@ -146,7 +143,7 @@ static void merge_files(struct al_pull_item *item)
         al_pull_keep_ours(item, "one side has a symbolic link; the sandbox's version was kept");
         return;
     }
-    item->result = (struct al_pull_side){ merge_modes(item), *ours };
+    item->result = (struct al_sandbox_version){ merge_modes(item), *ours };
     item->is_settled = true;
     if (!item->result.mode) {
         item->result.mode = item->ours.mode;
@@ -165,11 +162,11 @@ static void merge_files(struct al_pull_item *item)
 
 static void decide(struct al_pull_item *item)
 {
-    if (al_pull_side_equal(&item->ours, &item->theirs)) {
+    if (al_sandbox_version_equal(&item->ours, &item->theirs)) {
         item->is_settled = true;
-    } else if (al_pull_side_equal(&item->theirs, &item->base)) {
+    } else if (al_sandbox_version_equal(&item->theirs, &item->base)) {
         return; /* only the sandbox's file changed */
-    } else if (al_pull_side_equal(&item->ours, &item->base)) {
+    } else if (al_sandbox_version_equal(&item->ours, &item->base)) {
         take(item);
     } else if (!item->theirs.mode) {
         al_pull_keep_ours(item, "deleted upstream and changed in the sandbox; the sandbox's file "

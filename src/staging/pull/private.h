@@ -53,16 +53,10 @@ const struct al_sandbox_file *al_pull_list_find(const struct al_pull_list *list,
  *   gone       changed    a conflict; the incoming file is there again
  */
 
-/** One version of a file.  Its mode is 0 when there is no file. */
-struct al_pull_side {
-    unsigned mode;
-    struct al_oid oid;
-};
-
 /** A file of the commit, or one that came from its branch and is there no longer. */
 struct al_pull_item {
     char *path;
-    struct al_pull_side theirs, base, ours;
+    struct al_sandbox_version theirs, base, ours;
     size_t which; /**< in the list of the commit; SIZE_MAX: it is not there */
     bool is_lfs;  /**< its content is a pointer of git-lfs(1) */
     bool chosen;
@@ -77,7 +71,7 @@ struct al_pull_item {
     struct al_str ours_text, result_text;
     bool has_markers;        /**< `result` has conflict markers */
     bool has_all_separators; /**< and every line `=======` is one */
-    struct al_pull_side result;
+    struct al_sandbox_version result;
 };
 
 /** The lists that the items are made from.  Borrowed. */
@@ -107,11 +101,9 @@ void al_pull_decide(const struct al_pull_from *from, struct al_pull_plan *plan);
  * changes become conflicts. */
 void al_pull_check_places(const struct al_pull_from *from, struct al_pull_plan *plan);
 
-/** The sandbox's version of a file. */
-struct al_pull_side al_pull_find_ours(const struct al_sandbox_files *files, const char *path);
-
-/** Test whether two versions are the same: both are missing, or mode and content are equal. */
-bool al_pull_side_equal(const struct al_pull_side *a, const struct al_pull_side *b);
+/** The sandbox's version of a file, and a base's. */
+struct al_sandbox_version al_pull_find_ours(const struct al_sandbox_files *files, const char *path);
+struct al_sandbox_version al_pull_find_base(struct al_base *base, const char *path);
 
 /** The item leaves the sandbox as it is, for this reason. */
 void al_pull_keep_ours(struct al_pull_item *item, const char *conflict);

@@ -284,12 +284,9 @@ static int check_size(const struct pull *pull)
 
 static bool differs(struct al_base *base, const struct al_pull_item *item)
 {
-    const struct al_base_file *file = al_base_find(base, item->path);
-    struct al_pull_side side = { 0 };
+    const struct al_sandbox_version recorded = al_pull_find_base(base, item->path);
 
-    if (file)
-        side = (struct al_pull_side){ file->mode, file->oid };
-    return !al_pull_side_equal(&side, &item->theirs);
+    return !al_sandbox_version_equal(&recorded, &item->theirs);
 }
 
 /* What is recorded: what the sandbox agrees with; in the origin also what did not change there.  A
@@ -297,7 +294,8 @@ static bool differs(struct al_base *base, const struct al_pull_item *item)
 static bool is_recorded(const struct al_pull_item *item, bool in_origin)
 {
     return item->chosen && !item->skipped && !item->is_blocked &&
-           (item->is_settled || (in_origin && al_pull_side_equal(&item->theirs, &item->base)));
+           (item->is_settled ||
+            (in_origin && al_sandbox_version_equal(&item->theirs, &item->base)));
 }
 
 static void set(struct al_base *base, const struct al_pull_item *item)

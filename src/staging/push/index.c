@@ -135,7 +135,7 @@ static bool take_entry(void *payload, char *const *fields)
     const struct al_push *push = tree->push;
     const char *tab = strchr(fields[0], '\t'), *oid;
     char *type;
-    struct al_push_version version = { .mode = (unsigned)strtoull(fields[0], &type, 8) };
+    struct al_sandbox_version version = { .mode = (unsigned)strtoull(fields[0], &type, 8) };
     size_t which;
 
     if (!al_tree_bounds_add(&tree->bounds, tab ? tab + 1 : fields[0]))

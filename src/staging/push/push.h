@@ -16,7 +16,7 @@
 
 #include <stdbool.h>
 
-#include "gitops/oid.h"
+#include "sandbox/sandbox.h"
 #include "staging/staged.h"
 #include "staging/target.h"
 #include "util/error.h"
@@ -25,12 +25,6 @@
 struct al_repo;
 struct al_run_limits;
 struct al_staging;
-
-/** A version of a file.  Its mode is 0 when there is no file. */
-struct al_push_version {
-    unsigned mode;
-    struct al_oid oid;
-};
 
 /** A planned push.  From al_push_plan(); the last members are set when the commit is built. */
 struct al_push {
@@ -49,7 +43,7 @@ struct al_push {
     bool is_other;            /**< the conflict is not that the branch moved */
     bool is_checked_out;      /**< the target's working tree is on this branch */
     bool parent_moved; /**< a new branch begins at a commit that the files are not based on */
-    struct al_push_version
+    struct al_sandbox_version
         *theirs;          /**< the branch's versions of the staged files, in their order */
     bool *is_pointer;     /**< which of them have a pointer of git-lfs; in their order */
     struct al_strv lfs;   /**< files that the target keeps with git-lfs, except pointers; sorted */

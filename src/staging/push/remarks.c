@@ -73,14 +73,14 @@ static int find_lfs(struct al_push *push, const struct al_push_dir *dir,
 /* What the files were changed from. */
 struct before {
     struct al_push *push;
-    struct al_push_version *versions; /* in the order of the staged files */
+    struct al_sandbox_version *versions; /* in the order of the staged files */
 };
 
 static bool take_change(void *payload, const struct al_bare_change *change)
 {
     struct before *before = payload;
     const size_t which = al_push_find_file(before->push, change->path);
-    struct al_push_version version = { .mode = change->old_mode };
+    struct al_sandbox_version version = { .mode = change->old_mode };
 
     if (which != SIZE_MAX && version.mode &&
         al_oid_parse(change->old_oid, al_staging_is_sha256(before->push->staging), &version.oid))
@@ -88,7 +88,7 @@ static bool take_change(void *payload, const struct al_bare_change *change)
     return true;
 }
 
-static bool is_same(const struct al_push_version *a, unsigned mode, const struct al_oid *oid)
+static bool is_same(const struct al_sandbox_version *a, unsigned mode, const struct al_oid *oid)
 {
     return a->mode == mode && al_oid_equal(&a->oid, oid);
 }
@@ -97,8 +97,8 @@ static bool is_same(const struct al_push_version *a, unsigned mode, const struct
  * it was changed to. */
 static bool is_other(const struct before *before, size_t which)
 {
-    const struct al_push_version *theirs = &before->push->theirs[which];
-    const struct al_push_version *old = &before->versions[which];
+    const struct al_sandbox_version *theirs = &before->push->theirs[which];
+    const struct al_sandbox_version *old = &before->versions[which];
     const struct al_staged_file *file = &before->push->staged.files[which];
 
     return theirs->mode && old->mode && !is_same(theirs, old->mode, &old->oid) &&

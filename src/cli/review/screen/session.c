@@ -104,22 +104,159 @@ static void add_fact(void *payload, const char *label, const char *value, const 
 }
 
 /* Set the line for the user. */
-static void screen_note(struct al_screen_session *session, const char *fmt, ...) al_printf(2, 3);
+static al_printf(2, 3) void note(struct al_screen_session *session, const char *fmt, ...)
+{
+    struct al_str line = AL_STR_INIT;
+    va_list args;
 
-/* Choose an entry of the list.  `by_program`: the user did not ask for it. */
-static void screen_choose(struct al_screen_session *session, size_t number, bool by_program);
+    va_start(args, fmt);
+    al_str_addv(&line, fmt, args);
+    va_end(args);
+    free(session->view.notice);
+    session->view.notice = al_str_detach(&line);
+}
+
+/* --- The chosen entry --- */
+
+struct al_screen_look al_screen_view_look(const struct al_screen_view *view)
+{
+    const struct al_screen_chosen *chosen = &view->chosen;
+
+    return (struct al_screen_look){
+        .kind = chosen->kind,
+        .waits = chosen->waits && !chosen->sent,
+        .offers_always = chosen->offers_always,
+        .settled = al_clock_ms() >= chosen->settles_ms,
+        .can_roll_back = chosen->can_roll_back,
+        .too_small = view->layout.too_small,
+        .previewed = view->previewed,
+    };
+}
+
+static void end_lookup(struct al_screen_session *session)
+{
+    session->job_due_ms = 0;
+    if (!session->job || session->job_kind == AL_REVIEW_JOB_ROLL_BACK)
+        return;
+    al_review_job_free(session->job);
+    session->job = NULL;
+    session->view.pending = NULL;
+}
+
+/* The text of a question in full, if it is there. */
+static void take_text(struct al_screen_session *session)
+{
+    struct al_screen_view *view = &session->view;
+    const struct al_review_text *text;
+
+    if (view->chosen.kind != AL_ITEM_QUESTION || !view->chosen.waits)
+        return;
+    text = al_review_door_text(session->door, view->chosen.key);
+    if (text && text->complete && text->text.len)
+        al_page_set_text(&view->page, text->text.buf, text->text.len);
+    else if (text && text->problem)
+        note(session, "Not shown in full: %s", text->problem);
+}
 
 /* Show the chosen entry, which is in the list, from its beginning. */
-static void screen_show_entry(struct al_screen_session *session);
+static void show_entry(struct al_screen_session *session)
+{
+    struct al_screen_view *view = &session->view;
+    const struct al_item *item = view->list.rows[view->chosen.row].item;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    end_lookup(session);
+    view->previewed = false;
+    al_page_clear(&view->page);
+    al_strv_add(&view->page.head, al_item_title(item));
+    if (item->kind == AL_ITEM_QUESTION)
+        al_strv_addf(&view->page.head, "risk %s; %s", al_item_get(item, "risk"),
+                     al_item_get(item, "why"));
+    al_strv_add(&view->page.head, "");
+    al_strv_add(&view->page.facts, "");
+    al_item_facts(item, add_fact, &view->page.facts);
+    al_item_add_text(item, &text);
+    al_page_set_text(&view->page, text.buf, text.len);
+    session->fresh = true;
+    if (item->kind == AL_ITEM_QUESTION) {
+        al_review_door_ask_text(session->door, item->key);
+        take_text(session);
+    } else if (item->kind == AL_ITEM_STAGED || item->checkpointed) {
+        session->job_due_ms = al_clock_ms() + AL_SCREEN_REST_MS;
+    }
+}
+
+/* Choose an entry of the list.  `by_program`: the user did not ask for it. */
+static void choose(struct al_screen_session *session, size_t number, bool by_program)
+{
+    struct al_screen_view *view = &session->view;
+    const struct al_item *item = view->list.rows[number].item;
+    struct al_screen_chosen chosen = { .kind = item->kind, .row = number };
+
+    memcpy(chosen.key, item->key, sizeof(chosen.key));
+    chosen.waits = item->kind == AL_ITEM_QUESTION;
+    chosen.offers_always = item->always;
+    chosen.can_roll_back = item->checkpointed;
+    chosen.settles_ms = by_program ? al_clock_ms() + AL_SCREEN_SETTLE_MS : 0;
+    view->chosen = chosen;
+    show_entry(session);
+}
+
+/* Find the chosen entry in a list that was made anew. */
+static void find_chosen(struct al_screen_session *session)
+{
+    struct al_screen_view *view = &session->view;
+    struct al_screen_chosen *chosen = &view->chosen;
+    const size_t row = find_row(view);
+
+    chosen->gone = row == SIZE_MAX;
+    if (!chosen->gone)
+        chosen->row = row;
+    if (!chosen->waits || al_review_list_find(al_review_door_questions(session->door), chosen->key))
+        return;
+    chosen->waits = false;
+    al_screen_vanished(&view->state);
+    if (!chosen->sent)
+        note(session, "%s no longer waits: it was answered elsewhere, or it is over", chosen->key);
+}
 
 /* Make the list anew, and find the chosen entry in it. */
-static void screen_list_again(struct al_screen_session *session);
+static void list_again(struct al_screen_session *session)
+{
+    struct al_screen_view *view = &session->view;
+    size_t first = 1; /* the heading is before it */
+
+    fill_list(session);
+    if (view->chosen.kind != AL_ITEM_NONE)
+        find_chosen(session);
+    if (view->state.mode != AL_SCREEN_BROWSE ||
+        (view->chosen.kind != AL_ITEM_NONE && !view->chosen.answered))
+        return;
+    /* The oldest question, but not the one that was just answered. */
+    if (first < view->list.count && find_row(view) == first)
+        first++;
+    if (first < view->list.count && view->list.rows[first].item &&
+        view->list.rows[first].item->kind == AL_ITEM_QUESTION)
+        choose(session, first, true);
+}
 
 /* Start a child in place of one that only looks something up. */
-static void screen_start_job(struct al_screen_session *session,
-                             const struct al_review_job_request *request, const char *pending);
+static void start_job(struct al_screen_session *session,
+                      const struct al_review_job_request *request, const char *pending)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
 
-/* What the keys of the screen do. */
+    end_lookup(session);
+    if (al_review_job_start(session->setup, request, &session->job, &err) < 0) {
+        note(session, "%s", err.message);
+        return;
+    }
+    session->job_kind = request->kind;
+    session->job_seq = request->seq;
+    session->view.pending = pending;
+}
+
+/* --- What the keys do --- */
 
 static void choose_by(struct al_screen_session *session, int by)
 {
@@ -129,7 +266,7 @@ static void choose_by(struct al_screen_session *session, int by)
         step(&view->list, none ? 0 : view->chosen.row, none || view->chosen.gone, by);
 
     if (row != SIZE_MAX && (row != view->chosen.row || view->chosen.gone || none))
-        screen_choose(session, row, false);
+        choose(session, row, false);
 }
 
 static void scroll(struct al_screen_session *session, struct al_screen_action action)
@@ -169,8 +306,7 @@ static void start_rollback(struct al_screen_session *session, enum al_review_job
     view->previewed = false;
     if (!call || (session->job && session->job_kind == AL_REVIEW_JOB_ROLL_BACK)) {
         view->state.mode = AL_SCREEN_BROWSE;
-        screen_note(session,
-                    call ? "A rollback runs; wait for it" : "This execution is no longer listed");
+        note(session, call ? "A rollback runs; wait for it" : "This execution is no longer listed");
         return;
     }
     if (looks)
@@ -185,14 +321,13 @@ static void start_rollback(struct al_screen_session *session, enum al_review_job
                  view->chosen.key);
     al_strv_add(&view->page.head, "");
     al_page_set_text(&view->page, "", 0);
-    screen_start_job(session, &request,
-                     looks ? "Looking up what would change ..." : "Rolling back ...");
+    start_job(session, &request, looks ? "Looking up what would change ..." : "Rolling back ...");
 }
 
 static void quit(struct al_screen_session *session)
 {
     if (session->job && session->job_kind == AL_REVIEW_JOB_ROLL_BACK)
-        screen_note(session, "A rollback runs; wait for it");
+        note(session, "A rollback runs; wait for it");
     else
         session->ends = true;
 }
@@ -200,7 +335,7 @@ static void quit(struct al_screen_session *session)
 static void leave_preview(struct al_screen_session *session)
 {
     if (!session->view.chosen.gone)
-        screen_show_entry(session);
+        show_entry(session);
 }
 
 static void act(struct al_screen_session *session, struct al_screen_action action)
@@ -233,7 +368,7 @@ static void act(struct al_screen_session *session, struct al_screen_action actio
         break;
     case AL_DO_FILTER:
     case AL_DO_CHANGES:
-        screen_list_again(session);
+        list_again(session);
         break;
     case AL_DO_QUIT:
         quit(session);
@@ -290,140 +425,6 @@ void al_screen_session_clear(struct al_screen_session *session)
     al_strv_clear(&session->known);
 }
 
-static void screen_note(struct al_screen_session *session, const char *fmt, ...)
-{
-    struct al_str line = AL_STR_INIT;
-    va_list args;
-
-    va_start(args, fmt);
-    al_str_addv(&line, fmt, args);
-    va_end(args);
-    free(session->view.notice);
-    session->view.notice = al_str_detach(&line);
-}
-
-/* --- The chosen entry --- */
-
-struct al_screen_look al_screen_view_look(const struct al_screen_view *view)
-{
-    const struct al_screen_chosen *chosen = &view->chosen;
-
-    return (struct al_screen_look){
-        .kind = chosen->kind,
-        .waits = chosen->waits && !chosen->sent,
-        .offers_always = chosen->offers_always,
-        .settled = al_clock_ms() >= chosen->settles_ms,
-        .can_roll_back = chosen->can_roll_back,
-        .too_small = view->layout.too_small,
-        .previewed = view->previewed,
-    };
-}
-
-static void end_lookup(struct al_screen_session *session)
-{
-    session->job_due_ms = 0;
-    if (!session->job || session->job_kind == AL_REVIEW_JOB_ROLL_BACK)
-        return;
-    al_review_job_free(session->job);
-    session->job = NULL;
-    session->view.pending = NULL;
-}
-
-/* The text of a question in full, if it is there. */
-static void take_text(struct al_screen_session *session)
-{
-    struct al_screen_view *view = &session->view;
-    const struct al_review_text *text;
-
-    if (view->chosen.kind != AL_ITEM_QUESTION || !view->chosen.waits)
-        return;
-    text = al_review_door_text(session->door, view->chosen.key);
-    if (text && text->complete && text->text.len)
-        al_page_set_text(&view->page, text->text.buf, text->text.len);
-    else if (text && text->problem)
-        screen_note(session, "Not shown in full: %s", text->problem);
-}
-
-static void screen_show_entry(struct al_screen_session *session)
-{
-    struct al_screen_view *view = &session->view;
-    const struct al_item *item = view->list.rows[view->chosen.row].item;
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-
-    end_lookup(session);
-    view->previewed = false;
-    al_page_clear(&view->page);
-    al_strv_add(&view->page.head, al_item_title(item));
-    if (item->kind == AL_ITEM_QUESTION)
-        al_strv_addf(&view->page.head, "risk %s; %s", al_item_get(item, "risk"),
-                     al_item_get(item, "why"));
-    al_strv_add(&view->page.head, "");
-    al_strv_add(&view->page.facts, "");
-    al_item_facts(item, add_fact, &view->page.facts);
-    al_item_add_text(item, &text);
-    al_page_set_text(&view->page, text.buf, text.len);
-    session->fresh = true;
-    if (item->kind == AL_ITEM_QUESTION) {
-        al_review_door_ask_text(session->door, item->key);
-        take_text(session);
-    } else if (item->kind == AL_ITEM_STAGED || item->checkpointed) {
-        session->job_due_ms = al_clock_ms() + AL_SCREEN_REST_MS;
-    }
-}
-
-static void screen_choose(struct al_screen_session *session, size_t number, bool by_program)
-{
-    struct al_screen_view *view = &session->view;
-    const struct al_item *item = view->list.rows[number].item;
-    struct al_screen_chosen chosen = { .kind = item->kind, .row = number };
-
-    memcpy(chosen.key, item->key, sizeof(chosen.key));
-    chosen.waits = item->kind == AL_ITEM_QUESTION;
-    chosen.offers_always = item->always;
-    chosen.can_roll_back = item->checkpointed;
-    chosen.settles_ms = by_program ? al_clock_ms() + AL_SCREEN_SETTLE_MS : 0;
-    view->chosen = chosen;
-    screen_show_entry(session);
-}
-
-/* Find the chosen entry in a list that was made anew. */
-static void find_chosen(struct al_screen_session *session)
-{
-    struct al_screen_view *view = &session->view;
-    struct al_screen_chosen *chosen = &view->chosen;
-    const size_t row = find_row(view);
-
-    chosen->gone = row == SIZE_MAX;
-    if (!chosen->gone)
-        chosen->row = row;
-    if (!chosen->waits || al_review_list_find(al_review_door_questions(session->door), chosen->key))
-        return;
-    chosen->waits = false;
-    al_screen_vanished(&view->state);
-    if (!chosen->sent)
-        screen_note(session, "%s no longer waits: it was answered elsewhere, or it is over",
-                    chosen->key);
-}
-
-static void screen_list_again(struct al_screen_session *session)
-{
-    struct al_screen_view *view = &session->view;
-    size_t first = 1; /* the heading is before it */
-
-    fill_list(session);
-    if (view->chosen.kind != AL_ITEM_NONE)
-        find_chosen(session);
-    if (view->state.mode != AL_SCREEN_BROWSE ||
-        (view->chosen.kind != AL_ITEM_NONE && !view->chosen.answered))
-        return;
-    /* The oldest question, but not the one that was just answered. */
-    if (first < view->list.count && find_row(view) == first)
-        first++;
-    if (first < view->list.count && view->list.rows[first].item &&
-        view->list.rows[first].item->kind == AL_ITEM_QUESTION)
-        screen_choose(session, first, true);
-}
-
 /* --- What comes --- */
 
 /* Tell the user about questions that are new. */
@@ -459,14 +460,13 @@ static void take_reply(struct al_screen_session *session, const struct al_review
     if (reply->outcome == AL_REVIEW_TAKEN) {
         if (is_chosen)
             chosen->answered = true;
-        screen_list_again(session);
-        screen_note(session, "Answered: %s", reply->id);
+        list_again(session);
+        note(session, "Answered: %s", reply->id);
         return;
     }
     if (is_chosen)
         chosen->sent = false;
-    screen_note(session, "%s: %s", reply->id,
-                reply->message ? reply->message : "it no longer waits");
+    note(session, "%s: %s", reply->id, reply->message ? reply->message : "it no longer waits");
 }
 
 /* What cannot be shown.  Each is borrowed until its source is read again. */
@@ -502,25 +502,10 @@ void al_screen_session_refresh(struct al_screen_session *session)
 {
     (void)al_model_refresh(session->model, al_review_door_questions(session->door));
     take_problem(session);
-    screen_list_again(session);
+    list_again(session);
 }
 
 /* --- Children --- */
-
-static void screen_start_job(struct al_screen_session *session,
-                             const struct al_review_job_request *request, const char *pending)
-{
-    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-
-    end_lookup(session);
-    if (al_review_job_start(session->setup, request, &session->job, &err) < 0) {
-        screen_note(session, "%s", err.message);
-        return;
-    }
-    session->job_kind = request->kind;
-    session->job_seq = request->seq;
-    session->view.pending = pending;
-}
 
 void al_screen_session_start_due(struct al_screen_session *session)
 {
@@ -540,7 +525,7 @@ void al_screen_session_start_due(struct al_screen_session *session)
         request.repository = item->path;
         request.seq = item->seq;
     }
-    screen_start_job(session, &request, "Looking up what changed ...");
+    start_job(session, &request, "Looking up what changed ...");
 }
 
 /* Show the text of a child behind what is known. */
@@ -564,10 +549,10 @@ static void end_rollback(struct al_screen_session *session, const struct al_str 
 
     if (chosen->kind == AL_ITEM_EXECUTION && strtoull(chosen->key, NULL, 10) == session->job_seq)
         al_page_set_text(&session->view.page, text->buf, text->len);
-    screen_note(session,
-                succeeded ? "Rolled back to before execution %" PRIu64
-                          : "Execution %" PRIu64 " was not rolled back; u says why",
-                session->job_seq);
+    note(session,
+         succeeded ? "Rolled back to before execution %" PRIu64
+                   : "Execution %" PRIu64 " was not rolled back; u says why",
+         session->job_seq);
 }
 
 void al_screen_session_run_job(struct al_screen_session *session)

@@ -54,17 +54,6 @@ struct al_desk {
 /* The longest time that a page waits for processes that do not say what waits, and for a text. */
 #define AL_DESK_PATIENCE_MS 2000
 
-/* Serve a request as far as that is possible now; `done` says whether it has its answer. */
-static void desk_serve(struct al_desk *desk, struct al_desk_work *work);
-
-/* What came of an answer. */
-static void desk_take_reply(struct al_desk *desk, const struct al_review_reply *reply);
-
-/* Begin an event stream. */
-static void desk_add_stream(struct al_desk *desk, struct al_desk_work *work);
-
-/* What the desk does for each kind of request. */
-
 static struct al_page_frame frame_of(const struct al_desk *desk, const struct al_desk_work *work)
 {
     return (struct al_page_frame){
@@ -93,6 +82,51 @@ static void answer_message(struct al_desk_work *work, enum al_web_status status,
 {
     al_web_answer_message(work->request.exchange, status, sentence);
     work->done = true;
+}
+
+/* --- Streams --- */
+
+static void end_stream(struct al_desk *desk, size_t i)
+{
+    al_http_end_stream(desk->streams[i]);
+    al_http_unref(desk->streams[i]);
+    desk->streams[i] = desk->streams[--desk->nstreams];
+}
+
+/* Begin an event stream. */
+static void add_stream(struct al_desk *desk, struct al_desk_work *work)
+{
+    static const struct al_http_header type[] = { { "Content-Type", "text/event-stream" } };
+
+    if (desk->nstreams == AL_DESK_STREAMS_MAX) {
+        al_web_answer_message(work->request.exchange, AL_WEB_UNAVAILABLE,
+                              "Too many browsers look at this page. Close one of them.");
+        return;
+    }
+    al_http_begin_stream(work->request.exchange, AL_WEB_OK, type, AL_COUNT(type));
+    al_http_keep_alive(work->request.exchange, ":\n\n");
+    /* The headers go out with the first bytes. */
+    (void)al_http_send(work->request.exchange, ":\n\n", 3);
+    desk->streams[desk->nstreams++] = al_http_ref(work->request.exchange);
+}
+
+static void tell_streams(struct al_desk *desk)
+{
+    char event[64];
+    const int len = snprintf(event, sizeof(event), "event: change\ndata: %llu\n\n",
+                             (unsigned long long)++desk->version);
+
+    for (size_t i = desk->nstreams; i-- > 0;)
+        if (!al_http_send(desk->streams[i], event, (size_t)len))
+            end_stream(desk, i);
+}
+
+/* A browser that has gone follows the page no longer. */
+static void drop_gone(struct al_desk *desk)
+{
+    for (size_t i = desk->nstreams; i-- > 0;)
+        if (!al_http_send(desk->streams[i], "", 0))
+            end_stream(desk, i);
 }
 
 /* --- Questions --- */
@@ -143,7 +177,8 @@ static const char *page_after(enum al_answer decision)
                                           : "/review?said=reject";
 }
 
-static void desk_take_reply(struct al_desk *desk, const struct al_review_reply *reply)
+/* What came of an answer. */
+static void take_reply(struct al_desk *desk, const struct al_review_reply *reply)
 {
     struct al_desk_work *work = desk->work;
 
@@ -244,7 +279,8 @@ static void serve_entry(struct al_desk *desk, struct al_desk_work *work)
     answer_entry(desk, work, item, &job);
 }
 
-static void desk_serve(struct al_desk *desk, struct al_desk_work *work)
+/* Serve a request as far as that is possible now; `done` says whether it has its answer. */
+static void serve(struct al_desk *desk, struct al_desk_work *work)
 {
     if (!desk->door) {
         answer_message(work, AL_WEB_FAILED, "The questions cannot be watched.");
@@ -258,7 +294,7 @@ static void desk_serve(struct al_desk *desk, struct al_desk_work *work)
         serve_overview(desk, work);
         break;
     case AL_DESK_EVENTS:
-        desk_add_stream(desk, work);
+        add_stream(desk, work);
         work->done = true;
         break;
     case AL_DESK_QUESTION:
@@ -296,67 +332,19 @@ void al_desk_request_clear(struct al_desk_request *request)
 
 bool al_desk_put(struct al_desk *desk, const struct al_desk_request *request)
 {
-    bool taken;
+    struct al_desk_work *work;
 
-    pthread_mutex_lock(&desk->lock);
-    taken = !desk->stops && desk->count < AL_DESK_REQUESTS_MAX;
-    if (taken) {
-        struct al_desk_work *work = al_calloc(1, sizeof(*work));
-
-        work->request = *request;
-        work->begun_ms = al_clock_ms();
-        work->next = desk->inbox;
-        desk->inbox = work;
-        desk->count++;
-    }
-    pthread_mutex_unlock(&desk->lock);
-    if (taken)
-        (void)eventfd_write(desk->wake_fd, 1);
-    return taken;
-}
-
-/* --- Streams --- */
-
-static void end_stream(struct al_desk *desk, size_t i)
-{
-    al_http_end_stream(desk->streams[i]);
-    al_http_unref(desk->streams[i]);
-    desk->streams[i] = desk->streams[--desk->nstreams];
-}
-
-static void desk_add_stream(struct al_desk *desk, struct al_desk_work *work)
-{
-    static const struct al_http_header type[] = { { "Content-Type", "text/event-stream" } };
-
-    if (desk->nstreams == AL_DESK_STREAMS_MAX) {
-        al_web_answer_message(work->request.exchange, AL_WEB_UNAVAILABLE,
-                              "Too many browsers look at this page. Close one of them.");
-        return;
-    }
-    al_http_begin_stream(work->request.exchange, AL_WEB_OK, type, AL_COUNT(type));
-    al_http_keep_alive(work->request.exchange, ":\n\n");
-    /* The headers go out with the first bytes. */
-    (void)al_http_send(work->request.exchange, ":\n\n", 3);
-    desk->streams[desk->nstreams++] = al_http_ref(work->request.exchange);
-}
-
-static void tell_streams(struct al_desk *desk)
-{
-    char event[64];
-    const int len = snprintf(event, sizeof(event), "event: change\ndata: %llu\n\n",
-                             (unsigned long long)++desk->version);
-
-    for (size_t i = desk->nstreams; i-- > 0;)
-        if (!al_http_send(desk->streams[i], event, (size_t)len))
-            end_stream(desk, i);
-}
-
-/* A browser that has gone follows the page no longer. */
-static void drop_gone(struct al_desk *desk)
-{
-    for (size_t i = desk->nstreams; i-- > 0;)
-        if (!al_http_send(desk->streams[i], "", 0))
-            end_stream(desk, i);
+    al_hold(&desk->lock);
+    if (desk->stops || desk->count == AL_DESK_REQUESTS_MAX)
+        return false;
+    work = al_calloc(1, sizeof(*work));
+    work->request = *request;
+    work->begun_ms = al_clock_ms();
+    work->next = desk->inbox;
+    desk->inbox = work;
+    desk->count++;
+    (void)eventfd_write(desk->wake_fd, 1);
+    return true;
 }
 
 /* --- The thread --- */
@@ -405,7 +393,7 @@ static bool run_door(struct al_desk *desk)
         return false;
     changes = al_review_door_run(desk->door);
     while (al_review_door_next_reply(desk->door, &reply)) {
-        desk_take_reply(desk, &reply);
+        take_reply(desk, &reply);
         al_review_reply_clear(&reply);
     }
     return (changes & (AL_DOOR_QUESTIONS | AL_DOOR_PROBLEMS)) != 0;
@@ -429,7 +417,7 @@ static void serve_all(struct al_desk *desk)
         struct al_desk_work *work = *at;
 
         if (!work->done)
-            desk_serve(desk, work);
+            serve(desk, work);
         if (work->done) {
             *at = work->next;
             end_work(desk, work);

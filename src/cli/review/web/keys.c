@@ -80,19 +80,17 @@ static bool take_link(struct al_web_keys *keys, const char *key)
 bool al_web_keys_use(struct al_web_keys *keys, const char *key, struct al_web_key *ret_cookie)
 {
     struct browser browser;
-    bool taken;
 
     if (!make(&browser.cookie) || !make(&browser.csrf))
         return false;
-    pthread_mutex_lock(&keys->lock);
-    taken = take_link(keys, key);
-    if (taken && keys->nbrowsers == AL_WEB_KEYS_MAX)
+    al_hold(&keys->lock);
+    if (!take_link(keys, key))
+        return false;
+    if (keys->nbrowsers == AL_WEB_KEYS_MAX)
         memmove(keys->browsers, keys->browsers + 1, --keys->nbrowsers * sizeof(*keys->browsers));
-    if (taken)
-        keys->browsers[keys->nbrowsers++] = browser;
-    pthread_mutex_unlock(&keys->lock);
+    keys->browsers[keys->nbrowsers++] = browser;
     *ret_cookie = browser.cookie;
-    return taken;
+    return true;
 }
 
 /* The value of our cookie among those of the header, if it has the length of one. */

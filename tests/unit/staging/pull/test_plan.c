@@ -72,16 +72,16 @@ static void clear(struct lists *lists)
 
 static bool takes_theirs(const struct al_pull_item *item)
 {
-    return item->changes && al_pull_side_equal(&item->result, &item->theirs);
+    return item->changes && al_sandbox_version_equal(&item->result, &item->theirs);
 }
 
 /* The rules of three-way merging, whatever the versions are. */
 static void check_item(const struct al_pull_item *item)
 {
-    bool ours_is_new = !al_pull_side_equal(&item->ours, &item->base);
-    bool theirs_is_new = !al_pull_side_equal(&item->theirs, &item->base);
+    bool ours_is_new = !al_sandbox_version_equal(&item->ours, &item->base);
+    bool theirs_is_new = !al_sandbox_version_equal(&item->theirs, &item->base);
 
-    if (al_pull_side_equal(&item->ours, &item->theirs))
+    if (al_sandbox_version_equal(&item->ours, &item->theirs))
         assert_true(!item->changes && !item->merges && !item->conflict && item->is_settled);
     else if (!ours_is_new)
         assert_true(takes_theirs(item) && !item->conflict && item->is_settled);
