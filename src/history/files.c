@@ -212,8 +212,18 @@ static int take_ignored(void *payload, const char *path, struct al_error *err)
                : 0;
 }
 
+/* Whether a path is one of a nested repository, which is recorded as a whole. */
+static bool is_nested(const struct al_store *store, const char *path)
+{
+    bool is = has_dot_git(path);
+
+    for (size_t i = 0; i < store->nested.count; i++)
+        is |= al_fs_beneath(store->nested.items[i], path) != NULL;
+    return is;
+}
+
 /* Whether to look only at the files that the execution can write: after it, others cannot be its
- * change.  What is a directory needs git's list. */
+ * change.  What is a directory or nested needs git's list. */
 static bool looks_at_writes(const struct recorder *recorder)
 {
     const struct al_strv *writes = recorder->reason ? recorder->reason->writes : NULL;
@@ -223,8 +233,9 @@ static bool looks_at_writes(const struct recorder *recorder)
     if (!writes || !(store->is_blocked || (recorder->reason->before && store->has_listed)))
         return false;
     for (size_t i = 0; i < writes->count && !store->is_blocked; i++)
-        if (fstatat(recorder->dir.fd, writes->items[i], &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-            S_ISDIR(st.st_mode))
+        if (is_nested(store, writes->items[i]) ||
+            (fstatat(recorder->dir.fd, writes->items[i], &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+             S_ISDIR(st.st_mode)))
             return false;
     return true;
 }
@@ -235,7 +246,8 @@ static int take_writes(struct recorder *recorder, struct al_error *err)
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < writes->count; i++)
-        r = take_path(recorder, writes->items[i], err);
+        if (!is_nested(recorder->store, writes->items[i]))
+            r = take_path(recorder, writes->items[i], err);
     for (size_t i = 0; i < nested->count; i++)
         al_strv_add(recorder->nested, nested->items[i]);
     return r;

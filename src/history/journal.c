@@ -43,6 +43,7 @@ struct al_journal {
     int open_fd; /* the directory of the running calls */
     struct later later;
     char *session_id;
+    bool joined;                 /* al_journal_join() was called */
     atomic_uint_least64_t calls; /* the number of the last call that began */
 };
 
@@ -294,6 +295,11 @@ void al_journal_join(struct al_journal *journal, const char *id)
 {
     uint64_t first = 0;
 
+    if (journal->joined)
+        return;
+    journal->joined = true;
+    if (!al_journal_is_id(id))
+        return;
     free(journal->session_id);
     journal->session_id = al_strdup(id);
     if (getrandom(&first, sizeof(first), 0) == (ssize_t)sizeof(first))
@@ -343,7 +349,7 @@ int al_record_update(struct al_record *record, const struct al_record_end *known
     if (!record)
         return 0;
     members = known_members(known);
-    if (known->git_commit)
+    if (known->git_commit) /* what ended before the checkpoint is in it */
         record->seen = al_chain_last(&record->journal->chain);
     (void)json_object_update_existing(record->line, members);
     r = al_open_record_note(&record->open, members);

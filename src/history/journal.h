@@ -72,7 +72,8 @@ char *al_journal_conversation(const struct al_journal *journal, uint64_t number)
 bool al_journal_is_id(const char *id);
 
 /** Record the calls of session number 0 as those of a client's session, which other processes have
- * calls of too.  Call this before the first call. */
+ * calls of too.  Call this before the first call; what is said later, or is no id, does not count.
+ */
 void al_journal_join(struct al_journal *journal, const char *id);
 
 /**

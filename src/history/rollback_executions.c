@@ -10,10 +10,66 @@
 #include "guard/text.h"
 #include "history/rollback_private.h"
 #include "util/clock.h"
+#include "util/fs.h"
 
 /* --- Executions --- */
 
-static void add_execution(struct al_executions *executions, const json_t *line)
+static bool lists(const struct al_execution *execution, uint64_t seq)
+{
+    const json_t *value;
+    size_t i;
+
+    json_array_foreach(execution->overlaps, i, value)
+    {
+        if ((uint64_t)json_integer_value(value) == seq)
+            return true;
+    }
+    return false;
+}
+
+static bool is_of(const char *name, const char *wanted)
+{
+    return !wanted || (name && !strcmp(name, wanted));
+}
+
+static bool is_same(const char *one, const char *two)
+{
+    return one && two ? !strcmp(one, two) : one == two;
+}
+
+/* The file that a client's own tool was given to write. */
+static char *file_of(const json_t *line, const char *top)
+{
+    const json_t *input = json_object_get(line, "input");
+    const char *path = al_json_get_string(input, "file_path");
+
+    if (!path)
+        path = al_json_get_string(input, "notebook_path");
+    return path ? al_strdup(al_fs_beneath(top, path)) : NULL;
+}
+
+static void note_file(struct al_execution *item, const struct al_execution *other)
+{
+    if (!other->file || !item->held_no_lock || is_same(item->file, other->file))
+        return;
+    al_strv_add(&item->others, other->before);
+    al_strv_add(&item->others, other->file);
+}
+
+/* What is the other's alone of two that overlap: see forget_files(). */
+static void note_files(struct al_executions *executions)
+{
+    struct al_execution *items = executions->items;
+
+    for (size_t i = 0; i < executions->count; i++)
+        for (size_t k = 0; items[i].overlaps && k < executions->count; k++)
+            if (lists(&items[i], items[k].seq)) {
+                note_file(&items[i], &items[k]);
+                note_file(&items[k], &items[i]);
+            }
+}
+
+static void add_execution(struct al_executions *executions, const json_t *line, const char *top)
 {
     const char *tool = al_json_get_string(line, "tool");
     const char *before = al_json_get_string(line, "git_commit");
@@ -34,6 +90,7 @@ static void add_execution(struct al_executions *executions, const json_t *line)
     };
     item->began_ms = al_clock_iso_ms(al_json_get_string(line, "time"));
     item->held_no_lock = al_journal_held_no_lock(line);
+    item->file = item->held_no_lock ? file_of(line, top) : NULL;
     if (json_is_integer(json_object_get(line, "duration_ms"))) /* else its changes are not known */
         item->overlaps = json_incref(json_object_get(line, "overlaps"));
     (void)snprintf(item->before, sizeof(item->before), "%s", before);
@@ -59,8 +116,9 @@ int al_executions_read(const char *file, const char *top, struct al_executions *
             continue;
         line = json_loadb(text, len, JSON_ALLOW_NUL, NULL);
         if (al_journal_is_about(line, top) && al_json_get_string(line, "git_commit"))
-            add_execution(ret_executions, line);
+            add_execution(ret_executions, line, top);
     }
+    note_files(ret_executions);
     return r < 0 ? al_error_errno(err, -r, "cannot read the journal '%s'", file) : 0;
 }
 
@@ -69,6 +127,8 @@ static void execution_clear(struct al_execution *execution)
     for (size_t i = 0; i < execution->ninside; i++)
         execution_clear(&execution->inside[i]);
     free(execution->inside);
+    free(execution->file);
+    al_strv_clear(&execution->others);
     json_decref(execution->overlaps);
     free(execution->tool);
     free(execution->session);
@@ -84,11 +144,6 @@ void al_executions_clear(struct al_executions *executions)
     for (size_t i = 0; i < executions->count; i++)
         execution_clear(&executions->items[i]);
     free(executions->items);
-}
-
-static bool is_of(const char *name, const char *wanted)
-{
-    return !wanted || (name && !strcmp(name, wanted));
 }
 
 /* The index of the execution that a rollback went back to before; `otherwise` if it is not known.
@@ -129,19 +184,6 @@ void al_executions_keep(struct al_executions *executions, const char *agent, con
             execution_clear(item);
     }
     executions->count = kept;
-}
-
-static bool lists(const struct al_execution *execution, uint64_t seq)
-{
-    const json_t *value;
-    size_t i;
-
-    json_array_foreach(execution->overlaps, i, value)
-    {
-        if ((uint64_t)json_integer_value(value) == seq)
-            return true;
-    }
-    return false;
 }
 
 /* The shim and `airlock run` run in the shell of another execution; other calls, as those of a
@@ -191,6 +233,44 @@ static bool is_leftover(const struct al_difference *change)
            strlen(name) == strlen(begin) + AL_LOCK_TOKEN - 1;
 }
 
+/* What is left of a change after another execution, whose own it may be in part. */
+static void go_on(struct al_store *store, const char *before, struct al_run_limits *budget,
+                  struct al_difference *change)
+{
+    struct al_differences changes = { .items = NULL };
+    struct al_difference *own = NULL;
+    char after[AL_OID_TEXT];
+
+    if (al_checkpoint_find_after(store, before, after, NULL) == 0 &&
+        al_checkpoint_changes_of(store, before, after, budget, &changes, NULL) == 0)
+        own = al_change_find(&changes, AL_PART_WORKTREE, change->name);
+    if (own && own->from_mode == change->from_mode && is_same(own->from, change->from)) {
+        free(change->from);
+        change->from = al_take(&own->to);
+        change->from_mode = own->to_mode;
+    }
+    al_differences_clear(&changes);
+}
+
+/* Forget the files that others were given to write meanwhile, if nothing else happened to them. */
+static void forget_files(struct al_store *store, struct al_execution *execution,
+                         struct al_run_limits *budget)
+{
+    const struct al_strv *others = &execution->others;
+
+    for (size_t i = others->count ? execution->changes.count : 0; i > 0; i--) {
+        struct al_difference *change = &execution->changes.items[i - 1], left = *change;
+
+        left.from = left.from ? al_strdup(left.from) : NULL;
+        for (size_t k = 0; change->part == AL_PART_WORKTREE && k < others->count; k += 2)
+            if (!strcmp(others->items[k + 1], left.name))
+                go_on(store, others->items[k], budget, &left);
+        if (left.from_mode == left.to_mode && is_same(left.from, left.to))
+            al_change_drop(&execution->changes, change);
+        free(left.from);
+    }
+}
+
 int al_execution_read(struct al_store *store, struct al_execution *execution,
                       struct al_run_limits *budget, struct al_error *err)
 {
@@ -212,6 +292,7 @@ int al_execution_read(struct al_store *store, struct al_execution *execution,
     for (size_t i = changes->count; execution->input && i > 0; i--)
         if (is_leftover(&changes->items[i - 1]))
             al_change_drop(changes, &changes->items[i - 1]);
+    forget_files(store, execution, budget);
     execution->is_read = r == 0;
     return r;
 }

@@ -46,6 +46,9 @@ struct al_execution {
     bool redo;         /**< a rollback that undid another rollback */
     json_t *input;     /**< owned; NULL unless the execution was a rollback */
     bool undone;       /**< it did not end, and a user has rolled it back */
+    char *file;        /**< the only one that it writes, below the top: a client's own; NULL: any */
+    struct al_strv others; /**< for each that ran meanwhile and has another file: its `before` and
+                                that file */
     struct al_execution *inside; /**< owned: see al_executions_absorb() */
     size_t ninside;
 

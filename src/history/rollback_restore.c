@@ -377,6 +377,21 @@ static int remove_files(const struct al_way *way, struct al_error *err)
     return r;
 }
 
+/* Without these two directories git knows no git directory, and a checkpoint has files alone. */
+static void complete_nested(const struct al_way *way, const struct al_difference *change)
+{
+    const char *found = change->part == AL_PART_WORKTREE ? strstr(change->name, "/.git/") : NULL;
+    al_auto(al_freep) char *dir =
+        found ? al_strndup(change->name, (size_t)(found - change->name) + strlen("/.git")) : NULL;
+    al_auto(al_closep) int fd =
+        dir ? al_nofollow_open(way->top_fd, dir, O_RDONLY | O_DIRECTORY) : -1;
+
+    if (fd >= 0 && faccessat(fd, "HEAD", F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
+        (void)mkdirat(fd, "objects", 0777);
+        (void)mkdirat(fd, "refs", 0777);
+    }
+}
+
 static int restore_worktree(const struct al_way *way, struct al_error *err)
 {
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
@@ -389,7 +404,11 @@ static int restore_worktree(const struct al_way *way, struct al_error *err)
             (void)remove_file(way, &way->changes.items[i], &why);
     (void)write_files(way, is_ignore_file, &why);
     r = remove_files(way, err);
-    return r < 0 ? r : write_files(way, al_change_is_file, err);
+    if (r == 0)
+        r = write_files(way, al_change_is_file, err);
+    for (size_t i = 0; i < way->changes.count; i++)
+        complete_nested(way, &way->changes.items[i]);
+    return r;
 }
 
 static int restore_state(const struct al_way *way, struct al_error *err)

@@ -273,6 +273,7 @@ static void call_tool(struct al_dispatch *dispatch, const struct request *reques
                       ? al_agent_name(al_json_get_string(request->client, "name"))
                       : al_strdup(dispatch->client);
     spec.progress_token = al_rpc_token(message, token_path);
+    al_session_join(dispatch->scope.session, json_object_get(message->params, "_meta"));
     al_calls_start(&dispatch->service->calls, &spec);
 }
 

@@ -257,6 +257,10 @@ bool al_call_is_saved(const struct al_call *call);
 /** The session of the call.  Borrowed. */
 const struct al_session *al_call_session(const struct al_call *call);
 
+/** Before a call: the `_meta` of the first one may say which session of the client's it is, if that
+ * is not known yet.  Codex does. */
+void al_session_join(const struct al_session *session, const json_t *meta);
+
 /** Test whether a session has the tool, from this toolset (NULL: any). */
 bool al_session_has(const struct al_session *session, const char *tool, const char *from);
 

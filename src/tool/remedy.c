@@ -106,6 +106,12 @@ static const struct {
       "[journal] of the configuration." },
 };
 
+void al_session_join(const struct al_session *session, const json_t *meta)
+{
+    if (session->journal && !session->number)
+        al_journal_join(session->journal, al_json_get_string(meta, "sessionId"));
+}
+
 bool al_session_has(const struct al_session *session, const char *tool, const char *from)
 {
     const struct al_listed_tool *listed =

@@ -3,6 +3,7 @@
 """airlock hook: each shell command and edit of a client is an execution between two checkpoints."""
 import fcntl
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -81,7 +82,7 @@ class Hook(hooks.Case):
             self.client, session = client, f"of-{client}"
             answer = self.send(self.recorded("start", session=session))["hookSpecificOutput"]
             self.assertIn("airlock rollback", answer["additionalContext"])
-            self.assertEqual("git_undo" in answer["additionalContext"], client == "claude-code")
+            self.assertEqual("git_undo" in answer["additionalContext"], client != "gemini")
             self.assertEqual("git in this shell" in answer["additionalContext"], client != "claude-code")
             for name in ("", "_edit"):
                 before = self.send(self.recorded("before" + name, session=session))
@@ -143,6 +144,60 @@ class Hook(hooks.Case):
         for left in ("one\n", "two\n", "one\n"):
             self.airlock("call", "--approval", "allow", "git_undo", env={"AIRLOCK_SESSION": "s1"})
             self.assertEqual((self.text(), (self.root / "b.txt").exists()), (left, False))
+
+    def test_edits_meanwhile(self):
+        """what an edit wrote while a command ran is the edit's alone, unless something else happened to it"""
+        def edit(name, *texts, session="s1"):
+            for text in texts:
+                self.around(lambda text=text: self.write(name, text), "_edit", session, f"{name}-{text}",
+                            tool_input={"file_path": f"{self.root}/{name}"})
+        def undo(session="s1"):
+            self.airlock("call", "--approval", "allow", "git_undo", env={"AIRLOCK_SESSION": session})
+            return [self.text(name) if (self.root / name).exists() else "" for name in ("a.txt", "mine", "theirs")]
+        self.send(self.recorded("before", tool_use_id="around"))
+        edit("a.txt", "two\n", "three\n")
+        edit("theirs", "new\n", session="s2")
+        self.write("mine", "around\n")
+        self.send(self.recorded("after", tool_use_id="around"))
+        for left in (["three\n", "", "new\n"], ["two\n", "", "new\n"], ["one\n", "", "new\n"]):
+            self.assertEqual(undo(), left)
+        self.assertEqual(undo("s2"), ["one\n", "", ""])
+        self.send(self.recorded("before", tool_use_id="again"))
+        edit("a.txt", "two\n")
+        self.write("a.txt", "formatted\n")
+        self.send(self.recorded("after", tool_use_id="again"))
+        self.assertEqual(undo(), ["one\n", "", ""])
+
+    def test_nested(self):
+        """a nested repository comes back whole also after an undo in it that the index is told of"""
+        nested = self.root / "nested"
+        def make():
+            self.git("init", "-q", str(nested))
+            (nested / "f").write_text("x\n", encoding="ascii")
+            self.git("add", "f", cwd=nested)
+            self.git("commit", "-qm", "x", cwd=nested)
+        def swap():
+            (nested / "f").unlink()
+            (nested / "f").mkdir()
+            (nested / "f/in").write_text("y\n", encoding="ascii")
+        state = lambda: {str(path): path.read_bytes() for path in nested.rglob("*") if path.is_file()}
+        self.around(make, call="c1")
+        whole, done = state(), []
+        for action in (swap, lambda: (nested / "f").write_bytes(b"z" * (2 << 20)), swap, lambda: shutil.rmtree(nested)):
+            self.around(action, call="c2")
+            self.airlock("call", "--approval", "allow", "git_undo", env={"AIRLOCK_SESSION": "s1"})
+            self.assertEqual(state(), whole)
+        self.airlock("call", "--approval", "allow", "git_undo", env={"AIRLOCK_SESSION": "s1"})
+        self.assertEqual(state(), {})
+        for action in (lambda: self.git("init", "-q", str(nested)), lambda: self.git("reset", "-q", "--hard", cwd=nested),
+                       make, lambda: shutil.rmtree(nested)):
+            done.append(state())
+            self.around(action, call="c3")
+        while done:
+            self.airlock("call", "--approval", "allow", "git_undo", env={"AIRLOCK_SESSION": "s1"})
+            self.assertEqual(state(), done.pop())
+            self.assertEqual(self.out("rev-parse", "--absolute-git-dir", cwd=nested).strip(), str(nested / ".git")
+                             if done else str(self.root / ".git"))
 
     def test_shim_within(self):
         """the shim in a hooked shell goes back with the command around it"""

@@ -91,6 +91,24 @@ class Sessions(harness.Case):
         self.assertEqual(len({(line["conversation_id"], line["id"]) for line in lines}), len(lines))
         self.assertEqual(self.log("--session", CLIENT), [line for line in lines if line["conversation_id"] == CLIENT])
 
+    def test_meta(self):
+        """the first call over MCP may say whose session it is: git_undo then finds what its hooks and shell did"""
+        def ask(server, session):
+            server.send(id=1, method="tools/call", params={"name": "git_undo", "arguments": {}, "_meta": {
+                "threadId": "other", "sessionId": session, "progressToken": 1}})
+            while "id" not in (answer := server.receive()):
+                continue
+            return answer["result"]["content"][0]["text"]
+        for first, second, env, finds in ((CLIENT, "other", {}, True), (CLIENT, CLIENT, {"AIRLOCK_SESSION": "mine"}, False),
+                                          ("../x", CLIENT, {}, False), (7, CLIENT, {}, False), (None, CLIENT, {}, False)):
+            self.shell("echo two >a.txt", CODEX_SESSION_ID=CLIENT)
+            server = harness.Server(self, "--toolset", "everyday", env=env)
+            said = [ask(server, first), ask(server, second)]
+            self.assertEqual(self.text(), "one\n" if finds else "two\n", said)
+            self.assertIn("Nothing to undo", said[1])
+            if not finds:
+                self.airlock("rollback")
+
     def test_undo_of_the_session(self):
         """git_undo takes back what the session's shell did, and nothing of another's"""
         self.shell("echo two >a.txt", session=CLIENT)

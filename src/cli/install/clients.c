@@ -89,6 +89,7 @@ static const struct al_client_hooks codex_hooks = {
                 { "UserPromptSubmit", AL_EVENT_CLOSE },
                 { "Stop", AL_EVENT_CLOSE } },
     .file = ".codex/hooks.json",
+    .shares_session = true,
     .tools = "Bash|apply_patch",
     .timeout = 10,
     .env_table = "shell_environment_policy.set",

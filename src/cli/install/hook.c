@@ -168,6 +168,7 @@ static int open_session(struct hook *hook, const struct al_git_shell *shell, str
     setup->serves_shell = true;
     r = al_setup_tools(setup, err);
     (void)unsetenv("CLAUDE_CODE_SESSION_ID"); /* what the event says counts */
+    (void)unsetenv("CODEX_SESSION_ID");
     (void)(session ? setenv("AIRLOCK_SESSION", session, 1) : unsetenv("AIRLOCK_SESSION"));
     if (r == 0)
         r = al_setup_session(setup, err);
