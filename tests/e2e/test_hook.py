@@ -602,11 +602,14 @@ class Installed(hooks.Case):
 
     def test_doctor(self):
         """a program without its link, and another program in the hooks, are named"""
-        self.install("claude-code", "--shell", "--yes")
+        self.assertNotIn("is not airlock's", self.install("claude-code", "--shell", "--yes"))
+        self.assertIn("runs these hooks when", self.install("codex", "--shell", "--yes"))
         doctor = lambda: subprocess.run([self.airlock_path, "doctor"], cwd=self.root, env=self.env, check=False,
                                         capture_output=True, timeout=harness.WATCHDOG_SECONDS).stdout.decode()
         (self.shim / "git").unlink()
         self.assertIn("libexec/airlock/bin/git", doctor())
+        self.install("claude-code", "--remove", "--yes")
+        self.assertIn("is not airlock's", self.install("claude-code", "--shell", "--yes"))
         path = self.root / ".claude/settings.json"
         path.write_text(self.text(path).replace(str(self.airlock_path), "/bin/true"), encoding="ascii")
         self.assertIn("start another program", doctor())

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Random shell edits under the hooks of two sessions in one working tree: each comes back byte for byte, and nothing of
-the other's.  AIRLOCK_RANDOM: how many (20).  AIRLOCK_NESTED=1: in nested repositories too, whose git directories do not
-all come back yet after a file of theirs became a directory, or an index was made in one without commits."""
+the other's.  AIRLOCK_RANDOM: how many (20).  AIRLOCK_NESTED=1: in nested repositories too."""
 import json
 import os
 import pathlib

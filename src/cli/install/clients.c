@@ -93,6 +93,7 @@ static const struct al_client_hooks codex_hooks = {
     .tools = "Bash|apply_patch",
     .timeout = 10,
     .env_table = "shell_environment_policy.set",
+    .needs_trust = true,
 };
 
 static const struct al_client_hooks gemini_hooks = {

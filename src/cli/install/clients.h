@@ -36,6 +36,7 @@ struct al_client_hooks {
                             which has the client's own limit */
     const char *env_table; /**< of the client's TOML, with the environment of its shell; or NULL */
     bool rewrites;         /**< the answer may have another input of the tool */
+    bool needs_trust;      /**< the client runs none before its user trusts it */
     bool shares_session;   /**< its MCP servers are in its session, so that git_undo finds these */
     bool denies_plainly;   /**< a decision stands at the top of the answer */
 };

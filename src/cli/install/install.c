@@ -652,6 +652,11 @@ static void tell_done(const struct install *install)
                     "airlock is installed in %s, which reads this when it starts.\n"
                     "Check: airlock doctor. Undo: airlock install %s%s --remove\n",
                     title, install->client->name, install->user ? " --user" : "");
+    if (install->shell && !install->removes && !install->shim)
+        al_str_adds(&text, "git in its shell is not airlock's: this package has no "
+                           "libexec/airlock/bin/git.\n");
+    if (install->shell && !install->removes && install->client->hooks->needs_trust)
+        al_str_addf(&text, "%s runs these hooks when its user has said that it may.\n", title);
     if (install->yes && offers_rules(install))
         al_str_addf(&text, "%s can still run git in its own shell: --with-rules denies it that.\n",
                     title);
