@@ -86,6 +86,7 @@ static const struct override fixed[] = {
     { "fetch.fsck.skiplist", "/dev/null" },
     { "fsck.skiplist", "/dev/null" },
     { "pull.rebase", "false" },
+    { "rebase.updaterefs", "false" }, /* no rule sees the branches that would move */
     { "protocol.allow", "never" },
     { "protocol.ext.allow", "never" },
     /* settings that change the form or meaning of output that airlock reads */
@@ -176,10 +177,10 @@ static const char harmless[] =
     "merge.directoryrenames merge.ff merge.log merge.rename* merge.stat pretty.* pull.ff "
     "pull.rebase push.default push.followtags push.autosetupremote "
     "rebase.abbreviatecommands rebase.autosquash rebase.autostash "
-    "rebase.missingcommitscheck rebase.stat rebase.updaterefs rerere.autoupdate "
-    "rerere.enabled showbranch.* stash.* status.aheadbehind status.branch "
-    "status.displaycommentprefix status.rename* status.relativepaths status.short "
-    "status.show* tag.sort user.email user.name versionsort.*";
+    "rebase.missingcommitscheck rebase.stat rerere.autoupdate rerere.enabled "
+    "showbranch.* stash.* status.aheadbehind status.branch status.displaycommentprefix "
+    "status.rename* status.relativepaths status.short status.show* tag.sort user.email "
+    "user.name versionsort.*";
 
 bool al_config_key_is_harmless(const char *key)
 {

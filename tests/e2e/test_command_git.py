@@ -45,6 +45,7 @@ SHOWN = ("status", "--porcelain"), ("for-each-ref",), ("ls-files", "-s"), ("stas
 #: What is refused, and a word of the way there is instead.
 REFUSED = {
     "add -p": "hunks", "commit": "-m", "commit --amend": "--no-edit", "commit -am x -S": "signatures",
+    "rebase --update-refs side": "update_refs", "-c rebase.updateRefs=true rebase side": "leave it out",
     "rebase -i HEAD~1": "plan", "rebase -x true HEAD~1": "program", "frobnicate": "not run",
     "filter-branch": "not run", "difftool": "not run", "push": "git_push", "fetch origin": "remote add",
     "clone x y": "the user", "submodule foreach ls": "-C PATH", "submodule update -i": "--init", "config core.pager less": "the user can set",
@@ -276,6 +277,8 @@ class CommandGit(harness.Case):
                 ('tool = "git"\nbranch = "clean"', "switch -fCclean HEAD", "switch -fCtopic HEAD"),
                 ('tool = "git"\nbranch = "clean"', "switch --force-create=clean HEAD", "switch side"),
                 ('tool = "git"\nbranch = "clean"', "stash branch clean", "stash push -m clean"),
+                ('tool = "git"\nbranch = "clean"', "worktree add wt/clean/", "worktree add wt/topic"),
+                ('tool = "git"\nbranch = "a/clean"', "checkout -qt up/a/clean", "checkout -bx -t up/a/clean"),
                 ('tool = "git"\npath = "dir/*"', "show HEAD:dir/b.txt -- a.txt", "show HEAD -- a.txt"),
                 ('tool = "git"\npath = "dir/*"', "grep b HEAD:dir -- b.txt", "grep b HEAD -- a.txt"),
                 ('tool = "git"\npath = "dir/*"', "restore --source=HEAD:dir -- b.txt", "restore -- a.txt"),
@@ -293,7 +296,7 @@ class CommandGit(harness.Case):
     def test_asks(self):
         """a question nobody can answer ends with 128, and says how a user grants it"""
         for line in ("clean -fx", "clean --exc -- -fx", "clean --exclude -- -fx", "stash -a", "stash push --al",
-                     "stash push -q --mess -- -a", "worktree remove x", "worktree move x y", "submodule deinit --all",
+                     "stash push -q --mess -- -a", "worktree remove x", "worktree move x y", "worktree prune", "submodule deinit --all",
                      "submodule sync", "submodule set-url x y"):
             out, err, code = self.airlock(*line.split())
             self.assertEqual((out, code), ("", 128))

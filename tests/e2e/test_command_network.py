@@ -339,6 +339,20 @@ class Pull(Network):
     def test_refused(self):
         """what cannot be told from the words is refused, with a way"""
         self.refused(PULLS_REFUSED)
+        for remote in ".", "../hub.git":
+            self.git("config", "branch.main.remote", remote)
+            self.refused({"pull": "name the remote", "fetch -q": "name the remote"})
+
+    def test_other_branches(self):
+        """no branch but the current one moves, whatever the configuration says"""
+        self.ahead()
+        self.git("branch", "along")
+        self.commit("further.txt", "f\n", "further")
+        self.git("config", "rebase.updateRefs", "true")
+        self.git("config", "--global", "rebase.updateRefs", "true")
+        before = self.out("rev-parse", "along", "behind")
+        self.assertEqual(self.airlock("pull", "-q", "--rebase")[2], 0)
+        self.assertEqual(self.out("rev-parse", "along", "behind"), before)
 
     def test_rules(self):
         """rules match the words of git and of everyday"""

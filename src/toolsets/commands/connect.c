@@ -337,17 +337,25 @@ static int read_push(struct al_shell_words *words, const struct connecting *row,
     return read_refspec(words, row, repo, others->items[1], err);
 }
 
-/* The remote is the first word; NULL: none is named. */
+/* The remote is the first word, else that of the current branch, which is "." for a branch here. */
 static int read_remote(struct al_shell_words *words, const struct connecting *row,
-                       const struct al_repo *repo, struct al_error *err)
+                       const struct al_repo *repo, struct al_run_limits *budget,
+                       struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     const size_t at = row->verb ? 1 : 0;
     const char *remote = words->others.count > at ? words->others.items[at] : NULL;
+    const bool follows =
+        row->tool == &al_tool_everyday_fetch && !row->verb && !has(words, "--all", "--all");
+    al_auto(al_freep) char *branch = !remote && follows ? current_branch(repo) : NULL;
+    al_auto(al_freep) char *key = branch ? al_asprintf("branch.%s.remote", branch) : NULL;
+    al_auto(al_freep) char *followed = key ? al_git_setting(repo, key, budget) : NULL;
 
+    al_remote_names(repo, &names);
+    if (followed && !al_strv_contains(&names, followed))
+        return refuse(row, "", "the branch follows no remote; name the remote", err);
     if (!remote)
         return 0;
-    al_remote_names(repo, &names);
     if (!al_strv_contains(&names, remote))
         return refuse(row, remote, "there is no remote of this name; git remote add makes one",
                       err);
@@ -386,7 +394,7 @@ int al_shell_connection_read(struct al_shell_words *words, const struct al_repo 
     to->arguments = al_json_object();
     r = read_options(words, row, err);
     if (r == 0)
-        r = read_remote(words, row, repo, err);
+        r = read_remote(words, row, repo, budget, err);
     if (r == 0)
         r = row->tool == &al_tool_everyday_push ? read_push(words, row, repo, budget, err)
                                                 : read_fetch(words, row, err);

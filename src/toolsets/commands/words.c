@@ -170,6 +170,8 @@ static const struct refusal {
       "it opens an editor; airlock call git_rebase takes a plan" },
     { "rebase", " -x --exec -S --gpg-sign ", NULL, NULL,
       "it runs a program; rebase first, and run that afterwards" },
+    { "rebase", " --update-refs ", NULL, NULL,
+      "no rule sees the branches that move; airlock call git_rebase takes update_refs" },
     { "remote", NULL, NULL, " prune ", "it connects; git fetch --prune does the same" },
     { "remote", NULL, " -n ", " show ", "it connects; git remote show -n does not" },
     { "remote", " -f --fetch -a --auto --mirror ", NULL, " add set-head ",
@@ -626,6 +628,17 @@ static void add_branch(const char *word, struct al_strv *ret_names)
     al_strv_add(ret_names, al_starts_with(word, heads) ? word + strlen(heads) : word);
 }
 
+/* The branch that git makes from "REMOTE/NAME", or from a directory: one of the word's ends. */
+static void add_ends(const char *word, struct al_strv *ret_names)
+{
+    al_auto(al_freep) char *plain = al_strdup(word);
+
+    for (size_t len = strlen(plain); len && plain[len - 1] == '/';)
+        plain[--len] = '\0';
+    for (const char *at = plain; (at = strchr(at, '/'));)
+        al_strv_add(ret_names, ++at);
+}
+
 /* "--orphan=NAME", "-fBNAME": whichever letter it is that takes the rest. */
 static void add_attached_branches(const char *word, struct al_strv *ret_names)
 {
@@ -640,6 +653,13 @@ static void add_attached_branches(const char *word, struct al_strv *ret_names)
 
 void al_shell_words_branches(const struct al_shell_words *words, struct al_strv *ret_names)
 {
+    static const char named[] = " -b -B -c -C --create --force-create --orphan ";
+    const bool takes_end =
+        !has_option(words, named, true) &&
+        (al_shell_words_list(" checkout switch ", words->command->name)
+             ? has_option(words, " -t --track ", false)
+             : !strcmp(words->command->name, "worktree") && has_verb(words, " add "));
+
     if (!(words->command->flags & AL_SHELL_NAMES_BRANCHES) ||
         (!strcmp(words->command->name, "stash") && !has_verb(words, " branch ")))
         return;
@@ -650,6 +670,8 @@ void al_shell_words_branches(const struct al_shell_words *words, struct al_strv 
             add_attached_branches(word, ret_names);
         else
             add_branch(word, ret_names);
+        if (word[0] != '-' && takes_end)
+            add_ends(word, ret_names);
     }
 }
 
