@@ -108,7 +108,7 @@ struct al_param {
     /** String, or each item of a list: a rule of guard's for what it names, as
      * al_arg_check_branch(); NULL: none. */
     int (*check)(const char *param, const char *value, struct al_error *err);
-    /** Words, separated by blanks: the choices of the row "action" that it goes with; NULL: all.
+    /** Words, separated by blanks: those of the tool's first choices that it goes with; NULL: all.
      * With others it is refused in the dialect everyday, and has no effect elsewhere. */
     const char *actions;
     /** Parameters, separated by blanks: if one of them is given, this one has no effect, which the

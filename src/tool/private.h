@@ -95,6 +95,9 @@ void *al_args_item(const struct al_param *param, const struct al_objects *list, 
 /** Whether an argument is given, or true. */
 bool al_args_given(const void *args, const struct al_param *param);
 
+/** Whether the tool's first choice is this one. */
+bool al_args_action_is(const struct al_tool *tool, const void *args, const char *name);
+
 /** In the dialect everyday: refuse an argument that the action does not have (`actions` of its
  * row). */
 int al_args_check_used(const struct al_tool *tool, const void *args, struct al_error *err);

@@ -622,7 +622,9 @@ const struct al_operation *al_tool_select(const struct al_tool *tool, const stru
 {
     const struct al_operation *op = tool->operations, *last = op + tool->noperations - 1;
 
-    while (op < last && !(tool->takes ? tool->takes(call, op) : op->applies(call, args)))
+    while (op < last && !(tool->takes   ? tool->takes(call, op)
+                          : op->applies ? op->applies(call, args)
+                                        : al_args_action_is(tool, args, op->name)))
         op++;
     return op;
 }

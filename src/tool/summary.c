@@ -58,6 +58,22 @@ static const char *choice_of(const void *args, const struct al_param *param)
     return choice->name ? choice->name : "";
 }
 
+/* The first choice of a tool says what it does; NULL: it has none. */
+static const struct al_param *action_row(const struct al_tool *tool)
+{
+    for (size_t i = 0; i < tool->nparams; i++)
+        if (tool->params[i].type == AL_TYPE_CHOICE)
+            return &tool->params[i];
+    return NULL;
+}
+
+bool al_args_action_is(const struct al_tool *tool, const void *args, const char *name)
+{
+    const struct al_param *row = action_row(tool);
+
+    return row && !strcmp(choice_of(args, row), name);
+}
+
 static bool has_word(const char *words, const char *word)
 {
     const size_t len = strlen(word);
@@ -72,7 +88,7 @@ static bool has_word(const char *words, const char *word)
 static const char *wrong_action(const struct al_tool *tool, const void *args,
                                 const struct al_param *param)
 {
-    const struct al_param *row = param->actions ? find_row(tool, "action", 6) : NULL;
+    const struct al_param *row = param->actions ? action_row(tool) : NULL;
     const char *action = row ? choice_of(args, row) : NULL;
 
     return action && !has_word(param->actions, action) && al_args_given(args, param) ? action

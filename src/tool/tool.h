@@ -64,8 +64,8 @@ enum al_moves {
 struct al_operation {
     const char *name; /**< as the journal and policy rules spell it */
     /** Stage 3: whether the call is this operation.  The call knows its session and, if there is
-     * one, its repository (al_call_repo()); the grant has not been checked yet.  NULL: always, for
-     * the last row alone. */
+     * one, its repository (al_call_repo()); the grant has not been checked yet.  NULL: the tool's
+     * first choice has its name; for the last row, always. */
     bool (*applies)(const struct al_call *call, const void *args);
     unsigned effects; /**< enum al_effects */
     /** Stage 7: do it. */

@@ -24,10 +24,6 @@ static const struct al_choice actions[] = {
     { "list", LIST }, { "add", ADD }, { "remove", REMOVE }, { "rename", RENAME }, { NULL, 0 },
 };
 
-AL_WHEN(is_list, struct remote_args, args->action == LIST)
-AL_WHEN(is_add, struct remote_args, args->action == ADD)
-AL_WHEN(is_rename, struct remote_args, args->action == RENAME)
-
 /* Every argument is required with its actions. */
 static int check(const struct remote_args *args, const char *new_name, struct al_error *err)
 {
@@ -208,9 +204,9 @@ static int workflow_change(struct al_call *call, const void *p, struct al_result
 }
 
 static const struct al_operation workflow_operations[] = {
-    { "list", is_list, AL_READS, workflow_list, AL_ASKS_NEVER },
-    { "add", is_add, AL_WRITES_CONFIG, workflow_change, AL_ASKS_NEVER },
-    { "rename", is_rename, AL_WRITES_CONFIG | AL_WRITES_REFS, workflow_change, AL_ASKS_NEVER },
+    { "list", NULL, AL_READS, workflow_list, AL_ASKS_NEVER },
+    { "add", NULL, AL_WRITES_CONFIG, workflow_change, AL_ASKS_NEVER },
+    { "rename", NULL, AL_WRITES_CONFIG | AL_WRITES_REFS, workflow_change, AL_ASKS_NEVER },
     { "remove", NULL, AL_WRITES_CONFIG | AL_WRITES_REFS, workflow_change, AL_ASKS_ALWAYS },
 };
 
@@ -312,9 +308,9 @@ static int everyday_change(struct al_call *call, const void *p, struct al_result
 }
 
 static const struct al_operation everyday_operations[] = {
-    { "list", is_list, AL_READS, everyday_list, AL_ASKS_NEVER },
-    { "add", is_add, AL_WRITES_CONFIG, everyday_change, AL_ASKS_NEVER },
-    { "rename", is_rename, AL_WRITES_CONFIG | AL_WRITES_REFS, everyday_change, AL_ASKS_NEVER },
+    { "list", NULL, AL_READS, everyday_list, AL_ASKS_NEVER },
+    { "add", NULL, AL_WRITES_CONFIG, everyday_change, AL_ASKS_NEVER },
+    { "rename", NULL, AL_WRITES_CONFIG | AL_WRITES_REFS, everyday_change, AL_ASKS_NEVER },
     { "remove", NULL, AL_WRITES_CONFIG | AL_WRITES_REFS, everyday_change, AL_ASKS_NEVER },
 };
 

@@ -20,32 +20,15 @@ static int command_of(const void *p)
     return ((const struct al_stash_args *)p)->action;
 }
 
+static bool is_push(const void *p)
+{
+    return command_of(p) == AL_STASH_COMMAND_PUSH;
+}
+
 static bool only_reads(const void *p)
 {
     return command_of(p) >= AL_STASH_COMMAND_LIST;
 }
-
-bool al_stash_is_push(const struct al_call *call, const void *args)
-{
-    (void)call;
-    return command_of(args) == AL_STASH_COMMAND_PUSH;
-}
-
-bool al_stash_is_pop(const struct al_call *call, const void *args)
-{
-    (void)call;
-    return command_of(args) == AL_STASH_COMMAND_POP;
-}
-
-bool al_stash_is_apply(const struct al_call *call, const void *args)
-{
-    (void)call;
-    return command_of(args) == AL_STASH_COMMAND_APPLY;
-}
-
-AL_WHEN(is_drop, struct al_stash_args, args->action == AL_STASH_COMMAND_DROP)
-AL_WHEN(is_list, struct al_stash_args, args->action == AL_STASH_COMMAND_LIST)
-AL_WHEN(is_show, struct al_stash_args, args->action == AL_STASH_COMMAND_SHOW)
 
 const char *const al_stash_always_by[] = { AL_STASH_WHOSE, NULL };
 
@@ -217,7 +200,7 @@ int al_stash_affected_files(struct al_call *call, const void *args, struct al_st
     const struct al_stash_args *stash = args;
     struct al_repo *repo = al_call_repo(call);
 
-    if (!al_stash_is_push(NULL, args)) {
+    if (!is_push(args)) {
         if (!al_call_resolved(call, AL_STASH_ENTRY))
             al_strv_addf(out, "%s/logs/refs/stash", repo->at.common_dir);
         return 0;
@@ -234,7 +217,7 @@ int al_stash_changed_files(struct al_call *call, const void *args, bool *ret_kno
     al_auto(al_freep) char *entry = NULL;
 
     /* A push resets the files to HEAD's, and with include_untracked removes others. */
-    if (al_stash_is_push(call, args))
+    if (is_push(args))
         return al_git_reset_files(
             al_call_repo(call), "HEAD", stash->paths.count ? &stash->paths : NULL,
             stash->include_untracked, al_call_budget(call), ret_known, out, err);
@@ -423,12 +406,12 @@ static int change(struct al_call *call, const void *p, struct al_result *result,
 }
 
 static const struct al_operation git_operations[] = {
-    { "push", al_stash_is_push, APPLIES | AL_WRITES_REFS, change, AL_ASKS_BY_EFFECTS },
-    { "pop", al_stash_is_pop, APPLIES | AL_WRITES_REFS, change, AL_ASKS_BY_EFFECTS },
-    { "apply", al_stash_is_apply, APPLIES, change, AL_ASKS_BY_EFFECTS },
-    { "drop", is_drop, AL_WRITES_REFS | AL_DISCARDS_WORK, change, AL_ASKS_BY_EFFECTS },
-    { "list", is_list, AL_READS, git_list, AL_ASKS_BY_EFFECTS },
-    { "show", is_show, AL_READS, show, AL_ASKS_BY_EFFECTS },
+    { "push", NULL, APPLIES | AL_WRITES_REFS, change, AL_ASKS_BY_EFFECTS },
+    { "pop", NULL, APPLIES | AL_WRITES_REFS, change, AL_ASKS_BY_EFFECTS },
+    { "apply", NULL, APPLIES, change, AL_ASKS_BY_EFFECTS },
+    { "drop", NULL, AL_WRITES_REFS | AL_DISCARDS_WORK, change, AL_ASKS_BY_EFFECTS },
+    { "list", NULL, AL_READS, git_list, AL_ASKS_BY_EFFECTS },
+    { "show", NULL, AL_READS, show, AL_ASKS_BY_EFFECTS },
     { "clear", NULL, AL_WRITES_REFS | AL_DISCARDS_WORK, change, AL_ASKS_BY_EFFECTS },
 };
 
@@ -550,8 +533,8 @@ static int apply(struct al_call *call, const void *p, struct al_result *result,
 
     if (r < 0)
         return r;
-    message = al_asprintf("%s stash@{%" PRId64 "}", al_stash_is_pop(NULL, p) ? "Popped" : "Applied",
-                          index);
+    message = al_asprintf("%s stash@{%" PRId64 "}",
+                          command_of(p) == AL_STASH_COMMAND_POP ? "Popped" : "Applied", index);
     al_result_set(result, "applied", al_json_bool(true));
     al_result_set(result, "message", al_json_string(message));
     return 0;
@@ -587,11 +570,11 @@ static int clear(struct al_call *call, const void *p, struct al_result *result,
 }
 
 static const struct al_operation workflow_operations[] = {
-    { "push", al_stash_is_push, APPLIES | AL_WRITES_REFS, push, AL_ASKS_NEVER },
-    { "pop", al_stash_is_pop, APPLIES | AL_WRITES_REFS, apply, AL_ASKS_NEVER },
-    { "apply", al_stash_is_apply, APPLIES, apply, AL_ASKS_NEVER },
-    { "list", is_list, AL_READS, workflow_list, AL_ASKS_NEVER },
-    { "drop", is_drop, AL_WRITES_REFS | AL_DISCARDS_WORK, drop, AL_ASKS_ALWAYS },
+    { "push", NULL, APPLIES | AL_WRITES_REFS, push, AL_ASKS_NEVER },
+    { "pop", NULL, APPLIES | AL_WRITES_REFS, apply, AL_ASKS_NEVER },
+    { "apply", NULL, APPLIES, apply, AL_ASKS_NEVER },
+    { "list", NULL, AL_READS, workflow_list, AL_ASKS_NEVER },
+    { "drop", NULL, AL_WRITES_REFS | AL_DISCARDS_WORK, drop, AL_ASKS_ALWAYS },
     { "clear", NULL, AL_WRITES_REFS | AL_DISCARDS_WORK, clear, AL_ASKS_ALWAYS },
 };
 

@@ -38,11 +38,6 @@ struct al_stash_args {
 #define AL_STASH_ENTRY "entry"
 #define AL_STASH_WHOSE "entries of"
 
-/** For `applies` of operations: whether the call is this command. */
-bool al_stash_is_push(const struct al_call *call, const void *args);
-bool al_stash_is_pop(const struct al_call *call, const void *args);
-bool al_stash_is_apply(const struct al_call *call, const void *args);
-
 /**
  * Make the options for the git layer.  The index is the one given, else 0, and where an entry was
  * resolved, the one that it has now.

@@ -282,16 +282,6 @@ static const struct al_param params[] = {
     AL_PARALLEL_WORKING_DIR_ROW(struct worktree_args),
 };
 
-static bool is(const void *p, enum action action)
-{
-    return ((const struct worktree_args *)p)->action == (int)action;
-}
-
-AL_WHEN(is_list, struct worktree_args, is(args, LIST))
-AL_WHEN(is_add, struct worktree_args, is(args, ADD))
-AL_WHEN(is_lock, struct worktree_args, is(args, LOCK))
-AL_WHEN(is_unlock, struct worktree_args, is(args, UNLOCK))
-
 static int check(const void *p, struct al_error *err)
 {
     const struct worktree_args *args = p;
@@ -563,10 +553,10 @@ static int set_lock(struct al_call *call, const void *p, struct al_result *resul
 }
 
 static const struct al_operation operations[] = {
-    { "list", is_list, AL_READS, list, AL_ASKS_NEVER },
-    { "add", is_add, AL_WRITES_REFS, add, AL_ASKS_NEVER },
-    { "lock", is_lock, AL_WRITES_REFS, set_lock, AL_ASKS_NEVER },
-    { "unlock", is_unlock, AL_WRITES_REFS, set_lock, AL_ASKS_UNLESS_SAVED },
+    { "list", NULL, AL_READS, list, AL_ASKS_NEVER },
+    { "add", NULL, AL_WRITES_REFS, add, AL_ASKS_NEVER },
+    { "lock", NULL, AL_WRITES_REFS, set_lock, AL_ASKS_NEVER },
+    { "unlock", NULL, AL_WRITES_REFS, set_lock, AL_ASKS_UNLESS_SAVED },
     { "remove", NULL, AL_WRITES_REFS | AL_DISCARDS_WORK, remove_worktree, AL_ASKS_UNLESS_SAVED },
 };
 

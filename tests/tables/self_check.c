@@ -360,6 +360,19 @@ static char *param_fault(const struct al_tool *tool, const struct al_param *para
     return fault;
 }
 
+bool al_tool_has_action(const struct al_tool *tool, const char *name)
+{
+    size_t i = 0;
+
+    while (i < tool->nparams && tool->params[i].type != AL_TYPE_CHOICE)
+        i++;
+    for (const struct al_choice *choice = i < tool->nparams ? tool->params[i].choices : NULL;
+         choice && choice->name; choice++)
+        if (!strcmp(choice->name, name))
+            return true;
+    return false;
+}
+
 /* Operations, and the tool as a whole. */
 
 static char *operation_fault(const struct al_tool *tool, const struct al_operation *op)
@@ -374,7 +387,7 @@ static char *operation_fault(const struct al_tool *tool, const struct al_operati
     }
     if (last && op->applies)
         return al_strdup("is the last and has a condition");
-    if (!last && !op->applies && !tool->takes)
+    if (!last && !op->applies && !tool->takes && !al_tool_has_action(tool, op->name))
         return al_strdup("has no condition and is not the last");
     if (op->effects == 0 || op->effects >= 1u << AL_EFFECT_COUNT)
         return al_strdup("has no effects, or unknown ones");

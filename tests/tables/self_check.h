@@ -14,4 +14,7 @@ char *al_tool_self_check(const struct al_tool *tool);
  * expressions, so they keep to the subset that means the same in both. */
 char *al_pattern_fault(const char *pattern);
 
+/** Test whether the first choice of a tool has this name. */
+bool al_tool_has_action(const struct al_tool *tool, const char *name);
+
 #endif

@@ -86,16 +86,6 @@ static bool is_row(const struct al_tool *tool, const char *name)
     return false;
 }
 
-static bool is_action(const struct al_tool *tool, const char *name)
-{
-    for (size_t i = 0; i < tool->nparams; i++)
-        for (const struct al_choice *c = tool->params[i].choices;
-             !strcmp(tool->params[i].name, "action") && c->name; c++)
-            if (!strcmp(c->name, name))
-                return true;
-    return false;
-}
-
 static void all_words_are(const struct al_tool *tool, const char *words,
                           bool (*are)(const struct al_tool *tool, const char *name))
 {
@@ -120,7 +110,7 @@ static void every_name_in_a_row_is_one(void **state)
             if (tool->summary)
                 al_tool_write_summary(tool, args, &out);
             for (size_t k = 0; k < tool->nparams; k++) {
-                all_words_are(tool, tool->params[k].actions, is_action);
+                all_words_are(tool, tool->params[k].actions, al_tool_has_action);
                 all_words_are(tool, tool->params[k].unless, is_row);
             }
         }

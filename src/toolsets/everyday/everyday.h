@@ -39,32 +39,18 @@
 /* The tools; each has a file of its own. */
 
 /** Reading. */
-extern const struct al_tool al_tool_everyday_status;
-extern const struct al_tool al_tool_everyday_diff;
-extern const struct al_tool al_tool_everyday_log;
-extern const struct al_tool al_tool_everyday_show;
-extern const struct al_tool al_tool_everyday_grep;
-extern const struct al_tool al_tool_everyday_blame;
-extern const struct al_tool al_tool_everyday_branch;
-extern const struct al_tool al_tool_everyday_tag;
-extern const struct al_tool al_tool_everyday_pr;
+extern const struct al_tool al_tool_everyday_status, al_tool_everyday_diff, al_tool_everyday_log,
+    al_tool_everyday_show, al_tool_everyday_grep, al_tool_everyday_blame, al_tool_everyday_branch,
+    al_tool_everyday_tag, al_tool_everyday_pr;
 
 /** Changes: add to undo. */
-extern const struct al_tool al_tool_everyday_add;
-extern const struct al_tool al_tool_everyday_restore;
-extern const struct al_tool al_tool_everyday_commit;
-extern const struct al_tool al_tool_everyday_reset;
-extern const struct al_tool al_tool_everyday_stash;
-extern const struct al_tool al_tool_everyday_switch;
-extern const struct al_tool al_tool_everyday_undo;
+extern const struct al_tool al_tool_everyday_add, al_tool_everyday_restore, al_tool_everyday_commit,
+    al_tool_everyday_reset, al_tool_everyday_stash, al_tool_everyday_switch, al_tool_everyday_undo;
 
 /** History, branches, remotes. */
-extern const struct al_tool al_tool_everyday_merge;
-extern const struct al_tool al_tool_everyday_rebase;
-extern const struct al_tool al_tool_everyday_cherry_pick;
-extern const struct al_tool al_tool_everyday_revert;
-extern const struct al_tool al_tool_everyday_conflicts;
-extern const struct al_tool al_tool_everyday_remote;
+extern const struct al_tool al_tool_everyday_merge, al_tool_everyday_rebase,
+    al_tool_everyday_cherry_pick, al_tool_everyday_revert, al_tool_everyday_conflicts,
+    al_tool_everyday_remote;
 
 struct al_repo;
 

@@ -52,10 +52,6 @@ static int mode_of(const void *p)
     return ((const struct reset_args *)p)->mode;
 }
 
-AL_WHEN(is_soft, struct reset_args, mode_of(args) == AL_RESET_SOFT)
-AL_WHEN(is_mixed, struct reset_args, mode_of(args) == AL_RESET_MIXED)
-AL_WHEN(is_keep, struct reset_args, mode_of(args) == AL_RESET_KEEP)
-
 static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
                    struct al_error *err)
 {
@@ -241,10 +237,9 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
 #define MOVES (AL_WRITES_REFS | AL_REWRITES_HISTORY)
 
 static const struct al_operation operations[] = {
-    { "soft", is_soft, MOVES, execute, AL_ASKS_UNLESS_SAVED },
-    { "mixed", is_mixed, MOVES | AL_WRITES_INDEX, execute, AL_ASKS_UNLESS_SAVED },
-    { "keep", is_keep, MOVES | AL_WRITES_INDEX | AL_WRITES_WORKTREE, execute,
-      AL_ASKS_UNLESS_SAVED },
+    { "soft", NULL, MOVES, execute, AL_ASKS_UNLESS_SAVED },
+    { "mixed", NULL, MOVES | AL_WRITES_INDEX, execute, AL_ASKS_UNLESS_SAVED },
+    { "keep", NULL, MOVES | AL_WRITES_INDEX | AL_WRITES_WORKTREE, execute, AL_ASKS_UNLESS_SAVED },
     { "hard", NULL, MOVES | AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_DISCARDS_WORK, execute,
       AL_ASKS_UNLESS_SAVED },
 };

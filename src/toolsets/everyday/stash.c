@@ -298,7 +298,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
                               err);
 
     /* git applies nothing then, and its refusal looks like a conflict of the entry itself. */
-    if (r == 0 && (al_stash_is_pop(call, p) || al_stash_is_apply(call, p)))
+    if (r == 0 && (action_of(p) == AL_STASH_COMMAND_POP || action_of(p) == AL_STASH_COMMAND_APPLY))
         r = al_git_check_no_conflicts(al_call_repo(call), al_call_budget(call), err);
     return r < 0 ? r : al_stash_authorize(call, p, err);
 }
@@ -337,7 +337,7 @@ static int apply(struct al_call *call, const void *p, struct al_result *result,
 {
     struct al_stash_options options;
     const char *oid = al_call_resolved(call, AL_STASH_ENTRY);
-    const bool pops = al_stash_is_pop(call, p);
+    const bool pops = action_of(p) == AL_STASH_COMMAND_POP;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r = al_stash_options_of(call, p, &options, err);
     bool conflicts;
@@ -400,9 +400,9 @@ static int look(struct al_call *call, const void *p, struct al_result *result, s
 
 static const struct al_operation operations[] = {
     { "look", only_reads, AL_READS, look, AL_ASKS_NEVER },
-    { "push", al_stash_is_push, APPLIES | AL_WRITES_REFS, push, AL_ASKS_UNLESS_SAVED },
-    { "pop", al_stash_is_pop, APPLIES | AL_WRITES_REFS, apply, AL_ASKS_UNLESS_SAVED },
-    { "apply", al_stash_is_apply, APPLIES, apply, AL_ASKS_UNLESS_SAVED },
+    { "push", NULL, APPLIES | AL_WRITES_REFS, push, AL_ASKS_UNLESS_SAVED },
+    { "pop", NULL, APPLIES | AL_WRITES_REFS, apply, AL_ASKS_UNLESS_SAVED },
+    { "apply", NULL, APPLIES, apply, AL_ASKS_UNLESS_SAVED },
     { "drop", NULL, AL_WRITES_REFS | AL_DISCARDS_WORK, drop, AL_ASKS_UNLESS_SAVED },
 };
 

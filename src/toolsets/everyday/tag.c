@@ -44,9 +44,6 @@ static const struct al_param params[] = {
     AL_EVERYDAY_WORKING_DIR_ROW(struct tag_args),
 };
 
-AL_WHEN(is_list, struct tag_args, args->action == LIST)
-AL_WHEN(is_create, struct tag_args, args->action == CREATE)
-
 static bool is_delete(const void *p)
 {
     return ((const struct tag_args *)p)->action == DELETE;
@@ -191,8 +188,8 @@ static int remove_tag(struct al_call *call, const void *p, struct al_result *res
 }
 
 static const struct al_operation operations[] = {
-    { "list", is_list, AL_READS, list, AL_ASKS_NEVER },
-    { "create", is_create, AL_WRITES_REFS, create, AL_ASKS_NEVER },
+    { "list", NULL, AL_READS, list, AL_ASKS_NEVER },
+    { "create", NULL, AL_WRITES_REFS, create, AL_ASKS_NEVER },
     { "delete", NULL, AL_WRITES_REFS | AL_DISCARDS_WORK, remove_tag, AL_ASKS_UNLESS_SAVED },
 };
 

@@ -12,17 +12,9 @@ struct al_git_output;
 struct al_result;
 
 /** The tools; each has a file of its own. */
-extern const struct al_tool al_tool_git_status;
-extern const struct al_tool al_tool_git_diff;
-extern const struct al_tool al_tool_git_log;
-extern const struct al_tool al_tool_git_add;
-extern const struct al_tool al_tool_git_commit;
-extern const struct al_tool al_tool_git_show;
-extern const struct al_tool al_tool_git_blame;
-extern const struct al_tool al_tool_git_restore;
-extern const struct al_tool al_tool_git_branch;
-extern const struct al_tool al_tool_git_checkout;
-extern const struct al_tool al_tool_git_stash;
+extern const struct al_tool al_tool_git_status, al_tool_git_diff, al_tool_git_log, al_tool_git_add,
+    al_tool_git_commit, al_tool_git_show, al_tool_git_blame, al_tool_git_restore,
+    al_tool_git_branch, al_tool_git_checkout, al_tool_git_stash;
 
 /* Parameter rows of every tool.  `T` is the tool's args struct. */
 #define AL_GIT_TIMEOUT_ROW(T)                                                                      \

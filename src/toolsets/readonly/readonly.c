@@ -197,29 +197,14 @@ static void reword(struct al_call *call, struct al_error *err)
     err->message = al_asprintf("%s: %s", word, message);
 }
 
-#define IS(name, number)                                                                           \
-    static bool is_##name(const struct al_call *call, const void *p)                               \
-    {                                                                                              \
-        (void)call;                                                                                \
-        return ((const struct git_args *)p)->op == (number);                                       \
-    }
-IS(status, AL_READONLY_STATUS)
-IS(log, AL_READONLY_LOG)
-IS(diff, AL_READONLY_DIFF)
-IS(show, AL_READONLY_SHOW)
-IS(branch, AL_READONLY_BRANCH)
-IS(blame, AL_READONLY_BLAME)
-IS(ls_files, AL_READONLY_LS_FILES)
-
 /* One operation for each `op`, so that rules and the journal can name it. */
-#define OP(name, applies)                                                                          \
+#define OP(name)                                                                                   \
     {                                                                                              \
-        name, applies, AL_READS, execute, AL_ASKS_BY_EFFECTS                                       \
+        name, NULL, AL_READS, execute, AL_ASKS_BY_EFFECTS                                          \
     }
 static const struct al_operation operations[] = {
-    OP("status", is_status),     OP("log", is_log),       OP("diff", is_diff),
-    OP("show", is_show),         OP("branch", is_branch), OP("blame", is_blame),
-    OP("ls_files", is_ls_files), OP("rev_parse", NULL),
+    OP("status"), OP("log"),   OP("diff"),     OP("show"),
+    OP("branch"), OP("blame"), OP("ls_files"), OP("rev_parse"),
 };
 
 static const char output_schema[] =

@@ -37,20 +37,11 @@
 #include "toolsets/workflow/results.h"
 
 /** The tools; each has a file of its own. */
-extern const struct al_tool al_tool_workflow_status;
-extern const struct al_tool al_tool_workflow_diff;
-extern const struct al_tool al_tool_workflow_log;
-extern const struct al_tool al_tool_workflow_commit;
-extern const struct al_tool al_tool_workflow_branch;
-extern const struct al_tool al_tool_workflow_checkout;
-extern const struct al_tool al_tool_workflow_merge;
-extern const struct al_tool al_tool_workflow_conflict_info;
-extern const struct al_tool al_tool_workflow_resolve_conflict;
-extern const struct al_tool al_tool_workflow_generate_pr;
-extern const struct al_tool al_tool_workflow_stash;
-extern const struct al_tool al_tool_workflow_pull;
-extern const struct al_tool al_tool_workflow_push;
-extern const struct al_tool al_tool_workflow_remote;
+extern const struct al_tool al_tool_workflow_status, al_tool_workflow_diff, al_tool_workflow_log,
+    al_tool_workflow_commit, al_tool_workflow_branch, al_tool_workflow_checkout,
+    al_tool_workflow_merge, al_tool_workflow_conflict_info, al_tool_workflow_resolve_conflict,
+    al_tool_workflow_generate_pr, al_tool_workflow_stash, al_tool_workflow_pull,
+    al_tool_workflow_push, al_tool_workflow_remote;
 
 /* The fields, the row and the settings of every tool.  `T` is the tool's args struct. */
 #define AL_WORKFLOW_FIELDS const char *working_dir
