@@ -2,11 +2,8 @@
 #include "answer/answer.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <nettle/sha2.h>
 #include <pthread.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "answer/collapse.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
-
 /** A directory is opened while this many lines are left for what is in it. */
 #define LINES_MIN 3
 

@@ -2,7 +2,6 @@
 #include "answer/missing_paths.h"
 
 #include <fcntl.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,13 +3,11 @@
 #include "gitops/reading/read_blame.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "answer/missing_paths.h"
 #include "answer/place.h"
 #include "answer/state_line.h"
-#include "gitops/command.h"
 #include "gitops/plumbing/skipped.h"
 #include "gitops/reading/read_object.h"
 #include "gitops/refs.h"

@@ -4,8 +4,6 @@
 #include "gitops/porcelain/branch.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "answer/answer.h"

@@ -3,8 +3,6 @@
  * words and a conventional message, and with structured results. */
 #include "gitops/porcelain/commit.h"
 
-#include <stdlib.h>
-
 #include "gitops/diff/diff.h"
 #include "gitops/failure.h"
 #include "gitops/message/commit_message.h"

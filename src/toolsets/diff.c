@@ -8,7 +8,6 @@
 
 #include "answer/missing_paths.h"
 #include "answer/place.h"
-#include "gitops/command.h"
 #include "gitops/diff/diff.h"
 #include "gitops/diff/hunks.h"
 #include "gitops/diff/patch_files.h"
@@ -20,7 +19,6 @@
 #include "guard/arg.h"
 #include "guard/gitdir.h"
 #include "guard/path.h"
-#include "guard/root.h"
 #include "guard/text.h"
 #include "tool/call.h"
 #include "toolsets/everyday/change_view.h"

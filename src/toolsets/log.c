@@ -7,7 +7,6 @@
 
 #include "answer/missing_paths.h"
 #include "answer/place.h"
-#include "gitops/command.h"
 #include "gitops/reading/read_log.h"
 #include "gitops/refs.h"
 #include "gitops/repo/repo.h"

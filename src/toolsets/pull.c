@@ -243,15 +243,6 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
     return r;
 }
 
-static void summarize(const void *p, struct al_str *out)
-{
-    const struct pull_args *args = p;
-
-    al_str_addf(out, "Pull%s%s from %s%s", args->branch ? " " : "",
-                args->branch ? args->branch : "", args->remote ? args->remote : "its remote",
-                args->rebase ? " and rebase on it" : "");
-}
-
 static const struct al_stricter stricter[] = {
     { NULL, is_new_address, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },
     { NULL, is_published, AL_REPLAY_CONDITION, 0 },
@@ -265,7 +256,9 @@ static const char *const rebase_hooks[] = { "pre-rebase", "post-checkout", "post
 #define SHARED                                                                                     \
     .name = "git_pull", .title = "Pull", .moves_branch = true, .resolve = resolve,                 \
     .preview = preview, .fetch = fetch, .moves_always = AL_MOVES_BRANCH | AL_MOVES_HEAD,           \
-    .summarize = summarize, AL_TOOL_STRICTER(stricter)
+    .summary = "Pull[branch? {branch}] from [remote?{remote}][!remote?its remote]"                 \
+               "[rebase? and rebase on it]",                                                       \
+    AL_TOOL_STRICTER(stricter)
 
 /* The toolset workflow. */
 

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_status: the branch, and which files are staged, modified or untracked.  With git's words,
  * with structured results, and with text that says where one is in one call. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "answer/answer.h"
 #include "answer/collapse.h"
 #include "answer/place.h"
 #include "answer/state_line.h"
-#include "gitops/command.h"
 #include "gitops/plumbing/heads.h"
 #include "gitops/plumbing/skipped.h"
 #include "gitops/plumbing/stash_owners.h"

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 
 #include "answer/answer.h"
-#include "answer/failure.h"
 #include "gitops/plumbing/heads.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/repo/repo.h"

@@ -2,8 +2,6 @@
 /* git_commit: commit what is staged, or exactly some files or hunks; amend. */
 #include "gitops/porcelain/commit.h"
 
-#include <inttypes.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_grep: lines of the tracked files, or of a revision. */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

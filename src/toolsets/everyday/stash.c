@@ -2,8 +2,6 @@
 /* git_stash: put changes aside and bring them back; entries are named by id. */
 #include "gitops/porcelain/stash.h"
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <string.h>
 #include <strings.h>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_add: stage files for the next commit. */
 #include "gitops/porcelain/add.h"
-#include "gitops/command.h"
 #include "gitops/plumbing/filters.h"
 #include "gitops/plumbing/skipped.h"
 #include "gitops/preview/affected_files.h"

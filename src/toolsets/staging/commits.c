@@ -7,7 +7,6 @@
 #include "staging/settings.h"
 #include "staging/stage.h"
 #include "staging/staged.h"
-#include "staging/staging.h"
 #include "tool/call.h"
 #include "util/clock.h"
 

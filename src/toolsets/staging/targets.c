@@ -14,7 +14,6 @@
 #include "sandbox/sandbox.h"
 #include "staging/pull/pull.h"
 #include "staging/push/push.h"
-#include "staging/staged.h"
 #include "staging/staging.h"
 #include "staging/target.h"
 #include "tool/call.h"

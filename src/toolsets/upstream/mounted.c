@@ -2,10 +2,8 @@
 /* A mounted tool in the stages of a call. */
 #include "toolsets/upstream/mounted.h"
 
-#include <inttypes.h>
 #include <nettle/base16.h>
 #include <nettle/sha2.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "gitops/command.h"

@@ -9,7 +9,6 @@
 #include "gitops/repo/repo.h"
 #include "guard/gitdir.h"
 #include "guard/path.h"
-#include "guard/root.h"
 #include "guard/text.h"
 #include "proc/proc.h"
 #include "tool/call.h"
