@@ -86,7 +86,8 @@ static const struct override fixed[] = {
     { "fetch.fsck.skiplist", "/dev/null" },
     { "fsck.skiplist", "/dev/null" },
     { "pull.rebase", "false" },
-    { "rebase.updaterefs", "false" }, /* no rule sees the branches that would move */
+    { "rebase.updaterefs", "false" },     /* no rule sees the branches that would move */
+    { "rebase.instructionformat", "%s" }, /* "%n" would begin a line with a command of its own */
     { "protocol.allow", "never" },
     { "protocol.ext.allow", "never" },
     /* settings that change the form or meaning of output that airlock reads */

@@ -350,6 +350,7 @@ class Pull(Network):
         self.commit("further.txt", "f\n", "further")
         self.git("config", "rebase.updateRefs", "true")
         self.git("config", "--global", "rebase.updateRefs", "true")
+        self.git("config", "rebase.instructionFormat", "%s%nupdate-ref refs/heads/along%nexec false")
         before = self.out("rev-parse", "along", "behind")
         self.assertEqual(self.airlock("pull", "-q", "--rebase")[2], 0)
         self.assertEqual(self.out("rev-parse", "along", "behind"), before)
