@@ -449,7 +449,7 @@ print(send(b"\\0" + root + b"\\0--version\\0"))
             seen = words()
             if not isinstance(seen, int):
                 break
-            self.assertEqual(self.confined("echo ran", cwd=where).stdout, b"ran\n")
+            self.assertLess(seen, 8100)  # bubblewrap itself takes 9000
         self.assertIn(b"too many git directories", seen)
         done = self.confined("echo ran", cwd=where)
         self.assertEqual((done.returncode, done.stdout), (128, b""), done)
