@@ -107,7 +107,8 @@ static int fetch_shown(struct al_call *call, const char *name, const struct al_f
     if (r < 0)
         return r;
     al_transfer_accept(call, &remote, AL_FETCHES);
-    r = al_transfer_begin(call, &remote, remote.urls.items[0], AL_FETCHES, &network, err);
+    r = al_transfer_begin(call, al_call_repo(call), &remote, remote.urls.items[0], AL_FETCHES,
+                          &network, err);
     return r < 0 ? r : al_git_fetch_words(network, words, shown, al_call_budget(call), err);
 }
 

@@ -167,7 +167,7 @@ static int add_target(struct al_call *call, const struct al_remote *remote, cons
 {
     al_auto(al_network_endp) struct al_network *network = NULL;
     al_auto(al_freep) char *name = target_key(address);
-    int r = al_transfer_begin(call, remote, address, AL_PUSHES, &network, err);
+    int r = al_transfer_begin(call, al_call_repo(call), remote, address, AL_PUSHES, &network, err);
 
     if (r < 0)
         return r;
@@ -218,7 +218,7 @@ static int push_to(struct al_call *call, const struct al_remote *remote, const c
                    struct al_error *err)
 {
     al_auto(al_network_endp) struct al_network *network = NULL;
-    int r = al_transfer_begin(call, remote, address, AL_PUSHES, &network, err);
+    int r = al_transfer_begin(call, al_call_repo(call), remote, address, AL_PUSHES, &network, err);
 
     if (r == 0)
         r = check_target(call, network, address, err);

@@ -110,13 +110,13 @@ void al_transfer_accept(struct al_call *call, const struct al_remote *remote,
         al_remote_accept(al_call_repo(call), remote, direction);
 }
 
-int al_transfer_begin(struct al_call *call, const struct al_remote *remote, const char *address,
+int al_transfer_begin(struct al_call *call, const struct al_repo *repo,
+                      const struct al_remote *remote, const char *address,
                       enum al_direction direction, struct al_network **ret_network,
                       struct al_error *err)
 {
     al_auto(al_network_endp) struct al_network *network = NULL;
-    int r = al_network_begin(al_call_repo(call), remote, address, direction, al_call_budget(call),
-                             &network, err);
+    int r = al_network_begin(repo, remote, address, direction, al_call_budget(call), &network, err);
     const struct al_repo *other = r == 0 ? al_network_other(network) : NULL;
     bool writes = direction == AL_PUSHES;
 
@@ -137,7 +137,8 @@ int al_transfer_fetch(struct al_call *call, const struct al_remote *remote,
                       struct al_error *err)
 {
     al_auto(al_network_endp) struct al_network *network = NULL;
-    int r = al_transfer_begin(call, remote, remote->urls.items[0], AL_FETCHES, &network, err);
+    int r = al_transfer_begin(call, al_call_repo(call), remote, remote->urls.items[0], AL_FETCHES,
+                              &network, err);
 
     if (r < 0)
         return r;

@@ -57,7 +57,8 @@ void al_transfer_accept(struct al_call *call, const struct al_remote *remote,
                         enum al_direction direction);
 
 /** al_network_begin(), and check that the grant covers a repository on this machine. */
-int al_transfer_begin(struct al_call *call, const struct al_remote *remote, const char *address,
+int al_transfer_begin(struct al_call *call, const struct al_repo *repo,
+                      const struct al_remote *remote, const char *address,
                       enum al_direction direction, struct al_network **ret_network,
                       struct al_error *err);
 

@@ -48,7 +48,7 @@ REFUSED = {
     "rebase --update-refs side": "update_refs", "-c rebase.updateRefs=true rebase side": "leave it out",
     "rebase -i HEAD~1": "plan", "rebase -x true HEAD~1": "program", "frobnicate": "not run",
     "filter-branch": "not run", "difftool": "not run", "push": "git_push", "fetch origin": "remote add",
-    "clone x y": "the user", "submodule foreach ls": "-C PATH", "submodule update -i": "--init", "config core.pager less": "the user can set",
+    "submodule foreach ls": "-C PATH", "submodule update -i": "--init", "config core.pager less": "the user can set",
     "config core.fsmonitor x": "the user can set", "config --global user.name x": "--global",
     "config alias.x !sh": "the user can set", "config -e": "config KEY", "config --file x -l": "any file",
     "-c core.pager=less log": "leave it out", "-c diff.external=x diff": "leave it out",
@@ -86,6 +86,7 @@ class CommandGit(harness.Case):
         self.git("tag", "v1")
         self.git("branch", "clean")
         self.git("branch", "side")
+        self.git("branch", "between")
         self.commit("a.txt", "one\nline\nthree\n", "third")
         self.git("checkout", "-q", "side")
         self.commit("a.txt", "other\nline\n", "on the side")
@@ -277,8 +278,14 @@ class CommandGit(harness.Case):
                 ('tool = "git"\nbranch = "clean"', "switch -fCclean HEAD", "switch -fCtopic HEAD"),
                 ('tool = "git"\nbranch = "clean"', "switch --force-create=clean HEAD", "switch side"),
                 ('tool = "git"\nbranch = "clean"', "stash branch clean", "stash push -m clean"),
+<<<<<<< HEAD
                 ('tool = "git"\nbranch = "clean"', "worktree add wt/clean/", "worktree add wt/topic"),
                 ('tool = "git"\nbranch = "a/clean"', "checkout -qt up/a/clean", "checkout -bx -t up/a/clean"),
+=======
+                ('tool = "git_rebase"\nbranch = "between"', "rebase --update-refs HEAD~2", "rebase HEAD~2"),
+                ('tool = "git_rebase"\nbranch = "between"', "rebase --up HEAD~2 main", "rebase --update-refs HEAD~1"),
+                ('tool = "git_rebase"\nbranch = "between"', "-c rebase.updateRefs=true rebase --onto side HEAD~2", "rebase side"),
+>>>>>>> 28b76296 (commands: clone, and rules see the branches that rebase --update-refs moves)
                 ('tool = "git"\npath = "dir/*"', "show HEAD:dir/b.txt -- a.txt", "show HEAD -- a.txt"),
                 ('tool = "git"\npath = "dir/*"', "grep b HEAD:dir -- b.txt", "grep b HEAD -- a.txt"),
                 ('tool = "git"\npath = "dir/*"', "restore --source=HEAD:dir -- b.txt", "restore -- a.txt"),

@@ -381,6 +381,71 @@ class Pull(Network):
         self.assertEqual(self.out("log", "--format=%H"), whole)
 
 
+CLONES = """
+clone ../hub.git ../x | clone -q ../hub.git ../x | clone ../hub.git | clone --bare ../hub.git ../x.git | clone ../empty
+clone -b topic ../hub.git ../x | clone -o up ../hub.git ../x | clone -n ../hub.git ../x | clone -qbtopic ../hub.git/ ../x
+clone --no-tags --single-branch ../hub.git ../x | clone ../hub.git ../other | clone -b nowhere ../hub.git ../x | clone ../other ../x
+clone --no-local --depth 1 ../hub.git ../x | clone --depth=1 -q HUB ../x | clone HUB ../new/x | clone -- ../hub.git ../x
+"""
+
+CLONES_REFUSED = {
+    "clone -c core.fsmonitor=sh ../hub.git ../x": "cannot be told", "clone --config a.b=c ../hub.git ../x": "cannot be told",
+    "clone -u sh ../hub.git ../x": "cannot be told", "clone --upload-pack=sh ../hub.git ../x": "cannot be told",
+    "clone --upload-p sh ../hub.git ../x": "cannot be told", "clone --template=. ../hub.git ../x": "cannot be told",
+    "clone --recurse-submodules ../hub.git ../x": "cannot be told", "clone --reference . ../hub.git ../x": "cannot be told",
+    "clone -s ../hub.git ../x": "cannot be told", "clone --mirror ../hub.git ../x": "cannot be told", "clone": "an address",
+    "clone --separate-git-dir=y ../hub.git ../x": "cannot be told", "clone ../hub.git ../../x": "outside of the roots",
+    "clone ../hub.git .git/x": "git's own", "clone ../hub.git none/../.git/x": "git's own", "clone a b c": "an address",
+    "clone --filter=blob:none ../hub.git ../x": "cannot be told", "clone --bundle-uri=x ../hub.git ../x": "cannot be told",
+}
+
+
+class Clone(Network):
+    def prepare(self):
+        self.git("init", "-q", "empty", cwd=self.world)
+        (self.world / "new").mkdir()
+
+    def run_line(self, program, words):
+        return super().run_line(program, [word.replace("HUB", f"file://{self.hub_dir}") for word in words])
+
+    def shown(self):
+        made = [path for path in (self.world / "x", self.world / "x.git", self.root / "hub", self.world / "new/x",
+                                  self.root / "empty") if path.exists()]
+        return super().shown() + [str(made)] + [
+            self.git(*words, check=False, cwd=made[0]).stdout for words in (*SHOWN, ("status",), ("log", "-p")) if made] + [
+            sorted(str(path) for path in made[0].rglob("*") if not {"objects", "logs"} & set(path.parts)) if made else []]
+
+    def test_lines(self):
+        """git clone prints and leaves what it does without airlock"""
+        self.alike(CLONES, 15)
+
+    def test_refused(self):
+        """no option that brings something along, and no place where git's own files are"""
+        self.refused(CLONES_REFUSED)
+        for line in "clone ext::sh ../x", "clone x::y ../x", "clone -- --upload-pack=sh ../x", "clone /etc ../x":
+            out, err, code = self.airlock(*line.split())
+            self.assertEqual((out, code, (self.world / "x").exists()), ("", 128, False), (line, err))
+
+    def test_asks(self):
+        """an address elsewhere asks, with and without a repository around; rules count"""
+        for where in (self.root, self.world):
+            self.root, self.world = where, self.world
+            for line in "clone https://a.example/x", "clone -q a.example:x y", "clone -- ssh://a.example/x z":
+                out, err, code = self.airlock(*line.split())
+                self.assertEqual((out, code), ("", 128), (line, err))
+                self.assertIn("airlock review", err, line)
+        for words in ('tool = "git"\noperation = "clone"', 'tool = "git_fetch"', 'effect = "uses_network"'):
+            self.denied(words, "clone hub.git y")
+        self.assertFalse((self.world / "y").exists())
+
+    def test_nothing_left(self):
+        """a clone that fails leaves nothing"""
+        self.allow("git")
+        out, err, code = self.airlock("clone", "http://127.0.0.1:9/x", "../x")
+        self.assertEqual((out, (self.world / "x").exists()), ("", False), err)
+        self.assertNotEqual(code, 0)
+
+
 if __name__ == "__main__":
     os.umask(0o022)
     harness.main()

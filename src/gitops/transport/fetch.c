@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/transport/fetch.h"
 
+#include <errno.h>
+#include <fcntl.h>
+
 #include "gitops/command.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/plumbing/rollback_plumbing.h"
@@ -65,6 +68,25 @@ int al_git_fetch_words(struct al_network *network, const struct al_fetch_words *
     al_strv_add(&command.argv, al_network_name(network));
     for (size_t i = 0; i < words->refs.count; i++)
         al_strv_add(&command.argv, words->refs.items[i]);
+    return al_network_run_shown(network, &command, shown, budget, err);
+}
+
+int al_git_clone_words(struct al_network *network, const struct al_strv *options, const char *dir,
+                       struct al_network_shown *shown, struct al_run_limits *budget,
+                       struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_closep) int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+    if (here < 0)
+        return al_error_errno(err, errno, "cannot open the current directory");
+    al_network_use_address(network);
+    command.cwd_fd = here;
+    al_strv_adds(&command.argv, "git", "clone", "--no-local", "--no-recurse-submodules",
+                 "--upload-pack=git-upload-pack", NULL);
+    for (size_t i = 0; i < options->count; i++)
+        al_strv_add(&command.argv, options->items[i]);
+    al_strv_adds(&command.argv, "--", al_network_name(network), dir, NULL);
     return al_network_run_shown(network, &command, shown, budget, err);
 }
 

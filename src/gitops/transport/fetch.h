@@ -28,6 +28,12 @@ int al_git_fetch_words(struct al_network *network, const struct al_fetch_words *
                        struct al_network_shown *shown, struct al_run_limits *budget,
                        struct al_error *err);
 
+/** `git clone` into a directory in the current one; `network` is of an empty repository.  Returns
+ * as al_network_run(). */
+int al_git_clone_words(struct al_network *network, const struct al_strv *options, const char *dir,
+                       struct al_network_shown *shown, struct al_run_limits *budget,
+                       struct al_error *err);
+
 /** Run `git fetch`.  *ret_text gets a line for each reference that changed, "" when none did. */
 int al_git_fetch(struct al_network *network, const struct al_fetch_options *options,
                  const struct al_progress *progress, size_t max_bytes, struct al_run_limits *budget,

@@ -45,6 +45,10 @@ const struct al_repo *al_network_other(const struct al_network *network);
  * this machine.  Borrowed. */
 const char *al_network_repository_id(const struct al_network *network);
 
+/** Call the remote by its address, which git then writes into a new repository; of a path that is
+ * file://, since git would copy a path. */
+void al_network_use_address(struct al_network *network);
+
 /** The name of the remote in a command of this exchange.  Borrowed. */
 const char *al_network_name(const struct al_network *network);
 

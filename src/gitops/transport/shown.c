@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* An exchange whose output a shell sees. */
+#include <stdlib.h>
+
 #include "gitops/command.h"
 #include "gitops/location.h"
 #include "gitops/refs.h"
@@ -19,6 +21,14 @@ void al_network_add_upstream(struct al_strv *config, const struct al_network *ne
         return;
     al_strv_addf(config, "branch.%s.remote", names.items[0]);
     al_strv_add(config, network->name);
+}
+
+void al_network_use_address(struct al_network *network)
+{
+    const bool is_path = network->other && !strstr(network->address, "://");
+
+    free(network->name);
+    network->name = al_asprintf("%s%s", is_path ? "file://" : "", network->address);
 }
 
 /* A shell's, which is read and then written as a whole. */

@@ -12,6 +12,7 @@
 #include "gitops/repo/repo.h"
 #include "gitops/repo/words.h"
 #include "guard/arg.h"
+#include "guard/url.h"
 #include "toolsets/commands/words.h"
 #include "toolsets/transfer.h"
 
@@ -28,6 +29,10 @@ static const struct connecting {
     const char *read;    /* that the call is made of */
     const char *rest;    /* that git pull gets for what it does with what was fetched */
 } connecting[] = {
+    { "clone", NULL, NULL,
+      CONNECTS "-n --no-checkout --bare -o --origin= -b --branch= --depth= --shallow-since= -j "
+               "--jobs= --single-branch --no-single-branch --no-tags --no-local ",
+      " -l --local --no-hardlinks ", "" },
     { "fetch", NULL, &al_tool_everyday_fetch,
       FETCHES "-n --no-tags --atomic --no-recurse-submodules --no-auto-gc --no-auto-maintenance "
               "--porcelain --no-write-fetch-head --refetch ",
@@ -63,7 +68,8 @@ static int refuse(const struct connecting *row, const char *what, const char *wh
     al_auto(al_freep) char *command =
         al_asprintf("%s%s%s%s%s", row->command, row->verb ? " " : "", row->verb ? row->verb : "",
                     *what ? " " : "", what);
-    al_auto(al_freep) char *way = al_asprintf("%s; airlock call %s", why, row->tool->name);
+    al_auto(al_freep) char *way =
+        row->tool ? al_asprintf("%s; airlock call %s", why, row->tool->name) : al_strdup(why);
 
     return al_shell_words_refuse(command, way, err);
 }
@@ -124,9 +130,9 @@ static bool read_option(struct al_shell_words *words, const struct connecting *r
 static int read_options(struct al_shell_words *words, const struct connecting *row,
                         struct al_error *err)
 {
-    if (words->paths.count)
+    if (words->paths.count && row->tool)
         return refuse(row, "--", "leave it out", err);
-    for (size_t i = 1; i < words->words.count; i++) {
+    for (size_t i = 1; i < words->words.count && strcmp(words->words.items[i], "--") != 0; i++) {
         const char *word = words->words.items[i];
 
         if (word[0] != '-')
@@ -363,6 +369,40 @@ static int read_remote(struct al_shell_words *words, const struct connecting *ro
     return 0;
 }
 
+/* The last name in an address, without what git leaves out.  Caller frees. */
+static char *guess_dir(const char *address, bool is_bare)
+{
+    static const char *const ends[] = { "/", "/.git", ".git" };
+    al_auto(al_freep) char *text = al_strdup(address);
+    const char *name = text;
+
+    for (size_t i = 0; i < AL_COUNT(ends); i++)
+        while (al_ends_with(text, ends[i]))
+            text[strlen(text) - strlen(ends[i])] = '\0';
+    for (const char *at = text; *at; at++)
+        if (*at == '/' || *at == ':')
+            name = at + 1;
+    return al_asprintf("%s%s", name, is_bare && *name ? ".git" : "");
+}
+
+/* An address, and the directory that git makes. */
+static int read_clone(struct al_shell_words *words, const struct connecting *row,
+                      struct al_error *err)
+{
+    struct al_strv *others = &words->others;
+    al_auto(al_url_clear) struct al_url url = AL_URL_INIT;
+
+    for (size_t i = 0; i < words->paths.count; i++)
+        al_strv_add(others, words->paths.items[i]);
+    if (!others->count || others->count > 2)
+        return refuse(row, "", "it takes an address, and a directory", err);
+    if (others->count == 1)
+        al_strv_take(others, guess_dir(others->items[0], has(words, "--bare", "--bare")));
+    if (!*others->items[1])
+        return refuse(row, "", "name the directory that it makes", err);
+    return al_url_parse(others->items[0], &url, err);
+}
+
 static int decode(struct al_shell_connection *to, const struct al_tool_defaults *defaults,
                   struct al_error *err)
 {
@@ -388,6 +428,10 @@ int al_shell_connection_read(struct al_shell_words *words, const struct al_repo 
 
     if (!row)
         return 0;
+    if (!row->tool) {
+        r = read_options(words, row, err);
+        return r == 0 ? read_clone(words, row, err) : r;
+    }
     if (!repo)
         return refuse(row, "", "there is no repository here", err);
     to->tool = row->tool;

@@ -2,6 +2,7 @@
 /* git: the words of git's own command line, with git's own output. */
 #include <fcntl.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 #include "gitops/refs.h"
@@ -112,10 +113,11 @@ static int check_confined(const struct al_call *call, struct al_error *err)
 {
     const struct al_shell_words *words = al_call_tool_data(call);
 
-    if (words->command && !strcmp(words->command->name, "init"))
+    if (words->command && al_shell_words_list(" clone init ", words->command->name))
         return al_error_set(err, AL_ERR_SANDBOX,
-                            "git init is refused inside of airlock run --confine: make the "
-                            "repository before");
+                            "git %s is refused inside of airlock run --confine: make the "
+                            "repository before",
+                            words->command->name);
     if (connection_of(call)->tool && !al_call_session(call)->caller_shell->has_network)
         return al_error_set(
             err, AL_ERR_SANDBOX,
@@ -139,9 +141,9 @@ static const char *made_by(const struct al_shell_words *words)
     const size_t others = words->others.count;
     const bool has_verb = others && !strcmp(words->words.items[0], "worktree");
     const char *verb = has_verb ? words->others.items[0] : words->words.items[0];
-    const size_t at = !strcmp(verb, "init") ? 0 : !strcmp(verb, "add") ? 1 : 2;
+    const size_t at = !strcmp(verb, "init") ? 0 : !strcmp(verb, "move") ? 2 : 1;
 
-    if (!al_shell_words_list(has_verb ? " add move " : " init ", verb))
+    if (!al_shell_words_list(has_verb ? " add move " : " clone init ", verb))
         return NULL;
     if (at < others)
         return words->others.items[at];
@@ -217,7 +219,9 @@ static bool is_stricter(struct al_call *call, const void *p)
  * may lead there by the user's own url.*.insteadOf. */
 static bool is_new_elsewhere(const struct al_repo *repo, const char *address)
 {
-    const struct al_strv *rules = &repo->vetting->rewrites, *values = &repo->vetting->remotes;
+    const struct al_strv none = AL_STRV_INIT;
+    const struct al_strv *rules = repo ? &repo->vetting->rewrites : &none;
+    const struct al_strv *values = repo ? &repo->vetting->remotes : &none;
     al_auto(al_url_clear) struct al_url url = AL_URL_INIT;
     bool is_here = al_url_parse(address, &url, NULL) == 0 && url.kind == AL_URL_PATH;
 
@@ -238,6 +242,9 @@ static void find_new_addresses(const struct al_call *call, struct al_strv *out)
     const struct al_shell_words *words = al_call_tool_data(call);
     const struct al_strv *lists[] = { &words->others, &words->paths };
 
+    if (words->command && !strcmp(words->command->name, "clone") && words->others.count &&
+        is_new_elsewhere(al_call_repo(call), words->others.items[0]))
+        al_strv_take(out, al_url_shown(words->others.items[0]));
     if (!al_call_repo(call) || !words->command || strcmp(words->command->name, "remote") != 0 ||
         !words->others.count || !al_shell_words_list(" add set-url ", words->others.items[0]))
         return;
@@ -257,6 +264,7 @@ static bool leads_elsewhere(struct al_call *call, const void *p)
 }
 
 static const struct al_stricter stricter[] = {
+    { "clone", leads_elsewhere, "for an address elsewhere that no remote has", AL_LEAVES_MACHINE },
     { "fetch", is_stricter, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },
     { "ls_remote", is_stricter, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },
     { "pull", is_stricter, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },
@@ -282,6 +290,30 @@ static int resolve_connection(struct al_call *call, const struct al_shell_connec
     return r;
 }
 
+/* git rebase --update-refs moves the branches that it finds on its way, whatever turns that off
+ * again: a rule about them is not to be missed. */
+static void add_updated(struct al_call *call, const struct al_shell_words *words,
+                        struct al_strv *ret_names)
+{
+    static const struct al_shell_words_form form = { .command = "rebase",
+                                                     .options = " --update-refs " };
+    const struct al_strv *others = &words->others;
+    al_auto(al_freep) char *setting = NULL;
+    bool updates = al_shell_words_match(words, &form);
+
+    if (strcmp(words->command->name, "rebase") != 0 || !al_call_repo(call))
+        return;
+    for (size_t i = 0; i < words->globals.count; i++)
+        updates |=
+            !strncasecmp(words->globals.items[i], "rebase.updaterefs", strlen("rebase.updaterefs"));
+    if (!updates)
+        setting = al_git_setting(al_call_repo(call), "rebase.updateRefs", al_call_budget(call));
+    if (updates || setting)
+        al_git_branches_between(
+            al_call_repo(call), others->count ? others->items[0] : "@{upstream}",
+            others->count > 1 ? others->items[1] : "HEAD", al_call_budget(call), ret_names);
+}
+
 /* The branches that rules look at: those that are named, and the current one. */
 static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
                    struct al_error *err)
@@ -298,6 +330,7 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
     if (al_effects_read_only(effects_of(call)))
         return 0;
     al_shell_words_branches(words, &names);
+    add_updated(call, words, &names);
     if (names.count && al_call_repo(call))
         al_ref_head_branches(&al_call_repo(call)->at, &names);
     for (size_t i = 0; i < names.count; i++) {
@@ -359,7 +392,7 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
     (void)p;
     if (to->tool)
         return to->tool->preview(call, to->args, out, err);
-    if (!al_call_repo(call))
+    if (!al_call_repo(call) && !leads_elsewhere(call, p))
         al_call_skip_approval(call);
     return 0;
 }
@@ -449,6 +482,8 @@ static int connect_to(struct al_call *call, struct al_shell_words *words, int *r
 {
     struct al_shell_connection *to = &words->connection;
 
+    if (!to->tool)
+        return al_shell_clone(call, words, ret_code, err);
     if (to->name)
         return al_push_in_shell(call, to->args, &to->git.options, to->name, ret_code, err);
     if (!strcmp(words->command->name, "pull"))
@@ -466,7 +501,7 @@ static int run(struct al_call *call, const void *p, struct al_result *result, st
     int code = 0, r;
 
     (void)p;
-    if (words->connection.tool) {
+    if (words->connection.tool || !strcmp(words->command->name, "clone")) {
         r = connect_to(call, words, &code, err);
         result->exit_code = code;
         return r;

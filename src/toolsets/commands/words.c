@@ -36,6 +36,7 @@ static const struct al_shell_words_command commands[] = {
     { "cherry-pick", "mX?S", " --mainline --strategy --strategy-option --cleanup ",
       AL_SHELL_STARTS_CHILDREN },
     { "clean", "e", " --exclude ", 0 },
+    { "clone", "bojx", " --branch --origin --depth --shallow-since --jobs ", 0 },
     { "commit", "mFCct?Su",
       " --message --file --reuse-message --reedit-message --author --date --template --cleanup "
       "--trailer --fixup --squash --pathspec-from-file ",

@@ -10,6 +10,7 @@
 #include "util/error.h"
 #include "util/str.h"
 
+struct al_call;
 struct al_repo;
 struct al_run_limits;
 
@@ -90,6 +91,11 @@ int al_shell_connection_read(struct al_shell_words *words, const struct al_repo 
                              const struct al_tool_defaults *defaults, struct al_run_limits *budget,
                              struct al_error *err);
 void al_shell_connection_clear(struct al_shell_connection *connection);
+
+/** git clone, of the first of the other words into the second, with the options of the connection.
+ */
+int al_shell_clone(struct al_call *call, struct al_shell_words *words, int *ret_code,
+                   struct al_error *err);
 
 /** Refuse a command: "git WHAT is refused: WHY". */
 int al_shell_words_refuse(const char *what, const char *why, struct al_error *err);
