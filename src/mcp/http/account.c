@@ -29,7 +29,8 @@ static void free_peer(struct al_call_scope *scope)
     free(peer);
 }
 
-struct al_peer *al_peer_new(struct al_account *account, bool is_modern)
+/* Make a peer of an account, which it references. */
+static struct al_peer *peer_new(struct al_account *account, bool is_modern)
 {
     struct al_peer *peer = al_calloc(1, sizeof(*peer));
 
@@ -165,7 +166,8 @@ static void close_sink(struct al_message_sink *sink)
     al_stream_close((struct al_stream *)sink);
 }
 
-void al_peer_end(struct al_peer *peer)
+/* End it: calls are cancelled, and streams end.  Does nothing the second time. */
+static void end_peer(struct al_peer *peer)
 {
     struct al_stream *streams, *server_stream;
 
@@ -237,7 +239,7 @@ static struct al_account *account_new(struct al_accounts *accounts, struct al_pr
         .large = { .max = 1 },
     };
     atomic_init(&account->refs, 1);
-    account->modern = al_peer_new(account, true);
+    account->modern = peer_new(account, true);
     return account;
 }
 
@@ -301,9 +303,9 @@ struct al_peer *al_account_add_session(struct al_account *account)
 
     (void)pthread_mutex_lock(&accounts->lock);
     if (account->modern && account->nsessions < accounts->limits.sessions_per_token)
-        peer = al_peer_new(account, false);
+        peer = peer_new(account, false);
     if (peer && !al_random_hex(AL_SESSION_ID_CHARS / 2, peer->id)) {
-        al_peer_end(peer);
+        end_peer(peer);
         al_peer_unref(peer);
         peer = NULL;
     }
@@ -353,7 +355,7 @@ bool al_account_end_session(struct al_account *account, struct al_peer *peer)
     (void)pthread_mutex_unlock(&account->accounts->lock);
     if (!taken)
         return false;
-    al_peer_end(taken);
+    end_peer(taken);
     al_peer_unref(taken);
     return true;
 }
@@ -425,7 +427,7 @@ static void end_list(struct al_peer *peers)
         struct al_peer *peer = peers;
 
         peers = peer->next;
-        al_peer_end(peer);
+        end_peer(peer);
         al_peer_unref(peer);
     }
 }

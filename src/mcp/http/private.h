@@ -63,9 +63,6 @@ void al_events_clear(struct al_events *events);
 /** Keep the event that comes next; it is taken over and empty afterwards. */
 void al_events_push(struct al_events *events, struct al_str *event);
 
-/** Forget the oldest one.  There is one. */
-void al_events_forget_oldest(struct al_events *events);
-
 /** Test whether every event behind this one is kept. */
 bool al_events_has_after(const struct al_events *events, unsigned long number);
 
@@ -198,9 +195,6 @@ struct al_peer {
     unsigned long nstreams;          /**< the last stream's number */
 };
 
-/** Make a peer of an account, which it references. */
-struct al_peer *al_peer_new(struct al_account *account, bool is_modern);
-
 struct al_peer *al_peer_ref(struct al_peer *peer);
 /** NULL is fine. */
 void al_peer_unref(struct al_peer *peer);
@@ -216,9 +210,6 @@ void al_peer_keep_stream(struct al_peer *peer, struct al_stream *stream);
 
 /** The stream with this number, with a reference; 0: the server's; NULL: it is not kept. */
 struct al_stream *al_peer_find_stream(struct al_peer *peer, unsigned long number);
-
-/** End it: calls are cancelled, and streams end.  Does nothing the second time. */
-void al_peer_end(struct al_peer *peer);
 
 /*
  * What a server keeps for each token: its offer, its sessions, and how many calls it may have.

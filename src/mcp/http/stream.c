@@ -60,7 +60,8 @@ void al_events_clear(struct al_events *events)
         al_str_clear(&events->items[i]);
 }
 
-void al_events_forget_oldest(struct al_events *events)
+/* Forget the oldest one.  There is one. */
+static void forget_oldest(struct al_events *events)
 {
     struct al_str *oldest = slot(events, events->last - events->count + 1);
 
@@ -73,7 +74,7 @@ void al_events_push(struct al_events *events, struct al_str *event)
 {
     while (events->count &&
            (events->count == AL_EVENTS_MAX || events->bytes + event->len > AL_EVENTS_MAX_BYTES))
-        al_events_forget_oldest(events);
+        forget_oldest(events);
     events->last++;
     events->count++;
     events->bytes += event->len;
@@ -157,7 +158,7 @@ static void keep(struct al_stream *stream, struct al_str *event)
     if (event)
         al_events_push(&stream->events, event);
     else
-        al_events_forget_oldest(&stream->events);
+        forget_oldest(&stream->events);
     atomic_fetch_add(&stream->peer->account->event_bytes, stream->events.bytes - before);
 }
 

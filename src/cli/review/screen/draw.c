@@ -20,7 +20,8 @@ static int clamp(int value, int min, int max)
     return value < min ? min : value > max ? max : value;
 }
 
-struct al_screen_layout al_screen_layout_make(int rows, int columns, bool is_wide)
+/* Lay the screen out for a terminal of this size, any numbers.  `is_wide`: without a list. */
+static struct al_screen_layout make_layout(int rows, int columns, bool is_wide)
 {
     struct al_screen_layout layout = { .rows = rows, .columns = columns };
     const int list = is_wide ? 0 : clamp(columns * 2 / 5, LIST_MIN_COLUMNS, LIST_MAX_COLUMNS);
@@ -338,7 +339,7 @@ void al_screen_draw(struct al_terminal *terminal, struct al_screen_view *view)
     int rows, columns, cursor;
 
     al_terminal_size(terminal, &rows, &columns);
-    view->layout = al_screen_layout_make(rows, columns, view->state.is_wide);
+    view->layout = make_layout(rows, columns, view->state.is_wide);
     al_terminal_erase(terminal);
     if (view->layout.too_small) {
         char line[96];

@@ -32,7 +32,12 @@ static bool take_in_sequence(struct al_screen_sequence *sequence, struct al_scre
     return false;
 }
 
-bool al_screen_sequence_take(struct al_screen_sequence *sequence, struct al_screen_key *key)
+/*
+ * Take a key.  The last key of a sequence that encloses a paste becomes the key of its meaning.
+ *
+ * @return true: the key belongs to a sequence, and is no key of its own.
+ */
+static bool take_sequence(struct al_screen_sequence *sequence, struct al_screen_key *key)
 {
     const int before = sequence->place;
     const bool is_char = key->code == AL_KEY_CHAR;
@@ -337,7 +342,7 @@ struct al_screen_action al_screen_press(struct al_screen_state *state,
 {
     uint32_t c;
 
-    if (al_screen_sequence_take(&state->sequence, &key))
+    if (take_sequence(&state->sequence, &key))
         return does(AL_DO_NOTHING, 0);
     c = key.code == AL_KEY_CHAR ? key.c : 0;
     if (key.code == AL_KEY_PASTE_BEGIN || key.code == AL_KEY_PASTE_END) {

@@ -238,13 +238,6 @@ struct al_screen_action al_screen_press(struct al_screen_state *state,
 /** The entry that is shown has vanished. */
 void al_screen_vanished(struct al_screen_state *state);
 
-/**
- * Take a key.  The last key of a sequence that encloses a paste becomes the key of its meaning.
- *
- * @return true: the key belongs to a sequence, and is no key of its own.
- */
-bool al_screen_sequence_take(struct al_screen_sequence *sequence, struct al_screen_key *key);
-
 /* --- draw.c: the layout --- */
 
 /*
@@ -272,9 +265,6 @@ struct al_screen_layout {
     struct al_screen_area title, list, head, text, message, keys;
     int divider; /**< its column, between list and text */
 };
-
-/** Lay the screen out for a terminal of this size, any numbers.  `is_wide`: without a list. */
-struct al_screen_layout al_screen_layout_make(int rows, int columns, bool is_wide);
 
 /* --- session.c: what is shown --- */
 
