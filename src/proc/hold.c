@@ -18,44 +18,38 @@
 /* Blocked in the held process from its beginning on. */
 static const int signals[] = { [AL_HOLD_ENDED] = SIGUSR1, [AL_HOLD_DROPPED] = SIGUSR2 };
 
-/* The parent of a process, and whether it is a shell itself, or a wrapper that waits for what it
- * starts as a shell does.  0: unknown. */
-static pid_t parent_of(pid_t pid, bool *ret_is_shell)
+/* Whoever starts a hook for the client ends with it, and so at the latest after this time. */
+#define SETTLE_MS 2000
+
+/* pidfds of the processes above this one, the next one first. */
+static int above[16];
+static size_t nabove;
+
+/* 0: unknown. */
+static pid_t parent_of(pid_t pid)
 {
-    static const char *const shells[] = { "(timeout)", "(time)",    "(flock)", "(sudo)", "(setsid)",
-                                          "(sh)",      "(bash)",    "(dash)",  "(zsh)",  "(ash)",
-                                          "(ksh)",     "(busybox)", "(fish)" };
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     al_auto(al_freep) char *path = al_asprintf("/proc/%ld/stat", (long)pid);
-    const char *name, *end;
+    const char *end = al_fs_read(AT_FDCWD, path, 4096, &text) < 0 ? NULL : strrchr(text.buf, ')');
     long parent = 0;
 
-    *ret_is_shell = false;
-    if (al_fs_read(AT_FDCWD, path, 4096, &text) < 0)
-        return 0;
-    name = strchr(text.buf, '(');
-    end = strrchr(text.buf, ')'); /* the name may have any bytes */
-    if (!name || !end || sscanf(end + 1, " %*c %ld", &parent) != 1)
-        return 0;
-    for (size_t i = 0; i < AL_COUNT(shells); i++)
-        *ret_is_shell |= (size_t)(end + 1 - name) == strlen(shells[i]) &&
-                         !strncmp(name, shells[i], strlen(shells[i]));
-    return (pid_t)parent;
+    /* The name before it may have any bytes. */
+    return end && sscanf(end + 1, " %*c %ld", &parent) == 1 ? (pid_t)parent : 0;
 }
 
-/* Clients start a hook by a shell.  The process group tells nothing: it may be the client's own. */
-static int open_client(void)
+/* The process group tells nothing: it may be the client's own. */
+static void open_above(void)
 {
-    pid_t pid = getppid();
-    bool is_shell = true;
+    for (pid_t pid = getppid(); pid > 0 && nabove < AL_COUNT(above); pid = parent_of(pid))
+        above[nabove++] = (int)syscall(SYS_pidfd_open, pid, 0);
+}
 
-    while (pid > 1) {
-        const pid_t above = parent_of(pid, &is_shell);
-
-        if (!is_shell)
-            return (int)syscall(SYS_pidfd_open, pid, 0);
-        pid = above;
-    }
+/* The next process above that is still there; -1: there is none. */
+static int find_client(void)
+{
+    for (size_t i = 0; i < nabove; i++)
+        if (above[i] >= 0 && !al_hold_await(above[i], 0))
+            return above[i];
     return -1;
 }
 
@@ -74,14 +68,14 @@ static void settle(void)
     al_close(fd);
 }
 
-pid_t al_hold_begin(int *ret_fd, int *ret_client)
+pid_t al_hold_begin(int *ret_fd)
 {
     int fds[2];
     pid_t pid;
 
     if (pipe2(fds, O_CLOEXEC) < 0)
         return -errno;
-    *ret_client = open_client();
+    open_above();
     pid = fork();
     if (pid < 0)
         pid = -errno;
@@ -89,8 +83,6 @@ pid_t al_hold_begin(int *ret_fd, int *ret_client)
         settle();
     *ret_fd = fds[pid == 0];
     al_close(fds[pid != 0]);
-    if (pid != 0)
-        al_close(*ret_client);
     if (pid < 0)
         al_close(*ret_fd);
     return pid;
@@ -128,9 +120,9 @@ static bool is_told(pid_t pid)
     return set & ours;
 }
 
-enum al_hold_end al_hold_wait(int client)
+enum al_hold_end al_hold_wait(void)
 {
-    struct pollfd wanted[2] = { { .events = POLLIN }, { .fd = client, .events = POLLIN } };
+    struct pollfd wanted[2] = { { .events = POLLIN }, { .events = POLLIN } };
     struct signalfd_siginfo info = { .ssi_signo = 0 };
     sigset_t set;
 
@@ -138,9 +130,12 @@ enum al_hold_end al_hold_wait(int client)
     for (size_t i = 0; i < AL_COUNT(signals); i++)
         (void)sigaddset(&set, signals[i]);
     wanted[0].fd = signalfd(-1, &set, SFD_CLOEXEC);
-    while (poll(wanted, 2, -1) < 0 && errno == EINTR)
-        continue;
-    if (!(wanted[0].revents & POLLIN) || read(wanted[0].fd, &info, sizeof(info)) < 0)
+    if (!al_hold_await(wanted[0].fd, al_clock_ms() + SETTLE_MS)) {
+        wanted[1].fd = find_client();
+        while (poll(wanted, 2, -1) < 0 && errno == EINTR)
+            continue;
+    }
+    if (!al_hold_await(wanted[0].fd, 0) || read(wanted[0].fd, &info, sizeof(info)) < 0)
         info.ssi_signo = 0;
     al_close(wanted[0].fd);
     return info.ssi_signo == (uint32_t)signals[AL_HOLD_ENDED] ? AL_HOLD_ENDED : AL_HOLD_DROPPED;

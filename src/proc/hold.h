@@ -20,16 +20,15 @@ enum al_hold_end {
  * Fork a process with a session of its own, which has none of the standard streams.  Call this
  * before any thread is started.
  *
- * @param[out] ret_fd      In this process: a pipe that it reads what the other one writes from, and
- *                         its end.  In the other one: where to write.
- * @param[out] ret_client  In the other process: a pidfd of the client, that is the next process
- *                         above this one that is no shell; -1: there is none.
+ * @param[out] ret_fd  In this process: a pipe that it reads what the other one writes from, and its
+ *                     end.  In the other one: where to write.
  * @return The id of the other process; 0 in that one; -errno.
  */
-pid_t al_hold_begin(int *ret_fd, int *ret_client);
+pid_t al_hold_begin(int *ret_fd);
 
-/** In the held process: wait until it is told to end, or the client is gone. */
-enum al_hold_end al_hold_wait(int client);
+/** In the held process: wait until it is told to end, or the client is gone: the next process above
+ * the one that began it that did not end with that. */
+enum al_hold_end al_hold_wait(void);
 
 /** In the held process: whether it has been told to end before it waits for that. */
 bool al_hold_is_over(void);

@@ -262,11 +262,14 @@ class Hook(hooks.Case):
 
     def test_wrapper(self):
         """a program that starts the hook with a limit of its own is no client"""
-        for wrapper in ("timeout 10", "sh -c 'timeout 10 \"$@\"; true' sh"):
+        mine = self.base / "mine"
+        mine.write_text('#!/bin/sh\n"$@" | cat\n', encoding="ascii")
+        mine.chmod(0o755)
+        for wrapper in ("timeout 10", "sh -c 'timeout 10 \"$@\"; true' sh", f"env {mine}"):
             done = subprocess.run(["sh", "-c", f"{wrapper} {self.airlock_path} hook claude-code; true"], env=self.env,
                                   input=hooks.json.dumps(self.recorded("before")).encode(), check=False)
             self.assertEqual(done.returncode, 0)
-            time.sleep(0.3)
+            time.sleep(2.5)
             self.assertEqual(len(self.running()), 1)
             self.assertIsNone(self.send(self.recorded("after")))
             self.assertEqual(self.log()[-1]["outcome"], "ok")
@@ -292,8 +295,9 @@ class Hook(hooks.Case):
 
     def assert_dies(self):
         """The client, which is no shell, sends a beginning and dies."""
-        client = ("import subprocess,sys,os,signal\n"
+        client = ("import subprocess,sys,os,signal,time\n"
                   "subprocess.run(['sh', '-c', sys.argv[1]], input=sys.stdin.buffer.read(), check=True)\n"
+                  "time.sleep(3)\n"
                   "os.kill(os.getpid(), signal.SIGKILL)\n")
         done = subprocess.run(["python3", "-c", client, f'"{self.airlock_path}" hook claude-code; true'], env=self.env,
                               input=hooks.json.dumps(self.recorded("before")).encode(), check=False)

@@ -201,13 +201,12 @@ static void report(int fd, int status, const char *why)
     (void)al_write_all(fd, line, strlen(line));
 }
 
-static void run_held(struct hook *hook, const struct al_tool *tool, const json_t *arguments, int fd,
-                     int client)
+static void run_held(struct hook *hook, const struct al_tool *tool, const json_t *arguments, int fd)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     al_auto(al_result_clear) struct al_result result = AL_RESULT_INIT;
     al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
-    const struct al_git_shell shell = { .in_fd = client, .out_fd = fd, .err_fd = -1, .env = &env };
+    const struct al_git_shell shell = { .in_fd = -1, .out_fd = fd, .err_fd = -1, .env = &env };
     int r = open_session(hook, &shell, &err);
 
     if (r == 0)
@@ -215,7 +214,6 @@ static void run_held(struct hook *hook, const struct al_tool *tool, const json_t
     if (r < 0 || result.status != AL_OK)
         report(fd, r < 0 ? r : (int)result.status, r < 0 ? err.message : result.text.buf);
     al_close(fd);
-    al_close(client);
 }
 
 /* --- Events --- */
@@ -279,17 +277,17 @@ static bool change_directory(const struct hook *hook)
 static void begin(struct hook *hook)
 {
     struct al_tool tool = al_tool_commands_hook;
-    int fd = -1, client = -1;
+    int fd = -1;
     pid_t pid;
 
     if (!change_directory(hook)) {
         fail(hook, "its directory cannot be entered");
         return;
     }
-    pid = al_hold_begin(&fd, &client);
+    pid = al_hold_begin(&fd);
     if (pid == 0) {
         tool.name = hook->tool;
-        run_held(hook, &tool, hook->input, fd, client);
+        run_held(hook, &tool, hook->input, fd);
     } else if (pid > 0) {
         if (listen(hook, pid, fd) && hook->client->hooks->rewrites)
             rewrite(hook);
@@ -448,15 +446,15 @@ static void start(struct hook *hook)
     al_auto(al_freep) char *exports = exports_of(hook);
     al_auto(al_freep) char *text = NULL;
     al_auto(al_json_decrefp) json_t *arguments = al_json_object();
-    int fd = -1, client = -1;
+    int fd = -1;
     bool is_git;
     pid_t pid;
 
     if (!change_directory(hook))
         return;
-    pid = al_hold_begin(&fd, &client);
+    pid = al_hold_begin(&fd);
     if (pid == 0) {
-        run_held(hook, &al_tool_commands_run, arguments, fd, client);
+        run_held(hook, &al_tool_commands_run, arguments, fd);
         return;
     }
     al_close(fd);

@@ -17,8 +17,8 @@ extern const struct al_tool al_tool_commands_git;
 extern const struct al_tool al_tool_commands_run;
 
 /** A tool of the client's own between two checkpoints, in a process that proc/hold.h began.  The
- * shell's output gets AL_HOOK_READY when the tool may begin; its input is a pidfd of the client. It
- * is called by the name of the client's tool. */
+ * shell's output gets AL_HOOK_READY when the tool may begin.  It is called by the name of the
+ * client's tool. */
 extern const struct al_tool al_tool_commands_hook;
 #define AL_HOOK_READY     "ready"
 #define AL_HOOK_OPERATION "hook"
