@@ -20,6 +20,10 @@ void al_state_add_branch(const struct al_worktree_state *state, struct al_str *o
 /** Append "rebase 2/5", "merge", …; nothing when no operation is in progress. */
 void al_state_add_operation(const struct al_repo *repo, struct al_str *out);
 
+/** Append the line that says how many files' uncommitted changes wait, and for what; nothing when
+ * there are none. */
+void al_state_add_waiting(struct al_call *call, struct al_str *out);
+
 /** The abbreviated form of an object id, as every answer shows it: 8 digits.  Not ended by NUL. */
 #define AL_SHORT_ID 8
 

@@ -553,10 +553,13 @@ int al_checkpoint_create_pending(struct al_store *store, const struct al_checkpo
     return 0;
 }
 
-/* Whether the execution can only have moved references forward, or what `dropping` says. */
-static bool loses_nothing(const struct al_checkpoint_reason *reason)
+/* Whether the execution can only have moved references forward, or what `dropping` says.  It may
+ * have put uncommitted changes aside. */
+static bool loses_nothing(const struct al_pending_checkpoint *taken)
 {
-    bool named = reason->before && reason->moves && !reason->rewrites;
+    const struct al_checkpoint_reason *reason = &taken->reason;
+    bool named = reason->before && reason->moves && !reason->rewrites &&
+                 !al_gitdir_find(&taken->gitdir, "AIRLOCK_AUTOSTASH");
 
     for (size_t i = 0; named && i < reason->moves->count; i++)
         named = !al_ends_with(reason->moves->items[i], "/");
@@ -572,7 +575,7 @@ static int keep_lost(struct al_pending_checkpoint *taken, const struct al_strv *
     if (!has_refs && (reason->before || !reason->moves || !al_moves_concern(reason->moves, "HEAD")))
         return 0;
     return al_keep_lost(taken->store, has_refs ? &taken->refs : NULL, &taken->gitdir, dropping,
-                        loses_nothing(reason), taken->budget, taken->err);
+                        loses_nothing(taken), taken->budget, taken->err);
 }
 
 int al_checkpoint_accept(struct al_pending_checkpoint *taken, const struct al_strv *dropping,

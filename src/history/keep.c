@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "gitops/failure.h"
+#include "gitops/plumbing/rollback_plumbing.h"
 #include "util/fs.h"
 
 #define SEEN           "seen"
@@ -107,6 +108,7 @@ static void collect(struct keeper *keeper, const struct al_differences *refs,
                                          "rebase-merge/onto",
                                          "rebase-apply/orig-head",
                                          "MERGE_AUTOSTASH",
+                                         "AIRLOCK_AUTOSTASH",
                                          "rebase-merge/autostash" };
 
     for (size_t i = 0; refs && i < refs->count; i++)
@@ -307,6 +309,17 @@ int al_keep_lost(struct al_store *store, const struct al_differences *refs,
     /* Commits that are packed by now are not packed again. */
     written = write_seen(&keeper, r < 0 ? &keeper.before.list : &keeper.now.list);
     return r < 0 ? r : written;
+}
+
+int al_keep_return(struct al_store *store, const struct al_repo *repo, const struct al_str *lines,
+                   struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_freep) char *hash = NULL;
+    al_auto(al_freep) char *name = NULL;
+    int r = al_bare_pack(&store->bare, lines, true, budget, &hash, err);
+
+    name = al_asprintf("pack-%s.pack", hash ? hash : "");
+    return r < 0 || !*hash ? r : al_git_store_pack(repo, store->pack_fd, name, budget, err);
 }
 
 void al_keep_release(struct al_store *store, int64_t oldest_s)

@@ -30,6 +30,11 @@ int al_keep_lost(struct al_store *store, const struct al_differences *refs,
                  const struct al_gitdir_files *files, const struct al_strv *dropping,
                  bool nothing_lost, struct al_run_limits *budget, struct al_error *err);
 
+/** Give the repository objects back that the store has or borrows: revisions, one a line, as for
+ * al_bare_pack(). */
+int al_keep_return(struct al_store *store, const struct al_repo *repo, const struct al_str *lines,
+                   struct al_run_limits *budget, struct al_error *err);
+
 /** Let packs go that no checkpoint taken since `oldest_s` (since 1970) has seen needed. */
 void al_keep_release(struct al_store *store, int64_t oldest_s);
 

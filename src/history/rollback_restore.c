@@ -31,6 +31,7 @@
 #include "gitops/worktree/remove.h"
 #include "guard/nofollow.h"
 #include "history/aside.h"
+#include "history/keep.h"
 #include "history/rescue.h"
 #include "history/rollback_private.h"
 #include "util/fs.h"
@@ -629,7 +630,6 @@ static int restore_objects(const struct al_way *way, struct al_error *err)
     al_auto(al_strv_clear) struct al_strv ids = AL_STRV_INIT, lost = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv present = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
-    al_auto(al_freep) char *hash = NULL, *name = NULL;
     int r = add_named(way, &ids, err);
 
     if (r == 0)
@@ -642,12 +642,7 @@ static int restore_objects(const struct al_way *way, struct al_error *err)
          i < way->from->values.count && way->from->values.items[i].part <= AL_PART_REF; i++)
         add_words(way, way->from->values.items[i].to, &present);
     r = add_existing(way, &present, "^", &lines, err);
-    if (r == 0)
-        r = al_bare_pack(&way->store->bare, &lines, true, way->budget, &hash, err);
-    name = al_asprintf("pack-%s.pack", hash ? hash : "");
-    return r < 0 || !*hash
-               ? r
-               : al_git_store_pack(way->repo, way->store->pack_fd, name, way->budget, err);
+    return r < 0 ? r : al_keep_return(way->store, way->repo, &lines, way->budget, err);
 }
 
 /* --- The index --- */

@@ -370,6 +370,10 @@ int al_call_check_granted_below(const struct al_call *call, const char *dir, boo
 int al_call_check_in_checkpoint(struct al_call *call, const char *what, const struct al_path *dir,
                                 const struct al_strv *names, struct al_error *err);
 
+/** Give a commit of the working tree's state files back to the repository, from the store, if git
+ * has removed it there. */
+int al_call_return_commit(struct al_call *call, const char *oid, struct al_error *err);
+
 /** Fail with AL_ERR_EXECUTION: the repository is bare, and the call changes it or needs a working
  * tree. */
 int al_call_refuse_bare(const struct al_call *call, struct al_error *err);

@@ -5,12 +5,14 @@
 
 #include "gitops/command.h"
 #include "gitops/git_lock.h"
+#include "gitops/plumbing/rollback_plumbing.h"
 #include "gitops/refs.h"
 #include "gitops/repo/git.h"
 #include "guard/path.h"
 #include "guard/root.h"
 #include "guard/text.h"
 #include "history/checkpoint.h"
+#include "history/keep.h"
 #include "history/rescue.h"
 #include "history/rollback.h"
 #include "history/worktree.h"
@@ -179,6 +181,23 @@ static int add_overwritten_files(struct al_call *call, struct al_strv *ret_names
         r = call->tool->overwritten_files(call, call->args, &more, err);
     add_below_top(call, &more, ret_names);
     return r;
+}
+
+int al_call_return_commit(struct al_call *call, const char *oid, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv ids = AL_STRV_INIT, missing = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
+    al_auto(al_freep) char *head = al_ref_head(&call->repo->at);
+    int r;
+
+    al_strv_add(&ids, oid);
+    r = al_git_missing_objects(call->repo, &ids, &call->budget, &missing, err);
+    if (r < 0 || !missing.count || !call->store)
+        return r;
+    al_str_addf(&lines, "%s\n", oid);
+    if (*head)
+        al_str_addf(&lines, "^%s\n", head);
+    return al_keep_return(call->store, call->repo, &lines, &call->budget, err);
 }
 
 static int with_remedy(int r, const char *remedy, struct al_error *err)

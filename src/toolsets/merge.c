@@ -308,13 +308,12 @@ static int squash_merged(struct al_call *call, const struct merge_args *args,
 static int squash_conflicted(struct al_call *call, struct al_inmemory *memory, const char *head,
                              const char *tree, struct al_error *err)
 {
-    struct al_uncommitted count;
-    int r = al_uncommitted_count(al_call_repo(call), al_call_budget(call), &count, err);
+    const struct al_repo *view = al_inmemory_repo(memory);
+    int r = al_overwrite_check(view, head, tree, al_call_budget(call), err);
 
-    if (r == 0 && count.staged)
-        r = al_uncommitted_refuse(&count, NULL, err);
     if (r == 0)
-        r = al_overwrite_check(al_inmemory_repo(memory), head, tree, al_call_budget(call), err);
+        r = al_uncommitted_set_aside(al_call_repo(call), view, head, tree, al_call_budget(call),
+                                     err);
     return r < 0 ? r
                  : al_git_squash_really(al_call_repo(call),
                                         al_call_resolved(call, AL_RESOLVED_COMMIT),

@@ -119,16 +119,17 @@ static int rebase(struct al_call *call, struct pull *pull, const char *commit, s
     struct al_replay_work *work = al_replay_work_new();
     al_auto(al_rebase_list_clear) struct al_rebase_list list = { .merges = 0 };
     al_auto(al_freep) char *onto = NULL;
-    struct al_uncommitted count;
-    int r = al_uncommitted_count(repo, budget, &count, err);
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
+    bool staged;
+    int r = al_uncommitted_files(repo, budget, &files, &staged, err);
 
     if (r == 0)
         r = al_git_resolve_commit(repo, commit, budget, &onto, err);
     if (r == 0)
         r = al_replay_work_rebase(repo, work, onto, pull->name, budget, &list, err);
-    if (r == 0 && (count.staged || count.unstaged) &&
-        (work->replayed.stopped || !al_transfer_in_text(call)))
-        r = al_uncommitted_refuse(&count, NULL, err);
+    work->goes_along = al_transfer_in_text(call);
+    if (r == 0 && files.count && !work->goes_along)
+        r = al_uncommitted_refuse("There are uncommitted changes", &files, err);
     if (r == 0 && al_transfer_in_text(call))
         r = check_published(call, work, err);
     if (r == 0)

@@ -596,6 +596,7 @@ static int everyday_status(struct al_call *call, const void *p, struct al_result
     if (r < 0)
         return r;
     add_head(files.repo, &files, &state, &pages);
+    al_state_add_waiting(call, &facts);
     add_facts(files.repo, &state, &facts);
     if (facts.len)
         (void)al_pages_add(&pages, facts.buf, facts.len);

@@ -68,8 +68,8 @@ class Meanwhile(harness.Case):
         (self.root / "gone").unlink()
         self.write("untracked", "untracked mine\n")
 
-    def conflict(self):
-        """A merge that stops."""
+    def collide(self):
+        """Two branches that a merge stops at."""
         self.git("checkout", "-q", "-b", "side")
         self.write("clean", "theirs\n")
         self.write("dirty", "theirs\n")
@@ -79,6 +79,10 @@ class Meanwhile(harness.Case):
         self.git("checkout", "-q", "main")
         self.write("clean", "ours\n")
         self.git("commit", "-q", "-am", "ours")
+
+    def conflict(self):
+        """A merge that stops."""
+        self.collide()
         self.git("merge", "-q", "side", check=False)
 
     # A run.
@@ -249,6 +253,23 @@ class Meanwhile(harness.Case):
                     {"action": "resolve", "path": "clean", "take": "ours"}, names)
         self.attack("everyday", "git_conflicts",
                     {"action": "resolve", "path": "clean", "content": "both\n"}, names)
+
+    def test_waiting(self):
+        """changes that are put aside where an operation stops, and that come back when it ends"""
+        names = ("dirty", "d/dirty", "staged", "gone", "clean")
+        self.collide()
+        self.dirty()
+        self.attack("everyday", "git_merge", {"branch": "side"}, names)
+        self.attack("everyday", "git_rebase", {"onto": "side"}, names)
+        self.reset()
+        subprocess.run(self.words("everyday", "git_merge", {"branch": "side"}), cwd=self.root,
+                       env=self.env, check=True, capture_output=True)
+        self.assertTrue((self.root / ".git/AIRLOCK_AUTOSTASH").exists())
+        shutil.rmtree(self.kept)
+        self.keep()
+        self.attack("everyday", "git_conflicts", {"action": "abort"}, names)
+        self.attack("everyday", "git_conflicts",
+                    {"action": "resolve", "take": "ours", "continue": True}, names)
 
     def test_undo(self):
         """git_undo, which writes files itself, in the session of the call that it undoes"""

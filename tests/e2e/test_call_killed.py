@@ -179,6 +179,36 @@ class Aborts(Killed):
         self.assert_aborts("rebase")
 
 
+    def waiting(self):
+        """Two branches that collide, and changes of every kind."""
+        self.git("checkout", "-q", "-b", "side")
+        self.commit("side.txt", "only here\n", "only on side")
+        self.commit("a.txt", "theirs\n", "theirs")
+        self.git("checkout", "-q", "main")
+        self.commit("a.txt", "ours\n", "ours")
+        self.write("dir/over.txt", "staged\n")
+        self.write("new.txt", "new\n")
+        self.git("add", "-A")
+        self.write("dir/over.txt", "not staged\n")
+        self.write("untracked.txt", "untracked\n")
+
+    def test_waiting(self):
+        """git_merge that puts uncommitted changes aside killed at its steps"""
+        self.waiting()
+        self.keep()
+        self.reset()
+        self.assert_survives("git_merge", {"branch": "side"}, "--toolset", "everyday")
+
+    def test_waited(self):
+        """git_conflicts that brings them back killed at its steps"""
+        self.waiting()
+        self.keep()
+        self.ok("git_merge", {"branch": "side"}, "--toolset", "everyday")
+        self.keep()
+        self.reset()
+        self.assert_survives("git_conflicts", {"action": "abort"}, "--toolset", "everyday")
+
+
 class Branches(Killed):
     """What only a branch reached is kept before it goes, not when airlock looks again."""
 

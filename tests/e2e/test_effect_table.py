@@ -10,7 +10,7 @@ import random_calls
 
 # In every checkpoint.
 STATE = ("HEAD", "ORIG_HEAD", "MERGE_HEAD", "MERGE_MODE", "MERGE_MSG", "MERGE_RR",
-         "MERGE_AUTOSTASH", "AUTO_MERGE", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD",
+         "MERGE_AUTOSTASH", "AIRLOCK_AUTOSTASH", "AUTO_MERGE", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD",
          "SQUASH_MSG", "config", "logs/refs/stash")
 STATE_DIRECTORIES = ("rebase-merge/", "rebase-apply/", "sequencer/")
 

@@ -100,7 +100,7 @@ class Split(everyday.Case):
         self.write("b.txt", text_with(at5="b5", at30="mine"))
         self.git("add", "b.txt")
         before = self.snapshot()
-        self.fails("ExecutionFailed", "uncommitted changes: 1 staged", "git_rebase",
+        self.fails("ExecutionFailed", "There are staged changes: ", "git_rebase",
                    self.plan([{"message": "one", "hunks": [ids["a5"]]}]))
         self.assertEqual(self.snapshot(), before)
         self.says("git_rebase", self.plan([{"message": "one", "hunks": [ids["a5"]]},

@@ -126,18 +126,6 @@ class Uncommitted(everyday.Case):
         self.assertIn("only intended to be added", failed.text)
         self.assertEqual(self.snapshot(), before)
 
-    def test_would_stop(self):
-        """what would stop at a conflict is not begun over staged changes"""
-        self.git("checkout", "-q", "main")
-        self.commit("f.txt", text_with(at1="main", at20="and here"), "against topic")
-        self.git("checkout", "-q", "topic")
-        self.write("other.txt", "staged\n")
-        self.git("add", "other.txt")
-        before = self.snapshot()
-        for tool, arguments in self.runs():
-            self.fails("ExecutionFailed", "1 staged", tool, arguments)
-            self.assertEqual(self.snapshot(), before)
-
     def test_revert(self):
         """git_revert, with and without a commit"""
         for no_commit in (False, True):

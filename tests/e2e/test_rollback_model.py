@@ -12,7 +12,7 @@ import rollback
 
 NAMED = {"HEAD": "HEAD", "state:logs/refs/stash": "the stash", "index": "the index (what is staged)"}
 SPLIT = "index:"  # the index is split; None: and empty, so that it differs from no other in that
-STATE = ("ORIG_HEAD", "MERGE_HEAD", "MERGE_MODE", "MERGE_MSG", "MERGE_RR", "MERGE_AUTOSTASH",
+STATE = ("ORIG_HEAD", "MERGE_HEAD", "MERGE_MODE", "MERGE_MSG", "MERGE_RR", "MERGE_AUTOSTASH", "AIRLOCK_AUTOSTASH",
          "AUTO_MERGE", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD", "SQUASH_MSG", "config",
          "logs/refs/stash", "rebase-merge", "rebase-apply", "sequencer")
 

@@ -24,6 +24,7 @@ static const char *const own_paths[] = {
     "MERGE_MSG",
     "MERGE_RR",
     "MERGE_AUTOSTASH",
+    "AIRLOCK_AUTOSTASH",
     "AUTO_MERGE",
     "CHERRY_PICK_HEAD",
     "REVERT_HEAD",

@@ -51,12 +51,21 @@ static char *dropped_id(const struct al_git_output *output)
     return at && al_is_oid(at + 1, len) ? al_strndup(at + 1, len) : NULL;
 }
 
+int al_git_stash_store(const struct al_repo *repo, const char *message, const char *oid,
+                       struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "stash", "store", "-q", "-m", message, oid, NULL);
+    command.starts_children = true; /* git update-ref */
+    return al_git_write(&repo->at, &command, 0, budget, err);
+}
+
 /* It is the newest one again, as it was: only a push changes the indexes. */
 static int put_back(struct al_repo *repo, const char *oid, struct al_run_limits *budget,
                     struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command show = AL_GIT_CONTENT_INIT;
-    al_auto(al_git_command_clear) struct al_git_command store = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output said = { .exit_code = -1 };
     int r;
 
@@ -67,9 +76,7 @@ static int put_back(struct al_repo *repo, const char *oid, struct al_run_limits 
     if (r < 0)
         return r;
     al_str_trim_end(&said.out.out);
-    al_strv_adds(&store.argv, "git", "stash", "store", "-q", "-m", said.out.out.buf, oid, NULL);
-    store.starts_children = true; /* git update-ref */
-    return al_git_write(&repo->at, &store, 0, budget, err);
+    return al_git_stash_store(repo, said.out.out.buf, oid, budget, err);
 }
 
 static size_t count_of(const struct al_strv *oids, const char *oid)

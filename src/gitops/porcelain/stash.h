@@ -42,6 +42,10 @@ char *al_git_stash_entry(const struct al_stash_options *options);
 int al_git_stash_keeps_staged(const struct al_repo *repo, const char *entry,
                               struct al_run_limits *budget, bool *ret_keeps, struct al_error *err);
 
+/** Make a commit of `git stash create` the newest entry. */
+int al_git_stash_store(const struct al_repo *repo, const char *message, const char *oid,
+                       struct al_run_limits *budget, struct al_error *err);
+
 /** List the entries with the output of `git stash list`, without its child process.  In a
  * repository with several working trees each line ends with whose the entry is. */
 int al_git_stash_list(const struct al_repo *repo, size_t max_bytes, struct al_run_limits *budget,

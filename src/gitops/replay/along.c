@@ -1,141 +1,137 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/replay/along.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "gitops/follow/branch_use.h"
 #include "gitops/git_lock.h"
 #include "gitops/inmemory/inmemory.h"
+#include "gitops/plumbing/partial_clone.h"
 #include "gitops/plumbing/revision.h"
+#include "gitops/plumbing/rollback_plumbing.h"
+#include "gitops/plumbing/stash_owners.h"
+#include "gitops/porcelain/stash.h"
 #include "gitops/reading/read_refs.h"
 #include "gitops/reading/worktree_state.h"
 #include "gitops/refs.h"
 #include "gitops/replay/work.h"
 #include "gitops/run.h"
+#include "gitops/sequencer/merge.h"
+#include "gitops/sequencer/operation_state.h"
+#include "gitops/sequencer/overwrite.h"
 #include "guard/text.h"
+#include "util/fs.h"
 
 /* --- Uncommitted changes --- */
 
 #define NAMED_MAX 10u
 
-static const char remedy[] =
-    "Commit them with git_commit, or put them aside with git_stash, first.";
-
-static int dirty(int r, struct al_error *err)
+static bool add_file(void *payload, const struct al_file_state *file)
 {
-    if (err) {
-        err->reason = "conflict";
-        err->remedy = remedy;
-    }
-    return r;
+    if (file->is_submodule && file->staged == '.') /* no command of git's touches it */
+        return true;
+    al_strv_add(payload, file->path);
+    if (file->old_path)
+        al_strv_add(payload, file->old_path);
+    return true;
 }
 
-int al_uncommitted_count(const struct al_repo *repo, struct al_run_limits *budget,
-                         struct al_uncommitted *ret_count, struct al_error *err)
+int al_uncommitted_files(const struct al_repo *repo, struct al_run_limits *budget,
+                         struct al_strv *files, bool *ret_staged, struct al_error *err)
 {
     al_auto(al_worktree_state_clear) struct al_worktree_state state = AL_WORKTREE_STATE_INIT;
-    int r = al_git_read_worktree_state(repo, "no", NULL, NULL, budget, &state, err);
+    int r = al_git_read_worktree_state(repo, "no", add_file, files, budget, &state, err);
 
-    *ret_count = (struct al_uncommitted){ state.staged, state.unstaged };
+    *ret_staged = state.staged > 0;
     return r;
 }
 
-int al_uncommitted_refuse(const struct al_uncommitted *count, const struct al_merged *stops_at,
-                          struct al_error *err)
+int al_uncommitted_refuse(const char *why, const struct al_strv *files, struct al_error *err)
 {
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
 
-    if (count->staged)
-        al_str_addf(&text, "%zu staged", count->staged);
-    if (count->unstaged)
-        al_str_addf(&text, "%s%zu not staged", count->staged ? ", " : "", count->unstaged);
-    if (stops_at && stops_at->count) {
-        al_auto(al_freep) char *name = al_text_sanitize_line(stops_at->conflicts[0].path);
+    for (size_t i = 0; i < files->count && i < NAMED_MAX; i++) {
+        al_auto(al_freep) char *name = al_text_sanitize_line(files->items[i]);
 
-        al_str_addf(&text, ", and it would stop at a conflict in %s", name);
+        al_str_addf(&names, "%s'%s'", i ? ", " : "", name);
     }
-    if (stops_at && stops_at->count > 1)
-        al_str_addf(&text, " and %zu more", stops_at->count - 1);
-    return dirty(al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_DIRTY_WORKDIR,
-                                   "There are uncommitted changes: %s", text.buf),
-                 err);
+    if (files->count > NAMED_MAX)
+        al_str_addf(&names, " and %zu more", files->count - NAMED_MAX);
+    if (err) {
+        al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_DIRTY_WORKDIR, "%s: %s", why, names.buf);
+        err->reason = "conflict";
+        err->remedy = "Commit them with git_commit, or put them aside with git_stash, first.";
+    }
+    return AL_ERR_EXECUTION;
 }
 
-/* The changes as they are, and as they will be: trees. */
+/* A working tree, or what another one changed: the files, and what is staged. */
+enum { FILES, STAGED, KINDS };
+
+/* Two changes of one commit and both together: trees. */
 struct bringing {
     struct al_inmemory *memory;
-    char *from, *to;
-    char *files, *new_files, *new_index;
+    char *base, *ours[KINDS], *theirs[KINDS], *both[KINDS];
 };
 
 static void bringing_clear(struct bringing *bringing)
 {
     al_inmemory_free(bringing->memory);
-    free(bringing->from);
-    free(bringing->to);
-    free(bringing->files);
-    free(bringing->new_files);
-    free(bringing->new_index);
+    free(bringing->base);
+    for (int i = 0; i < KINDS; i++) {
+        free(bringing->ours[i]);
+        free(bringing->theirs[i]);
+        free(bringing->both[i]);
+    }
 }
 
 static int refuse_conflicts(const struct al_merged *merged, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
-    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
 
     al_merged_paths(merged, &paths);
-    for (size_t i = 0; i < paths.count && i < NAMED_MAX; i++) {
-        al_auto(al_freep) char *name = al_text_sanitize_line(paths.items[i]);
-
-        al_str_addf(&names, "%s'%s'", i ? ", " : "", name);
-    }
-    if (paths.count > NAMED_MAX)
-        al_str_addf(&names, " and %zu more", paths.count - NAMED_MAX);
-    return dirty(al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_DIRTY_WORKDIR,
-                                   "Uncommitted changes conflict with what comes in, and no file "
-                                   "was changed: %s",
-                                   names.buf),
-                 err);
+    return al_uncommitted_refuse("Uncommitted changes conflict with what comes in, and no file was "
+                                 "changed",
+                                 &paths, err);
 }
 
-/* Merge a tree of the changes with what the commit changes. */
-static int merge(struct bringing *bringing, const char *changed, struct al_run_limits *budget,
-                 char **ret_tree, struct al_error *err)
+/* Merge them, and let the repository have the tree: nothing names it but the index. */
+static int merge(struct bringing *bringing, int kind, struct al_run_limits *budget,
+                 struct al_error *err)
 {
     al_auto(al_merged_clear) struct al_merged merged = AL_MERGED_INIT;
-    const char *const trees[AL_SIDES] = {
-        [AL_SIDE_BASE] = bringing->from, [AL_SIDE_OURS] = bringing->to, [AL_SIDE_THEIRS] = changed
-    };
+    al_auto(al_freep) char *oid = NULL;
+    const char *const trees[AL_SIDES] = { [AL_SIDE_BASE] = bringing->base,
+                                          [AL_SIDE_OURS] = bringing->ours[kind],
+                                          [AL_SIDE_THEIRS] = bringing->theirs[kind] };
     int r = al_inmemory_merge_trees(bringing->memory, trees, budget, &merged, err);
 
     if (r == 0 && merged.conflicted)
         r = refuse_conflicts(&merged, err);
     if (r == 0)
-        *ret_tree = al_take(&merged.tree);
-    return r;
-}
-
-/* Let the repository have a tree that was made in memory: nothing names it but the index. */
-static int accept(struct bringing *bringing, const char *tree, struct al_run_limits *budget,
-                  struct al_error *err)
-{
-    const struct al_new_commit commit = { .tree = tree, .message = "uncommitted changes\n" };
-    al_auto(al_freep) char *oid = NULL;
-    int r = al_inmemory_commit(bringing->memory, &commit, budget, &oid, err);
-
+        r = al_inmemory_commit(
+            bringing->memory,
+            &(struct al_new_commit){ .tree = merged.tree, .message = "uncommitted changes\n" },
+            budget, &oid, err);
+    bringing->both[kind] = al_take(&merged.tree);
     return r < 0 ? r : al_inmemory_accept(bringing->memory, oid, budget, err);
 }
 
 /* The commit that git stash would make of the changes, whose second parent has what is staged. */
-static int save(const struct al_repo *repo, struct al_run_limits *budget, char **ret_oid,
-                struct al_error *err)
+static int save(const struct al_repo *repo, bool exactly, struct al_run_limits *budget,
+                char **ret_oid, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     int r;
 
     command.class = AL_GIT_WRITE;
     command.starts_children = true; /* git update-index */
-    al_strv_adds(&command.argv, "git", "stash", "create", NULL);
+    al_strv_add(&command.argv, "git");
+    if (exactly) /* not where line endings would come back as others */
+        al_strv_adds(&command.argv, "-c", "core.safecrlf=true", NULL);
+    al_strv_adds(&command.argv, "stash", "create", NULL);
     r = al_git_run_word(repo, &command, budget, ret_oid, err);
     if (r < 0 || *ret_oid)
         return r;
@@ -143,67 +139,183 @@ static int save(const struct al_repo *repo, struct al_run_limits *budget, char *
                      "git cannot save the uncommitted changes, and no file was changed");
     if (err)
         err->remedy =
-            "A file that is only intended to be added (git add -N) is in the way: git_add "
-            "or git_restore with staged settles it.";
+            "A file that is only intended to be added (git add -N), or whose line endings git "
+            "would not bring back, is in the way: git_commit it first.";
     return r;
 }
 
-static int prepare(const struct al_repo *repo, const char *from, const char *to,
-                   struct al_run_limits *budget, struct bringing *bringing, struct al_error *err)
+/* `ours` and `theirs`: a commit, or a stash entry, whose second parent has what is staged. */
+static int prepare(const struct al_repo *repo, const char *base, const char *const ours[KINDS],
+                   const char *const theirs[KINDS], struct al_run_limits *budget,
+                   struct bringing *bringing, struct al_error *err)
 {
-    al_auto(al_freep) char *saved = NULL;
-    al_auto(al_freep) char *staged = NULL;
-    al_auto(al_freep) char *index = NULL;
-    int r = save(repo, budget, &saved, err);
+    int r = al_inmemory_open(repo, &bringing->memory, err);
 
     if (r == 0)
-        r = al_inmemory_open(repo, &bringing->memory, err);
-    if (r < 0)
-        return r;
-    staged = al_asprintf("%s^2", saved);
-    r = al_inmemory_tree(bringing->memory, from, budget, &bringing->from, err);
-    if (r == 0)
-        r = al_inmemory_tree(bringing->memory, to, budget, &bringing->to, err);
-    if (r == 0)
-        r = al_inmemory_tree(bringing->memory, saved, budget, &bringing->files, err);
-    if (r == 0)
-        r = al_inmemory_tree(bringing->memory, staged, budget, &index, err);
-    if (r == 0)
-        r = merge(bringing, bringing->files, budget, &bringing->new_files, err);
-    if (r == 0)
-        r = merge(bringing, index, budget, &bringing->new_index, err);
-    if (r == 0)
-        r = accept(bringing, bringing->new_files, budget, err);
-    return r < 0 ? r : accept(bringing, bringing->new_index, budget, err);
+        r = al_inmemory_tree(bringing->memory, base, budget, &bringing->base, err);
+    for (int i = 0; r == 0 && i < KINDS; i++) {
+        r = al_inmemory_tree(bringing->memory, ours[i], budget, &bringing->ours[i], err);
+        if (r == 0)
+            r = al_inmemory_tree(bringing->memory, theirs[i], budget, &bringing->theirs[i], err);
+        if (r == 0)
+            r = merge(bringing, i, budget, err);
+    }
+    return r;
 }
 
-/* One tree is read into the index; from one to another, the files follow. */
-static int read_tree(struct al_repo *repo, const char *one, const char *two,
-                     struct al_run_limits *budget, struct al_error *err)
+static int read_tree(struct al_repo *repo, const char *const *words, struct al_run_limits *budget,
+                     struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
-    al_strv_adds(&command.argv, "git", "-C", repo->at.top, "read-tree", "-m", two ? "-u" : "-i",
-                 one, two, NULL);
+    al_strv_adds(&command.argv, "git", "-C", repo->at.top, "read-tree", NULL);
+    while (*words)
+        al_strv_add(&command.argv, *words++);
     return al_git_write(&repo->at, &command, AL_LOCK_INDEX, budget, err);
+}
+
+/* Go from the files that are on disk to both. */
+static int apply(struct al_repo *repo, const struct bringing *bringing, const char *on_disk,
+                 struct al_run_limits *budget, struct al_error *err)
+{
+    /* The index gets the files as they are, so that git knows them for its own. */
+    const char *const known[] = { "-m", "-i", on_disk, NULL };
+    const char *const files[] = { "-m", "-u", on_disk, bringing->both[FILES], NULL };
+    const char *const staged[] = { "-m", "-i", bringing->both[STAGED], NULL };
+    int r = read_tree(repo, known, budget, err);
+
+    if (r == 0)
+        r = al_git_refresh_index(&repo->at, budget, err);
+    if (r == 0)
+        r = read_tree(repo, files, budget, err);
+    if (r == 0)
+        r = read_tree(repo, staged, budget, err);
+    return r < 0 ? r : al_git_refresh_index(&repo->at, budget, err);
 }
 
 int al_uncommitted_bring(struct al_repo *repo, const char *from, const char *to,
                          struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(bringing_clear) struct bringing bringing = { .memory = NULL };
-    int r = prepare(repo, from, to, budget, &bringing, err);
+    al_auto(al_freep) char *saved = NULL;
+    al_auto(al_freep) char *staged = NULL;
+    int r = save(repo, false, budget, &saved, err);
 
-    /* The index gets the files as they are, so that git knows them for its own. */
+    staged = al_asprintf("%s^2", saved ? saved : "");
     if (r == 0)
-        r = read_tree(repo, bringing.files, NULL, budget, err);
+        r = prepare(repo, from, (const char *const[]){ to, to },
+                    (const char *const[]){ saved, staged }, budget, &bringing, err);
+    return r < 0 ? r : apply(repo, &bringing, bringing.theirs[FILES], budget, err);
+}
+
+/* --- Waiting --- */
+
+/* Whether one of these files differs between two commits or trees. */
+static int find_met(const struct al_repo *view, const char *from, const char *to,
+                    const struct al_strv *files, struct al_run_limits *budget, bool *ret_met,
+                    struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv changed = AL_STRV_INIT;
+    int r = al_git_changed_files(view, from, to, budget, &changed, err);
+
+    for (size_t i = 0; i < files->count; i++)
+        *ret_met |= al_strv_contains_sorted(&changed, files->items[i]);
+    return r;
+}
+
+/* Fail where the changes cannot be put aside whole. */
+static int check_aside(const struct al_repo *repo, const struct al_strv *files,
+                       struct al_run_limits *budget, struct al_error *err)
+{
+    const struct al_stash_options push = { .action = AL_STASH_PUSH };
+    al_auto(al_freep) char *waiting = al_operation_oid(repo, AL_WAITING_CHANGES);
+    int r = waiting ? al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_DIRTY_WORKDIR,
+                                        "It would stop at a conflict, and other uncommitted "
+                                        "changes wait still")
+                    : al_git_stash_check(repo, &push, budget, err);
+
+    if (waiting && err)
+        err->remedy = "git_conflicts with action continue brings them back.";
     if (r == 0)
-        r = al_git_refresh_index(&repo->at, budget, err);
+        r = al_git_check_downloaded(repo, "HEAD", NULL, budget, err);
+    return r < 0 ? r : al_overwrite_check_files(repo, files, budget, err);
+}
+
+int al_uncommitted_set_aside(struct al_repo *repo, const struct al_repo *view, const char *from,
+                             const char *to, struct al_run_limits *budget, struct al_error *err)
+{
+    static const char *const clean[] = { "--reset", "-u", "HEAD", NULL };
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
+    al_auto(al_freep) char *saved = NULL;
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    al_auto(al_closep) int git_dir = -1;
+    bool met = false;
+    int r = al_uncommitted_files(repo, budget, &files, &met, err);
+
+    met |= !to;
+    if (r == 0 && !met)
+        r = find_met(view, from, to, &files, budget, &met, err);
+    if (r < 0 || !files.count || !met)
+        return r;
+    r = check_aside(repo, &files, budget, err);
     if (r == 0)
-        r = read_tree(repo, bringing.files, bringing.new_files, budget, err);
+        r = save(repo, true, budget, &saved, err);
     if (r == 0)
-        r = read_tree(repo, bringing.new_index, NULL, budget, err);
-    return r < 0 ? r : al_git_refresh_index(&repo->at, budget, err);
+        r = al_location_open_git_dir(&repo->at, &git_dir, err);
+    if (r < 0)
+        return r;
+    al_str_addf(&line, "%s\n", saved);
+    r = al_fs_write_atomic(git_dir, AL_WAITING_CHANGES, line.buf, line.len, 0666, false);
+    if (r < 0)
+        return al_error_errno(err, -r, "cannot write " AL_WAITING_CHANGES);
+    return read_tree(repo, clean, budget, err);
+}
+
+/* What is on disk by now and what waited, both together. */
+static int prepare_back(const struct al_repo *repo, const char *saved, struct al_run_limits *budget,
+                        struct bringing *bringing, struct al_error *err)
+{
+    al_auto(al_freep) char *base = al_asprintf("%s^1", saved), *staged = al_asprintf("%s^2", saved);
+    al_auto(al_freep) char *now = NULL, *now_staged = NULL;
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT, sides = AL_STRV_INIT;
+    bool has_staged;
+    int r = al_uncommitted_files(repo, budget, &files, &has_staged, err);
+
+    if (r == 0 && files.count)
+        r = save(repo, false, budget, &now, err);
+    now_staged = now ? al_asprintf("%s^2", now) : al_strdup("HEAD");
+    if (r == 0)
+        r = prepare(repo, base, (const char *const[]){ now ? now : "HEAD", now_staged },
+                    (const char *const[]){ saved, staged }, budget, bringing, err);
+    if (r == 0)
+        r = al_overwrite_check(repo, bringing->ours[FILES], bringing->both[FILES], budget, err);
+    al_strv_add(&sides, saved);
+    return r < 0 ? r : al_git_check_merge_programs(repo, base, &sides, budget, err);
+}
+
+int al_uncommitted_bring_back(struct al_repo *repo, const char *saved, const char *agent,
+                              struct al_run_limits *budget, char **ret_why, struct al_error *err)
+{
+    al_auto(bringing_clear) struct bringing bringing = { .memory = NULL };
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    al_auto(al_closep) int git_dir = -1;
+    int r = prepare_back(repo, saved, budget, &bringing, &why);
+
+    if (r == 0)
+        r = apply(repo, &bringing, bringing.ours[FILES], budget, err);
+    else if (r == AL_ERR_EXECUTION) {
+        r = al_git_stash_store(repo, "uncommitted changes", saved, budget, err);
+        *ret_why = al_take(&why.message);
+        al_stash_owners_add(repo, saved, agent);
+    } else if (err) {
+        *err = why;
+        why = AL_ERROR_INIT;
+    }
+    if (r == 0)
+        r = al_location_open_git_dir(&repo->at, &git_dir, err);
+    if (r == 0 && unlinkat(git_dir, AL_WAITING_CHANGES, 0) < 0)
+        r = al_error_errno(err, errno, "cannot remove " AL_WAITING_CHANGES);
+    return r;
 }
 
 /* --- Branches --- */

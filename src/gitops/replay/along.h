@@ -5,34 +5,26 @@
  *
  * Changes of files that do not differ between the two commits stay as they are, which
  * git-read-tree(1) does.  The others are merged in memory: the index, and the files, each with the
- * new commit.  Where that conflicts nothing happens.
+ * new commit.  Where that conflicts nothing happens.  Where the operation stops, they wait.
  *
  * Source: git-stash(1), "create"; git-merge-tree(1); git-read-tree(1).
  */
 #ifndef AL_GITOPS_REPLAY_ALONG_H
 #define AL_GITOPS_REPLAY_ALONG_H
 
-#include <stddef.h>
+#include <stdbool.h>
 
 #include "gitops/command.h"
 #include "gitops/repo/repo.h"
 #include "util/error.h"
+#include "util/str.h"
 
-struct al_merged;
+/** Append the tracked files that have changes, with one git child. */
+int al_uncommitted_files(const struct al_repo *repo, struct al_run_limits *budget,
+                         struct al_strv *files, bool *ret_staged, struct al_error *err);
 
-/** How many tracked files have changes. */
-struct al_uncommitted {
-    size_t staged, unstaged;
-};
-
-/** Count them, with one git child. */
-int al_uncommitted_count(const struct al_repo *repo, struct al_run_limits *budget,
-                         struct al_uncommitted *ret_count, struct al_error *err);
-
-/** Fail with AL_CODE_DIRTY_WORKDIR, saying how many there are, and where it would stop.  `stops_at`
- * may be NULL. */
-int al_uncommitted_refuse(const struct al_uncommitted *count, const struct al_merged *stops_at,
-                          struct al_error *err);
+/** Fail with AL_CODE_DIRTY_WORKDIR, saying why and naming the files. */
+int al_uncommitted_refuse(const char *why, const struct al_strv *files, struct al_error *err);
 
 /**
  * Merge the changes, and move index and files from one commit to the other.  With the write lock
@@ -42,5 +34,36 @@ int al_uncommitted_refuse(const struct al_uncommitted *count, const struct al_me
  */
 int al_uncommitted_bring(struct al_repo *repo, const char *from, const char *to,
                          struct al_run_limits *budget, struct al_error *err);
+
+/* --- Waiting --- */
+
+/*
+ * Where an operation stops, the uncommitted changes wait until it ends: as the commit that
+ * git-stash(1) "create" makes of them, named by the state file AL_WAITING_CHANGES.
+ */
+
+/**
+ * Put the changes aside, so that index and files are those of HEAD, if git would not leave them
+ * alone.
+ *
+ * @param view  The repository with what was made in memory.
+ * @param from  The commit of HEAD.
+ * @param to    The tree that the files go to from there: what is not staged, and in none of the
+ *              files that differ, is left alone.  NULL: nothing is.
+ * @return 0; AL_ERR_EXECUTION where they cannot be saved whole, and where others wait.
+ */
+int al_uncommitted_set_aside(struct al_repo *repo, const struct al_repo *view, const char *from,
+                             const char *to, struct al_run_limits *budget, struct al_error *err);
+
+/**
+ * Bring back what waits, and merge it with what is there by now.  Where that conflicts it becomes a
+ * stash entry.
+ *
+ * @param saved  The commit, which exists.
+ * @param agent  Whose the entry is; NULL: nobody's.
+ * @param[out] ret_why  Why it is an entry; NULL: it is none.  Caller frees.
+ */
+int al_uncommitted_bring_back(struct al_repo *repo, const char *saved, const char *agent,
+                              struct al_run_limits *budget, char **ret_why, struct al_error *err);
 
 #endif

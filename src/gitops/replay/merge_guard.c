@@ -7,9 +7,9 @@
 #include "gitops/command.h"
 #include "gitops/inmemory/inmemory.h"
 #include "gitops/nul_records.h"
-#include "gitops/plumbing/batch.h"
 #include "gitops/plumbing/index_facts.h"
 #include "gitops/plumbing/revision.h"
+#include "gitops/plumbing/rollback_plumbing.h"
 #include "gitops/preview/affected_files.h"
 #include "gitops/refs.h"
 #include "gitops/replay/along.h"
@@ -141,13 +141,13 @@ static int merge_entry(const struct al_repo *repo, const char *word, struct al_r
 
 /* The name that a file in the way of a directory gets is another one when git merges in the working
  * tree. */
-static bool add_names(const struct al_repo *repo, const struct al_buffer *list, struct al_strv *out)
+static bool add_names(const struct al_repo *repo, const struct al_strv *names, struct al_strv *out)
 {
-    for (size_t at = 0; at < list->len; at += strlen(list->data + at) + 1)
-        if (al_overwrite_is_moved_away(list->data + at))
+    for (size_t i = 0; i < names->count; i++)
+        if (al_overwrite_is_moved_away(names->items[i]))
             return false;
-    for (size_t at = 0; at < list->len; at += strlen(list->data + at) + 1)
-        al_strv_take(out, al_fs_join(repo->at.top, list->data + at));
+    for (size_t i = 0; i < names->count; i++)
+        al_strv_take(out, al_fs_join(repo->at.top, names->items[i]));
     return true;
 }
 
@@ -156,19 +156,18 @@ static int list_files(int r, const struct al_repo *repo, const struct guarded *g
                       struct al_run_limits *budget, bool *ret_known, struct al_strv *out,
                       struct al_error *err)
 {
-    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
 
     *ret_known = false;
     if (r < 0 || !guarded->ours)
         return r;
-    r = al_git_list_changed(al_inmemory_repo(guarded->memory), guarded->ours, guarded->merged.tree,
-                            budget, &list, err);
+    r = al_git_changed_files(al_inmemory_repo(guarded->memory), guarded->ours, guarded->merged.tree,
+                             budget, &names, err);
     if (r == 0 && guarded->untracked)
-        r = al_git_list_changed(al_inmemory_repo(guarded->memory), al_git_empty_tree(repo),
-                                guarded->untracked, budget, &list, err);
+        r = al_git_changed_files(al_inmemory_repo(guarded->memory), al_git_empty_tree(repo),
+                                 guarded->untracked, budget, &names, err);
     if (r == 0)
-        *ret_known = add_names(repo, &list, out);
-    al_buffer_clear(&list);
+        *ret_known = add_names(repo, &names, out);
     return r;
 }
 
@@ -318,11 +317,11 @@ static int merge_along(struct al_repo *repo, const struct al_merge_options *opti
     al_auto(al_freep) char *base = NULL;
     al_auto(al_freep) char *to = NULL;
     al_auto(al_freep) char *reflog = NULL;
-    struct al_uncommitted count;
-    bool forwards;
-    int r = al_uncommitted_count(repo, budget, &count, err);
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
+    bool staged, forwards;
+    int r = al_uncommitted_files(repo, budget, &files, &staged, err);
 
-    if (r < 0 || !*head || (!count.staged && !count.unstaged))
+    if (r < 0 || !*head || !files.count)
         return r;
     r = al_git_merge_check(repo, options, budget, err);
     if (r == 0)
@@ -335,7 +334,8 @@ static int merge_along(struct al_repo *repo, const struct al_merge_options *opti
     forwards = !strcmp(base, head) && !options->no_ff;
     r = forwards ? 0 : merge_commit(repo, theirs, budget, &guarded, err);
     if (r == 0 && guarded.merged.conflicted)
-        return count.staged ? al_uncommitted_refuse(&count, NULL, err) : 0;
+        return al_uncommitted_set_aside(repo, al_inmemory_repo(guarded.memory), head,
+                                        guarded.merged.tree, budget, err);
     if (r == 0 && !forwards)
         r = commit_merged(repo, options, &guarded, theirs, budget, &to, err);
     if (r < 0)

@@ -863,6 +863,10 @@ int al_replay_work_do(struct al_repo *repo, struct al_replay_work *work, size_t 
     if (!work->replayed.stopped)
         return finish(repo, work, budget, err);
     r = check_no_overwrite(work, budget, err);
+    if (r == 0 && work->goes_along) /* git rebase wants no changes at all */
+        r = al_uncommitted_set_aside(
+            repo, al_inmemory_repo(work->memory), work->head,
+            work->kind == AL_WORK_REBASE ? NULL : work->replayed.conflict.tree, budget, err);
     if (r < 0)
         return r;
     if (work->kind == AL_WORK_REBASE)

@@ -10,7 +10,8 @@
  *     r = al_replay_work_do(repo, work, max_bytes, budget, &outcome, err);
  *
  * What does not conflict is written once: the objects, then the branch, the index and the files.
- * What conflicts is begun again by git itself, so that the state of a stopped rebase, cherry-pick
+ * What conflicts is begun again by git itself, without the uncommitted changes, which wait
+ * (gitops/replay/along.h), so that the state of a stopped rebase, cherry-pick
  * or revert is git's own and git can go on with it.
  *
  * Source: git-rebase(1), git-cherry-pick(1), git-revert(1).
@@ -114,10 +115,11 @@ struct al_follower {
 /** Commits to replay, and what came of it. */
 struct al_replay_work {
     enum al_replay_work_kind kind;
-    bool no_commit; /**< of a cherry-pick and a revert: the changes are left in the index */
-    bool is_root;   /**< the history begins anew: `onto` is made by al_replay_work_try(), and stands
-                       for nothing */
-    char *onto;     /**< full id */
+    bool no_commit;  /**< of a cherry-pick and a revert: the changes are left in the index */
+    bool goes_along; /**< uncommitted changes wait where it stops */
+    bool is_root; /**< the history begins anew: `onto` is made by al_replay_work_try(), and stands
+                     for nothing */
+    char *onto;   /**< full id */
     char *onto_name; /**< what the reflog says; NULL: the id */
     struct al_work_step *steps;
     size_t nsteps;

@@ -91,6 +91,10 @@ int al_git_operation_sides(const struct al_repo *repo, struct al_run_limits *bud
 /** Read a file of the git directory, through no link.  Returns 0 or -errno, and then "". */
 int al_operation_file(const struct al_repo *repo, const char *name, struct al_str *ret_text);
 
+/** The file of the git directory that names the commit of uncommitted changes which wait until an
+ * operation ends, as git's own MERGE_AUTOSTASH. */
+#define AL_WAITING_CHANGES "AIRLOCK_AUTOSTASH"
+
 /** Read the object id in a file of the git directory; NULL: there is none.  Caller frees. */
 char *al_operation_oid(const struct al_repo *repo, const char *name);
 

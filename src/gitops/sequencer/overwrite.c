@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "gitops/command.h"
 #include "gitops/location.h"
@@ -76,13 +77,16 @@ static char *find_untracked(int parent_fd, const char *name, const char *path,
     return found;
 }
 
-/* The file in the place that is lost; NULL: none.  Caller frees. */
+/* The file in the place that is lost; NULL: none.  A submodule is tracked.  Caller frees. */
 static char *find_lost(int top_fd, const char *path, const struct al_strv *tracked)
 {
+    al_auto(al_freep) char *nested = al_fs_join(path, ".git");
+    const bool is_tracked = al_strv_contains_sorted(tracked, path);
     struct stat st;
 
-    if (al_strv_contains_sorted(tracked, path) ||
-        fstatat(top_fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
+    if (fstatat(top_fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+        (is_tracked &&
+         (!S_ISDIR(st.st_mode) || faccessat(top_fd, nested, F_OK, AT_SYMLINK_NOFOLLOW) == 0)))
         return NULL;
     return S_ISDIR(st.st_mode) ? find_untracked(top_fd, path, path, tracked, 0) : al_strdup(path);
 }

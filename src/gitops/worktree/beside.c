@@ -180,9 +180,11 @@ static bool take_file(void *payload, char *const *fields)
 static int add_work(struct work *work, const struct al_repo *repo, struct al_run_limits *budget,
                     struct al_error *err)
 {
-    static const char *const own[] = { "HEAD",        "logs",         "MERGE_HEAD",
-                                       "REVERT_HEAD", "rebase-merge", "CHERRY_PICK_HEAD",
-                                       "refs",        "rebase-apply", "modules" };
+    static const char *const own[] = { "HEAD",         "logs",
+                                       "MERGE_HEAD",   "REVERT_HEAD",
+                                       "rebase-merge", "CHERRY_PICK_HEAD",
+                                       "refs",         "rebase-apply",
+                                       "modules",      "AIRLOCK_AUTOSTASH" };
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(1, take_file, work);
@@ -259,9 +261,10 @@ static int list_objects(const struct al_repo *repo, const char *branch,
     al_strv_adds(&list.argv, "git", "rev-list", "--objects", "--missing=allow-promisor",
                  "--ignore-missing", "--single-worktree", "--indexed-objects", "--stdin", "HEAD",
                  "ORIG_HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD",
-                 "AUTO_MERGE", "BISECT_HEAD", "--glob=refs/worktree", "--glob=refs/bisect",
-                 "--glob=refs/rewritten", "--not", "--exclude=refs/worktree/*",
-                 "--exclude=refs/bisect/*", "--exclude=refs/rewritten/*", NULL);
+                 "AUTO_MERGE", "AIRLOCK_AUTOSTASH", "BISECT_HEAD", "--glob=refs/worktree",
+                 "--glob=refs/bisect", "--glob=refs/rewritten", "--not",
+                 "--exclude=refs/worktree/*", "--exclude=refs/bisect/*",
+                 "--exclude=refs/rewritten/*", NULL);
     if (branch)
         al_strv_addf(&list.argv, "--exclude=%s", branch);
     al_strv_add(&list.argv, "--glob=refs/*");

@@ -14,6 +14,7 @@
 #include "gitops/preview/affected_files.h"
 #include "gitops/preview/diff_excerpt.h"
 #include "gitops/refs.h"
+#include "gitops/replay/along.h"
 #include "gitops/replay/work.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
@@ -475,6 +476,14 @@ static bool is_begun_here(const struct al_call *call)
     return al_operation_was_begun_here(al_call_repo(call), al_call_session(call)->number);
 }
 
+/* Something was begun by somebody else: what is given up is theirs. */
+static bool is_of_others(struct al_call *call, const void *p)
+{
+    (void)p;
+    return al_git_operation_state(al_call_repo(call)) != AL_IN_PROGRESS_NONE &&
+           !is_begun_here(call);
+}
+
 static const struct al_choice actions[] = {
     { "show", AL_CONFLICTS_SHOW },         { "resolve", AL_CONFLICTS_RESOLVE },
     { "continue", AL_CONFLICTS_CONTINUE }, { "abort", AL_CONFLICTS_ABORT },
@@ -520,6 +529,7 @@ static int check(const void *p, struct al_error *err)
 static int nothing_in_progress(struct al_call *call, const char *word, struct al_error *err)
 {
     al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
+    al_auto(al_freep) char *waiting = al_operation_oid(al_call_repo(call), AL_WAITING_CHANGES);
     int r = al_git_conflicts(al_call_repo(call), al_call_budget(call), &conflicts, err);
 
     if (r < 0)
@@ -529,6 +539,7 @@ static int nothing_in_progress(struct al_call *call, const char *word, struct al
         conflicts.count ? "A stash entry that was brought back into a conflict is no operation: "
                           "git_conflicts with action resolve settles it, git_undo takes it back, "
                           "and the entry is still there."
+        : waiting       ? "git_conflicts with action continue brings back what waits."
                         : "There are no conflicts either, so there is nothing to do.",
         "There is nothing to %s: no merge, rebase, cherry-pick or revert is in progress", word);
 }
@@ -575,6 +586,8 @@ static int authorize_continue(struct al_call *call, struct al_error *err)
     al_auto(al_str_clear) struct al_str unused = AL_STR_INIT;
     int r = unresolved(call, err);
 
+    if (r < 0 || al_git_operation_state(repo) == AL_IN_PROGRESS_NONE)
+        return r; /* what waits is brought back */
     if (r == 0)
         r = al_git_check_signature(repo, err);
     if (r == 0)
@@ -588,8 +601,9 @@ static int authorize_continue(struct al_call *call, struct al_error *err)
 static int check_can_go_on(struct al_call *call, const char *word, struct al_error *err)
 {
     const enum al_operation_state state = al_git_operation_state(al_call_repo(call));
+    al_auto(al_freep) char *waiting = al_operation_oid(al_call_repo(call), AL_WAITING_CHANGES);
 
-    if (state == AL_IN_PROGRESS_NONE)
+    if (state == AL_IN_PROGRESS_NONE && (!waiting || strcmp(word, "continue") != 0))
         return nothing_in_progress(call, word, err);
     if (state == AL_IN_PROGRESS_AM)
         return al_failure_set(err, "Only a user can, with git am itself; action abort gives it up.",
@@ -651,7 +665,7 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
     const struct al_conflicts_args *args = p;
     struct al_repo *repo = al_call_repo(call);
 
-    if (args->action >= AL_CONFLICTS_CONTINUE && !is_begun_here(call))
+    if (args->action >= AL_CONFLICTS_CONTINUE && is_of_others(call, p))
         al_str_adds(out, "This session has not begun it.\n");
     if (args->action == AL_CONFLICTS_RESOLVE) {
         const struct resolutions *all = al_call_tool_data(call);
@@ -666,6 +680,8 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
     if (args->action == AL_CONFLICTS_ABORT)
         return al_git_abort_preview(repo, al_call_budget(call), out, err);
     if (args->action == AL_CONFLICTS_SHOW)
+        return 0;
+    if (al_git_operation_state(repo) == AL_IN_PROGRESS_NONE)
         return 0;
     al_git_show_unsigned(repo, out);
     if (al_git_resumable(repo) != AL_IN_PROGRESS_NONE)
@@ -701,6 +717,37 @@ static int conclude_merge(struct al_call *call, struct al_error *err)
     return r < 0 ? r
                  : al_git_commit(repo, message, NULL, al_call_max_bytes(call), al_call_budget(call),
                                  &output, err);
+}
+
+/* When nothing is in progress any more, bring back what waited. */
+static int bring_back(struct al_call *call, struct al_result *result, struct al_error *err)
+{
+    struct al_repo *repo = al_call_repo(call);
+    al_auto(al_freep) char *saved = al_operation_oid(repo, AL_WAITING_CHANGES);
+    al_auto(al_freep) char *why = NULL;
+    int r;
+
+    if (!saved || al_git_operation_state(repo) != AL_IN_PROGRESS_NONE)
+        return 0;
+    r = al_call_return_commit(call, saved, err);
+    if (r == AL_ERR_EXECUTION)
+        r = al_failure_set(err,
+                           "A user can remove that file; airlock rollback has the files as "
+                           "they were before the call that stopped.",
+                           "The commit that " AL_WAITING_CHANGES
+                           " in the git directory names is gone");
+    if (r == 0)
+        r = al_uncommitted_bring_back(repo, saved, al_call_agent(call), al_call_budget(call), &why,
+                                      err);
+    if (r < 0)
+        return r;
+    if (why)
+        al_str_addf(&result->text,
+                    "%s. They are a stash entry now: git_stash with action pop brings them back.\n",
+                    why);
+    else
+        al_str_adds(&result->text, "The uncommitted changes that waited are back.\n");
+    return 0;
 }
 
 /* Name the commit that was left out. */
@@ -792,6 +839,8 @@ static int go_on(struct al_call *call, const void *p, struct al_result *result,
     al_auto(al_strv_clear) struct al_strv followers = AL_STRV_INIT;
     int r;
 
+    if (state == AL_IN_PROGRESS_NONE)
+        return bring_back(call, result, err);
     list_followers(repo, &followers);
     r = state == AL_IN_PROGRESS_MERGE
             ? 0
@@ -818,7 +867,7 @@ static int go_on(struct al_call *call, const void *p, struct al_result *result,
     r = went_on(call, state, left_out, &outcome, result, err);
     if (al_git_operation_state(repo) == AL_IN_PROGRESS_NONE)
         add_followers(repo, &followers, &result->text);
-    return r;
+    return r < 0 ? r : bring_back(call, result, err);
 }
 
 /* What is resolved stays so, although the operation cannot go on before the others are. */
@@ -854,7 +903,7 @@ static int give_up(struct al_call *call, const void *p, struct al_result *result
     if (r == 0)
         al_str_addf(&result->text, "Gave up the %s%s.\n", al_operation_state_noun(aborted),
                     begun_here ? "" : ", which this session had not begun");
-    return r;
+    return r < 0 ? r : bring_back(call, result, err);
 }
 
 AL_WHEN(shows, struct al_conflicts_args, args->action == AL_CONFLICTS_SHOW)
@@ -875,13 +924,6 @@ static const struct al_operation operations[] = {
     { "skip", skips, WRITES | AL_DISCARDS_WORK, go_on, AL_ASKS_UNLESS_SAVED },
     { "abort", NULL, WRITES | AL_DISCARDS_WORK, give_up, AL_ASKS_UNLESS_SAVED },
 };
-
-/* Something was begun by somebody else: what is given up is theirs. */
-static bool is_of_others(struct al_call *call, const void *p)
-{
-    (void)p;
-    return !is_begun_here(call);
-}
 
 static const char of_others[] = "for an operation that this session has not begun";
 

@@ -355,6 +355,7 @@ int al_outcome_stopped(struct al_call *call, struct al_result *result, struct al
         al_str_adds(&result->text, "\ngit_conflicts resolves them; git_commit commits then.\n");
     else if (conflicts.count)
         al_str_adds(&result->text, "\ngit_conflicts resolves them, and continues.\n");
+    al_state_add_waiting(call, &result->text);
     al_operation_note_begun(al_call_repo(call), al_call_session(call)->number);
     return 0;
 }

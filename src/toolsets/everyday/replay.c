@@ -12,6 +12,7 @@
 #include "gitops/plumbing/batch.h"
 #include "gitops/plumbing/heads.h"
 #include "gitops/plumbing/revision.h"
+#include "gitops/plumbing/rollback_plumbing.h"
 #include "gitops/preview/diff_excerpt.h"
 #include "gitops/refs.h"
 #include "gitops/replay/along.h"
@@ -550,7 +551,6 @@ struct attempt {
     struct al_replay_work *work;
     struct al_str lines; /* what the result says besides, whole lines */
     bool published;      /* commits that a remote-tracking branch has would leave the branch */
-    struct al_uncommitted uncommitted;
 };
 
 static void attempt_free(void *data)
@@ -598,23 +598,20 @@ static bool splits(const struct rebase_args *args)
     return false;
 }
 
-/* Uncommitted changes go along, but not into a conflict; and what a split leaves uncommitted would
- * not be told from what is staged. */
+/* Uncommitted changes go along; but what a split leaves uncommitted would not be told from what is
+ * staged. */
 static int check_uncommitted(struct al_call *call, const struct attempt *attempt,
                              struct al_error *err)
 {
-    const struct al_uncommitted *count = &attempt->uncommitted;
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
+    bool staged;
+    int r = al_uncommitted_files(al_call_repo(call), al_call_budget(call), &files, &staged, err);
 
-    if (count->staged)
-        al_call_loses_staged(call);
-    return (attempt->work->rests && count->staged) ||
-                   (attempt->work->replayed.stopped &&
-                    (count->staged || (is_rebase(call) && count->unstaged)))
-               ? al_uncommitted_refuse(
-                     count,
-                     attempt->work->replayed.stopped ? &attempt->work->replayed.conflict : NULL,
-                     err)
-               : 0;
+    if (r < 0 || !staged)
+        return r;
+    al_call_loses_staged(call);
+    return attempt->work->rests ? al_uncommitted_refuse("There are staged changes", &files, err)
+                                : 0;
 }
 
 static int build_and_try(struct al_call *call, const void *args, struct al_error *err)
@@ -625,10 +622,9 @@ static int build_and_try(struct al_call *call, const void *args, struct al_error
     attempt->lines = AL_STR_INIT;
     attempt->work = al_replay_work_new();
     al_call_set_tool_data(call, attempt, attempt_free);
-    r = al_uncommitted_count(al_call_repo(call), al_call_budget(call), &attempt->uncommitted, err);
-    if (r == 0)
-        r = is_rebase(call) ? build_rebase(call, args, attempt->work, &attempt->lines, err)
-                            : build_picks(call, args, attempt->work, err);
+    attempt->work->goes_along = true;
+    r = is_rebase(call) ? build_rebase(call, args, attempt->work, &attempt->lines, err)
+                        : build_picks(call, args, attempt->work, err);
     if (r == 0)
         r = al_replay_work_try(al_call_repo(call), attempt->work, al_call_budget(call), err);
     if (r == 0 && attempt->work->replayed.stopped && is_rebase(call) && splits(args))
@@ -731,19 +727,18 @@ static int changed_files(struct al_call *call, const void *args, bool *ret_known
                          struct al_strv *out, struct al_error *err)
 {
     const struct al_replay_work *work = attempt_of(call)->work;
-    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
     int r;
 
     (void)args;
     *ret_known = !work->replayed.stopped;
     if (work->replayed.stopped || !strcmp(work->head, work->replayed.tip))
         return 0;
-    r = al_git_list_changed(al_inmemory_repo(work->memory), work->head,
-                            work->files ? work->files : work->replayed.tip, al_call_budget(call),
-                            &list, err);
-    for (size_t at = 0; r == 0 && at < list.len; at += strlen(list.data + at) + 1)
-        al_strv_take(out, al_fs_join(al_call_repo(call)->at.top, list.data + at));
-    al_buffer_clear(&list);
+    r = al_git_changed_files(al_inmemory_repo(work->memory), work->head,
+                             work->files ? work->files : work->replayed.tip, al_call_budget(call),
+                             &files, err);
+    for (size_t i = 0; r == 0 && i < files.count; i++)
+        al_strv_take(out, al_fs_join(al_call_repo(call)->at.top, files.items[i]));
     return r;
 }
 
