@@ -86,7 +86,6 @@ class CommandGit(harness.Case):
         self.git("tag", "v1")
         self.git("branch", "clean")
         self.git("branch", "side")
-        self.git("branch", "between")
         self.commit("a.txt", "one\nline\nthree\n", "third")
         self.git("checkout", "-q", "side")
         self.commit("a.txt", "other\nline\n", "on the side")
@@ -280,9 +279,6 @@ class CommandGit(harness.Case):
                 ('tool = "git"\nbranch = "clean"', "stash branch clean", "stash push -m clean"),
                 ('tool = "git"\nbranch = "clean"', "worktree add wt/clean/", "worktree add wt/topic"),
                 ('tool = "git"\nbranch = "a/clean"', "checkout -qt up/a/clean", "checkout -bx -t up/a/clean"),
-                ('tool = "git_rebase"\nbranch = "between"', "rebase --update-refs HEAD~2", "rebase HEAD~2"),
-                ('tool = "git_rebase"\nbranch = "between"', "rebase --up HEAD~2 main", "rebase --update-refs HEAD~1"),
-                ('tool = "git_rebase"\nbranch = "between"', "-c rebase.updateRefs=true rebase --onto side HEAD~2", "rebase side"),
                 ('tool = "git"\npath = "dir/*"', "show HEAD:dir/b.txt -- a.txt", "show HEAD -- a.txt"),
                 ('tool = "git"\npath = "dir/*"', "grep b HEAD:dir -- b.txt", "grep b HEAD -- a.txt"),
                 ('tool = "git"\npath = "dir/*"', "restore --source=HEAD:dir -- b.txt", "restore -- a.txt"),

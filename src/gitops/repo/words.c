@@ -114,23 +114,6 @@ int al_git_run_words(struct al_git *git, const struct al_repo *repo,
     return r;
 }
 
-void al_git_branches_between(const struct al_repo *repo, const char *upstream, const char *tip,
-                             struct al_run_limits *budget, struct al_strv *ret_names)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    char *save = NULL;
-
-    al_strv_adds(&command.argv, "git", "for-each-ref", "--format=%(refname:lstrip=2)", NULL);
-    al_strv_addf(&command.argv, "--no-merged=%s", upstream);
-    al_strv_addf(&command.argv, "--merged=%s", tip);
-    al_strv_add(&command.argv, "refs/heads/");
-    if (al_git_read(&repo->at, &command, al_git_sink(&text), budget, NULL) < 0 || !text.len)
-        return;
-    for (char *at = strtok_r(text.buf, "\n", &save); at; at = strtok_r(NULL, "\n", &save))
-        al_strv_add(ret_names, at);
-}
-
 char *al_git_setting(const struct al_repo *repo, const char *key, struct al_run_limits *budget)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;

@@ -35,11 +35,6 @@ int al_git_run_words(struct al_git *git, const struct al_repo *repo,
                      const struct al_git_words *words, struct al_run_limits *budget, int *ret_code,
                      struct al_error *err);
 
-/** Append the branches whose commits are in `tip` and not in `upstream`: words of a user's, whose
- * failure is left to git. */
-void al_git_branches_between(const struct al_repo *repo, const char *upstream, const char *tip,
-                             struct al_run_limits *budget, struct al_strv *ret_names);
-
 /** The value of a setting, for the repository or the user; NULL: there is none.  Caller frees. */
 char *al_git_setting(const struct al_repo *repo, const char *key, struct al_run_limits *budget);
 

@@ -2,7 +2,6 @@
 /* git: the words of git's own command line, with git's own output. */
 #include <fcntl.h>
 #include <stdlib.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 #include "gitops/refs.h"
@@ -290,30 +289,6 @@ static int resolve_connection(struct al_call *call, const struct al_shell_connec
     return r;
 }
 
-/* git rebase --update-refs moves the branches that it finds on its way, whatever turns that off
- * again: a rule about them is not to be missed. */
-static void add_updated(struct al_call *call, const struct al_shell_words *words,
-                        struct al_strv *ret_names)
-{
-    static const struct al_shell_words_form form = { .command = "rebase",
-                                                     .options = " --update-refs " };
-    const struct al_strv *others = &words->others;
-    al_auto(al_freep) char *setting = NULL;
-    bool updates = al_shell_words_match(words, &form);
-
-    if (strcmp(words->command->name, "rebase") != 0 || !al_call_repo(call))
-        return;
-    for (size_t i = 0; i < words->globals.count; i++)
-        updates |=
-            !strncasecmp(words->globals.items[i], "rebase.updaterefs", strlen("rebase.updaterefs"));
-    if (!updates)
-        setting = al_git_setting(al_call_repo(call), "rebase.updateRefs", al_call_budget(call));
-    if (updates || setting)
-        al_git_branches_between(
-            al_call_repo(call), others->count ? others->items[0] : "@{upstream}",
-            others->count > 1 ? others->items[1] : "HEAD", al_call_budget(call), ret_names);
-}
-
 /* The branches that rules look at: those that are named, and the current one. */
 static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
                    struct al_error *err)
@@ -330,7 +305,6 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
     if (al_effects_read_only(effects_of(call)))
         return 0;
     al_shell_words_branches(words, &names);
-    add_updated(call, words, &names);
     if (names.count && al_call_repo(call))
         al_ref_head_branches(&al_call_repo(call)->at, &names);
     for (size_t i = 0; i < names.count; i++) {
