@@ -156,6 +156,12 @@ class CommandGit(harness.Case):
         out, _, code = self.run_line([str(shim / "git")], ["frobnicate"], PATH=path)
         self.assertEqual((out, code), ("", 128))
 
+    def test_alone(self):
+        """git alone shows its usage, as git does"""
+        for words in ((), ("--no-pager",), ("-c", "color.ui=always")):
+            out, err, code = self.airlock(*words)
+            self.assertEqual((out.split()[:2], err, code), (["usage:", "git"], "", 1))
+
     def test_refused(self):
         """what may not be done ends with 128 and one line that names a way"""
         for line, way in REFUSED.items():

@@ -138,8 +138,9 @@ static int check_moved(const struct al_strv *words, struct al_error *err)
 static const char *made_by(const struct al_shell_words *words)
 {
     const size_t others = words->others.count;
-    const bool has_verb = others && !strcmp(words->words.items[0], "worktree");
-    const char *verb = has_verb ? words->others.items[0] : words->words.items[0];
+    const char *first = words->words.count ? words->words.items[0] : "git"; /* alone */
+    const bool has_verb = others && !strcmp(first, "worktree");
+    const char *verb = has_verb ? words->others.items[0] : first;
     const size_t at = !strcmp(verb, "init") ? 0 : !strcmp(verb, "move") ? 2 : 1;
 
     if (!al_shell_words_list(has_verb ? " add move " : " clone init ", verb))
