@@ -7,7 +7,7 @@
 
 #include "answer/missing_paths.h"
 #include "gitops/plumbing/revision.h"
-#include "gitops/reading/read_refs.h"
+#include "gitops/reading/read_object.h"
 #include "gitops/refs.h"
 #include "gitops/repo/remotes.h"
 #include "guard/text.h"

@@ -9,7 +9,6 @@
 #include "answer/place.h"
 #include "gitops/command.h"
 #include "gitops/plumbing/batch.h"
-#include "gitops/plumbing/ls_files.h"
 #include "guard/nofollow.h"
 #include "util/nearest.h"
 

@@ -12,7 +12,7 @@
 #include "cli/print.h"
 #include "cli/setup.h"
 #include "cli/signals.h"
-#include "gitops/git_dir.h"
+#include "gitops/locate.h"
 #include "gitops/repo/git.h"
 #include "gitops/repo/repo.h"
 #include "gitops/version.h"

@@ -8,9 +8,9 @@
 #include "gitops/failure.h"
 #include "gitops/git_lock.h"
 #include "gitops/layer.h"
-#include "gitops/nul_records.h"
 #include "gitops/progress.h"
 #include "gitops/ruleset.h"
+#include "gitops/run.h"
 
 #define DATA_MAX_BYTES (2ull << 30)
 #define FILE_MAX_BYTES (1ull << 30)

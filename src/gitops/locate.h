@@ -11,6 +11,7 @@
 
 #include "gitops/location.h"
 #include "util/error.h"
+#include "util/str.h"
 
 struct al_roots;
 
@@ -41,5 +42,50 @@ const char *al_git_bare_remedy_of(const struct al_location *at);
 
 /** Test whether a directory is itself a git directory, as a bare repository is. */
 bool al_git_is_bare_dir(const char *dir);
+
+/** Which git directories may be settled.  Borrowed. */
+struct al_git_dirs_options {
+    const struct al_strv *listed;    /**< the user's git_dirs, absolute; NULL: none */
+    const struct al_strv *forbidden; /**< as for al_roots_add() */
+    const char *home;                /**< as for al_roots_add() */
+};
+
+/**
+ * Settle the git directory of each root that is the top of a working tree whose `.git` is a file.
+ * A root whose `.git` names nothing, or a git directory that does not belong to it, gets none:
+ * calls there then say what lies outside.  A root that is a bare repository is marked as one.
+ *
+ * @return 0; as al_roots_add() when a git directory cannot be used.
+ */
+int al_git_dirs_settle(struct al_roots *roots, const struct al_git_dirs_options *options,
+                       struct al_error *err);
+
+/**
+ * Test whether a directory is a working tree of the repository, before it is opened as one: its
+ * `.git` file and the administrative directory name each other, or `.git` is the common directory.
+ * Nothing else is read of a directory that a forged `gitdir` file names.
+ */
+bool al_git_dir_is_worktree(const char *top, const char *common_dir);
+
+/**
+ * Find the git directory and the common directory of a nested repository.  Its configuration is not
+ * read.
+ *
+ * @param top  Its directory, absolute.
+ * @return 0; AL_ERR_NOT_FOUND when there is no `.git`; AL_ERR_SANDBOX when either directory lies
+ *         outside the roots; AL_ERR_EXECUTION when `.git` leads to no directory.  Caller frees
+ *         both.
+ */
+int al_git_nested_dirs(const struct al_location *at, const char *top, char **ret_git_dir,
+                       char **ret_common_dir);
+
+/**
+ * The commit of a nested repository's HEAD, read from its files; "" when it has none or uses
+ * reftable.
+ *
+ * @param path  Its directory, absolute or relative to the working directory.
+ * @return NULL when there is no repository inside the roots.  Caller frees.
+ */
+char *al_git_nested_head(const struct al_location *at, const char *path);
 
 #endif

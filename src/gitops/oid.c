@@ -95,11 +95,12 @@ void al_hash_end(struct al_hash *hash, struct al_oid *ret_oid)
         sha1_digest(&hash->ctx.sha1, SHA1_DIGEST_SIZE, ret_oid->bytes);
 }
 
+const char *const al_object_types[] = { "", "commit", "tree", "blob", "tag" };
+
 void al_hash_init_object(struct al_hash *hash, bool sha256, enum al_object_type type, uint64_t size)
 {
-    static const char *const names[] = { "", "commit", "tree", "blob" };
     char head[32];
-    int len = snprintf(head, sizeof(head), "%s %" PRIu64, names[type], size);
+    int len = snprintf(head, sizeof(head), "%s %" PRIu64, al_object_types[type], size);
 
     al_hash_init(hash, sha256);
     al_hash_add(hash, head, (size_t)len + 1);

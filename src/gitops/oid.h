@@ -50,7 +50,16 @@ void al_hash_add(struct al_hash *hash, const void *data, size_t len);
 void al_hash_end(struct al_hash *hash, struct al_oid *ret_oid);
 
 /** The types of objects. */
-enum al_object_type { AL_OBJECT_COMMIT = 1, AL_OBJECT_TREE = 2, AL_OBJECT_BLOB = 3 };
+enum al_object_type {
+    AL_OBJECT_NONE,
+    AL_OBJECT_COMMIT,
+    AL_OBJECT_TREE,
+    AL_OBJECT_BLOB,
+    AL_OBJECT_TAG,
+};
+
+/** git's word for each type; "" for AL_OBJECT_NONE. */
+extern const char *const al_object_types[AL_OBJECT_TAG + 1];
 
 /** Begin the id of an object: the hash starts with its type and size. */
 void al_hash_init_object(struct al_hash *hash, bool sha256, enum al_object_type type,

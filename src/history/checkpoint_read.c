@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "gitops/nul_records.h"
 #include "gitops/plumbing/bare.h"
 #include "gitops/plumbing/index_scan.h"
 #include "gitops/plumbing/snapshot.h"

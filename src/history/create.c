@@ -15,9 +15,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gitops/plumbing/diff_raw.h"
 #include "gitops/plumbing/gitdir.h"
 #include "gitops/plumbing/snapshot.h"
-#include "gitops/plumbing/staged_objects.h"
 #include "gitops/refs.h"
 #include "guard/text.h"
 #include "history/checkpoint.h"

@@ -11,7 +11,7 @@
 
 #include "gitops/plumbing/heads.h"
 #include "gitops/plumbing/rollback_plumbing.h"
-#include "gitops/worktree/remove.h"
+#include "gitops/worktree/add.h"
 #include "guard/nofollow.h"
 #include "guard/text.h"
 #include "history/rescue.h"

@@ -28,7 +28,7 @@
 #include "gitops/plumbing/rollback_plumbing.h"
 #include "gitops/plumbing/stash_owners.h"
 #include "gitops/refs.h"
-#include "gitops/worktree/remove.h"
+#include "gitops/worktree/add.h"
 #include "guard/nofollow.h"
 #include "history/aside.h"
 #include "history/keep.h"

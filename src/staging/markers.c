@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "gitops/plumbing/merge_file.h"
+#include "gitops/plumbing/bare.h"
 #include "guard/text.h"
 #include "sandbox/sandbox.h"
 #include "util/fs.h"

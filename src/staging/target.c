@@ -5,7 +5,7 @@
 
 #include "gitops/landing/landing.h"
 #include "gitops/layer.h"
-#include "gitops/reading/read_refs.h"
+#include "gitops/reading/read_object.h"
 #include "gitops/refs.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "gitops/plumbing/ls_files.h"
+#include "gitops/plumbing/batch.h"
 #include "gitops/refs.h"
 #include "gitops/repo/repo.h"
 #include "guard/gitdir.h"

@@ -9,7 +9,7 @@
 #include "answer/answer.h"
 #include "answer/place.h"
 #include "gitops/git_lock.h"
-#include "gitops/reading/read_refs.h"
+#include "gitops/reading/read_object.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
 #include "gitops/worktree/list.h"

@@ -8,7 +8,6 @@
 #include "gitops/message/commit_message.h"
 #include "gitops/plumbing/filters.h"
 #include "gitops/plumbing/skipped.h"
-#include "gitops/porcelain/add.h"
 #include "gitops/porcelain/resume.h"
 #include "gitops/preview/affected_files.h"
 #include "gitops/preview/diff_excerpt.h"

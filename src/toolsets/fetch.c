@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_fetch: fetch from a remote, and say what moved; with a structured result and with text. */
-#include "gitops/transport/fetch.h"
+#include "gitops/transport/remote.h"
 
 #include "answer/answer.h"
 #include "answer/place.h"

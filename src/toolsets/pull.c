@@ -13,7 +13,7 @@
 #include "gitops/replay/work.h"
 #include "gitops/repo/remotes.h"
 #include "gitops/repo/repo.h"
-#include "gitops/transport/fetch.h"
+#include "gitops/transport/remote.h"
 #include "guard/arg.h"
 #include "guard/url.h"
 #include "tool/resolved.h"

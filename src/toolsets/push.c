@@ -8,10 +8,10 @@
 
 #include "answer/answer.h"
 #include "answer/place.h"
-#include "gitops/nul_records.h"
 #include "gitops/oid.h"
 #include "gitops/refs.h"
 #include "gitops/repo/remotes.h"
+#include "gitops/run.h"
 #include "gitops/transport/network.h"
 #include "guard/arg.h"
 #include "guard/text.h"

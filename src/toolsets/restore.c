@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_restore: take back changes of files, or unstage them; with git's words, and with text of our
  * own, for hunks and from any revision too. */
-#include "gitops/porcelain/restore.h"
+#include "gitops/porcelain/checkout.h"
 
 #include "answer/state_line.h"
 #include "gitops/diff/diff.h"
 #include "gitops/plumbing/batch.h"
-#include "gitops/plumbing/index_facts.h"
+#include "gitops/plumbing/index_scan.h"
 #include "gitops/preview/affected_files.h"
 #include "gitops/preview/diff_excerpt.h"
 #include "gitops/repo/repo.h"

@@ -4,9 +4,9 @@
 #define AL_TOOLSETS_TRANSFER_H
 
 #include "gitops/repo/remotes.h"
-#include "gitops/transport/fetch.h"
 #include "gitops/transport/network.h"
 #include "gitops/transport/push.h"
+#include "gitops/transport/remote.h"
 #include "tool/call.h"
 #include "tool/resolved.h"
 

@@ -12,7 +12,6 @@
 #include "gitops/worktree/add.h"
 #include "gitops/worktree/find.h"
 #include "gitops/worktree/list.h"
-#include "gitops/worktree/remove.h"
 #include "guard/arg.h"
 #include "guard/text.h"
 #include "history/worktree.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/nul_records.h, config_list.h, hunks.h: output of git means the same however it
+/* gitops/run.h, config_list.h, hunks.h: output of git means the same however it
  * arrives, and no field grows without bound. */
 #include "gitops/diff/hunks.h"
-#include "gitops/nul_records.h"
+#include "gitops/run.h"
 #include "gitops/vet/config_list.h"
 #include "tests/fuzz/fuzz.h"
 

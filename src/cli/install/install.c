@@ -17,7 +17,7 @@
 #include "cli/options.h"
 #include "cli/print.h"
 #include "cli/setup.h"
-#include "gitops/plumbing/ls_files.h"
+#include "gitops/plumbing/batch.h"
 #include "gitops/repo/repo.h"
 #include "guard/text.h"
 #include "tool/registry.h"

@@ -7,7 +7,6 @@
 
 #include "gitops/command.h"
 #include "gitops/diff/hunks.h"
-#include "gitops/nul_records.h"
 #include "gitops/plumbing/batch.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"

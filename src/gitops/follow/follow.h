@@ -18,6 +18,7 @@
 #define AL_GITOPS_FOLLOW_FOLLOW_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "gitops/command.h"
 #include "gitops/repo/repo.h"
@@ -58,5 +59,44 @@ int al_follow_wholly(const struct al_follow *with, const char *to, struct al_run
 /** The error that names such paths: AL_ERR_EXECUTION with AL_CODE_DIRTY_WORKDIR. */
 int al_follow_refuse(const struct al_follow *with, const struct al_strv *paths,
                      struct al_error *err);
+
+/** How a working tree uses a branch. */
+enum al_branch_use {
+    AL_BRANCH_UNUSED,
+    AL_BRANCH_CHECKED_OUT,
+    AL_BRANCH_REBASED,
+    AL_BRANCH_BISECTED
+};
+
+/** A working tree that uses a branch. */
+struct al_branch_user {
+    enum al_branch_use use;
+    bool is_own; /**< the working tree of the repository that was asked */
+    char *name;  /**< of its directory in `worktrees`; NULL: the main working tree */
+    char *top;   /**< where it says that it is; NULL: it does not say.  Not verified */
+};
+
+/** Those of one branch: the own one first, then the main one. */
+struct al_branch_users {
+    struct al_branch_user *items;
+    size_t count;
+};
+
+void al_branch_users_clear(struct al_branch_users *users);
+
+/** Find the working trees that use a branch, by its full name.  The HEAD of a bare repository is
+ * nobody's. */
+int al_branch_find_users(const struct al_repo *repo, const char *ref,
+                         struct al_branch_users *ret_users, struct al_error *err);
+
+/**
+ * Open another working tree of the repository, and verify that it is the one.
+ *
+ * @return 0; AL_ERR_SANDBOX naming it if it is not in the roots; AL_ERR_EXECUTION if it is gone.
+ *         The caller frees *ret_repo with al_repo_free().
+ */
+int al_branch_open_user(const struct al_repo *repo, const struct al_branch_user *user,
+                        struct al_run_limits *budget, struct al_repo **ret_repo,
+                        struct al_error *err);
 
 #endif

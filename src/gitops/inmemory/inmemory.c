@@ -138,10 +138,6 @@ int al_inmemory_git(const struct al_inmemory *memory, struct al_git_command *com
     return 0;
 }
 
-static const char *const types[] = {
-    [AL_OBJECT_COMMIT] = "commit", [AL_OBJECT_TREE] = "tree", [AL_OBJECT_BLOB] = "blob"
-};
-
 /* "<2 digits>/<the others>" */
 static char *loose_path(const char *oid)
 {
@@ -186,7 +182,7 @@ int al_inmemory_write(struct al_inmemory *memory, enum al_object_type type, cons
     al_oid_text(&oid, sha256, ret_oid);
     if (has(memory, ret_oid))
         return 0;
-    al_str_addf(&whole, "%s %zu", types[type], len);
+    al_str_addf(&whole, "%s %zu", al_object_types[type], len);
     al_str_addc(&whole, '\0');
     al_str_add(&whole, data, len);
     room = compressBound(whole.len);

@@ -8,7 +8,6 @@
 #include "gitops/command.h"
 #include "gitops/failure.h"
 #include "gitops/location.h"
-#include "gitops/nul_records.h"
 #include "gitops/plumbing/heads.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/refs.h"

@@ -145,4 +145,23 @@ int al_bare_tidy(const struct al_bare *bare, struct al_run_limits *budget, struc
 int al_bare_expire(const struct al_bare *bare, const char *expiry, struct al_run_limits *budget,
                    struct al_error *err);
 
+/** The label of each side in a conflict: "<<<<<<< ours (sandbox)", ">>>>>>> theirs (incoming)". */
+#define AL_MERGE_LABEL_OURS   "ours (sandbox)"
+#define AL_MERGE_LABEL_THEIRS "theirs (incoming)"
+
+/** The files of a merge, as names in the bare repository's directory.  None is binary. */
+struct al_merge_files {
+    const char *base, *ours, *theirs;
+};
+
+/**
+ * Merge three files.
+ *
+ * @param[out] ret_content   Appended: the result, with markers where the sides conflict.
+ * @param[out] ret_conflict  Whether they do.
+ */
+int al_bare_merge_files(const struct al_bare *bare, const struct al_merge_files *files,
+                        struct al_run_limits *budget, struct al_str *ret_content,
+                        bool *ret_conflict, struct al_error *err);
+
 #endif

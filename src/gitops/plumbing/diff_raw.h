@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "gitops/repo/repo.h"
+#include "util/error.h"
 #include "util/str.h"
 
 /** Changed files beyond this number are counted but not stored, unless `all` is set. */
@@ -69,5 +70,10 @@ int al_git_staged_changes(const struct al_repo *repo, struct al_run_limits *budg
 
 /** The octal digits that a text begins with: the mode of a file.  Something else follows them. */
 unsigned al_diff_mode(const char *text);
+
+/** Append the blobs of entries that HEAD's commit does not have in the same place: all of them
+ * when there is no commit yet. */
+int al_git_staged_objects(const struct al_repo *repo, struct al_run_limits *budget,
+                          struct al_strv *ret_oids, struct al_error *err);
 
 #endif

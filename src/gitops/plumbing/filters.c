@@ -7,7 +7,6 @@
 #include "gitops/command.h"
 #include "gitops/failure.h"
 #include "gitops/location.h"
-#include "gitops/nul_records.h"
 #include "gitops/plumbing/batch.h"
 #include "gitops/private_dir.h"
 #include "gitops/run.h"

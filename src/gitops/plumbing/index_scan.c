@@ -3,12 +3,15 @@
  * on unchecked. */
 #include "gitops/plumbing/index_scan.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gitops/oid.h"
 #include "util/fs.h"
 
 #define PIECE_BYTES     ((size_t)64 * 1024)
@@ -328,4 +331,36 @@ void al_index_digest(const struct al_str *index, bool sha256, char ret_digest[AL
     (void)al_index_read_bytes(index->buf, index->len, al_oid_bytes(sha256), digest_entry, &hash);
     al_hash_end(&hash, &oid);
     al_oid_text(&oid, sha256, ret_digest);
+}
+
+/* --- Facts about all entries --- */
+
+/* An entry for a directory of a sparse index may stand for gitlinks. */
+static bool note_entry(void *payload, const struct al_index_entry *entry)
+{
+    struct al_index_facts *facts = payload;
+
+    facts->marks |= entry->assume_unchanged || entry->skip_worktree;
+    facts->gitlinks |= entry->mode == 0160000u || entry->mode == 0040000u;
+    facts->conflicts |= entry->stage != 0;
+    facts->attributes |= al_ends_with(entry->name, ".gitattributes") || entry->mode == 0040000u;
+    return true;
+}
+
+struct al_index_facts al_repo_index_facts(const struct al_location *at)
+{
+    static const struct al_index_facts all = { true, true, true, true };
+    al_auto(al_freep) char *path = al_fs_join(at->git_dir, "index");
+    al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    struct al_index_facts facts = { .marks = false };
+    enum al_index_end end;
+
+    if (fd < 0)
+        return errno == ENOENT ? facts : all;
+    end = al_index_read(fd, al_oid_bytes(false), note_entry, &facts);
+    if (end == AL_INDEX_NOT_UNDERSTOOD) { /* only one length of ids fits the whole file */
+        facts = (struct al_index_facts){ .marks = false };
+        end = al_index_read(fd, al_oid_bytes(true), note_entry, &facts);
+    }
+    return end == AL_INDEX_WHOLE ? facts : all;
 }

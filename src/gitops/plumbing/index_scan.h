@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "gitops/location.h"
 #include "gitops/oid.h"
 #include "util/str.h"
 
@@ -87,5 +88,18 @@ bool al_index_compare(struct al_index_scan *one, struct al_index_scan *other,
 
 /** Release it, once.  AL_INDEX_STOPPED when there are more entries. */
 enum al_index_end al_index_end(struct al_index_scan *in);
+
+/** Facts about the entries of an index. */
+struct al_index_facts {
+    /** One is marked as unchanged or as not in the working tree: git does not look at its file. */
+    bool marks;
+    bool gitlinks;
+    bool conflicts;  /**< one is a side of a conflict */
+    bool attributes; /**< there is a .gitattributes file, at the top or in a directory */
+};
+
+/** Read the repository's index.  A fact is false only if the index was understood completely, or
+ * does not exist. */
+struct al_index_facts al_repo_index_facts(const struct al_location *at);
 
 #endif

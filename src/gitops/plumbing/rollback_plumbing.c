@@ -5,7 +5,6 @@
 
 #include "gitops/command.h"
 #include "gitops/failure.h"
-#include "gitops/nul_records.h"
 #include "gitops/oid.h"
 #include "gitops/run.h"
 #include "gitops/vet/vet.h"

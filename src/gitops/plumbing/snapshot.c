@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "gitops/command.h"
-#include "gitops/nul_records.h"
 #include "gitops/plumbing/bare_run.h"
 #include "gitops/run.h"
 #include "guard/nofollow.h"

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "gitops/layer.h"
-#include "gitops/plumbing/nested.h"
+#include "gitops/locate.h"
 #include "gitops/refs.h"
 #include "gitops/repo/repo.h"
 #include "gitops/vet/vet.h"

@@ -8,7 +8,6 @@
 #include "gitops/diff/diff.h"
 #include "gitops/failure.h"
 #include "gitops/git_lock.h"
-#include "gitops/nul_records.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/preview/diff_excerpt.h"
 #include "gitops/refs.h"

@@ -8,7 +8,6 @@
 #include "gitops/command.h"
 #include "gitops/diff/diff.h"
 #include "gitops/failure.h"
-#include "gitops/nul_records.h"
 #include "gitops/plumbing/batch.h"
 #include "gitops/plumbing/filters.h"
 #include "gitops/plumbing/partial_clone.h"

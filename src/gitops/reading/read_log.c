@@ -6,7 +6,6 @@
 
 #include "gitops/command.h"
 #include "gitops/failure.h"
-#include "gitops/nul_records.h"
 #include "gitops/plumbing/batch.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/reading/change_reader.h"

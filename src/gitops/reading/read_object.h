@@ -6,17 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "gitops/oid.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
-
-/** The kind of an object. */
-enum al_object_type {
-    AL_OBJECT_NONE,
-    AL_OBJECT_COMMIT,
-    AL_OBJECT_TAG,
-    AL_OBJECT_TREE,
-    AL_OBJECT_BLOB
-};
 
 /** An object.  Set up with AL_OBJECT_INFO_INIT. */
 struct al_object_info {
@@ -52,6 +44,36 @@ struct al_tree_entry {
 /** List a directory.  False from `take` ends the listing. */
 int al_git_read_tree(const struct al_repo *repo, const struct al_object_info *info,
                      bool (*take)(void *payload, const struct al_tree_entry *entry), void *payload,
+                     struct al_run_limits *budget, struct al_error *err);
+
+/** One reference.  Valid only while it is passed on; raw bytes. */
+struct al_listed_ref {
+    const char *name; /**< without refs/heads/, refs/remotes/ or refs/tags/ */
+    bool is_remote, is_current, is_annotated;
+    const char *hash;     /**< abbreviated, whole with `ids`; of a tag the commit that it names */
+    const char *date;     /**< 2026-02-07: of the commit, or of the tag */
+    const char *subject;  /**< of the commit, or of an annotated tag's message */
+    const char *upstream; /**< "origin/main", "" */
+    const char *track;    /**< "ahead 3, behind 1", "gone", "" */
+    const char *worktree; /**< the working tree that has it checked out; "" */
+};
+
+/** The references that are wanted.  Words of an agent are checked by the caller. */
+struct al_refs_query {
+    bool tags, remotes;      /**< tags; or beside local branches those of remotes */
+    bool ids;                /**< of branches: name, id and upstream alone, in the order of names */
+    const char *pattern;     /**< a glob for the name; NULL: all */
+    const char *merged_into; /**< only what this commit contains; NULL */
+    const char *contains;    /**< only what contains this commit; NULL */
+};
+
+/**
+ * List references, the newest first unless `ids`; remote-tracking branches last.  One git child.
+ *
+ * @param take  False ends the listing.
+ */
+int al_git_read_refs(const struct al_repo *repo, const struct al_refs_query *query,
+                     bool (*take)(void *payload, const struct al_listed_ref *ref), void *payload,
                      struct al_run_limits *budget, struct al_error *err);
 
 #endif

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "gitops/command.h"
-#include "gitops/nul_records.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
 

@@ -8,7 +8,7 @@
  */
 #include <ctype.h>
 
-#include "gitops/readonly/pipeline_git.h"
+#include "gitops/readonly/readonly_commands.h"
 #include "guard/text.h"
 
 /* The commands that take an option, as a bit set. */

@@ -12,8 +12,10 @@
 #include <stddef.h>
 
 #include "gitops/command.h"
+#include "gitops/environment.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
+#include "proc/proc.h"
 #include "util/error.h"
 #include "util/str.h"
 
@@ -80,5 +82,37 @@ void al_readonly_run_clear(struct al_readonly_run *run);
 int al_git_read_only(const struct al_repo *repo, const struct al_readonly_options *options,
                      struct al_run_limits *budget, struct al_readonly_run *ret_run,
                      struct al_error *err);
+
+struct al_held_ruleset;
+
+/** Check the words of a git command; `words` begins with "git".  AL_ERR_SANDBOX names what is not
+ * allowed. */
+int al_git_pipeline_check(const struct al_strv *words, struct al_error *err);
+
+/** Append checked words, with the options that can only be set on the command line. */
+void al_git_pipeline_words(const struct al_strv *given, struct al_strv *argv);
+
+/** Everything a git child is started with; borrowed by al_proc_spec until it is closed. */
+struct al_git_pipeline {
+    struct al_git *git;
+    const char *program;
+    struct al_strv argv;
+    struct al_git_env env; /* borrows from the repository, which outlives it */
+    struct al_confinement sandbox;
+    struct al_held_ruleset *held;
+};
+
+#define AL_GIT_PIPELINE_INIT ((struct al_git_pipeline){ .git = NULL })
+
+/**
+ * Prepare a git child.
+ *
+ * @param words    Words that al_git_pipeline_check() accepted.
+ * @param left_ms  The time it may run, for its resource limits.
+ * @return 0, or AL_ERR_EXECUTION: "git binary not available", or no ruleset could be built.
+ */
+int al_git_pipeline_open(const struct al_repo *repo, const struct al_strv *words, uint32_t left_ms,
+                         struct al_git_pipeline *ret_pipeline, struct al_error *err);
+void al_git_pipeline_close(struct al_git_pipeline *pipeline);
 
 #endif

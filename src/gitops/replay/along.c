@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "gitops/follow/branch_use.h"
+#include "gitops/follow/follow.h"
 #include "gitops/git_lock.h"
 #include "gitops/inmemory/inmemory.h"
 #include "gitops/plumbing/partial_clone.h"
@@ -13,7 +13,7 @@
 #include "gitops/plumbing/rollback_plumbing.h"
 #include "gitops/plumbing/stash_owners.h"
 #include "gitops/porcelain/stash.h"
-#include "gitops/reading/read_refs.h"
+#include "gitops/reading/read_object.h"
 #include "gitops/reading/worktree_state.h"
 #include "gitops/refs.h"
 #include "gitops/replay/work.h"

@@ -6,8 +6,7 @@
 
 #include "gitops/command.h"
 #include "gitops/inmemory/inmemory.h"
-#include "gitops/nul_records.h"
-#include "gitops/plumbing/index_facts.h"
+#include "gitops/plumbing/index_scan.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/plumbing/rollback_plumbing.h"
 #include "gitops/preview/affected_files.h"

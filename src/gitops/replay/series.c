@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "gitops/command.h"
-#include "gitops/hunks/hunk_apply.h"
+#include "gitops/hunks/hunk_list.h"
 #include "gitops/oid.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/plumbing/scratch_index.h"

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "gitops/command.h"
-#include "gitops/nul_records.h"
 #include "gitops/plumbing/diff_raw.h"
-#include "gitops/plumbing/index_facts.h"
+#include "gitops/plumbing/index_scan.h"
+#include "gitops/run.h"
 #include "gitops/sequencer/conflict_hunks.h"
 #include "util/utf8.h"
 

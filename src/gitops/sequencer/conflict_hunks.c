@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "gitops/location.h"
-#include "gitops/nul_records.h"
 #include "gitops/oid.h"
 #include "gitops/plumbing/cat_file.h"
 #include "gitops/plumbing/revision.h"

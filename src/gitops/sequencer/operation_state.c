@@ -12,7 +12,6 @@
 #include "gitops/diff/diff.h"
 #include "gitops/git_lock.h"
 #include "gitops/location.h"
-#include "gitops/nul_records.h"
 #include "gitops/oid.h"
 #include "gitops/plumbing/batch.h"
 #include "gitops/plumbing/filters.h"

@@ -13,7 +13,6 @@
 #include "gitops/oid.h"
 #include "gitops/plumbing/batch.h"
 #include "gitops/plumbing/index_scan.h"
-#include "gitops/plumbing/ls_files.h"
 #include "gitops/vet/vet.h"
 #include "guard/nofollow.h"
 #include "guard/text.h"

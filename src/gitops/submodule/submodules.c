@@ -8,14 +8,13 @@
 #include <unistd.h>
 
 #include "gitops/command.h"
-#include "gitops/nul_records.h"
+#include "gitops/locate.h"
 #include "gitops/plumbing/filters.h"
-#include "gitops/plumbing/index_facts.h"
-#include "gitops/plumbing/nested.h"
+#include "gitops/plumbing/index_scan.h"
 #include "gitops/reading/worktree_state.h"
 #include "gitops/run.h"
 #include "gitops/vet/vet.h"
-#include "gitops/worktree/beside.h"
+#include "gitops/worktree/list.h"
 #include "guard/nofollow.h"
 #include "guard/text.h"
 #include "util/clock.h"

@@ -2,6 +2,7 @@
 #include "gitops/transport/remote.h"
 
 #include <fcntl.h>
+#include <errno.h>
 
 #include "gitops/command.h"
 #include "gitops/git_lock.h"
@@ -13,6 +14,9 @@
 #include "guard/path.h"
 #include "guard/root.h"
 #include "guard/url.h"
+#include "gitops/plumbing/revision.h"
+#include "gitops/plumbing/rollback_plumbing.h"
+#include "gitops/transport/network.h"
 
 /* Any failure of git remote is a remote error. */
 static int run(struct al_repo *repo, struct al_git_command *command, struct al_run_limits *budget,
@@ -120,4 +124,95 @@ int al_git_remote_rename(struct al_repo *repo, const char *from, const char *to,
     al_remote_forget(repo, to);
     al_strv_adds(&command.argv, "git", "remote", "rename", "--no-progress", "--", from, to, NULL);
     return run(repo, &command, budget, err);
+}
+
+/* The line "From <address>" tells the caller nothing new. */
+static void add_changes(const struct al_git_output *output, struct al_str *out)
+{
+    const char *line = output->err.out.buf;
+
+    while (*line) {
+        size_t len = strcspn(line, "\n");
+
+        if (len && !al_starts_with(line, "From ")) {
+            if (out->len)
+                al_str_addc(out, '\n');
+            al_str_add(out, line, len);
+        }
+        line += len + (line[len] == '\n');
+    }
+}
+
+int al_git_fetch(struct al_network *network, const struct al_fetch_options *options,
+                 const struct al_progress *progress, size_t max_bytes, struct al_run_limits *budget,
+                 struct al_str *ret_text, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    al_strv_adds(&command.argv, "git", "fetch", "--no-recurse-submodules", "--no-auto-maintenance",
+                 "--upload-pack=git-upload-pack", "--no-prune-tags",
+                 options->prune ? "--prune" : "--no-prune",
+                 progress ? "--progress" : "--no-progress", NULL);
+    if (options->tags)
+        al_strv_add(&command.argv, "--tags");
+    al_strv_add(&command.argv, al_network_name(network));
+    if (options->branch)
+        al_strv_addf(&command.argv, "refs/heads/%s", options->branch);
+    r = al_network_run(network, &command, max_bytes, progress, budget, &output, err);
+    if (r < 0)
+        return r;
+    if (output.exit_code != 0)
+        return al_network_failed(network, &output, err);
+    add_changes(&output, ret_text);
+    return 0;
+}
+
+int al_git_fetch_words(struct al_network *network, const struct al_fetch_words *words,
+                       struct al_network_shown *shown, struct al_run_limits *budget,
+                       struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", words->command, "--upload-pack=git-upload-pack", NULL);
+    if (!strcmp(words->command, "fetch"))
+        al_strv_adds(&command.argv, "--no-recurse-submodules", "--no-auto-maintenance",
+                     "--no-prune-tags", NULL);
+    for (size_t i = 0; i < words->options.count; i++)
+        al_strv_add(&command.argv, words->options.items[i]);
+    al_strv_add(&command.argv, al_network_name(network));
+    for (size_t i = 0; i < words->refs.count; i++)
+        al_strv_add(&command.argv, words->refs.items[i]);
+    return al_network_run_shown(network, &command, shown, budget, err);
+}
+
+int al_git_clone_words(struct al_network *network, const struct al_strv *options, const char *dir,
+                       struct al_network_shown *shown, struct al_run_limits *budget,
+                       struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_closep) int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+    if (here < 0)
+        return al_error_errno(err, errno, "cannot open the current directory");
+    al_network_use_address(network);
+    command.cwd_fd = here;
+    al_strv_adds(&command.argv, "git", "clone", "--no-local", "--no-recurse-submodules",
+                 "--upload-pack=git-upload-pack", NULL);
+    for (size_t i = 0; i < options->count; i++)
+        al_strv_add(&command.argv, options->items[i]);
+    al_strv_adds(&command.argv, "--", al_network_name(network), dir, NULL);
+    return al_network_run_shown(network, &command, shown, budget, err);
+}
+
+int al_git_count_updated(const struct al_repo *repo, const char *before,
+                         struct al_run_limits *budget, uint64_t *ret_count, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
+    int r = al_git_changed_files(repo, *before ? before : al_git_empty_tree(repo), "HEAD", budget,
+                                 &files, err);
+
+    *ret_count = files.count;
+    return r;
 }

@@ -13,7 +13,7 @@
  *   7. the record says that it is there, and the session gets it as a root
  *
  * A failure in any step removes everything.  If airlock is killed, the next writer of
- * gitops/worktree/remove.h does.
+ * gitops/worktree/add.h does.
  *
  * Source: git-worktree(1) "add".
  */
@@ -101,5 +101,71 @@ struct al_git;
  * Threads: safe.
  */
 bool al_worktree_admit_recorded(struct al_git *git);
+
+/* --- Branch --- */
+
+/*
+ * The branch that is made with a worktree.
+ *
+ * An add may be killed before its branch is made, and somebody else may make one of that name at
+ * that commit afterwards.  So the branch says whose it is: the entry of its reflog with which it
+ * begins names the directory of the worktree, which is in the record as well, and as long as that
+ * is the last entry nobody has used the branch.
+ */
+
+/** Make the branch of a record.  An error if there is one of that name. */
+int al_worktree_make_branch(const struct al_repo *repo, const char *name,
+                            const struct al_worktree_record *record, struct al_run_limits *budget,
+                            struct al_error *err);
+
+/* --- Remove --- */
+
+/**
+ * Check that a worktree may be removed: it is there, below the directory, and not locked.
+ *
+ * @param repo  A call's repository; its own working tree may be the one.
+ */
+int al_worktree_check_removable(const struct al_worktree_place *place,
+                                const struct al_worktree_found *found, const char *name,
+                                struct al_error *err);
+
+/** Forget airlock's record of a worktree that is not at its place any more, and that it was a root.
+ */
+void al_worktree_forget(const struct al_repo *repo, const char *name);
+
+/**
+ * Remove what an `add` that did not come to its end left behind: files, administrative directory,
+ * record, and the branch that was made for it, if it is still where it was made.
+ *
+ * With the repository's write lock held, and limits of its own: it has to come to its end.
+ */
+void al_worktree_discard(const struct al_repo *repo, const struct al_worktree_place *place,
+                         const char *name, const struct al_worktree_record *record);
+
+/**
+ * al_worktree_discard() for every record of a worktree that was not finished, because airlock was
+ * killed.
+ *
+ * @param place  NULL: nothing is removed yet.
+ * @return whether there is one, so that something may be in the way.
+ */
+bool al_worktree_discard_unfinished(const struct al_repo *repo,
+                                    const struct al_worktree_place *place);
+
+/* --- Lock --- */
+
+/* Locking a linked worktree, so that it is neither removed nor pruned.
+ *
+ * Source: git-worktree(1) "lock", gitrepository-layout(5) worktrees/<id>/locked. */
+
+/**
+ * Lock a worktree, or unlock it.
+ *
+ * @param reason  One line; NULL: none.
+ * @param locks   False: unlock it.
+ * @return 0; AL_ERR_EXECUTION when it is locked already, or is not.
+ */
+int al_worktree_set_lock(const struct al_repo *repo, const struct al_worktree_found *found,
+                         const char *name, bool locks, const char *reason, struct al_error *err);
 
 #endif

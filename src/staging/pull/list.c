@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "gitops/nul_records.h"
 #include "gitops/plumbing/partial_clone.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/preview/verify_objects.h"
 #include "gitops/repo/repo.h"
+#include "gitops/run.h"
 #include "gitops/vet/vet.h"
 #include "guard/text.h"
 #include "staging/base.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "gitops/plumbing/merge_file.h"
+#include "gitops/plumbing/bare.h"
 #include "guard/text.h"
 #include "staging/store.h"
 #include "util/fs.h"

@@ -10,8 +10,7 @@
 #include <strings.h>
 
 #include "gitops/command.h"
-#include "gitops/follow/branch_use.h"
-#include "gitops/nul_records.h"
+#include "gitops/follow/follow.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
 #include "gitops/sequencer/operation_state.h"

@@ -17,9 +17,9 @@
 #include <unistd.h>
 
 #include "gitops/command.h"
-#include "gitops/nul_records.h"
 #include "gitops/plumbing/bare_run.h"
 #include "gitops/plumbing/revision.h"
+#include "gitops/run.h"
 #include "staging/base.h"
 #include "staging/push/private.h"
 #include "staging/store.h"

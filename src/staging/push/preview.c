@@ -9,7 +9,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "gitops/nul_records.h"
 #include "gitops/preview/diff_excerpt.h"
 #include "gitops/preview/verify_objects.h"
 #include "gitops/run.h"

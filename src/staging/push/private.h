@@ -4,9 +4,9 @@
 #define AL_STAGING_PUSH_PRIVATE_H
 
 #include "gitops/landing/landing.h"
-#include "gitops/nul_records.h"
 #include "gitops/plumbing/bare.h"
 #include "gitops/repo/repo.h"
+#include "gitops/run.h"
 #include "staging/push/push.h"
 #include "staging/staging.h"
 

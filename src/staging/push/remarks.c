@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 #include "gitops/command.h"
-#include "gitops/nul_records.h"
+#include "gitops/run.h"
 #include "guard/text.h"
 #include "staging/base.h"
 #include "staging/push/private.h"

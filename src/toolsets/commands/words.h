@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "gitops/transport/fetch.h"
+#include "gitops/transport/remote.h"
 #include "tool/tool.h"
 #include "util/error.h"
 #include "util/str.h"

@@ -2,9 +2,9 @@
 /* git_add: stage files or hunks. */
 #include <unistd.h>
 
+#include "gitops/plumbing/batch.h"
 #include "gitops/plumbing/filters.h"
-#include "gitops/plumbing/ls_files.h"
-#include "gitops/porcelain/add.h"
+#include "gitops/porcelain/commit.h"
 #include "gitops/preview/affected_files.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"

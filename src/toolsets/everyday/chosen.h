@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "gitops/hunks/hunk_apply.h"
+#include "gitops/hunks/hunk_list.h"
 #include "tool/call.h"
 #include "tool/tool.h"
 

@@ -17,7 +17,6 @@
 #include "gitops/plumbing/heads.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/plumbing/scratch_index.h"
-#include "gitops/porcelain/add.h"
 #include "gitops/porcelain/resume.h"
 #include "gitops/preview/affected_files.h"
 #include "gitops/preview/diff_excerpt.h"

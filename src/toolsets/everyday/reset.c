@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_reset: move the branch to another commit. */
-#include "gitops/porcelain/restore.h"
+#include "gitops/porcelain/checkout.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

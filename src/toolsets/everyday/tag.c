@@ -5,7 +5,7 @@
 #include "answer/place.h"
 #include "gitops/git_lock.h"
 #include "gitops/porcelain/branch.h"
-#include "gitops/reading/read_refs.h"
+#include "gitops/reading/read_object.h"
 #include "gitops/refs.h"
 #include "guard/arg.h"
 #include "guard/text.h"

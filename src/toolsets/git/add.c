@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_add: stage files for the next commit. */
-#include "gitops/porcelain/add.h"
 #include "gitops/plumbing/filters.h"
 #include "gitops/plumbing/skipped.h"
+#include "gitops/porcelain/commit.h"
 #include "gitops/preview/affected_files.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_compare: how branches would combine.  Nothing is touched. */
-#include "gitops/landing/compare.h"
+#include "gitops/landing/landing.h"
 
 #include "answer/answer.h"
 #include "answer/place.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolsets/shell/rules.h"
 
-#include "gitops/readonly/pipeline_git.h"
+#include "gitops/readonly/readonly_commands.h"
 #include "guard/gitdir.h"
 #include "guard/root.h"
 #include "guard/text.h"

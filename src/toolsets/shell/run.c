@@ -14,7 +14,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "gitops/readonly/pipeline_git.h"
+#include "gitops/readonly/readonly_commands.h"
 #include "guard/root.h"
 #include "toolsets/shell/explain.h"
 #include "toolsets/shell/parse.h"

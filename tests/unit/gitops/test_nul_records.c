@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/nul_records.h: NUL-separated records mean the same however the bytes arrive. */
-#include "gitops/nul_records.h"
+/* gitops/run.h: NUL-separated records mean the same however the bytes arrive. */
+#include "gitops/run.h"
 
 #include "tests/lib/assert.h"
 

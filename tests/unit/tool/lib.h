@@ -5,7 +5,6 @@
 #define TESTS_UNIT_TOOL_LIB_H
 
 #include "gitops/command.h"
-#include "gitops/porcelain/add.h"
 #include "gitops/porcelain/commit.h"
 #include "gitops/reading/worktree_state.h"
 #include "gitops/repo/git.h"

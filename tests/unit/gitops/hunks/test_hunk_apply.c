@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gitops/hunks: chosen hunks are staged, unstaged and discarded byte for byte, and an id names the
  * same hunk as long as the hunk is there. */
-#include "gitops/hunks/hunk_apply.h"
+#include "gitops/hunks/hunk_list.h"
 
 #include "tests/unit/gitops/lib.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/plumbing/index_facts.h: what the entries of an index may have. */
-#include "gitops/plumbing/index_facts.h"
+/* gitops/plumbing/index_scan.h: what the entries of an index may have. */
+#include "gitops/plumbing/index_scan.h"
 
 #include "gitops/repo/repo.h"
 #include "tests/unit/gitops/lib.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gitops/plumbing/index_scan.h: no gitlink is overlooked, whatever the index contains. */
-#include "gitops/plumbing/index_facts.h"
+#include "gitops/plumbing/index_scan.h"
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gitops/repo/repo.h: whose repository it is, and which files an agent's words name. */
 #include "gitops/command.h"
-#include "gitops/porcelain/add.h"
+#include "gitops/porcelain/commit.h"
 #include "gitops/repo/repo.h"
 #include "guard/root.h"
 #include "tests/unit/gitops/lib.h"

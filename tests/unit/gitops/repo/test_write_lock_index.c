@@ -5,7 +5,7 @@
 
 #include "gitops/command.h"
 #include "gitops/git_lock.h"
-#include "gitops/porcelain/add.h"
+#include "gitops/porcelain/commit.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
 #include "tests/unit/gitops/repo/write_lock_lib.h"

@@ -2,7 +2,7 @@
 /* Each refused argument, and similar arguments that are accepted. */
 #include "toolsets/shell/rules.h"
 
-#include "gitops/readonly/pipeline_git.h"
+#include "gitops/readonly/readonly_commands.h"
 #include "tests/lib/assert.h"
 
 static int check(const char *line)
