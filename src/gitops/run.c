@@ -84,11 +84,7 @@ static int run_confined(const struct al_location *at, const struct al_git_comman
     }
     if (r == AL_ERR_EXECUTION && why.reason && !strcmp(why.reason, "not_found"))
         why.code = AL_CODE_NO_GIT;
-    if (r < 0 && err) {
-        al_error_clear(err);
-        *err = why;
-        why = AL_ERROR_INIT;
-    }
+    r = al_error_pass(r, &why, err);
     if (renewed)
         al_git_ruleset_put(git, renewed);
     if (held)
@@ -221,12 +217,7 @@ static int run_once(const struct al_location *at, const struct al_git_command *c
         if (output.timed_out && !options->sink.add)
             keep_partial(&output, &why);
         al_git_output_clear(&output);
-        if (err) {
-            al_error_clear(err);
-            *err = why;
-            why = AL_ERROR_INIT;
-        }
-        return r;
+        return al_error_pass(r, &why, err);
     }
     al_text_end(&output.out);
     al_text_end(&output.err);
@@ -426,6 +417,12 @@ static bool count_record(void *payload, char *const *fields)
 {
     (void)fields;
     ++*(uint64_t *)payload;
+    return true;
+}
+
+bool al_nul_records_list(void *strv, char *const *fields)
+{
+    al_strv_add(strv, fields[0]);
     return true;
 }
 

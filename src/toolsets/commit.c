@@ -84,7 +84,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
 static int expect_commit(struct al_call *call, bool *ret_same, struct al_error *err)
 {
     char *expected;
-    int r = al_git_expect_commit(al_call_repo(call), al_call_budget(call), &expected, err);
+    int r = al_git_expect_commit(al_call_repo(call), NULL, al_call_budget(call), &expected, err);
 
     if (r < 0)
         return r;

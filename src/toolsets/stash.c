@@ -557,15 +557,15 @@ static int clear(struct al_call *call, const void *p, struct al_result *result,
                  struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    uint64_t count;
+    al_auto(al_strv_clear) struct al_strv before = AL_STRV_INIT;
     int64_t index, own = count_own(call);
-    int r = al_git_count_stashes(al_call_repo(call), al_call_budget(call), &count, err);
+    int r;
 
-    if (r == 0)
-        r = run(call, p, &output, &index, err);
+    al_git_stash_entries(al_call_repo(call), &before);
+    r = run(call, p, &output, &index, err);
     if (r < 0)
         return r;
-    al_result_set(result, "count", al_json_int(own < 0 ? (int64_t)count : own));
+    al_result_set(result, "count", al_json_int(own < 0 ? (int64_t)before.count : own));
     return 0;
 }
 

@@ -39,6 +39,16 @@ int al_error_set_code(struct al_error *err, enum al_status status, enum al_code 
     return set(err, status, code, al_str_detach(&text));
 }
 
+int al_error_pass(int r, struct al_error *why, struct al_error *err)
+{
+    if (r < 0 && err) {
+        al_error_clear(err);
+        *err = *why;
+        *why = AL_ERROR_INIT;
+    }
+    return r;
+}
+
 int al_error_about(int status, struct al_error *err, enum al_subject subject, const char *name)
 {
     if (err) {

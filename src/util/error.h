@@ -113,6 +113,9 @@ int al_error_about(int status, struct al_error *err, enum al_subject subject, co
  * The status is AL_ERR_EXECUTION. */
 int al_error_errno(struct al_error *err, int errno_value, const char *fmt, ...) al_printf(3, 4);
 
+/** Pass on an error that was kept aside if `r` is one, and return `r`.  `err` may be NULL. */
+int al_error_pass(int r, struct al_error *why, struct al_error *err);
+
 /** The name of a status: "BadArgs", "ExecutionFailed", … */
 const char *al_status_kind(enum al_status status);
 

@@ -158,6 +158,15 @@ void al_strv_adds(struct al_strv *v, ...)
     va_end(args);
 }
 
+void al_strv_split(struct al_strv *v, char *text, const char *delimiters)
+{
+    char *save = NULL;
+
+    for (char *part = text ? strtok_r(text, delimiters, &save) : NULL; part;
+         part = strtok_r(NULL, delimiters, &save))
+        al_strv_add(v, part);
+}
+
 bool al_strv_contains(const struct al_strv *v, const char *item)
 {
     for (size_t i = 0; i < v->count; i++)

@@ -78,6 +78,10 @@ void al_strv_take(struct al_strv *v, char *item);
 /** Add several items; the argument list ends with NULL. */
 void al_strv_adds(struct al_strv *v, ...) __attribute__((sentinel));
 
+/** Add the parts of a text that characters of `delimiters` separate, but no empty ones.  The text
+ * is cut up, and may be NULL. */
+void al_strv_split(struct al_strv *v, char *text, const char *delimiters);
+
 /** Test whether an item equals `item`. */
 bool al_strv_contains(const struct al_strv *v, const char *item);
 

@@ -52,8 +52,6 @@ static void follow_paths_clear(struct follow_paths *paths)
     *paths = (struct follow_paths){ .items = NULL };
 }
 
-#define TYPE_GITLINK 0160000u
-
 /* A submodule that is replaced is a directory with files that no commit of the target has. */
 static void take_changes(const struct al_diff_raw *changes, struct follow_paths *paths)
 {
@@ -65,8 +63,8 @@ static void take_changes(const struct al_diff_raw *changes, struct follow_paths 
         path->name = al_strdup(change->path);
         path->mode = change->new_mode;
         (void)snprintf(path->oid, sizeof(path->oid), "%s", change->new_oid);
-        path->is_new = !change->old_mode || (change->old_mode == TYPE_GITLINK && path->mode &&
-                                             path->mode != TYPE_GITLINK);
+        path->is_new = !change->old_mode || (change->old_mode == AL_TYPE_GITLINK && path->mode &&
+                                             path->mode != AL_TYPE_GITLINK);
     }
 }
 
@@ -329,10 +327,7 @@ static int read_changes(const struct al_follow *with, const char *commit,
     changes.all = true;
     al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "diff-tree", "-r", "-z", "--raw",
                  "--no-abbrev", "--no-renames", with->from, commit, "--", NULL);
-    r = al_git_read(&with->repo->at, &command, (struct al_sink){ al_diff_raw_add, &changes },
-                    budget, err);
-    if (r == 0 && changes.broken)
-        r = al_error_set(err, AL_ERR_EXECUTION, "git diff-tree did not list what changes");
+    r = al_git_list_changes(with->repo, &command, budget, &changes, err);
     if (r == 0)
         take_changes(&changes, paths);
     return r;
@@ -789,11 +784,7 @@ int al_branch_open_user(const struct al_repo *repo, const struct al_branch_user 
         al_repo_free(opened);
         return gone(user, err);
     }
-    if (r < 0 && err) {
-        al_error_clear(err);
-        *err = why;
-        why = AL_ERROR_INIT;
-    }
+    r = al_error_pass(r, &why, err);
     if (r == 0)
         *ret_repo = opened;
     return r;

@@ -16,8 +16,6 @@
 #include "gitops/run.h"
 #include "guard/text.h"
 
-#define MODE_SUBMODULE 0160000u
-
 /** The parser: the text of a list, line by line. */
 struct parser {
     struct al_hunk_list *list;
@@ -274,7 +272,7 @@ static bool add_from_header(struct al_hunk_list *list)
 
     if (file->status == 'U')
         return false;
-    if (file->old_mode == MODE_SUBMODULE || file->new_mode == MODE_SUBMODULE) {
+    if (file->old_mode == AL_TYPE_GITLINK || file->new_mode == AL_TYPE_GITLINK) {
         add_whole(list, AL_HUNK_SUBMODULE);
         return false;
     }
@@ -837,7 +835,7 @@ struct body {
 };
 
 static void patch_body_line(const struct patch *patch, const struct al_hunk_item *item,
-                          const struct al_patch_at *line, struct body *body)
+                            const struct al_patch_at *line, struct body *body)
 {
     const char *bytes = patch->list->text.buf + line->at;
     const size_t len = line->next - line->at;

@@ -119,7 +119,6 @@ static int landing_list(const struct al_landing *landing, struct al_run_limits *
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    char *save = NULL;
     int r;
 
     al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "rev-list", "--reverse",
@@ -131,9 +130,7 @@ static int landing_list(const struct al_landing *landing, struct al_run_limits *
                    &output, err);
     if (r < 0)
         return r;
-    for (char *oid = strtok_r(output.out.out.buf, "\n", &save); oid;
-         oid = strtok_r(NULL, "\n", &save))
-        al_strv_add(ret_oids, oid);
+    al_strv_split(ret_oids, output.out.out.buf, "\n");
     return output.stopped || ret_oids->count > LANDING_COMMITS_MAX ? too_many(err) : 0;
 }
 

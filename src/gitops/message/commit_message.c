@@ -250,14 +250,13 @@ char *al_commit_message_accept(const char *proposed)
 
 /* --- Commit message --- */
 
-#define LISTED_MAX   20
-#define NAMED_MAX    3
-#define SCOPE_MAX    20
-#define TYPE_MASK    0170000u
-#define TYPE_GITLINK 0160000u
-#define SHORT_OID    7
-#define EXECUTABLE   0111u
-#define GROWS_LINES  10u /* lines beyond twice the opposite count: not a mere fix */
+#define LISTED_MAX  20
+#define NAMED_MAX   3
+#define SCOPE_MAX   20
+#define TYPE_MASK   0170000u
+#define SHORT_OID   7
+#define EXECUTABLE  0111u
+#define GROWS_LINES 10u /* lines beyond twice the opposite count: not a mere fix */
 
 /* The files that the subject names: those of the most important category. */
 struct subject {
@@ -276,7 +275,8 @@ static const char *base_name(const char *path)
 
 static bool is_submodule(const struct al_change *change)
 {
-    return ((change->new_mode ? change->new_mode : change->old_mode) & TYPE_MASK) == TYPE_GITLINK;
+    return ((change->new_mode ? change->new_mode : change->old_mode) & TYPE_MASK) ==
+           AL_TYPE_GITLINK;
 }
 
 static bool is_mode_only(const struct al_change *change)

@@ -508,9 +508,5 @@ int al_bare_merge_files(const struct al_bare *bare, const struct al_merge_files 
     *ret_conflict = budget->exit_code > 0 && budget->exit_code <= CONFLICTS_MAX;
     if (r < 0 && *ret_conflict)
         return 0;
-    if (r < 0 && err) {
-        *err = why;
-        why = AL_ERROR_INIT;
-    }
-    return r;
+    return al_error_pass(r, &why, err);
 }

@@ -157,12 +157,6 @@ int al_git_list_files(const struct al_repo *repo, int top_fd, al_listed_fn take,
 
 /* --- Ls files tracked --- */
 
-static bool take(void *payload, char *const *fields)
-{
-    al_strv_add(payload, fields[0]);
-    return true;
-}
-
 int al_repo_tracked_files(const struct al_repo *repo, const struct al_strv *names,
                           struct al_run_limits *budget, struct al_strv *ret_files,
                           struct al_error *err)
@@ -176,7 +170,7 @@ int al_repo_tracked_files(const struct al_repo *repo, const struct al_strv *name
     for (size_t at = 0; at < words.len;) {
         al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
         al_auto(al_nul_records_clear) struct al_nul_records records =
-            AL_NUL_RECORDS_INIT(1, take, ret_files);
+            AL_NUL_RECORDS_INIT(1, al_nul_records_list, ret_files);
         int r;
 
         al_strv_adds(&command.argv, "git", "ls-files", "-z", "--full-name", "--", NULL);

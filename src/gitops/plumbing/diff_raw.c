@@ -182,28 +182,29 @@ bool al_diff_raw_at_end(const struct al_diff_raw *changes)
     return changes->state == HEADER && !changes->field.len;
 }
 
+int al_git_list_changes(const struct al_repo *repo, const struct al_git_command *command,
+                        struct al_run_limits *budget, struct al_diff_raw *changes,
+                        struct al_error *err)
+{
+    int r =
+        al_git_read(&repo->at, command, (struct al_sink){ al_diff_raw_add, changes }, budget, err);
+
+    return r < 0 || !changes->broken
+               ? r
+               : al_error_set(err, AL_ERR_EXECUTION, "git %s did not list what differs",
+                              command->argv.items[1]);
+}
+
 int al_git_staged_changes(const struct al_repo *repo, struct al_run_limits *budget,
-                          struct al_diff_raw *ret_changes, struct al_error *err)
+                          struct al_diff_raw *changes, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_diff_raw_clear) struct al_diff_raw changes = AL_DIFF_RAW_INIT;
-    int r;
 
     al_strv_adds(&command.argv, "git", "diff", "--cached", "--raw", "--numstat", "-z",
                  "--find-renames", "--no-abbrev", "--no-ext-diff", "--no-textconv",
                  "--ignore-submodules=dirty", "--", NULL);
-    r = al_git_read(&repo->at, &command, (struct al_sink){ al_diff_raw_add, &changes }, budget,
-                    err);
-    if (r == 0 && changes.broken)
-        r = al_error_set(err, AL_ERR_EXECUTION, "git diff did not list what is staged");
-    if (r < 0)
-        return r;
-    *ret_changes = changes;
-    changes = AL_DIFF_RAW_INIT;
-    return 0;
+    return al_git_list_changes(repo, &command, budget, changes, err);
 }
-
-#define GITLINK 0160000u
 
 int al_git_staged_objects(const struct al_repo *repo, struct al_run_limits *budget,
                           struct al_strv *ret_oids, struct al_error *err)
@@ -217,11 +218,9 @@ int al_git_staged_objects(const struct al_repo *repo, struct al_run_limits *budg
     al_strv_adds(&command.argv, "git", "diff-index", "--cached", "--raw", "-z", "--no-renames",
                  "--no-abbrev", "--ignore-submodules=dirty",
                  *head ? "HEAD" : al_git_empty_tree(repo), "--", NULL);
-    r = al_git_read(&repo->at, &command, (struct al_sink){ al_diff_raw_add, &staged }, budget, err);
-    if (r == 0 && staged.broken)
-        r = al_error_set(err, AL_ERR_EXECUTION, "git diff-index did not list what is staged");
+    r = al_git_list_changes(repo, &command, budget, &staged, err);
     for (size_t i = 0; r == 0 && i < staged.count; i++)
-        if (staged.items[i].new_mode && staged.items[i].new_mode != GITLINK)
+        if (staged.items[i].new_mode && staged.items[i].new_mode != AL_TYPE_GITLINK)
             al_strv_add(ret_oids, staged.items[i].new_oid);
     return r;
 }

@@ -15,6 +15,9 @@
 #include "util/error.h"
 #include "util/str.h"
 
+/** The file mode of a submodule. */
+#define AL_TYPE_GITLINK 0160000u
+
 /** Changed files beyond this number are counted but not stored, unless `all` is set. */
 #ifndef AL_DIFF_RAW_MAX /* tests compile with a smaller limit */
 #define AL_DIFF_RAW_MAX 5000
@@ -57,6 +60,11 @@ struct al_diff_raw {
 
 void al_diff_raw_clear(struct al_diff_raw *changes);
 
+/** Run a command that prints such a list, and read it. */
+int al_git_list_changes(const struct al_repo *repo, const struct al_git_command *command,
+                        struct al_run_limits *budget, struct al_diff_raw *changes,
+                        struct al_error *err);
+
 /** Sink function: parse the next bytes, split anywhere. `payload` is the reader. */
 bool al_diff_raw_add(void *payload, const char *data, size_t len);
 
@@ -66,7 +74,7 @@ bool al_diff_raw_at_end(const struct al_diff_raw *changes);
 
 /** List the staged changes, against HEAD or, on an unborn branch, against the empty tree. */
 int al_git_staged_changes(const struct al_repo *repo, struct al_run_limits *budget,
-                          struct al_diff_raw *ret_changes, struct al_error *err);
+                          struct al_diff_raw *changes, struct al_error *err);
 
 /** The octal digits that a text begins with: the mode of a file.  Something else follows them. */
 unsigned al_diff_mode(const char *text);

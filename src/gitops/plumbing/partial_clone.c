@@ -15,8 +15,6 @@
 #include "guard/text.h"
 #include "util/fs.h"
 
-#define GITLINK 0160000u
-
 bool al_repo_is_partial(const struct al_repo *repo)
 {
     al_auto(al_freep) char *packs = al_fs_join(repo->at.common_dir, "objects/pack");
@@ -35,7 +33,6 @@ static int list_batch(const struct al_repo *repo, const char *from, const struct
                       struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    int r;
 
     al_strv_adds(&command.argv, "git", "diff", "--raw", "-z", "--no-abbrev", "--no-renames",
                  "--no-ext-diff", "--no-textconv", "--ignore-submodules=all", NULL);
@@ -44,10 +41,7 @@ static int list_batch(const struct al_repo *repo, const char *from, const struct
     al_strv_add(&command.argv, "--");
     if (words->len)
         (void)al_batch_add(&command.argv, words, at);
-    r = al_git_read(&repo->at, &command, (struct al_sink){ al_diff_raw_add, needed }, budget, err);
-    if (r == 0 && needed->broken)
-        r = al_error_set(err, AL_ERR_EXECUTION, "git diff did not list what differs");
-    return r;
+    return al_git_list_changes(repo, &command, budget, needed, err);
 }
 
 static int refuse(const struct al_diff_raw *needed, const char *oid, struct al_error *err)
@@ -88,7 +82,7 @@ int al_git_check_downloaded(const struct al_repo *repo, const char *from,
     } while (r == 0 && at < words.len);
     /* The old side would be written; a deletion and a gitlink have no content. */
     for (size_t i = 0; r == 0 && i < needed.count; i++)
-        if (needed.items[i].old_mode && needed.items[i].old_mode != GITLINK)
+        if (needed.items[i].old_mode && needed.items[i].old_mode != AL_TYPE_GITLINK)
             al_strv_add(&oids, needed.items[i].old_oid);
     if (r == 0)
         r = al_git_missing_objects(repo, &oids, budget, &missing, err);

@@ -239,19 +239,13 @@ int al_git_move_refs(const struct al_repo *repo, const struct al_ref_move *moves
 
 /* Ignored files. */
 
-static bool add_path(void *payload, char *const *fields)
-{
-    al_strv_add(payload, fields[0]);
-    return true;
-}
-
 int al_git_ignored_paths(const struct al_repo *repo, int top_fd, const struct al_strv *paths,
                          struct al_run_limits *budget, struct al_strv *ret_ignored,
                          struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, add_path, ret_ignored);
+        AL_NUL_RECORDS_INIT(1, al_nul_records_list, ret_ignored);
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
 
     if (!paths->count)
@@ -272,7 +266,7 @@ int al_git_changed_files(const struct al_repo *repo, const char *from, const cha
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, add_path, ret_files);
+        AL_NUL_RECORDS_INIT(1, al_nul_records_list, ret_files);
     int r;
 
     al_strv_adds(&command.argv, "git", "diff-tree", "-r", "-z", "--name-only", "--no-renames",

@@ -154,19 +154,13 @@ int al_snapshot_list_ignored(const struct al_snapshot_dir *dir, bool known, al_s
     return listing.status < 0 ? listing.status : r;
 }
 
-static bool add_word(void *payload, char *const *fields)
-{
-    al_strv_add(payload, fields[0]);
-    return true;
-}
-
 int al_snapshot_tracked_ignored(const struct al_repo *repo, int top_fd,
                                 struct al_run_limits *budget, struct al_strv *ret_paths,
                                 struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, add_word, ret_paths);
+        AL_NUL_RECORDS_INIT(1, al_nul_records_list, ret_paths);
 
     command.cwd_fd = top_fd;
     al_strv_adds(&command.argv, "git", "ls-files", "-z", "--cached", "--ignored",

@@ -242,7 +242,6 @@ void al_git_stored_stash(const struct al_location *at, struct al_str *log)
     al_auto(al_strv_clear) struct al_strv lines = AL_STRV_INIT;
     struct al_run_limits budget = { .left_ms = ASK_MS };
     al_auto(al_freep) char *before = NULL;
-    char *save = NULL;
 
     /* the third field: stash@{<seconds> <zone>} */
     al_strv_adds(&command.argv, "git", "log", "--walk-reflogs", "--no-show-signature", "--date=raw",
@@ -251,9 +250,7 @@ void al_git_stored_stash(const struct al_location *at, struct al_str *log)
                    &output, NULL) < 0 ||
         output.exit_code != 0)
         return;
-    for (char *line = strtok_r(output.out.out.buf, "\n", &save); line;
-         line = strtok_r(NULL, "\n", &save))
-        al_strv_add(&lines, line);
+    al_strv_split(&lines, output.out.out.buf, "\n");
     for (size_t i = lines.count; i > 0; i--) {
         char *line = lines.items[i - 1], *tab = strchr(line, '\t');
         char *date = tab ? memmem(line, (size_t)(tab - line), "> stash@{", strlen("> stash@{")) : 0;
@@ -328,15 +325,12 @@ static void read_log(const struct al_repo *repo, struct al_strv *oids, struct al
     al_auto(al_freep) char *path = al_fs_join(repo->at.common_dir, "logs/refs/stash");
     al_auto(al_strv_clear) struct al_strv lines = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    char *save = NULL;
 
     if (al_ref_is_stored(&repo->at, STASH))
         al_git_stored_stash(&repo->at, &text);
     else if (al_fs_read(AT_FDCWD, path, LOG_MAX_BYTES, &text) < 0)
         return;
-    for (char *line = text.len ? strtok_r(text.buf, "\n", &save) : NULL; line;
-         line = strtok_r(NULL, "\n", &save))
-        al_strv_add(&lines, line);
+    al_strv_split(&lines, text.len ? text.buf : NULL, "\n");
     for (size_t i = lines.count; i > 0; i--) {
         const char *oid = strchr(lines.items[i - 1], ' ');
         const char *message = strchr(lines.items[i - 1], '\t');

@@ -10,13 +10,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <nettle/sha2.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "gitops/layer.h"
 #include "gitops/locate.h"
+#include "gitops/oid.h"
 #include "gitops/refs.h"
 #include "gitops/repo/repo.h"
 #include "gitops/vet/vet.h"
@@ -42,13 +41,13 @@ static const char *const sequence_dirs[] = { "rebase-merge", "rebase-apply", "se
 
 struct digest {
     const struct al_repo *repo;
-    struct sha256_ctx sum;
+    struct al_hash sum;
     struct al_error *err;
 };
 
 static void add(struct digest *digest, const void *data, size_t len)
 {
-    sha256_update(&digest->sum, len, data);
+    al_hash_add(&digest->sum, data, len);
 }
 
 static void add_word(struct digest *digest, const char *word)
@@ -239,10 +238,10 @@ int al_repo_state_digest(const struct al_repo *repo, const struct al_strv *paths
 {
     al_auto(al_freep) char *head = al_ref_head(&repo->at);
     struct digest digest = { .repo = repo, .err = err };
-    uint8_t bytes[SHA256_DIGEST_SIZE];
+    struct al_oid sum;
     int r;
 
-    sha256_init(&digest.sum);
+    al_hash_init(&digest.sum, true);
     add_word(&digest, head);
     for (size_t i = 0; i < AL_COUNT(own_files); i++) {
         al_auto(al_freep) char *stored = al_ref_stored(&repo->at, own_files[i]);
@@ -262,8 +261,7 @@ int al_repo_state_digest(const struct al_repo *repo, const struct al_strv *paths
     add_paths(&digest, paths);
     if (objects)
         add(&digest, objects->buf, objects->len);
-    sha256_digest(&digest.sum, sizeof(bytes), bytes);
-    for (size_t i = 0; i < sizeof(bytes); i++)
-        (void)snprintf(ret_hex + 2 * i, 3, "%02x", bytes[i]);
+    al_hash_end(&digest.sum, &sum);
+    al_oid_text(&sum, true, ret_hex);
     return 0;
 }

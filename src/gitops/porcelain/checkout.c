@@ -46,11 +46,7 @@ int al_git_checkout_check(const struct al_repo *repo, const struct al_checkout_o
     /* git itself reports a target that does not exist, or an unborn HEAD. */
     if (al_git_exited_with_error(r, budget))
         return options->branch ? check_remote_branches(repo, options->branch, budget, err) : 0;
-    if (r < 0 && err) {
-        *err = complaint;
-        complaint = AL_ERROR_INIT;
-    }
-    return r;
+    return al_error_pass(r, &complaint, err);
 }
 
 int al_git_checkout(struct al_repo *repo, const struct al_checkout_options *options,

@@ -492,7 +492,7 @@ static int check_and_commit(struct al_repo *repo, struct al_commit_options *opti
     int r = al_scratch_index_make(repo, NULL, &copy, err);
 
     if (r == 0)
-        r = al_git_expect_commit_of(repo, copy, budget, &now, err);
+        r = al_git_expect_commit(repo, copy, budget, &now, err);
     if (r == 0 && strcmp(now, expected) != 0)
         r = al_error_set(err, AL_ERR_EXECUTION,
                          "The commit differs from what was shown, since another process "

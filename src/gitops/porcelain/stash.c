@@ -282,19 +282,6 @@ int al_git_read_stashes(const struct al_repo *repo, size_t max_bytes, struct al_
     return 0;
 }
 
-int al_git_count_stashes(const struct al_repo *repo, struct al_run_limits *budget,
-                         uint64_t *ret_count, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-
-    *ret_count = 0;
-    if (!al_ref_exists(&repo->at, "refs/stash"))
-        return 0;
-    al_strv_adds(&command.argv, "git", "log", "-z", "--format=%h", "-g", "--no-patch",
-                 "--no-show-signature", "refs/stash", "--", NULL);
-    return al_git_count_records(&repo->at, &command, budget, ret_count, err);
-}
-
 int al_git_stash_show(const struct al_repo *repo, const struct al_stash_options *options,
                       size_t max_bytes, struct al_run_limits *budget,
                       struct al_git_output *ret_output, struct al_error *err)
@@ -372,10 +359,8 @@ int al_git_stash_check(const struct al_repo *repo, const struct al_stash_options
         r = check_programs(repo, options, pushes ? "HEAD" : entry, &list, budget, err);
     else if (al_git_exited_with_error(r, budget))
         r = 0; /* git itself reports a missing entry or an unborn branch */
-    else if (err && complaint.message) {
-        *err = complaint;
-        complaint = AL_ERROR_INIT;
-    }
+    else
+        r = al_error_pass(r, &complaint, err);
     al_buffer_clear(&list);
     return r;
 }
@@ -626,15 +611,12 @@ static int find_ids(const struct al_repo *repo, struct al_git_command *command,
                     struct al_run_limits *budget, struct al_strv *ret_ids, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    char *save = NULL;
     int r = al_git_run(&repo->at, command, &(struct al_git_run){ .max_bytes = IDS_MAX_BYTES },
                        budget, &output, err);
 
-    if (r < 0 || output.exit_code != 0)
-        return r;
-    for (char *id = strtok_r(output.out.out.buf, "\n", &save); id; id = strtok_r(NULL, "\n", &save))
-        al_strv_add(ret_ids, id);
-    return 0;
+    if (r == 0 && output.exit_code == 0)
+        al_strv_split(ret_ids, output.out.out.buf, "\n");
+    return r;
 }
 
 static int find_parents(const struct al_repo *repo, const char *entry, struct al_run_limits *budget,
@@ -679,10 +661,7 @@ static int add_part(const struct al_repo *repo, const char *from, const char *to
         al_str_addf(out, "%s(git cannot show it)\n", title);
         return 0;
     }
-    if (r < 0 && err) {
-        *err = why;
-        why = AL_ERROR_INIT;
-    }
+    r = al_error_pass(r, &why, err);
     if (r == 0 && text.len)
         al_str_addf(out, "%s%s", title, text.buf);
     return r;
@@ -744,10 +723,8 @@ static int preview_clear_own(const struct al_repo *repo, const char *entries,
 {
     al_auto(al_freep) char *words = al_strdup(entries);
     al_auto(al_strv_clear) struct al_strv ids = AL_STRV_INIT;
-    char *save = NULL;
 
-    for (char *id = strtok_r(words, " ", &save); id; id = strtok_r(NULL, " ", &save))
-        al_strv_add(&ids, id);
+    al_strv_split(&ids, words, " ");
     if (!ids.count)
         return 0;
     al_str_addf(out, "This is lost, %zu entr%s of this worktree:\n", ids.count,

@@ -87,10 +87,6 @@ void al_stashes_clear(struct al_stashes *stashes);
 int al_git_read_stashes(const struct al_repo *repo, size_t max_bytes, struct al_run_limits *budget,
                         struct al_stashes *ret_stashes, struct al_error *err);
 
-/** Count the stash entries. */
-int al_git_count_stashes(const struct al_repo *repo, struct al_run_limits *budget,
-                         uint64_t *ret_count, struct al_error *err);
-
 /**
  * Append what a stash command would change: for a push the files it takes away (`files`, listed by
  * al_git_overwritten_files()), else the content of the entries that would be restored or dropped.

@@ -370,11 +370,7 @@ int al_git_untracked_overwritten(const struct al_repo *repo, const char *target,
         return 0; /* unborn branch */
     if (al_git_exited_with_error(r, budget))
         return list_for_remotes(repo, target, &words, top_fd, budget, out, err);
-    if (r < 0 && err) {
-        *err = complaint;
-        complaint = AL_ERROR_INIT;
-    }
-    return r;
+    return al_error_pass(r, &complaint, err);
 }
 
 /* --- What git can write --- */

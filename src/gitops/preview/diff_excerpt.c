@@ -445,8 +445,6 @@ static void excerpt_write(struct al_excerpt_reader *reader, struct al_str *out)
 
 /* --- Diff excerpt --- */
 
-#define TYPE_GITLINK 0160000u
-
 /*
  * Add the arguments of a diff that a user decides by.  Content is compared as text and with git's
  * default context, whatever attributes, diff drivers or the configuration say.  A conflicted file
@@ -557,7 +555,7 @@ static int add_diff(const struct al_repo *repo, const struct al_diff_options *op
 
 static void add_object(const char *oid, unsigned mode, struct al_str *words)
 {
-    if (mode && (mode & TYPE_MASK) != TYPE_GITLINK && oid[strspn(oid, "0")])
+    if (mode && (mode & TYPE_MASK) != AL_TYPE_GITLINK && oid[strspn(oid, "0")])
         al_str_addf(words, "%s\n", oid);
 }
 

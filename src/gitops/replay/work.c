@@ -45,7 +45,6 @@ static int read_ids(const struct al_repo *repo, struct al_git_command *command,
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     struct al_buffer ids = { .max_bytes = (size_t)COMMIT_LIST_MAX * LINE_BYTES };
-    char *save = NULL;
     int r = al_git_run(&repo->at, command, &(struct al_git_run){ .sink = al_buffer_sink(&ids) },
                        budget, &output, err);
 
@@ -53,9 +52,7 @@ static int read_ids(const struct al_repo *repo, struct al_git_command *command,
         r = al_error_set(err, AL_ERR_EXECUTION, "These are more than %d commits", COMMIT_LIST_MAX);
     else if (r == 0 && output.exit_code != 0)
         r = al_git_failed(&output, err);
-    for (char *line = r == 0 && ids.len ? strtok_r(ids.data, "\n", &save) : NULL; line;
-         line = strtok_r(NULL, "\n", &save))
-        al_strv_add(out, line);
+    al_strv_split(out, r == 0 ? ids.data : NULL, "\n");
     al_buffer_clear(&ids);
     return r;
 }
@@ -202,12 +199,9 @@ static int advance_checked(struct al_repo *repo, const struct al_advance *advanc
         if (r == 0)
             r = move_files(repo, advance, budget, &why);
     }
-    if (why.code == AL_CODE_DIRTY_WORKDIR) {
-        r = al_uncommitted_bring(repo, advance->from, advance->to, budget, err);
-    } else if (r < 0 && err) {
-        *err = why;
-        why = AL_ERROR_INIT;
-    }
+    r = why.code == AL_CODE_DIRTY_WORKDIR
+            ? al_uncommitted_bring(repo, advance->from, advance->to, budget, err)
+            : al_error_pass(r, &why, err);
     if (r == 0 && advance->left)
         r = move_index(repo, advance->left, budget, err);
     return r < 0 || advance->keeps_head ? r : move_head(repo, advance, budget, err);

@@ -10,11 +10,9 @@
 #include "gitops/sequencer/conflict_hunks.h"
 #include "util/utf8.h"
 
-#define TYPE_MASK    0170000u
-#define TYPE_LINK    0120000u
-#define TYPE_GITLINK 0160000u
-
-#define NAMED_MAX    5
+#define TYPE_MASK 0170000u
+#define TYPE_LINK 0120000u
+#define NAMED_MAX 5
 
 /** The stages of so many files are held at once. */
 #define VIEWS_AT_ONCE 16
@@ -193,7 +191,7 @@ bool al_side_is_link(const struct al_side *side)
 
 bool al_side_is_submodule(const struct al_side *side)
 {
-    return is_type(side, TYPE_GITLINK);
+    return is_type(side, AL_TYPE_GITLINK);
 }
 
 bool al_conflict_has_links(const struct al_conflict *conflict)

@@ -3,14 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <nettle/sha2.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "gitops/command.h"
 #include "gitops/failure.h"
 #include "gitops/location.h"
+#include "gitops/oid.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/preview/verify_objects.h"
 #include "gitops/refs.h"
@@ -23,7 +22,7 @@
 
 static bool hash(void *payload, const char *data, size_t len)
 {
-    sha256_update(payload, len, (const uint8_t *)data);
+    al_hash_add(payload, data, len);
     return true;
 }
 
@@ -35,12 +34,12 @@ static int digest_changes(const struct al_repo *repo, const char *from, const ch
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    uint8_t bytes[SHA256_DIGEST_SIZE];
-    struct sha256_ctx sum;
+    struct al_hash sum;
+    struct al_oid id;
     int r;
 
     command.index = index;
-    sha256_init(&sum);
+    al_hash_init(&sum, true);
     al_strv_adds(&command.argv, "git", "diff", "--raw", "-z", "--no-abbrev", "--no-renames",
                  "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", NULL);
     if (!to)
@@ -53,9 +52,8 @@ static int digest_changes(const struct al_repo *repo, const char *from, const ch
                    &output, err);
     if (r == 0 && output.exit_code != 0)
         r = al_git_failed(&output, err);
-    sha256_digest(&sum, sizeof(bytes), bytes);
-    for (size_t i = 0; i < sizeof(bytes); i++)
-        (void)snprintf(ret_hex + 2 * i, 3, "%02x", bytes[i]);
+    al_hash_end(&sum, &id);
+    al_oid_text(&id, true, ret_hex);
     return r;
 }
 
@@ -109,14 +107,8 @@ static int add_parents(const struct al_repo *repo, const char *head, struct al_r
     return 0;
 }
 
-int al_git_expect_commit(const struct al_repo *repo, struct al_run_limits *budget,
-                         char **ret_expected, struct al_error *err)
-{
-    return al_git_expect_commit_of(repo, NULL, budget, ret_expected, err);
-}
-
-int al_git_expect_commit_of(const struct al_repo *repo, const char *index,
-                            struct al_run_limits *budget, char **ret_expected, struct al_error *err)
+int al_git_expect_commit(const struct al_repo *repo, const char *index,
+                         struct al_run_limits *budget, char **ret_expected, struct al_error *err)
 {
     al_auto(al_freep) char *head = al_ref_head(&repo->at);
     al_auto(al_str_clear) struct al_str expected = AL_STR_INIT;

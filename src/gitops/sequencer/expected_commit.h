@@ -15,16 +15,12 @@
  * Describe the commit that `git commit` would make now: its parents, and each file it changes with
  * both ids and modes.
  *
+ * @param index              The index file to commit; NULL: the repository's own.
  * @param[out] ret_expected  For al_git_check_commit(); the caller frees it.
  * @return 0, or git's failure.
  */
-int al_git_expect_commit(const struct al_repo *repo, struct al_run_limits *budget,
-                         char **ret_expected, struct al_error *err);
-
-/** The same for a commit of an index file; NULL: the repository's own. */
-int al_git_expect_commit_of(const struct al_repo *repo, const char *index,
-                            struct al_run_limits *budget, char **ret_expected,
-                            struct al_error *err);
+int al_git_expect_commit(const struct al_repo *repo, const char *index,
+                         struct al_run_limits *budget, char **ret_expected, struct al_error *err);
 
 /**
  * Compare HEAD's commit, which was just made, with the expected one.

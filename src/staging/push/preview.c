@@ -254,19 +254,13 @@ static int verify(const struct al_push *push, const struct al_push_dir *dir, con
                : r;
 }
 
-static bool take_path(void *payload, char *const *fields)
-{
-    al_strv_add(payload, fields[0]);
-    return true;
-}
-
 /* The files that the target ignores among those that are new.  Nothing for a bare target. */
 static int find_ignored(const struct al_push *push, struct al_run_limits *budget,
                         struct al_strv *ret_paths, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, take_path, ret_paths);
+        AL_NUL_RECORDS_INIT(1, al_nul_records_list, ret_paths);
     al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
 
     for (size_t i = 0; i < push->staged.count; i++) {

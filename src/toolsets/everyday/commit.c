@@ -82,7 +82,7 @@ static int show(struct al_call *call, struct al_repo *repo, const char *index, s
 {
     const struct al_diff_options options = { .unified = -1, .cached = true, .index = index };
     char *expected = NULL;
-    int r = al_git_expect_commit_of(repo, index, al_call_budget(call), &expected, err);
+    int r = al_git_expect_commit(repo, index, al_call_budget(call), &expected, err);
 
     if (r < 0)
         return r;
@@ -122,7 +122,7 @@ static int commit_check_shown(struct al_call *call, const struct al_repo *repo, 
     int r = 0;
 
     if (shown)
-        r = al_git_expect_commit_of(repo, index, al_call_budget(call), &now, err);
+        r = al_git_expect_commit(repo, index, al_call_budget(call), &now, err);
     if (r < 0 || !shown || !strcmp(shown, now))
         return r;
     return al_failure_set(err, "git_commit again shows the change as it is now.",

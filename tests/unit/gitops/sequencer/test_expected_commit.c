@@ -25,7 +25,7 @@ static char *expect(struct world *w)
     struct al_run_limits budget = long_budget();
     char *expected;
 
-    assert_int_equal(al_git_expect_commit(repo, &budget, &expected, NULL), 0);
+    assert_int_equal(al_git_expect_commit(repo, NULL, &budget, &expected, NULL), 0);
     return expected;
 }
 
