@@ -41,10 +41,14 @@ static size_t unquote_one(const char *at, size_t len, char *ret)
     return 4;
 }
 
-char *al_hunks_unquote(const char *at, size_t len)
+char *al_hunks_name(const char *at, size_t len)
 {
     struct al_str name = AL_STR_INIT;
 
+    if (!len || *at != '"')
+        return al_strndup(at, len);
+    at++;
+    len--;
     while (len && *at != '"') {
         char c;
         size_t n = unquote_one(at, len, &c);
@@ -63,12 +67,8 @@ static char *name_on(const struct al_patch_line *line, const char *prefix)
     const char *text = line->text + 4;
     size_t len = line->len - 4;
     const char *tab = memchr(text, '\t', len);
-    al_auto(al_freep) char *name = NULL;
+    al_auto(al_freep) char *name = al_hunks_name(text, tab ? (size_t)(tab - text) : len);
 
-    if (len && *text == '"')
-        name = al_hunks_unquote(text + 1, len - 1);
-    else
-        name = al_strndup(text, tab ? (size_t)(tab - text) : len);
     if (!strcmp(name, "/dev/null"))
         return NULL;
     return al_strdup(al_starts_with(name, prefix) ? name + strlen(prefix) : name);
@@ -163,15 +163,35 @@ static bool is_body(struct al_hunks *hunks, const struct al_patch_line *line)
     return true;
 }
 
-static bool is_file(const struct al_patch_line *line)
+/* "diff --git a/x b/x": both names are the same, unless further lines say that the file was
+ * renamed. So the blank between them is in the middle, whatever blanks they have. */
+char *al_hunks_begun_file(const char *line, size_t len, bool *ret_unmerged)
 {
-    return begins(line, "diff --git ") || begins(line, "diff --cc ") ||
-           begins(line, "diff --combined ") || begins(line, "* Unmerged path ");
+    static const char *const words[] = { "diff --git ", "diff --cc ", "diff --combined ",
+                                         "* Unmerged path " };
+
+    for (size_t i = 0; i < AL_COUNT(words); i++) {
+        const char *text = line + strlen(words[i]);
+        al_auto(al_freep) char *name = NULL;
+
+        if (!al_hunks_begins(line, len, words[i]))
+            continue;
+        len -= strlen(words[i]);
+        *ret_unmerged = i > 0;
+        name = al_hunks_name(text, i == 0 && len && *text != '"' ? len / 2 : len);
+        return i == 0 && al_starts_with(name, AL_HUNKS_OLD_PREFIX)
+                   ? al_strdup(name + strlen(AL_HUNKS_OLD_PREFIX))
+                   : al_take(&name);
+    }
+    return NULL;
 }
 
 static void read_header(struct al_hunks *hunks, const struct al_patch_line *line)
 {
-    if (is_file(line)) {
+    bool is_unmerged;
+    al_auto(al_freep) char *begun = al_hunks_begun_file(line->text, line->len, &is_unmerged);
+
+    if (begun) {
         forget_names(hunks);
         hunks->files++;
     } else if (begins(line, "--- ")) {

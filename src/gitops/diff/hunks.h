@@ -60,8 +60,12 @@ void al_hunks_clear(struct al_hunks *hunks);
 /** Parse the next bytes, split anywhere. Calls `take` for each complete line. */
 void al_hunks_add(struct al_hunks *hunks, const char *data, size_t len);
 
-/** A name as git quotes it, without the quotation marks around it.  Caller frees. */
-char *al_hunks_unquote(const char *at, size_t len);
+/** A name, unquoted if git has quoted it.  Caller frees. */
+char *al_hunks_name(const char *text, size_t len);
+
+/** The file that a line begins, by its new name unless it is renamed; NULL: the line begins none.
+ * Caller frees. */
+char *al_hunks_begun_file(const char *line, size_t len, bool *ret_unmerged);
 
 /** Test whether a line begins with these words. */
 bool al_hunks_begins(const char *line, size_t len, const char *words);

@@ -106,39 +106,17 @@ static void name_item(const struct al_hunk_list *list, struct al_hunk_item *item
     snprintf(item->id, sizeof(item->id), "%.*s", AL_HUNK_ID_DIGITS, text);
 }
 
-/* The header line of a file names it twice, "diff --git a/x b/x": no rename is detected, so both
- * names are the same and equally long. */
-static char *name_of(const struct al_patch_at *line)
-{
-    static const char git[] = "diff --git ", unmerged[] = "* Unmerged path ";
-    const char *first = strchr(line->text + strlen("diff --"), ' ') + 1;
-    size_t len = line->len - (size_t)(first - line->text);
-    bool twice = begins(line, git);
-
-    if (begins(line, unmerged)) {
-        first = line->text + strlen(unmerged);
-        len = line->len - strlen(unmerged);
-    }
-    if (twice)
-        len = len / 2;
-    if (len && *first == '"') {
-        al_auto(al_freep) char *name = al_hunks_unquote(first + 1, len - 1);
-
-        return al_strdup(name + (twice && strlen(name) > 2 ? 2 : 0));
-    }
-    return twice && len > 2 ? al_strndup(first + 2, len - 2) : al_strndup(first, len);
-}
-
 static void begin_file(struct al_hunk_list *list, const struct al_patch_at *line)
 {
     struct al_hunk_file *file;
+    bool is_unmerged = false;
 
     list->files = grown(list->files, list->nfiles, sizeof(*list->files));
     file = &list->files[list->nfiles++];
-    *file = (struct al_hunk_file){ .path = name_of(line),
-                                   .status = begins(line, "diff --git ") ? 'M' : 'U',
+    *file = (struct al_hunk_file){ .path = al_hunks_begun_file(line->text, line->len, &is_unmerged),
                                    .begin = line->at,
                                    .first = list->count };
+    file->status = is_unmerged ? 'U' : 'M';
 }
 
 static unsigned mode_on(const struct al_patch_at *line, const char *word)

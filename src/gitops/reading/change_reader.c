@@ -104,39 +104,7 @@ static void tell_hunk(struct al_patch_reader *reader)
 static void set_name(struct al_patch_reader *reader, int which, const char *text, size_t len)
 {
     free(reader->names[which]);
-    reader->names[which] =
-        len && *text == '"' ? al_hunks_unquote(text + 1, len - 1) : al_strndup(text, len);
-}
-
-/* The length of a quoted word with its quotation marks. */
-static size_t quoted_len(const char *text, size_t len)
-{
-    for (size_t i = 1; i < len; i++) {
-        if (text[i] == '\\')
-            i++;
-        else if (text[i] == '"')
-            return i + 1;
-    }
-    return len;
-}
-
-/* "a/x b/x": both names are the same, unless further lines say that the file was renamed.  So the
- * blank between them is in the middle, whatever blanks they have. */
-static void read_both_names(struct al_patch_reader *reader, const char *text, size_t len)
-{
-    size_t first = len && *text == '"' ? quoted_len(text, len) : len / 2;
-    al_auto(al_freep) char *name = NULL;
-
-    if (len && *text == '"')
-        name = al_hunks_unquote(text + 1, first - 1);
-    else
-        name = al_strndup(text, first);
-    if (!al_starts_with(name, AL_HUNKS_OLD_PREFIX))
-        return;
-    for (int which = OLD; which <= NEW; which++) {
-        free(reader->names[which]);
-        reader->names[which] = al_strdup(name + strlen(AL_HUNKS_OLD_PREFIX));
-    }
+    reader->names[which] = al_hunks_name(text, len);
 }
 
 static const struct {
@@ -203,26 +171,18 @@ static void read_header(struct al_patch_reader *reader, const struct al_patch_li
 /* Whether the line begins a file; then what was before is complete. */
 static bool begin_file(struct al_patch_reader *reader, const struct al_patch_line *line)
 {
-    static const char *const words[] = { "diff --git ", "diff --cc ", "diff --combined ",
-                                         "* Unmerged path " };
+    bool is_unmerged = false;
+    char *name = al_hunks_begun_file(line->text, line->len, &is_unmerged);
 
-    for (size_t i = 0; i < AL_COUNT(words); i++) {
-        const char *rest = line->text + strlen(words[i]);
-
-        if (!al_hunks_begins(line->text, line->len, words[i]))
-            continue;
-        tell_hunk(reader);
-        tell_file(reader);
-        forget_file(reader);
-        reader->in_file = true;
-        if (i == 0)
-            read_both_names(reader, rest, line->len - strlen(words[i]));
-        else
-            set_name(reader, NEW, rest, line->len - strlen(words[i]));
-        reader->file.is_unmerged = i > 0;
-        return true;
-    }
-    return false;
+    if (!name)
+        return false;
+    tell_hunk(reader);
+    tell_file(reader);
+    forget_file(reader);
+    reader->in_file = true;
+    reader->names[NEW] = name;
+    reader->file.is_unmerged = is_unmerged;
+    return true;
 }
 
 static void take_line(void *payload, const struct al_patch_line *line)
