@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/worktree/list.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "gitops/command.h"
+#include "gitops/layer.h"
+#include "gitops/locate.h"
+#include "gitops/oid.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/reading/worktree_state.h"
+#include "gitops/repo/git.h"
 #include "gitops/run.h"
 #include "gitops/worktree/find.h"
-#include "guard/text.h"
-#include "gitops/command.h"
-#include "gitops/locate.h"
-#include "gitops/layer.h"
-#include "gitops/oid.h"
-#include "gitops/repo/git.h"
 #include "guard/nofollow.h"
+#include "guard/text.h"
 #include "util/fs.h"
 
 static void entry_clear(struct al_worktree_entry *entry)

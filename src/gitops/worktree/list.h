@@ -12,9 +12,9 @@
 #include <stddef.h>
 
 #include "gitops/repo/repo.h"
-#include "util/error.h"
 #include "gitops/worktree/find.h"
 #include "guard/root.h"
+#include "util/error.h"
 
 /** What is not committed in a working tree. */
 struct al_worktree_counts {
