@@ -885,7 +885,7 @@ static void add_stage(const struct al_conflict_file *file, const struct al_confl
 }
 
 static void add_choice(const struct al_conflict_file *file, const struct al_conflict_block *block,
-                       const struct al_hunk_choice *choice, struct al_str *out)
+                       const struct al_hunk_resolution *choice, struct al_str *out)
 {
     const char *disk = file->disk.buf;
     const bool with_returns = block->end > 1 && !memcmp(&disk[block->end - 2], "\r\n", 2);
@@ -902,7 +902,7 @@ static void add_choice(const struct al_conflict_file *file, const struct al_conf
 }
 
 void al_conflict_file_settle(const struct al_conflict_file *file,
-                             const struct al_hunk_choice *choices, struct al_str *out)
+                             const struct al_hunk_resolution *choices, struct al_str *out)
 {
     size_t at = 0;
 

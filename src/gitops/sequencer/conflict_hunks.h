@@ -119,7 +119,7 @@ int al_git_conflict_hunks(const struct al_repo *repo, struct al_run_limits *budg
 bool al_conflict_file_is(const struct al_repo *repo, const char *path, const struct al_str *disk);
 
 /** The resolution of one hunk. */
-struct al_hunk_choice {
+struct al_hunk_resolution {
     bool given;          /**< false: it stays as it is */
     const char *content; /**< whole lines; one that has no newline at its end gets it.  NULL: `side`
                           */
@@ -129,7 +129,7 @@ struct al_hunk_choice {
 
 /** Append the file with the chosen hunks resolved: there is a choice for each of them. */
 void al_conflict_file_settle(const struct al_conflict_file *file,
-                             const struct al_hunk_choice *choices, struct al_str *out);
+                             const struct al_hunk_resolution *choices, struct al_str *out);
 
 /** Append a text with every conflict in it resolved to one side; with length 0 as it is. */
 void al_conflict_take_side(struct al_bytes text, size_t marker_size, enum al_stage side,

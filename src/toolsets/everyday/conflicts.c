@@ -232,11 +232,11 @@ static int cannot_take_both(struct al_call *call, const struct al_conflict_file 
 /* What the arguments say about one hunk; `given` is false: nothing. */
 static int choose(struct al_call *call, const struct al_conflicts_args *args,
                   const struct al_conflict_file *file, size_t hunk, bool *used,
-                  struct al_hunk_choice *ret_choice, struct al_error *err)
+                  struct al_hunk_resolution *ret_choice, struct al_error *err)
 {
     const bool both = args->take && !strcmp(args->take, "both");
 
-    *ret_choice = (struct al_hunk_choice){ .given = both, .both = both };
+    *ret_choice = (struct al_hunk_resolution){ .given = both, .both = both };
     for (size_t i = 0; i < args->hunks.count; i++) {
         const struct hunk_arg *arg = at(&args->hunks, i);
 
@@ -246,7 +246,7 @@ static int choose(struct al_call *call, const struct al_conflicts_args *args,
             return al_failure_bad_args(err, "Name its file with path.",
                                        "hunk %s is in more than one file", arg->id);
         used[i] = true;
-        *ret_choice = (struct al_hunk_choice){ true, arg->content, AL_STAGE_OURS, false };
+        *ret_choice = (struct al_hunk_resolution){ true, arg->content, AL_STAGE_OURS, false };
         if (arg->take && !strcmp(arg->take, "theirs"))
             ret_choice->side = AL_STAGE_THEIRS;
         ret_choice->both = arg->take && !strcmp(arg->take, "both");
@@ -261,7 +261,7 @@ static int settle(struct al_call *call, const struct al_conflicts_args *args,
                   struct resolution *resolution, struct al_error *err)
 {
     al_auto(al_conflict_file_clear) struct al_conflict_file file = AL_CONFLICT_FILE_INIT;
-    al_auto(al_freep) struct al_hunk_choice *chosen = NULL;
+    al_auto(al_freep) struct al_hunk_resolution *chosen = NULL;
     int r =
         al_git_conflict_files(al_call_repo(call), conflict, 1, al_call_budget(call), &file, err);
 
