@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """everyday: uncommitted changes wait while an operation is stopped, and come back when it ends."""
+import subprocess
+
 import everyday
 import harness
 from everyday import LINES, text_with
@@ -119,6 +121,18 @@ class Waiting(everyday.Case):
             self.assertIn("are back", text)
             self.assertEqual(self.snapshot(), before, tool)
             self.assertFalse(self.waits())
+
+    def test_command(self):
+        """given up by airlock git, which says that the changes wait still"""
+        self.anew()
+        server = self.server()
+        self.stop(server, "git_merge", {"branch": "main"})
+        for _ in range(2):
+            done = subprocess.run([harness.AIRLOCK, "git", "merge", "--abort"], cwd=self.root, env=self.env,
+                                  check=False, capture_output=True, text=True, timeout=harness.WATCHDOG_SECONDS)
+            self.assertIn("airlock: Uncommitted changes of 7 files wait: git_conflicts", done.stderr)
+        server.ok("git_conflicts", {"action": "continue"})
+        self.is_back("topic")
 
     def test_continue(self):
         """went on to its end; the undo of that is the stop, and that of the stop the beginning"""

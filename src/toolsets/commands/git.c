@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "answer/state_line.h"
 #include "gitops/refs.h"
 #include "gitops/repo/git.h"
 #include "gitops/repo/repo.h"
@@ -473,6 +474,7 @@ static int run(struct al_call *call, const void *p, struct al_result *result, st
     const unsigned flags = words->command->flags;
     const bool reads = al_effects_read_only(effects_of(call));
     enum al_git_class class = reads ? AL_GIT_READ : AL_GIT_WRITE;
+    al_auto(al_str_clear) struct al_str waiting = AL_STR_INIT;
     int code = 0, r;
 
     (void)p;
@@ -501,6 +503,10 @@ static int run(struct al_call *call, const void *p, struct al_result *result, st
                          al_call_budget(call), &code, err);
     if (r < 0)
         return r;
+    if (!reads && al_call_repo(call)) /* git knows nothing of them */
+        al_state_add_waiting(call, &waiting);
+    if (waiting.len)
+        al_result_note(result, waiting.buf);
     al_str_addf(&result->text, "git exited with %d", code);
     result->exit_code = code;
     result->not_done = code != 0 && !reads;
