@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/transport/remote.h"
 
-#include <fcntl.h>
 #include <errno.h>
+#include <fcntl.h>
 
 #include "gitops/command.h"
 #include "gitops/git_lock.h"
 #include "gitops/layer.h"
 #include "gitops/plumbing/heads.h"
+#include "gitops/plumbing/revision.h"
+#include "gitops/plumbing/rollback_plumbing.h"
 #include "gitops/repo/known_remotes.h"
 #include "gitops/repo/remotes.h"
 #include "gitops/run.h"
+#include "gitops/transport/network.h"
 #include "guard/path.h"
 #include "guard/root.h"
 #include "guard/url.h"
-#include "gitops/plumbing/revision.h"
-#include "gitops/plumbing/rollback_plumbing.h"
-#include "gitops/transport/network.h"
 
 /* Any failure of git remote is a remote error. */
 static int run(struct al_repo *repo, struct al_git_command *command, struct al_run_limits *budget,
