@@ -70,6 +70,7 @@ struct al_git_shell {
     const char *home, *path_list; /**< of its environment; NULL: not set */
     const struct al_strv *again;  /**< program and words to run git with the same options as this
                                        `airlock run`; NULL: it is none */
+    const struct al_strv *config; /**< more overrides: key, value, key, ...; NULL: none */
     bool is_confined;             /**< a sandbox handed the words over */
     bool has_network;             /**< which may use the network */
 };

@@ -164,6 +164,8 @@ static void add_overrides(struct al_git_env *env, const struct al_git_config *wi
         al_strv_adds(&more, "core.quotepath", "false", NULL);
     if (command->link)
         add_all(&more, command->link->config);
+    if (command->shell)
+        add_all(&more, command->shell->config);
     if (command->lists_untracked)
         al_strv_adds(&more, "core.untrackedcache", "false", NULL);
     if (command->shell)

@@ -336,6 +336,11 @@ class Pull(Network):
         self.before = lambda: (self.ahead(), self.git("fetch", "-q"), self.git("merge", "-q", "--no-commit", "origin/main"))
         self.alike("pull | pull --rebase", 1)
 
+    def test_names(self):
+        """a name may have what separates a setting from its value"""
+        self.before = lambda: (self.git("remote", "rename", "other", "o=p"), self.git("branch", "-qm", "fix=1"))
+        self.alike("pull -q --rebase | pull --rebase origin main | pull --no-rebase o=p main", 2)
+
     def test_refused(self):
         """what cannot be told from the words is refused, with a way"""
         self.refused(PULLS_REFUSED)

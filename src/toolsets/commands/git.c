@@ -389,34 +389,40 @@ static void read_no_includes(const struct al_repo *repo, struct al_shell_words *
     all = AL_STRV_INIT;
 }
 
-/* git pull without its fetch: of all remotes but those that are left out, which are all of them.
- * FETCH_HEAD stays as it is.  The upstream says nothing about branches that are named. */
+/* What keeps git pull from its fetch, as key, value, ...: it fetches from all remotes but those
+ * that are left out, which are all of them.  The upstream says nothing about branches that are
+ * named. */
+static void keep_from_fetching(const struct al_call *call, const struct al_shell_words *words,
+                               struct al_strv *config)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    al_remote_names(al_call_repo(call), &names);
+    for (size_t i = 0; i < names.count; i++) {
+        al_strv_addf(config, "remote.%s.skipFetchAll", names.items[i]);
+        al_strv_add(config, "true");
+    }
+    al_strv_clear(&names);
+    al_ref_head_branches(&al_call_repo(call)->at, &names);
+    if (words->connection.git.refs.count && names.count) {
+        al_strv_addf(config, "branch.%s.remote", names.items[0]);
+        al_strv_add(config, "/");
+    }
+}
+
+/* git pull without its fetch.  FETCH_HEAD stays as it is. */
 static int pull_offline(struct al_call *call, const struct al_shell_words *words,
                         const char *option, const struct al_git_shell *shell, int *ret_code,
                         struct al_error *err)
 {
-    const struct al_shell_connection *to = &words->connection;
-    al_auto(al_strv_clear) struct al_strv globals = AL_STRV_INIT, all = AL_STRV_INIT;
-    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    const struct al_strv *rest = &words->connection.rest;
+    al_auto(al_strv_clear) struct al_strv all = AL_STRV_INIT;
 
-    for (size_t i = 0; i < words->globals.count; i++)
-        al_strv_add(&globals, words->globals.items[i]);
-    al_remote_names(al_call_repo(call), &names);
-    for (size_t i = 0; i < names.count; i++) {
-        al_strv_add(&globals, "-c");
-        al_strv_addf(&globals, "remote.%s.skipFetchAll=true", names.items[i]);
-    }
-    al_strv_clear(&names);
-    al_ref_head_branches(&al_call_repo(call)->at, &names);
-    if (to->git.refs.count && names.count) {
-        al_strv_add(&globals, "-c");
-        al_strv_addf(&globals, "branch.%s.remote=/", names.items[0]);
-    }
     al_strv_adds(&all, "pull", "--all", "--append", option, NULL);
-    for (size_t i = 0; i < to->rest.count; i++)
-        al_strv_add(&all, to->rest.items[i]);
+    for (size_t i = 0; i < rest->count; i++)
+        al_strv_add(&all, rest->items[i]);
     return al_git_run_words(al_call_session(call)->git, al_call_repo(call),
-                            &(struct al_git_words){ .globals = &globals,
+                            &(struct al_git_words){ .globals = &words->globals,
                                                     .words = &all,
                                                     .class = AL_GIT_WRITE,
                                                     .starts_children = true,
@@ -430,10 +436,11 @@ static int pull(struct al_call *call, struct al_shell_words *words, int *ret_cod
 {
     struct al_shell_connection *to = &words->connection;
     struct al_git_shell shell = *al_call_session(call)->caller_shell;
-    al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT, config = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str action = AL_STR_INIT;
     int r;
 
+    keep_from_fetching(call, words, &config);
     for (size_t i = 0; i < words->words.count; i++)
         al_str_addf(&action, "%s%s", i ? " " : "", words->words.items[i]);
     for (size_t i = 0; i < shell.env->count; i++)
@@ -441,6 +448,7 @@ static int pull(struct al_call *call, struct al_shell_words *words, int *ret_cod
     if (!al_env_get(&env, "GIT_REFLOG_ACTION"))
         al_env_add(&env, "GIT_REFLOG_ACTION", action.buf);
     shell.env = &env;
+    shell.config = &config;
     to->git.shell = &shell;
     r = pull_offline(call, words, "--dry-run", &shell, ret_code, err);
     if (r < 0 || *ret_code)
