@@ -359,8 +359,7 @@ static int execute(struct al_call *call, struct al_result *result, struct al_err
         call->executed = true;
         al_call_trace_execute(call, timeout_of(call));
         r = call->operation->execute(call, call->args, result, err);
-        if (r == 0)
-            al_result_write_object(result);
+        al_result_finish(result, r == 0);
         if (r == 0 && call->tool->finish && !al_effects_read_only(call->operation->effects))
             call->tool->finish(call, result);
     }

@@ -87,6 +87,7 @@ struct al_result {
                            cap.  `text` then is what a terminal and the journal get.  Else NULL */
     json_t *meta;       /**< further members of `_meta`; NULL: none */
     bool text_is_object; /**< the text is the structured result as JSON, sent as such */
+    bool is_unfinished;  /**< the structured result gets its members one by one */
     struct al_str notes; /**< safe lines that the structured result has no member for: a second text
                             item of a successful result */
     bool has_notes;      /**< al_call_shape_text() has put the notes into the text */
@@ -211,12 +212,12 @@ int al_call_explain(const struct al_session *session, const struct al_call_input
  * within the byte cap, and sets result->truncated if something was left out. */
 void al_result_set(struct al_result *result, const char *name, json_t *value);
 
-/** The same for a whole object, which is taken over. */
+/** The same for a whole object, which is taken over: it is sent also if the tool fails. */
 void al_result_set_structured(struct al_result *result, json_t *object);
 
-/** Stage 8: write such an object as the text, with invisible characters escaped.  Nothing for
- * another result. */
-void al_result_write_object(struct al_result *result);
+/** Stage 8: write the object as the text, with invisible characters escaped, or drop what has only
+ * some of its members since the tool failed.  Nothing for another result. */
+void al_result_finish(struct al_result *result, bool is_done);
 
 /** In stage 7: the files, relative to the top, of the tool's `changed_files`.  Borrowed.  NULL:
  * they are not known, or there is no checkpoint. */

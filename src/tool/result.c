@@ -17,22 +17,7 @@ void al_result_clear(struct al_result *result)
     *result = AL_RESULT_INIT;
 }
 
-void al_result_set_structured(struct al_result *result, json_t *object)
-{
-    json_decref(result->structured);
-    result->structured = object;
-    result->text_is_object = true;
-    result->exit_code = 0;
-}
-
-void al_result_set(struct al_result *result, const char *name, json_t *value)
-{
-    if (!result->structured)
-        al_result_set_structured(result, al_json_object());
-    al_json_set(result->structured, name, value);
-}
-
-void al_result_write_object(struct al_result *result)
+static void write_object(struct al_result *result)
 {
     al_auto(al_str_clear) struct al_str json = AL_STR_INIT;
 
@@ -41,6 +26,36 @@ void al_result_write_object(struct al_result *result)
     al_json_dump(result->structured, false, &json);
     al_str_reset(&result->text);
     al_text_escape_json(json.buf, json.len, &result->text);
+}
+
+void al_result_set_structured(struct al_result *result, json_t *object)
+{
+    json_decref(result->structured);
+    result->structured = object;
+    result->text_is_object = true;
+    result->exit_code = 0;
+    write_object(result);
+}
+
+void al_result_set(struct al_result *result, const char *name, json_t *value)
+{
+    if (!result->structured) {
+        al_result_set_structured(result, al_json_object());
+        result->is_unfinished = true;
+    }
+    al_json_set(result->structured, name, value);
+}
+
+void al_result_finish(struct al_result *result, bool is_done)
+{
+    if (is_done) {
+        write_object(result);
+    } else if (result->is_unfinished) { /* the members that came until it failed */
+        json_decref(result->structured);
+        result->structured = NULL;
+        result->text_is_object = false;
+        al_str_reset(&result->text);
+    }
 }
 
 void al_result_note(struct al_result *result, const char *line)

@@ -76,7 +76,7 @@ static void notes_are_a_second_item_of_text(void **state)
     (void)state;
     al_result_note(&result, "a \"line\"");
     al_result_set(&result, "n", al_json_int(1));
-    al_result_write_object(&result);
+    al_result_finish(&result, true);
     al_result_note(&result, "another");
     dumps(&result, "{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"n\\\":1}\"},"
                    "{\"type\":\"text\",\"text\":\"a \\\"line\\\"\\nanother\"}],"
@@ -94,7 +94,7 @@ static void members_are_the_object_and_the_text(void **state)
     al_str_adds(&result.text, "what was there");
     al_result_set(&result, "n", al_json_string("\xe2\x80\xae"));
     al_result_set(&result, "m", al_json_int(1));
-    al_result_write_object(&result);
+    al_result_finish(&result, true);
     dumps(&result, "{\"content\":[{\"type\":\"text\",\"text\":"
                    "\"{\\\"n\\\":\\\"\\\\u202e\\\",\\\"m\\\":1}\"}],"
                    "\"structuredContent\":{\"n\":\"\\u202e\",\"m\":1},"
