@@ -55,6 +55,7 @@ static const struct {
     { "CONFLICT (", NULL, "conflict", AL_CODE_CONFLICT, AL_SUBJECT_NONE },
     { "already exists, no checkout", NULL, "conflict", AL_CODE_DIRTY_WORKDIR, AL_SUBJECT_NONE },
     { ".lock': File exists", NULL, NULL, AL_CODE_LOCK_TIMEOUT, AL_SUBJECT_NONE },
+    { "Index was not unstashed", NULL, "conflict", AL_CODE_CONFLICT, AL_SUBJECT_NONE },
     { " is not fully merged", NULL, NULL, AL_CODE_NONE, AL_SUBJECT_NOT_MERGED },
     { "annot delete branch '", NULL, NULL, AL_CODE_NONE, AL_SUBJECT_HELD },
     { "ignored by one of your .gitignore files", NULL, NULL, AL_CODE_NONE, AL_SUBJECT_IGNORED },

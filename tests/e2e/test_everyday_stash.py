@@ -53,7 +53,9 @@ class Stash(everyday.Case):
             before = begin()
             self.assertEqual(before[0], "MM f.txt\nA  new.txt\n")
             server = everyday.Server(self)
-            self.assertIn("2 staged", server.ok("git_stash", {"action": action}).text)
+            text = server.ok("git_stash", {"action": action}).text
+            self.assertIn("2 staged", text)
+            self.assertNotIn("told apart", text)
             self.assertEqual(now(), before)
             server.ok("git_undo")
             self.assertEqual(now(), ("", ""))
@@ -73,7 +75,8 @@ class Stash(everyday.Case):
                          "MM f.txt\nA  new.txt\n M other.txt\n")
         before = begin()
         self.commit("f.txt", text_with(at7="upstream"), "elsewhere")
-        self.says("git_stash", {"action": "pop"})
+        self.assertIn("\nWhat was staged in it is no longer told apart",
+                      self.says("git_stash", {"action": "pop"}))
         self.assertEqual(self.out("status", "--porcelain"), " M f.txt\nA  new.txt\n")
         self.assertEqual(self.text(), text_with(at1="staged", at2="not", at7="upstream"))
 
@@ -140,6 +143,24 @@ class Stash(everyday.Case):
         self.assertIn("with conflicts; the entry stays", text)
         self.assertIn("1 conflict", text)
         self.assertIn(one, self.says("git_stash", {"action": "list"}))
+
+    def test_conflict_staged(self):
+        """git_stash: what was staged is no reason to refuse a conflict; it is said"""
+        for action in ("pop", "apply"):
+            self.write("f.txt", text_with(at1="mine"))
+            self.write("new.txt", "new\n")
+            self.git("add", "new.txt")
+            self.says("git_stash")
+            self.commit("f.txt", text_with(at1=f"theirs {action}"), "theirs")
+            text = self.says("git_stash", {"action": action})
+            self.assertIn("with conflicts; the entry stays", text)
+            self.assertIn("\nWhat was staged in it is no longer told apart", text)
+            self.assertEqual(self.out("status", "--porcelain"), "UU f.txt\nA  new.txt\n")
+            self.assertEqual(self.out("stash", "list").count("\n"), 1)
+            self.says("git_conflicts", {"action": "resolve", "take": "theirs"})
+            self.assertEqual(self.text(), text_with(at1="mine"))
+            self.says("git_stash", {"action": "drop"})
+            self.git("reset", "-q", "--hard")
 
     def test_conflicts_before(self):
         """git_stash: nothing is brought back while there are conflicts, and the entry stays"""

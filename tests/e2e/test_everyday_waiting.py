@@ -281,7 +281,10 @@ class Waiting(everyday.Case):
             self.assertIn("1 entry", server.ok("git_stash", {"action": "list"}).text
                           + server.ok("git_status").text)
             self.assertEqual(self.out("show", "stash@{0}:both.txt"), "staged\nnot staged\n")
-            server.ok("git_undo")
+            self.assertIn("with conflicts; the entry stays",
+                          server.ok("git_stash", {"action": "pop"}).text)
+            self.assertIn("UU f.txt\n", self.out("status", "--porcelain"))
+            server.ok("git_undo", {"steps": 2})
             self.assertTrue(self.waits())
             self.assertEqual(self.out("stash", "list"), "")
 

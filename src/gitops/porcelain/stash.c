@@ -435,7 +435,8 @@ static bool have_common(const struct al_buffer *one, const struct al_buffer *two
 }
 
 int al_git_stash_keeps_staged(const struct al_repo *repo, const char *entry,
-                              struct al_run_limits *budget, bool *ret_keeps, struct al_error *err)
+                              struct al_run_limits *budget, bool *ret_has, bool *ret_keeps,
+                              struct al_error *err)
 {
     al_auto(al_freep) char *base = al_asprintf("%s^1", entry);
     al_auto(al_freep) char *index = al_asprintf("%s^2", entry);
@@ -448,6 +449,7 @@ int al_git_stash_keeps_staged(const struct al_repo *repo, const char *entry,
         r = list_staged(repo, "HEAD", budget, &ours, err);
     if (r == 0 && theirs.len && !ours.len)
         r = list_staged(repo, base, budget, &since, err);
+    *ret_has = theirs.len;
     *ret_keeps = r == 0 && theirs.len && !ours.len && !have_common(&theirs, &since);
     al_buffer_clear(&theirs);
     al_buffer_clear(&ours);

@@ -37,10 +37,11 @@ struct al_stash_options {
 /** The words that name the entry to git: its object id, or "stash@{1}".  Caller frees. */
 char *al_git_stash_entry(const struct al_stash_options *options);
 
-/** Whether an entry has staged changes that git can stage again: nothing is staged now, and the
- * index has those files as they were before. */
+/** Whether an entry has staged changes, and whether git can stage them again: nothing is staged
+ * now, and the index has those files as they were before. */
 int al_git_stash_keeps_staged(const struct al_repo *repo, const char *entry,
-                              struct al_run_limits *budget, bool *ret_keeps, struct al_error *err);
+                              struct al_run_limits *budget, bool *ret_has, bool *ret_keeps,
+                              struct al_error *err);
 
 /** Make a commit of `git stash create` the newest entry. */
 int al_git_stash_store(const struct al_repo *repo, const char *message, const char *oid,

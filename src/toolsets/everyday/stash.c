@@ -338,10 +338,10 @@ static int apply(struct al_call *call, const void *p, struct al_result *result,
     const bool pops = action_of(p) == AL_STASH_COMMAND_POP;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r = al_stash_options_of(call, p, &options, err);
-    bool conflicts;
+    bool conflicts, has_staged = false;
 
     if (r == 0)
-        r = al_git_stash_keeps_staged(al_call_repo(call), oid, al_call_budget(call),
+        r = al_git_stash_keeps_staged(al_call_repo(call), oid, al_call_budget(call), &has_staged,
                                       &options.keeps_staged, err);
     if (r == 0)
         r = al_stash_run(call, &options, &output, err);
@@ -362,6 +362,9 @@ static int apply(struct al_call *call, const void *p, struct al_result *result,
                 conflicts ? ", with conflicts; the entry stays. git_conflicts shows and resolves "
                             "them, git_undo takes this back"
                           : "");
+    if (has_staged && (conflicts || !options.keeps_staged))
+        al_str_adds(&result->text, "What was staged in it is no longer told apart from what was "
+                                   "not; git_status shows what is staged now.\n");
     return 0;
 }
 
