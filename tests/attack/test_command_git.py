@@ -16,6 +16,7 @@ import test_leaks
 import test_limits
 import test_programs
 import vectors
+from hostile import sub_filter, sub_fsmonitor
 from lab import Run, run, snapshot
 from vectors import Case, general_canary
 
@@ -96,6 +97,11 @@ MORE = (
     (("hash-object", "-w", "--path=a.txt", "a.txt"), {"filter.x.clean": "{canary}"}, "* filter=x"),
     (("cat-file", "--filters", "HEAD:a.txt"), {"filter.x.smudge": "{canary}"}, "* filter=x"),
     (("merge", "-s", "evil", "HEAD~1"), {}, ""),
+    (("add", "."), sub_fsmonitor, ""),
+    (("add", "-A"), sub_filter, ""),
+    (("rm", "sm"), sub_fsmonitor, ""),
+    (("rm", "-rf", "."), sub_fsmonitor, ""),
+    (("rm", "--cached", "sm"), sub_fsmonitor, ""),
 )
 
 HOOKS = ("pre-commit", "post-checkout", "post-index-change", "reference-transaction", "pre-auto-gc",
@@ -105,7 +111,7 @@ HOOKS = ("pre-commit", "post-checkout", "post-index-change", "reference-transact
 COUNTS = ("GIT_AUTHOR_NAME", "GIT_LITERAL_PATHSPECS", "LD_PRELOAD")
 
 #: Where plain git of this version, or on this machine, does not run it either.
-QUIET = {"push --signed", "rebase", "ls-remote", "gc", "submodule", "merge", "log"}
+QUIET = {"push --signed", "rebase", "ls-remote", "gc", "submodule", "merge", "log", "rm --cached"}
 
 
 def airlock(lab, scene, words, env, terminal):
@@ -156,13 +162,15 @@ def allowing(lab):
 def more(words, settings, attributes):
     def build(lab, scene):
         canary, script = scene.canary(), scene.script()
-        if "remote.origin.url" in settings:
+        if not callable(settings) and "remote.origin.url" in settings:
             lab.git(scene.repo, "init", "-q", "--bare", "beside.git")
             lab.git(scene.repo, "branch", "new")
         for hook in HOOKS:
             scene.script(f"tools/{hook}")
         where = {"canary": canary, "script": script, "hooks": scene.path("tools")}
-        for key, value in settings.items():
+        if callable(settings):
+            settings(scene)
+        for key, value in {} if callable(settings) else settings.items():
             scene.config(key.format(**where), value.format(**where))
         if attributes:
             scene.attributes(attributes)
@@ -191,7 +199,7 @@ def main():
              if isinstance(getattr(test, "__self__", None), Case) and not name.endswith(COUNTS)]
     vectors.TESTS[:] = [(f"git {' '.join(case.control)}: {name}", corpus(case))
                         for name, case in cases]
-    vectors.TESTS += [(f"git {' '.join(words)}: {settings} {attributes}",
+    vectors.TESTS += [(f"git {' '.join(words)}: {getattr(settings, '__doc__', None) if callable(settings) else settings} {attributes}",
                        more(words, settings, attributes)) for words, settings, attributes in MORE]
     return vectors.main()
 

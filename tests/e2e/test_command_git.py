@@ -39,6 +39,10 @@ remote add up ../up | gc -q | init -q sub | write-tree
 merge side --abort | commit --dry-run -m x | rev-parse --is-inside-work-tree --show-prefix
 """
 
+#: With a submodule that has changes of its own.
+SUBMODULE = ("add -A", "add .", "add sub", "add -u", "add u.txt", "commit -qam x", "commit -qm x", "rm --cached sub", "mv sub away", "stash", "reset --hard", "checkout side", "update-index sub", "restore .",
+             "describe --dirty")
+
 SHOWN = ("status", "--porcelain"), ("for-each-ref",), ("ls-files", "-s"), ("stash", "list"), \
     ("config", "-l", "--local"), ("log", "-1", "--format=%T %B", "HEAD")
 
@@ -208,6 +212,38 @@ class CommandGit(harness.Case):
         for line in ("log -2", "status", "diff", "branch"):
             plain, ours = self.both(line)
             self.assertEqual(ours, plain)
+
+    def test_submodule(self):
+        """a submodule with changes of its own keeps no command from what it does without airlock"""
+        self.fresh()
+        self.git("clone", "-q", ".", "sub")
+        self.git("submodule", "--quiet", "add", "./sub")
+        self.git("commit", "-qm", "with a submodule", "sub", ".gitmodules")
+        self.git("submodule", "--quiet", "absorbgitdirs")
+        self.git("config", "-f", ".git/modules/sub/config", "core.worktree", "../../../sub")
+        clean = self.base / "clean"
+        shutil.copytree(self.root, clean, symlinks=True)
+        self.write("sub/a.txt", "changed in it\n")
+        shutil.rmtree(self.template)
+        shutil.copytree(self.root, self.template, symlinks=True)
+        for line in SUBMODULE:
+            plain, ours = self.both(line)
+            with self.subTest(line):
+                self.assertEqual(ours, plain, line)
+        self.template = clean
+        for line in "add -A", "rm --cached sub", "mv sub away":
+            plain, ours = self.both(line)
+            with self.subTest(line):
+                self.assertEqual(ours, plain, line)
+        self.fresh()
+        for line in "rm sub", "rm -rf sub/", "-C dir rm -f -- ../sub":
+            out, err, code = self.airlock(*line.split())
+            self.assertEqual((out, code), ("", 128), line)
+            self.assertIn("git rm --cached", err, line)
+        self.git("mv", "sub", "dir/sub")
+        self.write("dir/sub/x.log", "ignored\n")
+        self.assertNotEqual(self.airlock("rm", "-rf", "dir")[2], 0)
+        self.assertTrue((self.root / "dir/sub/x.log").exists())
 
     def test_subdirectory(self):
         """a directory below the top counts as git has it"""

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "answer/state_line.h"
 #include "gitops/refs.h"
@@ -135,6 +136,35 @@ static int check_moved(const struct al_strv *words, struct al_error *err)
     return 0;
 }
 
+static bool removes_files(const struct al_shell_words *words)
+{
+    return words->words.count && !strcmp(words->words.items[0], "rm") &&
+           !al_strv_contains(&words->options, "--cached");
+}
+
+/* git looks at a submodule through a shell, and no checkpoint has the ignored files there.  One
+ * below a directory that is named is where git ends: it starts no other git then. */
+static int check_removed(const struct al_repo *repo, const struct al_shell_words *words,
+                         struct al_error *err)
+{
+    const struct al_strv *lists[] = { &words->others, &words->paths };
+
+    for (size_t i = 0; i < AL_COUNT(lists); i++)
+        for (size_t k = 0; k < lists[i]->count; k++) {
+            al_auto(al_freep) char *abs = al_fs_join(repo->at.dir, lists[i]->items[k]);
+            al_auto(al_freep) char *git = al_fs_join(abs, ".git");
+            const char *below = al_fs_beneath(repo->at.top, abs);
+
+            if (below && *below && strcmp(lists[i]->items[k], ".") != 0 && access(git, F_OK) == 0)
+                return al_shell_words_refuse(
+                    "rm",
+                    "git would run a shell in the submodule; git rm --cached takes it out of the "
+                    "index, then remove its directory",
+                    err);
+        }
+    return 0;
+}
+
 /* The directory that git makes; NULL: none. */
 static const char *made_by(const struct al_shell_words *words)
 {
@@ -192,6 +222,8 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
         r = check_confined(call, err);
     if (r == 0 && words->words.count && !strcmp(words->words.items[0], "mv"))
         r = check_moved(&words->words, err);
+    if (r == 0 && repo && removes_files(words))
+        r = check_removed(repo, words, err);
     if (r == 0 && words->command && (made = made_by(words)))
         r = check_made(call, args->working_dir ? args->working_dir : ".", made, err);
     if (r < 0)
@@ -497,18 +529,19 @@ static int run(struct al_call *call, const void *p, struct al_result *result, st
     }
     if (!al_call_repo(call) && !(flags & AL_SHELL_OUTSIDE)) /* git says that it needs one */
         class = AL_GIT_READ;
-    r = al_git_run_words(al_call_session(call)->git, al_call_repo(call),
-                         &(struct al_git_words){
-                             .globals = &words->globals,
-                             .words = &words->words,
-                             .class = class,
-                             .starts_children = flags & AL_SHELL_STARTS_CHILDREN,
-                             .is_script = flags & AL_SHELL_SCRIPT,
-                             .finds_itself = reads || (flags & AL_SHELL_OUTSIDE),
-                             .shows_patches = flags & AL_SHELL_SHOWS_PATCHES,
-                             .shell = al_call_session(call)->caller_shell,
-                         },
-                         al_call_budget(call), &code, err);
+    r = al_git_run_words(
+        al_call_session(call)->git, al_call_repo(call),
+        &(struct al_git_words){
+            .globals = &words->globals,
+            .words = &words->words,
+            .class = class,
+            .starts_children = (flags & AL_SHELL_STARTS_CHILDREN) && !removes_files(words),
+            .is_script = flags & AL_SHELL_SCRIPT,
+            .finds_itself = reads || (flags & AL_SHELL_OUTSIDE),
+            .shows_patches = flags & AL_SHELL_SHOWS_PATCHES,
+            .shell = al_call_session(call)->caller_shell,
+        },
+        al_call_budget(call), &code, err);
     if (r < 0)
         return r;
     if (!reads && al_call_repo(call)) /* git knows nothing of them */

@@ -20,7 +20,8 @@
 #define ALIASES_MAX 10
 
 static const struct al_shell_words_command commands[] = {
-    { "add", NULL, " --chmod --pathspec-from-file ", AL_SHELL_NAMES_PATHS },
+    { "add", NULL, " --chmod --pathspec-from-file ",
+      AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_PATHS },
     { "am", "Cp?S", " --directory --exclude --include --patch-format --resolvemsg ",
       AL_SHELL_STARTS_CHILDREN },
     { "apply", "pC", " --directory --exclude --include --whitespace ", 0 },
@@ -77,7 +78,7 @@ static const struct al_shell_words_command commands[] = {
     { "rev-parse", NULL, NULL, AL_SHELL_SHOWS_SETTINGS },
     { "revert", "mX?S", " --mainline --strategy --strategy-option --cleanup ",
       AL_SHELL_STARTS_CHILDREN },
-    { "rm", NULL, " --pathspec-from-file ", AL_SHELL_NAMES_PATHS },
+    { "rm", NULL, " --pathspec-from-file ", AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_PATHS },
     { "show", NULL, NULL, AL_SHELL_SHOWS_PATCHES },
     { "stash", "m", " --message --pathspec-from-file ",
       AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES },
