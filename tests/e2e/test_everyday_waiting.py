@@ -389,7 +389,10 @@ class Waiting(everyday.Case):
         server = self.server()
         self.stop(server, "git_merge", {"branch": "main"})
         server.ok("git_conflicts", {"action": "resolve", "take": "theirs"})
-        self.assertIn("uncommitted changes wait", server.ok("git_commit", {"message": "m"}).text)
+        text = server.ok("git_commit", {"message": "m"}).text
+        self.assertIn("uncommitted changes wait", text)
+        self.assertIn("Uncommitted changes of 7 files wait: git_conflicts with action continue",
+                      text)
         self.assertIn("continue", server.call("git_conflicts", {"action": "abort"}).text)
         server.ok("git_conflicts", {"action": "continue"})
         self.is_back("main")

@@ -882,6 +882,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     if (left_out.len)
         al_str_addf(&result->text, "%s; name them in paths to commit them\n", left_out.buf);
     al_outcome_add_skipped(call, hooks, true, &result->text);
+    al_state_add_waiting(call, &result->text); /* it may have concluded a merge */
     return 0;
 }
 
