@@ -332,6 +332,13 @@ static int refuse_no_approver(struct al_call *call, const struct al_ruling *ruli
     al_auto(al_freep) char *rule = describe_reason(call, ruling);
 
     (void)record_decision(call, "none", "none");
+    if (al_call_session(call)->caller_shell && !ruling->number)
+        return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
+                            "%s: this needs the user's approval, and nobody could be asked. "
+                            "Nothing was done. The user can open airlock review in a terminal, "
+                            "where such calls then wait, allow them with a rule, or call git by "
+                            "its own path",
+                            call->summary);
     if (ruling->number)
         return al_error_set(
             err, AL_ERR_APPROVAL_REQUIRED,
@@ -343,9 +350,8 @@ static int refuse_no_approver(struct al_call *call, const struct al_ruling *ruli
                         "%s\n\nThis needs the user's approval, and nobody could be asked: there is "
                         "no terminal, and no client that offers elicitation. Nothing was done. The "
                         "user can open airlock review in a terminal, where such calls then wait, "
-                        "allow them with %s, or run this one in a terminal%s",
-                        call->summary,
-                        al_call_session(call)->caller_shell ? "a rule" : "--approval allow", line);
+                        "allow them with --approval allow, or run this one in a terminal%s",
+                        call->summary, line);
 }
 
 /* This call ends here; the client repeats it with the answer, and the new call passes every stage.

@@ -383,11 +383,12 @@ static int look(struct al_call *call, const struct push_args *args, const struct
         al_auto(al_pushed_clear) struct al_pushed pushed = AL_PUSHED_INIT;
         const int r = push_to(call, remote, remote->push_urls.items[i], &options, &pushed, err);
 
-        if (pushed.is_rejected)
+        if (pushed.is_rejected && !al_call_session(call)->caller_shell)
             return r;
+        nothing |= pushed.is_rejected && i == 0; /* git says so itself, and how it ends */
         if (r < 0)
             al_error_clear(err);
-        nothing = nothing && r == 0 && pushed.up_to_date;
+        nothing = nothing && (pushed.is_rejected || (r == 0 && pushed.up_to_date));
     }
     al_call_set_draft(call, nothing ? al_strdup("") : NULL);
     if (nothing)

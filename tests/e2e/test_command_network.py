@@ -249,8 +249,26 @@ class Push(Network):
             self.asks(line)
         self.git("config", "alias.p", "push --force")
         self.asks("p origin topic")
+        err = self.airlock("push", "-u", "origin", "new")[1]
+        self.assertTrue(err.startswith("airlock: git push -u origin new: this needs the user's approval"), err)
+        self.assertNotIn("in a terminal: git", err)
+        self.assertNotIn("  ", err)
         self.assertEqual(self.airlock("push", "origin", "gone")[2], 128)
-        self.assertIn("so it is not deleted. git_fetch looks", self.airlock("push", "origin", ":nowhere")[1])
+
+    def test_rejected(self):
+        """what git refuses is not asked about, and ends as it does without airlock"""
+        self.alike("push origin topic | push -u origin topic | push -q origin topic | push --porcelain origin topic", 3)
+
+    def test_outside(self):
+        """a remote outside of the roots says how it would be inside"""
+        self.git("remote", "add", "far", str(self.base / "far.git"))
+        self.git("init", "-q", "--bare", str(self.base / "far.git"))
+        for line in "fetch far", "push far main":
+            out, err, code = self.airlock(*line.split())
+            self.assertEqual((out, code), ("", 128), line)
+            self.assertIn("`roots` in the configuration file", err, line)
+            self.assertNotIn("--root", err, line)
+        self.assertIn("so it is not deleted. git fetch looks", self.airlock("push", "origin", ":nowhere")[1])
 
     def test_nothing(self):
         """what is there already is not asked about"""
@@ -449,6 +467,10 @@ class Clone(Network):
         out, err, code = self.airlock("clone", "http://127.0.0.1:9/x", "../x")
         self.assertEqual((out, (self.world / "x").exists()), ("", False), err)
         self.assertNotEqual(code, 0)
+        for line in "clone nope.git", "clone ../nope.git y", f"clone file://{self.world}/nope z":
+            out, err, code = self.airlock(*line.split())
+            self.assertEqual((out, code), ("", 128), line)
+            self.assertRegex(err, r"\Aairlock: repository '[^']*nope[^']*' does not exist\n\Z")
 
 
 if __name__ == "__main__":

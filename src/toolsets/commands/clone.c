@@ -6,6 +6,8 @@
 
 #include "gitops/repo/known_remotes.h"
 #include "gitops/repo/words.h"
+#include "guard/path.h"
+#include "guard/url.h"
 #include "tool/call.h"
 #include "toolsets/commands/words.h"
 #include "toolsets/transfer.h"
@@ -48,6 +50,24 @@ static int take_path(struct al_call *call, const struct al_shell_words *words, s
         al_call_budget(call), &code, err);
 }
 
+static int check_there(const struct al_call *call, const char *given, struct al_error *err)
+{
+    al_auto(al_url_clear) struct al_url url = AL_URL_INIT;
+    al_auto(al_freep) char *here = getcwd(NULL, 0);
+    al_auto(al_freep) char *path = NULL;
+    al_auto(al_freep) char *abs = NULL;
+    al_auto(al_closep) int fd = -1;
+    int r = al_url_parse(given, &url, err);
+
+    if (r < 0 || url.kind != AL_URL_PATH)
+        return r;
+    path = al_fs_join(here ? here : ".", url.path);
+    if (al_roots_open(al_call_session(call)->roots, path, O_PATH, &fd, &abs, NULL) !=
+        AL_ERR_NOT_FOUND)
+        return 0;
+    return al_error_set(err, AL_ERR_EXECUTION, "repository '%s' does not exist", url.shown);
+}
+
 /* `own` has no reference and no object: git makes another repository for what it gets. */
 static int clone_into(struct al_call *call, struct al_shell_words *words, struct al_repo *own,
                       struct al_network_shown *shown, struct al_error *err)
@@ -57,8 +77,10 @@ static int clone_into(struct al_call *call, struct al_shell_words *words, struct
     al_auto(al_freep) char *path = fd < 0 ? al_strdup(given) : al_fs_fd_path(fd);
     al_auto(al_remote_clear) struct al_remote remote = { .name = al_strdup(given) };
     al_auto(al_network_endp) struct al_network *network = NULL;
-    int r;
+    int r = fd < 0 ? check_there(call, given, err) : 0;
 
+    if (r < 0)
+        return r;
     al_strv_add(&remote.urls, path ? path : given);
     al_known_remotes_note(own);
     if (al_call_was_asked(call))

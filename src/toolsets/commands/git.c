@@ -560,6 +560,23 @@ static int64_t timeout_ms(const struct al_session *session)
     return TIMEOUT_MS;
 }
 
+/* In the words of git's command line, and where the user has no option --root. */
+static void complete_error(struct al_call *call, struct al_error *err)
+{
+    static const char *const words[][2] = {
+        { "The other repository has to be one of yours, ",
+          "The other repository has to be inside of the roots; the user adds it to `roots` in the "
+          "configuration file." },
+        { "git_fetch looks ", "git fetch looks what is there now." },
+        { "See git_branch ", "See git branch -a." },
+    };
+
+    (void)call;
+    for (size_t i = 0; err->remedy && i < AL_COUNT(words); i++)
+        if (al_starts_with(err->remedy, words[i][0]))
+            err->remedy = words[i][1];
+}
+
 static void summarize(const void *p, struct al_str *out)
 {
     const struct git_args *args = p;
@@ -632,6 +649,7 @@ const struct al_tool al_tool_commands_git = {
     .moves_branch = true,
     .summarize = summarize,
     .command_line = command_line,
+    .complete_error = complete_error,
     .resolve = resolve,
     .policy_paths = policy_paths,
     .authorize = authorize,
