@@ -219,10 +219,8 @@ static void add_line(const char *kind, const struct al_strv *names, struct al_st
     al_str_addc(out, '\n');
 }
 
-/* Append a line each for changed, staged, untracked and ignored files of the worktree with this
- * top; nothing if there are none. */
-static int worktree_add_loss(struct al_call *call, const char *top, struct al_str *out,
-                             struct al_error *err)
+int al_worktree_add_loss(struct al_call *call, const char *top, struct al_str *out,
+                         struct al_error *err)
 {
     static const struct {
         enum al_worktree_files files;
@@ -338,7 +336,7 @@ static int resolve_loss(struct al_call *call, const char *name, struct al_resolv
     int r = al_call_is_saved(call) ? 0 : find(call, name, &place, &found, &why);
 
     if (r == 0 && found.is_whole)
-        r = worktree_add_loss(call, found.top, &loss, &why);
+        r = al_worktree_add_loss(call, found.top, &loss, &why);
     if (r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED)
         return al_error_set(err, (enum al_status)r, "%s", why.message);
     if (r < 0)

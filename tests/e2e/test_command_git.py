@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """airlock git: what git prints and how it ends is what it is without airlock; what has no row is
 refused; what a command changed comes back."""
+import fcntl
 import json
 import os
 import shutil
@@ -344,6 +345,29 @@ class CommandGit(harness.Case):
             self.assertEqual((out, code), ("", 128))
             self.assertRegex(err, r"\Aairlock: [^\n]*airlock review[^\n]*\n\Z")
             self.assertTrue((self.root / "x.log").exists())
+
+    def test_worktree_remove(self):
+        """the question names what is lost; without --force git keeps it, and nobody is asked"""
+        self.git("worktree", "add", "-q", "wt", "clean")
+        self.write("wt/mine.txt", "mine\n")
+        out, err, code = self.airlock("worktree", "remove", "wt")
+        self.assertEqual((out, code), ("", 128))
+        self.assertEqual(err, "airlock: 'wt' contains modified or untracked files, use --force to delete it\n")
+        sockets = self.home / "airlock"
+        sockets.mkdir(mode=0o700, exist_ok=True)
+        with open(sockets / "review-1.lock", "w", encoding="ascii") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            with subprocess.Popen([harness.AIRLOCK, "git", "worktree", "remove", "--force", "wt"], cwd=self.root,
+                                  env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+                self.addCleanup(process.kill)
+                self.assertIn("waiting for approval", process.stderr.readline())
+                shown = subprocess.run([harness.AIRLOCK, "review", "--list", "--json"], cwd=self.base, env=self.env,
+                                       check=True, capture_output=True, timeout=harness.WATCHDOG_SECONDS).stdout
+                process.kill()
+        text = json.loads(shown)[0]["text"]
+        self.assertIn("no rollback brings it back", text)
+        self.assertIn("untracked: mine.txt", text)
 
     def test_new_address(self):
         """an address elsewhere that no remote has is asked about before a remote leads there"""

@@ -19,6 +19,7 @@
 #include "tool/resolved.h"
 #include "toolsets/commands/commands.h"
 #include "toolsets/commands/words.h"
+#include "toolsets/parallel/parallel.h"
 #include "toolsets/transfer.h"
 #include "util/fs.h"
 
@@ -392,12 +393,45 @@ static int policy_paths(struct al_call *call, const void *p, struct al_strv *out
     return 0;
 }
 
+/* What git worktree remove takes along.  Without --force git keeps what is more than ignored, which
+ * is said here: git itself could find less a moment later. */
+static int preview_removal(struct al_call *call, const struct git_args *args,
+                           const struct al_shell_words *words, struct al_str *out,
+                           struct al_error *err)
+{
+    const char *word = words->others.count > 1 ? words->others.items[1]
+                       : words->paths.count    ? words->paths.items[0]
+                                               : "";
+    al_auto(al_freep) char *full = al_fs_join(args->working_dir ? args->working_dir : ".", word);
+    al_auto(al_closep) int fd = open(full, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    al_auto(al_freep) char *top = fd >= 0 ? al_fs_fd_path(fd) : NULL;
+    al_auto(al_str_clear) struct al_str loss = AL_STR_INIT;
+    int r = top && *word ? al_worktree_add_loss(call, top, &loss, NULL) : 0;
+
+    if (r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED)
+        return al_error_set(err, (enum al_status)r, "the worktree could not be looked at in time");
+    if (r < 0)
+        al_str_adds(&loss, "  what it has cannot be told\n");
+    else if (loss.len && !al_starts_with(loss.buf, "  ignored") &&
+             !al_strv_contains(&words->options, "--force") &&
+             !al_strv_contains(&words->options, "-f"))
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "'%s' contains modified or untracked files, use --force to delete it",
+                            word);
+    if (loss.len)
+        al_str_addf(out, "Gone for good, and no rollback brings it back:\n%s", loss.buf);
+    return 0;
+}
+
 /* Without a repository git itself says what it needs. */
 static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
 {
     const struct al_shell_connection *to = connection_of(call);
+    const struct al_shell_words *words = al_call_tool_data(call);
 
-    (void)p;
+    if (al_call_repo(call) && words->words.count && !strcmp(words->words.items[0], "worktree") &&
+        words->others.count && !strcmp(words->others.items[0], "remove"))
+        return preview_removal(call, p, words, out, err);
     if (to->tool)
         return to->tool->preview(call, to->args, out, err);
     if (!al_call_repo(call) && !leads_elsewhere(call, p))
