@@ -18,6 +18,7 @@
 #include "tool/call.h"
 #include "tool/resolved.h"
 #include "toolsets/parallel/parallel.h"
+#include "toolsets/worktree.h"
 #include "util/fs.h"
 #include "util/str.h"
 

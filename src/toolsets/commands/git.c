@@ -19,8 +19,8 @@
 #include "tool/resolved.h"
 #include "toolsets/commands/commands.h"
 #include "toolsets/commands/words.h"
-#include "toolsets/parallel/parallel.h"
 #include "toolsets/transfer.h"
+#include "toolsets/worktree.h"
 #include "util/fs.h"
 
 #define WORD_MAX_BYTES (1u << 20)

@@ -13,13 +13,6 @@ extern const struct al_tool al_tool_git_worktree; /**< of toolset everyday too *
 extern const struct al_tool al_tool_parallel_compare;
 extern const struct al_tool al_tool_parallel_land;
 
-struct al_call;
-
-/** Append a line each for changed, staged, untracked and ignored files of the worktree with this
- * top; nothing if there are none. */
-int al_worktree_add_loss(struct al_call *call, const char *top, struct al_str *out,
-                         struct al_error *err);
-
 /* The last field, the last row and the settings of a tool.  `T` is the tool's args struct. */
 #define AL_PARALLEL_FIELDS const char *working_dir
 #define AL_PARALLEL_WORKING_DIR_ROW(T)                                                             \
