@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "util/fs.h"
@@ -32,4 +33,21 @@ char *al_environment_canonical(const char *path)
         *slash = '\0';
     return real && path[strlen(at)] ? al_fs_join(real, path + strlen(at) + 1)
                                     : al_strdup(real ? real : "/");
+}
+
+bool al_environment_has_repository(const char *start)
+{
+    al_auto(al_freep) char *dir = al_strdup(start);
+    struct stat st;
+
+    for (;;) {
+        al_auto(al_freep) char *dot_git = al_fs_join(*dir ? dir : "/", ".git");
+        char *slash = strrchr(dir, '/');
+
+        if (lstat(dot_git, &st) == 0)
+            return true;
+        if (!slash)
+            return false;
+        *slash = '\0';
+    }
 }

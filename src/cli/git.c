@@ -14,6 +14,7 @@
 #include "cli/setup.h"
 #include "cli/signals.h"
 #include "gitops/command.h"
+#include "guard/root.h"
 #include "guard/text.h"
 #include "history/journal.h"
 #include "proc/cancel.h"
@@ -115,13 +116,10 @@ static int change_directory(int argc, char **argv)
 static json_t *arguments_of(int argc, char **argv)
 {
     json_t *object = al_json_object(), *words = al_json_array();
-    al_auto(al_freep) char *here = getcwd(NULL, 0);
 
     for (int i = 0; i < argc; i++)
         al_json_append(words, al_json_name(argv[i]));
     al_json_set(object, "args", words);
-    if (here)
-        al_json_set(object, "working_dir", al_json_name(here));
     return object;
 }
 
@@ -183,8 +181,22 @@ static int share_session(const struct al_setup *setup, struct al_error *err)
                : 0;
 }
 
+/* It is of the repository that holds the current directory, unless --root names another place.
+ * A command that runs in git's own directory is of the working tree. */
+static void set_working_dir(const struct al_setup *setup, bool has_root, bool is_git,
+                            json_t *arguments)
+{
+    al_auto(al_freep) char *here = getcwd(NULL, 0);
+    char *dot_git = here && !is_git ? strstr(here, "/.git") : NULL;
+
+    if (dot_git && (!dot_git[5] || dot_git[5] == '/'))
+        *dot_git = '\0';
+    if (here && *here && !(has_root && !al_roots_find(&setup->roots, here)))
+        al_json_set(arguments, "working_dir", al_json_name(here));
+}
+
 /* `run` has the signals for its command, and nobody is asked about it but by a rule. */
-static int make_call(struct al_setup *setup, const char *name, const json_t *arguments,
+static int make_call(struct al_setup *setup, bool has_root, const char *name, json_t *arguments,
                      struct al_error *err)
 {
     al_auto(al_cancel_unrefp) struct al_cancel *cancel = al_cancel_new();
@@ -194,6 +206,7 @@ static int make_call(struct al_setup *setup, const char *name, const json_t *arg
 
     if (r < 0)
         return r;
+    set_working_dir(setup, has_root, !strcmp(name, "git"), arguments);
     al_setup_one_call(setup);
     if (!strcmp(name, "run")) {
         r = share_session(setup, err);
@@ -217,7 +230,7 @@ static int make_call(struct al_setup *setup, const char *name, const json_t *arg
 /* Make the call with the streams and what counts of the environment of the shell.
  * `shell` says the rest. */
 static int call_from_shell(const struct al_options *options, struct al_git_shell shell,
-                           const char *name, const json_t *arguments)
+                           const char *name, json_t *arguments)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
@@ -237,7 +250,7 @@ static int call_from_shell(const struct al_options *options, struct al_git_shell
     if (r == 0)
         r = al_setup_tools(&setup, &err);
     if (r == 0)
-        r = make_call(&setup, name, arguments, &err);
+        r = make_call(&setup, options->roots.count, name, arguments, &err);
     if (r < 0)
         r = fail(err.message);
     al_setup_clear(&setup);

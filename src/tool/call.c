@@ -22,6 +22,7 @@
 #include "tool/resolved.h"
 #include "util/clock.h"
 #include "util/fs.h"
+#include "util/log.h"
 
 static bool is_there(const char *dir, const char *path)
 {
@@ -236,7 +237,9 @@ static int open_repository(struct al_call *call, struct al_error *err)
     if (!call->tool->at_first_root)
         return al_repo_open(session->git, first, working_dir_of(call), &call->budget, &call->repo,
                             err);
-    r = al_repo_open(session->git, first, ".", &call->budget, &call->repo, &why);
+    r = al_repo_open(session->git, first,
+                     call->tool->working_dir_offset ? working_dir_of(call) : ".", &call->budget,
+                     &call->repo, &why);
     if (r == AL_ERR_EXECUTION &&
         (why.code == AL_CODE_NOT_INITIALIZED || why.code == AL_CODE_NO_GIT))
         return 0;
@@ -269,6 +272,14 @@ static void tidy(struct al_call *call)
     call->rescued = al_str_detach(&text);
 }
 
+/* Whether the tool goes on without a repository, since its directory is in no root. */
+static bool is_outside(const struct al_call *call)
+{
+    return call->tool->at_first_root && call->tool->working_dir_offset &&
+           *working_dir_of(call) == '/' &&
+           !al_roots_find(call->session->roots, working_dir_of(call));
+}
+
 /* Selecting the operation may need the repository, so it is opened before stage 3. */
 static int find_repository(struct al_call *call, struct al_error *err)
 {
@@ -281,6 +292,12 @@ static int find_repository(struct al_call *call, struct al_error *err)
     if (r < 0 && !call->tool->open_repository && al_worktree_admit_recorded(call->session->git)) {
         al_error_clear(err);
         r = open_repository(call, err);
+    }
+    if (r == AL_ERR_SANDBOX && is_outside(call)) {
+        al_error_clear(err);
+        al_log_note("Warning: this directory is outside of the roots: nothing that is done here "
+                    "can be undone");
+        r = 0;
     }
     if (r == 0 && call->repo)
         tidy(call);

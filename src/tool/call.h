@@ -319,7 +319,7 @@ void al_call_loses_staged(struct al_call *call);
 void al_call_frame(struct al_call *call, size_t len);
 
 /** The vetted repository of the working directory, or the one that `open_repository` gave, from
- * `applies` on.  NULL for a tool with `at_first_root` when the first root is in no repository, and
+ * `applies` on.  NULL for a tool with `at_first_root` when its directory is in no repository, and
  * for a call without a repository. */
 struct al_repo *al_call_repo(const struct al_call *call);
 

@@ -579,17 +579,20 @@ void al_call_checkpoint_after(struct al_call *call, struct al_error *failure)
     struct al_run_limits budget = { .left_ms = AFTER_MS, .exit_code = -1 };
     struct al_differences changes = { .items = NULL };
     char id[AL_OID_TEXT] = "";
+    const bool is_gone = call->checkpoint[0] && al_repo_is_gone(call->repo);
     int r = 0;
 
+    if (is_gone)
+        al_log_note("the repository is gone, since its git directory is; this cannot be undone");
     if (call->tool->tells_changes)
         reason.ret_changes = &changes;
-    if (call->checkpoint[0])
+    if (call->checkpoint[0] && !is_gone)
         r = al_checkpoint_create(call->store, &reason, &budget, id, &err);
     call->changes = describe_changes(&changes);
     al_differences_clear(&changes);
-    if (failure && call->session->checkpoints)
+    if (failure && call->session->checkpoints && !is_gone)
         note_half_done(call, r == 0 ? id : "", &budget, failure);
-    if (call->checkpoint[0] && r == 0)
+    if (call->checkpoint[0] && !is_gone && r == 0)
         r = al_store_gc(call->store, &budget, &err);
     if (r < 0)
         al_log_warn("after %s: %s", call->tool->name, err.message);

@@ -153,8 +153,8 @@ struct al_tool {
     /** Offset of the `const char *` argument that names the working directory. */
     size_t working_dir_offset;
 
-    /** The tool works in the first root, which need not be in a repository: al_call_repo() may
-     * return NULL. */
+    /** The tool works in the first root, or in the working directory if it has one, which need not
+     * be in a repository, and that not in a root: al_call_repo() may return NULL. */
     bool at_first_root;
 
     /**

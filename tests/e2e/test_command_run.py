@@ -94,6 +94,7 @@ class CommandRun(harness.Case):
         self.assertIn("a.txt", self.airlock("rollback", "--to", "start", code=1)[1])
         self.assertEqual(self.text(), "mine\n")
         self.assertIn("number", self.airlock("snapshot", "--label", "12", code=128)[1])
+        self.assertIn("empty", self.airlock("run", "--label", "", "--", "true", code=128)[1])
 
     def test_inside(self):
         """airlock git inside of a command waits for nothing, and has a line of its own"""
@@ -171,6 +172,44 @@ class CommandRun(harness.Case):
         self.assertEqual(out, "hello\n")
         self.assertIn("arning", err)
         self.airlock("snapshot", cwd=where, code=128)
+
+    def test_of_several_roots(self):
+        """it is of the repository that the current directory is in, never of another one"""
+        second, third = self.base / "work/b", self.base / "work/c"
+        for where in (second, third):
+            self.git("clone", "-q", str(self.root), str(where))
+        (second / "sub").mkdir()
+        config = self.home / ".config/airlock/config.toml"
+        config.parent.mkdir(parents=True, exist_ok=True)
+        for roots in ([self.root, second], [self.root, self.base / "work"]):
+            config.write_text(f"roots = {json.dumps([str(root) for root in roots])}\n", encoding="utf-8")
+            for where, lost in ((second, "a.txt"), (second / "sub", "../a.txt"), (second / ".git", "../a.txt")):
+                self.airlock("run", "--label", "build", "--", "rm", lost, cwd=where)
+                self.assertEqual(self.log()[-1]["repository"], str(second))
+                self.airlock("rollback", "-y", cwd=second)
+                self.assertEqual((second / "a.txt").read_text(encoding="ascii"), "one\n")
+        self.airlock("snapshot", cwd=second)
+        self.assertEqual(self.log()[-1]["repository"], str(second))
+        config.write_text(f'roots = ["{self.root}", "{second}"]\n', encoding="utf-8")
+        count = len(self.log())
+        out, err = self.airlock("run", "sh", "-c", "echo hello; exit 3", cwd=third, code=3)
+        self.assertEqual(out, "hello\n")
+        self.assertIn("outside of the roots", err)
+        self.assertIn("outside of the roots", self.airlock("snapshot", cwd=third, code=128)[1])
+        self.assertEqual([line["git_commit"] for line in self.log()[count:]], [None, None])
+        self.airlock("snapshot", "--root", str(second), cwd=third)
+        self.assertEqual(self.log()[-1]["repository"], str(second))
+
+    def test_repository_gone(self):
+        """the status is that of the command which removed the repository, and nothing is promised"""
+        for script in ("rm -rf .git; exit 5", 'rm -rf "$PWD"; exit 5'):
+            err = self.airlock("run", "sh", "-c", script, code=5)[1]
+            self.assertEqual(len(err.splitlines()), 1, err)
+            self.assertIn("cannot be undone", err)
+            self.assertNotIn("rollback", err)
+            self.assertEqual(self.log()[-1]["outcome"], "ok")
+            self.root.mkdir(exist_ok=True)
+            self.init()
 
 
 if __name__ == "__main__":

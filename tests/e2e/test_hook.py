@@ -395,6 +395,22 @@ class Hook(hooks.Case):
         self.assertEqual(self.log()[-1]["outcome"], "refused")
         self.assertIsNone(self.around(lambda: None, cwd=self.root))
 
+    def test_start_elsewhere(self):
+        """a session begins with a checkpoint of its own repository; where there is none, it is told"""
+        other, plain = self.base / "other", self.base / "plain"
+        plain.mkdir()
+        self.git("clone", "-q", str(self.root), str(other))
+        self.config(f'roots = ["{self.root}", "{other}"]\n')
+        self.assertIn("can be undone", str(self.send(self.recorded("start", cwd=other))))
+        self.wait_for(lambda: (self.home / ".local/state/airlock/tool_log.jsonl").exists() and self.log("run"))
+        self.assertEqual(self.log()[-1]["repository"], str(other))
+        self.config(f'roots = ["{self.root}", "{plain}"]\n')
+        for cwd in (other, plain):
+            told = self.send(self.recorded("start", cwd=cwd))["hookSpecificOutput"]["additionalContext"]
+            self.assertNotIn("can be undone", told)
+            self.assertIn("cannot be undone", told)
+            self.assertLessEqual(len(told.encode()), 400)
+
     def test_secrets(self):
         """secrets of the input are in no record, while it runs and after"""
         secret = "ghp_" + "A1b2C3d4" * 5

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/environment.h"
 #include "cli/help.h"
 #include "cli/history/query.h"
 #include "cli/options.h"
@@ -120,24 +121,6 @@ static int read_words(struct al_undo *undo, const char *command, int argc, char 
     return AL_EXIT_OK;
 }
 
-/* Whether a directory or one above it contains a `.git`. */
-static bool is_in_repository(const char *start)
-{
-    al_auto(al_freep) char *dir = al_strdup(start);
-    struct stat st;
-
-    for (;;) {
-        al_auto(al_freep) char *dot_git = al_fs_join(*dir ? dir : "/", ".git");
-        char *slash = strrchr(dir, '/');
-
-        if (lstat(dot_git, &st) == 0)
-            return true;
-        if (!slash)
-            return false;
-        *slash = '\0';
-    }
-}
-
 static int no_repository(const char *command, const char *remedy)
 {
     al_auto(al_freep) char *line = al_asprintf("Error: %s requires git repository\n%s%s", command,
@@ -181,7 +164,7 @@ static int undo_open(struct al_undo *undo, const char *command, const struct al_
     }
     r = al_setup_config(&undo->setup, &undo->options, &err);
     undo->is_set_up = true;
-    if (r == 0 && !undo->setup.config.roots.count && cwd && !is_in_repository(cwd))
+    if (r == 0 && !undo->setup.config.roots.count && cwd && !al_environment_has_repository(cwd))
         return no_repository(command, al_git_is_bare_dir(cwd) ? al_git_bare_remedy : NULL);
     if (r == 0)
         r = al_setup_session(&undo->setup, &err);

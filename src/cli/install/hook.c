@@ -34,6 +34,7 @@
 #include "gitops/repo/repo.h"
 #include "gitops/worktree/find.h"
 #include "guard/redact.h"
+#include "guard/root.h"
 #include "guard/text.h"
 #include "history/journal.h"
 #include "proc/hold.h"
@@ -201,6 +202,13 @@ static void report(int fd, int status, const char *why)
     (void)al_write_all(fd, line, strlen(line));
 }
 
+static bool is_covered(const struct hook *hook)
+{
+    al_auto(al_freep) char *here = getcwd(NULL, 0);
+
+    return here && al_roots_find(&hook->setup.roots, here) && al_environment_has_repository(here);
+}
+
 static void run_held(struct hook *hook, const struct al_tool *tool, const json_t *arguments, int fd)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
@@ -209,6 +217,8 @@ static void run_held(struct hook *hook, const struct al_tool *tool, const json_t
     const struct al_git_shell shell = { .in_fd = -1, .out_fd = fd, .err_fd = -1, .env = &env };
     int r = open_session(hook, &shell, &err);
 
+    if (r == 0 && hook->kind == AL_EVENT_START && is_covered(hook))
+        (void)al_write_all(fd, AL_HOOK_READY, strlen(AL_HOOK_READY));
     if (r == 0)
         make_call(hook, "commands", tool, arguments, &result);
     if (r < 0 || result.status != AL_OK)
@@ -445,26 +455,36 @@ static void start(struct hook *hook)
                                     "nothing that a repository names, and may ask the user.";
     al_auto(al_freep) char *exports = exports_of(hook);
     al_auto(al_freep) char *text = NULL;
+    static const char about_none[] =
+        "airlock takes no checkpoints in this directory, but in repositories inside of its roots "
+        "alone: what shell commands and edits change here cannot be undone.%s";
     al_auto(al_json_decrefp) json_t *arguments = al_json_object();
+    al_auto(al_freep) char *here = change_directory(hook) ? getcwd(NULL, 0) : NULL;
+    char said[sizeof(AL_HOOK_READY) - 1];
     int fd = -1;
-    bool is_git;
+    bool is_git, is_none = false;
     pid_t pid;
 
-    if (!change_directory(hook))
+    if (!here)
         return;
+    al_json_set(arguments, "working_dir", al_json_name(here));
     pid = al_hold_begin(&fd);
     if (pid == 0) {
         run_held(hook, &al_tool_commands_run, arguments, fd);
         return;
     }
+    if (pid > 0 && al_hold_await(fd, hook->deadline_ms))
+        is_none = read(fd, said, sizeof(said)) != sizeof(said) ||
+                  memcmp(said, AL_HOOK_READY, sizeof(said)) != 0;
     al_close(fd);
     is_git = exports && (put_exports(exports) || hook->client->hooks->rewrites ||
                          hook->client->hooks->env_table);
-    text = al_asprintf(about,
-                       hook->client->hooks->shares_session
-                           ? "git_undo, or airlock rollback for the user"
-                           : "the user can run airlock rollback",
-                       is_git ? about_git : "");
+    text = is_none ? al_asprintf(about_none, is_git ? about_git : "")
+                   : al_asprintf(about,
+                                 hook->client->hooks->shares_session
+                                     ? "git_undo, or airlock rollback for the user"
+                                     : "the user can run airlock rollback",
+                                 is_git ? about_git : "");
     tell(hook, text);
 }
 

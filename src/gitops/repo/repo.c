@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "gitops/command.h"
 #include "gitops/layer.h"
@@ -223,6 +224,11 @@ int al_repo_open(struct al_git *git, const char *base, const char *given,
     else
         *ret_repo = repo;
     return r;
+}
+
+bool al_repo_is_gone(const struct al_repo *repo)
+{
+    return access(repo->at.git_dir, F_OK) < 0 || access(repo->at.common_dir, F_OK) < 0;
 }
 
 static int open_exactly(struct al_repo *repo, const char *base, const char *path,

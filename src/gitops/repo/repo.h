@@ -45,6 +45,9 @@ int al_repo_open(struct al_git *git, const char *base, const char *given,
                  struct al_run_limits *budget, struct al_repo **ret_repo, struct al_error *err);
 void al_repo_free(struct al_repo *repo);
 
+/** Whether its git directory is not there any more. */
+bool al_repo_is_gone(const struct al_repo *repo);
+
 /** Make the top of the working tree the working directory, where git runs and to which an agent's
  * words are relative. */
 int al_repo_go_to_top(struct al_repo *repo, struct al_error *err);

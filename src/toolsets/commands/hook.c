@@ -133,7 +133,8 @@ static int hold(struct al_call *call, const void *p, struct al_result *result, s
                 (double)(al_clock_ms() - began_ms) / 1000);
     result->exit_code = 0;
     al_call_budget(call)->left_ms = END_MS;
-    return repo ? al_write_lock_acquire(repo, al_call_budget(call), err) : 0;
+    return repo && !al_repo_is_gone(repo) ? al_write_lock_acquire(repo, al_call_budget(call), err)
+                                          : 0;
 }
 
 static int64_t timeout_ms(const struct al_session *session)

@@ -13,11 +13,12 @@
 
 #define WORD_MAX_BYTES  (1u << 20)
 #define LABEL_MAX_BYTES 100
+#define DIR_MAX_BYTES   (64u << 10)
 #define TIMEOUT_MS      (24 * 3600 * 1000)
 
 struct run_args {
     struct al_strv command;
-    const char *label;
+    const char *label, *working_dir;
     bool confine, network;
 };
 
@@ -28,18 +29,30 @@ static const struct al_param params[] = {
               .max_bytes = LABEL_MAX_BYTES),
     AL_BOOL(struct run_args, confine, "Keep it to the system and the root, in a sandbox."),
     AL_BOOL(struct run_args, network, "Let it use the network there."),
+    AL_STRING(struct run_args, working_dir, NULL, .flags = AL_PARAM_NAME,
+              .max_bytes = DIR_MAX_BYTES),
 };
 
 static int check(const void *p, struct al_error *err)
 {
     const struct run_args *args = p;
 
+    if (args->label && !*args->label)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "the label is empty");
     if (args->label && !args->label[strspn(args->label, "0123456789")])
         return al_error_set(err, AL_ERR_BAD_ARGS,
                             "a label of digits alone would be the number of an execution");
     if (args->network && !args->confine)
         return al_error_set(err, AL_ERR_BAD_ARGS, "--network is an option of --confine");
     return 0;
+}
+
+/* The root that a sandbox keeps the command to; NULL: this directory is in none. */
+static const struct al_root *root_of(const struct al_call *call, const struct run_args *args)
+{
+    const struct al_roots *roots = al_call_session(call)->roots;
+
+    return args->working_dir ? al_roots_find(roots, args->working_dir) : &roots->items[0];
 }
 
 /* Where a sandbox is asked for, nothing begins without one. */
@@ -54,6 +67,9 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
         return al_error_set(err, AL_ERR_EXECUTION, "run is for a shell alone: airlock run");
     if (!args->confine)
         return 0;
+    if (!root_of(call, args))
+        return al_error_set(err, AL_ERR_SANDBOX,
+                            "--confine keeps a command to a root, and this directory is in none");
     r = al_confine_find(session->caller_shell, session->roots, args->network, &bubblewrap, err);
     if (r == 0)
         al_call_set_tool_data(call, bubblewrap, free);
@@ -77,9 +93,8 @@ static int run_confined(struct al_call *call, const struct run_args *args, int *
 {
     const struct al_session *session = al_call_session(call);
     al_auto(al_strv_clear) struct al_strv notes = AL_STRV_INIT;
-    int r =
-        al_confine_run(al_call_tool_data(call), &session->roots->items[0], session->caller_shell,
-                       &args->command, args->network, ret_code, &notes, err);
+    int r = al_confine_run(al_call_tool_data(call), root_of(call, args), session->caller_shell,
+                           &args->command, args->network, ret_code, &notes, err);
 
     for (size_t i = 0; i < notes.count; i++)
         al_result_note(result, notes.items[i]);
@@ -112,7 +127,8 @@ static int run(struct al_call *call, const void *p, struct al_result *result, st
     result->exit_code = code;
     al_str_addf(&result->text, "exit status %d after %.1f s", code,
                 (double)(al_clock_ms() - began_ms) / 1000);
-    return repo ? al_write_lock_acquire(repo, al_call_budget(call), err) : 0;
+    return repo && !al_repo_is_gone(repo) ? al_write_lock_acquire(repo, al_call_budget(call), err)
+                                          : 0;
 }
 
 static int64_t timeout_ms(const struct al_session *session)
@@ -148,6 +164,7 @@ const struct al_tool al_tool_commands_run = {
     .about = "Run any command of a shell as one execution between two checkpoints.",
     AL_TOOL_ROWS(params, operations),
     .args_size = sizeof(struct run_args),
+    .working_dir_offset = offsetof(struct run_args, working_dir),
     .at_first_root = true,
     .tells_changes = true,
     .check = check,
