@@ -687,6 +687,30 @@ class GoOn(everyday.Case):
         self.assertEqual(self.out("rev-parse", "HEAD"), tip)
         self.assertEqual(self.out("status", "--porcelain"), "")
 
+    def test_abort_meanwhile(self):
+        """abort: what was changed meanwhile, and is gone, is named; what stays is not"""
+        for rebases in (True, False):
+            if rebases:
+                self.fork(text_with(at5="main"), text_with(at5="one"), "".join(LINES))
+                self.git("checkout", "-q", "topic")
+                self.commit("o.txt", "o\n", "second")
+                self.says("git_rebase", {"plan": [{"commit": "topic"}, {"commit": "topic~1"}],
+                                         "onto": "main"})
+            else:
+                self.says("git_merge", {"branch": "main"})
+            self.assertEqual(self.unmerged(), ["f.txt"])
+            self.write("o.txt", "mine\n")
+            self.write("new.txt", "new\n")
+            self.git("add", "new.txt")
+            text = self.says("git_conflicts", {"action": "abort"})
+            gone = "o.txt, new.txt" if not (self.root / "new.txt").exists() and \
+                (self.root / "o.txt").read_text() == "o\n" else "new.txt"
+            self.assertIn("Changes made meanwhile are gone with it: ", text)
+            for name in ("o.txt", "new.txt"):
+                self.assertEqual(name in text, name in gone, (rebases, text))
+            self.assertEqual(rebases, "o.txt" in gone)
+            self.git("reset", "-q", "--hard")
+
     def test_asks(self):
         """continue, skip, abort: of somebody else's operation they ask; show and resolve do not"""
         self.rebase()

@@ -119,6 +119,35 @@ class Plans(Case):
             self.assertEqual(self.out("rev-parse", "ORIG_HEAD").strip(), tip)
             self.git("reset", "-q", "--hard", tip)
 
+    def test_stops_unstaged(self):
+        """a stopped rebase does not go on over changes that are not staged, and names them"""
+        self.fork(text_with(at5="main"), text_with(at5="one"), "".join(LINES))
+        self.git("checkout", "-q", "topic")
+        self.commit("g.txt", "g\n", "second")
+        tip = self.out("rev-parse", "HEAD").strip()
+        for tool, arguments in (("git_add", {"paths": ["o.txt"]}), ("git_restore", {"paths": ["o.txt"]}),
+                                ("git_stash", {"paths": ["o.txt"]})):
+            self.git("checkout", "-q", "main")
+            self.commit("o.txt", f"{tool}\n", "other")
+            self.git("checkout", "-q", "-B", "topic", tip)
+            self.says("git_rebase", {"onto": "main"})
+            self.write("f.txt", text_with(at5="settled"))
+            self.write("o.txt", "mine\n")
+            text = self.says("git_conflicts", {"action": "resolve", "path": "f.txt", "take": "disk",
+                                               "continue": True})
+            self.assertIn("It did not go on: o.txt has changes that are not staged", text)
+            self.assertEqual(self.unmerged(), [])
+            text = self.fails("ExecutionFailed", "o.txt has changes that are not staged",
+                              "git_conflicts", {"action": "continue"}).text
+            self.assertIn(tool, text)
+            self.assertEqual(self.out("show", ":f.txt"), text_with(at5="settled"))
+            self.says(tool, arguments)
+            self.assertIn("The rebase is done", self.says("git_conflicts", {"action": "continue"}))
+            self.assertEqual(self.out("show", "HEAD~1:f.txt"), text_with(at5="settled"))
+            self.assertEqual(self.out("show", "HEAD~1:o.txt"),
+                             "mine\n" if tool == "git_add" else f"{tool}\n")
+        self.assertEqual(self.out("stash", "list").count("\n"), 1)
+
     def test_stops_abort(self):
         """plan: git itself gives a stopped one up, and everything is as before"""
         self.fork(text_with(at5="main"), text_with(at5="one"), "".join(LINES))

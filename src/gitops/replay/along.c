@@ -48,6 +48,39 @@ int al_uncommitted_files(const struct al_repo *repo, struct al_run_limits *budge
     return r;
 }
 
+/* `made`: what the operation may have staged; NULL: nothing staged counts. */
+struct meanwhile {
+    const struct al_strv *made;
+    struct al_strv *out;
+};
+
+static bool add_meanwhile(void *payload, const struct al_file_state *file)
+{
+    const struct meanwhile *to = payload;
+    const bool stages =
+        to->made && file->staged != '.' && !al_strv_contains_sorted(to->made, file->path);
+
+    if (file->kind != 'u' && (stages || (file->unstaged != '.' && !file->is_submodule)))
+        al_strv_add(to->out, file->path);
+    return true;
+}
+
+int al_git_changed_meanwhile(const struct al_repo *repo, const char *theirs,
+                             struct al_run_limits *budget, struct al_strv *out,
+                             struct al_error *err)
+{
+    al_auto(al_worktree_state_clear) struct al_worktree_state state = AL_WORKTREE_STATE_INIT;
+    al_auto(al_strv_clear) struct al_strv made = AL_STRV_INIT;
+    const bool merges = al_git_operation_state(repo) == AL_IN_PROGRESS_MERGE;
+    al_auto(al_freep) char *from =
+        merges ? al_strdup("HEAD") : al_asprintf("%s^", theirs ? theirs : "");
+    struct meanwhile to = { .made = theirs ? &made : NULL, .out = out };
+    int r = theirs ? al_git_changed_files(repo, from, theirs, budget, &made, err) : 0;
+
+    return r < 0 ? r
+                 : al_git_read_worktree_state(repo, "no", add_meanwhile, &to, budget, &state, err);
+}
+
 int al_uncommitted_refuse(const char *why, const struct al_strv *files, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str names = AL_STR_INIT;

@@ -23,6 +23,16 @@
 int al_uncommitted_files(const struct al_repo *repo, struct al_run_limits *budget,
                          struct al_strv *files, bool *ret_staged, struct al_error *err);
 
+/**
+ * Append the tracked files, but for those in conflict, with changes that are not staged; and those
+ * with staged ones that the operation has not made.
+ *
+ * @param theirs  The commit that it stopped at; NULL: staged changes do not count.
+ */
+int al_git_changed_meanwhile(const struct al_repo *repo, const char *theirs,
+                             struct al_run_limits *budget, struct al_strv *out,
+                             struct al_error *err);
+
 /** Fail with AL_CODE_DIRTY_WORKDIR, saying why and naming the files. */
 int al_uncommitted_refuse(const char *why, const struct al_strv *files, struct al_error *err);
 

@@ -588,6 +588,7 @@ static int authorize_continue(struct al_call *call, struct al_error *err)
 
     if (r < 0 || al_git_operation_state(repo) == AL_IN_PROGRESS_NONE)
         return r; /* what waits is brought back */
+    r = al_outcome_check_unstaged(call, err);
     if (r == 0)
         r = al_git_check_signature(repo, err);
     if (r == 0)
@@ -875,6 +876,7 @@ static int resolve_and_go_on(struct al_call *call, const void *p, struct al_resu
                              struct al_error *err)
 {
     al_auto(al_conflicts_clear) struct al_conflicts left = AL_CONFLICTS_INIT;
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
     int r = conflicts_resolve(call, p, result, err);
 
     if (r == 0)
@@ -884,6 +886,10 @@ static int resolve_and_go_on(struct al_call *call, const void *p, struct al_resu
         r = al_outcome_add_conflicts(call, &left, &result->text, err);
         al_str_adds(&result->text, ".\n");
         return r;
+    }
+    if (r == 0 && al_outcome_check_unstaged(call, &why) < 0) {
+        al_str_addf(&result->text, "It did not go on: %s. %s\n", why.message, why.remedy);
+        return 0;
     }
     if (r == 0)
         r = authorize_continue(call, err);
@@ -895,14 +901,22 @@ static int give_up(struct al_call *call, const void *p, struct al_result *result
 {
     enum al_operation_state aborted = AL_IN_PROGRESS_NONE;
     bool begun_here = is_begun_here(call);
-    int r = al_git_abort(al_call_repo(call), al_call_budget(call), &aborted, err);
+    al_auto(al_strv_clear) struct al_strv meanwhile = AL_STRV_INIT;
+    al_auto(al_freep) char *merged = al_operation_oid(al_call_repo(call), "MERGE_HEAD");
+    al_auto(al_freep) char *at = merged ? al_take(&merged) : stopped_commit(al_call_repo(call));
+    int r;
 
     (void)p;
+    (void)al_git_changed_meanwhile(al_call_repo(call), *at ? at : NULL, al_call_budget(call),
+                                   &meanwhile, NULL);
+    r = al_git_abort(al_call_repo(call), al_call_budget(call), &aborted, err);
     if (err && (r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED))
         err->remedy = "It may be given up in part; git_undo puts back what was before.";
     if (r == 0)
         al_str_addf(&result->text, "Gave up the %s%s.\n", al_operation_state_noun(aborted),
                     begun_here ? "" : ", which this session had not begun");
+    if (r == 0)
+        al_outcome_add_gone(call, &meanwhile, &result->text);
     return r < 0 ? r : bring_back(call, result, err);
 }
 

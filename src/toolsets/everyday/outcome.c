@@ -11,6 +11,7 @@
 #include "gitops/plumbing/revision.h"
 #include "gitops/plumbing/skipped.h"
 #include "gitops/preview/affected_files.h"
+#include "gitops/replay/along.h"
 #include "gitops/repo/repo.h"
 #include "gitops/sequencer/conflict_hunks.h"
 #include "gitops/sequencer/merge.h"
@@ -358,6 +359,51 @@ int al_outcome_stopped(struct al_call *call, struct al_result *result, struct al
     al_state_add_waiting(call, &result->text);
     al_operation_note_begun(al_call_repo(call), al_call_session(call)->number);
     return 0;
+}
+
+static void add_places(const struct al_repo *repo, const struct al_strv *files, struct al_str *out)
+{
+    al_auto(al_strv_clear) struct al_strv shown = AL_STRV_INIT;
+
+    for (size_t i = 0; i < files->count; i++)
+        al_strv_take(&shown, al_place(repo, files->items[i]));
+    al_answer_add_items(&shown, LEFT_BYTES, out);
+}
+
+int al_outcome_check_unstaged(struct al_call *call, struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
+    int r = al_git_operation_state(repo) != AL_IN_PROGRESS_REBASE
+                ? 0
+                : al_git_changed_meanwhile(repo, NULL, al_call_budget(call), &files, err);
+
+    if (r < 0 || !files.count)
+        return r;
+    add_places(repo, &files, &names);
+    return al_failure_set(err,
+                          "git_add puts them into the commit that stopped, git_restore takes them "
+                          "back, git_stash with paths puts them aside; then continue.",
+                          "%s %s changes that are not staged, over which a rebase does not go on",
+                          names.buf, files.count == 1 ? "has" : "have");
+}
+
+void al_outcome_add_gone(struct al_call *call, const struct al_strv *files, struct al_str *text)
+{
+    al_auto(al_strv_clear) struct al_strv still = AL_STRV_INIT, gone = AL_STRV_INIT;
+    bool staged;
+
+    if (files->count)
+        (void)al_uncommitted_files(al_call_repo(call), al_call_budget(call), &still, &staged, NULL);
+    for (size_t i = 0; i < files->count; i++)
+        if (!al_strv_contains(&still, files->items[i]))
+            al_strv_add(&gone, files->items[i]);
+    if (!gone.count)
+        return;
+    al_str_adds(text, "Changes made meanwhile are gone with it: ");
+    add_places(al_call_repo(call), &gone, text);
+    al_str_adds(text, ". git_undo goes back to before that.\n");
 }
 
 void al_outcome_add_skipped(struct al_call *call, const char *const *hooks, bool commits,

@@ -51,4 +51,11 @@ int al_merged_answer(struct al_call *call, const char *name, const struct al_mer
 int al_show_untracked_lost(struct al_call *call, const char *commit, const struct al_strv *paths,
                            struct al_str *out, struct al_error *err);
 
+/** Fail, naming them, while files have unstaged changes and a rebase is in progress: git does not
+ * go on then, and says of it that conflicts are left. */
+int al_outcome_check_unstaged(struct al_call *call, struct al_error *err);
+
+/** Name those of these files, which had changes, that have none any more. */
+void al_outcome_add_gone(struct al_call *call, const struct al_strv *files, struct al_str *text);
+
 #endif
