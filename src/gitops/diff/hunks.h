@@ -61,7 +61,7 @@ void al_hunks_clear(struct al_hunks *hunks);
 void al_hunks_add(struct al_hunks *hunks, const char *data, size_t len);
 
 /** A name, unquoted if git has quoted it.  Caller frees. */
-char *al_hunks_name(const char *text, size_t len);
+char *al_hunks_name(const char *at, size_t len);
 
 /** The file that a line begins, by its new name unless it is renamed; NULL: the line begins none.
  * Caller frees. */
