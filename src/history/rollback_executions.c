@@ -56,7 +56,7 @@ static void note_file(struct al_execution *item, const struct al_execution *othe
     al_strv_add(&item->others, other->file);
 }
 
-/* What is the other's alone of two that overlap: see forget_files(). */
+/* The files that are the other's alone, of two that overlap: see forget_files(). */
 static void note_files(struct al_executions *executions)
 {
     struct al_execution *items = executions->items;

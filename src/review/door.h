@@ -123,7 +123,7 @@ bool al_review_door_is_settled(const struct al_review_door *door);
  * until it ends or answers.  Borrowed until the next al_review_door_run(). */
 const char *al_review_door_problem(const struct al_review_door *door);
 
-/** What came of an answer. */
+/** The fate of an answer. */
 enum al_review_outcome {
     AL_REVIEW_TAKEN, /**< it counts */
     AL_REVIEW_GONE,  /**< the question no longer waits: somebody else was first, or it is over */

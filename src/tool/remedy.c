@@ -33,8 +33,7 @@ static const struct {
       "Paths are relative to working_dir and inside its repository." },
     { AL_SUBJECT_HUNK, 0, E, "git_diff", NULL,
       "git_diff with hunks, and with staged for staged ones, shows the ids there are; git_show "
-      "with "
-      "hunks those of a commit." },
+      "with hunks those of a commit." },
     { AL_SUBJECT_LINES, 0, E, NULL, NULL, "Give lines that the file has." },
     { AL_SUBJECT_EXPRESSION, 0, E, NULL, NULL,
       "Correct the expression, or search for plain text." },

@@ -609,7 +609,7 @@ static void take_members(struct hook *hook)
         undo_rewrite(hook);
 }
 
-/* What a configuration that cannot be read says of a failure is not known. */
+/* A configuration that cannot be read does not tell what a failure means. */
 static int fail_without(struct hook *hook, const char *why)
 {
     al_log_note("%s", why);

@@ -652,7 +652,7 @@ static bool has_file(int git_dir, const char *name)
     return fstatat(git_dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* What happens to the branch beside HEAD. */
+/* The rest that happens to the branch, beside HEAD. */
 static enum al_branch_use use_in_operation(int git_dir, const char *ref)
 {
     static const char *const rebased[] = { "rebase-merge/head-name", "rebase-apply/head-name",
@@ -755,7 +755,7 @@ static int gone(const struct al_branch_user *user, struct al_error *err)
                         word);
 }
 
-/* What lies at the path may be another repository by now. */
+/* The path may lead to another repository by now. */
 static bool is_meant(const struct al_repo *repo, const struct al_branch_user *user,
                      const struct al_repo *opened)
 {

@@ -92,7 +92,7 @@ int al_git_checkout_paths(struct al_repo *repo, const struct al_strv *paths, siz
 
 /* Run `git reset`. */
 
-/** What else goes to the commit: see git-reset(1). */
+/** The parts that go to the commit besides: see git-reset(1). */
 enum al_reset_mode {
     AL_RESET_MIXED, /**< the index */
     AL_RESET_SOFT,  /**< nothing */

@@ -304,7 +304,7 @@ int al_uncommitted_set_aside(struct al_repo *repo, const struct al_repo *view, c
     return read_tree(repo, clean, budget, err);
 }
 
-/* What is on disk by now and what waited, both together. */
+/* The files on disk and those that waited, both together. */
 static int prepare_back(const struct al_repo *repo, const char *saved, struct al_run_limits *budget,
                         struct bringing *bringing, struct al_error *err)
 {

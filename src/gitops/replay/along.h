@@ -48,7 +48,7 @@ int al_uncommitted_bring(struct al_repo *repo, const char *from, const char *to,
 /* --- Waiting --- */
 
 /*
- * Where an operation stops, the uncommitted changes wait until it ends: as the commit that
+ * The uncommitted changes wait where an operation stops, until it ends: as the commit that
  * git-stash(1) "create" makes of them, named by the state file AL_WAITING_CHANGES.
  */
 

@@ -10,9 +10,9 @@
  *     r = al_replay_work_do(repo, work, max_bytes, budget, &outcome, err);
  *
  * What does not conflict is written once: the objects, then the branch, the index and the files.
- * What conflicts is begun again by git itself, without the uncommitted changes, which wait
- * (gitops/replay/along.h), so that the state of a stopped rebase, cherry-pick
- * or revert is git's own and git can go on with it.
+ * git itself begins again what conflicts, without the uncommitted changes, which wait
+ * (gitops/replay/along.h): so the state of a stopped rebase, cherry-pick or revert is git's own,
+ * and git can go on with it.
  *
  * Source: git-rebase(1), git-cherry-pick(1), git-revert(1).
  */

@@ -11,8 +11,8 @@
 #include "gitops/run.h"
 #include "gitops/vet/vet.h"
 
-/* Where git runs without a repository: with the user's settings alone, which are those of an empty
- * one. */
+/* The place where git runs without a repository: it has the user's settings alone, which are those
+ * of an empty one. */
 static int find_here(struct al_git *git, struct al_run_limits *budget, struct al_repo **ret_none,
                      struct al_location *ret_at, struct al_error *err)
 {

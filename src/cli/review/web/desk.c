@@ -177,7 +177,7 @@ static const char *page_after(enum al_answer decision)
                                           : "/review?said=reject";
 }
 
-/* What came of an answer. */
+/* The fate of an answer. */
 static void take_reply(struct al_desk *desk, const struct al_review_reply *reply)
 {
     struct al_desk_work *work = desk->work;
