@@ -12,14 +12,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "bench/plain.h"
 #include "bench/stats.h"
-#include "gitops/command.h"
-#include "gitops/repo/git.h"
-#include "gitops/repo/repo.h"
+#include "git/command.h"
+#include "git/repo/git.h"
+#include "git/repo/repo.h"
 #include "guard/root.h"
 #include "history/checkpoint.h"
-#include "util/fs.h"
 
 #define PAIRS            40
 #define TIME_BUDGET      1.2

@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "bench/stats.h"
-#include "util/mem.h"
 
 extern char **environ;
 

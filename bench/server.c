@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "bench/stats.h"
-#include "util/fs.h"
 
 extern char **environ;
 

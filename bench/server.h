@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "util/str.h"
+#include "base/str.h"
 
 struct server {
     pid_t pid;

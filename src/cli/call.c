@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json.h"
+#include "base/log.h"
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "cli/options.h"
@@ -17,10 +19,8 @@
 #include "cli/tty.h"
 #include "guard/text.h"
 #include "proc/cancel.h"
-#include "sandbox/sandbox.h"
+#include "staging/sandbox/sandbox.h"
 #include "staging/settings.h"
-#include "util/json.h"
-#include "util/log.h"
 
 static void set_string(json_t *object, const char *name, const char *value)
 {

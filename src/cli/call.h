@@ -5,9 +5,9 @@
 
 #include <stdbool.h>
 
+#include "base/json.h"
+#include "call/call.h"
 #include "cli/setup.h"
-#include "tool/call.h"
-#include "util/json.h"
 
 struct al_cancel;
 

@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/fs.h"
-#include "util/mem.h"
+#include "base/fs.h"
+#include "base/mem.h"
 
 const char *al_environment_get(const char *name)
 {

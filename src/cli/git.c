@@ -7,21 +7,21 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fs.h"
+#include "base/json.h"
+#include "base/log.h"
 #include "cli/cli.h"
 #include "cli/environment.h"
 #include "cli/help.h"
 #include "cli/print.h"
 #include "cli/setup.h"
 #include "cli/signals.h"
-#include "gitops/command.h"
+#include "git/command.h"
 #include "guard/root.h"
 #include "guard/text.h"
 #include "history/journal.h"
 #include "proc/cancel.h"
 #include "proc/handover.h"
-#include "util/fs.h"
-#include "util/json.h"
-#include "util/log.h"
 
 /* As git has it for what it cannot do. */
 #define REFUSED 128

@@ -5,16 +5,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/nearest.h"
+#include "base/str.h"
+#include "call/mounts.h"
+#include "call/registry.h"
 #include "cli/cli.h"
-#include "config/config.h"
-#include "config/worker.h"
+#include "cli/config/config.h"
+#include "cli/config/worker.h"
 #include "guard/text.h"
-#include "tool/mounts.h"
-#include "tool/registry.h"
-#include "util/error.h"
-#include "util/mem.h"
-#include "util/nearest.h"
-#include "util/str.h"
 
 /* A search for names that match a pattern. */
 struct search {

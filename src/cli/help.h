@@ -3,10 +3,10 @@
 #ifndef AL_CLI_HELP_H
 #define AL_CLI_HELP_H
 
-#include "config/config.h"
-#include "config/worker.h"
-#include "tool/registry.h"
-#include "util/error.h"
+#include "base/error.h"
+#include "call/registry.h"
+#include "cli/config/config.h"
+#include "cli/config/worker.h"
 
 /** The tools that names can be of.  Borrowed. */
 struct al_known {

@@ -6,14 +6,14 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/fs.h"
+#include "base/log.h"
+#include "base/nearest.h"
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "cli/print.h"
 #include "guard/text.h"
 #include "proc/proc.h"
-#include "util/fs.h"
-#include "util/log.h"
-#include "util/nearest.h"
 
 #define ANSWERS_MAX_BYTES (64u * 1024u)
 

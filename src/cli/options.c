@@ -4,8 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "guard/text.h"
-#include "util/nearest.h"
 
 void al_options_clear(struct al_options *options)
 {

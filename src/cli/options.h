@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-#include "util/error.h"
-#include "util/str.h"
+#include "base/error.h"
+#include "base/str.h"
 
 /** An option of one command alone. */
 struct al_own_option {

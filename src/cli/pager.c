@@ -10,9 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "util/fs.h"
-#include "util/log.h"
-#include "util/str.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "base/str.h"
 
 extern char **environ;
 

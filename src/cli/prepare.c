@@ -7,12 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/nearest.h"
+#include "call/tool.h"
 #include "cli/options.h"
 #include "cli/print.h"
 #include "guard/root.h"
 #include "guard/text.h"
-#include "tool/tool.h"
-#include "util/nearest.h"
 
 static int unknown_option(const struct al_tool *tool, const json_t *properties, const char *name,
                           struct al_error *err)

@@ -3,8 +3,8 @@
 #ifndef AL_CLI_PREPARE_H
 #define AL_CLI_PREPARE_H
 
+#include "base/json.h"
 #include "cli/setup.h"
-#include "util/json.h"
 
 /**
  * Set up a session for one call.  al_setup_clear() follows in every case.

@@ -8,15 +8,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fs.h"
+#include "base/log.h"
+#include "base/nearest.h"
+#include "call/mounts.h"
+#include "call/registry.h"
 #include "cli/cli.h"
 #include "cli/options.h"
 #include "cli/setup.h"
 #include "guard/text.h"
-#include "tool/mounts.h"
-#include "tool/registry.h"
-#include "util/fs.h"
-#include "util/log.h"
-#include "util/nearest.h"
 
 #define NAME_COLUMNS 18
 

@@ -5,10 +5,10 @@
 
 #include <stddef.h>
 
+#include "base/error.h"
+#include "base/str.h"
 #include "cli/options.h"
 #include "cli/setup.h"
-#include "util/error.h"
-#include "util/str.h"
 
 /** Columns of the text that commands print about themselves. */
 #define AL_CLI_COLUMNS 80

@@ -9,16 +9,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fs.h"
+#include "base/log.h"
 #include "cli/environment.h"
 #include "cli/help.h"
 #include "guard/agent.h"
 #include "guard/text.h"
 #include "review/place.h"
 #include "review/server.h"
-#include "toolsets/shell/shell.h"
-#include "toolsets/toolsets.h"
-#include "util/fs.h"
-#include "util/log.h"
+#include "tools/shell/shell.h"
+#include "tools/toolsets.h"
 
 /* The queue of questions of a session, and its socket. */
 

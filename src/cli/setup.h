@@ -15,15 +15,15 @@
 
 #include <stdbool.h>
 
+#include "base/error.h"
+#include "call/call.h"
+#include "call/mounts.h"
+#include "call/registry.h"
+#include "cli/config/config.h"
+#include "cli/config/worker.h"
 #include "cli/options.h"
-#include "config/config.h"
-#include "config/worker.h"
 #include "guard/root.h"
 #include "history/checkpoint.h"
-#include "tool/call.h"
-#include "tool/mounts.h"
-#include "tool/registry.h"
-#include "util/error.h"
 
 struct al_review_server;
 

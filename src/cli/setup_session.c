@@ -8,28 +8,28 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/fs.h"
+#include "base/log.h"
 #include "cli/environment.h"
 #include "cli/print.h"
 #include "cli/setup.h"
 #include "cli/signals.h"
-#include "gitops/locate.h"
-#include "gitops/repo/git.h"
-#include "gitops/repo/repo.h"
-#include "gitops/version.h"
-#include "gitops/vet/vet.h"
-#include "gitops/worktree/add.h"
+#include "git/locate.h"
+#include "git/repo/git.h"
+#include "git/repo/repo.h"
+#include "git/version.h"
+#include "git/vet/vet.h"
 #include "guard/guards.h"
 #include "guard/root.h"
 #include "guard/text.h"
 #include "history/journal.h"
 #include "proc/proc.h"
-#include "sandbox/sandbox.h"
 #include "staging/pull/pull.h"
+#include "staging/sandbox/sandbox.h"
 #include "staging/settings.h"
 #include "staging/staging.h"
-#include "toolsets/shell/shell.h"
-#include "util/fs.h"
-#include "util/log.h"
+#include "tools/shell/shell.h"
+#include "verbs/worktree/add.h"
 
 /* The sandbox of a session. */
 

@@ -7,13 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/log.h"
 #include "cli/environment.h"
 #include "cli/setup.h"
 #include "guard/text.h"
-#include "toolsets/upstream/upstream.h"
-#include "util/clock.h"
-#include "util/fs.h"
-#include "util/log.h"
+#include "tools/upstream/upstream.h"
 
 extern char **environ;
 

@@ -11,7 +11,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "gitops/repo/git.h"
+#include "git/repo/git.h"
 #include "proc/proc.h"
 #include "review/server.h"
 

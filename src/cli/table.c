@@ -6,8 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "guard/text.h"
-#include "util/utf8.h"
 
 #define BOLD                 "\033[1m"
 #define RED                  "\033[31m"

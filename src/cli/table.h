@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "util/json.h"
-#include "util/str.h"
+#include "base/json.h"
+#include "base/str.h"
 
 /** The columns from left to right. */
 enum al_column {

@@ -12,11 +12,11 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/fs.h"
+#include "base/str.h"
 #include "cli/pager.h"
 #include "guard/text.h"
 #include "proc/cancel.h"
-#include "util/fs.h"
-#include "util/str.h"
 
 /* The widest frame in columns, and the narrowest one. */
 #define AL_FRAME_MAX_COLUMNS 80

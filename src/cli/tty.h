@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "guard/rules/approval.h"
+#include "guard/approval.h"
 
 struct al_tty;
 

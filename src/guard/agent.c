@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/str.h"
+#include "base/utf8.h"
 #include "guard/text.h"
-#include "util/str.h"
-#include "util/utf8.h"
 
 /* No more of a client's name is looked at. */
 #define LOOKED_AT_BYTES 1024u

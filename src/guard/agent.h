@@ -3,7 +3,7 @@
 #ifndef AL_GUARD_AGENT_H
 #define AL_GUARD_AGENT_H
 
-#include "util/error.h"
+#include "base/error.h"
 
 /** The longest name in bytes. */
 #define AL_AGENT_NAME_MAX_BYTES 64u

@@ -10,8 +10,8 @@
 
 #include <stdbool.h>
 
-#include "util/error.h"
-#include "util/str.h"
+#include "base/error.h"
+#include "base/str.h"
 
 /** Check a branch name: the rules of git-check-ref-format(1) --branch; no leading '-', no "@{". */
 int al_arg_check_branch(const char *param, const char *value, struct al_error *err);

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
+#include "base/utf8.h"
 #include "guard/text.h"
-#include "util/mem.h"
-#include "util/utf8.h"
 
 #define VALUE_MAX_BYTES 200
 #define SHOWN_MAX_BYTES 60

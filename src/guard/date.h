@@ -11,7 +11,7 @@
 #ifndef AL_GUARD_DATE_H
 #define AL_GUARD_DATE_H
 
-#include "util/error.h"
+#include "base/error.h"
 
 /**
  * Check a date.  A NULL value is fine.

@@ -11,8 +11,8 @@
 
 #include <stdbool.h>
 
-#include "util/error.h"
-#include "util/str.h"
+#include "base/error.h"
+#include "base/str.h"
 
 /** Test whether a name is on the denylist, in any case: *_KEY *_TOKEN *_SECRET *_PASSWORD AWS_*
  * ANTHROPIC_* OPENAI_*. */

@@ -7,10 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fs.h"
+#include "base/utf8.h"
 #include "guard/path.h"
 #include "guard/text.h"
-#include "util/fs.h"
-#include "util/utf8.h"
 
 static bool has(int dir_fd, const char *part, const char *coming)
 {

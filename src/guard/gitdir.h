@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-#include "util/error.h"
+#include "base/error.h"
 
 /**
  * Test whether a directory is a git directory, or becomes one when an entry is created.

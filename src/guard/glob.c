@@ -13,11 +13,11 @@
 #include <unistd.h>
 #include <wctype.h>
 
+#include "base/fs.h"
+#include "base/mem.h"
+#include "base/utf8.h"
 #include "guard/nofollow.h"
 #include "guard/text.h"
-#include "util/fs.h"
-#include "util/mem.h"
-#include "util/utf8.h"
 
 /* Invisible characters: bidi controls, joiners, selectors, fillers, tags, separators.  Sorted. */
 static const struct {

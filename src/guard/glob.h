@@ -13,8 +13,8 @@
 
 #include <stdbool.h>
 
-#include "util/error.h"
-#include "util/str.h"
+#include "base/error.h"
+#include "base/str.h"
 #include <stddef.h>
 #include <stdint.h>
 

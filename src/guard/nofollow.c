@@ -11,8 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "util/fs.h"
-#include "util/mem.h"
+#include "base/fs.h"
+#include "base/mem.h"
 
 #define LINKS_MAX    40  /* as many as the kernel follows */
 #define ATTEMPTS_MAX 128 /* RESOLVE_BENEATH fails on `..` while anything, anywhere, is renamed */

@@ -4,8 +4,8 @@
 #ifndef AL_GUARD_NOFOLLOW_H
 #define AL_GUARD_NOFOLLOW_H
 
-#include "util/error.h"
-#include "util/str.h"
+#include "base/error.h"
+#include "base/str.h"
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -20,14 +20,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fs.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/utf8.h"
 #include "guard/gitdir.h"
 #include "guard/glob.h"
 #include "guard/nofollow.h"
 #include "guard/text.h"
-#include "util/fs.h"
-#include "util/mem.h"
-#include "util/str.h"
-#include "util/utf8.h"
 
 /* What stands for every name with characters that do not fold to ASCII. */
 #define OTHER "\x80"

@@ -16,8 +16,8 @@
 
 #include <sys/types.h>
 
+#include "base/error.h"
 #include "guard/root.h"
-#include "util/error.h"
 #include <stdbool.h>
 #include <stddef.h>
 

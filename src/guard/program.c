@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/error.h"
+#include "base/fs.h"
+#include "base/log.h"
 #include "guard/text.h"
-#include "util/error.h"
-#include "util/fs.h"
-#include "util/log.h"
 
 const char *const al_whitelist_standard[] = {
     "ls", "cat", "grep", "find", "head", "tail", "wc", "echo", "pwd", "date", "git", "go", NULL,

@@ -3,8 +3,8 @@
 #ifndef AL_GUARD_PROGRAM_H
 #define AL_GUARD_PROGRAM_H
 
+#include "base/error.h"
 #include "guard/root.h"
-#include "util/error.h"
 
 /** The confinement of the shell toolset's programs. */
 enum al_isolation {

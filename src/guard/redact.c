@@ -4,10 +4,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/base64.h"
+#include "base/utf8.h"
 #include "guard/env.h"
 #include "guard/url.h"
-#include "util/base64.h"
-#include "util/utf8.h"
 
 #define REDACTED "[redacted]"
 

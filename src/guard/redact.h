@@ -9,8 +9,8 @@
 #ifndef AL_GUARD_REDACT_H
 #define AL_GUARD_REDACT_H
 
-#include "util/json.h"
-#include "util/str.h"
+#include "base/json.h"
+#include "base/str.h"
 
 /** Append a text without its secrets. */
 void al_redact_text(const char *text, size_t len, struct al_str *out);

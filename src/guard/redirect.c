@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "guard/gitdir.h"
 #include "guard/nofollow.h"
 #include "guard/text.h"
-#include "util/fs.h"
 
 #define NOWHERE  "/dev/null"
 #define DIRECTLY (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS)

@@ -4,8 +4,8 @@
 #ifndef AL_GUARD_REDIRECT_H
 #define AL_GUARD_REDIRECT_H
 
+#include "base/error.h"
 #include "guard/root.h"
-#include "util/error.h"
 
 enum al_redirect_mode {
     AL_REDIRECT_READ,

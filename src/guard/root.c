@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fs.h"
+#include "base/mem.h"
 #include "guard/nofollow.h"
 #include "guard/text.h"
-#include "util/fs.h"
-#include "util/mem.h"
 
 struct al_root_use {
     pthread_mutex_t lock;

@@ -16,10 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
+#include "base/str.h"
+#include "base/utf8.h"
 #include "guard/glob.h"
-#include "util/json.h"
-#include "util/str.h"
-#include "util/utf8.h"
 
 #define LARGEST_CHAR 0x10ffff
 

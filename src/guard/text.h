@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "util/str.h"
+#include "base/str.h"
 
 /** The marker at the end of a cut text.  It counts towards the cap. */
 #define AL_TEXT_MARKER "\n\n... [output truncated]"

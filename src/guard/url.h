@@ -8,8 +8,8 @@
 #ifndef AL_GUARD_URL_H
 #define AL_GUARD_URL_H
 
-#include "util/error.h"
-#include "util/str.h"
+#include "base/error.h"
+#include "base/str.h"
 #include <stdbool.h>
 
 /** The base URL when none is configured. */

@@ -14,10 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "guard/gitdir.h"
 #include "guard/nofollow.h"
 #include "guard/text.h"
-#include "util/fs.h"
 
 #define RECORD_MAX_BYTES (64u << 20)
 #define TRIES_MAX        1000

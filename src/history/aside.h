@@ -32,8 +32,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "util/error.h"
-#include "util/str.h"
+#include "base/error.h"
+#include "base/str.h"
 
 /** An entry.  Set up with AL_ASIDE_ENTRY_INIT. */
 struct al_aside_entry {

@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fs.h"
+#include "base/log.h"
 #include "history/journal_private.h"
-#include "util/fs.h"
-#include "util/log.h"
 
 /* --- Key and head --- */
 

@@ -25,10 +25,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "gitops/oid.h"
-#include "gitops/repo/repo.h"
-#include "util/error.h"
-#include "util/str.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "git/oid.h"
+#include "git/repo/repo.h"
 
 /** The configuration ([journal]) and the place of the stores. */
 struct al_checkpoint_settings {

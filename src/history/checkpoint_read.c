@@ -6,18 +6,18 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "gitops/plumbing/bare.h"
-#include "gitops/plumbing/index_scan.h"
-#include "gitops/plumbing/snapshot.h"
-#include "gitops/refs.h"
-#include "gitops/run.h"
+#include "base/fs.h"
+#include "git/plumbing/bare.h"
+#include "git/plumbing/index_scan.h"
+#include "git/plumbing/snapshot.h"
+#include "git/refs.h"
+#include "git/run.h"
 #include "guard/nofollow.h"
 #include "history/files.h"
 #include "history/modes.h"
 #include "history/rescue.h"
 #include "history/store.h"
 #include "history/worktree.h"
-#include "util/fs.h"
 
 /* --- Names of files --- */
 

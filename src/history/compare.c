@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fs.h"
 #include "history/checkpoint.h"
 #include "history/files.h"
 #include "history/modes.h"
 #include "history/store.h"
-#include "util/fs.h"
 
 static void change_clear(struct al_difference *change)
 {

@@ -15,18 +15,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gitops/plumbing/diff_raw.h"
-#include "gitops/plumbing/gitdir.h"
-#include "gitops/plumbing/snapshot.h"
-#include "gitops/refs.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "git/plumbing/diff_raw.h"
+#include "git/plumbing/gitdir.h"
+#include "git/plumbing/snapshot.h"
+#include "git/refs.h"
 #include "guard/text.h"
 #include "history/checkpoint.h"
 #include "history/files.h"
 #include "history/keep.h"
 #include "history/store.h"
 #include "history/worktree.h"
-#include "util/fs.h"
-#include "util/log.h"
 
 #define ATTEMPTS_MAX     3
 #define WARNED_MAX       20

@@ -14,14 +14,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gitops/plumbing/blocking_files.h"
-#include "gitops/plumbing/index_scan.h"
-#include "gitops/plumbing/snapshot.h"
-#include "gitops/refs.h"
-#include "gitops/vet/vet.h"
+#include "base/fs.h"
+#include "git/plumbing/blocking_files.h"
+#include "git/plumbing/index_scan.h"
+#include "git/plumbing/snapshot.h"
+#include "git/refs.h"
+#include "git/vet/vet.h"
 #include "guard/nofollow.h"
 #include "history/rescue.h"
-#include "util/fs.h"
 
 #define INDEX_NAME        "files.index"
 #define LAST_PREFIX       "last-"

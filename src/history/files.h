@@ -2,7 +2,7 @@
 /*
  * The files of a working tree in a checkpoint: byte for byte, recorded by git.
  *
- * git has an index over the working tree in the store (gitops/plumbing/snapshot.h).  What differs
+ * git has an index over the working tree in the store (git/plumbing/snapshot.h).  What differs
  * from it since the last checkpoint is recorded, and the rest is as the index has it.  A nested
  * repository has an index of its own over its files, and one over its git directory.
  *
@@ -17,11 +17,11 @@
 #ifndef AL_HISTORY_FILES_H
 #define AL_HISTORY_FILES_H
 
-#include "gitops/plumbing/index_scan.h"
+#include "base/fs.h"
+#include "base/str.h"
+#include "git/plumbing/index_scan.h"
 #include "history/modes.h"
 #include "history/store.h"
-#include "util/fs.h"
-#include "util/str.h"
 
 #define AL_DIR_WORKTREE "worktree/"
 #define AL_DIR_DOTGIT   "dotgit/"

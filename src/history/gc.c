@@ -15,12 +15,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gitops/location.h"
-#include "gitops/plumbing/bare.h"
+#include "base/fs.h"
+#include "git/location.h"
+#include "git/plumbing/bare.h"
 #include "history/aside.h"
 #include "history/keep.h"
 #include "history/store.h"
-#include "util/fs.h"
 
 /* More of them, each with few objects, slow every look-up. */
 #define PACKS_MAX          100u

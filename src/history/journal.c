@@ -9,11 +9,11 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/log.h"
+#include "guard/effects.h"
 #include "guard/redact.h"
-#include "guard/rules/effects.h"
 #include "history/journal_private.h"
-#include "util/clock.h"
-#include "util/log.h"
 
 /** Calls of one session in several processes are numbered from random numbers of so many bits on:
  * their ids differ, and every reader of JSON can hold them. */

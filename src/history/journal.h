@@ -30,9 +30,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "util/error.h"
-#include "util/json.h"
-#include "util/str.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/str.h"
 
 struct al_journal;
 struct al_redact_names;

@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gitops/failure.h"
-#include "gitops/plumbing/rollback_plumbing.h"
-#include "util/fs.h"
+#include "base/fs.h"
+#include "git/failure.h"
+#include "git/plumbing/rollback_plumbing.h"
 
 #define SEEN           "seen"
 #define LIST_MAX_BYTES (256u << 20)

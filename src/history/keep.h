@@ -16,7 +16,7 @@
 #ifndef AL_HISTORY_KEEP_H
 #define AL_HISTORY_KEEP_H
 
-#include "gitops/plumbing/gitdir.h"
+#include "git/plumbing/gitdir.h"
 #include "history/store.h"
 
 /**

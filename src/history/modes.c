@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/fs.h"
+#include "base/fs.h"
 
 #define NAME        "modes"
 #define MAX_BYTES   (512u << 20)

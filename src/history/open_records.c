@@ -25,9 +25,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fs.h"
+#include "base/log.h"
 #include "history/journal_private.h"
-#include "util/fs.h"
-#include "util/log.h"
 
 /** A larger file is not airlock's. */
 #define FILE_MAX_BYTES (64u << 20)

@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fs.h"
+#include "base/utf8.h"
 #include "history/journal_private.h"
-#include "util/fs.h"
-#include "util/utf8.h"
 
 #define CHUNK_BYTES (64u << 10)
 

@@ -10,11 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "guard/nofollow.h"
 #include "guard/text.h"
 #include "history/aside.h"
 #include "history/store.h"
-#include "util/fs.h"
 
 #define HELD_MAX  32u /* files that git has open at once */
 #define TRIES_MAX 8u  /* of somebody who makes a file again and again */

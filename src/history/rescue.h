@@ -25,12 +25,12 @@
 
 #include <stdbool.h>
 
-#include "gitops/location.h"
-#include "gitops/oid.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "git/location.h"
+#include "git/oid.h"
 #include "history/checkpoint.h"
 #include "proc/watch.h"
-#include "util/error.h"
-#include "util/str.h"
 
 /** A look at a file: what it is, and whether somebody writes it still. */
 struct al_look {

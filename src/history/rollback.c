@@ -20,13 +20,13 @@
 #include <string.h>
 #include <sys/file.h>
 
-#include "gitops/command.h"
-#include "gitops/plumbing/bare.h"
-#include "gitops/repo/write_lock.h"
+#include "base/log.h"
+#include "git/command.h"
+#include "git/plumbing/bare.h"
+#include "git/repo/write_lock.h"
+#include "guard/effects.h"
 #include "guard/root.h"
-#include "guard/rules/effects.h"
 #include "history/rollback_private.h"
-#include "util/log.h"
 
 #define TOOL           "rollback"
 #define OPERATION      "restore"

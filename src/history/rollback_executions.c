@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gitops/plumbing/bare.h"
+#include "base/clock.h"
+#include "base/fs.h"
+#include "git/plumbing/bare.h"
 #include "guard/text.h"
 #include "history/rollback_private.h"
-#include "util/clock.h"
-#include "util/fs.h"
 
 /* --- Executions --- */
 

@@ -9,14 +9,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "gitops/plumbing/heads.h"
-#include "gitops/plumbing/rollback_plumbing.h"
-#include "gitops/worktree/add.h"
+#include "base/fs.h"
+#include "git/plumbing/heads.h"
+#include "git/plumbing/rollback_plumbing.h"
 #include "guard/nofollow.h"
 #include "guard/text.h"
 #include "history/rescue.h"
 #include "history/rollback_private.h"
-#include "util/fs.h"
+#include "verbs/worktree/add.h"
 
 #define DEPTH_MAX    200u /* each level has a descriptor */
 #define DIR_FLAGS    (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gitops/location.h"
-#include "gitops/plumbing/index_scan.h"
+#include "git/location.h"
+#include "git/plumbing/index_scan.h"
 #include "guard/nofollow.h"
 #include "guard/text.h"
 #include "history/rollback_private.h"

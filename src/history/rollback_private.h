@@ -20,14 +20,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "gitops/git_lock.h"
-#include "gitops/plumbing/stash_owners.h"
-#include "gitops/worktree/find.h"
+#include "base/json.h"
+#include "git/git_lock.h"
+#include "git/plumbing/stash_owners.h"
 #include "history/journal.h"
 #include "history/rollback.h"
 #include "history/store.h"
 #include "history/worktree.h"
-#include "util/json.h"
+#include "verbs/worktree/find.h"
 
 /* --- Executions (rollback_executions.c) --- */
 

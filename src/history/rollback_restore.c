@@ -22,19 +22,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gitops/oid.h"
-#include "gitops/plumbing/bare.h"
-#include "gitops/plumbing/gitdir.h"
-#include "gitops/plumbing/rollback_plumbing.h"
-#include "gitops/plumbing/stash_owners.h"
-#include "gitops/refs.h"
-#include "gitops/worktree/add.h"
+#include "base/fs.h"
+#include "git/oid.h"
+#include "git/plumbing/bare.h"
+#include "git/plumbing/gitdir.h"
+#include "git/plumbing/rollback_plumbing.h"
+#include "git/plumbing/stash_owners.h"
+#include "git/refs.h"
 #include "guard/nofollow.h"
 #include "history/aside.h"
 #include "history/keep.h"
 #include "history/rescue.h"
 #include "history/rollback_private.h"
-#include "util/fs.h"
+#include "verbs/worktree/add.h"
 
 #define TEMP_PREFIX ".airlock-"
 #define NEW_INDEX   ".airlock-index"

@@ -9,12 +9,12 @@
 #include <sys/file.h>
 #include <time.h>
 
-#include "gitops/plumbing/bare.h"
-#include "gitops/plumbing/snapshot.h"
-#include "gitops/refs.h"
-#include "gitops/run.h"
-#include "gitops/vet/vet.h"
-#include "util/fs.h"
+#include "base/fs.h"
+#include "git/plumbing/bare.h"
+#include "git/plumbing/snapshot.h"
+#include "git/refs.h"
+#include "git/run.h"
+#include "git/vet/vet.h"
 
 #define LOCK_POLL_MS 10
 #define DIR_FLAGS    (O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)

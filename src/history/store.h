@@ -23,9 +23,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "gitops/oid.h"
-#include "gitops/plumbing/bare.h"
-#include "gitops/plumbing/bare_run.h"
+#include "git/oid.h"
+#include "git/plumbing/bare.h"
+#include "git/plumbing/bare_run.h"
 #include "history/checkpoint.h"
 
 /** The references of checkpoints before and after an execution. */

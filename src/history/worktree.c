@@ -11,18 +11,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gitops/location.h"
-#include "gitops/plumbing/rollback_plumbing.h"
-#include "gitops/plumbing/stash_owners.h"
-#include "gitops/refs.h"
-#include "gitops/run.h"
-#include "gitops/worktree/add.h"
-#include "gitops/worktree/find.h"
-#include "gitops/worktree/list.h"
+#include "base/fs.h"
+#include "git/location.h"
+#include "git/plumbing/rollback_plumbing.h"
+#include "git/plumbing/stash_owners.h"
+#include "git/refs.h"
+#include "git/run.h"
 #include "guard/nofollow.h"
 #include "guard/text.h"
 #include "history/aside.h"
-#include "util/fs.h"
+#include "verbs/worktree/add.h"
+#include "verbs/worktree/find.h"
+#include "verbs/worktree/list.h"
 
 #define KEPT "kept"
 

@@ -18,10 +18,10 @@
 
 #include <stdbool.h>
 
-#include "gitops/plumbing/gitdir.h"
-#include "gitops/repo/repo.h"
-#include "gitops/worktree/find.h"
-#include "util/error.h"
+#include "base/error.h"
+#include "git/plumbing/gitdir.h"
+#include "git/repo/repo.h"
+#include "verbs/worktree/find.h"
 
 /** Which worktree it is: the same after it came back, and another one if it was made again under
  * its name.  Caller frees; NULL: there is none. */

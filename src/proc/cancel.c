@@ -8,7 +8,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "util/mem.h"
+#include "base/mem.h"
 
 struct al_cancel {
     atomic_uint refs;

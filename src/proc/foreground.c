@@ -14,10 +14,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "proc/child.h"
 #include "proc/handover.h"
 #include "proc/reaper.h"
-#include "util/mem.h"
 
 #define GITS_MAX 16
 

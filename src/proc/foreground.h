@@ -4,7 +4,7 @@
 #ifndef AL_PROC_FOREGROUND_H
 #define AL_PROC_FOREGROUND_H
 
-#include "util/error.h"
+#include "base/error.h"
 
 /**
  * Run a command with airlock's own streams, directory, session and terminal, and wait

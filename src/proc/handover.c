@@ -15,10 +15,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "proc/confine.h"
 #include "proc/proc.h"
 #include "proc/seccomp.h"
-#include "util/fs.h"
 
 #ifndef SYS_mount_setattr
 #define SYS_mount_setattr 442

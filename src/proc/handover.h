@@ -19,8 +19,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "util/error.h"
-#include "util/str.h"
+#include "base/error.h"
+#include "base/str.h"
 
 /** A directory of the sandbox alone, which is there before al_handover_enter(). */
 #define AL_HANDOVER_DIR "/run/airlock-confined"

@@ -12,8 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "util/clock.h"
-#include "util/fs.h"
+#include "base/clock.h"
+#include "base/fs.h"
 
 /* Blocked in the held process from its beginning on. */
 static const int signals[] = { [AL_HOLD_ENDED] = SIGUSR1, [AL_HOLD_DROPPED] = SIGUSR2 };

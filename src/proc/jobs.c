@@ -8,8 +8,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "proc/proc.h"
-#include "util/clock.h"
 
 /* A thread in the queue; on its stack. */
 struct waiter {

@@ -16,8 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "proc/cancel.h"
-#include "util/error.h"
 
 /** A job is long after this time. */
 #define AL_JOB_LONG_MS 50

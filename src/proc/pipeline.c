@@ -9,9 +9,9 @@
 #include <stdbool.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "proc/jobs.h"
 #include "proc/spawn.h"
-#include "util/clock.h"
 
 #define READ_BYTES (64u * 1024u)
 

@@ -14,13 +14,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/mem.h"
 #include "proc/jobs.h"
 #include "proc/reaper.h"
 #include "proc/seccomp.h"
 #include "proc/spawn.h"
-#include "util/clock.h"
-#include "util/fs.h"
-#include "util/mem.h"
 
 #define FIRST_BYTES 4096u
 

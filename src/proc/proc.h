@@ -15,10 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "proc/cancel.h"
 #include "proc/confine.h"
 #include "proc/watch.h"
-#include "util/error.h"
 
 /**
  * Receives the bytes of a stream as they arrive.  `add` returns false when it wants no more bytes:

@@ -9,10 +9,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/mem.h"
 #include "proc/proc.h"
-#include "util/clock.h"
-#include "util/fs.h"
-#include "util/mem.h"
 
 /* Children with grace that al_proc_kill_all() waits for; more than there are jobs. */
 #define WAIT_MAX 64

@@ -4,9 +4,9 @@
 #include <poll.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "proc/reaper.h"
 #include "proc/spawn.h"
-#include "util/clock.h"
 
 struct al_running {
     struct al_spawned child; /* registered, so it must not move */

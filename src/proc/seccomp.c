@@ -25,8 +25,8 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
+#include "base/mem.h"
 #include "proc/proc.h"
-#include "util/mem.h"
 
 #if defined(__x86_64__)
 #define NATIVE_ARCH AUDIT_ARCH_X86_64

@@ -17,10 +17,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/fs.h"
+#include "base/mem.h"
 #include "proc/child.h"
 #include "proc/seccomp.h"
-#include "util/fs.h"
-#include "util/mem.h"
 
 /*
  * Installing a filter costs each child a tenth of a millisecond, most of which the kernel spends

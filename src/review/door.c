@@ -14,10 +14,10 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/fs.h"
 #include "guard/text.h"
 #include "review/door_private.h"
-#include "util/clock.h"
-#include "util/fs.h"
 
 /* The directories of the sockets, and the connections to the processes in them. */
 

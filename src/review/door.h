@@ -33,10 +33,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "guard/rules/approval.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "guard/approval.h"
 #include "review/queue.h"
-#include "util/json.h"
-#include "util/str.h"
 
 /** Processes at once; further ones have to wait until one of them ends, which a problem says. */
 #define AL_DOOR_PROCESSES_MAX 512

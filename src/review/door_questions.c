@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "guard/text.h"
 #include "review/door_private.h"
-#include "util/clock.h"
 
 /* The lines of all questions together, in bytes. */
 #define QUESTIONS_MAX_BYTES (64u << 20)

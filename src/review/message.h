@@ -31,9 +31,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "guard/rules/approval.h"
-#include "util/json.h"
-#include "util/str.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "guard/approval.h"
 
 struct al_review_entry;
 

@@ -12,8 +12,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "guard/text.h"
-#include "util/fs.h"
 
 /* Connections that wait to be accepted. */
 #define BACKLOG 32

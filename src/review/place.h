@@ -21,8 +21,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "util/error.h"
-#include "util/str.h"
+#include "base/error.h"
+#include "base/str.h"
 
 /**
  * Open the directory of the sockets.

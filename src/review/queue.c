@@ -13,10 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/lock.h"
 #include "proc/cancel.h"
 #include "review/message.h"
-#include "util/clock.h"
-#include "util/lock.h"
 
 struct al_review_queue {
     uint32_t wait_s;

@@ -22,8 +22,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "guard/rules/approval.h"
-#include "util/str.h"
+#include "base/str.h"
+#include "guard/approval.h"
 
 struct al_cancel;
 

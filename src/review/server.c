@@ -16,11 +16,11 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "base/fs.h"
+#include "base/lock.h"
+#include "base/utf8.h"
 #include "review/message.h"
 #include "review/place.h"
-#include "util/fs.h"
-#include "util/lock.h"
-#include "util/utf8.h"
 
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77 /* since Linux 6.5 */

@@ -11,9 +11,9 @@
 #ifndef AL_REVIEW_SERVER_H
 #define AL_REVIEW_SERVER_H
 
+#include "base/error.h"
+#include "base/str.h"
 #include "review/queue.h"
-#include "util/error.h"
-#include "util/str.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -5,12 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "gitops/plumbing/bare.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "base/sorted.h"
+#include "git/plumbing/bare.h"
 #include "staging/staged.h"
 #include "staging/store.h"
-#include "util/fs.h"
-#include "util/log.h"
-#include "util/sorted.h"
 
 void al_base_clear(struct al_base *base)
 {

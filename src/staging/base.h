@@ -11,10 +11,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "gitops/oid.h"
-#include "util/error.h"
-#include "util/json.h"
-#include "util/str.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "git/oid.h"
 
 struct al_run_limits;
 struct al_staged;

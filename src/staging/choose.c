@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "staging/store.h"
 
-#include "sandbox/sandbox.h"
-#include "util/sorted.h"
+#include "base/sorted.h"
+#include "staging/sandbox/sandbox.h"
 
 struct al_range al_choose_range(const struct al_choosing *from, const char *dir)
 {

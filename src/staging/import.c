@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-#include "gitops/plumbing/snapshot.h"
+#include "git/plumbing/snapshot.h"
 
 #define PIECE_BYTES ((size_t)1024 * 1024)
 

@@ -3,10 +3,10 @@
 
 #include <errno.h>
 
-#include "gitops/plumbing/bare.h"
+#include "base/fs.h"
+#include "git/plumbing/bare.h"
 #include "guard/text.h"
-#include "sandbox/sandbox.h"
-#include "util/fs.h"
+#include "staging/sandbox/sandbox.h"
 
 #define LIST_MAX_BYTES (64u << 20)
 

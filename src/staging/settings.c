@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/str.h"
+#include "base/yaml.h"
 #include "guard/arg.h"
-#include "util/str.h"
-#include "util/yaml.h"
 
 #define PULLS_MAX      64u
 #define PATH_MAX_BYTES 4096u

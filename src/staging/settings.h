@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/error.h"
 #include "staging/target.h"
-#include "util/error.h"
 
 struct al_yaml;
 

@@ -8,10 +8,10 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "base/clock.h"
+#include "base/sorted.h"
 #include "guard/text.h"
 #include "staging/store.h"
-#include "util/clock.h"
-#include "util/sorted.h"
 
 #define TRIES          3     /* while the files change */
 #define GC_TIME_MS     10000 /* the time that clearing up may take of a call */

@@ -6,11 +6,11 @@
 #ifndef AL_STAGING_STAGE_H
 #define AL_STAGING_STAGE_H
 
-#include "sandbox/sandbox.h"
+#include "base/error.h"
+#include "base/str.h"
 #include "staging/base.h"
+#include "staging/sandbox/sandbox.h"
 #include "staging/staged.h"
-#include "util/error.h"
-#include "util/str.h"
 
 struct al_run_limits;
 struct al_staging;

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/base64.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "base/utf8.h"
 #include "guard/text.h"
 #include "staging/base.h"
 #include "staging/store.h"
-#include "util/base64.h"
-#include "util/fs.h"
-#include "util/log.h"
-#include "util/utf8.h"
 
 void al_staged_clear(struct al_staged *staged)
 {

@@ -4,9 +4,9 @@
 #include <ctype.h>
 #include <stdlib.h>
 
+#include "base/utf8.h"
 #include "guard/text.h"
 #include "staging/store.h"
-#include "util/utf8.h"
 
 #define HEADER_MAX_BYTES (64u * 1024u) /* of one line; git quotes a name of 4 KiB in less */
 

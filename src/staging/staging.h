@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "util/error.h"
+#include "base/error.h"
 
 struct al_git;
 struct al_roots;

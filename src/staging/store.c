@@ -12,15 +12,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gitops/command.h"
-#include "gitops/plumbing/bare.h"
-#include "gitops/refs.h"
-#include "gitops/run.h"
+#include "base/fs.h"
+#include "base/secret.h"
+#include "git/command.h"
+#include "git/plumbing/bare.h"
+#include "git/refs.h"
+#include "git/run.h"
 #include "guard/root.h"
-#include "sandbox/sandbox.h"
+#include "staging/sandbox/sandbox.h"
 #include "staging/stage.h"
-#include "util/fs.h"
-#include "util/secret.h"
 
 #define LOCK_POLL_MS   10
 #define JSON_MAX_BYTES (64u << 20)

@@ -20,12 +20,12 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "gitops/oid.h"
-#include "gitops/plumbing/bare.h"
-#include "gitops/run.h"
+#include "base/json.h"
+#include "git/oid.h"
+#include "git/plumbing/bare.h"
+#include "git/run.h"
 #include "staging/stage.h"
 #include "staging/staging.h"
-#include "util/json.h"
 
 #define AL_REF_STAGED "refs/staged/"
 #define AL_REF_BASE   "refs/base/"

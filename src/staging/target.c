@@ -3,19 +3,19 @@
 
 #include <stdlib.h>
 
-#include "gitops/landing/landing.h"
-#include "gitops/layer.h"
-#include "gitops/reading/read_object.h"
-#include "gitops/refs.h"
-#include "gitops/repo/repo.h"
-#include "gitops/run.h"
-#include "gitops/transport/mirror.h"
+#include "git/layer.h"
+#include "git/reading/read_object.h"
+#include "git/refs.h"
+#include "git/repo/repo.h"
+#include "git/run.h"
 #include "guard/arg.h"
 #include "guard/gitdir.h"
 #include "guard/path.h"
 #include "guard/root.h"
 #include "guard/text.h"
 #include "guard/url.h"
+#include "verbs/landing/landing.h"
+#include "verbs/transport/mirror.h"
 
 /** "true" and a newline. */
 #define BARE_MAX_BYTES 16

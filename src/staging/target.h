@@ -8,7 +8,7 @@
  *               the roots
  *   local-bare  a bare repository inside the roots           al_target_open()
  *   github      user/name at the configured base URL         al_target_open_github(), as a mirror
- *                                                             (gitops/transport/mirror.h)
+ *                                                             (verbs/transport/mirror.h)
  *
  * A target's words come from an agent or from the user's worker file; nothing in them is trusted.
  */
@@ -17,9 +17,9 @@
 
 #include <stdbool.h>
 
-#include "gitops/command.h"
-#include "util/error.h"
-#include "util/str.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "git/command.h"
 
 struct al_git;
 struct al_progress;

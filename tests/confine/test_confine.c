@@ -13,10 +13,10 @@
 #include <sys/un.h>
 #include <termios.h>
 
+#include "base/fs.h"
+#include "base/str.h"
 #include "tests/lib/tmpdir.h"
 #include "tests/unit/proc/lib.h"
-#include "util/fs.h"
-#include "util/str.h"
 
 #define NUMBER_(x) #x
 #define NUMBER(x)  NUMBER_(x)

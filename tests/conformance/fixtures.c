@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/call.h"
-#include "tool/registry.h"
-#include "util/json.h"
-#include "util/progress.h"
+#include "base/json.h"
+#include "base/progress.h"
+#include "call/call.h"
+#include "call/registry.h"
 
 /** Longer than AL_PROGRESS_STEP_MS: a report that comes sooner replaces the one before. */
 #define STEP_MS 300

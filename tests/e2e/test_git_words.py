@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""git's English, which src/gitops/failure.c reads where git has nothing else to read."""
+"""git's English, which src/git/failure.c reads where git has nothing else to read."""
 import pathlib
 import re
 
 import harness
 
-SOURCE = pathlib.Path(__file__).resolve().parents[2] / "src/gitops/failure.c"
+SOURCE = pathlib.Path(__file__).resolve().parents[2] / "src/git/failure.c"
 # Words of a git that is older or newer than others, and of states that a test cannot make at will.
 SOME_GITS = {"No branch named '", "no branch named '", "error: branch '", "error: refname refs/heads/",
              "unable to resolve revision: ", "does not exist in '", "no such path",

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "util/utf8.h"
+#include "base/utf8.h"
 
 _Noreturn void fuzz_broken(const char *promise, const char *file, int line)
 {

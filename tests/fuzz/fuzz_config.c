@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/* config/config.h: a configuration file is read completely and within its limits, or it is refused
- * with one line that names the file, and nothing changes. */
-#include "config/config.h"
+/* cli/config/config.h: a configuration file is read completely and within its limits, or it is
+ * refused with one line that names the file, and nothing changes. */
+#include "cli/config/config.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "guard/env.h"
 #include "tests/fuzz/fuzz.h"
-#include "util/fs.h"
 
 static void add_list(struct al_str *out, const struct al_strv *list)
 {

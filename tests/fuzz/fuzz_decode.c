@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * tool/tool.h: the arguments of every tool.  The first byte selects the tool, the rest is the JSON.
+ * call/tool.h: the arguments of every tool.  The first byte selects the tool, the rest is the JSON.
  * Decoded arguments conform to the published schema; a refusal has a message that is safe to show.
  */
+#include "call/tool.h"
 #include "guard/text.h"
 #include "tests/fuzz/fuzz.h"
-#include "tool/tool.h"
-#include "toolsets/toolsets.h"
+#include "tools/toolsets.h"
 
 static const struct al_tool_defaults defaults = { .timeout_ms = 30000, .max_bytes = 200000 };
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* http/origin.h, http/bearer.h and config/tokens.h: without configured names nothing but the
- * server's own is accepted; a token has no white space; no token of a file is in a message. */
+/* serve/http/origin.h, http/bearer.h and cli/config/tokens.h: without configured names nothing but
+ * the server's own is accepted; a token has no white space; no token of a file is in a message. */
 #include <string.h>
 #include <strings.h>
 
-#include "config/tokens.h"
-#include "http/origin.h"
-#include "http/server.h"
+#include "cli/config/tokens.h"
+#include "serve/http/origin.h"
+#include "serve/http/server.h"
 #include "tests/fuzz/fuzz.h"
 
 static const struct al_http_place place = { .address = "127.0.0.1", .port = 7420 };

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/plumbing/index_scan.h: any index is read to its end or refused, the same by each reader.
+/* git/plumbing/index_scan.h: any index is read to its end or refused, the same by each reader.
  */
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "gitops/plumbing/index_scan.h"
+#include "base/fs.h"
+#include "base/mem.h"
+#include "git/plumbing/index_scan.h"
 #include "tests/fuzz/fuzz.h"
-#include "util/fs.h"
-#include "util/mem.h"
 
 struct seen {
     struct al_str names;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * wire/reader.h, wire/jsonrpc.h, wire/raw_json.h: the first byte decides in which pieces the rest
+ * base/reader.h, base/jsonrpc.h, wire/raw_json.h: the first byte decides in which pieces the rest
  * arrives.  Lines do not depend on the pieces, each answer is one line of JSON, and raw_json.h
  * finds the same values as the parsed tree.
  */
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/fs.h"
+#include "base/jsonrpc.h"
+#include "base/reader.h"
+#include "base/utf8.h"
 #include "tests/fuzz/fuzz.h"
-#include "util/fs.h"
-#include "util/utf8.h"
-#include "wire/jsonrpc.h"
-#include "wire/reader.h"
 
 static bool is_blank(const char *line, size_t len)
 {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * gitops/plumbing/cat_file.h, changes.h, conflict.h, describe.h, pr.h, rebase.h: what git lists
+ * git/plumbing/cat_file.h, changes.h, conflict.h, describe.h, pr.h, rebase.h: what git lists
  * about objects and changes means the same however it arrives, and files with conflicts, notes of a
  * rebase, what a model writes and templates give nothing but what they promise.
  */
 #include <stdlib.h>
 
-#include "gitops/message/commit_message.h"
-#include "gitops/message/pull_request.h"
-#include "gitops/plumbing/cat_file.h"
-#include "gitops/plumbing/diff_raw.h"
-#include "gitops/sequencer/conflict_hunks.h"
-#include "gitops/sequencer/rebase_continue.h"
+#include "git/plumbing/cat_file.h"
+#include "git/plumbing/diff_raw.h"
 #include "tests/fuzz/fuzz.h"
+#include "verbs/message/commit_message.h"
+#include "verbs/message/pull_request.h"
+#include "verbs/sequencer/conflict_hunks.h"
+#include "verbs/sequencer/rebase_continue.h"
 
 enum { OBJECTS, CHANGES, MARKERS, NOTES, MESSAGE, TEMPLATE, TARGETS };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/inmemory/inmemory.h: what is taken for the output of git merge-tree has paths that
+/* verbs/inmemory/inmemory.h: what is taken for the output of git merge-tree has paths that
  * come once, and sides that are whole. */
 #include <stdlib.h>
 
-#include "gitops/inmemory/inmemory.h"
 #include "tests/fuzz/fuzz.h"
+#include "verbs/inmemory/inmemory.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -3,7 +3,7 @@
  * bytes go to another patch, and no name is a path. */
 #include <stdlib.h>
 
-#include "gitops/diff/patch_files.h"
+#include "git/diff/patch_files.h"
 #include "tests/fuzz/fuzz.h"
 
 /* One byte stands for a longer text that a fuzzer would take long to find. */

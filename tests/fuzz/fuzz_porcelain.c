@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/run.h, config_list.h, hunks.h: output of git means the same however it
+/* git/run.h, config_list.h, hunks.h: output of git means the same however it
  * arrives, and no field grows without bound. */
-#include "gitops/diff/hunks.h"
-#include "gitops/run.h"
-#include "gitops/vet/config_list.h"
+#include "git/diff/hunks.h"
+#include "git/run.h"
+#include "git/vet/config_list.h"
 #include "tests/fuzz/fuzz.h"
 
 #define FIELD_MAX_BYTES (64u * 1024u)

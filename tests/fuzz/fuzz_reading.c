@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/reading, gitops/hunks, gitops/sequencer/conflict_hunks.h: what git prints means the same
+/* gitops/reading, gitops/hunks, verbs/sequencer/conflict_hunks.h: what git prints means the same
  * however it arrives, and what is found in a text lies inside of it. */
 #include <stdlib.h>
 
-#include "gitops/hunks/hunk_list.h"
-#include "gitops/reading/change_reader.h"
-#include "gitops/reading/grep.h"
-#include "gitops/reading/read_blame.h"
-#include "gitops/reading/read_log.h"
-#include "gitops/sequencer/conflict_hunks.h"
+#include "git/hunks/hunk_list.h"
+#include "git/reading/change_reader.h"
+#include "git/reading/grep.h"
+#include "git/reading/read_blame.h"
+#include "git/reading/read_log.h"
 #include "tests/fuzz/fuzz.h"
+#include "verbs/sequencer/conflict_hunks.h"
 
 /* What a reader passes on, in one string, and how much of it is wanted. */
 struct seen {

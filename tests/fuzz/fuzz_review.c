@@ -5,9 +5,9 @@
 
 #include <sys/socket.h>
 
+#include "base/json.h"
 #include "review/message.h"
 #include "tests/fuzz/fuzz.h"
-#include "util/json.h"
 
 /* Take what the peer is sent; each complete line is an object.  False: there is nothing. */
 static bool drain(int fd, struct al_str *pending)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* sandbox/sandbox.h: an accepted path leads nowhere but below the sandbox, and the sandbox takes
- * what the path check takes.  Up to the first newline the input is a path; the rest is a pattern.
+/* staging/sandbox/sandbox.h: an accepted path leads nowhere but below the sandbox, and the sandbox
+ * takes what the path check takes.  Up to the first newline the input is a path; the rest is a
+ * pattern.
  */
 #include <limits.h>
 #include <stdlib.h>
 
 #include "guard/gitdir.h"
-#include "sandbox/sandbox.h"
+#include "staging/sandbox/sandbox.h"
 #include "tests/fuzz/fuzz.h"
 
 static void require_components(const char *path)

@@ -7,8 +7,8 @@
 
 #include "fuzz.h"
 #include "guard/glob.h"
-#include "toolsets/shell/parse.h"
-#include "toolsets/shell/rules.h"
+#include "tools/shell/parse.h"
+#include "tools/shell/rules.h"
 
 static void quote_stage(const struct al_shell_stage *stage, struct al_str *out)
 {

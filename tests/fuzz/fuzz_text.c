@@ -3,8 +3,8 @@
  */
 #include "guard/text.h"
 
+#include "base/utf8.h"
 #include "tests/fuzz/fuzz.h"
-#include "util/utf8.h"
 
 /* The longest thing one character becomes: "<U+E0001>". */
 #define CHARACTER_MAX_BYTES 9

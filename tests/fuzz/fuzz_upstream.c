@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * upstream/messages.c, upstream/tools.c: the first byte decides about the era and whether the rest
- * is a list of tools, or lines of a server while two calls and a request of the link's own wait.
- * Whatever comes, a call has at most one end, and what is offered is in order.
+ * serve/upstream/messages.c, serve/upstream/tools.c: the first byte decides about the era and
+ * whether the rest is a list of tools, or lines of a server while two calls and a request of the
+ * link's own wait. Whatever comes, a call has at most one end, and what is offered is in order.
  */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/jsonrpc.h"
+#include "serve/upstream/private.h"
 #include "tests/fuzz/fuzz.h"
-#include "upstream/private.h"
-#include "wire/jsonrpc.h"
 
 static void check_tool(const struct al_upstream_tool *tool)
 {

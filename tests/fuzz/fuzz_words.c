@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "guard/arg.h"
 #include "guard/gitdir.h"
 #include "guard/path.h"
@@ -15,7 +16,6 @@
 #include "guard/root.h"
 #include "history/journal_private.h"
 #include "tests/fuzz/fuzz.h"
-#include "util/fs.h"
 
 static void require_refusal(int r, const struct al_error *err)
 {

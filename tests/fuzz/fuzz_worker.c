@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/* config/worker.h, staging/settings.h: a worker file is read within its limits and loosens nothing,
- * or it is refused with one line that names the file. */
-#include "config/worker.h"
+/* cli/config/worker.h, staging/settings.h: a worker file is read within its limits and loosens
+ * nothing, or it is refused with one line that names the file. */
+#include "cli/config/worker.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "guard/arg.h"
 #include "staging/settings.h"
 #include "tests/fuzz/fuzz.h"
-#include "util/fs.h"
 
 #define STAMP "20260102_030405"
 

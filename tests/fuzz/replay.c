@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/fs.h"
 #include "tests/fuzz/fuzz.h"
-#include "util/fs.h"
 
 #define FILE_MAX_BYTES (1u << 20)
 

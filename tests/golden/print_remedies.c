@@ -2,8 +2,8 @@
 /* Prints the remedy of every kind of failure in every toolset; golden.py compares. */
 #include <stdio.h>
 
-#include "tool/call.h"
-#include "toolsets/toolsets.h"
+#include "call/call.h"
+#include "tools/toolsets.h"
 
 static const char *const subjects[AL_SUBJECT_COUNT] = {
     [AL_SUBJECT_NONE] = "-",

@@ -2,7 +2,7 @@
 /* Prints every tool of every toolset as a client sees it; golden.py compares. */
 #include <stdio.h>
 
-#include "toolsets/toolsets.h"
+#include "tools/toolsets.h"
 
 static json_t *seen(const struct al_toolset *toolset, const struct al_tool *tool)
 {

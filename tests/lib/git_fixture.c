@@ -7,8 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/str.h"
 #include "tests/lib/assert.h"
-#include "util/str.h"
 
 extern char **environ;
 

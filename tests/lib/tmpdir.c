@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "tests/lib/assert.h"
-#include "util/fs.h"
 
 struct tmpdir *tmpdir_new(void)
 {

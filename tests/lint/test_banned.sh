@@ -9,7 +9,7 @@ base() {
 }
 begin
 
-put src/util/a.c <<'EOT'
+put src/base/a.c <<'EOT'
 /* strcpy(a, b) in a comment */
 // and gets(line) too
 static const char *const text = "system(\"id\")";
@@ -43,21 +43,21 @@ accepts 'the child that becomes another program'
 
 for name in strcpy strcat sprintf vsprintf strtok gets system popen localtime gmtime asctime ctime \
     strncpy setenv getenv printf puts exit strtol realpath; do
-    put src/gitops/a.c <<EOT
+    put src/git/a.c <<EOT
 void f(void)
 {
     $name ("x");
 }
 EOT
-    refuses "$name in a library" "src/gitops/a.c:3: $name() is banned"
+    refuses "$name in a library" "src/git/a.c:3: $name() is banned"
 done
 
-put src/toolsets/git/a.c <<'EOT'
+put src/tools/git/a.c <<'EOT'
 /* a comment
  * of two lines */
 int f(void) { return execv(0, 0); }
 EOT
-refuses 'a process that proc does not know of' 'src/toolsets/git/a.c:3: execv()'
+refuses 'a process that proc does not know of' 'src/tools/git/a.c:3: execv()'
 
 put src/cli/a.c <<'EOT'
 int f(void) { return system("id"); }

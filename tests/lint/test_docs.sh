@@ -4,22 +4,22 @@
 checker=tools/check-docs.sh
 
 base() {
-    mkdir -p "$sample/src/util" "$sample/docs"
-    touch "$sample/src/util/str.c" "$sample/README.md"
+    mkdir -p "$sample/src/base" "$sample/docs"
+    touch "$sample/src/base/str.c" "$sample/README.md"
 }
 begin
 
 put docs/a.md <<'EOT'
-`src/util/str.c`, `src/util/`, `src/<folder>/x.c`, [the page](../README.md#top), <https://example.com/x>,
+`src/base/str.c`, `src/base/`, `src/<folder>/x.c`, [the page](../README.md#top), <https://example.com/x>,
 [elsewhere](https://example.com), `make test`
 EOT
 accepts 'paths that are there, placeholders, links elsewhere'
 
 put docs/a.md <<'EOT'
 see
-`src/util/gone.c`
+`src/base/gone.c`
 EOT
-refuses 'a path that is not there' 'docs/a.md:2: there is no src/util/gone.c'
+refuses 'a path that is not there' 'docs/a.md:2: there is no src/base/gone.c'
 
 put docs/a.md <<'EOT'
 [the page](gone.md)

@@ -7,13 +7,13 @@ header() { # the declarations come on standard input
     {
         echo '// SPDX-License-Identifier: Apache-2.0'
         echo '/* What it is for. */'
-        echo '#ifndef AL_UTIL_A_H'
-        echo '#define AL_UTIL_A_H'
+        echo '#ifndef AL_BASE_A_H'
+        echo '#define AL_BASE_A_H'
         echo
         cat
         echo
         echo '#endif'
-    } | put src/util/a.h
+    } | put src/base/a.h
 }
 
 header <<'EOT'
@@ -40,7 +40,7 @@ accepts 'documented declarations, groups, life cycle words'
 header <<'EOT'
 int al_a_get(void);
 EOT
-refuses 'a function without a doc comment' 'src/util/a.h:6: no doc comment: int al_a_get'
+refuses 'a function without a doc comment' 'src/base/a.h:6: no doc comment: int al_a_get'
 
 header <<'EOT'
 /* Not a doc comment. */
@@ -48,20 +48,20 @@ struct al_a {
     int value;
 };
 EOT
-refuses 'a struct without a doc comment' 'src/util/a.h:7: no doc comment: struct al_a {'
+refuses 'a struct without a doc comment' 'src/base/a.h:7: no doc comment: struct al_a {'
 
 header <<'EOT'
 /** What it does. */
 size_t al_a_get(void);
 EOT
-refuses 'a header that needs another one before it' 'src/util/a.h: does not compile alone'
+refuses 'a header that needs another one before it' 'src/base/a.h: does not compile alone'
 
 printf '// SPDX-License-Identifier: Apache-2.0\n/* x */\n#ifndef AL_B_H\n#define AL_B_H\n#endif\n' |
-    put src/util/a.h
-refuses 'a guard of another name' 'the guard is not AL_UTIL_A_H'
+    put src/base/a.h
+refuses 'a guard of another name' 'the guard is not AL_BASE_A_H'
 
-printf '// SPDX-License-Identifier: Apache-2.0\n#ifndef AL_UTIL_A_H\n#define AL_UTIL_A_H\n#endif\n' |
-    put src/util/a.h
+printf '// SPDX-License-Identifier: Apache-2.0\n#ifndef AL_BASE_A_H\n#define AL_BASE_A_H\n#endif\n' |
+    put src/base/a.h
 refuses 'a header that does not say what it is for' 'does not open with what it is for'
 
 header <<'EOT'

@@ -6,8 +6,8 @@ checker=tools/check-rooms.sh
 base() {
     put tools/rooms.txt <<'EOT'
 # room, budget, ceiling, folders
-low   2 3 util
-high  3 4 tool util/inner
+low   2 3 base
+high  3 4 call base/inner
 EOT
 }
 begin
@@ -16,18 +16,18 @@ lines() {
     awk -v n="$1" 'BEGIN { for (i = 0; i < n; i++) print "int a;" }'
 }
 
-lines 3 | put src/util/a.c
+lines 3 | put src/base/a.c
 accepts 'a room that reaches its ceiling'
-lines 4 | put src/util/a.c
+lines 4 | put src/base/a.c
 refuses 'a room that is over its ceiling' 'over its ceiling'
-lines 2 | put src/util/a.c
-lines 2 | put src/util/a.h
+lines 2 | put src/base/a.c
+lines 2 | put src/base/a.h
 refuses 'what several files have together' 'over its ceiling'
-lines 4 | put src/util/inner/a.c
+lines 4 | put src/base/inner/a.c
 accepts 'an inner folder that belongs to another room'
-lines 4 | put src/util/other/a.c
+lines 4 | put src/base/other/a.c
 refuses 'an inner folder that belongs to its room' 'over its ceiling'
-put src/util/a.c <<'EOT'
+put src/base/a.c <<'EOT'
 // one
 /* two
    "three" */ /* four */
@@ -39,7 +39,7 @@ int a; /* five
 char b = '"';
 EOT
 accepts 'comments and blank lines, which do not count'
-put src/util/a.c <<'EOT'
+put src/base/a.c <<'EOT'
 char *a = "/*";
 int b;
 char c = '"'; /* " */

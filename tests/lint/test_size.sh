@@ -13,20 +13,20 @@ function_of() {
     echo '}'
 }
 
-lines 1000 | put src/util/a.c
+lines 1000 | put src/base/a.c
 accepts 'a file of 1,000 lines'
-lines 1001 | put src/util/a.c
-refuses 'a file of 1,001 lines' 'src/util/a.c:1001: the file is longer'
+lines 1001 | put src/base/a.c
+refuses 'a file of 1,001 lines' 'src/base/a.c:1001: the file is longer'
 lines 1001 | put tools/a.py
 refuses 'a script of 1,001 lines' 'tools/a.py:1001'
-function_of 60 | put src/util/a.c
+function_of 60 | put src/base/a.c
 accepts 'a function of 60 lines'
-function_of 61 | put src/util/a.c
-refuses 'a function of 61 lines' 'src/util/a.c:2: the function has 61 lines'
+function_of 61 | put src/base/a.c
+refuses 'a function of 61 lines' 'src/base/a.c:2: the function has 61 lines'
 {
     echo 'static const int table[] = {'
     lines 100
     echo '};'
-} | put src/util/a.c
+} | put src/base/a.c
 accepts 'a table of 100 lines'
 finish

@@ -11,8 +11,8 @@ printf '#!/bin/sh\n# SPDX-License-Identifier: Apache-2.0\n' | put tools/a.sh
 say 'To do: nothing.  mktemp /tmp/XXXXXX, ~/.config, /usr/local/bin, /workspace/a, https://example.com'
 accepts 'a licensed script and plain words'
 
-printf 'int a;\n' | put src/util/a.c
-refuses 'a source without its licence' 'src/util/a.c: no SPDX'
+printf 'int a;\n' | put src/base/a.c
+refuses 'a source without its licence' 'src/base/a.c: no SPDX'
 
 for word in 'TO''DO' 'FIX''ME' 'XX''X'; do
     say "$word: later"

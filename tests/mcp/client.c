@@ -7,8 +7,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "tests/lib/assert.h"
-#include "util/fs.h"
 
 /* Long enough for the slowest machine; a test that gets here has failed. */
 #define GIVE_UP_MS 540000

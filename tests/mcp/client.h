@@ -6,10 +6,10 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "gitops/repo/remotes.h"
-#include "mcp/server.h"
-#include "util/json.h"
-#include "util/str.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "git/repo/remotes.h"
+#include "serve/mcp/server.h"
 
 struct client {
     struct al_mcp_options options;

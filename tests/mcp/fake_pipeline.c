@@ -7,9 +7,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "call/call.h"
 #include "proc/cancel.h"
 #include "tests/lib/assert.h"
-#include "tool/call.h"
 
 /* Long enough for the slowest machine; a test that gets here has failed. */
 #define GIVE_UP_S 540

@@ -4,7 +4,7 @@
 #include <regex.h>
 #include <stdlib.h>
 
-#include "tool/call.h"
+#include "call/call.h"
 
 #define TOOL_ABOUT_MAX_BYTES  400
 #define PARAM_ABOUT_MAX_BYTES 160

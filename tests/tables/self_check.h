@@ -3,7 +3,7 @@
 #ifndef TESTS_TABLES_SELF_CHECK_H
 #define TESTS_TABLES_SELF_CHECK_H
 
-#include "tool/tool.h"
+#include "call/tool.h"
 
 /** The first fault in a tool's tables; NULL when there is none.  Caller frees. */
 char *al_tool_self_check(const struct al_tool *tool);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Every registered tool of every toolset keeps the rules of the tables (self_check.c). */
-#include "toolsets/toolsets.h"
+#include "tools/toolsets.h"
 
 #include "tests/lib/assert.h"
 #include "tests/tables/self_check.h"

@@ -14,6 +14,11 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/fs.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "cli/history/query.h"
@@ -24,11 +29,6 @@
 #include "cli/table.h"
 #include "cli/tty.h"
 #include "history/journal.h"
-#include "util/fs.h"
-#include "util/json.h"
-#include "util/log.h"
-#include "util/mem.h"
-#include "util/str.h"
 
 /* Shows the new lines.  Returns 0, or -errno to stop. */
 typedef int al_follow_fn(void *payload);

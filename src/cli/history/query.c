@@ -7,13 +7,13 @@
 #include <strings.h>
 #include <time.h>
 
+#include "base/log.h"
+#include "base/nearest.h"
 #include "cli/cli.h"
 #include "guard/text.h"
 #include "history/journal.h"
-#include "toolsets/toolsets.h"
-#include "toolsets/upstream/names.h"
-#include "util/log.h"
-#include "util/nearest.h"
+#include "tools/toolsets.h"
+#include "tools/upstream/names.h"
 
 static bool when_parse(const char *text, char ret_time[AL_WHEN_TEXT]);
 

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "util/json.h"
+#include "base/json.h"
 
 /** Size of a buffer for a time in the journal's form, 2026-01-02T03:04:05.678Z. */
 #define AL_WHEN_TEXT 32

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fs.h"
+#include "base/log.h"
 #include "cli/cli.h"
 #include "cli/environment.h"
 #include "cli/help.h"
@@ -18,17 +20,15 @@
 #include "cli/print.h"
 #include "cli/setup.h"
 #include "cli/signals.h"
-#include "gitops/command.h"
-#include "gitops/locate.h"
-#include "gitops/location.h"
-#include "gitops/repo/repo.h"
+#include "git/command.h"
+#include "git/locate.h"
+#include "git/location.h"
+#include "git/repo/repo.h"
 #include "guard/root.h"
 #include "guard/text.h"
 #include "history/checkpoint.h"
 #include "history/rollback.h"
 #include "proc/cancel.h"
-#include "util/fs.h"
-#include "util/log.h"
 
 /* A session and the repository of the current directory.  Initialise with AL_UNDO_INIT;
  * undo_close() follows in every case. */

@@ -8,7 +8,7 @@
 #include "cli/options.h"
 #include "cli/print.h"
 #include "cli/setup.h"
-#include "gitops/command.h"
+#include "git/command.h"
 #include "guard/text.h"
 #include "review/door.h"
 #include "staging/staged.h"

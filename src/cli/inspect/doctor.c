@@ -12,21 +12,21 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/fs.h"
+#include "call/mounts.h"
 #include "cli/cli.h"
+#include "cli/config/tokens.h"
 #include "cli/environment.h"
 #include "cli/help.h"
 #include "cli/print.h"
-#include "cli/serve/warn.h"
 #include "cli/tty.h"
-#include "config/tokens.h"
-#include "gitops/repo/git.h"
-#include "gitops/version.h"
+#include "git/repo/git.h"
+#include "git/version.h"
 #include "guard/program.h"
 #include "guard/text.h"
 #include "history/journal.h"
 #include "proc/proc.h"
-#include "tool/mounts.h"
-#include "util/fs.h"
+#include "serve/command/warn.h"
 
 /* The finding of airlock doctor about rules that protect nothing in this session, since the tool
  * that they are about is of a toolset that was not chosen. */

@@ -5,9 +5,9 @@
 
 #include <stdbool.h>
 
+#include "base/json.h"
 #include "cli/options.h"
 #include "cli/setup.h"
-#include "util/json.h"
 
 /** The severity of a finding.  AL_MISSING: calls would fail. */
 enum al_level { AL_FINE, AL_WARNING, AL_MISSING };

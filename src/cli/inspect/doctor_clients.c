@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "cli/environment.h"
 #include "cli/inspect/doctor.h"
 #include "cli/install/clients.h"
@@ -19,8 +20,7 @@
 #include "guard/program.h"
 #include "guard/text.h"
 #include "proc/proc.h"
-#include "toolsets/upstream/upstream.h"
-#include "util/fs.h"
+#include "tools/upstream/upstream.h"
 
 #define START_MS 10000u
 

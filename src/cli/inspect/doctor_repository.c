@@ -6,21 +6,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "cli/inspect/doctor.h"
 #include "cli/options.h"
 #include "cli/setup.h"
-#include "gitops/command.h"
-#include "gitops/git_lock.h"
-#include "gitops/locate.h"
-#include "gitops/location.h"
-#include "gitops/plumbing/partial_clone.h"
-#include "gitops/plumbing/skipped.h"
-#include "gitops/repo/git.h"
-#include "gitops/repo/repo.h"
-#include "gitops/vet/vet.h"
+#include "git/command.h"
+#include "git/git_lock.h"
+#include "git/locate.h"
+#include "git/location.h"
+#include "git/plumbing/partial_clone.h"
+#include "git/plumbing/skipped.h"
+#include "git/repo/git.h"
+#include "git/repo/repo.h"
+#include "git/vet/vet.h"
 #include "guard/root.h"
 #include "guard/text.h"
-#include "util/fs.h"
 
 #define TIME_LIMIT_MS     10000u
 #define GITFILE_MAX_BYTES 4096u

@@ -2,6 +2,7 @@
 /* airlock policy explain: which rule decides a call, and why. */
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "cli/options.h"
@@ -11,7 +12,6 @@
 #include "cli/signals.h"
 #include "guard/text.h"
 #include "proc/cancel.h"
-#include "util/fs.h"
 
 #define LISTED_MAX 8
 

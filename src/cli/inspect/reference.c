@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/config/config.h"
+#include "cli/config/keys.h"
 #include "cli/print.h"
-#include "config/config.h"
-#include "config/keys.h"
-#include "toolsets/toolsets.h"
+#include "tools/toolsets.h"
 
 static void add_tools(const struct al_config *config, struct al_str *text)
 {

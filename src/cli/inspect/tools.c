@@ -3,6 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/log.h"
+#include "base/utf8.h"
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "cli/options.h"
@@ -10,9 +12,7 @@
 #include "cli/setup.h"
 #include "cli/tty.h"
 #include "guard/text.h"
-#include "toolsets/upstream/upstream.h"
-#include "util/log.h"
-#include "util/utf8.h"
+#include "tools/upstream/upstream.h"
 
 static json_t *tool_object(const struct al_listed_tool *listed, const struct al_setup *setup)
 {

@@ -3,14 +3,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "cli/options.h"
 #include "cli/setup.h"
-#include "gitops/version.h"
+#include "git/version.h"
 #include "guard/text.h"
 #include "proc/proc.h"
-#include "util/log.h"
 
 int al_cmd_version(int argc, char **argv)
 {

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "util/nearest.h"
+#include "base/nearest.h"
 
 static json_t *list_of(const struct al_strv *strings, size_t first)
 {

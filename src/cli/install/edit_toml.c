@@ -7,8 +7,8 @@
  */
 #include <string.h>
 
+#include "cli/config/toml.h"
 #include "cli/install/settings.h"
-#include "config/toml.h"
 
 /* What a walk over the text looks for, and finds. */
 struct search {

@@ -9,6 +9,14 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/base64.h"
+#include "base/error.h"
+#include "base/fs.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "call/registry.h"
+#include "call/tool.h"
 #include "cli/cli.h"
 #include "cli/environment.h"
 #include "cli/help.h"
@@ -17,18 +25,10 @@
 #include "cli/options.h"
 #include "cli/print.h"
 #include "cli/setup.h"
-#include "gitops/plumbing/batch.h"
-#include "gitops/repo/repo.h"
+#include "git/plumbing/batch.h"
+#include "git/repo/repo.h"
 #include "guard/text.h"
-#include "tool/registry.h"
-#include "tool/tool.h"
-#include "toolsets/commands/words.h"
-#include "util/base64.h"
-#include "util/error.h"
-#include "util/fs.h"
-#include "util/json.h"
-#include "util/log.h"
-#include "util/str.h"
+#include "tools/commands/words.h"
 
 /* What an installation changed in a file, so that it can be taken back. */
 struct record {

@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fs.h"
+#include "base/utf8.h"
 #include "cli/environment.h"
-#include "util/fs.h"
-#include "util/utf8.h"
 
 /* Larger files are not settings. */
 #define MAX_BYTES (16u * 1024u * 1024u)

@@ -12,9 +12,9 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "util/error.h"
-#include "util/json.h"
-#include "util/str.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/str.h"
 
 struct al_settings_file {
     char *path;      /**< absolute, as the client has it */

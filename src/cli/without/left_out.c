@@ -10,9 +10,9 @@
 #include "cli/print.h"
 
 #ifdef AL_WITHOUT_HTTP
-#include "cli/review/web/web.h"
-#include "cli/serve/http.h"
-#include "http/server.h"
+#include "review/web/web.h"
+#include "serve/command/http.h"
+#include "serve/http/server.h"
 
 #define NO_HTTP "this airlock was built without libmicrohttpd and has no HTTP server"
 
@@ -47,7 +47,7 @@ int al_http_tls_check(const struct al_http_tls *tls, struct al_error *err)
 #endif
 
 #ifdef AL_WITHOUT_SCREEN
-#include "cli/review/screen/screen.h"
+#include "review/screen/screen.h"
 
 bool al_terminal_is_able(void)
 {
@@ -63,7 +63,7 @@ int al_review_screen(const struct al_setup *setup, const struct al_strv *dirs, s
 #endif
 
 #ifdef AL_WITHOUT_WORKERS
-#include "util/yaml.h"
+#include "base/yaml.h"
 
 int al_yaml_read(const char *file, unsigned first_line, const char *text, size_t len,
                  struct al_yaml *ret_yaml, struct al_error *err)
@@ -77,7 +77,7 @@ int al_yaml_read(const char *file, unsigned first_line, const char *text, size_t
 #endif
 
 #ifdef AL_LINKED
-#include "cli/review/screen/library.h"
+#include "review/screen/library.h"
 
 #define FUNCTION(name) .name = name,
 

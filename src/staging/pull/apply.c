@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdlib.h>
 
+#include "base/log.h"
+#include "base/sorted.h"
 #include "staging/pull/private.h"
 #include "staging/store.h"
-#include "util/log.h"
-#include "util/sorted.h"
 
 #define RECOVERY_MS     60000 /* for what a killed process left */
 #define TAKE_BACK_TRIES 3

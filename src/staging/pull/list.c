@@ -4,17 +4,17 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "gitops/plumbing/partial_clone.h"
-#include "gitops/plumbing/revision.h"
-#include "gitops/preview/verify_objects.h"
-#include "gitops/repo/repo.h"
-#include "gitops/run.h"
-#include "gitops/vet/vet.h"
+#include "base/sorted.h"
+#include "git/plumbing/partial_clone.h"
+#include "git/plumbing/revision.h"
+#include "git/repo/repo.h"
+#include "git/run.h"
+#include "git/vet/vet.h"
 #include "guard/text.h"
 #include "staging/base.h"
 #include "staging/store.h"
 #include "staging/target.h"
-#include "util/sorted.h"
+#include "verbs/preview/verify_objects.h"
 
 /* How a pointer of git-lfs(1) begins, and what its size is below (git-lfs-spec, "The Pointer"). */
 #define LFS_MARK       "version https://git-lfs.github.com/spec/"

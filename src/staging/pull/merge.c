@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "gitops/plumbing/bare.h"
+#include "base/fs.h"
+#include "git/plumbing/bare.h"
 #include "guard/text.h"
 #include "staging/store.h"
-#include "util/fs.h"
 
 /* git takes a file for binary when a NUL is among the first bytes. */
 #define BINARY_LOOK_BYTES 8000u

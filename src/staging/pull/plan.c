@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "base/sorted.h"
 #include "staging/store.h"
-#include "util/sorted.h"
 
 void al_pull_plan_clear(struct al_pull_plan *plan)
 {

@@ -3,10 +3,10 @@
 #ifndef AL_STAGING_PULL_PRIVATE_H
 #define AL_STAGING_PULL_PRIVATE_H
 
-#include "gitops/command.h"
-#include "sandbox/sandbox.h"
+#include "git/command.h"
 #include "staging/base.h"
 #include "staging/pull/pull.h"
+#include "staging/sandbox/sandbox.h"
 
 /* --- The files of the commit that is pulled from --- */
 

@@ -7,8 +7,8 @@
 
 #include <stdlib.h>
 
-#include "gitops/repo/repo.h"
-#include "gitops/vet/vet.h"
+#include "git/repo/repo.h"
+#include "git/vet/vet.h"
 #include "guard/text.h"
 #include "staging/base.h"
 #include "staging/pull/private.h"

@@ -5,9 +5,9 @@
 
 #include <stdbool.h>
 
-#include "gitops/command.h"
-#include "util/error.h"
-#include "util/str.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "git/command.h"
 
 struct al_repo;
 struct al_staging;

@@ -9,16 +9,16 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#include "gitops/command.h"
-#include "gitops/follow/follow.h"
-#include "gitops/refs.h"
-#include "gitops/run.h"
-#include "gitops/sequencer/operation_state.h"
+#include "base/fs.h"
+#include "git/command.h"
+#include "git/refs.h"
+#include "git/run.h"
 #include "guard/gitdir.h"
 #include "guard/path.h"
 #include "guard/text.h"
 #include "staging/push/private.h"
-#include "util/fs.h"
+#include "verbs/follow/follow.h"
+#include "verbs/sequencer/operation_state.h"
 
 int al_push_read_records(const struct al_push *push, struct al_git_command *command,
                          struct al_nul_records *records, struct al_run_limits *budget,

@@ -16,15 +16,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gitops/command.h"
-#include "gitops/plumbing/bare_run.h"
-#include "gitops/plumbing/revision.h"
-#include "gitops/run.h"
+#include "base/fs.h"
+#include "git/command.h"
+#include "git/plumbing/bare_run.h"
+#include "git/plumbing/revision.h"
+#include "git/run.h"
 #include "staging/base.h"
 #include "staging/push/private.h"
 #include "staging/store.h"
 #include "staging/target.h"
-#include "util/fs.h"
 
 /* How a pointer of git-lfs begins. */
 #define LFS_MARK "version https://git-lfs.github.com/spec/"

@@ -9,13 +9,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "gitops/preview/diff_excerpt.h"
-#include "gitops/preview/verify_objects.h"
-#include "gitops/run.h"
-#include "gitops/vet/vet.h"
+#include "git/run.h"
+#include "git/vet/vet.h"
 #include "guard/text.h"
 #include "staging/push/private.h"
 #include "staging/staged.h"
+#include "verbs/preview/diff_excerpt.h"
+#include "verbs/preview/verify_objects.h"
 
 #define TYPE_MASK    0170000u
 #define TYPE_LINK    0120000u

@@ -3,12 +3,12 @@
 #ifndef AL_STAGING_PUSH_PRIVATE_H
 #define AL_STAGING_PUSH_PRIVATE_H
 
-#include "gitops/landing/landing.h"
-#include "gitops/plumbing/bare.h"
-#include "gitops/repo/repo.h"
-#include "gitops/run.h"
+#include "git/plumbing/bare.h"
+#include "git/repo/repo.h"
+#include "git/run.h"
 #include "staging/push/push.h"
 #include "staging/staging.h"
+#include "verbs/landing/landing.h"
 
 /** The staged file of this path; SIZE_MAX: there is none. */
 size_t al_push_find_file(const struct al_push *push, const char *path);

@@ -16,11 +16,11 @@
 
 #include <stdbool.h>
 
-#include "sandbox/sandbox.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "staging/sandbox/sandbox.h"
 #include "staging/staged.h"
 #include "staging/target.h"
-#include "util/error.h"
-#include "util/str.h"
 
 struct al_repo;
 struct al_run_limits;

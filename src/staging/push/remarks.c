@@ -15,8 +15,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "gitops/command.h"
-#include "gitops/run.h"
+#include "git/command.h"
+#include "git/run.h"
 #include "guard/text.h"
 #include "staging/base.h"
 #include "staging/push/private.h"

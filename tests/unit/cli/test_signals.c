@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "cli/signals.h"
-#include "gitops/layer.h"
-#include "tests/unit/gitops/lib.h"
+#include "git/layer.h"
+#include "tests/unit/git/lib.h"
 
 /* The wait status of a process that handles signals for `setup` and gets SIGTERM.  `forgets`: it
  * calls al_signals_forget() first. */

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
+#include "base/str.h"
 #include "tests/lib/assert.h"
-#include "util/str.h"
 
 #define SIXTY "123456789 123456789 123456789 123456789 123456789 123456789 "
 

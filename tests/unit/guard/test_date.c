@@ -3,8 +3,8 @@
  * tests/e2e/test_dates.py compares the lists with git. */
 #include "guard/date.h"
 
+#include "base/str.h"
 #include "tests/lib/assert.h"
-#include "util/str.h"
 
 static void is_taken(const char *value)
 {

@@ -3,8 +3,8 @@
  * marker. */
 #include "guard/text.h"
 
+#include "base/utf8.h"
 #include "tests/lib/assert.h"
-#include "util/utf8.h"
 
 #define MARKER "\n\n... [output truncated]"
 

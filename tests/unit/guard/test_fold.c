@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "tests/lib/assert.h"
-#include "util/mem.h"
 
 static void folds_paths(void **state)
 {

@@ -2,8 +2,8 @@
 /* guard/github.h: names of repositories, and where a token may be sent. */
 #include "guard/url.h"
 
+#include "base/str.h"
 #include "tests/lib/assert.h"
-#include "util/str.h"
 
 #define OWNER_39 "a23456789012345678901234567890123456789"
 #define NAME_100                                                                                   \

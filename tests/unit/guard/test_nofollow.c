@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "tests/lib/assert.h"
 #include "tests/lib/tmpdir.h"
-#include "util/mem.h"
 
 static int setup(void **state)
 {

@@ -13,9 +13,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "tests/lib/assert.h"
 #include "tests/lib/tmpdir.h"
-#include "util/fs.h"
 
 static struct tmpdir *world;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "base/str.h"
 #include "guard/text.h"
 #include "tests/lib/assert.h"
-#include "util/str.h"
 
 static void check(const char *shown, const char *expected)
 {

@@ -2,8 +2,8 @@
 /* guard/text.h: no text of a repository controls a terminal or hides from the reader. */
 #include "guard/text.h"
 
+#include "base/utf8.h"
 #include "tests/lib/assert.h"
-#include "util/utf8.h"
 
 #define BAD "\xef\xbf\xbd"
 

@@ -2,8 +2,8 @@
 /* guard/url.h: addresses are parsed like git does, and refused where git would do more. */
 #include "guard/url.h"
 
+#include "base/str.h"
 #include "tests/lib/assert.h"
-#include "util/str.h"
 
 static void assert_same(const char *got, const char *expected)
 {

@@ -6,11 +6,11 @@
 #include <poll.h>
 #include <time.h>
 
-#include "gitops/command.h"
-#include "gitops/repo/repo.h"
+#include "git/command.h"
+#include "git/repo/repo.h"
 #include "history/checkpoint.h"
 #include "history/store.h"
-#include "tests/unit/gitops/lib.h"
+#include "tests/unit/git/lib.h"
 
 struct saver {
     struct world *w;

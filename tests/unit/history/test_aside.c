@@ -14,10 +14,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "guard/gitdir.h"
 #include "tests/lib/assert.h"
 #include "tests/lib/tmpdir.h"
-#include "util/fs.h"
 
 static int fail_at, fail_with; /* which rename fails, from 1; 0: none */
 static bool is_far;            /* the aside folder is on another file system */

@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "tests/unit/history/fixture.h"
-#include "util/fs.h"
 
 extern char **environ;
 

@@ -3,7 +3,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "gitops/command.h"
+#include "git/command.h"
 #include "guard/root.h"
 #include "history/checkpoint.h"
 #include "tests/unit/history/checkpoint_lib.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* history/checkpoint.h, al_checkpoint_contains(): a file counts only if the checkpoint has its
  * exact bytes. */
-#include "gitops/command.h"
+#include "git/command.h"
 #include "history/checkpoint.h"
 #include "tests/unit/history/checkpoint_lib.h"
 

@@ -3,7 +3,7 @@
  * none.  test_checkpoint.c has what is in it. */
 #include <sys/stat.h>
 
-#include "gitops/oid.h"
+#include "git/oid.h"
 #include "proc/cancel.h"
 #include "tests/unit/history/checkpoint_lib.h"
 

@@ -5,7 +5,7 @@
 
 #include <sys/wait.h>
 
-#include "gitops/plumbing/snapshot.h"
+#include "git/plumbing/snapshot.h"
 #include "tests/unit/history/checkpoint_lib.h"
 
 static void assert_files(struct saver *s, const char *expected)

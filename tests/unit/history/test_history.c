@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "tests/unit/history/fixture.h"
-#include "util/fs.h"
 
 /* The size of two lines, so that three do not fit.  All lines up to the ninth have the same length.
  */

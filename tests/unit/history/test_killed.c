@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "tests/unit/history/fixture.h"
-#include "util/fs.h"
 
 static const size_t message_bytes[] = { 100, 10, 300, 9000, 10 };
 

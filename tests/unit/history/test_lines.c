@@ -6,9 +6,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "tests/lib/assert.h"
 #include "tests/lib/tmpdir.h"
-#include "util/fs.h"
 
 static int setup(void **state)
 {

@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gitops/git_lock.h"
+#include "base/fs.h"
+#include "git/git_lock.h"
 #include "tests/lib/assert.h"
 #include "tests/lib/tmpdir.h"
-#include "util/fs.h"
 
 static int setup(void **state)
 {

@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "guard/rules/effects.h"
+#include "base/fs.h"
+#include "guard/effects.h"
 #include "tests/unit/history/fixture.h"
-#include "util/fs.h"
 
 #define ZEROS "0000000000000000000000000000000000000000000000000000000000000000"
 

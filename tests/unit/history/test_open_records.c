@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "tests/unit/history/fixture.h"
-#include "util/fs.h"
 
 static int open_dir(const struct tmpdir *dir)
 {

@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "tests/unit/history/fixture.h"
-#include "util/fs.h"
 
 /* The call's member "a", -1 without a call; negative less 10 if the log has its line. */
 static int call_of(const char *text, size_t len)

@@ -8,9 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "guard/rules/effects.h"
+#include "base/fs.h"
+#include "guard/effects.h"
 #include "tests/unit/history/fixture.h"
-#include "util/fs.h"
 
 extern char **environ;
 

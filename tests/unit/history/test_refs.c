@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The value of a reference, and the list of them that a checkpoint has. */
-#include "gitops/refs.h"
+#include "git/refs.h"
 
 #include <stdlib.h>
 

@@ -8,11 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gitops/oid.h"
+#include "base/fs.h"
+#include "git/oid.h"
 #include "history/store.h"
 #include "proc/proc.h"
 #include "tests/lib/assert.h"
-#include "util/fs.h"
 
 static char *top, *git_dir;
 static struct al_location at;

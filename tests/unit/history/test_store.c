@@ -5,8 +5,8 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
-#include "gitops/command.h"
-#include "gitops/plumbing/bare.h"
+#include "git/command.h"
+#include "git/plumbing/bare.h"
 #include "history/store.h"
 #include "tests/unit/history/checkpoint_lib.h"
 

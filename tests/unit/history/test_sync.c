@@ -8,9 +8,9 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "guard/rules/effects.h"
+#include "base/fs.h"
+#include "guard/effects.h"
 #include "tests/unit/history/fixture.h"
-#include "util/fs.h"
 
 /* How often a file was synchronised, and the result each time. */
 static atomic_int syncs;

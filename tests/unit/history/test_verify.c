@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "history/journal_private.h"
 #include "tests/unit/history/fixture.h"
-#include "util/fs.h"
 
 /* The lines of the log, with their newlines. */
 static struct al_strv split(const char *text)

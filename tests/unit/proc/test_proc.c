@@ -5,8 +5,8 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+#include "base/str.h"
 #include "tests/unit/proc/lib.h"
-#include "util/str.h"
 
 static void gives_output_errors_and_exit_code(void **state)
 {

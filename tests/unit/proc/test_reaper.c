@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "base/fs.h"
+#include "base/str.h"
 #include "tests/lib/tmpdir.h"
 #include "tests/unit/proc/lib.h"
-#include "util/fs.h"
-#include "util/str.h"
 
 static pid_t bystander; /* a child from before al_proc_init() */
 

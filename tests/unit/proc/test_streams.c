@@ -3,8 +3,8 @@
 #include <pthread.h>
 #include <sys/socket.h>
 
+#include "base/fs.h"
 #include "tests/unit/proc/lib.h"
-#include "util/fs.h"
 
 /* Both ends are close-on-exec, unless a spec keeps one. */
 static void make_pair(int pair[2])

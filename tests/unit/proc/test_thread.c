@@ -5,8 +5,8 @@
 #include <pthread.h>
 #include <sys/socket.h>
 
+#include "base/fs.h"
 #include "tests/unit/proc/lib.h"
-#include "util/fs.h"
 
 #define PROGRAM "/usr/bin/grep"
 

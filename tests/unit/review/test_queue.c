@@ -6,11 +6,11 @@
 #include <poll.h>
 #include <pthread.h>
 
+#include "base/clock.h"
+#include "base/json.h"
 #include "proc/cancel.h"
 #include "review/message.h"
 #include "tests/lib/assert.h"
-#include "util/clock.h"
-#include "util/json.h"
 
 static struct al_approval_request request = {
     .tool = "git_add",

@@ -5,14 +5,14 @@
 
 #include <dirent.h>
 
-#include "gitops/command.h"
-#include "sandbox/sandbox.h"
+#include "git/command.h"
 #include "staging/base.h"
+#include "staging/sandbox/sandbox.h"
 #include "staging/stage.h"
 #include "staging/staged.h"
 #include "staging/staging.h"
 #include "staging/store.h"
-#include "tests/unit/gitops/lib.h"
+#include "tests/unit/git/lib.h"
 
 struct stager {
     struct world *w;

@@ -2,9 +2,9 @@
 /* staging/settings.h: the default target and the files to pull are read, or refused by key. */
 #include "staging/settings.h"
 
+#include "base/str.h"
+#include "base/yaml.h"
 #include "tests/lib/assert.h"
-#include "util/str.h"
-#include "util/yaml.h"
 
 #define STAMP "20260102_030405"
 

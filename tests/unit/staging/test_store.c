@@ -4,7 +4,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-#include "gitops/plumbing/bare.h"
+#include "git/plumbing/bare.h"
 #include "staging/store.h"
 #include "tests/unit/staging/lib.h"
 

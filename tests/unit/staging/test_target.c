@@ -2,8 +2,8 @@
 /* staging/target.c: what each type of target needs, and what it is called. */
 #include "staging/target.h"
 
+#include "base/str.h"
 #include "tests/lib/assert.h"
-#include "util/str.h"
 
 static void says(struct al_target target, const char *message)
 {

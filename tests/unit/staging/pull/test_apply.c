@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* staging/pull/apply.c: somebody writes into the directory of the sandbox while a pull changes it.
  */
-#include "sandbox/backend.h"
 #include "staging/pull/pull.h"
+#include "staging/sandbox/backend.h"
 #include "tests/unit/staging/lib.h"
 
 /* What is written when the pull reads content from the store for the first time, which is after its

@@ -2,7 +2,7 @@
 /* staging/pull/list.c: how much is listed.  Compiled with small limits. */
 #include "staging/base.h"
 #include "staging/pull/private.h"
-#include "tests/unit/gitops/lib.h"
+#include "tests/unit/git/lib.h"
 
 _Static_assert(AL_TREE_ENTRIES_MAX == 12, "the trees below are made for it");
 _Static_assert(AL_TREE_NAMES_MAX_BYTES == 200, "the names below are made for it");

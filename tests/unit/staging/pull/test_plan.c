@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "gitops/oid.h"
-#include "sandbox/sandbox.h"
+#include "git/oid.h"
+#include "staging/sandbox/sandbox.h"
 
 #include "tests/lib/assert.h"
 

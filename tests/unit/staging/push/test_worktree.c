@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* staging/push/worktree.c: files that get in the way between the look and the merge. */
-#include "gitops/run.h"
+#include "git/run.h"
 #include "tests/unit/staging/push/lib.h"
 
 /* What a user writes just before git merges: one name for each attempt, or all of them at once. */

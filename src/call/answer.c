@@ -1,0 +1,560 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "call/answer.h"
+
+#include <errno.h>
+#include <nettle/sha2.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "base/utf8.h"
+#include "call/call.h"
+#include "call/state_line.h"
+#include "guard/text.h"
+
+#define CURSORS_MAX 256
+/* Of the arguments of one owner's cursors, by al_json_bytes(). */
+#define OWNER_BYTES_MAX ((size_t)4 << 20)
+/* A cursor has so many hexadecimal digits. */
+#define CURSOR_CHARS 16
+
+static const char cursor_name[] = "cursor", max_bytes_name[] = "max_bytes";
+
+struct entry {
+    char word[CURSOR_CHARS + 1];      /* "" for an unused entry */
+    uint64_t made;                    /* 0: unused; a later one has a higher number */
+    uint64_t owner;                   /* of the session */
+    const struct al_session *session; /* compared, never followed */
+    uint64_t number;                  /* of the session: a later one may be at its address */
+    const struct al_tool *tool;
+    json_t *arguments; /* without cursor and max_bytes */
+    size_t nbytes;     /* of these */
+    struct al_cursor_place place;
+};
+
+static struct {
+    pthread_mutex_t lock;
+    struct entry entries[CURSORS_MAX];
+    uint64_t nmade;
+} store = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static struct entry *find_locked(const struct al_session *session, const char *word)
+{
+    for (size_t i = 0; *word && i < CURSORS_MAX; i++)
+        if (store.entries[i].session == session && store.entries[i].number == session->number &&
+            !strcmp(store.entries[i].word, word))
+            return &store.entries[i];
+    return NULL;
+}
+
+static size_t count_locked(uint64_t owner)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < CURSORS_MAX; i++)
+        count += store.entries[i].made && store.entries[i].owner == owner;
+    return count;
+}
+
+/* The entry for a new cursor: an unused one, else the oldest one of the owner who has most, so that
+ * nobody can make the few of another one be forgotten. */
+static struct entry *place_locked(void)
+{
+    struct entry *found = &store.entries[0];
+    size_t most = 0;
+
+    for (size_t i = 0; i < CURSORS_MAX && found->made; i++) {
+        struct entry *entry = &store.entries[i];
+        const size_t count = entry->made ? count_locked(entry->owner) : SIZE_MAX;
+
+        if (count > most || (count == most && entry->made < found->made)) {
+            most = count;
+            found = entry;
+        }
+    }
+    return found;
+}
+
+/* The oldest cursor of an owner, and what all of them take. */
+static struct entry *oldest_locked(uint64_t owner, size_t *ret_bytes)
+{
+    struct entry *oldest = NULL;
+
+    *ret_bytes = 0;
+    for (size_t i = 0; i < CURSORS_MAX; i++) {
+        struct entry *entry = &store.entries[i];
+
+        if (!entry->made || entry->owner != owner)
+            continue;
+        *ret_bytes += entry->nbytes;
+        if (!oldest || entry->made < oldest->made)
+            oldest = entry;
+    }
+    return oldest;
+}
+
+/* Forget the oldest cursors of an owner whose arguments take too much, but not this one. */
+static void make_room_locked(const struct entry *kept)
+{
+    for (;;) {
+        size_t bytes;
+        struct entry *oldest = oldest_locked(kept->owner, &bytes);
+
+        if (bytes <= OWNER_BYTES_MAX || oldest == kept)
+            return;
+        json_decref(oldest->arguments);
+        *oldest = (struct entry){ .made = 0 };
+    }
+}
+
+static int unknown(struct al_error *err)
+{
+    (void)al_error_set(err, AL_ERR_BAD_ARGS,
+                       "cursor: it is not of this session, or too old to go on from");
+    if (err)
+        err->remedy = "Make the call again without cursor, with the arguments it had.";
+    return AL_ERR_BAD_ARGS;
+}
+
+static bool is_paging(const char *name)
+{
+    return !strcmp(name, cursor_name) || !strcmp(name, max_bytes_name) || !strcmp(name, "maxBytes");
+}
+
+/* The arguments that say what the call is about.  The caller owns the reference. */
+static json_t *without_paging(const json_t *arguments)
+{
+    json_t *rest = al_json_object(), *value;
+    const char *name;
+
+    json_object_foreach((json_t *)arguments, name, value)
+    {
+        if (!is_paging(name))
+            al_json_set(rest, name, json_deep_copy(value));
+    }
+    return rest;
+}
+
+int al_cursor_add(const struct al_call *call, const struct al_cursor_place *place,
+                  struct al_str *out, struct al_error *err)
+{
+    unsigned char bytes[CURSOR_CHARS / 2];
+    json_t *arguments = without_paging(al_call_arguments(call));
+    struct entry *entry;
+
+    if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes)) {
+        json_decref(arguments);
+        return al_error_errno(err, errno, "cannot make a cursor");
+    }
+    (void)pthread_mutex_lock(&store.lock);
+    entry = place_locked();
+    entry->made = ++store.nmade;
+    json_decref(entry->arguments);
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        (void)snprintf(entry->word + 2 * i, 3, "%02x", bytes[i]);
+    entry->session = al_call_session(call);
+    entry->number = entry->session->number;
+    entry->owner = entry->session->owner;
+    entry->tool = al_call_tool(call);
+    entry->arguments = arguments;
+    entry->nbytes = al_json_bytes(arguments);
+    entry->place = *place;
+    make_room_locked(entry);
+    al_str_adds(out, entry->word);
+    (void)pthread_mutex_unlock(&store.lock);
+    return 0;
+}
+
+int al_cursor_find(const struct al_session *session, const char *cursor,
+                   struct al_cursor_place *ret_place, struct al_error *err)
+{
+    const struct entry *entry;
+
+    (void)pthread_mutex_lock(&store.lock);
+    entry = find_locked(session, cursor);
+    if (entry)
+        *ret_place = entry->place;
+    (void)pthread_mutex_unlock(&store.lock);
+    return entry ? 0 : unknown(err);
+}
+
+/* The value that a tool's parameter has among the arguments, under any of its spellings. */
+static const json_t *value_of(const struct al_tool *tool, const char *name, const json_t *arguments)
+{
+    const struct al_param *param = NULL;
+    const char *other;
+    json_t *value;
+
+    for (size_t i = 0; i < tool->nparams && !param; i++)
+        if (al_param_is_called(&tool->params[i], name))
+            param = &tool->params[i];
+    json_object_foreach((json_t *)arguments, other, value)
+    {
+        if (param ? al_param_is_called(param, other) : !strcmp(name, other))
+            return value;
+    }
+    return NULL;
+}
+
+/* Give the arguments of before the ones that may be new, and refuse others. */
+static int merge(const struct al_tool *tool, const json_t *given, json_t *whole,
+                 struct al_error *err)
+{
+    const char *name;
+    json_t *value;
+
+    json_object_foreach((json_t *)given, name, value)
+    {
+        const json_t *before = value_of(tool, name, whole);
+
+        if (is_paging(name))
+            al_json_set(whole, name, json_deep_copy(value));
+        else if (!before || !json_equal(before, value))
+            return al_error_set(err, AL_ERR_BAD_ARGS,
+                                "cursor: it goes on with the arguments of the call it is from, "
+                                "where '%.64s' was not this; give the cursor alone, or leave it "
+                                "out for another call",
+                                name);
+    }
+    return 0;
+}
+
+int al_cursor_expand(const struct al_session *session, const struct al_tool *tool,
+                     const json_t *given, json_t **ret_arguments, struct al_error *err)
+{
+    const char *cursor = json_string_value(json_object_get(given, cursor_name));
+    al_auto(al_json_decrefp) json_t *whole = NULL;
+    const struct al_tool *of = NULL;
+    const struct entry *entry;
+    int r;
+
+    *ret_arguments = NULL;
+    if (!cursor)
+        return 0; /* the decoder refuses what is no string */
+    (void)pthread_mutex_lock(&store.lock);
+    entry = find_locked(session, cursor);
+    if (entry) {
+        whole = json_deep_copy(entry->arguments);
+        of = entry->tool;
+    }
+    (void)pthread_mutex_unlock(&store.lock);
+    if (!entry)
+        return unknown(err);
+    if (of != tool)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "cursor: it goes on with %s, not with %s",
+                            of->name, tool->name);
+    r = merge(tool, given, whole, err);
+    if (r == 0)
+        *ret_arguments = al_take(&whole);
+    return r;
+}
+
+/* Kept for the lines at the end: what is left, and the cursor. */
+#define TAIL_BYTES 700u
+
+void al_pages_clear(struct al_pages *pages)
+{
+    al_str_clear(&pages->text);
+}
+
+int al_pages_begin(struct al_pages *pages, struct al_call *call, const struct al_page *page,
+                   struct al_error *err)
+{
+    int r;
+
+    pages->call = call;
+    pages->max_bytes = (size_t)page->max_bytes.value - TAIL_BYTES;
+    sha256_init(&pages->passed);
+    if (!page->cursor)
+        return 0;
+    r = al_cursor_find(al_call_session(call), page->cursor, &pages->from, err);
+    pages->part = pages->from.part;
+    return r;
+}
+
+/* The digest of what was added so far, and `len` bytes more. */
+static void digest_before(const struct al_pages *pages, const char *unit, size_t len,
+                          uint8_t digest[SHA256_DIGEST_SIZE])
+{
+    struct sha256_ctx sum = pages->passed;
+
+    sha256_update(&sum, len, (const uint8_t *)unit);
+    sha256_digest(&sum, SHA256_DIGEST_SIZE, digest);
+}
+
+static bool is_continued(const struct al_pages *pages)
+{
+    return pages->from.unit || pages->from.offset;
+}
+
+/* The unit in which the page begins: what is before has to be what it was. */
+static bool is_where_it_was(const struct al_pages *pages, const char *unit, size_t len)
+{
+    uint8_t digest[SHA256_DIGEST_SIZE];
+
+    if (pages->from.offset > len)
+        return false;
+    digest_before(pages, unit, pages->from.offset, digest);
+    return !memcmp(digest, pages->from.before, sizeof(digest));
+}
+
+bool al_pages_shows(const struct al_pages *pages)
+{
+    return pages->at >= pages->from.unit;
+}
+
+static void stop_at(struct al_pages *pages, const char *unit, uint64_t offset)
+{
+    pages->full = true;
+    pages->next =
+        (struct al_cursor_place){ .part = pages->part, .unit = pages->at, .offset = offset };
+    digest_before(pages, unit, offset, pages->next.before);
+}
+
+void al_pages_lead(struct al_pages *pages, const char *line)
+{
+    if (!is_continued(pages) || pages->at != pages->from.unit || pages->text.len)
+        return;
+    al_text_sanitize(line, strlen(line), &pages->text);
+    pages->base = pages->text.len;
+}
+
+void al_pages_stop(struct al_pages *pages, const char *more)
+{
+    if (pages->full || pages->moved)
+        return;
+    stop_at(pages, "", 0);
+    pages->stopped = more;
+}
+
+/* The part has become shorter than the cursor's place, or ends there and was another. */
+static bool is_not_reached(const struct al_pages *pages)
+{
+    return pages->at < pages->from.unit || (pages->at == pages->from.unit && is_continued(pages) &&
+                                            !pages->full && !is_where_it_was(pages, "", 0));
+}
+
+void al_pages_begin_part(struct al_pages *pages, uint64_t part, const char *id, size_t len)
+{
+    if (pages->full || pages->moved)
+        return;
+    if (part != pages->from.part) {
+        pages->moved = is_not_reached(pages);
+        pages->from = (struct al_cursor_place){ .part = part };
+    }
+    pages->part = part;
+    sha256_init(&pages->passed);
+    sha256_update(&pages->passed, len, (const uint8_t *)id);
+    pages->at = 1;
+}
+
+/* How much of a unit that does not fit is shown: nothing if it fits on a page of its own, else the
+ * lines there is room for, else a part of its first line. */
+static size_t part_to_show(struct al_pages *pages, const char *text, size_t len, size_t room)
+{
+    const char *end;
+
+    if (len <= pages->max_bytes && pages->text.len > pages->base)
+        return 0;
+    end = room ? memrchr(text, '\n', room) : NULL;
+    if (end)
+        return (size_t)(end - text) + 1;
+    if (pages->text.len > pages->base)
+        return 0;
+    pages->cut_in_line = true;
+    return al_utf8_floor(text, room);
+}
+
+static void show(struct al_pages *pages, const char *unit, size_t skipped, size_t len)
+{
+    const char *text = unit + skipped;
+    size_t left = len - skipped, room, part;
+
+    room = pages->max_bytes > pages->text.len ? pages->max_bytes - pages->text.len : 0;
+    if (left <= room) {
+        al_str_add(&pages->text, text, left);
+        return;
+    }
+    part = part_to_show(pages, text, left, room);
+    al_str_add(&pages->text, text, part);
+    stop_at(pages, unit, skipped + part);
+}
+
+static bool add_safe(struct al_pages *pages, const char *unit, size_t len)
+{
+    bool here = pages->at == pages->from.unit;
+
+    if (here && is_continued(pages) && !is_where_it_was(pages, unit, len)) {
+        pages->moved = true;
+        return false;
+    }
+    if (al_pages_shows(pages))
+        show(pages, unit, here ? pages->from.offset : 0, len);
+    if (pages->full)
+        return false;
+    sha256_update(&pages->passed, len, (const uint8_t *)unit);
+    pages->at++;
+    return true;
+}
+
+bool al_pages_add(struct al_pages *pages, const char *unit, size_t len)
+{
+    al_auto(al_str_clear) struct al_str safe = AL_STR_INIT;
+
+    if (pages->full || pages->moved)
+        return false;
+    al_text_sanitize(unit, len, &safe);
+    return add_safe(pages, safe.buf, safe.len);
+}
+
+bool al_pages_adds(struct al_pages *pages, const char *unit)
+{
+    return al_pages_add(pages, unit, strlen(unit));
+}
+
+bool al_pages_addf(struct al_pages *pages, const char *fmt, ...)
+{
+    al_auto(al_str_clear) struct al_str unit = AL_STR_INIT;
+    va_list args;
+
+    va_start(args, fmt);
+    al_str_addv(&unit, fmt, args);
+    va_end(args);
+    return al_pages_add(pages, unit.buf, unit.len);
+}
+
+static int refuse_moved(struct al_error *err)
+{
+    (void)al_error_set(err, AL_ERR_BAD_ARGS,
+                       "cursor: the repository has changed since, and what it goes on from is not "
+                       "there any more");
+    if (err)
+        err->remedy = "Make the call again without cursor, with the arguments it had.";
+    return AL_ERR_BAD_ARGS;
+}
+
+/* For a user at a terminal: the next call cannot have a cursor of this one. */
+static void add_larger(const struct al_pages *pages, struct al_str *out)
+{
+    if (pages->stopped)
+        al_str_addf(out, "%s\n", pages->stopped);
+    else if (pages->max_bytes + TAIL_BYTES < AL_ANSWER_MAX_BYTES)
+        al_str_addf(out, "max_bytes=%d shows more\n", AL_ANSWER_MAX_BYTES);
+    else
+        al_str_adds(out, "max_bytes cannot be larger; ask for a part\n");
+}
+
+static int add_next(const struct al_pages *pages, struct al_str *out, struct al_error *err)
+{
+    int r;
+
+    if (al_call_session(pages->call)->is_one_call) {
+        add_larger(pages, out);
+        return 0;
+    }
+    al_str_adds(out, "go on with cursor \"");
+    r = al_cursor_add(pages->call, &pages->next, out, err);
+    al_str_adds(out, "\"\n");
+    return r;
+}
+
+static int add_tail(struct al_pages *pages, const char *left, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str tail = AL_STR_INIT;
+    int r;
+
+    if (pages->text.len && pages->text.buf[pages->text.len - 1] != '\n')
+        al_str_addc(&pages->text, '\n');
+    al_str_adds(&tail, "-- ");
+    if (pages->cut_in_line)
+        al_str_adds(&tail, "cut in the middle of a line -- ");
+    if (*left)
+        al_str_addf(&tail, "%s -- ", left);
+    r = add_next(pages, &tail, err);
+    al_str_add(&pages->text, tail.buf, tail.len);
+    return r;
+}
+
+int al_pages_end(struct al_pages *pages, const char *left, struct al_result *result,
+                 struct al_error *err)
+{
+    int r = 0;
+
+    if (pages->moved || is_not_reached(pages))
+        return refuse_moved(err);
+    if (pages->full)
+        r = add_tail(pages, left, err);
+    if (r < 0)
+        return r;
+    result->truncated = pages->full;
+    al_answer_text(&pages->text, result);
+    return 0;
+}
+
+void al_answer_text(struct al_str *text, struct al_result *result)
+{
+    al_str_trim_end(text);
+    al_str_clear(&result->text);
+    result->text = *text;
+    *text = AL_STR_INIT;
+    result->exit_code = 0;
+}
+
+void al_answer_done(struct al_call *call, struct al_result *result)
+{
+    al_auto(al_str_clear) struct al_str whole = AL_STR_INIT;
+
+    al_text_sanitize(result->text.buf, result->text.len, &whole);
+    result->truncated = al_text_truncate(&whole, AL_ANSWER_DEFAULT_BYTES);
+    if (whole.len && whole.buf[whole.len - 1] != '\n')
+        al_str_addc(&whole, '\n');
+    al_state_line(call, &whole);
+    al_answer_text(&whole, result);
+}
+
+void al_answer_add_count(uint64_t count, struct al_str *out)
+{
+    if (count >= 1000) {
+        al_answer_add_count(count / 1000, out);
+        al_str_addf(out, ",%03u", (unsigned)(count % 1000));
+        return;
+    }
+    al_str_addf(out, "%u", (unsigned)count);
+}
+
+void al_answer_add_counted(uint64_t count, const char *one, const char *many, struct al_str *out)
+{
+    al_answer_add_count(count, out);
+    al_str_addf(out, " %s", count == 1 ? one : many);
+}
+
+void al_answer_add_items(const struct al_strv *items, size_t max_bytes, struct al_str *out)
+{
+    al_answer_add_items_of(items, items->count, max_bytes, out);
+}
+
+void al_answer_add_items_of(const struct al_strv *items, size_t total, size_t max_bytes,
+                            struct al_str *out)
+{
+    size_t begin = out->len, i;
+
+    for (i = 0; i < items->count; i++) {
+        if (i && out->len - begin + strlen(items->items[i]) > max_bytes)
+            break;
+        al_str_addf(out, "%s%s", i ? ", " : "", items->items[i]);
+    }
+    if (i < total) {
+        al_str_adds(out, ", … and ");
+        al_answer_add_count(total - i, out);
+        al_str_adds(out, " more");
+    }
+}
+
+void al_answer_add_plain(const char *param, const char *text, struct al_str *out)
+{
+    if (strpbrk(text, "|[") || strstr(text, ".*") || strstr(text, "\\("))
+        al_str_addf(out, "%s is plain text; regex: true makes it an expression\n", param);
+}

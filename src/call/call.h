@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * One call through the pipeline, from MCP and from the command line alike:
+ *
+ *   1 open record -> 2 decode -> 3 select operation -> 4 authorize -> 5 approve -> 6 checkpoint
+ *   -> 7 execute -> 8 shape result -> 9 close record
+ *
+ * Each stage may stop the call; no stage relaxes what an earlier one decided.  A call that fails
+ * still passes stages 8 and 9.
+ */
+#ifndef AL_CALL_CALL_H
+#define AL_CALL_CALL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/progress.h"
+#include "base/str.h"
+#include "call/registry.h"
+#include "call/tool.h"
+#include "guard/approval.h"
+#include "guard/grant.h"
+#include "guard/policy.h"
+
+struct al_run_limits;
+struct al_cancel;
+struct al_checkpoint_settings;
+struct al_git;
+struct al_git_output;
+struct al_git_shell;
+struct al_journal;
+struct al_mounts;
+struct al_path;
+struct al_repo;
+struct al_review_queue;
+struct al_roots;
+struct al_sandbox;
+struct al_shell;
+struct al_staging;
+struct al_staging_settings;
+
+/** The context that all calls of one server or command share.  Set up before the first call, read
+ * only afterwards. */
+struct al_session {
+    uint64_t
+        number;     /**< of a session over HTTP, never used again; 0: the process has one session */
+    uint64_t owner; /**< of whose token that session is: a number that no other token gets; 0: there
+                       are no tokens */
+    const struct al_registry *registry;
+    const struct al_roots *roots;
+    struct al_git *git;
+    struct al_journal *journal;     /**< NULL: the journal could not be opened */
+    struct al_approvals *approvals; /**< NULL: the session is one call, without "always" */
+    bool is_one_call;               /**< no call comes after: an answer ends without a cursor */
+    struct al_review_queue *review; /**< where `airlock review` finds what waits; NULL: nowhere */
+    enum al_approval_mode mode;
+    const struct al_policy *policy; /**< NULL: no rules */
+    const struct al_grant *grant;   /**< NULL: everything is granted */
+    const char *agent; /**< the agent's name, safe text; NULL: the name that the client has */
+    struct al_tool_defaults defaults;
+    const struct al_checkpoint_settings *checkpoints; /**< NULL: no checkpoints are taken */
+    bool requires_checkpoints; /**< destructive calls are refused when no checkpoint can be taken */
+    const char *confinement;   /**< what confines git: "landlock7+seccomp", "none" */
+    const struct al_git_shell *caller_shell; /**< that `airlock git` or `airlock run` was started
+                                                  from; NULL: none */
+    struct al_shell *shell; /**< for bash_command; NULL in a session without that tool */
+    /** For the toolsets `files` and `staging`; NULL in a session without a tool of them. */
+    struct al_sandbox *sandbox;
+    struct al_staging *staging; /**< for the toolset `staging`; NULL in a session without it */
+    struct al_staging_settings *staging_settings; /**< of the worker file; NULL: none */
+    struct al_mounts *mounts; /**< tools of other MCP servers; NULL: no server is configured */
+    struct al_progress
+        on_lock_wait;    /**< told about a wait for a lock; no callback: only the client is
+                          */
+    const char *options; /**< that a command in another terminal needs too, as words of a shell:
+                            " --root /a"; NULL: they cannot be written on a line */
+    void (*trace)(const char *line); /**< the lines of `-v`, safe text; NULL: no `-v` */
+};
+
+/** The result of a call, successful or not.  Set up with AL_RESULT_INIT. */
+struct al_result {
+    struct al_str text; /**< safe text, within the byte cap */
+    json_t *structured; /**< of a tool with an output schema, else NULL */
+    json_t *content;    /**< of a tool of another MCP server: the content items, safe and within the
+                           cap.  `text` then is what a terminal and the journal get.  Else NULL */
+    json_t *meta;       /**< further members of `_meta`; NULL: none */
+    bool text_is_object; /**< the text is the structured result as JSON, sent as such */
+    bool is_unfinished;  /**< the structured result gets its members one by one */
+    struct al_str notes; /**< safe lines that the structured result has no member for: a second text
+                            item of a successful result */
+    bool has_notes;      /**< al_call_shape_text() has put the notes into the text */
+    bool truncated;
+    int exit_code; /**< git's exit code; -1 when no git ran or a signal ended it */
+    int64_t duration_ms;
+    bool dry_run;            /**< nothing was done but to report what would be; recorded as such */
+    bool not_done;           /**< nothing was done, as the object says (a conflict); recorded as an
+                                error */
+    bool interrupted;        /**< its end was not seen; recorded as such */
+    const char *confinement; /**< what confined this call, a constant; NULL: the session's */
+    enum al_status status;   /**< AL_OK, or why the call failed: `error` is then set, and `text` is
+                                what to show */
+    struct al_error error;
+};
+
+#define AL_RESULT_INIT                                                                             \
+    ((struct al_result){                                                                           \
+        .text = AL_STR_INIT, .notes = AL_STR_INIT, .exit_code = -1, .error = AL_ERROR_INIT })
+
+void al_result_clear(struct al_result *result);
+
+/** A text to ask the client's model for. */
+struct al_sampling_request {
+    const char *role; /**< the system prompt */
+    const char *task; /**< the prompt */
+    int max_tokens;
+    int timeout_ms; /**< the longest wait, never 0 */
+};
+
+/** The client's model, asked with MCP's sampling/createMessage. */
+struct al_sampler {
+    /**
+     * Block until there is a text, the time is over, or `cancel` fires.
+     * @return 0 with *ret_text (NULL: there is none), which the caller frees and has to check like
+     *         any untrusted input; or AL_ERR_CANCELLED.
+     */
+    int (*sample)(void *payload, const struct al_sampling_request *request,
+                  struct al_cancel *cancel, char **ret_text, struct al_error *err);
+    void *payload;
+};
+
+/** The client, for a question that another MCP server has while it works on a call. */
+struct al_asker {
+    /**
+     * Pass a request on to the client, and wait for its answer.
+     *
+     * @param method      "elicitation/create" or "sampling/createMessage".
+     * @param params      An object.  Borrowed.
+     * @param ret_result  The client's result, whose reference the caller owns; NULL: the client
+     *                    cannot be asked this, or has answered with an error.
+     * @return 0, or AL_ERR_CANCELLED.
+     */
+    int (*ask)(void *payload, const char *method, const json_t *params, struct al_cancel *cancel,
+               json_t **ret_result, struct al_error *err);
+    void *payload;
+};
+
+/** Told while a call waits for a user whom no approver of it asks. */
+struct al_waiting {
+    void (*set)(void *payload, const char *waiting_for); /**< safe text; NULL: it goes on */
+    void *payload;
+};
+
+/** The input of one call.  Borrowed for the duration of al_call_run(). */
+struct al_call_input {
+    const struct al_listed_tool *tool;
+    const json_t *arguments;     /**< NULL: {} */
+    const char *arguments_error; /**< why the arguments could not be parsed (a NUL, a duplicate
+                                    name); NULL: they could */
+    struct al_cancel *cancel;
+    const struct al_approver *approvers;
+    size_t napprovers;
+    const char *client;                 /**< the name of the client, safe text; NULL: it has none */
+    const char *call_id;                /**< the client's id of the call; NULL: it has none */
+    const char *label;                  /**< the user's name of the call; NULL: none */
+    const struct al_sampler *sampler;   /**< NULL: the client offers no sampling */
+    const struct al_progress *progress; /**< receives progress; NULL: not wanted */
+    const struct al_asker *asker;       /**< NULL: the client can be asked nothing */
+    const struct al_waiting *waiting;   /**< NULL: not wanted */
+};
+
+/**
+ * Run one call through all stages.  Always fills *result.
+ *
+ * Threads: safe, one call per thread.
+ */
+void al_call_run(const struct al_session *session, const struct al_call_input *input,
+                 struct al_result *result);
+
+/**
+ * Record a call that fails before its tool is known: the server that has the tool does not run, or
+ * the grant does not have it.
+ *
+ * @param input  Without a tool.
+ */
+void al_call_record_failure(const struct al_session *session, const struct al_call_input *input,
+                            const char *tool, const struct al_error *why);
+
+/** The decision of the policy about a call that is not made.  Set up with AL_EXPLANATION_INIT. */
+struct al_explanation {
+    struct al_operation operation;
+    struct al_strv branches, paths; /**< its policy targets, as shown to users */
+    struct al_ruling ruling;
+};
+
+#define AL_EXPLANATION_INIT ((struct al_explanation){ .operation = { .name = NULL } })
+
+void al_explanation_clear(struct al_explanation *explanation);
+
+/**
+ * Explain what policy would decide about a call.  The call is decoded, checked and authorized as
+ * usual, and then ruled on.  Nothing is run, asked or recorded.
+ *
+ * @return 0, or why the call would fail before policy decides.
+ */
+int al_call_explain(const struct al_session *session, const struct al_call_input *input,
+                    struct al_explanation *ret_explanation, struct al_error *err);
+
+/** Stage 7 for a tool with an output schema, once it has succeeded: add a member to the object that
+ * is the result, which has none at first.  `value` is taken over.  The caller keeps the object
+ * within the byte cap, and sets result->truncated if something was left out. */
+void al_result_set(struct al_result *result, const char *name, json_t *value);
+
+/** The same for a whole object, which is taken over: it is sent also if the tool fails. */
+void al_result_set_structured(struct al_result *result, json_t *object);
+
+/** Stage 8: write the object as the text, with invisible characters escaped, or drop what has only
+ * some of its members since the tool failed.  Nothing for another result. */
+void al_result_finish(struct al_result *result, bool is_done);
+
+/** In stage 7: the files, relative to the top, of the tool's `changed_files`.  Borrowed.  NULL:
+ * they are not known, or there is no checkpoint. */
+const struct al_strv *al_call_changed_files(const struct al_call *call);
+
+/** Add a line to the notes of a result.  `line` is safe text without a newline. */
+void al_result_note(struct al_result *result, const char *line);
+
+/** The error of a failed result as `{kind, code, name, reason, message}`.  Caller owns the
+ * reference. */
+json_t *al_result_error_json(const struct al_result *result);
+
+/** Append the whole MCP result object to `out` as compact JSON: content, structuredContent, isError
+ * and _meta. */
+void al_result_dump(const struct al_result *result, struct al_str *out);
+
+/** Members that a protocol revision adds to the result object, as JSON text without a comma. */
+struct al_result_extra {
+    const char *members;
+    const char *meta;
+};
+
+/** Append the MCP result object with further members; `extra` may be NULL. */
+void al_result_dump_with(const struct al_result *result, const struct al_result_extra *extra,
+                         struct al_str *out);
+
+/* For tools: what a running call knows and keeps. */
+
+/** The tool of the call. */
+const struct al_tool *al_call_tool(const struct al_call *call);
+
+/** The arguments that were decoded; NULL: {}.  Borrowed. */
+const json_t *al_call_arguments(const struct al_call *call);
+
+/** Test whether a checkpoint is taken before this call, as far as is known yet. */
+bool al_call_is_saved(const struct al_call *call);
+
+/** The session of the call.  Borrowed. */
+const struct al_session *al_call_session(const struct al_call *call);
+
+/** Before a call: the `_meta` of the first one may say which session of the client's it is, if that
+ * is not known yet.  Codex does. */
+void al_session_join(const struct al_session *session, const json_t *meta);
+
+/** Test whether a session has the tool, from this toolset (NULL: any). */
+bool al_session_has(const struct al_session *session, const char *tool, const char *from);
+
+/** The next step after a failure, in the words of a dialect and with the tools that the session
+ * has; NULL: there is nothing to say. */
+const char *al_remedy(const struct al_session *session, enum al_words words,
+                      const struct al_error *error);
+struct al_cancel *al_call_cancel(const struct al_call *call);
+
+/** The name of the agent that calls: the session's, else the client's; NULL: it has none. Borrowed.
+ */
+const char *al_call_agent(const struct al_call *call);
+
+/** Receives the call's progress; NULL: not wanted.  Borrowed. */
+const struct al_progress *al_call_progress(const struct al_call *call);
+
+/** The client, for questions of another MCP server; NULL: it can be asked nothing.  Borrowed. */
+const struct al_asker *al_call_asker(const struct al_call *call);
+
+/** The client's model; NULL: there is none.  Borrowed. */
+const struct al_sampler *al_call_sampler(const struct al_call *call);
+
+/** The text that the tool drafted in its preview, for `execute` to use; NULL: none.  Borrowed. */
+const char *al_call_draft(const struct al_call *call);
+
+/** Keep a draft, which is taken over, and free an earlier one. */
+void al_call_set_draft(struct al_call *call, char *draft);
+
+/** The outcome that the tool's preview announced, for `execute` to compare; NULL when no preview
+ * was made or the tool does not say.  Borrowed. */
+const char *al_call_expected(const struct al_call *call);
+void al_call_set_expected(struct al_call *call, char *expected);
+
+/** The value that `resolve` added under this name; NULL: none.  From the preview on.  Borrowed
+ * until the call is resolved again. */
+const char *al_call_resolved(const struct al_call *call, const char *name);
+
+/** Keep data that `authorize` derived from the arguments, for the stages after it.  `data` is taken
+ * over, and earlier data freed. */
+void al_call_set_tool_data(struct al_call *call, void *data, void (*free_data)(void *));
+
+/** The data kept by al_call_set_tool_data(); NULL: none.  Borrowed. */
+void *al_call_tool_data(const struct al_call *call);
+
+/** For a preview: the call would change nothing, or is bound to fail.  No user is asked, which is
+ * recorded; `execute` reports it. */
+void al_call_skip_approval(struct al_call *call);
+
+/** The operation may lose what is staged, although its tool's `keeps_staged` says that it does not:
+ * the checkpoint keeps it.  Until the checkpoint is taken. */
+void al_call_loses_staged(struct al_call *call);
+
+/** For a preview: a terminal shows the first `len` bytes of its text in a frame, with the keys,
+ * below the rest. */
+void al_call_frame(struct al_call *call, size_t len);
+
+/** The vetted repository of the working directory, or the one that `open_repository` gave, from
+ * `applies` on.  NULL for a tool with `at_first_root` when its directory is in no repository, and
+ * for a call without a repository. */
+struct al_repo *al_call_repo(const struct al_call *call);
+
+/** For `open_repository` of a tool that works in the sandbox alone. */
+int al_call_without_repository(struct al_call *call, const void *args, struct al_repo **ret_repo,
+                               struct al_error *err);
+
+/**
+ * The files from the tool's `affected_files`, listed once until the approval: the answer is bound
+ * to the same files that the preview shows.  From `authorize` on.
+ *
+ * @param[out] ret_files  Borrowed until the call ends or takes the write lock.
+ */
+int al_call_affected_files(struct al_call *call, const struct al_strv **ret_files,
+                           struct al_error *err);
+
+/** The run limits of the call's git children: time left and cancel token. */
+struct al_run_limits *al_call_budget(struct al_call *call);
+
+/**
+ * Stage 8 for a tool that shows git's output: make standard output, standard error and airlock's
+ * own notes the result's text, within the byte cap.  Standard output is moved, not copied.
+ *
+ * @param notes  Lines for the [stderr] section, "" for none.
+ */
+void al_call_shape_text(const struct al_call *call, struct al_git_output *output, const char *notes,
+                        struct al_result *result);
+
+/** Test whether a user approved this call, once or with "always"; false when a rule or the mode
+ * alone allowed it.  From `execute` on. */
+bool al_call_was_asked(const struct al_call *call);
+
+/** Check the session's grant for a directory outside the repository; see al_grant_check_dir(). */
+int al_call_check_granted(const struct al_call *call, const char *dir, bool writes,
+                          struct al_error *err);
+
+/** The same for everything below the directory too; see al_grant_check_tree(). */
+int al_call_check_granted_below(const struct al_call *call, const char *dir, bool writes,
+                                struct al_error *err);
+
+/**
+ * Test whether files may be replaced: the call's checkpoint has to contain each of them as it is
+ * now, so that rollback can restore it.
+ *
+ * @param dir    The directory that contains the files, open.
+ * @param names  The files' names in `dir`.
+ * @return 0; AL_ERR_EXECUTION "<what>: '<name>' exists already and no checkpoint has it; …".
+ */
+int al_call_check_in_checkpoint(struct al_call *call, const char *what, const struct al_path *dir,
+                                const struct al_strv *names, struct al_error *err);
+
+/** Give a commit of the working tree's state files back to the repository, from the store, if git
+ * has removed it there. */
+int al_call_return_commit(struct al_call *call, const char *oid, struct al_error *err);
+
+/** Fail with AL_ERR_EXECUTION: the repository is bare, and the call changes it or needs a working
+ * tree. */
+int al_call_refuse_bare(const struct al_call *call, struct al_error *err);
+
+/** A call that runs in the working tree `top`, in any process, other than this one: "git_commit of
+ * agent x (process 4711)".  NULL: there is none.  Safe text.  Caller frees. */
+char *al_call_running_in(const struct al_call *call, const char *top);
+
+/**
+ * The last call in each of these working trees that the current file of the journal has:
+ * "git_commit of agent x, 2026-01-31T10:00:00.000Z".
+ *
+ * @param ret_words  One for each; NULL: there is none.  Safe text.  The caller frees them.
+ */
+void al_call_last_in(const struct al_call *call, const char *const *tops, size_t ntops,
+                     char **ret_words);
+
+/** The byte cap of the text: `max_bytes` of the arguments, else the configured one. */
+size_t al_call_max_bytes(const struct al_call *call);
+
+#endif

@@ -1,0 +1,661 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Stages 6 and 7: the checkpoints before and after an operation that changes the repository.  What
+ * a call that failed changed is put back, or named; what somebody saved meanwhile is not lost. */
+#include <stdlib.h>
+
+#include "base/fs.h"
+#include "base/log.h"
+#include "call/private.h"
+#include "git/command.h"
+#include "git/git_lock.h"
+#include "git/plumbing/rollback_plumbing.h"
+#include "git/refs.h"
+#include "git/repo/git.h"
+#include "guard/path.h"
+#include "guard/root.h"
+#include "guard/text.h"
+#include "history/checkpoint.h"
+#include "history/keep.h"
+#include "history/rescue.h"
+#include "history/rollback.h"
+#include "history/worktree.h"
+
+/* The checkpoint after has its own time limit: without that checkpoint, the call's changes could
+ * not be told from later ones. */
+#define AFTER_MS 30000u
+
+/* The parts that an operation with these effects cannot change.  docs/CHECKPOINTS.md says for each
+ * operation why it cannot. */
+static unsigned parts_without(unsigned effects)
+{
+    unsigned without = AL_PARTS_WORKTREE;
+
+    if (effects & (AL_WRITES_WORKTREE | AL_RUNS_PROGRAM | AL_WRITES_FILES))
+        return 0;
+    if (!(effects & AL_WRITES_INDEX))
+        without |= AL_PARTS_INDEX;
+    if (!(effects & (AL_WRITES_REFS | AL_REWRITES_HISTORY)))
+        without |= AL_PARTS_REFS;
+    return without;
+}
+
+bool al_tool_keeps_staged(const struct al_operation *operation, const void *args)
+{
+    (void)operation;
+    (void)args;
+    return true;
+}
+
+static struct al_checkpoint_reason reason_of(const struct al_call *call, const char *before)
+{
+    const struct al_operation *operation = call->operation;
+    const bool keeps_staged = !call->loses_staged && call->tool->keeps_staged &&
+                              !(operation->effects & AL_DISCARDS_WORK) &&
+                              call->tool->keeps_staged(operation, call->args);
+
+    return (struct al_checkpoint_reason){ .tool = call->tool->name,
+                                          .rewrites = operation->effects & AL_REWRITES_HISTORY,
+                                          .operation = operation->name,
+                                          .keeps_staged = keeps_staged,
+                                          .without = call->without,
+                                          .writes = call->knows_files ? &call->writes : NULL,
+                                          .moves = call->moves_all ? NULL : &call->moves,
+                                          .linked = &call->linked,
+                                          .before = before };
+}
+
+/* Add the references that arguments name. */
+static void add_named(const struct al_call *call, unsigned flag, const char *prefix, bool only_new,
+                      struct al_strv *ret_refs)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    al_call_named_branches(call, flag, &names);
+    for (size_t i = 0; i < names.count; i++) {
+        al_auto(al_freep) char *ref = al_asprintf("%s%s", prefix, names.items[i]);
+
+        if (!only_new || !al_ref_exists(&call->repo->at, ref))
+            al_strv_add(ret_refs, ref);
+    }
+}
+
+static void add_deleted_branches(const struct al_call *call, struct al_strv *ret_names)
+{
+    if (call->tool->deletes_branch && !call->tool->deletes_branch(call->args))
+        return;
+    add_named(call, AL_PARAM_DELETED_BRANCH, "refs/heads/", false, ret_names);
+    add_named(call, AL_PARAM_DELETED_TAG, "refs/tags/", false, ret_names);
+}
+
+/* Add the branches that move along, and the one that they move along with: a commit of theirs may
+ * be in nothing else. */
+static void add_rewritten(const struct al_call *call, struct al_strv *ret_refs)
+{
+    const size_t before = ret_refs->count;
+
+    if (call->tool->moves_along)
+        call->tool->moves_along(call, ret_refs);
+    if (ret_refs->count > before)
+        al_ref_follow_head(&call->repo->at, ret_refs);
+}
+
+/* Add the branch that HEAD is on, and what it leads to if it is a symbolic reference. */
+static void add_current_branch(struct al_call *call)
+{
+    const size_t before = call->moves.count;
+
+    al_ref_follow_head(&call->repo->at, &call->moves);
+    if (call->moves.count == before)
+        al_strv_add(&call->moves, "HEAD");
+}
+
+/* Find out which references the call can move, HEAD and the configuration among them. */
+static void find_moves(struct al_call *call)
+{
+    const unsigned effects = call->operation->effects;
+    const bool writes_refs = effects & (AL_WRITES_REFS | AL_REWRITES_HISTORY);
+    const unsigned can =
+        call->tool->moves ? call->tool->moves(call->operation) : call->tool->moves_always;
+    const unsigned moves = writes_refs ? can : 0;
+    bool any = writes_refs && !moves;
+
+    al_strv_clear(&call->moves);
+    call->moves_all = effects & (AL_RUNS_PROGRAM | AL_WRITES_FILES);
+    if (effects & AL_WRITES_CONFIG)
+        al_strv_add(&call->moves, "config");
+    if (any)
+        al_strv_add(&call->moves, "refs/");
+    if (any || (moves & AL_MOVES_HEAD))
+        al_strv_add(&call->moves, "HEAD");
+    if (moves & AL_MOVES_BRANCH)
+        add_current_branch(call);
+    if (moves & (AL_MOVES_NAMED | AL_MOVES_NEW))
+        add_named(call, AL_PARAM_BRANCH, "refs/heads/", !(moves & AL_MOVES_NAMED), &call->moves);
+    if (writes_refs && call->tool->moves_along)
+        call->tool->moves_along(call, &call->moves);
+    if (moves & AL_MOVES_STASH)
+        al_strv_add(&call->moves, "refs/stash");
+    for (size_t i = 0; i < call->moves.count; i++)
+        any |= al_starts_with(call->moves.items[i], "refs/");
+    if (!any && !call->moves_all)
+        call->without |= AL_PARTS_REFS;
+}
+
+static bool writes_over_files(const struct al_call *call)
+{
+    const unsigned both = AL_DISCARDS_WORK | AL_WRITES_WORKTREE;
+
+    return (call->operation->effects & both) == both;
+}
+
+/* Add the files that lie in the working tree, relative to its top. */
+static void add_below_top(const struct al_call *call, const struct al_strv *files,
+                          struct al_strv *names)
+{
+    const struct al_repo *repo = call->repo;
+
+    for (size_t i = 0; i < files->count; i++) {
+        al_auto(al_freep) char *path = al_fs_join(repo->at.dir, files->items[i]);
+        const char *below = al_fs_beneath(repo->at.top, path);
+
+        if (below && !al_fs_beneath(repo->at.git_dir, path) &&
+            !al_fs_beneath(repo->at.common_dir, path))
+            al_strv_add(names, below);
+    }
+}
+
+/* Add the files of the working tree that the call may overwrite. */
+static int add_overwritten_files(struct al_call *call, struct al_strv *ret_names,
+                                 struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv more = AL_STRV_INIT;
+    const struct al_strv *files;
+    int r;
+
+    if (!writes_over_files(call))
+        return 0;
+    r = al_call_affected_files(call, &files, err);
+    if (r == 0)
+        add_below_top(call, files, ret_names);
+    if (r == 0 && call->tool->overwritten_files)
+        r = call->tool->overwritten_files(call, call->args, &more, err);
+    add_below_top(call, &more, ret_names);
+    return r;
+}
+
+int al_call_return_commit(struct al_call *call, const char *oid, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv ids = AL_STRV_INIT, missing = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
+    al_auto(al_freep) char *head = al_ref_head(&call->repo->at);
+    int r;
+
+    al_strv_add(&ids, oid);
+    r = al_git_missing_objects(call->repo, &ids, &call->budget, &missing, err);
+    if (r < 0 || !missing.count || !call->store)
+        return r;
+    al_str_addf(&lines, "%s\n", oid);
+    if (*head)
+        al_str_addf(&lines, "^%s\n", head);
+    return al_keep_return(call->store, call->repo, &lines, &call->budget, err);
+}
+
+static int with_remedy(int r, const char *remedy, struct al_error *err)
+{
+    if (err)
+        err->remedy = remedy;
+    return r;
+}
+
+/* Checkpoints of the last day are never removed to make room.  A store full of them refuses new
+ * checkpoints: first for calls that no user approved, then for all. */
+static int check_room(struct al_call *call, struct al_error *err)
+{
+    bool loses = call->operation->effects & AL_DISCARDS_WORK;
+    enum al_room room;
+    int r = al_store_room(call->store, &call->budget, &room, err);
+
+    if (r < 0 || room == AL_ROOM_ENOUGH ||
+        (room == AL_ROOM_SHORT && (!loses || al_call_was_asked(call))))
+        return r;
+    r = al_error_set(err, AL_ERR_EXECUTION,
+                     "The checkpoint store is full, and none of its checkpoints may go yet: they "
+                     "are of this session or of the last 24 hours");
+    return with_remedy(r,
+                       room == AL_ROOM_SHORT
+                           ? "The user can approve this call, or raise journal.max_store_bytes."
+                           : "The user can raise journal.max_store_bytes.",
+                       err);
+}
+
+/* Decide what the two checkpoints of the call have.  A tool may know which files it can change. */
+static int find_scope(struct al_call *call, struct al_error *err)
+{
+    const unsigned effects = call->operation->effects;
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
+    bool known = false;
+    int r = 0;
+
+    call->without = parts_without(effects);
+    call->knows_files = false;
+    al_strv_clear(&call->writes);
+    if ((effects & AL_WRITES_WORKTREE) && !(effects & (AL_RUNS_PROGRAM | AL_WRITES_FILES)) &&
+        call->tool->changed_files)
+        r = call->tool->changed_files(call, call->args, &known, &files, err);
+    if (r < 0 || !known)
+        return r == AL_ERR_EXECUTION ? 0 : r;
+    call->knows_files = true;
+    add_below_top(call, &files, &call->writes);
+    return 0;
+}
+
+const struct al_strv *al_call_changed_files(const struct al_call *call)
+{
+    return call->checkpoint[0] && call->knows_files ? &call->writes : NULL;
+}
+
+/* A file that git would write with the content that it has is no loss. */
+static int keep_overwritten(struct al_call *call, struct al_strv *missing, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv overwriting = AL_STRV_INIT;
+    struct al_strv kept = AL_STRV_INIT;
+    int r = add_overwritten_files(call, &overwriting, err);
+
+    for (size_t i = 0; i < missing->count; i++)
+        if (al_files_concern(&overwriting, missing->items[i]))
+            al_strv_add(&kept, missing->items[i]);
+    al_strv_clear(missing);
+    *missing = kept;
+    return r;
+}
+
+/* Note the linked worktree that the call is about. */
+static void find_linked(struct al_call *call)
+{
+    bool only_locks = false;
+    const char *name =
+        call->tool->linked_worktree ? call->tool->linked_worktree(call->args, &only_locks) : NULL;
+
+    al_strv_clear(&call->linked);
+    if (name)
+        al_strv_addf(&call->linked, AL_LINKED_LOCK_PREFIX "%s", name);
+    if (name && !only_locks)
+        al_strv_addf(&call->linked, AL_LINKED_PREFIX "%s", name);
+}
+
+static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
+                             struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv dropping = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv overwriting = AL_STRV_INIT;
+    struct al_checkpoint_reason reason;
+    int r = al_store_open(call->session->checkpoints, call->repo, true, &call->budget, &call->store,
+                          err);
+
+    if (r == 0)
+        r = check_room(call, err);
+    if (r == 0)
+        r = find_scope(call, err);
+    if (r == 0 && !call->knows_files)
+        r = add_overwritten_files(call, &overwriting, err);
+    if (r < 0)
+        return r;
+    find_linked(call);
+    find_moves(call);
+    reason = reason_of(call, NULL);
+    add_deleted_branches(call, &dropping);
+    add_rewritten(call, &dropping);
+    reason.dropping = &dropping;
+    reason.overwriting = call->knows_files && (writes_over_files(call) || call->tool->saves_writes)
+                             ? &call->writes
+                             : &overwriting;
+    reason.ret_missing = ret_missing;
+    r = al_checkpoint_create(call->store, &reason, &call->budget, call->checkpoint, err);
+    return r == 0 && call->knows_files && ret_missing->count && !call->tool->saves_writes
+               ? keep_overwritten(call, ret_missing, err)
+               : r;
+}
+
+/* A call that is only allowed because of its checkpoint is asked about in the next round. */
+static void note_unsaved(struct al_call *call, const char *why)
+{
+    if (call->operation->asks == AL_ASKS_UNLESS_SAVED && !call->unsaved)
+        call->unsaved = al_text_join_lines(why);
+}
+
+/* Refuse or warn before work is lost that no checkpoint contains. */
+static int check_complete(struct al_call *call, const struct al_strv *missing, struct al_error *err)
+{
+    al_auto(al_freep) char *safe = missing->count ? al_text_sanitize_line(missing->items[0]) : NULL;
+    al_auto(al_freep) char *more =
+        missing->count > 1 ? al_asprintf(" and %zu more", missing->count - 1) : al_strdup("");
+    al_auto(al_freep) char *text = NULL;
+
+    if (!missing->count)
+        return 0;
+    text =
+        al_asprintf("'%s'%s would be lost: the checkpoint does not have it, since it is ignored, "
+                    "larger than journal.max_file_bytes, unreadable, or changes while it is "
+                    "read",
+                    safe, more);
+    if (call->session->requires_checkpoints)
+        return with_remedy(
+            al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_SNAPSHOT_DISABLED, "%s", text),
+            "Keep a copy elsewhere, and move the file away first.", err);
+    note_unsaved(call, text);
+    al_log_warn("%s", text);
+    return 0;
+}
+
+bool al_call_is_saved(const struct al_call *call)
+{
+    return call->session->checkpoints && call->repo && !al_location_is_bare(&call->repo->at) &&
+           !call->unsaved;
+}
+
+/* Without a checkpoint, calls that destroy nothing go on: there is nothing to restore. */
+static int continue_without(struct al_call *call, struct al_error *why, struct al_error *err)
+{
+    if (call->session->requires_checkpoints && al_effects_destructive(call->operation->effects))
+        return with_remedy(
+            al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_SNAPSHOT_DISABLED, "%s", why->message),
+            why->remedy, err);
+    note_unsaved(call, why->message);
+    al_log_warn("%s", why->message);
+    return 0;
+}
+
+int al_call_checkpoint_before(struct al_call *call, struct al_error *err)
+{
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    al_auto(al_strv_clear) struct al_strv missing = AL_STRV_INIT;
+    int r;
+
+    if (!call->session->checkpoints || !al_effects_change_repository(call->operation->effects) ||
+        call->tool->goes_back)
+        return 0;
+    if (!call->repo && call->tool->open_repository)
+        return 0;
+    if (call->repo && al_location_is_bare(&call->repo->at))
+        return 0; /* a checkpoint is of a working tree; the result says what the branch was */
+    if (!call->repo) {
+        al_log_note(AL_TRACE_NO_GIT);
+        return 0;
+    }
+    r = create_checkpoint(call, &missing, &why);
+    if (r == 0)
+        return check_complete(call, &missing, err);
+    call->checkpoint[0] = '\0';
+    if (r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED)
+        return al_error_set_code(err, (enum al_status)r, why.code, "%s", why.message);
+    return continue_without(call, &why, err);
+}
+
+int al_call_check_in_checkpoint(struct al_call *call, const char *what, const struct al_path *dir,
+                                const struct al_strv *names, struct al_error *err)
+{
+    const char *below = call->checkpoint[0] ? al_fs_beneath(call->repo->at.top, dir->abs) : NULL;
+    const char *missing = names->count ? names->items[0] : NULL;
+    al_auto(al_freep) char *safe = NULL;
+    int r = 0;
+
+    if (below)
+        r = al_checkpoint_contains(call->store, call->checkpoint, dir->fd, below, names,
+                                   &call->budget, &missing, err);
+    if (r < 0 || !missing)
+        return r;
+    safe = al_text_sanitize_line(missing);
+    return al_error_set(err, AL_ERR_EXECUTION,
+                        "%s: '%s' exists already and no checkpoint has it; remove it or choose "
+                        "another directory",
+                        what, safe);
+}
+
+void al_call_checkpoint_drop(struct al_call *call)
+{
+    call->checkpoint[0] = '\0';
+    al_store_close(call->store);
+    call->store = NULL;
+}
+
+#define NAMED_MAX 20
+
+/* A killed git removes its lock at once.  That of another process is waited for only this long. */
+#define LOCK_MS         5000u
+
+#define A_USER_RESTORES " A user restores the state before it with 'airlock rollback'"
+
+static void add_name(const struct al_difference *change, struct al_str *out)
+{
+    al_auto(al_freep) char *safe = al_text_sanitize_line(change->name);
+
+    al_str_adds(out, change->part == AL_PART_INDEX   ? "the index"
+                     : change->part == AL_PART_STASH ? "the stash"
+                                                     : safe);
+}
+
+/* A user may edit files while the call runs, so files are put back only if they are those that git
+ * has written, or can have written.  What a program does is its own. */
+static bool may_put_back(const struct al_call *call)
+{
+    const unsigned effects = call->operation->effects;
+
+    if (effects & (AL_RUNS_PROGRAM | AL_WRITES_FILES))
+        return false;
+    return !(effects & AL_WRITES_WORKTREE) || call->knows_touched || call->knows_files;
+}
+
+/* Whether a change is worth reporting.  State files that git writes as it begins (ORIG_HEAD) are
+ * not, nor are the refs of a fetch, which is complete in itself, nor what somebody else saved. */
+static bool is_work(const struct al_call *call, const struct al_difference *change)
+{
+    if (change->part == AL_PART_WORKTREE && call->knows_touched && may_put_back(call))
+        return al_strv_contains_sorted(&call->touched, change->name);
+    return change->part != AL_PART_STATE &&
+           !(change->part == AL_PART_REF && (al_starts_with(change->name, "refs/remotes/") ||
+                                             al_starts_with(change->name, "refs/tags/")));
+}
+
+static void list(const struct al_call *call, const struct al_differences *changes,
+                 struct al_str *out)
+{
+    size_t named = 0, more = 0;
+
+    for (size_t i = 0; i < changes->count; i++) {
+        if (!is_work(call, &changes->items[i]))
+            continue;
+        if (named == NAMED_MAX) {
+            more++;
+            continue;
+        }
+        al_str_adds(out, named++ ? ", " : "");
+        add_name(&changes->items[i], out);
+    }
+    if (more)
+        al_str_addf(out, " and %zu more", more);
+}
+
+/* Put everything back, and take the checkpoint after once more: it says what the call changed. */
+static bool put_back(struct al_call *call, const char *after, struct al_run_limits *budget,
+                     struct al_str *left)
+{
+    const struct al_checkpoint_reason reason = reason_of(call, call->checkpoint);
+    struct al_run_limits brief = { .left_ms = LOCK_MS };
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    char id[AL_OID_TEXT];
+    int r = al_git_lock_wait(&call->repo->at, AL_LOCK_INDEX, &brief, &why);
+
+    if (r == 0)
+        r = al_rollback_put_back(call->repo, call->store, call->checkpoint, after,
+                                 call->knows_touched ? &call->touched : NULL, budget, left, &why);
+    if (r == 0)
+        (void)al_checkpoint_create(call->store, &reason, budget, id, &why);
+    if (why.message)
+        al_log_warn("after %s: %s", call->tool->name, why.message);
+    return r == 0;
+}
+
+/* What became of the changes, as text; NULL: there is no more to say. */
+static char *settle(struct al_call *call, const char *after, const struct al_differences *changes,
+                    struct al_run_limits *budget, struct al_error *failure)
+{
+    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str left = AL_STR_INIT;
+    bool is_back = changes->count && may_put_back(call) && put_back(call, after, budget, &left);
+
+    list(call, changes, &names);
+    if (!names.len)
+        return NULL;
+    if (!is_back)
+        return al_asprintf("The call failed, but it had changed: %s." A_USER_RESTORES, names.buf);
+    if (failure->status != AL_ERR_TIMEOUT || left.len)
+        return al_asprintf("This failed in the middle of its work, and everything was put back as "
+                           "it was%s%s",
+                           left.len ? ", but for what somebody else changed meanwhile: " : "",
+                           left.buf);
+    failure->remedy = "Everything was put back as it was; the user can raise timeout_ms in "
+                      "[tools.git] of the configuration.";
+    return NULL;
+}
+
+static void note_half_done(struct al_call *call, const char *after, struct al_run_limits *budget,
+                           struct al_error *failure)
+{
+    struct al_differences changes = { .items = NULL };
+
+    /* A conflict is left for the caller to resolve, and its message says so.  A rollback checks
+     * before it begins, and completes what was interrupted. */
+    if (!call->executed || !call->repo || failure->code == AL_CODE_CONFLICT ||
+        call->tool->goes_back ||
+        !(call->operation->effects & (AL_WRITES_WORKTREE | AL_WRITES_INDEX)))
+        return;
+    free(call->half_done);
+    if (!call->checkpoint[0])
+        call->half_done = al_strdup("The call failed and has no checkpoint, so it cannot be told "
+                                    "what it changed until then; look at the files it is about");
+    else if (!*after || al_checkpoint_changes_of(call->store, call->checkpoint, after, budget,
+                                                 &changes, NULL) < 0)
+        call->half_done = al_strdup("The call failed, and it cannot be told what it changed until "
+                                    "then." A_USER_RESTORES);
+    else
+        call->half_done = settle(call, after, &changes, budget, failure);
+    al_differences_clear(&changes);
+}
+
+/* "12 files changed, 3 added, HEAD, 2 references"; NULL: nothing. */
+static char *describe_changes(const struct al_differences *changes)
+{
+    static const char *const parts[] = {
+        [AL_PART_INDEX] = "the index",   [AL_PART_HEAD] = "HEAD",
+        [AL_PART_REF] = "references",    [AL_PART_STASH] = "the stash",
+        [AL_PART_STATE] = "git's state", [AL_PART_LINKED] = "worktrees"
+    };
+    size_t files = 0, added = 0, removed = 0, seen = AL_PART_WORKTREE;
+    struct al_str out = AL_STR_INIT;
+
+    for (size_t i = 0; i < changes->count && changes->items[i].part == AL_PART_WORKTREE; i++) {
+        files++;
+        added += !changes->items[i].from;
+        removed += !changes->items[i].to;
+    }
+    if (files)
+        al_str_addf(&out, "%zu file%s changed", files, files == 1 ? "" : "s");
+    if (added)
+        al_str_addf(&out, ", %zu added", added);
+    if (removed)
+        al_str_addf(&out, ", %zu removed", removed);
+    for (size_t i = files; i < changes->count; i++) {
+        if (changes->items[i].part != seen)
+            al_str_addf(&out, "%s%s", out.len ? ", " : "", parts[changes->items[i].part]);
+        seen = changes->items[i].part;
+    }
+    return changes->count ? al_str_detach(&out) : NULL;
+}
+
+void al_call_checkpoint_after(struct al_call *call, struct al_error *failure)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    struct al_checkpoint_reason reason = reason_of(call, call->checkpoint);
+    struct al_run_limits budget = { .left_ms = AFTER_MS, .exit_code = -1 };
+    struct al_differences changes = { .items = NULL };
+    char id[AL_OID_TEXT] = "";
+    const bool is_gone = call->checkpoint[0] && al_repo_is_gone(call->repo);
+    int r = 0;
+
+    if (is_gone)
+        al_log_note("the repository is gone, since its git directory is; this cannot be undone");
+    if (call->tool->tells_changes)
+        reason.ret_changes = &changes;
+    if (call->checkpoint[0] && !is_gone)
+        r = al_checkpoint_create(call->store, &reason, &budget, id, &err);
+    call->changes = describe_changes(&changes);
+    al_differences_clear(&changes);
+    if (failure && call->session->checkpoints && !is_gone)
+        note_half_done(call, r == 0 ? id : "", &budget, failure);
+    if (call->checkpoint[0] && !is_gone && r == 0)
+        r = al_store_gc(call->store, &budget, &err);
+    if (r < 0)
+        al_log_warn("after %s: %s", call->tool->name, err.message);
+    al_store_close(call->store);
+    call->store = NULL;
+}
+
+int al_call_rescue_begin(struct al_call *call, struct al_error *err)
+{
+    int r;
+
+    if (!call->checkpoint[0] || !(call->operation->effects & AL_WRITES_WORKTREE))
+        return 0;
+    r = al_rescue_begin(&call->repo->at, al_git_requires_confinement(call->session->git),
+                        &call->rescue, err);
+    if (r == 0)
+        call->budget.watch = al_rescue_watch(call->rescue);
+    return r;
+}
+
+static char *describe(const struct al_strv *kept)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    al_str_adds(&text, "This call took files away that no checkpoint has: somebody else saved them "
+                       "meanwhile, or they are ignored. They are kept here:");
+    for (size_t i = 0; i < kept->count && i < NAMED_MAX; i++)
+        al_str_addf(&text, "\n%s", kept->items[i]);
+    if (kept->count > NAMED_MAX)
+        al_str_addf(&text, "\nand %zu more", kept->count - NAMED_MAX);
+    return al_strdup(text.buf);
+}
+
+/* What git was seen to write is the call's too, if somebody moved a branch between the look at what
+ * the call can write and git's own. */
+static void add_touched(struct al_call *call)
+{
+    const size_t known = call->writes.count;
+
+    al_strv_sort(&call->writes);
+    for (size_t i = 0; i < call->touched.count; i++)
+        if (!al_strv_contains_sorted(&(struct al_strv){ call->writes.items, known },
+                                     call->touched.items[i]))
+            al_strv_add(&call->writes, call->touched.items[i]);
+}
+
+void al_call_rescue_end(struct al_call *call)
+{
+    struct al_run_limits budget = { .left_ms = AFTER_MS, .exit_code = -1 };
+    al_auto(al_strv_clear) struct al_strv kept = AL_STRV_INIT;
+
+    call->budget.watch = NULL;
+    if (!call->rescue)
+        return;
+    call->knows_touched = al_rescue_take_touched(call->rescue, &call->touched);
+    add_touched(call);
+    /* What it could not ask about stays aside. */
+    (void)al_rescue_end(call->rescue, call->store, &budget, &kept, NULL);
+    if (kept.count) {
+        al_auto(al_freep) char *before = al_take(&call->rescued), *now = describe(&kept);
+
+        call->rescued = before ? al_asprintf("%s\n\n%s", before, now) : al_take(&now);
+    }
+    al_rescue_free(call->rescue);
+    call->rescue = NULL;
+}

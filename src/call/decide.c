@@ -1,0 +1,653 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Stages 5 and 6: decide whether this operation may run with these arguments, for whom the answer
+ * counts, and what it is bound to.  The write lock is taken only after the answer; what the answer
+ * was about is then looked at again, and asked about again if it has changed. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base64.h"
+#include "call/private.h"
+#include "git/command.h"
+#include "git/git_lock.h"
+#include "git/plumbing/state_digest.h"
+#include "git/refs.h"
+#include "git/repo/repo.h"
+#include "git/repo/write_lock.h"
+#include "guard/approval.h"
+#include "guard/text.h"
+#include "guard/url.h"
+#include "review/queue.h"
+#include "verbs/preview/verify_objects.h"
+
+/* The items of a tool's list arguments, and the pathspecs that git makes of them. */
+static int add_named(struct al_call *call, struct al_strv *paths, struct al_str *specs,
+                     struct al_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < call->tool->nparams; i++) {
+        const struct al_param *param = &call->tool->params[i];
+        const struct al_strv *list;
+
+        if (param->type != AL_TYPE_STRINGS)
+            continue;
+        list = al_args_strings(call->args, param);
+        for (size_t k = 0; k < list->count; k++)
+            al_strv_add(paths, list->items[k]);
+        if (r == 0 && call->repo && (param->flags & AL_PARAM_PATH))
+            r = al_repo_pathspecs(call->repo, list, &call->budget, specs, err);
+    }
+    return r;
+}
+
+/* Different lists give different bytes. */
+static void write_resolved(const struct al_resolved *resolved, struct al_str *out)
+{
+    for (size_t i = 0; i < resolved->pairs.count; i++)
+        al_str_add(out, resolved->pairs.items[i], strlen(resolved->pairs.items[i]) + 1);
+}
+
+/* An answer covers HEAD, the index, the affected files and the resolved objects as they are now. */
+static int bind_answer(struct al_call *call, char ret_state[65], struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str objects = AL_STR_INIT;
+    al_auto(al_freep) char *digest = NULL;
+    const struct al_strv *files;
+    int r = al_call_resolve(call, err);
+
+    if (r == 0)
+        r = al_call_affected_files(call, &files, err);
+    if (r == 0)
+        r = add_named(call, &paths, &objects, err);
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < files->count; i++)
+        al_strv_add(&paths, files->items[i]);
+    write_resolved(&call->resolved, &objects);
+    if (call->repo && !call->repo->at.is_own)
+        return al_repo_state_digest(call->repo, &paths, &objects, ret_state, err);
+    /* Without a repository of the user there is no other state than what was resolved. */
+    digest = al_sha256(objects.buf, objects.len);
+    memcpy(ret_state, digest, strlen(digest) + 1);
+    return 0;
+}
+
+static char *head_branches(const struct al_call *call)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    struct al_str joined = AL_STR_INIT;
+
+    if (call->repo)
+        al_ref_head_branches(&call->repo->at, &names);
+    for (size_t i = 0; i < names.count; i++)
+        al_str_addf(&joined, "%s\n", names.items[i]);
+    return al_str_detach(&joined);
+}
+
+/* A new branch has the same commit as HEAD, but rules may treat the two differently. */
+static bool is_on_same_branches(const struct al_call *call)
+{
+    al_auto(al_freep) char *now = call->branches ? head_branches(call) : NULL;
+
+    return !now || !strcmp(call->branches, now);
+}
+
+/* The values that an "always" covers: safe text (`shown`), or unchanged. */
+static void add_values(const struct al_call *call, const char *name, bool shown, struct al_str *out)
+{
+    const struct al_strv *pairs = &call->resolved.pairs;
+
+    for (size_t i = 0; i + 1 < pairs->count; i += 2) {
+        const char *value = pairs->items[i + 1];
+        al_auto(al_freep) char *safe = NULL;
+
+        if (strcmp(pairs->items[i], name) != 0)
+            continue;
+        safe = shown ? al_url_shown(value) : NULL;
+        al_str_addf(out, "%s%s %s", out->len ? ", " : "", name, safe ? safe : value);
+    }
+}
+
+static char *always_values_of(const struct al_call *call, bool shown)
+{
+    const char *const *names = call->tool->always_by;
+    struct al_str values = AL_STR_INIT;
+
+    for (size_t i = 0; names && names[i]; i++)
+        add_values(call, names[i], shown, &values);
+    return al_str_detach(&values);
+}
+
+/* The arguments may mean something else since the "always" was looked up. */
+static bool is_still_covered(const struct al_call *call)
+{
+    al_auto(al_freep) char *now = call->always_values ? always_values_of(call, false) : NULL;
+
+    return !now || !strcmp(call->always_values, now);
+}
+
+/* No checkpoint could be taken after it was decided that nobody is asked because of it. */
+static bool may_go_unsaved(const struct al_call *call)
+{
+    return !call->unsaved || strcmp(call->decision, "auto") != 0 ||
+           call->session->mode == AL_APPROVAL_ALLOW;
+}
+
+static int check_answer(struct al_call *call, bool *ret_current, struct al_error *err)
+{
+    char now[sizeof(call->state)];
+    int r;
+
+    *ret_current = is_on_same_branches(call) && is_still_covered(call) && may_go_unsaved(call);
+    if (!*ret_current || !call->state[0])
+        return 0;
+    al_call_invalidate(call);
+    r = bind_answer(call, now, err);
+    if (r == 0)
+        *ret_current = !strcmp(call->state, now);
+    return r;
+}
+
+/* Another process that only adds objects disturbs one round, perhaps two. */
+#define READINGS_MAX 5
+
+static int keeps_changing(struct al_error *err)
+{
+    return al_error_set(err, AL_ERR_EXECUTION,
+                        "The repository's objects keep changing while they are looked at, so what "
+                        "they are cannot be shown, and nothing was done; try again when nobody "
+                        "else is at work in it");
+}
+
+static int preview_once(struct al_call *call, struct al_stable_read *reading, struct al_str *out,
+                        bool *ret_stable, struct al_error *err)
+{
+    int r;
+
+    *ret_stable = true;
+    al_stable_read_begin(reading);
+    call->budget.stable_read = reading;
+    r = call->tool->preview(call, call->args, out, err);
+    call->budget.stable_read = NULL;
+    return r == 0 && call->repo ? al_stable_read_check(call->repo, reading, ret_stable, err) : r;
+}
+
+static int preview(struct al_call *call, struct al_str *out, struct al_error *err)
+{
+    al_auto(al_stable_read_clear) struct al_stable_read reading = AL_STABLE_READ_INIT;
+    const bool skips_approval = call->skips_approval;
+    const size_t before = out->len;
+    bool is_stable = false;
+    int r = 0;
+
+    if (!call->tool->preview)
+        return 0;
+    for (int round = 0; r == 0 && !is_stable; round++) {
+        if (round > 0)
+            al_stable_read_wait(&call->budget);
+        al_str_truncate(out, before);
+        call->skips_approval = skips_approval;
+        r = round < READINGS_MAX ? preview_once(call, &reading, out, &is_stable, err)
+                                 : keeps_changing(err);
+    }
+    return r;
+}
+
+/* The values that the call has looked up.  The answer is about these values, even if the repository
+ * has changed meanwhile. */
+struct lookups {
+    struct al_resolved resolved;
+    struct al_strv affected_files;
+    bool is_resolved, has_affected_files;
+};
+
+static struct lookups take_lookups(struct al_call *call)
+{
+    struct lookups saved = { call->resolved, call->affected_files, call->is_resolved,
+                             call->has_affected_files };
+
+    call->resolved = AL_RESOLVED_INIT;
+    call->affected_files = AL_STRV_INIT;
+    call->is_resolved = call->has_affected_files = false;
+    return saved;
+}
+
+static void restore_lookups(struct al_call *call, const struct lookups *saved)
+{
+    al_call_invalidate(call);
+    call->resolved = saved->resolved;
+    call->affected_files = saved->affected_files;
+    call->is_resolved = saved->is_resolved;
+    call->has_affected_files = saved->has_affected_files;
+}
+
+/* Refuse to show a change that is not the one in the question. */
+static int check_current(struct al_call *call, struct al_error *err)
+{
+    const struct lookups saved = take_lookups(call);
+    bool current = false;
+    int r = check_answer(call, &current, err);
+
+    restore_lookups(call, &saved);
+    if (r == 0 && !current)
+        r = al_error_set(err, AL_ERR_EXECUTION,
+                         "what this is about has changed meanwhile, and is asked about again");
+    return r;
+}
+
+/* Showing the full preview does not use up the call's time, and does not change what `execute`
+ * expects. */
+static int add_full_preview(void *payload, struct al_str *out, struct al_error *err)
+{
+    struct al_call *call = payload;
+    const struct al_run_limits budget = call->budget;
+    const bool skips_approval = call->skips_approval;
+    char *expected = al_take(&call->expected);
+    int r;
+
+    call->budget.in_full = true;
+    r = preview(call, out, err);
+    call->budget.in_full = false;
+    al_call_set_expected(call, expected);
+    call->skips_approval = skips_approval;
+    if (r == 0)
+        r = check_current(call, err);
+    call->budget = budget;
+    return r;
+}
+
+/* A tool with a time of its own may run long, but waits no longer than others to begin. */
+static int acquire_lock(struct al_call *call, struct al_error *err)
+{
+    struct al_run_limits wait = call->budget;
+    const uint32_t most_ms = (uint32_t)call->session->defaults.timeout_ms;
+    unsigned locks = AL_LOCK_INDEX;
+    int r;
+
+    if (!call->repo || call->tool->goes_back)
+        return 0;
+    if (call->tool->timeout_ms && most_ms && most_ms < wait.left_ms)
+        wait.left_ms = most_ms;
+    call->budget.left_ms -= wait.left_ms;
+    if (call->tool->git_locks)
+        locks |= call->tool->git_locks(call->operation);
+    r = call->tool->at_first_root ? al_write_lock_acquire(call->repo, &wait, err)
+                                  : al_write_lock_acquire_with(call->repo, locks, &wait, err);
+    call->budget.left_ms += wait.left_ms;
+    return r;
+}
+
+static int await_locks(struct al_call *call, struct al_error *err)
+{
+    int r;
+
+    if (!call->repo || !al_effects_change_repository(call->operation->effects))
+        return 0;
+    r = acquire_lock(call, err);
+    al_write_lock_release(call->repo);
+    return r;
+}
+
+static int record_decision(struct al_call *call, const char *decision, const char *by)
+{
+    call->decision = decision;
+    call->decided_by = by;
+    return 0;
+}
+
+/* Why it asks: "rule 2 of the configuration (line 7)", or what the operation does.  Caller frees.
+ */
+static char *describe_reason(const struct al_call *call, const struct al_ruling *ruling)
+{
+    static const char *const words[AL_EFFECT_COUNT] = { "reads",
+                                                        "changes what is staged",
+                                                        "changes files of the working tree",
+                                                        "discards work",
+                                                        "moves branches or tags",
+                                                        "rewrites history",
+                                                        "changes the configuration",
+                                                        "uses the network",
+                                                        "sends data to another machine",
+                                                        "runs a program",
+                                                        "writes files" };
+    struct al_str why = AL_STR_INIT;
+
+    if (ruling->number)
+        al_ruling_describe(ruling, call->session->policy, &why);
+    else
+        al_str_addf(&why, "%s (%s)", call->tool->name, call->operation->name);
+    for (size_t i = 0, count = 0; i < AL_COUNT(words) && !ruling->number; i++)
+        if (call->operation->effects & 1u << i)
+            al_str_addf(&why, "%s %s", count++ ? "," : "", words[i]);
+    return al_str_detach(&why);
+}
+
+static int refuse_no_approver(struct al_call *call, const struct al_ruling *ruling,
+                              struct al_error *err)
+{
+    al_auto(al_freep) char *message = ruling->message ? al_text_join_lines(ruling->message) : NULL;
+    al_auto(al_freep) char *line = al_call_command_line(call);
+    al_auto(al_freep) char *rule = describe_reason(call, ruling);
+
+    (void)record_decision(call, "none", "none");
+    if (al_call_session(call)->caller_shell && !ruling->number)
+        return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
+                            "%s: this needs the user's approval, and nobody could be asked. "
+                            "Nothing was done. The user can open airlock review in a terminal, "
+                            "where such calls then wait, allow them with a rule, or call git by "
+                            "its own path",
+                            call->summary);
+    if (ruling->number)
+        return al_error_set(
+            err, AL_ERR_APPROVAL_REQUIRED,
+            "%s\n\n%s%sThis needs the user's approval, as %s says, and nobody could "
+            "be asked: there is no terminal, and no client that offers "
+            "elicitation. Nothing was done. The user can run it in a terminal%s",
+            call->summary, message ? message : "", message ? "\n\n" : "", rule, line);
+    return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
+                        "%s\n\nThis needs the user's approval, and nobody could be asked: there is "
+                        "no terminal, and no client that offers elicitation. Nothing was done. The "
+                        "user can open airlock review in a terminal, where such calls then wait, "
+                        "allow them with --approval allow, or run this one in a terminal%s",
+                        call->summary, line);
+}
+
+/* This call ends here; the client repeats it with the answer, and the new call passes every stage.
+ */
+static int end_pending(struct al_call *call, struct al_error *err)
+{
+    (void)record_decision(call, "none", "none");
+    return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
+                        "%s\n\nThis needs the user's approval, and the user is being asked. "
+                        "Nothing was done; the call is to be repeated with the answer.",
+                        call->summary);
+}
+
+/* Another pending question would take the place of calls that need no approval. */
+static int refuse_too_many(struct al_call *call, struct al_error *err)
+{
+    (void)record_decision(call, "none", "none");
+    return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
+                        "%s\n\nThis needs the user's approval, and too many questions wait for an "
+                        "answer already. Nothing was done; make the call again when some of them "
+                        "are answered.",
+                        call->summary);
+}
+
+/* The key of an "always": the operation, the rule that asked, and the values the tool limits it to.
+ */
+static char *always_scope(const struct al_call *call, const struct al_ruling *ruling)
+{
+    al_auto(al_freep) char *limits = always_values_of(call, false);
+
+    return al_asprintf("%s %zu %s", call->operation->name, ruling->number, limits);
+}
+
+/* The calls that an "always" would cover, for the user; NULL if the session cannot remember it. */
+static char *describe_always_scope(const struct al_call *call)
+{
+    al_auto(al_freep) char *values = always_values_of(call, true);
+
+    if (!call->session->approvals)
+        return NULL;
+    return al_asprintf("every %s (%s)%s%s in this repository, until the session ends",
+                       call->tool->name, call->operation->name, *values ? " for " : "", values);
+}
+
+static int reject(struct al_call *call, const char *by, const char *reason, struct al_error *err)
+{
+    (void)record_decision(call, "rejected", by);
+    if (reason)
+        return al_error_set(err, AL_ERR_APPROVAL_DENIED, "Rejected: %s", reason);
+    return al_error_set(err, AL_ERR_APPROVAL_DENIED, "Not approved, and nothing was done: %s",
+                        call->summary);
+}
+
+static int apply_answer(struct al_call *call, const struct al_ruling *ruling, const char *by,
+                        const struct al_approval_answer *answer, struct al_error *err)
+{
+    al_auto(al_freep) char *scope = always_scope(call, ruling);
+    const bool always = answer->decision == AL_ANSWER_ALWAYS;
+
+    if (answer->decision == AL_ANSWER_LATER)
+        return end_pending(call, err);
+    if (answer->decision == AL_ANSWER_TOO_MANY)
+        return refuse_too_many(call, err);
+    if (answer->decision == AL_ANSWER_REJECT)
+        return reject(call, by, answer->reason, err);
+    if (always)
+        al_approvals_remember(call->session->approvals, call->tool->name, scope,
+                              al_call_repository_path(call));
+    return record_decision(call, always ? "always" : "once", by);
+}
+
+/* Nobody answered in time. */
+static int refuse_unanswered(struct al_call *call, struct al_error *err)
+{
+    (void)record_decision(call, "none", "none");
+    return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
+                        "%s\n\nThis needs the user's approval, and nobody answered within %u s "
+                        "([tools.approval] wait_s). Nothing was done; make the call again "
+                        "when the user can answer.",
+                        call->summary, al_review_wait_s(call->session->review));
+}
+
+/* Ask whoever can answer, and do as the first answer says. */
+static int ask_approvers(struct al_call *call, const struct al_ruling *ruling,
+                         const struct al_approval_request *request, struct al_error *err)
+{
+    al_auto(al_approval_answer_clear) struct al_approval_answer answer = AL_APPROVAL_ANSWER_INIT;
+    al_auto(al_freep) char *why = describe_reason(call, ruling);
+    const char *by = NULL;
+    int r = al_approval_ask(call, request, why, &answer, &by, err);
+
+    if (r == AL_ERR_TIMEOUT)
+        return refuse_unanswered(call, err);
+    if (r < 0)
+        return r;
+    if (answer.decision == AL_ANSWER_NONE)
+        return refuse_no_approver(call, ruling, err);
+    if (answer.decision == AL_ANSWER_ALWAYS && !request->always_covers)
+        answer.decision = AL_ANSWER_REJECT; /* "always" was not offered */
+    return apply_answer(call, ruling, by, &answer, err);
+}
+
+static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str detail = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str shown = AL_STR_INIT;
+    al_auto(al_freep) char *covers = describe_always_scope(call);
+    al_auto(al_freep) char *bound = NULL;
+    al_auto(al_freep) char *summary = NULL; /* the call may get another one meanwhile */
+    struct al_approval_request request;
+    size_t framed_at;
+    int r;
+
+    /* The user should not approve a call that a lock would stop.  If rules were evaluated, the
+     * state is bound already; it is older, and so covers what is shown. */
+    r = await_locks(call, err);
+    if (r == 0 && !call->state[0])
+        r = bind_answer(call, call->state, err);
+    if (r == 0)
+        r = preview(call, &shown, err);
+    if (r < 0)
+        return r;
+    if (call->skips_approval) /* valid while the state stays the same */
+        return record_decision(call, "none", "none");
+    if (al_call_was_asked(call)) /* explains why the same question comes again */
+        al_str_adds(&detail, "Something this depends on changed after your answer, so nothing was "
+                             "done. This is what it is now.\n\n");
+    if (call->operation->asks == AL_ASKS_UNLESS_SAVED && !al_call_is_saved(call))
+        al_str_addf(&detail,
+                    "No checkpoint of this can be taken, so it could not be undone%s%s.\n\n",
+                    call->unsaved ? ": " : "", call->unsaved ? call->unsaved : "");
+    if (ruling->message) {
+        al_auto(al_freep) char *message = al_text_join_lines(ruling->message);
+
+        al_str_addf(&detail, "%s%s", message, shown.len ? "\n\n" : "");
+    }
+    framed_at = detail.len;
+    al_str_add(&detail, shown.buf, shown.len);
+    /* An answer that arrives with a later call is valid for this rule and these branches only. */
+    if (call->branches)
+        bound = al_asprintf("%s %zu %s", call->state, ruling->number, call->branches);
+    summary = al_strdup(call->summary);
+    request = (struct al_approval_request){
+        .tool = call->tool->name,
+        .operation = call->operation->name,
+        .summary = summary,
+        .detail = detail.buf,
+        .framed_at = framed_at,
+        .framed_len = call->framed_len,
+        .repository = al_call_repository_path(call),
+        .risk = al_effects_risk(call->operation->effects),
+        .state = bound ? bound : call->state,
+        .add_full = call->tool->preview ? add_full_preview : NULL,
+        .payload = call,
+        .always_covers = covers,
+    };
+    al_call_record_question(call);
+    return ask_approvers(call, ruling, &request, err);
+}
+
+static int ask_unless_always(struct al_call *call, const struct al_ruling *ruling,
+                             struct al_error *err)
+{
+    al_auto(al_freep) char *scope = always_scope(call, ruling);
+
+    if (call->session->approvals && al_approvals_has(call->session->approvals, call->tool->name,
+                                                     scope, al_call_repository_path(call))) {
+        call->always_values = always_values_of(call, false);
+        return record_decision(call, "always", "policy");
+    }
+    return ask(call, ruling, err);
+}
+
+/* The preview's checks come first, as they do when a user is asked: what cannot be done fails with
+ * its own message. */
+static int deny(struct al_call *call, const struct al_ruling *ruling, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str detail = AL_STR_INIT;
+    al_auto(al_freep) char *message = ruling->message ? al_text_join_lines(ruling->message) : NULL;
+    al_auto(al_freep) char *rule = describe_reason(call, ruling);
+    int r = preview(call, &detail, err);
+
+    if (r < 0)
+        return r;
+    (void)record_decision(call, ruling->number ? "rule" : "rejected", "policy");
+    if (message)
+        return al_error_set(err, AL_ERR_APPROVAL_DENIED, "%s", message);
+    if (ruling->number)
+        return al_error_set(err, AL_ERR_APPROVAL_DENIED, "%s: denied by %s. Nothing was done",
+                            call->summary, rule);
+    return al_error_set(err, AL_ERR_APPROVAL_DENIED,
+                        "%s: this session refuses everything that needs approval (approval mode "
+                        "deny). Nothing was done",
+                        call->summary);
+}
+
+/* Without rules the targets are not needed.  With rules, the state they looked at has to be the
+ * state when the call runs. */
+static int evaluate_policy(struct al_call *call, struct al_ruling *ret_ruling, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv branches = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
+    const struct al_policy *policy = call->session->policy;
+    int r = 0;
+
+    if (policy && policy->count) {
+        call->branches = head_branches(call);
+        if (al_effects_change_repository(call->operation->effects))
+            r = bind_answer(call, call->state, err);
+        if (r == 0)
+            r = al_call_policy_targets(call, &branches, &paths, NULL, err);
+    }
+    if (r == 0)
+        *ret_ruling = al_call_policy_ruling(call, &branches, &paths);
+    return r;
+}
+
+static int obtain(struct al_call *call, struct al_error *err)
+{
+    struct al_ruling ruling = { .decision = AL_APPROVAL_DENY };
+    int r;
+
+    call->state[0] = '\0';
+    call->skips_approval = false;
+    call->framed_len = 0;
+    free(al_take(&call->branches));
+    free(al_take(&call->always_values));
+    al_call_set_expected(call, NULL);
+    al_call_set_draft(call, NULL);  /* it is about the state that was shown */
+    r = al_call_resolve(call, err); /* a repeated round starts without resolved values */
+    if (r == 0)
+        r = evaluate_policy(call, &ruling, err);
+    if (r < 0)
+        return r;
+    if (ruling.decision == AL_APPROVAL_ASK && call->operation->asks == AL_ASKS_ELSEWHERE)
+        return record_decision(call, "auto", "policy");
+    switch (ruling.decision) {
+    case AL_APPROVAL_ALLOW:
+        return record_decision(call, ruling.number ? "rule" : "auto", "policy");
+    case AL_APPROVAL_DENY:
+        return deny(call, &ruling, err);
+    case AL_APPROVAL_ASK:
+        break;
+    }
+    return ask_unless_always(call, &ruling, err);
+}
+
+/* The number of times that a call is asked about again because the repository changed meanwhile. */
+#define ROUNDS_MAX 16
+
+/* Only one call at a time writes to a repository.  If no answer is bound to the resolved arguments,
+ * they are resolved again under the lock: the call before may have made the commit that this one is
+ * about. */
+static int lock_for_writing(struct al_call *call, struct al_error *err)
+{
+    int r;
+
+    if (!al_effects_change_repository(call->operation->effects))
+        return 0;
+    r = acquire_lock(call, err);
+    if (r < 0 || call->state[0])
+        return r;
+    al_call_invalidate(call);
+    return al_call_resolve(call, err);
+}
+
+/* Stages 5 and 6.  An approval is valid only while the repository is what the user was shown.  It
+ * is checked last, because creating a checkpoint takes time. */
+int al_call_prepare(struct al_call *call, struct al_error *err)
+{
+    bool current = false;
+    int r = 0;
+
+    for (int round = 0; r == 0 && !current; round++) {
+        r = round < ROUNDS_MAX
+                ? obtain(call, err)
+                : al_error_set(err, AL_ERR_EXECUTION,
+                               "The repository keeps changing under this call, and nothing was "
+                               "done; try again when nobody else is at work in it");
+        if (r == 0)
+            r = lock_for_writing(call, err);
+        if (r == 0 && call->tool->fetch && !call->fetched) {
+            call->fetched = true;
+            r = call->tool->fetch(call, call->args, err);
+        }
+        if (r == 0)
+            r = al_call_checkpoint_before(call, err);
+        if (r == 0)
+            r = al_call_record_checkpoint(call, err);
+        if (r == 0)
+            r = check_answer(call, &current, err);
+        if (r < 0 || !current) {
+            al_call_invalidate(call);
+            al_call_checkpoint_drop(call);
+            al_write_lock_release(call->repo);
+        }
+    }
+    return r;
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Mounted tools: those of other MCP servers, which come and go while a session runs.
+ *
+ * The registry of native tools never changes.  Mounted tools are in lists: a list never changes
+ * either, but a newer one may take its place at any time.  Whoever uses a tool of a list holds a
+ * reference to the list.
+ *
+ *   who                  what
+ *   toolsets/upstream    implements this interface
+ *   mcp, cli             ask for the list, and find a tool in it by name
+ *
+ * Threads: every function may be called from any thread.
+ */
+#ifndef AL_CALL_MOUNTS_H
+#define AL_CALL_MOUNTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "call/registry.h"
+
+struct al_cancel;
+struct al_mounts;
+
+/** What every name of a mounted tool begins with: "mcp__NAME__tool". */
+#define AL_MOUNTS_PREFIX "mcp__"
+
+/** The longest name of a tool: clients and models refuse longer ones. */
+#define AL_MOUNTS_NAME_MAX_BYTES 64
+
+/** The tools that were mounted at one time, by server in the order of their names. */
+struct al_mounted_list {
+    const struct al_listed_tool *items;
+    size_t count;
+};
+
+/** The functions of an implementation. */
+struct al_mounts_ops {
+    void (*await)(struct al_mounts *mounts, uint32_t wait_ms, struct al_cancel *cancel);
+    const struct al_mounted_list *(*list)(struct al_mounts *mounts);
+    void (*unref)(const struct al_mounted_list *list);
+    bool (*claims)(const struct al_mounts *mounts, const char *name);
+    int (*await_tool)(struct al_mounts *mounts, const char *name, struct al_cancel *cancel,
+                      struct al_error *err);
+    bool (*replaces)(struct al_mounts *mounts, const char *native);
+    void (*watch)(struct al_mounts *mounts, void (*changed)(void *payload), void *payload);
+};
+
+/** An implementation begins with this. */
+struct al_mounts {
+    const struct al_mounts_ops *ops;
+};
+
+/** Start every server that is not started, and wait until the tools of all are known or cannot be,
+ * for `wait_ms` at most.  `mounts` may be NULL. */
+void al_mounts_await(struct al_mounts *mounts, uint32_t wait_ms, struct al_cancel *cancel);
+
+/** The newest list, for al_mounted_list_unref().  Starts nothing and never waits long.  NULL for
+ * NULL. */
+const struct al_mounted_list *al_mounts_list(struct al_mounts *mounts);
+void al_mounted_list_unref(struct al_mounts *mounts, const struct al_mounted_list *list);
+
+/** Test whether a name is that of a tool of a configured server, which may not be started and need
+ * not have the tool.  False without mounts. */
+bool al_mounts_claims(const struct al_mounts *mounts, const char *name);
+
+/**
+ * Find a tool by its name.  Starts the server of the name, and no other, and waits for its list.
+ *
+ * @param[out] ret_list  For al_mounted_list_unref(), while *ret_tool is used.
+ * @return 0; AL_ERR_NOT_FOUND: the server has no such tool, or it is not mounted; AL_ERR_EXECUTION,
+ *         AL_ERR_SANDBOX, AL_ERR_TIMEOUT: why its tools are not known; AL_ERR_CANCELLED.
+ */
+int al_mounts_find(struct al_mounts *mounts, const char *name, struct al_cancel *cancel,
+                   const struct al_mounted_list **ret_list, const struct al_listed_tool **ret_tool,
+                   struct al_error *err);
+
+/** Test whether a mounted tool takes the place of the native tool of this name (`prefer_mcp`).
+ * False without mounts. */
+bool al_mounts_replaces(struct al_mounts *mounts, const char *native);
+
+/** Have `changed` called after every change of the list, on a thread of a server.  It must not
+ * block and not call a function of this header.  NULL: no longer; when this returns, it is not
+ * running. */
+void al_mounts_watch(struct al_mounts *mounts, void (*changed)(void *payload), void *payload);
+
+#endif

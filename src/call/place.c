@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "call/place.h"
+
+#include "base/fs.h"
+#include "guard/text.h"
+
+void al_place_add_name(const char *name, struct al_str *out)
+{
+    al_text_add_shown_line(name, out);
+}
+
+/* The length of the leading components that both paths have, with their '/'. */
+static size_t common_len(const char *dir, const char *path)
+{
+    size_t common = 0;
+
+    for (size_t i = 0;; i++) {
+        if (dir[i] == '\0' && path[i] == '/')
+            return i + 1;
+        if (dir[i] != path[i] || dir[i] == '\0')
+            return common;
+        if (dir[i] == '/')
+            common = i + 1;
+    }
+}
+
+void al_place_add(const struct al_repo *repo, const char *path, struct al_str *out)
+{
+    const char *dir = al_fs_beneath(repo->at.top, repo->at.dir);
+    size_t common;
+
+    if (!dir || !*dir) {
+        al_place_add_name(*path ? path : ".", out);
+        return;
+    }
+    common = common_len(dir, path);
+    if (common > strlen(dir))
+        dir += strlen(dir);
+    else
+        dir += common;
+    for (bool in_name = false; *dir; dir++) {
+        if (*dir != '/' && !in_name)
+            al_str_adds(out, "../");
+        in_name = *dir != '/';
+    }
+    if (path[common])
+        al_place_add_name(path + common, out);
+    else if (out->len && out->buf[out->len - 1] == '/')
+        al_str_truncate(out, out->len - 1);
+    else
+        al_str_adds(out, ".");
+}
+
+char *al_place(const struct al_repo *repo, const char *path)
+{
+    struct al_str out = AL_STR_INIT;
+
+    al_place_add(repo, path, &out);
+    return al_str_detach(&out);
+}
+
+void al_place_add_rename(const struct al_repo *repo, const char *old_path, const char *path,
+                         struct al_str *out)
+{
+    al_place_add(repo, old_path, out);
+    al_str_adds(out, " -> ");
+    al_place_add(repo, path, out);
+}
+
+/* Append the components of a path, without "." and empty ones. */
+static void add_components(const char *path, struct al_str *out)
+{
+    size_t len;
+
+    for (const char *at = path; *at; at += len + (at[len] == '/')) {
+        len = strcspn(at, "/");
+        if (!len || (len == 1 && *at == '.'))
+            continue;
+        if (out->len)
+            al_str_addc(out, '/');
+        al_str_add(out, at, len);
+    }
+}
+
+/* Join a directory below the top ("" for the top) and a word without "..". */
+static char *join_clean(const char *dir, const char *word)
+{
+    struct al_str out = AL_STR_INIT;
+
+    add_components(dir, &out);
+    add_components(word, &out);
+    return al_str_detach(&out);
+}
+
+int al_place_from_argument(const struct al_repo *repo, const char *param, const char *given,
+                           char **ret_path, struct al_error *err)
+{
+    al_auto(al_freep) char *word = NULL;
+    int r = al_repo_file(repo, param, *given ? given : ".", &word, err);
+    const char *rest;
+
+    if (r < 0)
+        return r;
+    rest = *word == '/' ? al_fs_beneath(repo->at.top, word) : NULL;
+    *ret_path = *word == '/' ? join_clean("", rest ? rest : "")
+                             : join_clean(al_fs_beneath(repo->at.top, repo->at.dir), word);
+    return 0;
+}

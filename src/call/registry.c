@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The tools that a client sees: those of the chosen toolsets, where the earlier toolset wins a
+ * name; those of other servers; and what an unknown name was probably meant to be. */
+#include "call/registry.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/nearest.h"
+#include "base/str.h"
+#include "base/yaml.h"
+#include "call/mounts.h"
+#include "guard/grant.h"
+#include "guard/text.h"
+
+void al_toolset_registry_clear(struct al_toolset_registry *registry)
+{
+    free(registry->items);
+    *registry = AL_TOOLSET_REGISTRY_INIT;
+}
+
+int al_toolset_register(struct al_toolset_registry *registry, const struct al_toolset *toolset,
+                        struct al_error *err)
+{
+    if (al_toolset_find(registry, toolset->name))
+        return al_error_set(err, AL_ERR_BAD_ARGS, "Toolset \"%s\" already registered",
+                            toolset->name);
+    registry->items =
+        al_reallocarray(registry->items, registry->count + 1, sizeof(*registry->items));
+    registry->items[registry->count++] = toolset;
+    return 0;
+}
+
+const struct al_toolset *al_toolset_find(const struct al_toolset_registry *registry,
+                                         const char *name)
+{
+    for (size_t i = 0; i < registry->count; i++)
+        if (!strcmp(registry->items[i]->name, name))
+            return registry->items[i];
+    return NULL;
+}
+
+char *al_toolset_names(const struct al_toolset_registry *registry)
+{
+    struct al_str names = AL_STR_INIT;
+
+    for (size_t i = 0; i < registry->count; i++)
+        if (!registry->items[i]->is_for_commands)
+            al_str_addf(&names, "%s%s", names.len ? ", " : "", registry->items[i]->name);
+    return al_str_detach(&names);
+}
+
+struct al_listed_tool al_toolset_find_tool(const struct al_toolset_registry *registry,
+                                           const char *name)
+{
+    for (size_t i = 0; i < registry->count; i++)
+        for (const struct al_tool *const *tool = registry->items[i]->tools; *tool; tool++)
+            if (!strcmp((*tool)->name, name))
+                return (struct al_listed_tool){ .toolset = registry->items[i], .tool = *tool };
+    return (struct al_listed_tool){ .tool = NULL };
+}
+
+int al_toolset_configure(const struct al_toolset *toolset, const struct al_toolset_context *context,
+                         struct al_error *err)
+{
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    al_auto(al_freep) char *safe = NULL;
+    int r = 0;
+
+    if (toolset->configure)
+        r = toolset->configure(context, &why);
+    else if (context->config->count)
+        r = al_yaml_error(&context->config->items[0], &why,
+                          "unknown key; the toolset %s has no settings", toolset->name);
+    if (r == 0)
+        return 0;
+    safe = al_text_join_lines(why.message);
+    return al_error_set(err, r, "%s", safe);
+}
+
+static int unknown_toolset(const struct al_toolset_registry *all, const char *name,
+                           struct al_error *err)
+{
+    al_auto(al_freep) char *safe = al_text_sanitize_line(name);
+    al_auto(al_freep) char *valid = al_toolset_names(all);
+
+    return al_error_set(err, AL_ERR_BAD_ARGS, "unknown toolset '%s' (valid: %s)", safe, valid);
+}
+
+static void add_toolset(struct al_registry *registry, const struct al_toolset *toolset)
+{
+    al_auto(al_str_clear) struct al_str taken = AL_STR_INIT;
+
+    for (size_t i = 0; toolset->tools[i]; i++) {
+        const struct al_tool *tool = toolset->tools[i];
+        const struct al_listed_tool *winner = al_registry_find(registry, tool->name);
+
+        if (winner) {
+            al_str_addf(&taken, "%s%s (%s)", taken.len > 0 ? ", " : "", tool->name,
+                        winner->toolset->name);
+            continue;
+        }
+        registry->items =
+            al_reallocarray(registry->items, registry->count + 1, sizeof(*registry->items));
+        registry->items[registry->count++] =
+            (struct al_listed_tool){ .toolset = toolset, .tool = tool };
+    }
+    if (taken.len > 0)
+        al_strv_addf(&registry->notes, "toolset '%s': earlier toolsets keep %s", toolset->name,
+                     taken.buf);
+}
+
+/* Whether a toolset is named a second time. */
+static bool named_before(const struct al_strv *names, size_t at)
+{
+    for (size_t i = 0; i < at; i++) {
+        if (strcmp(names->items[i], names->items[at]) == 0)
+            return true;
+    }
+    return false;
+}
+
+int al_registry_fill(struct al_registry *registry, const struct al_toolset_registry *all,
+                     const struct al_strv *names, struct al_error *err)
+{
+    struct al_registry filled = AL_REGISTRY_INIT;
+
+    for (size_t i = 0; i < names->count; i++) {
+        const struct al_toolset *toolset = al_toolset_find(all, names->items[i]);
+
+        if (!toolset || toolset->is_for_commands) {
+            al_registry_clear(&filled);
+            return unknown_toolset(all, names->items[i], err);
+        }
+        if (!named_before(names, i))
+            add_toolset(&filled, toolset);
+    }
+    al_registry_clear(registry);
+    *registry = filled;
+    return 0;
+}
+
+void al_registry_clear(struct al_registry *registry)
+{
+    free(registry->items);
+    al_strv_clear(&registry->notes);
+    *registry = AL_REGISTRY_INIT;
+}
+
+const struct al_listed_tool *al_registry_find(const struct al_registry *registry, const char *name)
+{
+    for (size_t i = 0; i < registry->count; i++) {
+        if (strcmp(registry->items[i].tool->name, name) == 0)
+            return &registry->items[i];
+    }
+    return NULL;
+}
+
+/** Longer than any name of a tool or parameter. */
+#define NAME_MAX_BYTES 128
+
+/* Names are ASCII, whatever the locale. */
+static bool is_upper(char c)
+{
+    return c >= 'A' && c <= 'Z';
+}
+
+static char to_lower(char c)
+{
+    return is_upper(c) ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool is_letter_or_digit(char c)
+{
+    return (to_lower(c) >= 'a' && to_lower(c) <= 'z') || (c >= '0' && c <= '9');
+}
+
+/* newName becomes new_name, and cwd becomes working_dir. */
+static void to_snake(const char *name, struct al_str *out)
+{
+    for (const char *at = name; *at; at++) {
+        if (is_upper(*at) && at > name)
+            al_str_addc(out, '_');
+        al_str_addc(out, to_lower(*at));
+    }
+    if (!strcmp(out->buf, "cwd")) {
+        al_str_reset(out);
+        al_str_adds(out, "working_dir");
+    }
+}
+
+bool al_param_is_called(const struct al_param *param, const char *name)
+{
+    al_auto(al_str_clear) struct al_str own = AL_STR_INIT, given = AL_STR_INIT;
+
+    if (!strcmp(param->name, name))
+        return true;
+    if (strlen(name) > NAME_MAX_BYTES || is_upper(*name) ||
+        (*name != *param->name && *name != 'c' &&
+         *name != 'w')) /* a cheap test that decides for most calls */
+        return false;
+    to_snake(param->name, &own);
+    to_snake(name, &given);
+    return !strcmp(own.buf, given.buf);
+}
+
+/* The name reduced to letters and digits: without a client's prefix ("mcp__airlock__git_log"),
+ * case, '_', '-', '.', and a leading "git". */
+static void to_letters(const char *name, struct al_str *out)
+{
+    for (const char *at = name; (at = strstr(at, "__")); at += 2)
+        name = at + 2;
+    for (; *name; name++)
+        if (is_letter_or_digit(*name))
+            al_str_addc(out, to_lower(*name));
+    if (al_starts_with(out->buf, "git") && out->len > strlen("git")) {
+        al_auto(al_freep) char *rest = al_strdup(out->buf + strlen("git"));
+
+        al_str_reset(out);
+        al_str_adds(out, rest);
+    }
+}
+
+/* A command of git that this session has under two other names; NULL: it has not. */
+static const char *split_tools(const struct al_registry *registry, const struct al_grant *grant,
+                               const char *letters)
+{
+    static const char *const parts[] = { "git_switch", "git_restore" };
+
+    if (strcmp(letters, "checkout") != 0)
+        return NULL;
+    for (size_t i = 0; i < AL_COUNT(parts); i++)
+        if (!al_registry_find(registry, parts[i]) || !al_grant_has_tool(grant, parts[i]))
+            return NULL;
+    return "git_switch or git_restore";
+}
+
+const char *al_registry_nearest(const struct al_registry *registry, const struct al_grant *grant,
+                                const char *name)
+{
+    al_auto(al_str_clear) struct al_str letters = AL_STR_INIT;
+    al_auto(al_strv_clear) struct al_strv candidates = AL_STRV_INIT;
+    struct al_nearest nearest = { .found = NULL };
+    const char *found = NULL;
+
+    if (strlen(name) > NAME_MAX_BYTES)
+        return NULL;
+    to_letters(name, &letters);
+    nearest.word = letters.buf;
+    for (size_t i = 0; i < registry->count; i++) {
+        const char *own = registry->items[i].tool->name;
+        al_auto(al_str_clear) struct al_str own_letters = AL_STR_INIT;
+
+        if (!al_grant_has_tool(grant, own))
+            continue;
+        to_letters(own, &own_letters);
+        al_strv_add(&candidates, own_letters.buf); /* the list outlives this iteration */
+        al_nearest_offer(&nearest, candidates.items[candidates.count - 1]);
+        if (nearest.found == candidates.items[candidates.count - 1])
+            found = own;
+    }
+    return found ? found : split_tools(registry, grant, letters.buf);
+}
+
+void al_mounts_await(struct al_mounts *mounts, uint32_t wait_ms, struct al_cancel *cancel)
+{
+    if (mounts)
+        mounts->ops->await(mounts, wait_ms, cancel);
+}
+
+const struct al_mounted_list *al_mounts_list(struct al_mounts *mounts)
+{
+    return mounts ? mounts->ops->list(mounts) : NULL;
+}
+
+void al_mounted_list_unref(struct al_mounts *mounts, const struct al_mounted_list *list)
+{
+    if (list)
+        mounts->ops->unref(list);
+}
+
+/* The tool of this name; NULL: there is none, or `list` is NULL.  Borrowed from `list`. */
+static const struct al_listed_tool *find_in_list(const struct al_mounted_list *list,
+                                                 const char *name)
+{
+    for (size_t i = 0; list && i < list->count; i++)
+        if (!strcmp(list->items[i].tool->name, name))
+            return &list->items[i];
+    return NULL;
+}
+
+bool al_mounts_claims(const struct al_mounts *mounts, const char *name)
+{
+    return mounts && mounts->ops->claims(mounts, name);
+}
+
+/* AL_ERR_NOT_FOUND, with the name that was probably meant. */
+static int unknown(const struct al_mounted_list *list, const char *name, struct al_error *err)
+{
+    al_auto(al_freep) char *safe = al_text_sanitize_line(name);
+    struct al_nearest nearest = { .word = name };
+
+    for (size_t i = 0; list && i < list->count; i++)
+        al_nearest_offer(&nearest, list->items[i].tool->name);
+    if (nearest.found)
+        return al_error_set(err, AL_ERR_NOT_FOUND, "unknown tool '%s'; did you mean %s?", safe,
+                            nearest.found);
+    return al_error_set(err, AL_ERR_NOT_FOUND, "unknown tool '%s'; airlock tools lists them", safe);
+}
+
+int al_mounts_find(struct al_mounts *mounts, const char *name, struct al_cancel *cancel,
+                   const struct al_mounted_list **ret_list, const struct al_listed_tool **ret_tool,
+                   struct al_error *err)
+{
+    int r = mounts->ops->await_tool(mounts, name, cancel, err);
+    const struct al_mounted_list *list;
+    const struct al_listed_tool *tool;
+
+    if (r < 0)
+        return r;
+    list = al_mounts_list(mounts);
+    tool = find_in_list(list, name);
+    if (!tool) {
+        r = unknown(list, name, err);
+        al_mounted_list_unref(mounts, list);
+        return r;
+    }
+    *ret_list = list;
+    *ret_tool = tool;
+    return 0;
+}
+
+bool al_mounts_replaces(struct al_mounts *mounts, const char *native)
+{
+    return mounts && mounts->ops->replaces(mounts, native);
+}
+
+void al_mounts_watch(struct al_mounts *mounts, void (*changed)(void *payload), void *payload)
+{
+    if (mounts)
+        mounts->ops->watch(mounts, changed, payload);
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Toolsets, the named lists of tools, and the registry: the tools of the toolsets that were chosen.
+ */
+#ifndef AL_CALL_REGISTRY_H
+#define AL_CALL_REGISTRY_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "call/tool.h"
+
+struct al_grant;
+struct al_session;
+struct al_yaml;
+
+/** Every toolset there is, in the order of registration.  Not thread-safe: filled at start. */
+struct al_toolset_registry {
+    const struct al_toolset **items;
+    size_t count;
+};
+
+#define AL_TOOLSET_REGISTRY_INIT ((struct al_toolset_registry){ .items = NULL })
+
+/** What a toolset is configured with. */
+struct al_toolset_context {
+    const struct al_yaml *config; /**< a mapping, which may be empty */
+    const char *worker;           /**< the name in the worker file */
+    struct al_session *session;   /**< being set up: gets what the toolset keeps of `config` */
+};
+
+/** A named list of tools. */
+struct al_toolset {
+    const char *name;
+    const char *about;
+    const struct al_tool *const *tools; /**< NULL-terminated, in the order clients see them */
+
+    /** Read the toolset's settings in a worker file, and keep them in the session.  Called through
+     * al_toolset_configure().  NULL: there are no settings. */
+    int (*configure)(const struct al_toolset_context *context, struct al_error *err);
+    bool is_for_commands; /**< no session offers it: commands of the program make its calls */
+};
+
+/** One tool as a client sees it. */
+struct al_listed_tool {
+    const struct al_toolset *toolset;
+    const struct al_tool *tool;
+};
+
+/** The tools of the chosen toolsets.  If two toolsets have a tool of the same name, the earlier
+ * toolset wins. */
+struct al_registry {
+    struct al_listed_tool *items;
+    size_t count;
+    struct al_strv notes; /**< for the log: the tools that an earlier toolset replaced */
+};
+
+#define AL_REGISTRY_INIT ((struct al_registry){ .items = NULL })
+
+/**
+ * Fill a registry.
+ *
+ * @param all    Every toolset there is.
+ * @param names  The chosen toolsets, in order of precedence.
+ * @return 0, or AL_ERR_BAD_ARGS naming the unknown toolset and the valid ones; the registry is then
+ *         unchanged.
+ */
+int al_registry_fill(struct al_registry *registry, const struct al_toolset_registry *all,
+                     const struct al_strv *names, struct al_error *err);
+void al_registry_clear(struct al_registry *registry);
+
+/** The tool of this name, borrowed; NULL when the registry has none. */
+const struct al_listed_tool *al_registry_find(const struct al_registry *registry, const char *name);
+
+/**
+ * The tool that `name` may have been meant for: the name in another case, with a client's prefix,
+ * without "git_", or with a typing error.  Tools outside `grant` (NULL: everything is granted) do
+ * not count.
+ *
+ * @return The name in the registry, or the names of the two tools that stand for a command of git:
+ *         text for a message, borrowed.  NULL when none is near.
+ */
+const char *al_registry_nearest(const struct al_registry *registry, const struct al_grant *grant,
+                                const char *name);
+
+/** Forget every toolset; the registry can be filled again. */
+void al_toolset_registry_clear(struct al_toolset_registry *registry);
+
+/**
+ * Register a toolset.
+ *
+ * @param toolset  Borrowed; outlives the registry.
+ * @return 0, or AL_ERR_BAD_ARGS 'Toolset "X" already registered'.
+ */
+int al_toolset_register(struct al_toolset_registry *registry, const struct al_toolset *toolset,
+                        struct al_error *err);
+
+/** The toolset of this name, borrowed; NULL: there is none. */
+const struct al_toolset *al_toolset_find(const struct al_toolset_registry *registry,
+                                         const char *name);
+
+/** The names of all toolsets, "git, workflow".  Caller frees. */
+char *al_toolset_names(const struct al_toolset_registry *registry);
+
+/** The first tool of this name in any toolset, borrowed; `tool` is NULL when there is none. */
+struct al_listed_tool al_toolset_find_tool(const struct al_toolset_registry *registry,
+                                           const char *name);
+
+/**
+ * Configure a toolset by a worker file.  A toolset without settings refuses every key.
+ *
+ * @return 0, or AL_ERR_BAD_ARGS with one line of safe text, "<file>:<line>: <key>: <what is
+ *         wrong>".
+ */
+int al_toolset_configure(const struct al_toolset *toolset, const struct al_toolset_context *context,
+                         struct al_error *err);
+
+#endif

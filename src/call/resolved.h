@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The values that the arguments of a call resolve to, by name, such as "commit" → an object id,
+ * "branch" → "refs/heads/main", "address" → a URL.
+ *
+ * A name can mean something else a moment later.  So arguments are resolved once, before the user
+ * is asked; the resolved values are shown, approved and run.
+ */
+#ifndef AL_CALL_RESOLVED_H
+#define AL_CALL_RESOLVED_H
+
+#include "base/str.h"
+
+/** Names of values that are used outside the tool: an object id, and the full name of the branch
+ * that rules by branch look at. */
+#define AL_RESOLVED_COMMIT "commit"
+#define AL_RESOLVED_BRANCH "branch"
+
+/** Alternating names and values, in the order they were added. */
+struct al_resolved {
+    struct al_strv pairs;
+};
+
+#define AL_RESOLVED_INIT ((struct al_resolved){ .pairs = AL_STRV_INIT })
+
+void al_resolved_clear(struct al_resolved *resolved);
+
+/** Add a value, a copy; NULL counts as "".  A name may be added more than once. */
+void al_resolved_add(struct al_resolved *resolved, const char *name, const char *value);
+
+/** The first value of this name; NULL when there is none.  Borrowed. */
+const char *al_resolved_find(const struct al_resolved *resolved, const char *name);
+
+#endif

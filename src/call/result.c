@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The result of a call in MCP's JSON, and the schema of what it has. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "call/call.h"
+#include "guard/text.h"
+
+void al_result_clear(struct al_result *result)
+{
+    al_str_clear(&result->text);
+    al_str_clear(&result->notes);
+    json_decref(result->structured);
+    json_decref(result->content);
+    json_decref(result->meta);
+    al_error_clear(&result->error);
+    *result = AL_RESULT_INIT;
+}
+
+static void write_object(struct al_result *result)
+{
+    al_auto(al_str_clear) struct al_str json = AL_STR_INIT;
+
+    if (!result->text_is_object)
+        return;
+    al_json_dump(result->structured, false, &json);
+    al_str_reset(&result->text);
+    al_text_escape_json(json.buf, json.len, &result->text);
+}
+
+void al_result_set_structured(struct al_result *result, json_t *object)
+{
+    json_decref(result->structured);
+    result->structured = object;
+    result->text_is_object = true;
+    result->exit_code = 0;
+    write_object(result);
+}
+
+void al_result_set(struct al_result *result, const char *name, json_t *value)
+{
+    if (!result->structured) {
+        al_result_set_structured(result, al_json_object());
+        result->is_unfinished = true;
+    }
+    al_json_set(result->structured, name, value);
+}
+
+void al_result_finish(struct al_result *result, bool is_done)
+{
+    if (is_done) {
+        write_object(result);
+    } else if (result->is_unfinished) { /* the members that came until it failed */
+        json_decref(result->structured);
+        result->structured = NULL;
+        result->text_is_object = false;
+        al_str_reset(&result->text);
+    }
+}
+
+void al_result_note(struct al_result *result, const char *line)
+{
+    if (result->notes.len)
+        al_str_addc(&result->notes, '\n');
+    al_str_adds(&result->notes, line);
+}
+
+static json_t *string_or_null(const char *text)
+{
+    return text ? al_json_string(text) : json_null();
+}
+
+json_t *al_result_error_json(const struct al_result *result)
+{
+    const struct al_error *error = &result->error;
+    json_t *object = al_json_object();
+
+    al_json_set(object, "kind", al_json_string(al_status_kind(result->status)));
+    al_json_set(object, "code",
+                error->code == AL_CODE_NONE ? json_null() : al_json_int((int64_t)error->code));
+    al_json_set(object, "name", string_or_null(al_code_name(error->code)));
+    al_json_set(object, "reason", string_or_null(error->reason));
+    al_json_set(object, "message", al_json_string(error->message ? error->message : ""));
+    return object;
+}
+
+void al_result_dump(const struct al_result *result, struct al_str *out)
+{
+    al_result_dump_with(result, NULL, out);
+}
+
+/* Append the items of the array without its brackets. */
+static void add_items(const json_t *items, struct al_str *out)
+{
+    const json_t *item;
+    size_t i;
+
+    json_array_foreach(items, i, item)
+    {
+        al_str_adds(out, i ? "," : "");
+        al_json_dump(item, false, out);
+    }
+}
+
+static void add_text(const struct al_result *result, struct al_str *out)
+{
+    al_str_adds(out, "{\"type\":\"text\",\"text\":\"");
+    al_json_escape(result->text.buf, result->text.len, out);
+    al_str_adds(out, "\"}");
+}
+
+static void add_content(const struct al_result *result, struct al_str *out)
+{
+    al_str_adds(out, "{\"content\":[");
+    if (result->content)
+        add_items(result->content, out);
+    else
+        add_text(result, out);
+    if (result->notes.len) {
+        al_str_adds(out, result->content && !json_array_size(result->content) ? "" : ",");
+        al_str_adds(out, "{\"type\":\"text\",\"text\":");
+        al_json_quote(result->notes.buf, result->notes.len, out);
+        al_str_addc(out, '}');
+    }
+    al_str_addc(out, ']');
+}
+
+static void add_structured(const struct al_result *result, struct al_str *out)
+{
+    al_auto(al_str_clear) struct al_str json = AL_STR_INIT;
+
+    if (!result->structured)
+        return;
+    al_str_adds(out, ",\"structuredContent\":");
+    if (result->text_is_object) {
+        al_str_add(out, result->text.buf, result->text.len);
+    } else if (result->content) { /* from a server: nothing in it is safe to show as it is */
+        al_json_dump(result->structured, false, &json);
+        al_text_escape_json(json.buf, json.len, out);
+    } else {
+        al_json_dump(result->structured, false, out);
+    }
+}
+
+static void add_meta(const json_t *meta, struct al_str *out)
+{
+    const char *name;
+    json_t *value;
+
+    json_object_foreach((json_t *)meta, name, value)
+    {
+        al_str_addc(out, ',');
+        al_json_quote(name, strlen(name), out);
+        al_str_addc(out, ':');
+        al_json_dump(value, false, out);
+    }
+}
+
+void al_result_dump_with(const struct al_result *result, const struct al_result_extra *extra,
+                         struct al_str *out)
+{
+    bool failed = result->status != AL_OK;
+
+    add_content(result, out);
+    add_structured(result, out);
+    if (failed)
+        al_str_adds(out, ",\"isError\":true");
+    if (extra)
+        al_str_addf(out, ",%s", extra->members);
+    al_str_adds(out, ",\"_meta\":{\"airlock/result\":{\"truncated\":");
+    al_str_adds(out, result->truncated ? "true" : "false");
+    al_str_addf(out, ",\"exit_code\":%d,\"duration_ms\":%" PRId64 "}", result->exit_code,
+                result->duration_ms);
+    if (failed) {
+        al_auto(al_json_decrefp) json_t *error = al_result_error_json(result);
+
+        al_str_adds(out, ",\"airlock/error\":");
+        al_json_dump(error, false, out);
+    }
+    if (extra)
+        al_str_addf(out, ",%s", extra->meta);
+    add_meta(result->meta, out);
+    al_str_adds(out, "}}");
+}
+
+/* --- The output schema --- */
+
+static json_t *type_of(const char *name)
+{
+    json_t *schema = al_json_object();
+
+    al_json_set(schema, "type", al_json_string(name));
+    return schema;
+}
+
+static json_t *words_of(const char *text)
+{
+    al_auto(al_freep) char *copy = al_strdup(text);
+    json_t *schema = type_of("string"), *words = *text ? al_json_array() : NULL;
+    char *save = NULL;
+
+    for (char *word = strtok_r(copy, "|", &save); word; word = strtok_r(NULL, "|", &save))
+        al_json_append(words, al_json_string(word));
+    if (words)
+        al_json_set(schema, "enum", words);
+    return schema;
+}
+
+static json_t *schema_of(const json_t *example);
+
+/* Add the members to `properties`, empty ones if it is a form of several, and those that are always
+ * there to `required`. */
+static void add_members(const json_t *example, bool empty, json_t *properties, json_t *required)
+{
+    const char *name;
+    json_t *value;
+
+    json_object_foreach((json_t *)example, name, value)
+    {
+        const size_t len = strcspn(name, "?");
+        al_auto(al_freep) char *plain = al_strndup(name, len);
+
+        al_json_set(properties, plain, empty ? al_json_object() : schema_of(value));
+        if (!name[len] && required)
+            al_json_append(required, al_json_string(plain));
+    }
+}
+
+static json_t *object_of(const json_t *example)
+{
+    json_t *schema = type_of("object"), *properties = al_json_object(), *required = al_json_array();
+
+    add_members(example, false, properties, required);
+    al_json_set(schema, "properties", properties);
+    al_json_set(schema, "required", required);
+    return schema;
+}
+
+static json_t *schema_of(const json_t *example)
+{
+    json_t *schema;
+
+    if (json_object_get(example, "properties"))
+        return json_incref((json_t *)example);
+    if (json_is_object(example))
+        return object_of(example);
+    if (json_is_string(example))
+        return words_of(json_string_value(example));
+    if (!json_is_array(example))
+        return type_of(json_is_boolean(example)   ? "boolean"
+                       : json_is_integer(example) ? "integer"
+                                                  : "number");
+    schema = type_of("array");
+    al_json_set(schema, "items", schema_of(json_array_get(example, 0)));
+    return schema;
+}
+
+static json_t *one_of(const json_t *forms)
+{
+    json_t *schema = type_of("object"), *all = al_json_object(), *any = al_json_array();
+    const json_t *form;
+    size_t i;
+
+    json_array_foreach(forms, i, form)
+    {
+        json_t *item = al_json_object(), *names = al_json_object(), *required = al_json_array();
+
+        add_members(form, false, all, NULL);
+        add_members(form, true, names, required);
+        al_json_set(item, "properties", names);
+        al_json_set(item, "required", required);
+        al_json_append(any, item);
+    }
+    al_json_set(schema, "properties", all);
+    al_json_set(schema, "anyOf", any);
+    return schema;
+}
+
+json_t *al_tool_output_schema(const struct al_tool *tool)
+{
+    al_auto(al_json_decrefp) json_t *example =
+        json_loads(tool->output_schema, JSON_REJECT_DUPLICATES, NULL);
+
+    if (!example)
+        abort(); /* a constant; the table test parses every one */
+    return json_is_array(example) ? one_of(example) : schema_of(example);
+}

@@ -1,0 +1,872 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the rows of a tool say: the fields of its arguments, decoding, the schema and annotations
+ * that clients see, and the operation of a call. */
+#include <inttypes.h>
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "base/str.h"
+#include "base/utf8.h"
+#include "call/private.h"
+#include "guard/text.h"
+
+static const void *read_field(const void *args, const struct al_param *param)
+{
+    return (const char *)args + param->offset;
+}
+
+void *al_args_field(void *args, const struct al_param *param)
+{
+    return (char *)args + param->offset;
+}
+
+bool al_args_bool(const void *args, const struct al_param *param)
+{
+    return *(const bool *)read_field(args, param);
+}
+
+const struct al_opt_int *al_args_int(const void *args, const struct al_param *param)
+{
+    return read_field(args, param);
+}
+
+const char *al_args_string(const void *args, const struct al_param *param)
+{
+    return *(const char *const *)read_field(args, param);
+}
+
+const struct al_strv *al_args_strings(const void *args, const struct al_param *param)
+{
+    return read_field(args, param);
+}
+
+void *al_args_item(const struct al_param *param, const struct al_objects *list, size_t i)
+{
+    return (char *)list->items + i * param->object->size;
+}
+
+static void clear_lists(const struct al_param *params, size_t nparams, void *args);
+
+static void clear_items(const struct al_param *param, struct al_objects *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        clear_lists(param->object->params, param->object->nparams, al_args_item(param, list, i));
+    free(list->items);
+    *list = (struct al_objects){ .items = NULL };
+}
+
+static void clear_lists(const struct al_param *params, size_t nparams, void *args)
+{
+    for (size_t i = 0; i < nparams; i++) {
+        const struct al_param *param = &params[i];
+
+        if (param->type == AL_TYPE_STRINGS)
+            al_strv_clear(al_args_field(args, param));
+        if (param->type == AL_TYPE_OBJECT)
+            clear_lists(param->object->params, param->object->nparams, al_args_field(args, param));
+        if (param->type == AL_TYPE_OBJECTS)
+            clear_items(param, al_args_field(args, param));
+    }
+}
+
+void al_tool_args_clear(const struct al_tool *tool, void *args)
+{
+    clear_lists(tool->params, tool->nparams, args);
+    memset(args, 0, tool->args_size);
+}
+
+bool al_pattern_matches(const char *pattern, const char *text)
+{
+    regex_t compiled;
+    bool matches;
+
+    /* Compiling for each call takes a few microseconds, and needs no lock. */
+    if (regcomp(&compiled, pattern, REG_EXTENDED | REG_NOSUB) != 0)
+        abort();
+    matches = regexec(&compiled, text, 0, NULL, 0) == 0;
+    regfree(&compiled);
+    return matches;
+}
+
+static int says_bad(const struct al_param *param, struct al_error *err)
+{
+    return al_error_set(err, AL_ERR_BAD_ARGS, "%s", param->bad_message);
+}
+
+/* "a, b, c" */
+static void add_choices(const struct al_param *param, struct al_str *out)
+{
+    for (const struct al_choice *choice = param->choices; choice->name; choice++)
+        al_str_addf(out, "%s%s", choice == param->choices ? "" : ", ", choice->name);
+}
+
+/* Report that a value has another type than its parameter.  Returns AL_ERR_BAD_ARGS. */
+static int decode_wrong_type(const struct al_param *param, struct al_error *err)
+{
+    static const char *const wanted[] = {
+        [AL_TYPE_BOOL] = "a boolean",
+        [AL_TYPE_INT] = "an integer",
+        [AL_TYPE_STRING] = "a string",
+        [AL_TYPE_STRINGS] = "an array of strings",
+        [AL_TYPE_CHOICE] = "one of: ",
+        [AL_TYPE_OBJECT] = "an object",
+        [AL_TYPE_OBJECTS] = "an array of objects",
+    };
+    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
+
+    if (param->type == AL_TYPE_CHOICE)
+        add_choices(param, &names);
+    return al_error_set(err, AL_ERR_BAD_ARGS, "Invalid arguments: '%s' must be %s%s", param->name,
+                        wanted[param->type], names.buf);
+}
+
+/* White space in both ECMA-262 and Unicode. */
+static bool is_space(uint32_t c)
+{
+    return (c >= 0x09 && c <= 0x0d) || c == ' ' || c == 0x85 || c == 0xa0 || c == 0x1680 ||
+           (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f ||
+           c == 0x205f || c == 0x3000;
+}
+
+static bool is_blank(const char *text, size_t len)
+{
+    for (size_t i = 0; i < len;) {
+        uint32_t c;
+        int n = al_utf8_next(text + i, len - i, &c);
+
+        if (n <= 0 || !is_space(c))
+            return false;
+        i += (size_t)n;
+    }
+    return true;
+}
+
+static int check_pattern(const struct al_param *param, const char *text, struct al_error *err)
+{
+    if (al_pattern_matches(param->pattern, text))
+        return 0;
+    if (param->bad_message)
+        return says_bad(param, err);
+    return al_error_set(err, AL_ERR_BAD_ARGS, "Invalid arguments: '%s' must match %s", param->name,
+                        param->pattern);
+}
+
+/* The rules for a string parameter, and for each item of a list. */
+static int check_string(const struct al_param *param, const json_t *value, struct al_error *err)
+{
+    const char *text = json_string_value(value);
+    size_t len = json_string_length(value);
+
+    if (strlen(text) != len)
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "Invalid arguments: '%s' contains a NUL character", param->name);
+    if (len > al_param_max_bytes(param))
+        return al_error_set(err, AL_ERR_BAD_ARGS, "%s cannot be longer than %zu bytes", param->name,
+                            al_param_max_bytes(param));
+    if (param->min_bytes > 0 && (len < param->min_bytes || is_blank(text, len))) {
+        if (param->bad_message)
+            return says_bad(param, err);
+        if (param->min_bytes == 1)
+            return al_error_set(err, AL_ERR_BAD_ARGS, "%s must not be empty", param->name);
+        return al_error_set(err, AL_ERR_BAD_ARGS, "%s must be at least %zu bytes long", param->name,
+                            param->min_bytes);
+    }
+    if (param->pattern && check_pattern(param, text, err) < 0)
+        return AL_ERR_BAD_ARGS;
+    return param->check ? param->check(param->name, text, err) : 0;
+}
+
+static int decode_bool(const struct al_param *param, const json_t *value, bool *field,
+                       struct al_error *err)
+{
+    if (!json_is_boolean(value)) {
+        (void)decode_wrong_type(param, err);
+        if (err)
+            err->remedy = param->bad_message;
+        return AL_ERR_BAD_ARGS;
+    }
+    *field = json_is_true(value);
+    return 0;
+}
+
+/* In JSON Schema a number with an integral value is an integer, however it is written.  A number
+ * beyond 64 bits is also beyond every bound, so the nearest value gives the right message. */
+static bool integer_of(const json_t *value, int64_t *ret)
+{
+    double real;
+
+    if (json_is_integer(value)) {
+        *ret = json_integer_value(value);
+        return true;
+    }
+    if (!json_is_real(value))
+        return false;
+    real = json_real_value(value);
+    if (real >= 0x1p63)
+        *ret = INT64_MAX;
+    else if (real < -0x1p63)
+        *ret = INT64_MIN;
+    else
+        *ret = (int64_t)real;
+    return real >= 0x1p63 || real < -0x1p63 || (double)*ret == real;
+}
+
+static int decode_int(const struct al_param *param, const json_t *value, struct al_opt_int *field,
+                      struct al_error *err)
+{
+    int64_t n;
+
+    if (!integer_of(value, &n))
+        return decode_wrong_type(param, err);
+    if (n > param->max && (param->flags & AL_PARAM_TIMEOUT))
+        n = param->max;
+    if ((n < param->min || n > param->max) && param->bad_message)
+        return says_bad(param, err);
+    if (n < param->min)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "%s must be at least %" PRId64, param->name,
+                            param->min);
+    if (n > param->max)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "%s cannot exceed %" PRId64, param->name,
+                            param->max);
+    *field = (struct al_opt_int){ .given = true, .value = n };
+    return 0;
+}
+
+static int decode_string(const struct al_param *param, const json_t *value, const char **field,
+                         struct al_error *err)
+{
+    int r;
+
+    if (!json_is_string(value))
+        return decode_wrong_type(param, err);
+    r = check_string(param, value, err);
+    if (r < 0)
+        return r;
+    *field = json_string_value(value);
+    return 0;
+}
+
+/* Check that a value is an array, and the bounds of its number of items. */
+static int decode_count(const struct al_param *param, const json_t *value, struct al_error *err)
+{
+    size_t count = json_array_size(value);
+
+    if (!json_is_array(value))
+        return decode_wrong_type(param, err);
+    if ((int64_t)count < param->min) {
+        if (param->bad_message)
+            return says_bad(param, err);
+        return al_error_set(err, AL_ERR_BAD_ARGS, "%s must contain at least %" PRId64 " element(s)",
+                            param->name, param->min);
+    }
+    if ((int64_t)count > al_param_max_items(param))
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "%s cannot contain more than %" PRId64 " elements", param->name,
+                            al_param_max_items(param));
+    return 0;
+}
+
+static int decode_strings(const struct al_param *param, const json_t *value, struct al_strv *field,
+                          struct al_error *err)
+{
+    size_t count = json_array_size(value);
+    int r = decode_count(param, value, err);
+
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *item = json_array_get(value, i);
+
+        if (!json_is_string(item))
+            return decode_wrong_type(param, err);
+        r = check_string(param, item, err);
+        if (r < 0)
+            return r;
+        al_strv_add(field, json_string_value(item));
+    }
+    return 0;
+}
+
+static int decode_choice(const struct al_param *param, const json_t *value, int *field,
+                         struct al_error *err)
+{
+    const char *text = json_string_value(value);
+
+    for (const struct al_choice *choice = param->choices; text && choice->name; choice++) {
+        /* Compare the length too: the text may contain a NUL. */
+        if (strlen(choice->name) == json_string_length(value) && strcmp(choice->name, text) == 0) {
+            *field = choice->value;
+            return 0;
+        }
+    }
+    return decode_wrong_type(param, err);
+}
+
+/* Decode the value of a parameter of any type but AL_TYPE_OBJECT and AL_TYPE_OBJECTS. */
+static int decode_value(const struct al_param *param, const json_t *value, void *field,
+                        struct al_error *err)
+{
+    switch (param->type) {
+    case AL_TYPE_BOOL:
+        return decode_bool(param, value, field, err);
+    case AL_TYPE_INT:
+        return decode_int(param, value, field, err);
+    case AL_TYPE_STRING:
+        return decode_string(param, value, field, err);
+    case AL_TYPE_STRINGS:
+        return decode_strings(param, value, field, err);
+    case AL_TYPE_CHOICE:
+        return decode_choice(param, value, field, err);
+    case AL_TYPE_OBJECT:
+    case AL_TYPE_OBJECTS:
+        break;
+    }
+    abort(); /* a row of no type, or of several values */
+}
+
+/* The longest part of an unknown name that a message repeats. */
+#define NAME_SHOWN_MAX_BYTES 64
+
+/* The rows of a tool, or of one of its objects. */
+struct rows {
+    const struct al_param *params;
+    size_t nparams;
+    const char *owner;  /* the name of the tool or the object */
+    const char *prefix; /* what messages put before the name of a row: "", "target." */
+};
+
+static const struct al_param *find_param(const struct rows *rows, const char *name)
+{
+    for (size_t i = 0; i < rows->nparams; i++) {
+        if (al_param_is_called(&rows->params[i], name))
+            return &rows->params[i];
+    }
+    return NULL;
+}
+
+/* The value of a parameter under any of its spellings; NULL when it is absent. */
+static const json_t *value_of(const struct al_param *param, const json_t *arguments)
+{
+    const json_t *own = json_object_get(arguments, param->name);
+    const char *name;
+    json_t *value;
+
+    if (own)
+        return own;
+    json_object_foreach((json_t *)arguments, name, value)
+    {
+        if (al_param_is_called(param, name))
+            return value;
+    }
+    return NULL;
+}
+
+/* Refuse one parameter under two spellings: choosing a value would be a guess. */
+static int refuse_twice(const struct rows *rows, const json_t *arguments, struct al_error *err)
+{
+    for (size_t i = 0; i < rows->nparams; i++) {
+        const char *name, *first = NULL;
+        json_t *value;
+
+        json_object_foreach((json_t *)arguments, name, value)
+        {
+            if (!al_param_is_called(&rows->params[i], name))
+                continue;
+            if (first)
+                return al_error_set(err, AL_ERR_BAD_ARGS,
+                                    "Invalid arguments: '%s%s' and '%s%s' are the same parameter; "
+                                    "give one of them",
+                                    rows->prefix, first, rows->prefix, name);
+            first = name;
+        }
+    }
+    return 0;
+}
+
+/* Other tools, and git's manual, have these words for a revision. */
+static bool is_revision_word(const char *name)
+{
+    static const char *const words[] = { "rev", "revision", "ref", "commit", "commit_hash" };
+
+    for (size_t i = 0; i < AL_COUNT(words); i++)
+        if (!strcmp(name, words[i]))
+            return true;
+    return false;
+}
+
+/* The parameter that takes a revision where the name of none is similar; NULL: there is none. */
+static const char *revision_param(const struct rows *rows, const char *unknown)
+{
+    static const char *const names[] = { "rev", "from", "to", "range", "commits", "onto" };
+
+    for (size_t k = 0; k < AL_COUNT(names) && is_revision_word(unknown); k++)
+        for (size_t i = 0; i < rows->nparams; i++)
+            if (!strcmp(rows->params[i].name, names[k]))
+                return rows->params[i].name;
+    return NULL;
+}
+
+static int refuse_unknown(const struct rows *rows, const json_t *arguments, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str valid = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str meant = AL_STR_INIT;
+    const char *name;
+    json_t *value;
+    const char *unknown = NULL;
+
+    json_object_foreach((json_t *)arguments, name, value)
+    {
+        if (!find_param(rows, name)) {
+            unknown = name;
+            break;
+        }
+    }
+    if (!unknown)
+        return 0;
+
+    al_auto(al_freep) char *safe = al_text_sanitize_line(unknown);
+    struct al_nearest nearest = { .word = unknown };
+    if (strlen(safe) > NAME_SHOWN_MAX_BYTES)
+        safe[al_utf8_floor(safe, NAME_SHOWN_MAX_BYTES)] = '\0';
+    for (size_t i = 0; i < rows->nparams; i++) {
+        al_nearest_offer(&nearest, rows->params[i].name);
+        al_str_addf(&valid, "%s%s", i > 0 ? ", " : "", rows->params[i].name);
+    }
+    if (!nearest.found)
+        nearest.found = revision_param(rows, unknown);
+    if (nearest.found)
+        al_str_addf(&meant, "; did you mean '%s%s'?", rows->prefix, nearest.found);
+    return al_error_set(
+        err, AL_ERR_BAD_ARGS, "Invalid arguments: unknown parameter '%s%s'%s (%s takes: %s)",
+        rows->prefix, safe, meant.buf, rows->owner, valid.len > 0 ? valid.buf : "none");
+}
+
+static void set_default(const struct al_param *param, const struct al_tool_defaults *defaults,
+                        void *field)
+{
+    switch (param->type) {
+    case AL_TYPE_BOOL:
+        *(bool *)field = param->default_int != 0;
+        break;
+    case AL_TYPE_INT:
+        *(struct al_opt_int *)field =
+            (struct al_opt_int){ .value = al_param_default_int(param, defaults) };
+        break;
+    case AL_TYPE_STRING:
+        *(const char **)field = param->default_str;
+        break;
+    case AL_TYPE_STRINGS:
+    case AL_TYPE_OBJECTS:
+        break;
+    case AL_TYPE_CHOICE:
+        *(int *)field = (int)param->default_int;
+        break;
+    case AL_TYPE_OBJECT:
+        for (size_t i = 0; i < param->object->nparams; i++)
+            set_default(&param->object->params[i], defaults,
+                        al_args_field(field, &param->object->params[i]));
+        break;
+    }
+}
+
+static int decode_object(const struct al_param *param, const json_t *value,
+                         const struct al_tool_defaults *defaults, void *field,
+                         struct al_error *err);
+
+static int decode_objects(const struct al_param *param, const json_t *value,
+                          const struct al_tool_defaults *defaults, struct al_objects *list,
+                          struct al_error *err);
+
+static int decode_row(const struct al_param *param, const json_t *value,
+                      const struct al_tool_defaults *defaults, void *field, struct al_error *err)
+{
+    if (!value && al_param_is_required(param, defaults) && !(param->flags & AL_PARAM_MAY_BE_ABSENT))
+        return al_error_set(err, AL_ERR_BAD_ARGS, "%s is required", param->name);
+    set_default(param, defaults, field);
+    if (!value)
+        return 0;
+    if (param->type == AL_TYPE_OBJECT)
+        return decode_object(param, value, defaults, field, err);
+    if (param->type == AL_TYPE_OBJECTS)
+        return decode_objects(param, value, defaults, field, err);
+    return decode_value(param, value, field, err);
+}
+
+static int decode_rows(const struct rows *rows, const json_t *arguments,
+                       const struct al_tool_defaults *defaults, void *args, struct al_error *err)
+{
+    int r = refuse_unknown(rows, arguments, err);
+
+    if (r == 0)
+        r = refuse_twice(rows, arguments, err);
+    for (size_t i = 0; i < rows->nparams && r == 0; i++) {
+        const struct al_param *param = &rows->params[i];
+        al_auto(al_freep) char *name =
+            *rows->prefix ? al_asprintf("%s%s", rows->prefix, param->name) : NULL;
+        struct al_param full = *param;
+
+        if (name)
+            full.name = name; /* messages say "target.branch" */
+        r = decode_row(&full, value_of(param, arguments), defaults, al_args_field(args, param),
+                       err);
+    }
+    return r;
+}
+
+static int decode_object(const struct al_param *param, const json_t *value,
+                         const struct al_tool_defaults *defaults, void *field, struct al_error *err)
+{
+    al_auto(al_freep) char *prefix = al_asprintf("%s.", param->name);
+    const struct rows rows = { .params = param->object->params,
+                               .nparams = param->object->nparams,
+                               .owner = param->name,
+                               .prefix = prefix };
+
+    if (!json_is_object(value))
+        return decode_wrong_type(param, err);
+    *(bool *)field = true;
+    return decode_rows(&rows, value, defaults, field, err);
+}
+
+static int decode_objects(const struct al_param *param, const json_t *value,
+                          const struct al_tool_defaults *defaults, struct al_objects *list,
+                          struct al_error *err)
+{
+    int r = decode_count(param, value, err);
+
+    if (r < 0 || !json_array_size(value))
+        return r;
+    list->items = al_calloc(json_array_size(value), param->object->size);
+    for (size_t i = 0; i < json_array_size(value) && r == 0; i++) {
+        al_auto(al_freep) char *name = al_asprintf("%s[%zu]", param->name, i);
+        struct al_param item = *param;
+
+        item.name = name; /* messages say "plan[2].commit" */
+        item.type = AL_TYPE_OBJECT;
+        list->count = i + 1; /* what a half decoded item has is released too */
+        r = decode_object(&item, json_array_get(value, i), defaults, al_args_item(param, list, i),
+                          err);
+    }
+    return r;
+}
+
+/* The server checks the arguments against its own schema. */
+static void take_as_defined(const struct al_tool *tool, const json_t *arguments, void *args)
+{
+    struct al_defined_args *defined = args;
+
+    defined->tool = tool;
+    defined->arguments = arguments;
+}
+
+unsigned al_tool_effects(const struct al_tool *tool)
+{
+    unsigned effects = 0;
+
+    for (size_t i = 0; i < tool->noperations; i++)
+        effects |= tool->operations[i].effects;
+    return effects;
+}
+
+bool al_operation_asks(const struct al_operation *op, bool saves)
+{
+    const bool excused = op->asks == AL_ASKS_NEVER || op->asks == AL_ASKS_ELSEWHERE ||
+                         (op->asks == AL_ASKS_UNLESS_SAVED && saves);
+
+    return op->asks == AL_ASKS_ALWAYS || (!excused && al_effects_change_repository(op->effects));
+}
+
+bool al_stricter_is_of(const struct al_stricter *form, const struct al_operation *op)
+{
+    return form->operation ? !strcmp(form->operation, op->name)
+                           : !al_effects_read_only(op->effects);
+}
+
+bool al_tool_asks(const struct al_tool *tool, bool saves)
+{
+    for (size_t i = 0; i < tool->noperations; i++)
+        if (al_operation_asks(&tool->operations[i], saves))
+            return true;
+    return false;
+}
+
+int al_tool_decode(const struct al_tool *tool, const json_t *arguments,
+                   const struct al_tool_defaults *defaults, void *args, struct al_error *err)
+{
+    const struct rows rows = {
+        .params = tool->params, .nparams = tool->nparams, .owner = tool->name, .prefix = ""
+    };
+    int r;
+
+    memset(args, 0, tool->args_size);
+    if (arguments && !json_is_object(arguments))
+        return al_error_set(err, AL_ERR_BAD_ARGS, "Invalid arguments: arguments must be an object");
+    if (tool->definition) {
+        take_as_defined(tool, arguments, args);
+        return 0;
+    }
+    r = decode_rows(&rows, arguments, defaults, args, err);
+    if (r == 0 && tool->words == AL_WORDS_EVERYDAY)
+        r = al_args_check_used(tool, args, err);
+    if (r == 0 && tool->check)
+        r = tool->check(args, err);
+    if (r < 0)
+        al_tool_args_clear(tool, args);
+    return r;
+}
+
+const struct al_operation *al_tool_select(const struct al_tool *tool, const struct al_call *call,
+                                          const void *args)
+{
+    const struct al_operation *op = tool->operations, *last = op + tool->noperations - 1;
+
+    while (op < last && !(tool->takes   ? tool->takes(call, op)
+                          : op->applies ? op->applies(call, args)
+                                        : al_args_action_is(tool, args, op->name)))
+        op++;
+    return op;
+}
+
+int64_t al_param_default_int(const struct al_param *param, const struct al_tool_defaults *defaults)
+{
+    if (param->flags & AL_PARAM_TIMEOUT)
+        return defaults->timeout_ms;
+    if (param->flags & AL_PARAM_MAX_BYTES)
+        return defaults->max_bytes;
+    return param->default_int;
+}
+
+bool al_param_is_required(const struct al_param *param, const struct al_tool_defaults *defaults)
+{
+    if ((param->flags & AL_PARAM_DEFAULT_TARGET) && defaults->has_target)
+        return false;
+    return param->flags & AL_PARAM_REQUIRED;
+}
+
+size_t al_param_max_bytes(const struct al_param *param)
+{
+    if (param->max_bytes)
+        return param->max_bytes;
+    if (param->flags & (AL_PARAM_PATH | AL_PARAM_OUTPUT))
+        return AL_PARAM_PATH_MAX_BYTES;
+    return param->flags & (AL_PARAM_BRANCH | AL_PARAM_NAME) ? AL_PARAM_NAME_MAX_BYTES
+                                                            : AL_PARAM_TEXT_MAX_BYTES;
+}
+
+int64_t al_param_max_items(const struct al_param *param)
+{
+    return param->max ? param->max : AL_PARAM_ITEMS_MAX;
+}
+
+static json_t *typed(const char *type)
+{
+    json_t *schema = al_json_object();
+
+    al_json_set(schema, "type", al_json_string(type));
+    return schema;
+}
+
+static void add_string_rules(const struct al_param *param, json_t *schema)
+{
+    if (param->min_bytes > 0)
+        al_json_set(schema, "minLength", al_json_int((int64_t)param->min_bytes));
+    if (param->pattern)
+        al_json_set(schema, "pattern", al_json_string(param->pattern));
+}
+
+static json_t *bool_schema(const struct al_param *param)
+{
+    json_t *schema = typed("boolean");
+
+    if (!(param->flags & AL_PARAM_REQUIRED))
+        al_json_set(schema, "default", al_json_bool(param->default_int != 0));
+    return schema;
+}
+
+static json_t *int_schema(const struct al_param *param, const struct al_tool_defaults *defaults)
+{
+    const unsigned has_default = AL_PARAM_HAS_DEFAULT | AL_PARAM_TIMEOUT | AL_PARAM_MAX_BYTES;
+    json_t *schema = typed("integer");
+
+    al_json_set(schema, "minimum", al_json_int(param->min));
+    if (!(param->flags & (AL_PARAM_MAX_HIDDEN | AL_PARAM_TIMEOUT)))
+        al_json_set(schema, "maximum", al_json_int(param->max));
+    if (param->flags & has_default)
+        al_json_set(schema, "default", al_json_int(al_param_default_int(param, defaults)));
+    return schema;
+}
+
+static json_t *string_schema(const struct al_param *param)
+{
+    json_t *schema = typed("string");
+
+    add_string_rules(param, schema);
+    if (param->flags & AL_PARAM_HAS_DEFAULT)
+        al_json_set(schema, "default", al_json_string(param->default_str));
+    return schema;
+}
+
+static json_t *strings_schema(const struct al_param *param)
+{
+    json_t *schema = typed("array");
+    json_t *items = typed("string");
+
+    add_string_rules(param, items);
+    al_json_set(schema, "items", items);
+    if (param->min > 0)
+        al_json_set(schema, "minItems", al_json_int(param->min));
+    return schema;
+}
+
+static json_t *choice_schema(const struct al_param *param)
+{
+    json_t *schema = typed("string");
+    json_t *names = al_json_array();
+    const char *standard = NULL;
+
+    for (const struct al_choice *choice = param->choices; choice->name; choice++) {
+        al_json_append(names, al_json_string(choice->name));
+        if (choice->value == param->default_int)
+            standard = choice->name;
+    }
+    al_json_set(schema, "enum", names);
+    if (standard && !(param->flags & AL_PARAM_REQUIRED))
+        al_json_set(schema, "default", al_json_string(standard));
+    return schema;
+}
+
+static json_t *rows_schema(const struct al_param *params, size_t nparams,
+                           const struct al_tool_defaults *defaults);
+
+static json_t *objects_schema(const struct al_param *param, const struct al_tool_defaults *defaults)
+{
+    json_t *schema = typed("array");
+
+    al_json_set(schema, "items",
+                rows_schema(param->object->params, param->object->nparams, defaults));
+    if (param->min > 0)
+        al_json_set(schema, "minItems", al_json_int(param->min));
+    return schema;
+}
+
+static json_t *param_schema(const struct al_param *param, const struct al_tool_defaults *defaults)
+{
+    switch (param->type) {
+    case AL_TYPE_BOOL:
+        return bool_schema(param);
+    case AL_TYPE_INT:
+        return int_schema(param, defaults);
+    case AL_TYPE_STRING:
+        return string_schema(param);
+    case AL_TYPE_STRINGS:
+        return strings_schema(param);
+    case AL_TYPE_CHOICE:
+        return choice_schema(param);
+    case AL_TYPE_OBJECT:
+        return rows_schema(param->object->params, param->object->nparams, defaults);
+    case AL_TYPE_OBJECTS:
+        return objects_schema(param, defaults);
+    }
+    abort(); /* a row of no type */
+}
+
+static json_t *rows_schema(const struct al_param *params, size_t nparams,
+                           const struct al_tool_defaults *defaults)
+{
+    al_auto(al_json_decrefp) json_t *required = al_json_array();
+    json_t *properties = al_json_object();
+    json_t *schema = typed("object");
+
+    for (size_t i = 0; i < nparams; i++) {
+        const struct al_param *param = &params[i];
+        json_t *property = param_schema(param, defaults);
+
+        if (param->about)
+            al_json_set(property, "description", al_json_string(param->about));
+        al_json_set(properties, param->name, property);
+        if (al_param_is_required(param, defaults))
+            al_json_append(required, al_json_string(param->name));
+    }
+    al_json_set(schema, "properties", properties);
+    if (json_array_size(required) > 0)
+        al_json_set(schema, "required", al_take(&required));
+    al_json_set(schema, "additionalProperties", al_json_bool(false));
+    return schema;
+}
+
+/* Take out what a client assumes without it. */
+static void shorten_schema(json_t *schema)
+{
+    const char *name;
+    json_t *property;
+
+    (void)json_object_del(schema, "additionalProperties");
+    json_object_foreach(json_object_get(schema, "properties"), name, property)
+    {
+        if (json_is_false(json_object_get(property, "default")))
+            (void)json_object_del(property, "default");
+        (void)json_object_del(property, "minLength");
+        shorten_schema(json_object_get(property, "items"));
+    }
+}
+
+/* Source: MCP, "ToolAnnotations". */
+static void shorten_hints(json_t *hints)
+{
+    static const struct {
+        const char *name;
+        bool standard,
+            for_changes; /* `for_changes`: has a meaning only if the tool changes things */
+    } known[] = {
+        { "destructiveHint", true, true },
+        { "idempotentHint", false, true },
+        { "openWorldHint", true, false },
+        { "readOnlyHint", false, false },
+    };
+    bool reads = json_is_true(json_object_get(hints, "readOnlyHint"));
+
+    for (size_t i = 0; i < AL_COUNT(known); i++)
+        if ((reads && known[i].for_changes) ||
+            json_is_true(json_object_get(hints, known[i].name)) == known[i].standard)
+            (void)json_object_del(hints, known[i].name);
+}
+
+json_t *al_tool_schema(const struct al_tool *tool, const struct al_tool_defaults *defaults)
+{
+    json_t *schema;
+
+    if (tool->definition)
+        return json_incref((json_t *)tool->definition->input_schema);
+    schema = rows_schema(tool->params, tool->nparams, defaults);
+    if (tool->is_terse)
+        shorten_schema(schema);
+    return schema;
+}
+
+json_t *al_tool_annotations(const struct al_tool *tool, bool saves)
+{
+    unsigned effects = al_tool_effects(tool);
+    bool may_destroy = false, saved = false;
+    json_t *hints;
+
+    if (tool->definition)
+        return json_incref((json_t *)tool->definition->annotations);
+    for (size_t i = 0; i < tool->noperations; i++) {
+        const bool is_saved = tool->operations[i].asks == AL_ASKS_UNLESS_SAVED;
+
+        saved |= is_saved;
+        may_destroy |= !(is_saved && saves) && al_effects_destructive(tool->operations[i].effects);
+    }
+    /* What asks in a tool that does not ask otherwise cannot be brought back. */
+    may_destroy |= saved && tool->nstricter && al_effects_destructive(effects);
+    hints = al_json_object();
+    al_json_set(hints, "readOnlyHint", al_json_bool(al_effects_read_only(effects)));
+    al_json_set(hints, "destructiveHint", al_json_bool(may_destroy));
+    al_json_set(hints, "idempotentHint", al_json_bool(al_effects_idempotent(effects)));
+    al_json_set(hints, "openWorldHint", al_json_bool(al_effects_open_world(effects)));
+    if (tool->is_terse)
+        shorten_hints(hints);
+    return hints;
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "call/state_line.h"
+
+#include <inttypes.h>
+
+#include "call/answer.h"
+#include "call/place.h"
+#include "git/plumbing/rollback_plumbing.h"
+#include "verbs/sequencer/operation_state.h"
+
+static void add_tracking(const struct al_worktree_state *state, struct al_str *out)
+{
+    al_auto(al_str_clear) struct al_str upstream = AL_STR_INIT;
+
+    if (!state->upstream)
+        return;
+    al_place_add_name(state->upstream, &upstream);
+    if (state->is_gone)
+        al_str_addf(out, ", its upstream %s is gone", upstream.buf);
+    else if (state->ahead && state->behind)
+        al_str_addf(out, " %" PRIu64 " ahead of and %" PRIu64 " behind %s", state->ahead,
+                    state->behind, upstream.buf);
+    else if (state->ahead || state->behind)
+        al_str_addf(out, " %" PRIu64 " %s %s", state->ahead + state->behind,
+                    state->ahead ? "ahead of" : "behind", upstream.buf);
+    else if (*state->head)
+        al_str_addf(out, " even with %s", upstream.buf);
+}
+
+void al_state_add_branch(const struct al_worktree_state *state, struct al_str *out)
+{
+    if (!state->branch && !state->is_broken) {
+        al_str_addf(out, "detached at %.*s", AL_SHORT_ID, state->head ? state->head : "");
+        return;
+    }
+    al_place_add_name(state->branch ? state->branch : "HEAD", out);
+    add_tracking(state, out);
+    if (!state->head || !*state->head)
+        al_str_adds(out, state->is_broken ? ", its reference is broken" : ", no commits yet");
+}
+
+void al_state_add_operation(const struct al_repo *repo, struct al_str *out)
+{
+    enum al_operation_state state = al_git_operation_state(repo);
+    unsigned long step, last;
+
+    if (state == AL_IN_PROGRESS_NONE)
+        return;
+    al_str_adds(out, state == AL_IN_PROGRESS_AM ? "git am" : al_operation_state_name(state));
+    if (al_git_operation_step(repo, &step, &last))
+        al_str_addf(out, " %lu/%lu", step, last);
+}
+
+void al_state_add_waiting(struct al_call *call, struct al_str *out)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    const enum al_operation_state state = al_git_operation_state(repo);
+    al_auto(al_freep) char *saved = al_operation_oid(repo, AL_WAITING_CHANGES);
+    al_auto(al_freep) char *base = al_asprintf("%s^1", saved ? saved : "");
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
+
+    if (!saved)
+        return;
+    /* git may have removed it: it is in the store then. */
+    (void)al_git_changed_files(repo, base, saved, al_call_budget(call), &files, NULL);
+    al_str_adds(out, "Uncommitted changes");
+    if (files.count) {
+        al_str_adds(out, " of ");
+        al_answer_add_counted(files.count, "file", "files", out);
+    }
+    if (state != AL_IN_PROGRESS_NONE)
+        al_str_addf(out, " wait until the %s ends.\n", al_operation_state_noun(state));
+    else
+        al_str_adds(out, " wait: git_conflicts with action continue brings them back.\n");
+}
+
+static void add_number(size_t count, const char *what, struct al_str *out)
+{
+    if (!count)
+        return;
+    al_str_adds(out, ", ");
+    al_answer_add_count(count, out);
+    al_str_addf(out, " %s", what);
+}
+
+void al_state_line(struct al_call *call, struct al_str *out)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_worktree_state_clear) struct al_worktree_state state = AL_WORKTREE_STATE_INIT;
+    al_auto(al_str_clear) struct al_str operation = AL_STR_INIT;
+    al_auto(al_freep) char *waiting = NULL;
+
+    if (!repo)
+        return;
+    if (al_location_is_bare(&repo->at) ||
+        al_git_read_worktree_state(repo, "no", NULL, NULL, al_call_budget(call), &state, NULL) < 0)
+        al_worktree_state_read_head(repo, &state);
+    waiting = al_operation_oid(repo, AL_WAITING_CHANGES);
+    al_state_add_branch(&state, out);
+    add_number(state.staged, "staged", out);
+    add_number(state.unstaged, "not staged", out);
+    al_state_add_operation(repo, &operation);
+    if (operation.len)
+        al_str_addf(out, ", %s", operation.buf);
+    else if (waiting)
+        al_str_adds(out, ", uncommitted changes wait");
+    add_number(state.conflicts, state.conflicts == 1 ? "conflict" : "conflicts", out);
+    al_str_addc(out, '\n');
+}

@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The branches and paths that the arguments of a call name: as they are meant, and as rules look at
+ * them. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/fs.h"
+#include "base/utf8.h"
+#include "call/private.h"
+#include "git/plumbing/batch.h"
+#include "git/refs.h"
+#include "git/repo/repo.h"
+#include "guard/gitdir.h"
+#include "guard/nofollow.h"
+#include "guard/path.h"
+#include "guard/root.h"
+#include "guard/text.h"
+
+#define TOUCHES_FILES                                                                              \
+    (AL_READS | AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_DISCARDS_WORK | AL_WRITES_FILES)
+
+/* Gets one row that has a value of its own, and the struct its offset is in. */
+typedef void (*visit_fn)(void *payload, const struct al_param *param, const void *args);
+
+static void visit_rows(const struct al_param *rows, size_t nrows, const void *args, visit_fn visit,
+                       void *payload);
+
+static void visit_row(const struct al_param *param, const void *args, visit_fn visit, void *payload)
+{
+    const struct al_object *object = param->object;
+    const struct al_objects *list;
+
+    if (param->type == AL_TYPE_OBJECTS) {
+        list = al_args_field((void *)args, param);
+        for (size_t i = 0; i < list->count; i++)
+            visit_rows(object->params, object->nparams, al_args_item(param, list, i), visit,
+                       payload);
+    } else if (param->type != AL_TYPE_OBJECT) {
+        visit(payload, param, args);
+    } else if (al_args_bool(args, param)) {
+        visit_rows(object->params, object->nparams, al_args_field((void *)args, param), visit,
+                   payload);
+    }
+}
+
+static void visit_rows(const struct al_param *rows, size_t nrows, const void *args, visit_fn visit,
+                       void *payload)
+{
+    for (size_t i = 0; i < nrows; i++)
+        visit_row(&rows[i], args, visit, payload);
+}
+
+/* Visit every row of a tool; of an object that is given, and of each item of an array of objects,
+ * its members instead. */
+static void visit_args(const struct al_tool *tool, const void *args, visit_fn visit, void *payload)
+{
+    visit_rows(tool->params, tool->nparams, args, visit, payload);
+}
+
+/** Collects the branches of the rows with a flag. */
+struct branches {
+    unsigned flag;
+    struct al_strv *names;
+};
+
+static void add_branch(void *payload, const struct al_param *param, const void *args)
+{
+    const struct branches *to = payload;
+    const struct al_strv *names;
+    const char *name;
+
+    if (!(param->flags & to->flag))
+        return;
+    if (param->type == AL_TYPE_STRINGS) {
+        names = al_args_strings(args, param);
+        for (size_t i = 0; i < names->count; i++)
+            al_strv_add(to->names, names->items[i]);
+        return;
+    }
+    name = al_args_string(args, param);
+    if (name)
+        al_strv_add(to->names, name);
+}
+
+void al_call_named_branches(const struct al_call *call, unsigned flag, struct al_strv *ret_branches)
+{
+    static const char heads[] = "refs/heads/", tags[] = "refs/tags/";
+    struct branches to = { .flag = flag, .names = ret_branches };
+    const struct al_strv *pairs = &call->resolved.pairs;
+
+    visit_args(call->tool, call->args, add_branch, &to);
+    /* An expression like "@{-1}", or "origin/topic", names a branch too. */
+    for (size_t i = 0; flag == AL_PARAM_BRANCH && i + 1 < pairs->count; i += 2) {
+        const char *resolved = pairs->items[i + 1];
+        const char *name = al_starts_with(resolved, heads)  ? resolved + strlen(heads)
+                           : al_starts_with(resolved, tags) ? resolved /* no branch's name */
+                                                            : NULL;
+
+        if (!strcmp(pairs->items[i], AL_RESOLVED_BRANCH) && name &&
+            !al_strv_contains(ret_branches, name))
+            al_strv_add(ret_branches, name);
+    }
+}
+
+static void add_branches(const struct al_call *call, struct al_strv *branches)
+{
+    al_auto(al_strv_clear) struct al_strv along = AL_STRV_INIT;
+
+    al_call_named_branches(call, AL_PARAM_BRANCH, branches);
+    if (!branches->count && call->tool->moves_branch && call->repo)
+        al_ref_head_branches(&call->repo->at, branches);
+    if (call->tool->moves_along)
+        call->tool->moves_along(call, &along);
+    for (size_t i = 0; i < along.count; i++)
+        al_strv_add(branches, along.items[i] + strlen("refs/heads/"));
+}
+
+/** Collects paths as names relative to the top. */
+struct collection {
+    struct al_call *call;
+    struct al_strv *paths;
+    struct al_strv *shown;                 /* what users see for each path; may be NULL */
+    struct al_strv missing, missing_given; /* names that do not exist, and how they were given */
+};
+
+static void add(struct collection *to, const char *name, bool is_dir, const char *shown)
+{
+    al_strv_addf(to->paths, is_dir && *name ? "%s/" : "%s", name);
+    if (to->shown)
+        al_strv_add(to->shown, shown ? shown : to->paths->items[to->paths->count - 1]);
+}
+
+/* The path relative to the top; absolute for a path elsewhere in the roots. */
+static const char *below_top(const struct al_call *call, const char *abs)
+{
+    const char *below = al_fs_beneath(call->repo->at.top, abs);
+
+    return below ? below : abs;
+}
+
+/* Add the path of a symbolic link itself: its parents are followed, its last component is not. */
+static int add_link(struct collection *to, const char *given, const char *resolved,
+                    struct al_error *err)
+{
+    const struct al_call *call = to->call;
+    const char *slash = strrchr(given, '/');
+    const char *last = slash ? slash + 1 : given;
+    al_auto(al_path_clear) struct al_path parent = AL_PATH_INIT;
+    al_auto(al_freep) char *head = NULL;
+    al_auto(al_freep) char *abs = NULL;
+    int r;
+
+    if (!*last || !strcmp(last, "."))
+        return 0; /* the path names the directory itself */
+    if (slash)
+        head = slash == given ? al_strdup("/") : al_strndup(given, (size_t)(slash - given));
+    r = al_path_resolve(call->session->roots, call->repo->at.dir, head ? head : ".", &parent, err);
+    if (r < 0)
+        return r;
+    abs = al_fs_join(parent.abs, last);
+    if (strcmp(below_top(call, abs), resolved) != 0)
+        add(to, below_top(call, abs), false, NULL);
+    return 0;
+}
+
+/* Whether git treats the pathspec as a pattern.  A pathspec that names a file is quoted or has no
+ * special characters. */
+static bool is_pattern(const char *spec)
+{
+    return spec[0] != ':' && strpbrk(spec, "*?[\\");
+}
+
+/* A pattern matches whatever exists when git runs.  So it affects everything below the directory in
+ * front of its first special character. */
+static int add_pattern(struct collection *to, const char *given, struct al_error *err)
+{
+    const struct al_call *call = to->call;
+    al_auto(al_path_clear) struct al_path dir = AL_PATH_INIT;
+    al_auto(al_freep) char *head = al_strndup(given, strcspn(given, "*?[\\"));
+    char *slash = strrchr(head, '/');
+    int r;
+
+    if (slash)
+        slash[slash == head] = '\0';
+    r = al_path_resolve(call->session->roots, call->repo->at.dir, slash ? head : ".", &dir, err);
+    if (r < 0)
+        return r;
+    /* A pattern from above the working tree may match anything in it. */
+    add(to, al_fs_beneath(dir.abs, call->repo->at.top) ? "" : below_top(call, dir.abs), true,
+        given);
+    return 0;
+}
+
+/* Add a path, and the target of a link. */
+static int add_path(struct collection *to, const char *param, const char *given,
+                    struct al_error *err)
+{
+    struct al_call *call = to->call;
+    al_auto(al_path_clear) struct al_path path = AL_PATH_INIT;
+    al_auto(al_freep) char *spec = NULL;
+    const char *name;
+    int r;
+
+    r = al_repo_pathspec(call->repo, param, given, &call->budget, &spec, err);
+    if (r == 0 && is_pattern(spec))
+        return add_pattern(to, given, err);
+    if (r == 0)
+        r = al_path_resolve(call->session->roots, call->repo->at.dir, given, &path, err);
+    if (r < 0)
+        return r;
+    name = below_top(call, path.abs);
+    if (path.fd < 0) {
+        al_strv_add(&to->missing, name);
+        al_strv_addf(&to->missing_given, al_ends_with(given, "/") ? "%s/" : "%s", name);
+    } else {
+        add(to, name, S_ISDIR(path.mode), NULL);
+    }
+    return add_link(to, given, name, err);
+}
+
+/* Add a directory that files are written into.  Their names are not known yet. */
+static int add_output(struct collection *to, const struct al_param *param, struct al_error *err)
+{
+    struct al_call *call = to->call;
+    const char *given = al_args_string(call->args, param), *name;
+    al_auto(al_path_clear) struct al_path dir = AL_PATH_INIT;
+    int r;
+
+    if (!given)
+        return 0;
+    r = al_path_resolve(call->session->roots, call->repo->at.dir, given, &dir, err);
+    if (r < 0)
+        return r;
+    name = below_top(call, dir.abs);
+    add(to, name, true, NULL);
+    return add_link(to, given, name, err);
+}
+
+/* Add the paths that do not exist.  A path in the index is a file; any other could become a
+ * directory. */
+static int add_missing(struct collection *to, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
+    int r = al_repo_tracked_files(to->call->repo, &to->missing, &to->call->budget, &files, err);
+
+    for (size_t i = 0; r == 0 && i < to->missing.count; i++) {
+        const char *name = to->missing.items[i];
+
+        add(to, name, !al_strv_contains(&files, name), to->missing_given.items[i]);
+    }
+    return r;
+}
+
+static int add_row(struct collection *to, const struct al_param *param, bool *ret_named,
+                   struct al_error *err)
+{
+    const struct al_strv *list;
+    const char *path;
+    int r = 0;
+
+    *ret_named |= al_args_given(to->call->args, param);
+    if (param->type == AL_TYPE_STRING) {
+        path = al_args_string(to->call->args, param);
+        return path ? add_path(to, param->name, path, err) : 0;
+    }
+    list = al_args_strings(to->call->args, param);
+    for (size_t i = 0; i < list->count && r == 0; i++)
+        r = add_path(to, param->name, list->items[i], err);
+    return r;
+}
+
+/* A call that reads or writes files but names none affects every path, if its tool takes paths or
+ * writes the working tree. */
+static int add_paths(struct al_call *call, struct al_strv *paths, struct al_strv *shown,
+                     struct al_error *err)
+{
+    const struct al_tool *tool = call->tool;
+    struct collection to = { .call = call, .paths = paths, .shown = shown };
+    bool every = false, named = false, takes_paths = false;
+    int r = 0;
+
+    if (!(call->operation->effects & TOUCHES_FILES))
+        return 0;
+    for (size_t i = 0; i < tool->nparams && r == 0; i++) {
+        const struct al_param *param = &tool->params[i];
+
+        if (param->flags & AL_PARAM_EVERY_PATH)
+            every |= al_args_given(call->args, param);
+        if (param->flags & AL_PARAM_PATH) {
+            takes_paths = true;
+            r = add_row(&to, param, &named, err);
+        }
+        if (r == 0 && (param->flags & AL_PARAM_OUTPUT))
+            r = add_output(&to, param, err);
+    }
+    if (r == 0 && to.missing.count)
+        r = add_missing(&to, err);
+    al_strv_clear(&to.missing);
+    al_strv_clear(&to.missing_given);
+    if (every || (!named && (takes_paths || (call->operation->effects & AL_WRITES_WORKTREE))))
+        add(&to, "", false, NULL);
+    return r;
+}
+
+int al_call_policy_targets(struct al_call *call, struct al_strv *ret_branches,
+                           struct al_strv *ret_paths, struct al_strv *ret_shown,
+                           struct al_error *err)
+{
+    const size_t before = ret_paths->count;
+    int r;
+
+    add_branches(call, ret_branches);
+    if (!call->tool->policy_paths)
+        return add_paths(call, ret_paths, ret_shown, err);
+    r = call->tool->policy_paths(call, call->args, ret_paths, err);
+    for (size_t i = before; ret_shown && i < ret_paths->count; i++)
+        al_strv_add(ret_shown, ret_paths->items[i]);
+    return r;
+}
+
+struct al_ruling al_call_policy_ruling(const struct al_call *call, const struct al_strv *branches,
+                                       const struct al_strv *paths)
+{
+    const enum al_approval_mode mode = call->session->mode;
+    /* The mode deny is for agents that change nothing, also nothing that could be undone. */
+    const bool excused = mode != AL_APPROVAL_DENY && al_call_is_saved(call);
+    const char *as_tool = NULL, *as_operation = NULL;
+
+    if (call->tool->also_is)
+        (void)call->tool->also_is(call->operation == &call->tightened ? call->plain
+                                                                      : call->operation,
+                                  &as_tool, &as_operation);
+
+    return al_policy_decide(call->session->policy, mode,
+                            &(struct al_policy_query){
+                                .tool = call->tool->name,
+                                .operation = call->operation->name,
+                                .as_tool = as_tool,
+                                .as_operation = as_operation,
+                                .effects = call->operation->effects,
+                                .asks = al_operation_asks(call->operation, excused),
+                                .branches = branches,
+                                .paths = paths,
+                            });
+}
+
+struct walk {
+    struct al_call *call;
+    struct al_error *err;
+    int r;
+    unsigned flags; /* of the rows that are looked at, any of them */
+    /* What is meant by a string; NULL: what was given.  Caller frees. */
+    int (*find)(struct walk *walk, const char *given, char **ret_meant);
+};
+
+/* The rest behind a component at the beginning, without slashes; NULL: the path does not begin with
+ * it. */
+static const char *skip_component(const char *path, const char *component)
+{
+    size_t len = strlen(component);
+
+    if (!al_starts_with(path, component) || (path[len] != '/' && path[len] != '\0'))
+        return NULL;
+    return path + len + strspn(path + len, "/");
+}
+
+/* The absolute path that a path with ".." in front means; NULL: it has none there.  Caller frees.
+ */
+static int make_absolute(const struct al_repo *repo, const char *given, char **ret_abs,
+                         struct al_error *err)
+{
+    const char *rest = given, *next;
+    al_auto(al_freep) char *dir = al_strdup(repo->at.dir);
+    al_auto(al_freep) char *word = NULL;
+    bool goes_up = false;
+
+    *ret_abs = NULL;
+    for (; *rest; rest = next) {
+        next = skip_component(rest, "..");
+        if (!next && !(next = skip_component(rest, ".")))
+            break;
+        if (!al_starts_with(rest, ".."))
+            continue;
+        goes_up = true;
+        if (!strcmp(dir, repo->at.top) || !strrchr(dir, '/')) {
+            word = al_text_sanitize_line(given);
+            return al_error_set(err, AL_ERR_SANDBOX, "Path outside the working tree: %s", word);
+        }
+        *strrchr(dir, '/') = '\0';
+    }
+    if (goes_up)
+        *ret_abs = *rest ? al_fs_join(dir, rest) : al_strdup(dir);
+    return 0;
+}
+
+/* Whether a file has this very name, without following links. */
+static bool is_there(const struct al_repo *repo, const char *path)
+{
+    const char *below = *path == '/' ? al_fs_beneath(repo->at.dir, path) : path;
+    al_auto(al_closep) int dir = open(repo->at.dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    al_auto(al_closep) int fd = dir < 0 || !below ? -1 : al_nofollow_open(dir, below, O_PATH);
+
+    return fd >= 0;
+}
+
+/* The directory .git is no file of the working tree. */
+static int check_protected(const struct al_repo *repo, const char *given, struct al_error *err)
+{
+    const char *below = *given == '/' ? al_fs_beneath(repo->at.top, given) : given;
+    al_auto(al_freep) char *word = NULL;
+
+    if (!below || !al_path_has_dot_git(below))
+        return 0;
+    word = al_text_sanitize_line(given);
+    return al_error_set_code(err, AL_ERR_SANDBOX, AL_CODE_PROTECTED_PATH, "Protected path: %s",
+                             word);
+}
+
+static int find_path(struct walk *walk, const char *given, char **ret_meant)
+{
+    char *name = is_there(walk->call->repo, given) ? NULL : al_shown_name_read(given);
+    int r = check_protected(walk->call->repo, name ? name : given, walk->err);
+
+    if (r == 0)
+        r = make_absolute(walk->call->repo, name ? name : given, ret_meant, walk->err);
+    if (r == 0 && !*ret_meant)
+        *ret_meant = al_take(&name);
+    free(name);
+    return r;
+}
+
+static void take_string(struct walk *walk, const char **field)
+{
+    char *meant = NULL;
+
+    if (*field)
+        walk->r = walk->find(walk, *field, &meant);
+    if (!meant)
+        return;
+    al_strv_take(&walk->call->parent_paths, meant);
+    *field = meant;
+}
+
+static void take_list(struct walk *walk, struct al_strv *list)
+{
+    for (size_t i = 0; i < list->count && walk->r == 0; i++) {
+        char *meant = NULL;
+
+        walk->r = walk->find(walk, list->items[i], &meant);
+        if (meant) {
+            free(list->items[i]);
+            list->items[i] = meant;
+        }
+    }
+}
+
+static void take_row(void *payload, const struct al_param *param, const void *args)
+{
+    struct walk *walk = payload;
+    void *field = al_args_field((void *)args, param);
+
+    if (walk->r < 0 || !(param->flags & walk->flags))
+        return;
+    if (param->type == AL_TYPE_STRING)
+        take_string(walk, field);
+    else if (param->type == AL_TYPE_STRINGS)
+        take_list(walk, field);
+}
+
+int al_call_take_parent_paths(struct al_call *call, struct al_error *err)
+{
+    struct walk walk = { call, err, 0, AL_PARAM_PATH, find_path };
+
+    if (call->repo)
+        visit_args(call->tool, call->args, take_row, &walk);
+    return walk.r;
+}
+
+static int find_bytes(struct walk *walk, const char *given, char **ret_meant)
+{
+    al_auto(al_str_clear) struct al_str bytes = AL_STR_INIT;
+
+    (void)walk;
+    al_utf8_unescape(given, &bytes);
+    if (bytes.len < strlen(given))
+        *ret_meant = al_str_detach(&bytes);
+    return 0;
+}
+
+void al_call_take_bytes(struct al_call *call)
+{
+    const unsigned names = AL_PARAM_PATH | AL_PARAM_OUTPUT | AL_PARAM_BRANCH | AL_PARAM_NAME;
+    struct walk walk = { call, NULL, 0, names, find_bytes };
+
+    visit_args(call->tool, call->args, take_row, &walk);
+}

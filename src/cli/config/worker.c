@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/config/worker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "cli/config/keys.h"
+#include "guard/text.h"
+
+#define ROOTS_MAX      64u
+#define TOOLS_MAX      256u
+#define DIRS_MAX       256u
+#define RULES_MAX      256u
+#define TEXT_MAX_BYTES 4096u
+#define ONLY_NARROWS   "must be 'ask' or 'deny': a worker file only narrows"
+
+static int check_strings(const struct al_yaml *list, size_t min, size_t max, struct al_error *err)
+{
+    int r = al_yaml_check_list(list, min, max, err);
+
+    for (size_t i = 0; r == 0 && i < list->count; i++)
+        r = al_yaml_check_string(&list->items[i], TEXT_MAX_BYTES, err);
+    return r;
+}
+
+static int take_roots(struct al_worker *worker, struct al_error *err)
+{
+    const struct al_yaml *roots = al_yaml_get(&worker->frontmatter, "roots");
+    int r = roots ? check_strings(roots, 1, ROOTS_MAX, err) : 0;
+
+    if (r == 0)
+        worker->roots = roots;
+    return r;
+}
+
+static int take_tools(const struct al_yaml *tools, struct al_grant *grant, struct al_error *err)
+{
+    int r = check_strings(tools, 0, TOOLS_MAX, err);
+
+    grant->limits_tools = true;
+    for (size_t i = 0; r == 0 && i < tools->count; i++)
+        al_strv_add(&grant->tools, tools->items[i].text);
+    return r;
+}
+
+static int take_dirs(const struct al_yaml *dirs, struct al_grant *grant, struct al_error *err)
+{
+    int r = al_yaml_check_type(dirs, AL_YAML_MAPPING, err);
+
+    grant->limits_dirs = true;
+    if (r == 0 && dirs->count > DIRS_MAX)
+        return al_yaml_error(dirs, err, "lists more than %u directories", DIRS_MAX);
+    for (size_t i = 0; r == 0 && i < dirs->count; i++) {
+        const struct al_yaml *dir = &dirs->items[i];
+        al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+
+        r = al_yaml_check_string(dir, TEXT_MAX_BYTES, err);
+        if (r == 0 && al_grant_add_dir(grant, dir->name, dir->text, &why) < 0)
+            r = al_yaml_error(dir, err, "%s", why.message);
+    }
+    return r;
+}
+
+static int take_grant(struct al_worker *worker, struct al_error *err)
+{
+    static const char *const names[] = { "tools", "fs", NULL };
+    const struct al_yaml *from = al_yaml_get(&worker->frontmatter, "grants"), *tools, *dirs;
+    al_auto(al_freep) char *name = NULL;
+    struct al_grant *grant;
+    int r = from ? al_yaml_check_names(from, names, err) : 0;
+
+    if (!from || r < 0)
+        return r;
+    name = al_asprintf("worker %s", worker->name);
+    grant = al_grants_add(&worker->grants, name);
+    tools = al_yaml_get(from, "tools");
+    dirs = al_yaml_get(from, "fs");
+    if (tools)
+        r = take_tools(tools, grant, err);
+    return r == 0 && dirs ? take_dirs(dirs, grant, err) : r;
+}
+
+static int take_pattern(const struct al_yaml *rule, const char *name, char **field,
+                        struct al_error *err)
+{
+    const char *text;
+    int r = al_yaml_get_string(rule, name, TEXT_MAX_BYTES, &text, err);
+
+    if (r == 0)
+        *field = al_strdup(text);
+    return r;
+}
+
+static int take_decision(const struct al_yaml *from, struct al_rule *rule, struct al_error *err)
+{
+    const struct al_yaml *decision = al_yaml_get(from, "decision");
+    int r = decision ? al_yaml_check_string(decision, TEXT_MAX_BYTES, err)
+                     : al_yaml_error(from, err, "has no 'decision'");
+
+    if (r < 0)
+        return r;
+    if (strcmp(decision->text, "ask") != 0 && strcmp(decision->text, "deny") != 0)
+        return al_yaml_error(decision, err, ONLY_NARROWS);
+    rule->decision = decision->text[0] == 'a' ? AL_APPROVAL_ASK : AL_APPROVAL_DENY;
+    return 0;
+}
+
+static int take_rule(const struct al_yaml *from, struct al_policy *policy, struct al_error *err)
+{
+    static const char *const names[] = { "tool", "operation", "effect",  "branch",
+                                         "path", "decision",  "message", NULL };
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    struct al_rule *rule = al_policy_add(policy, from->line);
+    const struct {
+        const char *name;
+        char **field;
+    } patterns[] = {
+        { "tool", &rule->tool },     { "operation", &rule->operation },
+        { "effect", &rule->effect }, { "branch", &rule->branch },
+        { "path", &rule->path },     { "message", &rule->message },
+    };
+    int r = al_yaml_check_names(from, names, err);
+
+    for (size_t i = 0; r == 0 && i < AL_COUNT(patterns); i++)
+        r = take_pattern(from, patterns[i].name, patterns[i].field, err);
+    if (r == 0 && rule->effect && al_policy_check_effect(rule->effect, &why) < 0)
+        r = al_yaml_error(al_yaml_get(from, "effect"), err, "%s", why.message);
+    return r == 0 ? take_decision(from, rule, err) : r;
+}
+
+static int take_policy(struct al_worker *worker, struct al_error *err)
+{
+    const struct al_yaml *rules = al_yaml_get(&worker->frontmatter, "policy");
+    int r = rules ? al_yaml_check_list(rules, 0, RULES_MAX, err) : 0;
+
+    for (size_t i = 0; rules && r == 0 && i < rules->count; i++)
+        r = take_rule(&rules->items[i], &worker->policy, err);
+    return r;
+}
+
+/* Read `roots`, `grants` and `policy` from the frontmatter.  0 or AL_ERR_BAD_ARGS. */
+static int worker_take_limits(struct al_worker *worker, struct al_error *err)
+{
+    int r = take_roots(worker, err);
+
+    if (r == 0)
+        r = take_grant(worker, err);
+    return r == 0 ? take_policy(worker, err) : r;
+}
+
+#define DESCRIPTION_MAX_BYTES 4096u
+#define TOOLSETS_MAX          32u
+
+/* The first line of the frontmatter follows the line `---`. */
+#define FIRST_LINE 2
+
+void al_worker_clear(struct al_worker *worker)
+{
+    free(worker->file);
+    free(worker->name);
+    free(worker->description);
+    al_grants_clear(&worker->grants);
+    al_policy_clear(&worker->policy);
+    al_yaml_clear(&worker->frontmatter);
+    *worker = (struct al_worker){ .file = NULL };
+}
+
+const char *al_worker_toolset(const char *name)
+{
+    static const char *const others[][2] = { { "filesystem", "files" }, { "git", "staging" } };
+
+    for (size_t i = 0; i < AL_COUNT(others); i++)
+        if (!strcmp(others[i][0], name))
+            return others[i][1];
+    return name;
+}
+
+/* Whether the line that begins here is `---`, apart from blanks at its end. */
+static bool is_fence(const char *line, size_t len)
+{
+    if (len < 3 || memcmp(line, "---", 3) != 0)
+        return false;
+    for (size_t i = 3; i < len && line[i] != '\n'; i++)
+        if (line[i] != ' ' && line[i] != '\t' && line[i] != '\r')
+            return false;
+    return true;
+}
+
+/* The bytes between the two fences; both point into `text`. */
+static int find_frontmatter(const char *path, const struct al_str *text, const char **ret_begin,
+                            size_t *ret_len, struct al_error *err)
+{
+    static const char mark[] = "\xef\xbb\xbf"; /* a byte order mark */
+    const char *end = text->buf + text->len;
+    const char *at = text->buf + (al_starts_with(text->buf, mark) ? strlen(mark) : 0);
+    const char *begin = memchr(at, '\n', (size_t)(end - at));
+
+    if (!is_fence(at, (size_t)(end - at)) || !begin)
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "%s:1: a worker file begins with a line '---', settings and another "
+                            "line '---'",
+                            path);
+    begin++;
+    for (at = begin; at < end && !is_fence(at, (size_t)(end - at));) {
+        const char *feed = memchr(at, '\n', (size_t)(end - at));
+
+        at = feed ? feed + 1 : end;
+    }
+    if (at == end)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "%s:1: no line '---' ends the frontmatter", path);
+    if ((size_t)(at - begin) > AL_WORKER_FRONTMATTER_MAX_BYTES)
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "%s:1: the frontmatter is larger than %u bytes; move text below it",
+                            path, AL_WORKER_FRONTMATTER_MAX_BYTES);
+    *ret_begin = begin;
+    *ret_len = (size_t)(at - begin);
+    return 0;
+}
+
+/* The name is shown in approvals and is written into commits. */
+static int take_name(struct al_worker *worker, struct al_error *err)
+{
+    const struct al_yaml *name = al_yaml_get(&worker->frontmatter, "name");
+    al_auto(al_freep) char *safe = NULL;
+    int r;
+
+    if (!name)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "%s:%d: name: is missing", worker->file,
+                            FIRST_LINE);
+    r = al_yaml_check_string(name, AL_WORKER_NAME_MAX_BYTES, err);
+    if (r < 0)
+        return r;
+    safe = al_text_sanitize_line(name->text);
+    if (strcmp(safe, name->text) != 0 || name->text[0] == ' ' || al_ends_with(name->text, " "))
+        return al_yaml_error(name, err, "must be one line of visible characters");
+    worker->name = al_take(&safe);
+    return 0;
+}
+
+static int take_description(struct al_worker *worker, struct al_error *err)
+{
+    const char *text;
+    int r =
+        al_yaml_get_string(&worker->frontmatter, "description", DESCRIPTION_MAX_BYTES, &text, err);
+
+    if (r == 0)
+        worker->description = al_strdup(text);
+    return r;
+}
+
+static int check_toolset(const struct al_yaml *toolsets, size_t which, struct al_error *err)
+{
+    const struct al_yaml *toolset = &toolsets->items[which];
+    const char *name = al_worker_toolset(toolset->name);
+
+    for (size_t i = 0; i < which; i++)
+        if (!strcmp(al_worker_toolset(toolsets->items[i].name), name))
+            return al_yaml_error(toolset, err, "is the same toolset as '%s'",
+                                 toolsets->items[i].name);
+    return toolset->type == AL_YAML_NULL ? 0 : al_yaml_check_type(toolset, AL_YAML_MAPPING, err);
+}
+
+static int take_toolsets(struct al_worker *worker, struct al_error *err)
+{
+    const struct al_yaml *toolsets = al_yaml_get(&worker->frontmatter, "toolsets");
+    int r = toolsets ? al_yaml_check_type(toolsets, AL_YAML_MAPPING, err) : 0;
+
+    if (!toolsets || r < 0)
+        return r;
+    if (!toolsets->count || toolsets->count > TOOLSETS_MAX)
+        return al_yaml_error(toolsets, err, "must name between 1 and %u toolsets", TOOLSETS_MAX);
+    for (size_t i = 0; r == 0 && i < toolsets->count; i++)
+        r = check_toolset(toolsets, i, err);
+    if (r == 0)
+        worker->toolsets = toolsets;
+    return r;
+}
+
+static int take_all(struct al_worker *worker, struct al_error *err)
+{
+    static const char *const names[] = { "name",   "description", "toolsets", "roots",
+                                         "grants", "policy",      NULL };
+    int r = worker->frontmatter.type == AL_YAML_NULL
+                ? 0
+                : al_yaml_check_names(&worker->frontmatter, names, err);
+
+    if (r == 0)
+        r = take_name(worker, err);
+    if (r == 0)
+        r = take_description(worker, err);
+    if (r == 0)
+        r = take_toolsets(worker, err);
+    return r == 0 ? worker_take_limits(worker, err) : r;
+}
+
+static int read_worker(const char *path, struct al_worker *worker, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    const char *begin = NULL;
+    size_t len = 0;
+    int r = al_config_read_text(path, &text, err);
+
+    worker->file = al_strdup(path);
+    if (r == 0)
+        r = find_frontmatter(path, &text, &begin, &len, err);
+    if (r == 0)
+        r = al_yaml_read(worker->file, FIRST_LINE, begin, len, &worker->frontmatter, err);
+    return r == 0 ? take_all(worker, err) : r;
+}
+
+int al_worker_read(const char *path, struct al_worker *ret_worker, struct al_error *err)
+{
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    al_auto(al_freep) char *safe = NULL;
+    struct al_worker worker = { .file = NULL };
+    int r = read_worker(path, &worker, &why);
+
+    if (r == 0) {
+        *ret_worker = worker;
+        return 0;
+    }
+    al_worker_clear(&worker);
+    safe = al_text_join_lines(why.message);
+    return al_error_set(err, AL_ERR_BAD_ARGS, "%s", safe);
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "git/command.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "git/environment.h"
+#include "git/failure.h"
+#include "git/git_lock.h"
+#include "git/layer.h"
+#include "git/progress.h"
+#include "git/ruleset.h"
+#include "git/run.h"
+
+#define DATA_MAX_BYTES (2ull << 30)
+#define FILE_MAX_BYTES (1ull << 30)
+#define FILES_MAX      256u
+
+/* AddressSanitizer and ThreadSanitizer reserve terabytes of address space, and airlock itself runs
+ * as askpass and as the wrapper of ssh. */
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) ||                               \
+    __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define NETWORK_DATA_MAX_BYTES 0
+#else
+#define NETWORK_DATA_MAX_BYTES DATA_MAX_BYTES
+#endif
+
+void al_git_command_clear(struct al_git_command *command)
+{
+    al_strv_clear(&command->argv);
+}
+
+bool al_git_class_writes(enum al_git_class class)
+{
+    return class != AL_GIT_CONFIG && class != AL_GIT_READ;
+}
+
+bool al_git_class_connects(enum al_git_class class)
+{
+    return class == AL_GIT_TCP || class == AL_GIT_HTTP || class == AL_GIT_SSH;
+}
+
+struct al_limits al_git_limits(const struct al_git_command *command, uint32_t left_ms)
+{
+    static _Atomic long known; /* asking costs three system calls */
+    long cores = known;
+
+    if (!cores)
+        known = cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return (struct al_limits){
+        .data_bytes =
+            al_git_class_connects(command->class) ? NETWORK_DATA_MAX_BYTES : DATA_MAX_BYTES,
+        .cpu_s = (uint64_t)left_ms / 1000 * (uint64_t)(cores > 0 ? cores : 1) + 5,
+        .fsize_bytes = command->link ? command->link->max_file_bytes : FILE_MAX_BYTES,
+        .nofile = FILES_MAX,
+    };
+}
+
+struct al_confinement al_git_command_sandbox(const struct al_git_command *command,
+                                             const struct al_held_ruleset *held, uint32_t left_ms)
+{
+    bool network = al_git_class_connects(command->class);
+
+    return (struct al_confinement){
+        .ruleset = held ? held->ruleset : NULL,
+        .exec_once = !command->starts_children,
+        .no_sockets = !network,
+        .network = network,
+        .limits = al_git_limits(command, left_ms),
+    };
+}
+
+/* --- Records --- */
+
+/* Paths are at most PATH_MAX; a longer field is cut and matches nothing. */
+#define FIELD_MAX_BYTES (64u * 1024u)
+
+void al_nul_records_clear(struct al_nul_records *records)
+{
+    for (size_t i = 0; i < AL_RECORD_FIELDS_MAX; i++)
+        al_str_clear(&records->field[i]);
+}
+
+static bool record_done(struct al_nul_records *records)
+{
+    char *fields[AL_RECORD_FIELDS_MAX];
+    bool more;
+
+    for (size_t i = 0; i < records->nfields; i++)
+        fields[i] = records->field[i].buf;
+    more = records->take(records->payload, fields);
+    for (size_t i = 0; i < records->nfields; i++)
+        al_str_reset(&records->field[i]);
+    records->at = 0;
+    return more;
+}
+
+bool al_nul_records_add(void *payload, const char *data, size_t len)
+{
+    struct al_nul_records *records = payload;
+
+    while (len) {
+        struct al_str *field = &records->field[records->at];
+        const char *end = memchr(data, '\0', len);
+        size_t piece = end ? (size_t)(end - data) : len;
+        size_t room = field->len < FIELD_MAX_BYTES ? FIELD_MAX_BYTES - field->len : 0;
+
+        al_str_add(field, data, piece < room ? piece : room);
+        if (!end)
+            return true;
+        if (++records->at == records->nfields && !record_done(records))
+            return false;
+        data += piece + 1;
+        len -= piece + 1;
+    }
+    return true;
+}
+
+int al_git_read_records(const struct al_location *at, const struct al_git_command *command,
+                        struct al_nul_records *records, struct al_run_limits *budget,
+                        struct al_error *err)
+{
+    return al_git_read(at, command, (struct al_sink){ al_nul_records_add, records }, budget, err);
+}
+
+static bool count_record(void *payload, char *const *fields)
+{
+    (void)fields;
+    ++*(uint64_t *)payload;
+    return true;
+}
+
+bool al_nul_records_list(void *strv, char *const *fields)
+{
+    al_strv_add(strv, fields[0]);
+    return true;
+}
+
+int al_git_count_records(const struct al_location *at, const struct al_git_command *command,
+                         struct al_run_limits *budget, uint64_t *ret_count, struct al_error *err)
+{
+    uint64_t count = 0;
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, count_record, &count);
+    int r = al_git_read_records(at, command, &records, budget, err);
+
+    if (r == 0)
+        *ret_count = count;
+    return r;
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "git/diff/diff.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "git/command.h"
+#include "git/diff/hunks.h"
+#include "git/plumbing/batch.h"
+#include "git/repo/repo.h"
+#include "git/run.h"
+
+void al_git_diff_add_options(const struct al_diff_options *options, struct al_strv *argv)
+{
+    if (options->cached)
+        al_strv_add(argv, "--cached");
+    if (options->unified >= 0)
+        al_strv_addf(argv, "-U%" PRId64, options->unified);
+    if (options->not_deleted)
+        al_strv_add(argv, "--diff-filter=d");
+    al_strv_adds(argv, "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", NULL);
+    if (options->from_ref)
+        al_strv_add(argv, options->from_ref);
+    if (options->to_ref)
+        al_strv_add(argv, options->to_ref);
+    /* Always added: a path is then never taken for a revision, and git never compares two plain
+     * files. */
+    al_strv_add(argv, "--");
+}
+
+int al_git_diff_resolve(const struct al_repo *repo, const struct al_diff_options *options,
+                        struct al_run_limits *budget, struct al_str *words, struct al_error *err)
+{
+    return options->paths ? al_repo_pathspecs(repo, options->paths, budget, words, err) : 0;
+}
+
+/* A diff is not split over several git children: the column widths of --stat and the order of the
+ * files cover the whole diff. */
+int al_git_diff_add_args(const struct al_repo *repo, const struct al_diff_options *options,
+                         struct al_run_limits *budget, struct al_strv *argv, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    size_t at = 0;
+    int r = al_git_diff_resolve(repo, options, budget, &words, err);
+
+    if (r < 0)
+        return r;
+    al_git_diff_add_options(options, argv);
+    if (al_batch_add(argv, &words, &at))
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "paths: more than one git diff takes; name fewer, or their directory");
+    return 0;
+}
+
+int al_git_diff(const struct al_repo *repo, const struct al_diff_options *options, size_t max_bytes,
+                struct al_run_limits *budget, struct al_git_output *ret_output,
+                struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    int r;
+
+    command.show_controls = options->show_controls;
+    al_strv_adds(&command.argv, "git", "diff", NULL);
+    if (options->name_only)
+        al_strv_add(&command.argv, "--name-only");
+    else if (options->stat)
+        al_strv_add(&command.argv, "--stat");
+    r = al_git_diff_add_args(repo, options, budget, &command.argv, err);
+    if (r < 0)
+        return r;
+    return al_git_run(&repo->at, &command,
+                      &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, budget,
+                      ret_output, err);
+}
+
+/* --- Read the hunks --- */
+
+/** Counts the names of a list. A conflicted file is listed twice in a row. */
+struct file_count {
+    char *last;
+    size_t files;
+};
+
+static bool count_file(void *payload, char *const *fields)
+{
+    struct file_count *count = payload;
+
+    if (count->last && !strcmp(count->last, fields[0]))
+        return true;
+    free(count->last);
+    count->last = al_strdup(fields[0]);
+    count->files++;
+    return true;
+}
+
+static int count_files(const struct al_repo *repo, const struct al_diff_options *options,
+                       struct al_run_limits *budget, size_t *ret_files, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    struct file_count count = { .last = NULL };
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, count_file, &count);
+    int r;
+
+    al_strv_adds(&command.argv, "git", "diff", "--name-only", "-z", NULL);
+    r = al_git_diff_add_args(repo, options, budget, &command.argv, err);
+    if (r == 0)
+        r = al_git_read_records(&repo->at, &command, &records, budget, err);
+    free(count.last);
+    if (r == 0)
+        *ret_files = count.files;
+    return r;
+}
+
+/** A patch, read up to its byte limit. */
+struct reading {
+    struct al_hunks *hunks;
+    size_t room;
+};
+
+static bool add_patch(void *payload, const char *data, size_t len)
+{
+    struct reading *reading = payload;
+    size_t kept = len < reading->room ? len : reading->room;
+
+    al_hunks_add(reading->hunks, data, kept);
+    reading->room -= kept;
+    reading->hunks->truncated = kept < len;
+    return kept == len;
+}
+
+int al_git_read_diff(const struct al_repo *repo, const struct al_diff_options *options,
+                     size_t max_bytes, struct al_run_limits *budget, struct al_hunks *hunks,
+                     struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    struct reading reading = { hunks, max_bytes };
+    int r;
+
+    al_strv_adds(&command.argv, "git", "diff", "--src-prefix=" AL_HUNKS_OLD_PREFIX,
+                 "--dst-prefix=" AL_HUNKS_NEW_PREFIX, NULL);
+    r = al_git_diff_add_args(repo, options, budget, &command.argv, err);
+    if (r == 0)
+        r = al_git_read(&repo->at, &command, (struct al_sink){ add_patch, &reading }, budget, err);
+    if (r < 0)
+        return r;
+    al_hunks_end(hunks);
+    return hunks->truncated ? count_files(repo, options, budget, &hunks->files, err) : 0;
+}
+
+/* --- Ci files --- */
+
+/* A name that ends with "/" is a directory at the top; the others are files in any directory. */
+static const char *const names[] = {
+    ".github/workflows/",
+    ".github/actions/",
+    ".gitea/workflows/",
+    ".gitea/actions/",
+    ".forgejo/workflows/",
+    ".forgejo/actions/",
+    ".gitlab-ci.yml",
+    ".gitlab/ci/",
+    ".circleci/",
+    ".travis.yml",
+    ".cirrus.yml",
+    ".cirrus.star",
+    ".drone.yml",
+    ".drone.yaml",
+    ".drone.star",
+    ".drone.jsonnet",
+    ".woodpecker/",
+    ".woodpecker.yml",
+    ".woodpecker.yaml",
+    ".buildkite/",
+    ".azure-pipelines/",
+    ".azure-pipelines.yml",
+    ".azure-pipelines.yaml",
+    "azure-pipelines.yml",
+    "azure-pipelines.yaml",
+    ".appveyor.yml",
+    "appveyor.yml",
+    ".semaphore/",
+    ".builds/",
+    ".build.yml",
+    ".tekton/",
+    "bitbucket-pipelines.yml",
+    "buildspec.yml",
+    "cloudbuild.yaml",
+    "Jenkinsfile",
+};
+
+bool al_path_runs_in_ci(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
+
+    for (size_t i = 0; i < AL_COUNT(names); i++)
+        if (al_ends_with(names[i], "/") ? al_starts_with(path, names[i]) : !strcmp(file, names[i]))
+            return true;
+    return false;
+}

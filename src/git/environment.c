@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "git/environment.h"
+
+#include <stdlib.h>
+
+#include "base/fs.h"
+#include "git/command.h"
+#include "git/layer.h"
+#include "git/location.h"
+#include "git/overrides.h"
+#include "guard/env.h"
+
+void al_git_env_clear(struct al_git_env *env)
+{
+    free(env->entries);
+    al_strv_clear(&env->owned);
+    *env = AL_GIT_ENV_INIT;
+}
+
+void al_git_env_borrow(struct al_git_env *env, const char *entry)
+{
+    /* 64 entries are enough for most children; one more is the final NULL. */
+    if (env->count + 1 >= env->room) {
+        env->room = env->room ? 2 * env->room : 64;
+        env->entries = al_reallocarray(env->entries, env->room, sizeof(*env->entries));
+    }
+    env->entries[env->count++] = entry;
+    env->entries[env->count] = NULL;
+}
+
+static void borrow_all(struct al_git_env *env, const struct al_strv *entries)
+{
+    for (size_t i = 0; i < entries->count; i++)
+        al_git_env_borrow(env, entries->items[i]);
+}
+
+static void borrow_last_owned(struct al_git_env *env)
+{
+    al_git_env_borrow(env, env->owned.items[env->owned.count - 1]);
+}
+
+void al_git_env_add(struct al_git_env *env, const char *name, const char *value)
+{
+    al_env_add(&env->owned, name, value);
+    borrow_last_owned(env);
+}
+
+static void add_quoted(struct al_str *out, const char *path)
+{
+    al_str_addc(out, '"');
+    for (const char *at = path; *at; at++) {
+        if (*at == '"' || *at == '\\')
+            al_str_addc(out, '\\');
+        if (*at == '\n')
+            al_str_adds(out, "\\n");
+        else
+            al_str_addc(out, *at);
+    }
+    al_str_addc(out, '"');
+}
+
+/* The variable is a list separated by ':'; a path with a ':' in it has to be quoted. */
+char *al_git_alternates(const struct al_strv *dirs)
+{
+    struct al_str entry = AL_STR_INIT;
+
+    al_str_adds(&entry, "GIT_ALTERNATE_OBJECT_DIRECTORIES=");
+    for (size_t i = 0; i < dirs->count; i++) {
+        if (i)
+            al_str_addc(&entry, ':');
+        add_quoted(&entry, dirs->items[i]);
+    }
+    return al_str_detach(&entry);
+}
+
+/* A variable that the link or the shell sets replaces ours: of a name that occurs twice some
+ * programs read the first entry and others the last. */
+static bool is_replaced(const struct al_git_command *command, const char *entry)
+{
+    al_auto(al_freep) char *name = NULL;
+
+    if (!command->shell && (!command->link || !command->link->env))
+        return false;
+    name = al_strndup(entry, strcspn(entry, "="));
+    return (command->shell && al_env_get(command->shell->env, name)) ||
+           (command->link && command->link->env && al_env_get(command->link->env, name));
+}
+
+/* GIT_TEXTDOMAINDIR spares git the search for translations of C.UTF-8, which do not exist.  zlib
+ * takes 268 KB for each object that git writes; without the two thresholds (mallopt(3)) glibc gives
+ * them back to the kernel each time, and 20,000 objects take 2.6 s instead of 0.2 s. */
+void al_git_env_base(struct al_git_env *env, const struct al_git_command *command)
+{
+    static const char *const base[] = {
+        "PATH=/usr/bin:/bin",
+        "LC_ALL=C.UTF-8",
+        "GIT_TEXTDOMAINDIR=/nonexistent",
+        "MALLOC_MMAP_THRESHOLD_=1073741824",
+        "MALLOC_TRIM_THRESHOLD_=1073741824",
+        "TERM=dumb",
+        "GIT_TERMINAL_PROMPT=0",
+        "GIT_ASKPASS=",
+        "SSH_ASKPASS=",
+        "GIT_EDITOR=:",
+        "GIT_SEQUENCE_EDITOR=:",
+        "GIT_PAGER=cat",
+        "GIT_MERGE_AUTOEDIT=no",
+        "GIT_SSH_VARIANT=ssh",
+        "GIT_PROXY_COMMAND=",
+        "GIT_PROTOCOL_FROM_USER=0",
+        "GIT_NO_LAZY_FETCH=1",
+        "GIT_NO_REPLACE_OBJECTS=1",
+        "GIT_GRAFT_FILE=/nonexistent",
+        "GIT_ATTR_NOSYSTEM=1",
+    };
+
+    for (size_t i = 0; i < AL_COUNT(base); i++)
+        if (!is_replaced(command, base[i]))
+            al_git_env_borrow(env, base[i]);
+    if (command->link)
+        al_git_env_add(env, "GIT_ALLOW_PROTOCOL", command->link->protocol);
+    else
+        al_git_env_borrow(env, "GIT_ALLOW_PROTOCOL=none");
+}
+
+static void add_all(struct al_strv *more, const struct al_strv *config)
+{
+    for (size_t i = 0; config && i < config->count; i++)
+        al_strv_add(more, config->items[i]);
+}
+
+/* The overrides but for those of harmless keys, which are there since airlock reads the output, or
+ * gives a command the meaning that it documents.  Returns their number. */
+static size_t add_needed(struct al_git_env *env, const struct al_strv *overrides)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i + 1 < overrides->count; i += 2) {
+        const char *key = strchr(overrides->items[i], '=') + 1;
+        const char *value = strchr(overrides->items[i + 1], '=') + 1;
+
+        if (al_config_key_is_harmless(key))
+            continue;
+        al_strv_addf(&env->owned, "GIT_CONFIG_KEY_%zu=%s", count, key);
+        borrow_last_owned(env);
+        al_strv_addf(&env->owned, "GIT_CONFIG_VALUE_%zu=%s", count++, value);
+        borrow_last_owned(env);
+    }
+    return count;
+}
+
+/* The overrides of the repository come first and those of the command last: the last value of a key
+ * wins. */
+static void add_overrides(struct al_git_env *env, const struct al_git_config *with,
+                          const struct al_git_command *command)
+{
+    al_auto(al_strv_clear) struct al_strv more = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str total = AL_STR_INIT;
+    size_t count = with->noverrides;
+
+    if (al_git_class_writes(command->class))
+        al_overrides_add_writing(&more);
+    if (!command->quotes_names)
+        al_strv_adds(&more, "core.quotepath", "false", NULL);
+    if (command->link)
+        add_all(&more, command->link->config);
+    if (command->shell)
+        add_all(&more, command->shell->config);
+    if (command->lists_untracked)
+        al_strv_adds(&more, "core.untrackedcache", "false", NULL);
+    if (command->shell)
+        count = add_needed(env, &with->overrides);
+    else
+        borrow_all(env, &with->overrides);
+    for (size_t i = 0; i < more.count; i += 2, count++) {
+        al_strv_addf(&env->owned, "GIT_CONFIG_KEY_%zu=%s", count, more.items[i]);
+        borrow_last_owned(env);
+        al_strv_addf(&env->owned, "GIT_CONFIG_VALUE_%zu=%s", count, more.items[i + 1]);
+        borrow_last_owned(env);
+    }
+    al_str_addf(&total, "%zu", count);
+    al_git_env_add(env, "GIT_CONFIG_COUNT", total.buf);
+}
+
+/*
+ * GIT_DIR and its relatives, except for the server of a link, which finds its repository by itself.
+ *
+ * A reader in the usual layout gets the names that plain git uses at the top, ".git" and ".". They
+ * are short, which counts because git resolves dozens of files below them, and they lead to the
+ * directory that was checked even if a parent directory is renamed.
+ */
+static void add_repository(struct al_git_env *env, const struct al_location *at,
+                           const struct al_git_command *command)
+{
+    const bool at_top = command->reads_content_only && !command->cwd_fd && at->git_fd >= 0 &&
+                        !at->uses_absolute_paths;
+
+    if (command->finds_itself || (command->link && command->link->socket_fd))
+        return;
+    al_git_env_add(env, "GIT_DIR", at_top ? ".git" : at->git_dir);
+    if (command->work_tree)
+        al_git_env_add(env, "GIT_WORK_TREE", command->work_tree);
+    else if (!al_location_is_bare(at))
+        al_git_env_add(env, "GIT_WORK_TREE", at_top ? "." : at->top);
+    if (command->index)
+        al_git_env_add(env, "GIT_INDEX_FILE", command->index);
+}
+
+/* The objects of the repository are borrowed: git writes none there. */
+static void add_object_directory(struct al_git_env *env, const struct al_location *at)
+{
+    al_auto(al_strv_clear) struct al_strv lenders = AL_STRV_INIT;
+
+    if (!at->objects)
+        return;
+    al_strv_take(&lenders, al_fs_join(at->common_dir, "objects"));
+    al_git_env_add(env, "GIT_OBJECT_DIRECTORY", at->objects);
+    al_strv_take(&env->owned, al_git_alternates(&lenders));
+    borrow_last_owned(env);
+}
+
+/* `git config --list` reads the user's own files; every other command reads our copy. */
+static void add_configuration(struct al_git_env *env, const struct al_location *at,
+                              const struct al_git_command *command)
+{
+    const struct al_git_config *with = at->config;
+    const struct al_git *git = at->git;
+
+    if (command->class == AL_GIT_CONFIG) {
+        al_git_env_add(env, "HOME", git->home ? git->home : "/nonexistent");
+        if (git->config_home)
+            al_git_env_add(env, "XDG_CONFIG_HOME", git->config_home);
+        return;
+    }
+    al_git_env_add(env, "HOME", git->private_dir);
+    al_git_env_borrow(env, "GIT_CONFIG_NOSYSTEM=1");
+    al_git_env_add(env, "GIT_CONFIG_GLOBAL",
+                   command->shell                ? with->for_shell
+                   : command->reads_content_only ? with->for_content_only
+                                                 : with->global);
+    add_overrides(env, with, command);
+}
+
+void al_git_command_env(struct al_git_env *env, const struct al_location *at,
+                        const struct al_git_command *command)
+{
+    const struct al_git *git = at->git;
+    al_auto(al_freep) char *tmp =
+        at->is_own ? al_strdup(at->dir) : al_fs_join(git->private_dir, "tmp");
+
+    al_git_env_base(env, command);
+    if (command->link && command->link->env)
+        borrow_all(env, command->link->env);
+    if (command->shell)
+        borrow_all(env, command->shell->env);
+    add_configuration(env, at, command);
+    al_git_env_add(env, "TMPDIR", tmp);
+    if (at->git_dir) /* else git says itself that there is no repository */
+        al_git_env_add(env, "GIT_CEILING_DIRECTORIES", git->ceiling);
+    add_repository(env, at, command);
+    add_object_directory(env, at);
+    if (!al_git_class_writes(command->class))
+        al_git_env_borrow(env, "GIT_OPTIONAL_LOCKS=0");
+    if (command->buffered)
+        al_git_env_borrow(env, "GIT_FLUSH=0");
+    borrow_all(env, &git->env_allowed);
+}

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "git/git_lock.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fs.h"
+#include "proc/proc.h"
+
+#define NAME_MAX_BYTES 64u
+#define LOCK_MAX_BYTES 64u
+#define FIRST_WORDS    "airlock rollback "
+
+/** The user is told once about a lock that is held for longer. */
+#define TELL_AFTER_MS 1000
+
+/** How long a lock without a holder is waited for: a git may have ended at this moment, or run
+ * where /proc does not show it. */
+#define BRIEF_MS 2000u
+
+#define REMEDY(name, place)                                                                        \
+    "It is left over from a git that was killed. airlock removes no lock: the user can delete "    \
+    "the file " name " in the " place "."
+
+char *al_git_lock_path(const struct al_location *at, enum al_git_locks lock)
+{
+    switch (lock) {
+    case AL_LOCK_CONFIG:
+        return al_fs_join(at->common_dir, "config.lock");
+    case AL_LOCK_PACKED_REFS:
+        return al_fs_join(at->common_dir, "packed-refs.lock");
+    case AL_LOCK_INDEX:
+        break;
+    }
+    return al_fs_join(at->git_dir, "index.lock");
+}
+
+static bool is_old(const struct stat *lock)
+{
+    struct timespec now;
+
+    return clock_gettime(CLOCK_REALTIME, &now) == 0 &&
+           now.tv_sec - lock->st_mtim.tv_sec > AL_STALE_AFTER_S;
+}
+
+/* Whether a process has the file open.  A process whose descriptors cannot be read belongs to
+ * another user and counts as no. */
+static bool has_open(int process, const struct stat *lock)
+{
+    al_auto(al_closedirp) DIR *fds =
+        al_fs_list(openat(process, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const struct dirent *entry;
+    struct stat st;
+
+    while (fds && (entry = readdir(fds)))
+        if (isdigit((unsigned char)entry->d_name[0]) &&
+            fstatat(dirfd(fds), entry->d_name, &st, 0) == 0 && st.st_ino == lock->st_ino &&
+            st.st_dev == lock->st_dev)
+            return true;
+    return false;
+}
+
+static bool is_git(int process)
+{
+    al_auto(al_closep) int fd = openat(process, "comm", O_RDONLY | O_CLOEXEC);
+    al_auto(al_str_clear) struct al_str name = AL_STR_INIT;
+
+    return fd >= 0 && al_fs_read_fd(fd, NAME_MAX_BYTES, &name) == 0 &&
+           al_starts_with(name.buf, "git");
+}
+
+/* The directories in which a git of this repository works: the working tree and the git directory,
+ * and those of its other working trees, which share the locks of the common directory. */
+static void list_places(const struct al_location *at, struct al_strv *ret_places)
+{
+    al_auto(al_freep) char *dir = al_fs_join(at->common_dir, "worktrees");
+    al_auto(al_closedirp) DIR *worktrees =
+        al_fs_list(open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const struct dirent *entry;
+
+    al_strv_adds(ret_places, at->top, at->git_dir, at->common_dir, NULL);
+    if (al_ends_with(at->common_dir, "/.git"))
+        al_strv_take(ret_places,
+                     al_strndup(at->common_dir, strlen(at->common_dir) - strlen("/.git")));
+    while (worktrees && (entry = readdir(worktrees))) {
+        al_auto(al_freep) char *name = al_asprintf("%s/gitdir", entry->d_name);
+        al_auto(al_str_clear) struct al_str path = AL_STR_INIT;
+
+        if (al_fs_read(dirfd(worktrees), name, PATH_MAX, &path) < 0)
+            continue;
+        al_str_trim_end(&path);
+        if (al_ends_with(path.buf, "/.git"))
+            al_strv_take(ret_places, al_strndup(path.buf, path.len - strlen("/.git")));
+    }
+}
+
+static bool works_in(int process, const struct al_strv *places)
+{
+    char dir[PATH_MAX];
+    ssize_t len = readlinkat(process, "cwd", dir, sizeof(dir) - 1);
+
+    if (len < 0)
+        return false;
+    dir[len] = '\0';
+    for (size_t i = 0; i < places->count; i++)
+        if (al_fs_beneath(places->items[i], dir))
+            return true;
+    return false;
+}
+
+/* Test whether no process has the lock open, and no git of this user works in the repository.
+ * False when this cannot be determined. */
+static bool has_no_holder(const struct al_location *at, const struct stat *lock)
+{
+    al_auto(al_closedirp) DIR *processes = NULL;
+    al_auto(al_strv_clear) struct al_strv places = AL_STRV_INIT;
+    const struct dirent *entry;
+
+    if (!S_ISREG(lock->st_mode) || lock->st_uid != geteuid())
+        return false;
+    processes = al_fs_list(open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!processes)
+        return false;
+    list_places(at, &places);
+    while ((entry = readdir(processes))) {
+        al_auto(al_closep) int process = -1;
+
+        if (!isdigit((unsigned char)entry->d_name[0]))
+            continue;
+        process = openat(dirfd(processes), entry->d_name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (process >= 0 &&
+            (has_open(process, lock) || (is_git(process) && works_in(process, &places))))
+            return false;
+    }
+    return true;
+}
+
+bool al_git_lock_is_stale(const struct al_location *at, const struct stat *lock)
+{
+    return is_old(lock) && has_no_holder(at, lock);
+}
+
+static int lock_timeout(const char *path, struct al_error *err)
+{
+    return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_LOCK_TIMEOUT,
+                             "Another git process holds %s; wait for it to end, or remove the file "
+                             "if none runs",
+                             strrchr(path, '/') + 1);
+}
+
+/* A stale lock is an error at once: no process will ever remove it.  airlock leaves the file alone.
+ */
+static int left_over(const char *path, enum al_git_locks lock, struct al_error *err)
+{
+    int r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_LOCK_TIMEOUT,
+                              "%s is stale: it is older than %d s, no process has it open, and no "
+                              "git works in the repository",
+                              strrchr(path, '/') + 1, AL_STALE_AFTER_S);
+
+    if (err)
+        err->remedy = lock == AL_LOCK_INDEX    ? REMEDY("index.lock", "git directory")
+                      : lock == AL_LOCK_CONFIG ? REMEDY("config.lock", "common git directory")
+                                               : REMEDY("packed-refs.lock", "common git directory");
+    return r;
+}
+
+bool al_git_lock_is_interrupted(const char *path)
+{
+    struct al_lockfile lock = AL_LOCKFILE_INIT;
+    char token[AL_LOCK_TOKEN];
+    const bool is = al_lockfile_take_over(&lock, AT_FDCWD, path, token);
+
+    al_lockfile_leave(&lock);
+    return is;
+}
+
+static int interrupted(const char *path, struct al_error *err)
+{
+    int r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_LOCK_TIMEOUT,
+                              "A rollback was interrupted, and the repository may be half changed: "
+                              "%s is its lock",
+                              strrchr(path, '/') + 1);
+
+    if (err)
+        err->remedy = "A user completes it with 'airlock rollback'.";
+    return r;
+}
+
+/* Wait for an event, and tell the user once after TELL_AFTER_MS.  Returns the value of poll(2). */
+static int wait_and_tell(struct pollfd wait[2], int64_t left_ms, const char *path,
+                         struct al_run_limits *budget, bool *told)
+{
+    bool tells = !*told && budget->on_lock_wait.report;
+    int n = poll(wait, 2, (int)(!tells || left_ms < TELL_AFTER_MS ? left_ms : TELL_AFTER_MS));
+
+    if (n == 0 && tells) {
+        al_auto(al_freep) char *line =
+            al_asprintf("waiting for %s, which another git process holds", strrchr(path, '/') + 1);
+
+        budget->on_lock_wait.report(budget->on_lock_wait.payload, line);
+        *told = true;
+    }
+    return n;
+}
+
+/* Wait until the file is gone.  `told`: whether the user was told about it. */
+static int wait_for_end(const char *path, int64_t deadline_ms, struct al_run_limits *budget,
+                        bool *told, struct al_error *err)
+{
+    al_auto(al_freep) char *dir = al_strndup(path, (size_t)(strrchr(path, '/') - path));
+    al_auto(al_closep) int inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    struct stat st;
+
+    if (inotify_fd < 0 || inotify_add_watch(inotify_fd, dir, IN_DELETE | IN_MOVED_FROM) < 0)
+        return lock_timeout(path, err);
+    while (lstat(path, &st) == 0) {
+        struct pollfd wait[2] = {
+            { .fd = inotify_fd, .events = POLLIN },
+            { .fd = al_cancel_fd(budget->cancel), .events = POLLIN },
+        };
+        int64_t left = deadline_ms - al_clock_ms();
+        char events[1024];
+
+        if (al_cancel_fired(budget->cancel))
+            return al_error_set(err, AL_ERR_CANCELLED, "Cancelled");
+        if (left <= 0)
+            return lock_timeout(path, err);
+        if (wait_and_tell(wait, left, path, budget, told) < 0 && errno != EINTR)
+            return al_error_errno(err, errno, "cannot wait for '%s'", strrchr(path, '/') + 1);
+        while (read(inotify_fd, events, sizeof(events)) > 0)
+            continue; /* the loop condition checks whether the lock is gone */
+    }
+    return 0;
+}
+
+static int wait_for_lock(const struct al_location *at, enum al_git_locks lock,
+                         struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_freep) char *path = al_git_lock_path(at, lock);
+    int64_t deadline_ms = al_clock_ms() + budget->left_ms;
+    bool told = false;
+    struct stat st;
+    int r;
+
+    if (lstat(path, &st) < 0)
+        return 0;
+    if (al_git_lock_is_interrupted(path))
+        return interrupted(path, err);
+    if (al_git_lock_is_stale(at, &st))
+        return left_over(path, lock, err);
+    r = wait_for_end(path, deadline_ms, budget, &told, err);
+    if (told) /* what was said is over */
+        budget->on_lock_wait.report(budget->on_lock_wait.payload, NULL);
+    if (r == 0)
+        budget->left_ms = deadline_ms > al_clock_ms() ? (uint32_t)(deadline_ms - al_clock_ms()) : 1;
+    return r;
+}
+
+bool al_git_lock_exists(const struct al_location *at, unsigned locks)
+{
+    bool exists = false;
+
+    for (unsigned lock = AL_LOCK_INDEX; !exists && lock <= AL_LOCK_PACKED_REFS; lock <<= 1) {
+        al_auto(al_freep) char *path =
+            locks & lock ? al_git_lock_path(at, (enum al_git_locks)lock) : NULL;
+        struct stat st;
+
+        exists = path && lstat(path, &st) == 0;
+    }
+    return exists;
+}
+
+int al_git_lock_wait(const struct al_location *at, unsigned locks, struct al_run_limits *budget,
+                     struct al_error *err)
+{
+    int r = 0;
+
+    for (unsigned lock = AL_LOCK_INDEX; r == 0 && lock <= AL_LOCK_PACKED_REFS; lock <<= 1)
+        if (locks & lock)
+            r = wait_for_lock(at, (enum al_git_locks)lock, budget, err);
+    return r;
+}
+
+/* It is too young to be called stale. */
+static int no_holder(struct al_error *err)
+{
+    int r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_LOCK_TIMEOUT,
+                              "index.lock is in the git directory, but no git works in the "
+                              "repository");
+
+    if (err)
+        err->remedy = "It is probably left over from a git that was killed. airlock removes no "
+                      "lock: the user can delete the file index.lock in the git directory.";
+    return r;
+}
+
+int al_index_lock_check(const struct al_location *at, struct al_run_limits *budget,
+                        struct al_error *err)
+{
+    const uint32_t most_ms = budget->left_ms < BRIEF_MS ? budget->left_ms : BRIEF_MS;
+    struct al_run_limits brief = { .cancel = budget->cancel, .left_ms = most_ms };
+    al_auto(al_freep) char *path = al_git_lock_path(at, AL_LOCK_INDEX);
+    struct stat st;
+    int r;
+
+    if (lstat(path, &st) < 0 || !has_no_holder(at, &st))
+        return 0;
+    if (al_git_lock_is_interrupted(path))
+        return interrupted(path, err);
+    r = al_git_lock_wait(at, AL_LOCK_INDEX, &brief, err);
+    if (r == AL_ERR_EXECUTION && lstat(path, &st) == 0 && !al_git_lock_is_stale(at, &st))
+        return no_holder(err);
+    if (r == 0)
+        budget->left_ms -= most_ms - brief.left_ms;
+    return r;
+}
+
+/* --- The locks of a rollback --- */
+
+int al_lockfile_token(char ret_token[AL_LOCK_TOKEN], struct al_error *err)
+{
+    uint64_t value;
+
+    if (getrandom(&value, sizeof(value), 0) != (ssize_t)sizeof(value))
+        return al_error_errno(err, errno, "cannot name a rollback");
+    (void)snprintf(ret_token, AL_LOCK_TOKEN, "%016" PRIx64, value);
+    return 0;
+}
+
+/* The lock has its content, and is locked, from the start: it would have no owner otherwise. */
+int al_lockfile_acquire(struct al_lockfile *lock, int dir_fd, const char *name, const char *token,
+                        struct al_error *err)
+{
+    al_auto(al_freep) char *text = al_asprintf(FIRST_WORDS "%s\n", token);
+    al_auto(al_new_file_clear) struct al_new_file file;
+    al_auto(al_closep) int fd = -1;
+    int r = al_new_file_open(&file, dir_fd, 0600);
+
+    if (r == 0)
+        r = al_write_all(file.fd, text, strlen(text));
+    if (r == 0)
+        fd = fcntl(file.fd, F_DUPFD_CLOEXEC, 3);
+    if (r == 0 && (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0))
+        r = -errno;
+    if (r == 0)
+        r = al_new_file_name(&file, dir_fd, name, false);
+    if (r == -EEXIST)
+        return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_LOCK_TIMEOUT,
+                                 "Another git process holds %s; wait for it to end, or remove the "
+                                 "file if none runs",
+                                 name);
+    if (r < 0)
+        return al_error_errno(err, -r, "cannot make '%s'", name);
+    *lock = (struct al_lockfile){ .dir_fd = dir_fd, .name = name, .fd = al_take_fd(&fd) };
+    return 0;
+}
+
+void al_lockfile_release(struct al_lockfile *lock)
+{
+    if (lock->fd >= 0)
+        (void)unlinkat(lock->dir_fd, lock->name, 0);
+    al_lockfile_leave(lock);
+}
+
+void al_lockfile_leave(struct al_lockfile *lock)
+{
+    al_closep(&lock->fd);
+}
+
+bool al_lockfile_take_over(struct al_lockfile *lock, int dir_fd, const char *name,
+                           char ret_token[AL_LOCK_TOKEN])
+{
+    const size_t at = strlen(FIRST_WORDS), end = at + AL_LOCK_TOKEN - 1;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_closep) int fd =
+        openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+    if (fd < 0 || (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) ||
+        al_fs_read_fd(fd, LOCK_MAX_BYTES, &text) < 0 || text.len != end + 1 ||
+        !al_starts_with(text.buf, FIRST_WORDS) || text.buf[end] != '\n' ||
+        strspn(text.buf + at, "0123456789abcdef") != AL_LOCK_TOKEN - 1)
+        return false;
+    (void)snprintf(ret_token, AL_LOCK_TOKEN, "%s", text.buf + at);
+    *lock = (struct al_lockfile){ .dir_fd = dir_fd, .name = name, .fd = al_take_fd(&fd) };
+    return true;
+}

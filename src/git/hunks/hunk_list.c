@@ -1,0 +1,948 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Read a diff from git, parse it into files and hunks, name the hunks, and show them. */
+#include "git/hunks/hunk_list.h"
+#include "git/plumbing/diff_raw.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include "git/command.h"
+#include "git/diff/diff.h"
+#include "git/diff/hunks.h"
+#include "git/oid.h"
+#include "git/refs.h"
+#include "git/run.h"
+#include "guard/text.h"
+
+/** The parser: the text of a list, line by line. */
+struct parser {
+    struct al_hunk_list *list;
+    struct al_hunks lines;
+    size_t at;                    /* where the next line begins */
+    size_t files;                 /* those that `lines` has seen */
+    bool in_header, takes_lines;  /* of the last file; its hunks of lines are wanted */
+    size_t block;                 /* where the "@@" line begins */
+    int64_t block_old, block_new; /* the numbers of the lines after it */
+    int64_t old_at, new_at;       /* the numbers of the next lines */
+    struct al_patch_at before;    /* the unchanged line before this one; its `next` is 0: none */
+    struct al_hunk_item *run;     /* the hunk that this line may go on with; NULL: none */
+};
+
+bool al_patch_at(const struct al_str *text, size_t at, struct al_patch_at *ret_line)
+{
+    const char *newline;
+
+    if (at >= text->len)
+        return false;
+    newline = memchr(text->buf + at, '\n', text->len - at);
+    *ret_line = (struct al_patch_at){ .text = text->buf + at, .at = at };
+    ret_line->len = newline ? (size_t)(newline - ret_line->text) : text->len - at;
+    ret_line->next = at + ret_line->len + (newline != NULL);
+    return true;
+}
+
+void al_hunk_list_clear(struct al_hunk_list *list)
+{
+    for (size_t i = 0; i < list->nfiles; i++)
+        free(list->files[i].path);
+    free(list->files);
+    free(list->items);
+    al_str_clear(&list->text);
+    *list = AL_HUNK_LIST_INIT;
+}
+
+/* Arrays double when their count is a power of two. */
+static void *grown(void *items, size_t count, size_t size)
+{
+    return count & (count - 1) ? items : al_reallocarray(items, count ? 2 * count : 1, size);
+}
+
+static bool begins(const struct al_patch_at *line, const char *words)
+{
+    return al_hunks_begins(line->text, line->len, words);
+}
+
+static struct al_hunk_file *last_file(const struct al_hunk_list *list)
+{
+    return &list->files[list->nfiles - 1];
+}
+
+static struct al_hunk_item *add_item(struct al_hunk_list *list, enum al_hunk_kind kind)
+{
+    struct al_hunk_item *item;
+
+    list->items = grown(list->items, list->count, sizeof(*list->items));
+    item = &list->items[list->count++];
+    *item = (struct al_hunk_item){ .kind = kind, .file = list->nfiles - 1 };
+    last_file(list)->count++;
+    return item;
+}
+
+/* The first digits of the hash over path, side and bytes are the id; without the side, they tell
+ * which hunks of both sides are equal. */
+static void name_item(const struct al_hunk_list *list, struct al_hunk_item *item, size_t begin,
+                      size_t end)
+{
+    const struct al_hunk_file *file = &list->files[item->file];
+    const char side[] = { "USC"[list->side], '\0' };
+    char text[AL_OID_TEXT];
+    struct al_hash hash;
+    struct al_oid oid;
+
+    al_hash_init(&hash, true);
+    al_hash_add(&hash, file->path, strlen(file->path) + 1);
+    al_hash_add(&hash, list->text.buf + begin, end - begin);
+    al_hash_end(&hash, &oid);
+    memcpy(&item->content, oid.bytes, sizeof(item->content));
+
+    al_hash_init(&hash, true);
+    al_hash_add(&hash, file->path, strlen(file->path) + 1);
+    al_hash_add(&hash, side, sizeof(side));
+    al_hash_add(&hash, list->text.buf + begin, end - begin);
+    al_hash_end(&hash, &oid);
+    al_oid_text(&oid, true, text);
+    snprintf(item->id, sizeof(item->id), "%.*s", AL_HUNK_ID_DIGITS, text);
+}
+
+static void begin_file(struct al_hunk_list *list, const struct al_patch_at *line)
+{
+    struct al_hunk_file *file;
+    bool is_unmerged = false;
+
+    list->files = grown(list->files, list->nfiles, sizeof(*list->files));
+    file = &list->files[list->nfiles++];
+    *file = (struct al_hunk_file){ .path = al_hunks_begun_file(line->text, line->len, &is_unmerged),
+                                   .begin = line->at,
+                                   .first = list->count };
+    file->status = is_unmerged ? 'U' : 'M';
+}
+
+static unsigned mode_on(const struct al_patch_at *line, const char *word)
+{
+    return al_diff_mode(line->text + strlen(word));
+}
+
+/* "index <id>..<id> <mode>": the mode is there when it has not changed. */
+static void read_index_line(struct al_hunk_file *file, const struct al_patch_at *line)
+{
+    const char *mode = memrchr(line->text, ' ', line->len);
+
+    if (mode - line->text > (ptrdiff_t)strlen("index"))
+        file->old_mode = file->new_mode = al_diff_mode(mode + 1);
+}
+
+static void read_header_line(struct al_hunk_file *file, const struct al_patch_at *line)
+{
+    if (begins(line, "old mode ")) {
+        file->old_mode = mode_on(line, "old mode ");
+    } else if (begins(line, "new mode ")) {
+        file->new_mode = mode_on(line, "new mode ");
+    } else if (begins(line, "new file mode ")) {
+        file->status = 'A';
+        file->new_mode = mode_on(line, "new file mode ");
+    } else if (begins(line, "deleted file mode ")) {
+        file->status = 'D';
+        file->old_mode = mode_on(line, "deleted file mode ");
+    } else if (begins(line, "index ")) {
+        read_index_line(file, line);
+    }
+}
+
+static void end_run(struct parser *parser, const struct al_patch_at *after)
+{
+    struct al_hunk_item *run = parser->run;
+
+    if (!run)
+        return;
+    name_item(parser->list, run, parser->before.next ? parser->before.at : run->begin,
+              after ? after->next : run->end);
+    parser->run = NULL;
+}
+
+static void begin_block(struct parser *parser, const struct al_hunk *head,
+                        const struct al_patch_at *line)
+{
+    parser->block = line->at;
+    parser->block_old = parser->old_at = head->old_start + !head->old_lines;
+    parser->block_new = parser->new_at = head->new_start + !head->new_lines;
+    parser->before.next = 0;
+}
+
+static void add_changed_line(struct parser *parser, const struct al_patch_at *line)
+{
+    struct al_hunk_file *file = last_file(parser->list);
+    const bool added = *line->text == '+';
+
+    if (!parser->run) {
+        parser->run = add_item(parser->list, AL_HUNK_LINES);
+        parser->run->block = parser->block;
+        parser->run->block_old = parser->block_old;
+        parser->run->block_new = parser->block_new;
+        parser->run->begin = line->at;
+        parser->run->old_start = parser->old_at;
+        parser->run->new_start = parser->new_at;
+    }
+    parser->run->end = line->next;
+    parser->run->new_lines += added;
+    parser->run->old_lines += !added;
+    parser->new_at += added;
+    parser->old_at += !added;
+    *(added ? &file->added : &file->deleted) += 1;
+}
+
+/* An unchanged line ends the hunk before it, and may be the one before the next hunk. */
+static void add_context_line(struct parser *parser, const struct al_patch_at *line)
+{
+    end_run(parser, line);
+    parser->before = *line;
+    parser->old_at++;
+    parser->new_at++;
+}
+
+/* "\\ No newline at end of file" belongs to the line before it. */
+static void add_remark(struct parser *parser, const struct al_patch_at *line)
+{
+    if (parser->run)
+        parser->run->end = line->next;
+    else
+        parser->before.next = line->next;
+}
+
+static void add_body_line(struct parser *parser, const struct al_patch_at *line)
+{
+    const char kind = line->len ? *line->text : ' ';
+
+    if (kind == '+' || kind == '-')
+        add_changed_line(parser, line);
+    else if (kind == '\\')
+        add_remark(parser, line);
+    else
+        add_context_line(parser, line);
+}
+
+/* A change without lines of its own, or one that only makes sense as a whole. */
+static void add_whole(struct al_hunk_list *list, enum al_hunk_kind kind)
+{
+    struct al_hunk_file *file = last_file(list);
+    struct al_patch_at head;
+
+    if (al_patch_at(&list->text, file->begin, &head))
+        name_item(list, add_item(list, kind), head.next, file->body);
+}
+
+static void add_mode(struct al_hunk_list *list)
+{
+    const struct al_hunk_file *file = last_file(list);
+    struct al_patch_at head, old_mode, new_mode;
+
+    if (al_patch_at(&list->text, file->begin, &head) &&
+        al_patch_at(&list->text, head.next, &old_mode) &&
+        al_patch_at(&list->text, old_mode.next, &new_mode))
+        name_item(list, add_item(list, AL_HUNK_MODE), old_mode.at, new_mode.next);
+}
+
+/* Add what the header alone says, and return whether hunks of lines may follow. */
+static bool add_from_header(struct al_hunk_list *list)
+{
+    const struct al_hunk_file *file = last_file(list);
+
+    if (file->status == 'U')
+        return false;
+    if (file->old_mode == AL_TYPE_GITLINK || file->new_mode == AL_TYPE_GITLINK) {
+        add_whole(list, AL_HUNK_SUBMODULE);
+        return false;
+    }
+    if (file->is_binary) {
+        add_whole(list, AL_HUNK_BINARY);
+        return false;
+    }
+    if (file->status == 'M' && file->old_mode != file->new_mode)
+        add_mode(list);
+    return true;
+}
+
+/* git prints a change of type as a deleted and a new file: make it one hunk. */
+static void join_type_change(struct al_hunk_list *list)
+{
+    struct al_hunk_file *new = last_file(list), *old = new - 1;
+
+    if (list->nfiles < 2 || old->status != 'D' || new->status != 'A' ||
+        strcmp(old->path, new->path) != 0)
+        return;
+    old->status = 'T';
+    old->new_mode = new->new_mode;
+    old->added += new->added;
+    old->end = new->end;
+    old->count = 0;
+    list->count = old->first;
+    free(new->path);
+    list->nfiles--;
+    name_item(list, add_item(list, AL_HUNK_TYPE), old->begin, old->end);
+}
+
+/* The header of the last file ends where this line begins. */
+static void end_header(struct parser *parser, size_t at)
+{
+    if (!parser->in_header)
+        return;
+    parser->in_header = false;
+    last_file(parser->list)->body = at;
+    parser->takes_lines = add_from_header(parser->list);
+}
+
+static void end_file(struct parser *parser, size_t at)
+{
+    if (!parser->files)
+        return;
+    end_run(parser, NULL);
+    end_header(parser, at);
+    last_file(parser->list)->end = at;
+    if (parser->takes_lines && !last_file(parser->list)->count)
+        add_whole(parser->list, AL_HUNK_EMPTY);
+    join_type_change(parser->list);
+}
+
+static void take_header_line(struct parser *parser, const struct al_patch_at *line)
+{
+    struct al_hunk_file *file = last_file(parser->list);
+
+    file->is_binary = begins(line, "Binary files ") || begins(line, "GIT binary patch");
+    if (file->is_binary)
+        end_header(parser, line->at);
+    else
+        read_header_line(file, line);
+}
+
+static void take_line(void *payload, const struct al_patch_line *read)
+{
+    struct parser *parser = payload;
+    struct al_patch_at line;
+
+    if (!al_patch_at(&parser->list->text, parser->at, &line))
+        return;
+    parser->at = line.next;
+    if (parser->files != parser->lines.files) {
+        end_file(parser, line.at);
+        parser->files = parser->lines.files;
+        parser->in_header = true;
+        begin_file(parser->list, &line);
+    } else if (read->in_hunk) {
+        if (parser->takes_lines)
+            add_body_line(parser, &line);
+    } else if (read->head) {
+        end_run(parser, NULL);
+        end_header(parser, line.at);
+        begin_block(parser, read->head, &line);
+    } else if (parser->in_header) {
+        take_header_line(parser, &line);
+    }
+}
+
+void al_hunk_list_parse(struct al_hunk_list *list)
+{
+    struct parser parser = { .list = list };
+
+    parser.lines = AL_HUNKS_INIT(take_line, &parser);
+    al_hunks_add(&parser.lines, list->text.buf, list->text.len);
+    al_hunks_end(&parser.lines);
+    end_file(&parser, list->text.len);
+    al_hunks_clear(&parser.lines);
+    if (list->truncated && list->nfiles) {
+        struct al_hunk_file *cut = last_file(list);
+
+        list->count = cut->first;
+        free(cut->path);
+        list->nfiles--;
+    }
+}
+
+/* --- Number equal hunks --- */
+
+/* The place of a hunk in the index, which both sides have. */
+static int64_t place_of(const struct al_hunk_list *list, const struct al_hunk_item *item)
+{
+    return list->side == AL_HUNKS_STAGED ? item->new_start : item->old_start;
+}
+
+/* Count the equal hunks of the other side before this one. */
+static size_t count_other(const struct al_hunk_list *list, const struct al_hunk_item *item,
+                          const struct al_hunk_list *other)
+{
+    size_t equal = 0;
+
+    for (size_t i = 0; other && i < other->count; i++)
+        equal += other->items[i].content == item->content &&
+                 place_of(other, &other->items[i]) <= place_of(list, item);
+    return equal;
+}
+
+static int compare(const void *one, const void *two)
+{
+    const struct al_hunk_item *const *a = one, *const *b = two;
+    const int order = strcmp((*a)->id, (*b)->id);
+
+    return order ? order : (*a < *b ? -1 : 1);
+}
+
+void al_hunk_list_number(struct al_hunk_list *list, const struct al_hunk_list *other)
+{
+    al_auto(al_freep) struct al_hunk_item **sorted = al_calloc(list->count, sizeof(*sorted));
+    al_auto(al_freep) size_t *numbers = al_calloc(list->count, sizeof(*numbers));
+
+    for (size_t i = 0; i < list->count; i++)
+        sorted[i] = &list->items[i];
+    if (list->count)
+        qsort(sorted, list->count, sizeof(struct al_hunk_item *), compare);
+    for (size_t i = 0, equal = 0; i < list->count; i++) {
+        equal = i && !strcmp(sorted[i]->id, sorted[i - 1]->id) ? equal + 1 : 0;
+        numbers[i] = 1 + equal + count_other(list, sorted[i], other);
+    }
+    for (size_t i = 0; i < list->count; i++)
+        if (numbers[i] > 1)
+            snprintf(sorted[i]->id + AL_HUNK_ID_DIGITS, AL_HUNK_ID_TEXT - AL_HUNK_ID_DIGITS, "-%zu",
+                     numbers[i]);
+}
+
+const struct al_hunk_item *al_hunk_find(const struct al_hunk_list *list, const char *id)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (!strcasecmp(list->items[i].id, id))
+            return &list->items[i];
+    return NULL;
+}
+
+/* --- Read a diff --- */
+
+/** The text of a patch, up to its limit. */
+struct reading {
+    struct al_str *text;
+    size_t max_bytes;
+    bool cut;
+};
+
+static bool add_text(void *payload, const char *data, size_t len)
+{
+    struct reading *reading = payload;
+    const size_t room = reading->max_bytes - reading->text->len;
+
+    reading->cut = len > room;
+    al_str_add(reading->text, data, len < room ? len : room);
+    return !reading->cut;
+}
+
+/* Every setting that changes a patch is given, so that the same change is always the same patch. */
+static void add_options(const struct al_hunk_query *query, struct al_strv *argv)
+{
+    al_strv_adds(argv, "git", "diff", "--src-prefix=" AL_HUNKS_OLD_PREFIX,
+                 "--dst-prefix=" AL_HUNKS_NEW_PREFIX, "--no-renames", "--no-relative",
+                 "--full-index", "--diff-algorithm=myers", "--indent-heuristic",
+                 "--inter-hunk-context=0", "--no-color", "--submodule=short", NULL);
+    if (query->binary)
+        al_strv_add(argv, "--binary");
+}
+
+static int read_side(const struct al_repo *repo, const struct al_hunk_query *query,
+                     enum al_hunk_side side, struct al_run_limits *budget,
+                     struct al_hunk_list *ret_list, struct al_error *err)
+{
+    const struct al_diff_options options = { .cached = side == AL_HUNKS_STAGED,
+                                             .unified = AL_HUNKS_CONTEXT,
+                                             .from_ref = query->from,
+                                             .to_ref = query->to,
+                                             .paths = query->paths };
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    struct reading reading = { .text = &ret_list->text, .max_bytes = AL_HUNKS_MAX_BYTES };
+    int r;
+
+    ret_list->side = side;
+    add_options(query, &command.argv);
+    command.index = query->index;
+    command.quotes_names = false;
+    r = al_git_diff_add_args(repo, &options, budget, &command.argv, err);
+    if (r == 0)
+        r = al_git_read(&repo->at, &command, (struct al_sink){ add_text, &reading }, budget, err);
+    if (r < 0)
+        return r;
+    ret_list->truncated = reading.cut;
+    al_hunk_list_parse(ret_list);
+    return 0;
+}
+
+int al_git_read_hunks(const struct al_repo *repo, const struct al_hunk_query *query,
+                      struct al_run_limits *budget, struct al_hunk_list *ret_list,
+                      struct al_error *err)
+{
+    const enum al_hunk_side other_side =
+        query->side == AL_HUNKS_STAGED ? AL_HUNKS_UNSTAGED : AL_HUNKS_STAGED;
+    al_auto(al_hunk_list_clear) struct al_hunk_list list = AL_HUNK_LIST_INIT;
+    al_auto(al_hunk_list_clear) struct al_hunk_list other = AL_HUNK_LIST_INIT;
+    int r = read_side(repo, query, query->side, budget, &list, err);
+
+    if (r == 0 && list.count && !query->index && !query->from)
+        r = read_side(repo, query, other_side, budget, &other, err);
+    if (r < 0)
+        return r;
+    al_hunk_list_number(&list, &other);
+    *ret_list = list;
+    list = AL_HUNK_LIST_INIT;
+    return 0;
+}
+
+int al_git_read_both_hunks(const struct al_repo *repo, const struct al_hunk_query *query,
+                           struct al_run_limits *budget, struct al_hunk_list *ret_staged,
+                           struct al_hunk_list *ret_unstaged, struct al_error *err)
+{
+    al_auto(al_hunk_list_clear) struct al_hunk_list staged = AL_HUNK_LIST_INIT;
+    al_auto(al_hunk_list_clear) struct al_hunk_list unstaged = AL_HUNK_LIST_INIT;
+    int r = read_side(repo, query, AL_HUNKS_STAGED, budget, &staged, err);
+
+    if (r == 0)
+        r = read_side(repo, query, AL_HUNKS_UNSTAGED, budget, &unstaged, err);
+    if (r < 0)
+        return r;
+    al_hunk_list_number(&staged, &unstaged);
+    al_hunk_list_number(&unstaged, &staged);
+    *ret_staged = staged;
+    *ret_unstaged = unstaged;
+    staged = unstaged = AL_HUNK_LIST_INIT;
+    return 0;
+}
+
+/* --- Show a hunk --- */
+
+void al_patch_add_ranges(const struct al_patch_ranges *ranges, struct al_str *out)
+{
+    al_str_addf(out, "-%" PRId64 ",%" PRId64 " +%" PRId64 ",%" PRId64,
+                ranges->old_start - !ranges->old_lines, ranges->old_lines,
+                ranges->new_start - !ranges->new_lines, ranges->new_lines);
+}
+
+/** The part of the text that shows a hunk. */
+struct shown {
+    size_t begin, end;
+    struct al_patch_ranges ranges;
+    const char *heading; /* after "@@ … @@"; NULL: another hunk of the block has it */
+    size_t heading_len;
+};
+
+static const struct al_hunk_item *neighbour(const struct al_hunk_list *list,
+                                            const struct al_hunk_item *item, int by)
+{
+    const size_t at = (size_t)(item - list->items);
+
+    if ((by < 0 && !at) || (by > 0 && at + 1 == list->count))
+        return NULL;
+    return item[by].kind == AL_HUNK_LINES && item[by].block == item->block &&
+                   item[by].file == item->file
+               ? &item[by]
+               : NULL;
+}
+
+/* Count the unchanged lines from `at` to `end`. */
+static size_t count_lines(const struct al_hunk_list *list, size_t at, size_t end)
+{
+    struct al_patch_at line;
+    size_t count = 0;
+
+    while (at < end && al_patch_at(&list->text, at, &line)) {
+        count += !line.len || *line.text != '\\';
+        at = line.next;
+    }
+    return count;
+}
+
+static size_t skip_lines(const struct al_hunk_list *list, size_t at, size_t count)
+{
+    struct al_patch_at line;
+
+    while (count-- && al_patch_at(&list->text, at, &line))
+        at = line.next;
+    return at;
+}
+
+/* The end of the unchanged lines after a hunk: the next hunk of its block, or the block's end. */
+static size_t end_of_context(const struct al_hunk_list *list, const struct al_hunk_item *item)
+{
+    const struct al_hunk_item *next = neighbour(list, item, 1);
+    struct al_patch_at line;
+    size_t at = item->end;
+
+    if (next)
+        return next->begin;
+    while (at < list->files[item->file].end && al_patch_at(&list->text, at, &line) &&
+           (!line.len || *line.text == ' ' || *line.text == '\\'))
+        at = line.next;
+    return at;
+}
+
+/* The lines between two hunks are shown after the first one; what is too many, before the second.
+ */
+static void find_before(const struct al_hunk_list *list, const struct al_hunk_item *item,
+                        size_t context, struct shown *shown)
+{
+    const struct al_hunk_item *previous = neighbour(list, item, -1);
+    struct al_patch_at head = { .text = NULL };
+    size_t begin, lines;
+
+    if (previous) {
+        lines = count_lines(list, previous->end, item->begin);
+        begin = skip_lines(list, previous->end, lines < context ? lines : context);
+    } else {
+        (void)al_patch_at(&list->text, item->block, &head);
+        begin = head.next;
+        shown->heading = memmem(head.text + 2, head.len - 2, "@@", 2);
+        shown->heading_len = (size_t)(head.text + head.len - shown->heading);
+    }
+    lines = count_lines(list, begin, item->begin);
+    shown->begin = skip_lines(list, begin, lines > context ? lines - context : 0);
+    lines = lines > context ? context : lines;
+    shown->ranges.old_start = item->old_start - (int64_t)lines;
+    shown->ranges.new_start = item->new_start - (int64_t)lines;
+    shown->ranges.old_lines = item->old_lines + (int64_t)lines;
+    shown->ranges.new_lines = item->new_lines + (int64_t)lines;
+}
+
+static void find_after(const struct al_hunk_list *list, const struct al_hunk_item *item,
+                       size_t context, struct shown *shown)
+{
+    const size_t end = end_of_context(list, item);
+    size_t lines = count_lines(list, item->end, end);
+
+    shown->end = end;
+    if (lines > context) {
+        lines = context;
+        shown->end = skip_lines(list, item->end, lines);
+    }
+    shown->ranges.old_lines += (int64_t)lines;
+    shown->ranges.new_lines += (int64_t)lines;
+}
+
+static void show_lines(const struct al_hunk_list *list, const struct al_hunk_item *item,
+                       size_t context, struct al_str *out)
+{
+    struct shown shown = { .heading = NULL };
+
+    find_before(list, item, context, &shown);
+    find_after(list, item, context, &shown);
+    al_str_addf(out, "@@ %s ", item->id);
+    al_patch_add_ranges(&shown.ranges, out);
+    al_str_addc(out, ' ');
+    al_str_add(out, shown.heading ? shown.heading : "@@", shown.heading ? shown.heading_len : 2);
+    al_str_addc(out, '\n');
+    al_str_add(out, list->text.buf + shown.begin, shown.end - shown.begin);
+    if (shown.end > shown.begin && list->text.buf[shown.end - 1] != '\n')
+        al_str_addc(out, '\n');
+}
+
+void al_hunk_show(const struct al_hunk_list *list, const struct al_hunk_item *item, size_t context,
+                  struct al_str *out)
+{
+    const struct al_hunk_file *file = &list->files[item->file];
+
+    switch (item->kind) {
+    case AL_HUNK_LINES:
+        show_lines(list, item, context, out);
+        break;
+    case AL_HUNK_MODE:
+    case AL_HUNK_TYPE:
+        al_str_addf(out, "@@ %s %s %06o -> %06o\n", item->id,
+                    item->kind == AL_HUNK_MODE ? "mode" : "type", file->old_mode, file->new_mode);
+        break;
+    case AL_HUNK_BINARY:
+        al_str_addf(out, "@@ %s binary file%s\n", item->id,
+                    file->status == 'A'   ? ", new"
+                    : file->status == 'D' ? ", deleted"
+                                          : "");
+        break;
+    case AL_HUNK_SUBMODULE:
+        al_str_addf(out, "@@ %s submodule at another commit\n", item->id);
+        break;
+    case AL_HUNK_EMPTY:
+        al_str_addf(out, "@@ %s empty file, %s\n", item->id,
+                    file->status == 'D' ? "deleted" : "new");
+        break;
+    }
+}
+
+/* --- Apply --- */
+
+/* So many ids are listed in an error. */
+#define LISTED_MAX 40
+
+#define KEPT_BYTES (64u * 1024u)
+
+void al_hunk_choice_clear(struct al_hunk_choice *choice)
+{
+    free(choice->chosen);
+    *choice = (struct al_hunk_choice){ .list = NULL };
+}
+
+/* "a.c: 3fa9c1d2 +2 -1, …": the ids that there are, by file. */
+static char *list_ids(const struct al_hunk_list *list)
+{
+    struct al_str out = AL_STR_INIT;
+
+    for (size_t i = 0; i < list->count && i < LISTED_MAX; i++) {
+        const struct al_hunk_item *item = &list->items[i];
+        al_auto(al_freep) char *safe = al_text_sanitize_line(list->files[item->file].path);
+
+        if (!i || item->file != list->items[i - 1].file)
+            al_str_addf(&out, "%s%s: %s", i ? "; " : "", safe, item->id);
+        else
+            al_str_addf(&out, ", %s", item->id);
+    }
+    if (list->count > LISTED_MAX)
+        al_str_addf(&out, " and %zu more", list->count - LISTED_MAX);
+    return al_str_detach(&out);
+}
+
+/* Eight hex digits; equal hunks of a file have a number behind: 3fa9c1d2-2. */
+static bool is_id(const char *word)
+{
+    const size_t len = strcspn(word, "-");
+
+    return len == AL_HUNK_ID_DIGITS && al_is_oid(word, len);
+}
+
+static int not_there(const struct al_hunk_list *list, const char *id, struct al_error *err)
+{
+    static const char *const sides[] = { "unstaged", "staged", "commit's" };
+    const char *which = sides[list->side];
+    al_auto(al_freep) char *safe = al_text_sanitize_line(id);
+    al_auto(al_freep) char *ids = list_ids(list);
+
+    if (!is_id(id))
+        (void)al_error_set(err, AL_ERR_BAD_ARGS, "'%s' is no id of a hunk, as 3fa9c1d2 is", safe);
+    else if (!list->count)
+        (void)al_error_set(err, AL_ERR_BAD_ARGS,
+                           "hunk %s is not there any more: there are no %s changes", safe, which);
+    else
+        (void)al_error_set(err, AL_ERR_BAD_ARGS,
+                           "hunk %s is not there any more; the %s hunks are: %s", safe, which, ids);
+    return al_error_about(AL_ERR_BAD_ARGS, err, AL_SUBJECT_HUNK, NULL);
+}
+
+int al_hunks_choose(const struct al_hunk_list *list, const struct al_strv *ids,
+                    struct al_hunk_choice *ret_choice, struct al_error *err)
+{
+    al_auto(al_hunk_choice_clear) struct al_hunk_choice choice = {
+        .list = list, .chosen = al_calloc(list->count, sizeof(bool))
+    };
+
+    for (size_t i = 0; i < ids->count; i++) {
+        const struct al_hunk_item *item = al_hunk_find(list, ids->items[i]);
+
+        if (!item)
+            return not_there(list, ids->items[i], err);
+        choice.count += !choice.chosen[item - list->items];
+        choice.chosen[item - list->items] = true;
+    }
+    *ret_choice = choice;
+    choice = (struct al_hunk_choice){ .list = NULL };
+    return 0;
+}
+
+void al_hunk_choice_paths(const struct al_hunk_choice *choice, struct al_strv *out)
+{
+    const struct al_hunk_list *list = choice->list;
+    size_t last = SIZE_MAX;
+
+    for (size_t i = 0; i < list->count; i++) {
+        if (!choice->chosen[i] || list->items[i].file == last)
+            continue;
+        last = list->items[i].file;
+        al_strv_add(out, list->files[last].path);
+    }
+}
+
+/* --- The patch --- */
+
+/** A patch that is being built. */
+struct patch {
+    const struct al_hunk_choice *choice;
+    const struct al_hunk_list *list;
+    bool reverse;
+    int64_t moved; /* lines that the chosen hunks of this file have added so far */
+    struct al_str *out;
+};
+
+static void add_line(const struct patch *patch, const struct al_patch_at *line)
+{
+    al_str_add(patch->out, patch->list->text.buf + line->at, line->next - line->at);
+}
+
+static size_t count_chosen(const struct patch *patch, const struct al_hunk_file *file,
+                           bool has_lines)
+{
+    size_t count = 0;
+
+    for (size_t i = file->first; i < file->first + file->count; i++)
+        count +=
+            patch->choice->chosen[i] && (patch->list->items[i].kind == AL_HUNK_LINES) == has_lines;
+    return count;
+}
+
+static bool is_mode_line(const struct al_patch_at *line)
+{
+    return al_hunks_begins(line->text, line->len, "old mode ") ||
+           al_hunks_begins(line->text, line->len, "new mode ");
+}
+
+/* Add git's header: the modes only if that hunk is chosen, the other lines only with lines. */
+static void add_header(const struct patch *patch, const struct al_hunk_file *file, bool mode,
+                       bool lines)
+{
+    struct al_patch_at line;
+
+    for (size_t at = file->begin; at < file->body; at = line.next) {
+        if (!al_patch_at(&patch->list->text, at, &line))
+            return;
+        if (at == file->begin || (is_mode_line(&line) ? mode : lines))
+            add_line(patch, &line);
+    }
+}
+
+/** The lines of a block, with those of hunks that are not chosen as they are in the file that the
+ * patch is for. */
+struct body {
+    struct al_str text;
+    int64_t old_lines, new_lines;
+    bool last_kept; /* the last line, so a remark about it is too */
+};
+
+static void patch_body_line(const struct patch *patch, const struct al_hunk_item *item,
+                            const struct al_patch_at *line, struct body *body)
+{
+    const char *bytes = patch->list->text.buf + line->at;
+    const size_t len = line->next - line->at;
+    char kind = line->len ? *line->text : ' ';
+
+    if (kind == '\\') {
+        if (body->last_kept)
+            al_str_add(&body->text, bytes, len);
+        return;
+    }
+    body->last_kept = true;
+    if ((kind == '+' || kind == '-') && !patch->choice->chosen[item - patch->list->items]) {
+        body->last_kept = kind == (patch->reverse ? '+' : '-');
+        kind = ' ';
+    }
+    if (!body->last_kept)
+        return;
+    al_str_addc(&body->text, kind);
+    al_str_add(&body->text, bytes + 1, len - 1);
+    body->old_lines += kind != '+';
+    body->new_lines += kind != '-';
+}
+
+/* Read a block from its line "@@" to `end`; `item` is its first hunk. */
+static void read_body(const struct patch *patch, const struct al_hunk_item *item, size_t end,
+                      struct body *body)
+{
+    const struct al_hunk_item *last = patch->list->items + patch->list->count;
+    struct al_patch_at line;
+    size_t at;
+
+    if (!al_patch_at(&patch->list->text, item->block, &line))
+        return;
+    for (at = line.next; at < end && al_patch_at(&patch->list->text, at, &line); at = line.next) {
+        while (item + 1 < last && item->end <= at)
+            item++;
+        patch_body_line(patch, item, &line, body);
+    }
+}
+
+static void add_block(struct patch *patch, const struct al_hunk_item *item, size_t end)
+{
+    struct body body = { .text = AL_STR_INIT };
+    struct al_patch_ranges ranges = { .old_start = item->block_old, .new_start = item->block_new };
+
+    read_body(patch, item, end, &body);
+    if (patch->reverse)
+        ranges.old_start = ranges.new_start - patch->moved;
+    else
+        ranges.new_start = ranges.old_start + patch->moved;
+    ranges.old_lines = body.old_lines;
+    ranges.new_lines = body.new_lines;
+    al_str_adds(patch->out, "@@ ");
+    al_patch_add_ranges(&ranges, patch->out);
+    al_str_adds(patch->out, " @@\n");
+    al_str_add(patch->out, body.text.buf, body.text.len);
+    patch->moved += body.new_lines - body.old_lines;
+    al_str_clear(&body.text);
+}
+
+/* Add the blocks that have a chosen hunk. */
+static void add_blocks(struct patch *patch, const struct al_hunk_file *file)
+{
+    const struct al_hunk_item *items = patch->list->items;
+    const size_t end = file->first + file->count;
+    size_t next;
+
+    for (size_t i = file->first; i < end; i = next) {
+        size_t chosen = 0;
+
+        for (next = i; next < end && items[next].block == items[i].block; next++)
+            chosen += patch->choice->chosen[next];
+        if (chosen && items[i].kind == AL_HUNK_LINES)
+            add_block(patch, &items[i], next < end ? items[next].block : file->end);
+    }
+}
+
+static void add_file(struct patch *patch, const struct al_hunk_file *file)
+{
+    const bool lines = count_chosen(patch, file, true), other = count_chosen(patch, file, false);
+
+    if (!lines && !other)
+        return;
+    if (other && patch->list->items[file->first].kind != AL_HUNK_MODE) {
+        al_str_add(patch->out, patch->list->text.buf + file->begin, file->end - file->begin);
+        return;
+    }
+    patch->moved = 0;
+    add_header(patch, file, other, lines);
+    if (lines)
+        add_blocks(patch, file);
+}
+
+void al_hunk_choice_patch(const struct al_hunk_choice *choice, bool reverse, struct al_str *out)
+{
+    struct patch patch = { .choice = choice, .list = choice->list, .reverse = reverse, .out = out };
+
+    for (size_t i = 0; i < choice->list->nfiles; i++)
+        add_file(&patch, &choice->list->files[i]);
+}
+
+/* --- Apply it --- */
+
+int al_git_apply_hunks(struct al_repo *repo, const struct al_hunk_choice *choice,
+                       enum al_hunk_apply how, const char *index, struct al_run_limits *budget,
+                       struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_str_clear) struct al_str patch = AL_STR_INIT;
+
+    if (!choice->count)
+        return 0;
+    al_hunk_choice_patch(choice, how != AL_HUNKS_STAGE, &patch);
+    command.class = AL_GIT_WRITE;
+    command.index = index;
+    command.input = patch.buf;
+    command.input_len = patch.len;
+    /* Paths of the patch are from the top. */
+    al_strv_adds(&command.argv, "git", "-C", repo->at.top, "apply", "-p1", "--whitespace=nowarn",
+                 "--no-ignore-whitespace", NULL);
+    if (how != AL_HUNKS_STAGE)
+        al_strv_add(&command.argv, "--reverse");
+    if (how != AL_HUNKS_DISCARD)
+        al_strv_add(&command.argv, "--cached");
+    al_strv_add(&command.argv, "-");
+    return al_git_run(&repo->at, &command,
+                      &(struct al_git_run){ .max_bytes = KEPT_BYTES,
+                                            .checked = true,
+                                            .waits_for_lock = how != AL_HUNKS_DISCARD && !index },
+                      budget, &output, err);
+}

@@ -1,0 +1,758 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "git/locate.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "git/layer.h"
+#include "git/location.h"
+#include "git/refs.h"
+#include "guard/path.h"
+#include "guard/root.h"
+#include "guard/text.h"
+
+/* Whether the git directory of a location belongs to its working tree.  True for a `.git` that is a
+ * directory and for a bare repository. */
+static bool is_git_dir_of(const struct al_location *at);
+
+/* --- Alternates --- */
+
+/*
+ * Object stores that a repository borrows objects from.
+ *
+ * Source: gitrepository-layout(5) "objects/info/alternates".
+ */
+
+#define ALTERNATES_MAX_BYTES (64u * 1024u)
+#define STORES_MAX           64
+
+/* The stores found so far; each is read once, so that they cannot fan out. */
+struct stores {
+    const struct al_roots *roots;
+    struct al_strv dirs;
+};
+
+/* Remember the store that a line of info/alternates names. */
+static bool add_store(struct stores *stores, const char *objects, const char *line)
+{
+    al_auto(al_freep) char *path = NULL;
+    al_auto(al_freep) char *abs = NULL;
+    al_auto(al_closep) int fd = -1;
+    int r;
+
+    if (!*line || *line == '#')
+        return true;
+    if (*line == '"') /* a quoted path: rare, and not worth an unquoting of our own */
+        return false;
+    path = al_fs_join(objects, line);
+    r = al_roots_open(al_roots_parts(stores->roots), path, O_PATH | O_DIRECTORY, &fd, &abs, NULL);
+    if (r == AL_ERR_SANDBOX)
+        return false;
+    if (r == 0 && !al_strv_contains(&stores->dirs, abs))
+        al_strv_take(&stores->dirs, al_take(&abs));
+    return stores->dirs.count <= STORES_MAX;
+}
+
+static bool read_alternates(struct stores *stores, const char *objects)
+{
+    al_auto(al_freep) char *path = al_fs_join(objects, "info/alternates");
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    char *save = NULL, *line;
+    int r = al_fs_read(AT_FDCWD, path, ALTERNATES_MAX_BYTES, &text);
+
+    if (r == -ENOENT || r == -ENOTDIR)
+        return true;
+    if (r < 0)
+        return false;
+    for (line = strtok_r(text.buf, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+        if (!add_store(stores, objects, line))
+            return false;
+    return true;
+}
+
+/*
+ * Test whether every store that git would read objects from lies in the roots: the alternates of
+ * `objects`, and theirs.  A store that does not exist is skipped, as git skips it.  False also for
+ * an alternates file that cannot be read, a quoted path, and more than 64 stores.
+ */
+static bool alternates_are_inside(const struct al_roots *roots, const char *objects)
+{
+    struct stores stores = { .roots = roots };
+    bool inside = true;
+
+    al_strv_add(&stores.dirs, objects);
+    for (size_t i = 0; i < stores.dirs.count && inside; i++) {
+        al_auto(al_freep) char *store = al_strdup(stores.dirs.items[i]);
+
+        inside = read_alternates(&stores, store);
+    }
+    al_strv_clear(&stores.dirs);
+    return inside;
+}
+
+/* --- Locate --- */
+
+#define POINTER_MAX_BYTES 4096u
+
+enum found { NOTHING, FOUND };
+
+/** The parts of a repository that may lie outside the roots. */
+enum part { TOP, GIT_DIR, COMMON_DIR, OBJECTS, ALTERNATE };
+
+/* An error may say which part lies outside, but neither where it is nor what is in it. */
+static const char *const outside_remedies[] = {
+    [TOP] = "The top of the working tree lies above the allowed roots; the user can start airlock "
+            "with --root <top of the working tree>.",
+    [GIT_DIR] = "Its git directory, which .git names, lies outside the allowed roots. The user can "
+                "start airlock with --root <top of this working tree>; after a move 'git worktree "
+                "repair' is needed as well; a separate git directory has to be listed in "
+                "tools.sandbox.git_dirs.",
+    [COMMON_DIR] = "It is a linked worktree, and the common directory of its repository lies "
+                   "outside the allowed roots. The user can start airlock with --root <top of "
+                   "this working tree>.",
+    [OBJECTS] = "Its object store lies outside the allowed roots; the user can start airlock with "
+                "one more --root that holds it.",
+    [ALTERNATE] = "It borrows objects (objects/info/alternates) from a store outside the allowed "
+                  "roots; the user can start airlock with one more --root that holds it, or make "
+                  "the repository whole with 'git repack -a -d'.",
+};
+
+static const char dangling[] = "Its .git is a file that names no git directory; 'git worktree "
+                               "repair', or a new clone, mends it.";
+
+const char al_git_bare_remedy[] = "It is a bare repository, which has no working tree. With --root "
+                                  "on it, tools that read its history work; for the others use a "
+                                  "clone of it.";
+
+static const char said_bare_remedy[] =
+    "core.bare is set in its configuration, so there is no working tree here, for git either. Its "
+    "history can be read; for the others use a linked worktree of it as working directory. If this "
+    "is to be a working tree, the user can run 'git config core.bare false'.";
+
+const char *al_git_bare_remedy_of(const struct al_location *at)
+{
+    return at && at->is_said_bare ? said_bare_remedy : al_git_bare_remedy;
+}
+
+static int outside(const char *given, enum part part, struct al_error *err)
+{
+    al_auto(al_freep) char *word = al_text_sanitize_line(given);
+    int r = al_error_set(err, AL_ERR_SANDBOX, "Path outside sandbox: %s", word);
+
+    if (err)
+        err->remedy = outside_remedies[part];
+    return r;
+}
+
+/* The message does not tell whether the other git directory exists. */
+static int forged(const char *given, struct al_error *err)
+{
+    al_auto(al_freep) char *word = al_text_sanitize_line(given);
+    int r = al_error_set(err, AL_ERR_SANDBOX, "Path outside sandbox: %s", word);
+
+    if (err)
+        err->remedy = "Its .git file names a git directory that does not name this working tree; "
+                      "after a move, 'git worktree repair' mends that.";
+    return r;
+}
+
+static int not_a_repository(const char *given, struct al_error *err)
+{
+    al_auto(al_freep) char *word = al_text_sanitize_line(given);
+
+    return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_NOT_INITIALIZED,
+                             "Not a git repository: %s", word);
+}
+
+/* `.git` is a file that names no git directory. */
+static int dangling_gitfile(const char *given, struct al_error *err)
+{
+    int r = not_a_repository(given, err);
+
+    if (err)
+        err->remedy = dangling;
+    return r;
+}
+
+/* Whether git takes it for a git directory: it has HEAD, an object store and refs
+ * (gitrepository-layout(5)). */
+static bool is_git_dir(int fd)
+{
+    struct stat st;
+    bool linked = fstatat(fd, "commondir", &st, 0) == 0;
+
+    if (fstatat(fd, "HEAD", &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return false;
+    return linked || (fstatat(fd, "objects", &st, 0) == 0 && fstatat(fd, "refs", &st, 0) == 0);
+}
+
+bool al_git_is_bare_dir(const char *dir)
+{
+    al_auto(al_closep) int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+    return fd >= 0 && is_git_dir(fd);
+}
+
+char *al_git_read_pointer(int dir_fd, const char *name, const char *prefix, const char *base)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    if (al_fs_read(dir_fd, name, POINTER_MAX_BYTES, &text) < 0 || !al_starts_with(text.buf, prefix))
+        return NULL;
+    al_str_trim_end(&text);
+    if (strlen(text.buf) != text.len || text.len == strlen(prefix))
+        return NULL;
+    return al_fs_join(base, text.buf + strlen(prefix));
+}
+
+/* Open a directory that the repository names as one of its parts; it must lie inside the roots. */
+static int open_part(const struct al_roots *roots, const char *path, const char *given,
+                     enum part part, char **ret_abs, int *ret_fd, struct al_error *err)
+{
+    const struct al_roots *places = part == TOP ? roots : al_roots_parts(roots);
+    int r = al_roots_open(places, path, O_PATH | O_DIRECTORY, ret_fd, ret_abs, NULL);
+
+    if (r == AL_ERR_SANDBOX)
+        return outside(given, part, err);
+    return r < 0 ? not_a_repository(given, err) : 0;
+}
+
+/* Look for `<dir>/.git`, a directory or a file that names one, and set at->top and at->git_dir. */
+static int find_dot_git(struct al_location *at, const struct al_roots *roots, const char *dir,
+                        int dir_fd, const char *given, enum found *ret_found, struct al_error *err)
+{
+    al_auto(al_freep) char *path = NULL;
+    al_auto(al_freep) char *abs = NULL;
+    al_auto(al_closep) int fd = -1;
+    struct stat st;
+    int r;
+
+    *ret_found = NOTHING;
+    if (fstatat(dir_fd, ".git", &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return 0;
+    if (S_ISREG(st.st_mode)) {
+        path = al_git_read_pointer(dir_fd, ".git", "gitdir: ", dir);
+        if (!path)
+            return dangling_gitfile(given, err);
+    } else if (S_ISDIR(st.st_mode) || S_ISLNK(st.st_mode)) {
+        path = al_fs_join(dir, ".git");
+    } else {
+        return not_a_repository(given, err);
+    }
+    r = open_part(roots, path, given, GIT_DIR, &abs, &fd, err);
+    if (r == AL_ERR_EXECUTION && S_ISREG(st.st_mode))
+        return dangling_gitfile(given, err);
+    if (r < 0)
+        return r;
+    if (!is_git_dir(fd))
+        return S_ISREG(st.st_mode) ? dangling_gitfile(given, err) : 0;
+    at->top = al_strdup(dir);
+    at->git_dir = al_take(&abs);
+    *ret_found = FOUND;
+    return 0;
+}
+
+/* A repository above the root is refused and not described. */
+static bool is_repository_above(const char *root)
+{
+    al_auto(al_freep) char *dir = al_strdup(root);
+    char *slash;
+
+    while ((slash = strrchr(dir, '/'))) {
+        struct stat st;
+        al_auto(al_freep) char *dot_git = NULL;
+
+        slash[slash == dir ? 1 : 0] = '\0';
+        dot_git = al_fs_join(dir, ".git");
+        if (lstat(dot_git, &st) == 0)
+            return true;
+        if (slash == dir)
+            return false;
+    }
+    return false;
+}
+
+/* The user has named a bare repository.  One below a root could have been made by an agent, with a
+ * configuration of its own. */
+static bool is_bare_root(const struct al_location *at)
+{
+    struct stat st;
+
+    return at->root->is_bare && !strcmp(at->dir, at->root->path) &&
+           fstatat(at->dir_fd, "commondir", &st, AT_SYMLINK_NOFOLLOW) < 0;
+}
+
+static int find_git_dir(struct al_location *at, const struct al_roots *roots, const char *given,
+                        struct al_error *err)
+{
+    al_auto(al_freep) char *dir = al_strdup(at->dir);
+    bool bare = false;
+    int r;
+
+    for (;;) {
+        al_auto(al_freep) char *abs = NULL;
+        al_auto(al_closep) int fd = -1;
+        enum found found;
+        char *slash;
+
+        r = open_part(roots, dir, given, TOP, &abs, &fd, err);
+        if (r == 0)
+            r = find_dot_git(at, roots, dir, fd, given, &found, err);
+        if (r < 0 || found == FOUND)
+            return r;
+        bare |= is_git_dir(fd);
+        slash = strrchr(dir, '/');
+        if (!strcmp(dir, at->root->path) || !slash || slash == dir)
+            break;
+        *slash = '\0';
+    }
+    if (is_repository_above(at->root->path))
+        return outside(given, TOP, err);
+    if (bare && is_bare_root(at)) {
+        at->top = al_strdup(at->dir);
+        at->git_dir = al_strdup(at->dir);
+        return 0;
+    }
+    r = not_a_repository(strcmp(given, ".") != 0 ? given : at->dir, err);
+    if (bare && err)
+        err->remedy = al_git_bare_remedy;
+    return r;
+}
+
+static int find_common_dir(struct al_location *at, const struct al_roots *roots, const char *given,
+                           struct al_error *err)
+{
+    al_auto(al_freep) char *path = NULL;
+    al_auto(al_freep) char *abs = NULL;
+    al_auto(al_closep) int git_fd = -1, fd = -1;
+    struct stat st;
+    int r;
+
+    r = open_part(roots, at->git_dir, given, GIT_DIR, &abs, &git_fd, err);
+    if (r < 0)
+        return r;
+    if (fstatat(git_fd, "commondir", &st, AT_SYMLINK_NOFOLLOW) < 0) {
+        at->common_dir = al_strdup(at->git_dir);
+        return 0;
+    }
+    path = al_git_read_pointer(git_fd, "commondir", "", at->git_dir);
+    if (!path)
+        return not_a_repository(given, err);
+    free(al_take(&abs));
+    r = open_part(roots, path, given, COMMON_DIR, &abs, &fd, err);
+    if (r == 0)
+        at->common_dir = al_take(&abs);
+    return r;
+}
+
+/* HEAD may be a symbolic link to a ref, an old form, but not one that leads outside. */
+static int check_head(const struct al_location *at, const struct al_roots *roots, const char *given,
+                      struct al_error *err)
+{
+    al_auto(al_freep) char *path = al_fs_join(at->git_dir, "HEAD");
+    al_auto(al_freep) char *abs = NULL;
+    al_auto(al_closep) int fd = -1;
+    int r = al_roots_open(al_roots_parts(roots), path, O_PATH, &fd, &abs, NULL);
+
+    return r == AL_ERR_SANDBOX ? outside(given, GIT_DIR, err) : 0;
+}
+
+/* Find the common directory and check every part, given the git directory. */
+static int find_parts(struct al_location *at, const struct al_roots *roots, const char *given,
+                      struct al_error *err)
+{
+    al_auto(al_freep) char *path = NULL;
+    al_auto(al_freep) char *objects = NULL;
+    al_auto(al_closep) int fd = -1;
+    int r;
+
+    r = find_common_dir(at, roots, given, err);
+    if (r == 0 && !is_git_dir_of(at))
+        r = forged(given, err);
+    if (r == 0)
+        r = check_head(at, roots, given, err);
+    if (r < 0)
+        return r;
+    path = al_fs_join(at->common_dir, "objects");
+    r = open_part(roots, path, given, OBJECTS, &objects, &fd, err);
+    if (r < 0)
+        return r;
+    return alternates_are_inside(roots, objects) ? 0 : outside(given, ALTERNATE, err);
+}
+
+static bool is_there(int dir_fd, const char *name, mode_t type)
+{
+    struct stat st;
+
+    return fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && (st.st_mode & S_IFMT) == type;
+}
+
+static bool is_absent(int dir_fd, const char *name)
+{
+    struct stat st;
+
+    return fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
+}
+
+/* The usual layout: `.git` is a directory in `dir`, and none of its parts is a link or names
+ * another directory.  A few stats below that open directory then prove as much as resolving each
+ * part by its path, which takes most of the time otherwise. */
+static bool is_plain(int fd, struct al_file_id *ret_head)
+{
+    struct stat head;
+
+    if (fd < 0 || fstatat(fd, "HEAD", &head, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(head.st_mode))
+        return false;
+    *ret_head = al_file_id_from(&head);
+    return is_absent(fd, "commondir") && is_there(fd, "refs", S_IFDIR) &&
+           is_there(fd, "objects", S_IFDIR) && is_absent(fd, "objects/info/alternates") &&
+           is_absent(fd, "reftable");
+}
+
+int al_location_find(struct al_location *at, const struct al_roots *roots, const char *given,
+                     struct al_error *err)
+{
+    al_auto(al_closep) int fd =
+        openat(at->dir_fd, ".git", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int r;
+
+    if (is_plain(fd, &at->head)) {
+        at->git_fd = al_take_fd(&fd);
+        at->top = al_strdup(at->dir);
+        at->git_dir = al_fs_join(at->dir, ".git");
+        at->common_dir = al_strdup(at->git_dir);
+        return 0;
+    }
+    r = find_git_dir(at, roots, given, err);
+    return r < 0 ? r : find_parts(at, roots, given, err);
+}
+
+/* git's servers look for `.git` in the directory they are given before they take it for a bare
+ * repository.  So a git directory that contains a `.git` would mean another repository to them. */
+static int check_no_inner_git_dir(const struct al_location *at, const char *given,
+                                  struct al_error *err)
+{
+    al_auto(al_freep) char *nested = al_fs_join(at->git_dir, ".git");
+    struct stat st;
+
+    return lstat(nested, &st) == 0 ? not_a_repository(given, err) : 0;
+}
+
+int al_location_find_at(struct al_location *at, const struct al_roots *roots, const char *given,
+                        struct al_error *err)
+{
+    enum found found = NOTHING;
+    int r = find_dot_git(at, roots, at->dir, at->dir_fd, given, &found, err);
+
+    if (r == 0 && found == NOTHING) {
+        if (!is_git_dir(at->dir_fd))
+            return not_a_repository(given, err);
+        at->top = al_strdup(at->dir);
+        at->git_dir = al_strdup(at->dir);
+    }
+    if (r == 0)
+        r = check_no_inner_git_dir(at, given, err);
+    return r < 0 ? r : find_parts(at, roots, given, err);
+}
+
+/* --- Git directories --- */
+
+#define CONFIG_MAX_BYTES 65536u
+
+/* A working tree with a `.git` file, and what the file names. */
+struct pointed {
+    char *git_dir, *common_dir; /* canonical; equal unless this is a linked worktree */
+    struct stat file;           /* of the `.git` file */
+};
+
+static void pointed_clear(struct pointed *pointed)
+{
+    free(pointed->git_dir);
+    free(pointed->common_dir);
+}
+
+/* The canonical path of a directory; NULL when it cannot be opened. */
+static char *canonical(const char *path)
+{
+    al_auto(al_closep) int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+    return fd < 0 ? NULL : al_fs_fd_path(fd);
+}
+
+static bool is_own_file(const struct stat *st)
+{
+    return S_ISREG(st->st_mode) && st->st_nlink == 1 && al_location_is_own(st);
+}
+
+static bool is_own_dir(const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && al_location_is_own(&st);
+}
+
+/* Compare a file by device and inode with the file at a path. */
+static bool is_at(const struct stat *file, const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) == 0 && st.st_dev == file->st_dev && st.st_ino == file->st_ino;
+}
+
+/* `gitdir` of a linked worktree names the `.git` file. */
+static bool names_back(const char *git_dir, const char *common_dir, const struct stat *dot_git)
+{
+    al_auto(al_freep) char *worktrees = al_fs_join(common_dir, "worktrees");
+    const char *below = al_fs_beneath(worktrees, git_dir);
+    al_auto(al_closep) int fd = open(git_dir, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    al_auto(al_freep) char *named = NULL;
+
+    if (!below || !*below || strchr(below, '/') || fd < 0)
+        return false;
+    named = al_git_read_pointer(fd, "gitdir", "", git_dir);
+    return named && is_at(dot_git, named);
+}
+
+/* The value of `key` in section [core], as git itself writes it: one key a line, unquoted.  NULL
+ * when the file says it in any other way. */
+static char *core_value(const char *config, const char *key)
+{
+    bool in_core = false;
+
+    for (const char *line = config; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        const char *at = line + strspn(line, " \t");
+        size_t len = strcspn(at, "\n");
+
+        if (*at == '[') {
+            in_core = len == 6 && !strncmp(at, "[core]", 6);
+            continue;
+        }
+        if (!in_core || strncmp(at, key, strlen(key)) != 0)
+            continue;
+        at += strlen(key);
+        if (strncmp(at, " = ", 3) != 0)
+            continue;
+        at += 3;
+        len = strcspn(at, "\n");
+        return memchr(at, '"', len) || memchr(at, '\\', len) || memchr(at, '#', len)
+                   ? NULL
+                   : al_strndup(at, len);
+    }
+    return NULL;
+}
+
+/* A submodule's git directory names its working tree. */
+static bool names_top(const char *git_dir, const struct al_root *top)
+{
+    al_auto(al_closep) int fd = open(git_dir, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    al_auto(al_str_clear) struct al_str config = AL_STR_INIT;
+    al_auto(al_freep) char *value = NULL;
+    al_auto(al_freep) char *path = NULL;
+    struct stat st;
+
+    if (fd < 0 || al_fs_read(fd, "config", CONFIG_MAX_BYTES, &config) < 0)
+        return false;
+    value = core_value(config.buf, "worktree");
+    path = value ? al_fs_join(git_dir, value) : NULL;
+    return path && stat(path, &st) == 0 && st.st_dev == top->dev && st.st_ino == top->ino;
+}
+
+static bool is_listed(const struct al_strv *listed, const char *git_dir)
+{
+    struct stat st;
+
+    if (stat(git_dir, &st) < 0)
+        return false;
+    for (size_t i = 0; listed && i < listed->count; i++) {
+        struct stat other;
+
+        if (stat(listed->items[i], &other) == 0 && other.st_dev == st.st_dev &&
+            other.st_ino == st.st_ino)
+            return true;
+    }
+    return false;
+}
+
+/* Read what the `.git` file of a root names; false when there is no such file, or it names nothing.
+ */
+static bool read_pointers(const struct al_root *root, struct pointed *ret_pointed)
+{
+    al_auto(al_freep) char *named = NULL;
+    al_auto(al_freep) char *common = NULL;
+    al_auto(al_closep) int fd = -1;
+
+    if (fstatat(root->fd, ".git", &ret_pointed->file, AT_SYMLINK_NOFOLLOW) < 0 ||
+        !is_own_file(&ret_pointed->file))
+        return false;
+    named = al_git_read_pointer(root->fd, ".git", "gitdir: ", root->path);
+    ret_pointed->git_dir = named ? canonical(named) : NULL;
+    if (!ret_pointed->git_dir || !al_git_is_bare_dir(ret_pointed->git_dir))
+        return false;
+    fd = open(ret_pointed->git_dir, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    common = fd < 0 ? NULL : al_git_read_pointer(fd, "commondir", "", ret_pointed->git_dir);
+    ret_pointed->common_dir = common ? canonical(common) : al_strdup(ret_pointed->git_dir);
+    return ret_pointed->common_dir && al_git_is_bare_dir(ret_pointed->common_dir) &&
+           is_own_dir(ret_pointed->git_dir) && is_own_dir(ret_pointed->common_dir);
+}
+
+static int settle_root(struct al_roots *roots, size_t at, const struct al_git_dirs_options *options,
+                       struct al_error *err)
+{
+    al_auto(pointed_clear) struct pointed pointed = { .git_dir = NULL };
+    const struct al_root *root = &roots->items[at];
+    bool linked;
+
+    if (!read_pointers(root, &pointed) || al_roots_find(roots, pointed.common_dir))
+        return 0;
+    linked = strcmp(pointed.git_dir, pointed.common_dir) != 0;
+    if (linked ? !names_back(pointed.git_dir, pointed.common_dir, &pointed.file)
+               : !names_top(pointed.git_dir, root) && !is_listed(options->listed, pointed.git_dir))
+        return 0;
+    return al_roots_add_git_dir(roots, pointed.common_dir, linked ? NULL : root, options->forbidden,
+                                options->home, err);
+}
+
+/* A root that is itself a bare repository of the user's, as git makes one.  A directory that is
+ * made to look like one later, or below a root, is never one. */
+static bool is_bare(const struct al_root *root)
+{
+    al_auto(al_str_clear) struct al_str config = AL_STR_INIT;
+    al_auto(al_freep) char *value = NULL;
+    struct stat st;
+
+    if (fstatat(root->fd, ".git", &st, AT_SYMLINK_NOFOLLOW) == 0 ||
+        fstatat(root->fd, "commondir", &st, AT_SYMLINK_NOFOLLOW) == 0 ||
+        !al_git_is_bare_dir(root->path) || !is_own_dir(root->path) ||
+        al_fs_read(root->fd, "config", CONFIG_MAX_BYTES, &config) < 0)
+        return false;
+    value = core_value(config.buf, "bare");
+    return value && !strcmp(value, "true");
+}
+
+int al_git_dirs_settle(struct al_roots *roots, const struct al_git_dirs_options *options,
+                       struct al_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < roots->count && r == 0; i++) {
+        roots->items[i].is_bare = is_bare(&roots->items[i]);
+        r = settle_root(roots, i, options, err);
+    }
+    return r;
+}
+
+bool al_git_dir_is_worktree(const char *top, const char *common_dir)
+{
+    al_auto(al_closep) int fd = open(top, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    al_auto(al_freep) char *named = NULL;
+    al_auto(al_freep) char *git_dir = NULL;
+    struct stat file;
+
+    if (fd < 0 || fstatat(fd, ".git", &file, AT_SYMLINK_NOFOLLOW) < 0)
+        return false;
+    if (S_ISDIR(file.st_mode)) {
+        al_auto(al_freep) char *own = al_fs_join(top, ".git");
+
+        return is_at(&file, common_dir) && !strcmp(own, common_dir);
+    }
+    named = is_own_file(&file) ? al_git_read_pointer(fd, ".git", "gitdir: ", top) : NULL;
+    git_dir = named ? canonical(named) : NULL;
+    return git_dir && (!strcmp(git_dir, common_dir) || names_back(git_dir, common_dir, &file));
+}
+
+static bool is_git_dir_of(const struct al_location *at)
+{
+    const struct al_root *part = al_roots_find(al_roots_parts(at->git->roots), at->common_dir);
+    al_auto(al_freep) char *dot_git = al_fs_join(at->top, ".git");
+    struct stat file, top;
+
+    if (lstat(dot_git, &file) < 0 || !S_ISREG(file.st_mode)) /* `.git` is a directory, or bare */
+        return !part || !part->is_git_dir;
+    if (strcmp(at->git_dir, at->common_dir) != 0)
+        return is_own_file(&file) && is_own_dir(at->common_dir) &&
+               names_back(at->git_dir, at->common_dir, &file);
+    if (!part || !part->is_git_dir)
+        return true;
+    return is_own_file(&file) && !strcmp(part->path, at->git_dir) && lstat(at->top, &top) == 0 &&
+           top.st_dev == part->top.dev && top.st_ino == part->top.ino;
+}
+
+/* --- Repositories inside the working tree of another one --- */
+
+/* Open a directory that a repository names, inside the roots. */
+static int open_dir(const struct al_location *at, const char *path, char **ret_abs)
+{
+    al_auto(al_closep) int fd = -1;
+    int r = al_roots_open(al_roots_parts(at->git->roots), path, O_PATH | O_DIRECTORY, &fd, ret_abs,
+                          NULL);
+
+    return r == AL_ERR_NOT_FOUND ? AL_ERR_EXECUTION : r;
+}
+
+/* Find the git directory of the working tree at `top`. */
+static int nested_git_dir(const struct al_location *at, const char *top, char **ret_dir)
+{
+    al_auto(al_freep) char *path = al_fs_join(top, ".git");
+    al_auto(al_freep) char *named = NULL;
+    al_auto(al_freep) char *abs = NULL;
+    al_auto(al_closep) int top_fd = -1;
+    struct stat st;
+    int r = al_roots_open(at->git->roots, top, O_PATH | O_DIRECTORY, &top_fd, &abs, NULL);
+
+    if (r < 0)
+        return r;
+    if (fstatat(top_fd, ".git", &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return errno == ENOENT ? AL_ERR_NOT_FOUND : AL_ERR_EXECUTION;
+    named =
+        S_ISREG(st.st_mode) ? al_git_read_pointer(top_fd, ".git", "gitdir: ", top) : al_take(&path);
+    return named ? open_dir(at, named, ret_dir) : AL_ERR_EXECUTION;
+}
+
+/* Find the common directory, which is the git directory unless this is a linked working tree. */
+static int nested_common_dir(const struct al_location *at, const char *git_dir, char **ret_dir)
+{
+    al_auto(al_freep) char *named = NULL;
+    al_auto(al_closep) int dir_fd = open(git_dir, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+
+    if (dir_fd >= 0)
+        named = al_git_read_pointer(dir_fd, "commondir", "", git_dir);
+    if (named)
+        return open_dir(at, named, ret_dir);
+    *ret_dir = al_strdup(git_dir);
+    return 0;
+}
+
+int al_git_nested_dirs(const struct al_location *at, const char *top, char **ret_git_dir,
+                       char **ret_common_dir)
+{
+    al_auto(al_freep) char *git_dir = NULL;
+    int r = nested_git_dir(at, top, &git_dir);
+
+    if (r == 0)
+        r = nested_common_dir(at, git_dir, ret_common_dir);
+    if (r == 0)
+        *ret_git_dir = al_take(&git_dir);
+    return r;
+}
+
+char *al_git_nested_head(const struct al_location *at, const char *path)
+{
+    al_auto(al_freep) char *top = al_fs_join(at->dir, path);
+    al_auto(al_freep) char *git_dir = NULL;
+    al_auto(al_freep) char *common_dir = NULL;
+    struct al_location nested = { .git = at->git, .git_fd = -1 };
+
+    if (nested_git_dir(at, top, &git_dir) < 0)
+        return NULL;
+    /* References outside the roots are not read; HEAD itself may still hold the commit. */
+    if (nested_common_dir(at, git_dir, &common_dir) < 0)
+        common_dir = al_strdup(git_dir);
+    nested.git_dir = git_dir;
+    nested.common_dir = common_dir;
+    return al_ref_head(&nested);
+}

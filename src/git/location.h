@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The location of a repository: its directories, open and by name, and the configuration that git
+ * runs with there.  A git child needs to know nothing else about a repository.
+ *
+ * Source: gitrepository-layout(5), git-worktree(1).
+ */
+#ifndef AL_GIT_LOCATION_H
+#define AL_GIT_LOCATION_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "base/fs.h"
+#include "base/str.h"
+
+struct al_git;
+struct al_git_config;
+struct al_root;
+struct stat;
+
+struct al_location {
+    struct al_git *git;         /**< borrowed */
+    const struct al_root *root; /**< the root that `dir` lies in; borrowed */
+    char *dir;                  /**< the working directory, canonical */
+    int dir_fd;                 /**< `dir`, open */
+    char *top;                  /**< the top of the working tree, canonical */
+    char *git_dir;              /**< canonical */
+    char *common_dir;           /**< canonical; equal to git_dir unless this is a linked worktree */
+    int git_fd; /**< git_dir, open, in the usual layout (`.git` in `dir`, no part elsewhere); -1
+                   otherwise; private */
+    struct al_file_id head;   /**< stat of HEAD when git_fd was opened; private */
+    bool uses_absolute_paths; /**< git gets absolute paths; see al_repo_use_absolute_paths();
+                                 private */
+    bool is_said_bare;        /**< its configuration says so, and a `.git` leads to it; see
+                                 al_location_make_bare() */
+    bool is_own; /**< a repository of airlock's own, outside every root; see al_repo_open_own() */
+    const char *objects; /**< a directory below airlock's private one: git writes new objects there,
+                            and reads them besides those of the repository; NULL: none; borrowed */
+    const struct al_git_config *config; /**< borrowed; NULL until the repository is vetted */
+};
+
+/** The configuration that git gets in place of the user's files. */
+struct al_git_config {
+    char
+        *global; /**< path of the file for GIT_CONFIG_GLOBAL; does not exist if it would be empty */
+    char *for_shell; /**< the same with every harmless key of the user's, for a git of a shell */
+    char *for_content_only;   /**< path of that file for commands that are reads_content_only */
+    struct al_strv overrides; /**< GIT_CONFIG_KEY_n and GIT_CONFIG_VALUE_n entries */
+    size_t noverrides;        /**< the number of keys in `overrides` */
+    bool has_reftable;        /**< references are in no files: git is asked for each of them */
+};
+
+#define AL_LOCATION_INIT ((struct al_location){ .dir_fd = -1, .git_fd = -1 })
+
+/** Close and free everything it holds. */
+void al_location_clear(struct al_location *at);
+
+/** Test whether a file belongs to the effective user, or to the user who called sudo. */
+bool al_location_is_own(const struct stat *st);
+
+/** Test whether the effective user owns the repository, by the rule of git's own check
+ * (git-config(1) safe.directory). */
+bool al_location_is_owned(const struct al_location *at);
+
+/** Test whether the repository has no working tree; `top` then equals `git_dir`. */
+bool al_location_is_bare(const struct al_location *at);
+
+/** Take a repository whose `.git` was found for a bare one: the place is its git directory. */
+int al_location_make_bare(struct al_location *at, struct al_error *err);
+
+/**
+ * Open the top of the working tree, the git directory or the common directory with O_PATH.  The
+ * path is the one it was found at, and no link is followed.
+ *
+ * @return 0, or AL_ERR_EXECUTION when it no longer exists.
+ */
+int al_location_open_top(const struct al_location *at, int *ret_fd, struct al_error *err);
+int al_location_open_git_dir(const struct al_location *at, int *ret_fd, struct al_error *err);
+int al_location_open_common_dir(const struct al_location *at, int *ret_fd, struct al_error *err);
+
+/** Open all three.  The caller closes those that are open, after a failure too. */
+int al_location_open_all(const struct al_location *at, int *ret_top_fd, int *ret_git_fd,
+                         int *ret_common_fd, struct al_error *err);
+
+/** The name of a file relative to the top; NULL for a file in the git directory or outside.  Points
+ * into `file`. */
+const char *al_location_worktree_name(const struct al_location *at, const char *file);
+
+#endif

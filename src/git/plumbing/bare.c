@@ -1,0 +1,512 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "git/plumbing/bare.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "git/command.h"
+#include "git/oid.h"
+#include "git/plumbing/bare_run.h"
+#include "git/plumbing/cat_file.h"
+#include "git/run.h"
+
+#define ID_MAX_BYTES 128u /* an object id as text */
+/* git does not synchronise references by itself.  A reference that came back after a power failure
+ * would lead to objects that were removed. */
+#define SYNC_REFS "core.fsync=committed"
+
+/* --- Making it --- */
+
+static int make_file(int dir_fd, const char *name, const char *text)
+{
+    return al_fs_write_durable(dir_fd, name, text, strlen(text), 0600);
+}
+
+static int sync_dirs(int dir_fd)
+{
+    static const char *const dirs[] = { "refs", "objects", ".", "..", "../.." };
+    int r = 0;
+
+    for (size_t i = 0; i < AL_COUNT(dirs) && r == 0; i++) {
+        al_auto(al_closep) int fd = openat(dir_fd, dirs[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        r = fd < 0 ? -errno : al_fs_sync(fd);
+    }
+    return r;
+}
+
+static int make_dirs(int dir_fd, const char *const *dirs)
+{
+    for (; *dirs; dirs++)
+        if (mkdirat(dir_fd, *dirs, 0700) < 0 && errno != EEXIST)
+            return -errno;
+    return 0;
+}
+
+int al_bare_init(int dir_fd, bool sha256, const char *const *refs, const char *settings,
+                 const char *attributes)
+{
+    static const char *const dirs[] = { "objects", "objects/pack", "objects/info",
+                                        "refs",    "refs/heads",   "info",
+                                        NULL };
+    al_auto(al_freep) char *config =
+        al_asprintf("%s\tbare = true\n\tautocrlf = false\n[gc]\n\tauto = 0\n"
+                    "[pack]\n\twriteReverseIndex = false\n%s",
+                    sha256 ? "[extensions]\n\tobjectFormat = sha256\n"
+                             "[core]\n\trepositoryFormatVersion = 1\n"
+                           : "[core]\n\trepositoryFormatVersion = 0\n",
+                    settings);
+    int r;
+
+    if (faccessat(dir_fd, "HEAD", F_OK, 0) == 0)
+        return 0;
+    r = make_dirs(dir_fd, dirs);
+    if (r == 0)
+        r = make_dirs(dir_fd, refs);
+    if (r == 0)
+        r = make_file(dir_fd, "config", config);
+    if (r == 0 && attributes)
+        r = make_file(dir_fd, "info/attributes", attributes);
+    if (r == 0) /* last: with HEAD it is a repository */
+        r = make_file(dir_fd, "HEAD", "ref: refs/heads/none\n");
+    return r < 0 ? r : sync_dirs(dir_fd);
+}
+
+/* --- Running git --- */
+
+/* Run a command and drop its output. */
+static int run_quietly(const struct al_bare *bare, struct al_git_command *command,
+                       struct al_run_limits *budget, struct al_error *err)
+{
+    return al_bare_run(bare, command, false, al_git_sink(NULL), budget, err);
+}
+
+/* While objects are read. */
+struct reading {
+    const char *const *oids;
+    size_t noids, which;
+    al_object_fn take;
+    void *payload;
+    bool is_blob;
+    struct al_hash hash; /* of the blob: git does not look whether an object is what its id says */
+    int status;
+    struct al_error *err;
+};
+
+static bool is_sha256(const char *oid)
+{
+    return strlen(oid) == 2 * al_oid_bytes(true);
+}
+
+static int lost(const char *oid, struct al_error *err)
+{
+    return al_error_set(err, AL_ERR_EXECUTION, "the store has lost an object: %s", oid);
+}
+
+static bool begin_object(void *payload, const char *oid, const char *type, uint64_t size)
+{
+    struct reading *reading = payload;
+
+    if (!type || reading->which == reading->noids ||
+        strcmp(oid, reading->oids[reading->which]) != 0)
+        reading->status = lost(oid, reading->err);
+    reading->is_blob = type && !strcmp(type, "blob");
+    al_hash_init_object(&reading->hash, is_sha256(oid), AL_OBJECT_BLOB, size);
+    return reading->status == 0;
+}
+
+/* The bytes of a blob must be those that its id names. */
+static int check_blob(struct reading *reading)
+{
+    const char *oid = reading->oids[reading->which];
+    struct al_oid found;
+    char text[AL_OID_TEXT];
+
+    al_hash_end(&reading->hash, &found);
+    al_oid_text(&found, is_sha256(oid), text);
+    return !strcmp(text, oid)
+               ? 0
+               : al_error_set(reading->err, AL_ERR_EXECUTION,
+                              "object %s of the repository has other content than its id says",
+                              oid);
+}
+
+static bool add_object(void *payload, const char *data, size_t len, bool last)
+{
+    struct reading *reading = payload;
+
+    if (reading->is_blob)
+        al_hash_add(&reading->hash, data, len);
+    if (last && reading->is_blob)
+        reading->status = check_blob(reading);
+    if (reading->status == 0)
+        reading->status =
+            reading->take(reading->payload, reading->which, data, len, last, reading->err);
+    reading->which += last;
+    return reading->status == 0;
+}
+
+static void add_lines(struct al_str *text, const char *const *lines, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        al_str_adds(text, lines[i]);
+        al_str_addc(text, '\n');
+    }
+}
+
+int al_bare_read(const struct al_bare *bare, const char *const *oids, size_t noids,
+                 al_object_fn take, void *payload, struct al_run_limits *budget,
+                 struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
+    struct reading reading = {
+        .oids = oids, .noids = noids, .take = take, .payload = payload, .err = err
+    };
+    al_auto(al_cat_file_clear) struct al_cat_file reader =
+        AL_CAT_FILE_INIT(begin_object, add_object, &reading);
+    int r;
+
+    if (!noids)
+        return 0;
+    add_lines(&input, oids, noids);
+    command.input = input.buf;
+    command.input_len = input.len;
+    command.bulk = true;
+    al_strv_adds(&command.argv, "git", "cat-file", "--batch", "--buffer", NULL);
+    r = al_bare_run(bare, &command, bare->reads_borrowed,
+                    (struct al_sink){ al_cat_file_add, &reader }, budget, err);
+    if (reading.status < 0)
+        return reading.status;
+    return r == 0 && reading.which != noids ? lost(oids[reading.which], err) : r;
+}
+
+int al_bare_existing(const struct al_bare *bare, const struct al_strv *oids, bool blobs,
+                     struct al_str *ret_lines, struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str output = AL_STR_INIT;
+    char *save = NULL;
+    int r;
+
+    if (!oids->count)
+        return 0;
+    add_lines(&input, (const char *const *)oids->items, oids->count);
+    command.input = input.buf;
+    command.input_len = input.len;
+    al_strv_adds(&command.argv, "git", "cat-file", "--batch-check=%(objectname) %(objecttype)",
+                 "--buffer", NULL);
+    r = al_bare_run(bare, &command, true, al_git_sink(&output), budget, err);
+    for (char *line = strtok_r(output.buf, "\n", &save); r == 0 && line;
+         line = strtok_r(NULL, "\n", &save)) {
+        char *type = strchr(line, ' ');
+
+        if (!type || !strcmp(type, " missing") || (blobs && strcmp(type, " blob") != 0))
+            continue;
+        *type = '\0';
+        al_str_addf(ret_lines, "%s\n", line);
+    }
+    return r;
+}
+
+int al_bare_pack(const struct al_bare *bare, const struct al_str *lines, bool reachable,
+                 struct al_run_limits *budget, char **ret_hash, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_str_clear) struct al_str output = AL_STR_INIT;
+    int r;
+
+    command.input = lines ? lines->buf : NULL;
+    command.input_len = lines ? lines->len : 0;
+    command.class = AL_GIT_WRITE;
+    al_strv_adds(&command.argv, "git", "pack-objects", "-q", "--non-empty", NULL);
+    /* Missing objects were lost before, or never downloaded; the others are still packed. */
+    if (reachable)
+        al_strv_adds(&command.argv, "--revs", "--missing=allow-any", NULL);
+    /* Existing deltas are reused; the search for new ones would take the time of a call. */
+    if (!lines)
+        al_strv_adds(&command.argv, "--all", "--honor-pack-keep", "--window=0", NULL);
+    al_strv_add(&command.argv, "objects/pack/pack");
+    r = al_bare_run(bare, &command, lines != NULL, al_git_sink(&output), budget, err);
+    if (r < 0)
+        return r;
+    al_str_trim_end(&output);
+    *ret_hash = al_strndup(output.buf, output.len);
+    return 0;
+}
+
+static void add_paths(struct al_git_command *command, const char *const *paths)
+{
+    al_strv_add(&command->argv, "--");
+    for (; paths && *paths; paths++)
+        al_strv_add(&command->argv, *paths);
+}
+
+int al_bare_list_tree(const struct al_bare *bare, const char *treeish, const char *const *paths,
+                      struct al_sink sink, struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "ls-tree", "-r", "-z", "--full-tree", treeish, NULL);
+    add_paths(&command, paths);
+    return al_bare_run(bare, &command, false, sink, budget, err);
+}
+
+/* What a commit changes, as `diff-tree --root -z --format=%B%x00` prints it: the message NUL NUL,
+ * then for each file LF? ":<mode> SP <mode> SP <oid> SP <oid> SP <status>" NUL <path> NUL. */
+struct commit_reading {
+    struct al_str *message;
+    bool has_message, is_broken;
+    al_bare_change_fn take;
+    void *payload;
+};
+
+static bool take_change(void *payload, char *const *fields)
+{
+    struct commit_reading *reading = payload;
+    struct al_bare_change change = { .path = fields[1] };
+    char *at = strchr(fields[0], ':');
+
+    if (!reading->has_message) {
+        reading->has_message = true;
+        al_str_adds(reading->message, fields[0]);
+        return true;
+    }
+    if (at) {
+        change.old_mode = (unsigned)strtoull(at + 1, &at, 8);
+        change.new_mode = (unsigned)strtoull(at, &at, 8);
+        change.old_oid = at + 1;
+        change.new_oid = at + 1 + strcspn(at + 1, " ") + 1;
+    }
+    reading->is_broken = !at || *at != ' ';
+    return !reading->is_broken && reading->take(reading->payload, &change);
+}
+
+static int read_changes(const struct al_bare *bare, const struct al_git_command *command,
+                        struct commit_reading *reading, struct al_run_limits *budget,
+                        struct al_error *err)
+{
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(2, take_change, reading);
+    int r = al_bare_run(bare, command, false, (struct al_sink){ al_nul_records_add, &records },
+                        budget, err);
+
+    if (r == 0 && (reading->is_broken || !reading->has_message))
+        r = al_error_set(err, AL_ERR_EXECUTION, "git diff-tree did not say what was asked");
+    return r;
+}
+
+int al_bare_read_commit(const struct al_bare *bare, const char *commit, struct al_str *ret_message,
+                        al_bare_change_fn take, void *payload, struct al_run_limits *budget,
+                        struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    struct commit_reading reading = { .message = ret_message, .take = take, .payload = payload };
+
+    al_strv_adds(&command.argv, "git", "diff-tree", "--root", "-r", "-z", "--raw", "--no-abbrev",
+                 "--no-renames", "--always", "--format=%B%x00", commit, NULL);
+    return read_changes(bare, &command, &reading, budget, err);
+}
+
+int al_bare_read_changes(const struct al_bare *bare, const char *from, const char *to,
+                         const char *const *paths, al_bare_change_fn take, void *payload,
+                         struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    struct commit_reading reading = { .has_message = true, .take = take, .payload = payload };
+
+    al_strv_adds(&command.argv, "git", "diff-tree", "-r", "-z", "--raw", "--no-abbrev",
+                 "--no-renames", from, to, NULL);
+    add_paths(&command, paths);
+    return read_changes(bare, &command, &reading, budget, err);
+}
+
+/* A comparison of two trees. */
+struct comparison {
+    const char *from, *to;
+    const char *below; /* names are relative to this directory of both trees; NULL: to the top */
+    bool lines;        /* a patch instead of statistics */
+};
+
+static int diff(const struct al_bare *bare, const struct comparison *of, size_t max_bytes,
+                struct al_run_limits *budget, struct al_str *ret_text, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    struct al_text text = AL_TEXT_INIT(max_bytes);
+    int r;
+
+    al_strv_adds(&command.argv, "git", "diff-tree", "-r", "--no-renames", "--no-ext-diff",
+                 "--no-textconv", of->lines ? "--patch" : "--stat", NULL);
+    if (of->below)
+        al_strv_addf(&command.argv, "--relative=%s", of->below);
+    al_strv_adds(&command.argv, of->from, of->to, NULL);
+    text.show_controls = true;
+    r = al_bare_run(bare, &command, true, al_git_text_sink(&text), budget, err);
+    al_text_end(&text);
+    if (r == 0)
+        al_str_add(ret_text, text.out.buf, text.out.len);
+    (void)al_text_truncate(ret_text, max_bytes);
+    al_text_clear(&text);
+    return r;
+}
+
+int al_bare_diff(const struct al_bare *bare, const char *from, const char *to, bool lines,
+                 size_t max_bytes, struct al_run_limits *budget, struct al_str *ret_text,
+                 struct al_error *err)
+{
+    return diff(bare,
+                &(struct comparison){ .from = from, .to = to, .below = "worktree", .lines = lines },
+                max_bytes, budget, ret_text, err);
+}
+
+int al_bare_diff_trees(const struct al_bare *bare, const char *from, const char *to, bool lines,
+                       size_t max_bytes, struct al_run_limits *budget, struct al_str *ret_text,
+                       struct al_error *err)
+{
+    return diff(bare, &(struct comparison){ .from = from, .to = to, .lines = lines }, max_bytes,
+                budget, ret_text, err);
+}
+
+int al_bare_commit_patch(const struct al_bare *bare, const char *commit, const char *below,
+                         struct al_sink sink, struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "-c", "core.quotePath=false", "diff-tree", "-r",
+                 "--no-commit-id", "--no-renames", "--no-ext-diff", "--no-textconv", "--patch",
+                 NULL);
+    al_strv_addf(&command.argv, "--src-prefix=a%s", below);
+    al_strv_addf(&command.argv, "--dst-prefix=b%s", below);
+    al_strv_add(&command.argv, commit);
+    return al_bare_run(bare, &command, false, sink, budget, err);
+}
+
+int al_bare_index_tree(const struct al_bare *bare, const char *index, bool borrows,
+                       struct al_run_limits *budget, char ret_tree[AL_OID_TEXT],
+                       struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    struct al_text text = AL_TEXT_INIT(ID_MAX_BYTES);
+    int r;
+
+    command.class = AL_GIT_WRITE;
+    command.index = index;
+    /* git 2.51 to 2.54 take trees of the index's cache for written that are not there */
+    al_strv_adds(&command.argv, "git", "write-tree", "--missing-ok", "--ignore-cache-tree", NULL);
+    r = al_bare_run(bare, &command, borrows, al_git_text_sink(&text), budget, err);
+    al_text_end(&text);
+    if (r == 0)
+        (void)snprintf(ret_tree, AL_OID_TEXT, "%.*s", (int)strcspn(text.out.buf, "\n"),
+                       text.out.buf);
+    al_text_clear(&text);
+    return r;
+}
+
+int al_bare_write_tree(const struct al_bare *bare, const struct al_str *index,
+                       struct al_run_limits *budget, char ret_tree[AL_OID_TEXT],
+                       struct al_error *err)
+{
+    al_auto(al_freep) char *name = al_asprintf("tree-%ld.index", (long)getpid());
+    int r = al_fs_write_atomic(bare->dir_fd, name, index->buf, index->len, 0600, true);
+
+    if (r < 0)
+        return al_error_errno(err, -r, "cannot write to the checkpoint store");
+    r = al_bare_index_tree(bare, name, true, budget, ret_tree, err);
+    (void)unlinkat(bare->dir_fd, name, 0); /* if this fails, the next call replaces it */
+    return r;
+}
+
+int al_bare_refs(const struct al_bare *bare, struct al_sink sink, struct al_run_limits *budget,
+                 struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "for-each-ref", "--format=%(refname) %(contents:body)",
+                 "--sort=contents:body", NULL);
+    return al_bare_run(bare, &command, false, sink, budget, err);
+}
+
+int al_bare_ref_names(const struct al_bare *bare, struct al_sink sink, struct al_run_limits *budget,
+                      struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "for-each-ref", "--format=%(refname)", NULL);
+    return al_bare_run(bare, &command, false, sink, budget, err);
+}
+
+int al_bare_delete_refs(const struct al_bare *bare, const struct al_strv *names,
+                        struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
+
+    for (size_t i = 0; i < names->count; i++)
+        al_str_addf(&input, "delete %s\n", names->items[i]);
+    command.class = AL_GIT_WRITE;
+    command.input = input.buf;
+    command.input_len = input.len;
+    al_strv_adds(&command.argv, "git", "-c", SYNC_REFS, "update-ref", "--stdin", NULL);
+    return run_quietly(bare, &command, budget, err);
+}
+
+int al_bare_tidy(const struct al_bare *bare, struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command repack = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_command_clear) struct al_git_command pack_refs = AL_GIT_COMMAND_INIT;
+    int r;
+
+    repack.class = pack_refs.class = AL_GIT_WRITE;
+    repack.starts_children = true;
+    al_strv_adds(&repack.argv, "git", "repack", "-d", "-q", "--geometric=2", NULL);
+    al_strv_adds(&pack_refs.argv, "git", "-c", SYNC_REFS, "pack-refs", "--all", NULL);
+    r = run_quietly(bare, &repack, budget, err);
+    return r < 0 ? r : run_quietly(bare, &pack_refs, budget, err);
+}
+
+int al_bare_expire(const struct al_bare *bare, const char *expiry, struct al_run_limits *budget,
+                   struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command repack = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_command_clear) struct al_git_command prune = AL_GIT_COMMAND_INIT;
+    int r;
+
+    repack.class = prune.class = AL_GIT_WRITE;
+    repack.starts_children = true;
+    al_strv_adds(&repack.argv, "git", "repack", "-A", "-d", "-q", "--window=0", NULL);
+    al_strv_addf(&repack.argv, "--unpack-unreachable=%s", expiry);
+    al_strv_adds(&prune.argv, "git", "prune", NULL);
+    al_strv_addf(&prune.argv, "--expire=%s", expiry);
+    r = run_quietly(bare, &repack, budget, err);
+    return r < 0 ? r : run_quietly(bare, &prune, budget, err);
+}
+
+/* --- Merge of three files --- */
+
+/* The exit code is the number of conflicts, at most this; beyond it are errors. */
+#define CONFLICTS_MAX 127
+
+int al_bare_merge_files(const struct al_bare *bare, const struct al_merge_files *files,
+                        struct al_run_limits *budget, struct al_str *ret_content,
+                        bool *ret_conflict, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    int r;
+
+    al_strv_adds(&command.argv, "git", "merge-file", "-p", "-q", "-L", AL_MERGE_LABEL_OURS, "-L",
+                 "base", "-L", AL_MERGE_LABEL_THEIRS, "--", files->ours, files->base, files->theirs,
+                 NULL);
+    budget->exit_code = -1;
+    r = al_bare_run(bare, &command, false, al_git_sink(ret_content), budget, &why);
+    *ret_conflict = budget->exit_code > 0 && budget->exit_code <= CONFLICTS_MAX;
+    if (r < 0 && *ret_conflict)
+        return 0;
+    return al_error_pass(r, &why, err);
+}

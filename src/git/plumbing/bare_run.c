@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "git/plumbing/bare_run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "git/environment.h"
+#include "git/failure.h"
+#include "git/layer.h"
+#include "git/ruleset.h"
+#include "git/run.h"
+#include "proc/running.h"
+
+#define ERR_MAX_BYTES   (64u * 1024u)
+#define WRITER_GRACE_MS 2000 /* time for git to remove unfinished files */
+#define POLL_MS         1000 /* the deadline is looked at as often */
+
+static void add_borrowed(struct al_git_env *env, const struct al_bare *bare)
+{
+    al_auto(al_strv_clear) struct al_strv alternates = AL_STRV_INIT;
+    al_auto(al_freep) char *shallow = al_fs_join(bare->lender->common_dir, "shallow");
+
+    al_strv_take(&alternates, al_fs_join(bare->lender->common_dir, "objects"));
+    al_strv_take(&env->owned, al_git_alternates(&alternates));
+    al_git_env_borrow(env, env->owned.items[env->owned.count - 1]);
+    al_git_env_add(env, "GIT_SHALLOW_FILE", shallow);
+}
+
+static void build_env(struct al_git_env *env, const struct al_bare *bare,
+                      const struct al_git_command *command, bool borrows)
+{
+    const struct al_git *git = bare->git;
+    /* A child without a working tree starts in the bare repository. */
+    const char *dir = command->cwd_fd ? bare->path : ".";
+
+    al_git_env_base(env, &AL_GIT_COMMAND_INIT);
+    al_git_env_add(env, "HOME", git->private_dir);
+    al_git_env_borrow(env, "GIT_CONFIG_NOSYSTEM=1");
+    al_git_env_borrow(env, "GIT_CONFIG_GLOBAL=/dev/null");
+    al_git_env_add(env, "GIT_DIR", dir);
+    al_git_env_add(env, "TMPDIR", dir);
+    if (command->cwd_fd)
+        al_git_env_borrow(env, "GIT_WORK_TREE=.");
+    if (command->index)
+        al_git_env_add(env, "GIT_INDEX_FILE", command->index);
+    if (borrows)
+        add_borrowed(env, bare);
+}
+
+/** What a child is started with; it must outlive the start. */
+struct start {
+    struct al_git_env env;
+    struct al_ruleset *ruleset;
+    struct al_confinement sandbox;
+    struct al_proc_spec spec;
+};
+
+static void start_clear(struct start *start)
+{
+    al_git_env_clear(&start->env);
+    al_ruleset_free(start->ruleset);
+}
+
+static int prepare(const struct al_bare *bare, const struct al_git_command *command, bool borrows,
+                   struct al_run_limits *budget, struct start *ret_start, struct al_error *err)
+{
+    struct al_git *git = bare->git;
+    int r;
+
+    *ret_start = (struct start){ .env = AL_GIT_ENV_INIT };
+    if (!git->program)
+        return al_git_not_available(err);
+    borrows = borrows && bare->lender;
+    r = al_git_bare_ruleset(git, bare->dir_fd, borrows || command->cwd_fd ? bare->lender : NULL,
+                            &ret_start->ruleset, err);
+    if (r < 0)
+        return r;
+    build_env(&ret_start->env, bare, command, borrows);
+    ret_start->sandbox = (struct al_confinement){
+        .ruleset = ret_start->ruleset,
+        .exec_once = !command->starts_children,
+        .no_sockets = true,
+        .limits = al_git_limits(command, budget->left_ms),
+    };
+    ret_start->spec = (struct al_proc_spec){
+        .program = git->program,
+        .argv = (const char *const *)command->argv.items,
+        .envp = ret_start->env.entries,
+        .cwd_fd = command->cwd_fd ? command->cwd_fd : bare->dir_fd,
+        .input = command->input,
+        .input_len = command->input_len,
+        .in_fd = command->in_fd,
+        .drains = command->class == AL_GIT_WRITE,
+        .sandbox = &ret_start->sandbox,
+        .cancel = budget->cancel,
+        .timeout_ms = budget->left_ms,
+        .grace_ms = command->class == AL_GIT_WRITE ? WRITER_GRACE_MS : 0,
+    };
+    return 0;
+}
+
+/* The error of a child that ended in another way than with exit code 0. */
+static int end_badly(struct al_git_output *output, struct al_run_limits *budget,
+                     struct al_error *err)
+{
+    budget->exit_code = output->exit_code;
+    return al_git_failed(output, err);
+}
+
+int al_bare_run(const struct al_bare *bare, const struct al_git_command *command, bool borrows,
+                struct al_sink sink, struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = {
+        .out = AL_TEXT_INIT(0),
+        .err = AL_TEXT_INIT(ERR_MAX_BYTES),
+        .exit_code = -1,
+    };
+    al_auto(start_clear) struct start start;
+    struct al_proc_result result;
+    int r = prepare(bare, command, borrows, budget, &start, err);
+
+    start.spec.out = sink;
+    start.spec.err = al_git_text_sink(&output.err);
+    if (r == 0)
+        r = al_proc_run(&start.spec, &result, err);
+    if (r < 0)
+        return r;
+    budget->left_ms -= result.ran_ms < budget->left_ms ? result.ran_ms : budget->left_ms - 1;
+    al_text_end(&output.err);
+    output.exit_code = result.exit_code;
+    output.stopped = result.stopped;
+    return al_git_read_well(&output) ? 0 : end_badly(&output, budget, err);
+}
+
+/* Give a sink what a file has. */
+static int give(int fd, struct al_sink sink)
+{
+    char piece[65536];
+    ssize_t len;
+
+    for (off_t at = 0; (len = pread(fd, piece, sizeof(piece), at)) > 0; at += len)
+        if (!sink.add(sink.payload, piece, (size_t)len))
+            break;
+    return len < 0 ? -errno : 0;
+}
+
+int al_bare_run_two(const struct al_bare *bare, const struct al_git_command commands[2],
+                    bool borrows, struct al_sink sink, struct al_run_limits *budget,
+                    struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = {
+        .out = AL_TEXT_INIT(0),
+        .err = AL_TEXT_INIT(ERR_MAX_BYTES),
+        .exit_code = -1,
+    };
+    al_auto(start_clear) struct start first;
+    al_auto(start_clear) struct start second;
+    al_auto(al_closep) int out_fd = memfd_create("list", MFD_CLOEXEC);
+    struct al_proc_result results[2];
+    int r = prepare(bare, &commands[0], borrows, budget, &first, err);
+    const int other = prepare(bare, &commands[1], borrows, budget, &second, r < 0 ? NULL : err);
+
+    if (r < 0 || other < 0)
+        return r < 0 ? r : other;
+    first.spec.out_fd = out_fd;
+    second.spec.out = sink;
+    first.spec.err = second.spec.err = al_git_text_sink(&output.err);
+    r = out_fd < 0 ? al_error_errno(err, errno, "cannot hold a list")
+                   : al_proc_run_pipeline((struct al_proc_spec[]){ first.spec, second.spec }, 2,
+                                          results, err);
+    if (r < 0)
+        return r;
+    budget->left_ms -=
+        results[0].ran_ms < budget->left_ms ? results[0].ran_ms : budget->left_ms - 1;
+    al_text_end(&output.err);
+    for (size_t i = 0; i < AL_COUNT(results); i++) {
+        output.exit_code = results[i].exit_code;
+        output.stopped = results[i].stopped;
+        if (!al_git_read_well(&output))
+            return end_badly(&output, budget, err);
+    }
+    r = give(out_fd, sink);
+    return r < 0 ? al_error_errno(err, -r, "cannot read a list") : 0;
+}
+
+/* --- A child that is fed piece by piece --- */
+
+struct al_fed {
+    struct al_running *child;
+    int in_fd;
+};
+
+static int start_fed(const struct al_bare *bare, const struct al_git_command *command,
+                     struct al_run_limits *budget, struct al_fed **ret_fed, struct al_error *err)
+{
+    al_auto(start_clear) struct start start;
+    int pipe_fds[2], r = prepare(bare, command, false, budget, &start, err);
+
+    if (r < 0)
+        return r;
+    if (pipe2(pipe_fds, O_CLOEXEC) < 0)
+        return al_error_errno(err, errno, "cannot create a pipe");
+    *ret_fed = al_calloc(1, sizeof(**ret_fed));
+    (*ret_fed)->in_fd = pipe_fds[1];
+    (void)fcntl(pipe_fds[1], F_SETFL, O_NONBLOCK);
+    start.spec.in_fd = pipe_fds[0];
+    r = al_running_start(&start.spec, &(*ret_fed)->child, err);
+    al_close(pipe_fds[0]);
+    if (r < 0)
+        al_fed_end(ret_fed);
+    return r;
+}
+
+/* False at the end of the stream. */
+static bool read_some(int fd, struct al_str *text)
+{
+    char piece[4096];
+    const ssize_t len = read(fd, piece, sizeof(piece));
+
+    if (len > 0)
+        al_str_add(text, piece, (size_t)len);
+    return len > 0 || (len < 0 && errno == EINTR);
+}
+
+/* Write to the child, and read until its output ends as it should.  AL_ERR_AGAIN: it has ended. */
+static int converse(const struct al_fed *fed, const struct al_str *input, const char *until,
+                    struct al_run_limits *budget, struct al_str *out, struct al_str *said,
+                    struct al_error *err)
+{
+    struct al_deadline deadline = al_deadline_begin(budget);
+    size_t sent = 0;
+    int r = 0;
+
+    while (r == 0 && !al_ends_with(out->buf, until)) {
+        struct pollfd fds[] = {
+            { .fd = al_running_out_fd(fed->child), .events = POLLIN },
+            { .fd = al_running_err_fd(fed->child), .events = POLLIN },
+            { .fd = al_cancel_fd(budget->cancel), .events = POLLIN },
+            { .fd = sent < input->len ? fed->in_fd : -1, .events = POLLOUT },
+        };
+        ssize_t n;
+
+        (void)poll(fds, AL_COUNT(fds), POLL_MS);
+        n = fds[3].revents ? write(fed->in_fd, input->buf + sent, input->len - sent) : 0;
+        if (n < 0 && errno != EAGAIN && errno != EINTR)
+            sent = input->len; /* it has ended, and its output says why */
+        sent += n > 0 ? (size_t)n : 0;
+        if (fds[1].revents)
+            (void)read_some(fds[1].fd, said);
+        r = fds[0].revents && !read_some(fds[0].fd, out) ? AL_ERR_AGAIN
+                                                         : al_deadline_check(&deadline, err);
+    }
+    al_deadline_sync(&deadline);
+    return r;
+}
+
+int al_fed_add(const struct al_bare *bare, const struct al_git_command *command,
+               struct al_fed **fed, const struct al_str *input, const char *until,
+               struct al_run_limits *budget, struct al_str *ret_output, struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = {
+        .out = AL_TEXT_INIT(0),
+        .err = AL_TEXT_INIT(ERR_MAX_BYTES),
+        .exit_code = -1,
+    };
+    al_auto(al_str_clear) struct al_str said = AL_STR_INIT;
+    const size_t len = ret_output->len;
+    struct al_proc_result result;
+    bool was_there;
+    int r;
+
+    if (*fed && (*fed)->in_fd < 0)
+        al_fed_end(fed);
+    was_there = *fed;
+    r = *fed ? 0 : start_fed(bare, command, budget, fed, err);
+    if (r < 0)
+        return r;
+    r = converse(*fed, input, until, budget, ret_output, &said, err);
+    if (r != AL_ERR_AGAIN) {
+        if (r < 0)
+            al_fed_end(fed);
+        return r;
+    }
+    while (read_some(al_running_err_fd((*fed)->child), &said))
+        continue;
+    (void)al_git_text_sink(&output.err).add(&output.err, said.buf, said.len);
+    al_text_end(&output.err);
+    al_running_end(al_take(&(*fed)->child), &result);
+    al_fed_end(fed);
+    if (was_there) { /* it was killed since; another one does as well */
+        al_str_truncate(ret_output, len);
+        return al_fed_add(bare, command, fed, input, until, budget, ret_output, err);
+    }
+    output.exit_code = result.exit_code;
+    return end_badly(&output, budget, err);
+}
+
+void al_fed_close(struct al_fed *fed)
+{
+    if (fed)
+        al_closep(&fed->in_fd);
+}
+
+void al_fed_end(struct al_fed **fed)
+{
+    struct al_fed *ended = al_take(fed);
+    struct al_proc_result result;
+
+    if (!ended)
+        return;
+    al_fed_close(ended);
+    if (ended->child) {
+        struct pollfd end = { .fd = al_running_pidfd(ended->child), .events = POLLIN };
+
+        (void)poll(&end, 1, WRITER_GRACE_MS);
+        al_running_end(ended->child, &result);
+    }
+    free(ended);
+}

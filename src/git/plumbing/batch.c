@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "git/plumbing/batch.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "git/command.h"
+#include "git/failure.h"
+#include "git/plumbing/filters.h"
+#include "git/repo/repo.h"
+#include "git/run.h"
+#include "guard/text.h"
+
+/* Every kernel since 2.6.23 takes this much with the usual stack of 8 MiB. */
+#define COMMAND_LINE_MAX_BYTES ((size_t)2 * 1024 * 1024)
+
+/* The other half is for the environment, to which git adds for its own children. */
+size_t al_batch_max_bytes(void)
+{
+    long bytes = sysconf(_SC_ARG_MAX);
+
+    if (bytes <= 0 || (size_t)bytes > COMMAND_LINE_MAX_BYTES)
+        return COMMAND_LINE_MAX_BYTES / 2;
+    return (size_t)bytes / 2;
+}
+
+bool al_batch_add(struct al_strv *argv, const struct al_str *words, size_t *at)
+{
+    size_t left = al_batch_max_bytes();
+    bool first = true;
+
+    while (*at < words->len) {
+        const char *word = words->buf + *at;
+        size_t bytes = strlen(word) + 1 + sizeof(word);
+
+        if (bytes > left && !first)
+            return true;
+        al_strv_add(argv, word);
+        *at += strlen(word) + 1;
+        left -= bytes < left ? bytes : left;
+        first = false;
+    }
+    return false;
+}
+
+static int compare(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Words of two batches may name the same file, and a conflict has one entry for each side. */
+static void sort_once(struct al_buffer *list)
+{
+    al_auto(al_str_clear) struct al_str sorted = AL_STR_INIT;
+    const char **names;
+    size_t count = 0;
+
+    if (!list->len)
+        return;
+    for (size_t at = 0; at < list->len; at += strlen(list->data + at) + 1)
+        count++;
+    names = al_reallocarray(NULL, count, sizeof(*names));
+    count = 0;
+    for (size_t at = 0; at < list->len; at += strlen(list->data + at) + 1)
+        names[count++] = list->data + at;
+    qsort(names, count, sizeof(*names), compare);
+    for (size_t i = 0; i < count; i++)
+        if (!i || strcmp(names[i], names[i - 1]) != 0)
+            al_str_add(&sorted, names[i], strlen(names[i]) + 1);
+    free(names);
+    memcpy(list->data, sorted.buf, sorted.len);
+    list->len = sorted.len;
+}
+
+int al_batch_list(const struct al_repo *repo, const char *const *command,
+                  const struct al_str *words, struct al_run_limits *budget,
+                  struct al_buffer *ret_list, struct al_error *err)
+{
+    size_t at = 0;
+
+    while (at < words->len) {
+        al_auto(al_git_command_clear) struct al_git_command batch = AL_GIT_COMMAND_INIT;
+        int r;
+
+        for (size_t i = 0; command[i]; i++)
+            al_strv_add(&batch.argv, command[i]);
+        (void)al_batch_add(&batch.argv, words, &at);
+        r = al_git_list_paths(repo, &batch, budget, ret_list, err);
+        if (r < 0)
+            return r;
+    }
+    sort_once(ret_list);
+    return 0;
+}
+
+/* No program that the repository configures runs: no external diff, no textconv. */
+static void add_diff(struct al_strv *argv)
+{
+    al_strv_adds(argv, "git", "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff",
+                 "--no-textconv", NULL);
+}
+
+int al_batch_list_diff(const struct al_repo *repo, const char *const *options,
+                       const struct al_str *words, struct al_run_limits *budget,
+                       struct al_buffer *ret_list, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv command = AL_STRV_INIT;
+
+    add_diff(&command);
+    for (size_t i = 0; options[i]; i++)
+        al_strv_add(&command, options[i]);
+    al_strv_add(&command, "--");
+    return al_batch_list(repo, (const char *const *)command.items, words, budget, ret_list, err);
+}
+
+int al_git_list_paths(const struct al_repo *repo, const struct al_git_command *command,
+                      struct al_run_limits *budget, struct al_buffer *ret_list,
+                      struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r = al_git_run(&repo->at, command, &(struct al_git_run){ .sink = al_buffer_sink(ret_list) },
+                       budget, &output, err);
+
+    if (r < 0)
+        return r;
+    if (output.stopped)
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "Too many changed files for one call; name fewer paths");
+    return output.exit_code != 0 ? al_git_failed(&output, err) : 0;
+}
+
+int al_git_list_changed(const struct al_repo *repo, const char *from, const char *to,
+                        struct al_run_limits *budget, struct al_buffer *ret_list,
+                        struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    add_diff(&command.argv);
+    al_strv_adds(&command.argv, "--ignore-submodules=dirty", from, NULL);
+    if (to)
+        al_strv_add(&command.argv, to);
+    al_strv_add(&command.argv, "--");
+    return al_git_list_paths(repo, &command, budget, ret_list, err);
+}
+
+int al_git_list_files(const struct al_repo *repo, int top_fd, al_listed_fn take, void *payload,
+                      struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, take, payload);
+
+    command.cwd_fd = top_fd;
+    al_strv_adds(&command.argv, "git", "ls-files", "-z", "-c", "-o", "--exclude-standard", NULL);
+    return al_git_read_records(&repo->at, &command, &records, budget, err);
+}
+
+/* --- Ls files tracked --- */
+
+int al_repo_tracked_files(const struct al_repo *repo, const struct al_strv *names,
+                          struct al_run_limits *budget, struct al_strv *ret_files,
+                          struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+
+    for (size_t i = 0; i < names->count; i++) {
+        al_str_addf(&words, ":(top,literal)%s", names->items[i]);
+        al_str_addc(&words, '\0');
+    }
+    for (size_t at = 0; at < words.len;) {
+        al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+        al_auto(al_nul_records_clear) struct al_nul_records records =
+            AL_NUL_RECORDS_INIT(1, al_nul_records_list, ret_files);
+        int r;
+
+        al_strv_adds(&command.argv, "git", "ls-files", "-z", "--full-name", "--", NULL);
+        (void)al_batch_add(&command.argv, &words, &at);
+        r = al_git_read_records(&repo->at, &command, &records, budget, err);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+/* --- Check ignore --- */
+
+/* "<source> NUL <line> NUL <pattern> NUL <path>": the pattern of a path that is not ignored begins
+ * with '!'. */
+static bool check_ignore_take(void *payload, char *const *fields)
+{
+    char **rule = payload;
+    al_auto(al_freep) char *line = NULL;
+
+    if (*rule || *fields[2] == '!')
+        return true;
+    line = al_asprintf("'%s' is ignored by %s:%s %s", fields[3], fields[0], fields[1], fields[2]);
+    *rule = al_text_sanitize_line(line);
+    return true;
+}
+
+/* Append the paths that name something, from the top; a pattern finds no ignored file. */
+static int add_paths(const struct al_repo *repo, const struct al_strv *paths, struct al_str *list,
+                     struct al_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < paths->count && r == 0; i++) {
+        al_auto(al_freep) char *path = NULL;
+
+        r = al_repo_file(repo, "paths", paths->items[i], &path, err);
+        if (r == 0 && *path && *path != ':' && strcmp(path, ".") != 0)
+            al_str_add(list, path, strlen(path) + 1);
+    }
+    return r;
+}
+
+int al_git_find_ignored(const struct al_repo *repo, const struct al_strv *paths,
+                        struct al_run_limits *budget, char **ret_rule, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(4, check_ignore_take, ret_rule);
+    int r = add_paths(repo, paths, &list, err);
+
+    *ret_rule = NULL;
+    if (r < 0 || !list.len)
+        return r;
+    command.input = list.buf;
+    command.input_len = list.len;
+    al_strv_adds(&command.argv, "git", "check-ignore", "--stdin", "-z", "-v", NULL);
+    r = al_git_run(&repo->at, &command,
+                   &(struct al_git_run){ .sink = { al_nul_records_add, &records } }, budget,
+                   &output, err);
+    /* 1: none is ignored */
+    return r == 0 && output.exit_code > 1 ? al_git_failed(&output, err) : r;
+}

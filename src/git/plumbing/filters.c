@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "git/plumbing/filters.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "git/command.h"
+#include "git/failure.h"
+#include "git/location.h"
+#include "git/plumbing/batch.h"
+#include "git/private_dir.h"
+#include "git/run.h"
+#include "git/vet/vet.h"
+#include "guard/text.h"
+
+bool al_git_has_filters(const struct al_repo *repo)
+{
+    return repo->vetting->filters.count;
+}
+
+int al_git_check_files(const struct al_repo *repo, const struct al_strv *files,
+                       struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
+
+    for (size_t i = 0; i < files->count; i++) {
+        const char *below = al_location_worktree_name(&repo->at, files->items[i]);
+
+        if (below)
+            al_str_add(&names, below, strlen(below) + 1);
+    }
+    return al_git_check_filters(
+        repo, &(const struct al_buffer){ .data = names.buf, .len = names.len }, NULL, budget, err);
+}
+
+/* Whether there are untracked attribute files: a checkout reads them where the target has none. */
+static int has_loose_attributes(const struct al_repo *repo, struct al_run_limits *budget,
+                                bool *ret_has, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    struct al_buffer found = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    int r;
+
+    al_strv_adds(&command.argv, "git", "-C", repo->at.top, "ls-files", "-z", "--others", "--",
+                 ".gitattributes", "*/.gitattributes", NULL);
+    r = al_git_list_paths(repo, &command, budget, &found, err);
+    *ret_has = found.len > 0;
+    al_buffer_clear(&found);
+    return r;
+}
+
+struct attribute_check {
+    const struct al_strv *drivers;
+    char *path, *driver; /* the first path that goes through a driver, and the driver */
+};
+
+/* check-attr -z prints "path NUL attribute NUL value NUL". */
+static bool check_attribute(void *payload, char *const *fields)
+{
+    struct attribute_check *check = payload;
+
+    if (check->path || !al_strv_contains(check->drivers, fields[2]))
+        return true;
+    check->path = al_strdup(fields[0]);
+    check->driver = al_strdup(fields[2]);
+    return false;
+}
+
+static int refuse(const struct attribute_check *check, const char *attribute, struct al_error *err)
+{
+    al_auto(al_freep) char *path = al_text_sanitize_line(check->path);
+    al_auto(al_freep) char *driver = al_text_sanitize_line(check->driver);
+
+    (void)al_error_set(err, AL_ERR_EXECUTION,
+                       "'%s' goes through the %s '%s', a program airlock does not run; do this "
+                       "one with git itself",
+                       path, !strcmp(attribute, "filter") ? "filter" : "merge driver", driver);
+    return al_error_about(AL_ERR_EXECUTION, err, AL_SUBJECT_FILTER, NULL);
+}
+
+/* Read a commit's tree into a temporary index, so that `check-attr --cached` uses its attributes.
+ */
+static int read_tree(const struct al_repo *repo, const char *tree, const char *index,
+                     struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    command.class = AL_GIT_WRITE;
+    command.index = index;
+    al_strv_adds(&command.argv, "git", "read-tree", tree, NULL);
+    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = 0 }, budget, &output,
+                   err);
+    return r == 0 && output.exit_code != 0 ? al_git_failed(&output, err) : r;
+}
+
+static int check_attributes(const struct al_repo *repo, const struct al_buffer *list,
+                            const char *attribute, const struct al_strv *drivers, const char *index,
+                            struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    struct attribute_check check = { .drivers = drivers };
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(3, check_attribute, &check);
+    int r;
+
+    command.input = list->data;
+    command.input_len = list->len;
+    command.index = index;
+    al_strv_adds(&command.argv, "git", "-C", repo->at.top, "check-attr", NULL);
+    if (index)
+        al_strv_add(&command.argv, "--cached");
+    al_strv_adds(&command.argv, "-z", "--stdin", attribute, NULL);
+    r = al_git_read_records(&repo->at, &command, &records, budget, err);
+    if (r == 0 && check.path)
+        r = refuse(&check, attribute, err);
+    free(check.path);
+    free(check.driver);
+    return r;
+}
+
+static int check_attributes_of_tree(const struct al_repo *repo, const struct al_buffer *list,
+                                    const char *attribute, const struct al_strv *drivers,
+                                    const char *tree, struct al_run_limits *budget,
+                                    struct al_error *err)
+{
+    al_auto(al_freep) char *index = al_git_private_name(repo->at.git, "index");
+    int r = read_tree(repo, tree, index, budget, err);
+
+    if (r == 0)
+        r = check_attributes(repo, list, attribute, drivers, index, budget, err);
+    (void)unlink(index);
+    return r;
+}
+
+int al_git_check_filters(const struct al_repo *repo, const struct al_buffer *list, const char *tree,
+                         struct al_run_limits *budget, struct al_error *err)
+{
+    const struct al_strv *filters = &repo->vetting->filters;
+    bool of_files = !tree;
+    int r = 0;
+
+    if (!filters->count || !list->len)
+        return 0;
+    if (tree)
+        r = check_attributes_of_tree(repo, list, "filter", filters, tree, budget, err);
+    if (r == 0 && tree)
+        r = has_loose_attributes(repo, budget, &of_files, err);
+    if (r == 0 && of_files)
+        r = check_attributes(repo, list, "filter", filters, NULL, budget, err);
+    return r;
+}
+
+int al_git_check_filters_between(const struct al_repo *repo, const char *from, const char *to,
+                                 struct al_run_limits *budget, struct al_error *err)
+{
+    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    int r;
+
+    if (!repo->vetting->filters.count)
+        return 0;
+    r = al_git_list_changed(repo, from, to, budget, &list, err);
+    if (r == 0)
+        r = al_git_check_filters(repo, &list, to ? to : from, budget, err);
+    al_buffer_clear(&list);
+    return r;
+}
+
+int al_git_check_merge_drivers(const struct al_repo *repo, const struct al_buffer *list,
+                               const char *tree, struct al_run_limits *budget, struct al_error *err)
+{
+    const struct al_strv *drivers = &repo->vetting->merge_drivers;
+    int r;
+
+    if (!drivers->count || !list->len)
+        return 0;
+    r = check_attributes(repo, list, "merge", drivers, NULL, budget, err);
+    if (r == 0 && tree)
+        r = check_attributes_of_tree(repo, list, "merge", drivers, tree, budget, err);
+    return r;
+}

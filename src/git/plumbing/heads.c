@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "git/plumbing/heads.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/str.h"
+#include "git/command.h"
+#include "git/failure.h"
+#include "git/plumbing/batch.h"
+#include "git/plumbing/revision.h"
+#include "git/refs.h"
+#include "git/repo/known_remotes.h"
+#include "git/run.h"
+#include "guard/nofollow.h"
+
+#define FILE_MAX_BYTES 8192u
+
+static const char dot_git[] = "/.git";
+
+/* The content of a file without the line end.  Caller frees; NULL: there is none. */
+static char *read_line(int git_dir, const char *name)
+{
+    al_auto(al_closep) int fd = al_nofollow_open(git_dir, name, O_RDONLY);
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    if (fd < 0 || al_fs_read_fd(fd, FILE_MAX_BYTES, &text) < 0 || !text.len)
+        return NULL;
+    al_str_trim_end(&text);
+    return al_str_detach(&text);
+}
+
+/* HEAD may also be a symbolic link to its branch, an old form of it. */
+static char *read_head(int git_dir)
+{
+    char target[PATH_MAX];
+    const ssize_t len = readlinkat(git_dir, "HEAD", target, sizeof(target));
+
+    return len < 0 ? read_line(git_dir, "HEAD") : al_asprintf("ref: %.*s", (int)len, target);
+}
+
+/* A HEAD as every working tree can name it.  Caller frees. */
+static char *name_head(const char *worktree)
+{
+    return worktree ? al_asprintf("worktrees/%s/HEAD", worktree) : al_strdup("main-worktree/HEAD");
+}
+
+/* The working tree that a git directory says it belongs to.  Caller frees. */
+static char *find_top(const struct al_location *at, int git_dir, const char *name)
+{
+    char *text = name ? read_line(git_dir, "gitdir") : al_strdup(at->common_dir);
+
+    if (text && text[0] == '/' && al_ends_with(text, dot_git)) {
+        text[strlen(text) - strlen(dot_git)] = '\0';
+        return text;
+    }
+    free(text);
+    return NULL;
+}
+
+static bool is_own(const struct al_location *at, const char *name)
+{
+    const bool is_linked = strcmp(at->git_dir, at->common_dir) != 0;
+
+    return name ? is_linked && !strcmp(strrchr(at->git_dir, '/') + 1, name) : !is_linked;
+}
+
+static bool take_one(const struct al_location *at, int git_dir, const char *name, al_head_fn *take,
+                     void *payload)
+{
+    static const char ref[] = "ref:";
+    al_auto(al_freep) char *stored = name_head(name);
+    al_auto(al_freep) char *head =
+        al_ref_is_stored(at, stored) ? al_ref_stored(at, stored) : read_head(git_dir);
+    al_auto(al_freep) char *top = find_top(at, git_dir, name);
+    const bool on_branch = head && al_starts_with(head, ref);
+    const char *value = on_branch ? head + strlen(ref) : head;
+    struct stat st;
+
+    return take(payload,
+                &(struct al_head){
+                    .name = name,
+                    .top = top,
+                    .git_dir_fd = git_dir,
+                    .is_own = is_own(at, name),
+                    .has_index = fstatat(git_dir, "index", &st, AT_SYMLINK_NOFOLLOW) == 0,
+                    .branch = on_branch ? value + strspn(value, " \t") : NULL,
+                    .oid = value && !on_branch && al_is_oid(value, strlen(value)) ? value : NULL,
+                });
+}
+
+int al_git_each_head(const struct al_location *at, al_head_fn *take, void *payload,
+                     struct al_error *err)
+{
+    al_auto(al_closep) int common_fd = -1;
+    al_auto(al_closedirp) DIR *dir = NULL;
+    const struct dirent *entry;
+    int r = al_location_open_common_dir(at, &common_fd, err);
+    bool more;
+
+    if (r < 0)
+        return r;
+    more = take_one(at, common_fd, NULL, take, payload);
+    dir = al_fs_list(al_nofollow_open(common_fd, "worktrees", O_RDONLY | O_DIRECTORY));
+    while (dir && more && (entry = readdir(dir))) {
+        al_auto(al_closep) int git_dir =
+            entry->d_name[0] == '.'
+                ? -1
+                : al_nofollow_open(dirfd(dir), entry->d_name, O_PATH | O_DIRECTORY);
+
+        if (git_dir >= 0)
+            more = take_one(at, git_dir, entry->d_name, take, payload);
+    }
+    return 0;
+}
+
+/* --- Pushed --- */
+
+#define COUNT_MAX_BYTES 64u
+#define TIPS_MAX_BYTES  (16u << 20)
+
+/* Remember what remote-tracking branches have now, and append it. */
+static int read_tips(const struct al_repo *repo, struct al_run_limits *budget, struct al_strv *tips,
+                     struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    char *save = NULL;
+    int r;
+
+    al_strv_adds(&command.argv, "git", "for-each-ref", "--format=%(objectname)", "refs/remotes/",
+                 NULL);
+    r = al_git_run(&repo->at, &command,
+                   &(struct al_git_run){ .max_bytes = TIPS_MAX_BYTES, .checked = true }, budget,
+                   &output, err);
+    if (r < 0)
+        return r;
+    for (char *id = strtok_r(output.out.out.buf, "\n", &save); id; id = strtok_r(NULL, "\n", &save))
+        if (al_is_oid(id, strlen(id)))
+            al_strv_add(tips, id);
+    al_remote_tips_note(repo, tips);
+    return 0;
+}
+
+int al_git_note_pushed(const struct al_repo *repo, struct al_run_limits *budget,
+                       struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv tips = AL_STRV_INIT;
+
+    return read_tips(repo, budget, &tips, err);
+}
+
+/* Count commits, "0" to be compared as text; with `pushed` only those that none of these has and
+ * no remote-tracking branch. */
+static int count(const struct al_repo *repo, const char *from, const char *to,
+                 const struct al_str *pushed, struct al_run_limits *budget, char **ret_count,
+                 struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "rev-list", "--count", NULL);
+    if (!to)
+        al_strv_adds(&command.argv, pushed ? "--max-count=1" : "--no-walk", NULL);
+    al_strv_add(&command.argv, from);
+    if (to)
+        al_strv_addf(&command.argv, "^%s", to);
+    if (pushed) {
+        command.input = pushed->buf;
+        command.input_len = pushed->len;
+        al_strv_adds(&command.argv, "--ignore-missing", "--stdin", "--not", "--remotes", NULL);
+    } else {
+        al_strv_add(&command.argv, "--");
+    }
+    r = al_git_run(&repo->at, &command,
+                   &(struct al_git_run){ .max_bytes = COUNT_MAX_BYTES, .checked = true }, budget,
+                   &output, err);
+    if (r < 0)
+        return r;
+    al_str_trim_end(&output.out.out);
+    *ret_count = al_str_detach(&output.out.out);
+    return 0;
+}
+
+int al_git_has_pushed(const struct al_repo *repo, const char *from, const char *to,
+                      struct al_run_limits *budget, bool *ret_pushed, struct al_error *err)
+{
+    al_auto(al_freep) char *all = NULL;
+    al_auto(al_freep) char *unpushed = NULL;
+    al_auto(al_strv_clear) struct al_strv tips = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    int r = read_tips(repo, budget, &tips, err);
+
+    al_remote_tips_add(repo, &tips);
+    *ret_pushed = r < 0;
+    if (r < 0 || !tips.count) /* there is no remote-tracking branch, and was none */
+        return r;
+    r = count(repo, from, to, NULL, budget, &all, err);
+    for (size_t i = 0; i < tips.count; i++)
+        al_str_addf(&words, "^%s\n", tips.items[i]);
+    if (r == 0)
+        r = count(repo, from, to, &words, budget, &unpushed, err);
+    *ret_pushed = r < 0 || strcmp(all, unpushed) != 0;
+    return r;
+}
+
+/* --- Default branch --- */
+
+#define HEAD_MAX_BYTES 4096u
+
+char *al_git_origin_branch(const struct al_location *at)
+{
+    static const char prefix[] = "ref: refs/remotes/origin/";
+    al_auto(al_freep) char *held = al_ref_read_loose(at, "refs/remotes/origin/HEAD");
+
+    return held && al_starts_with(held, prefix) ? al_strdup(held + strlen(prefix)) : NULL;
+}
+
+/* Caller frees. */
+static char *of_main_worktree(const struct al_location *at)
+{
+    static const char prefix[] = "ref: ";
+    al_auto(al_freep) char *path = al_fs_join(at->common_dir, "HEAD");
+    al_auto(al_freep) char *stored = al_ref_stored(at, "main-worktree/HEAD");
+    al_auto(al_str_clear) struct al_str head = AL_STR_INIT;
+
+    if (stored)
+        al_str_adds(&head, stored);
+    else if (al_fs_read(AT_FDCWD, path, HEAD_MAX_BYTES, &head) < 0)
+        return NULL;
+    al_str_trim_end(&head);
+    return al_starts_with(head.buf, prefix) ? al_strdup(head.buf + strlen(prefix)) : NULL;
+}
+
+char *al_git_default_branch(const struct al_location *at)
+{
+    al_auto(al_freep) char *origin = al_git_origin_branch(at);
+    char *names[] = { origin ? al_asprintf("refs/heads/%s", origin) : NULL,
+                      al_strdup("refs/heads/main"), al_strdup("refs/heads/master"),
+                      of_main_worktree(at) };
+    char *found = NULL;
+
+    for (size_t i = 0; i < AL_COUNT(names); i++) {
+        if (!found && names[i] && al_starts_with(names[i], "refs/heads/") &&
+            al_ref_exists(at, names[i]))
+            found = al_take(&names[i]);
+        free(names[i]);
+    }
+    return found;
+}
+
+/* --- Remote branches --- */
+
+int al_git_remote_branches(const struct al_repo *repo, const char *name,
+                           struct al_run_limits *budget, struct al_strv *out, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    int r;
+
+    al_strv_adds(&command.argv, "git", "for-each-ref", "--format=%(refname)", NULL);
+    al_strv_addf(&command.argv, "refs/remotes/*/%s", name);
+    r = al_git_list_paths(repo, &command, budget, &list, err);
+    al_strv_split(out, r == 0 ? list.data : NULL, "\n");
+    al_buffer_clear(&list);
+    return r;
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The entries of an index, read from its file without git.
+ *
+ * Source: gitformat-index(5).
+ */
+#ifndef AL_GIT_PLUMBING_INDEX_SCAN_H
+#define AL_GIT_PLUMBING_INDEX_SCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "git/location.h"
+#include "git/oid.h"
+
+/** One entry; valid during the callback, or until the next one is read. */
+struct al_index_entry {
+    const char *name; /**< relative to the top, as raw bytes */
+    struct al_oid oid;
+    uint32_t mode;         /**< file mode: 0100644, 0100755, 0120000, 0160000 or 0040000 */
+    unsigned stage;        /**< 0, or a side of a conflict */
+    bool skip_worktree;    /**< skip-worktree: the file need not be in the working tree */
+    bool assume_unchanged; /**< assume-unchanged: git does not look at the file */
+    bool intent_to_add;    /**< intent-to-add: only the name was staged */
+    uint32_t size; /**< of the file, cut to 32 bits; also 0 when git wants the content compared */
+    uint32_t ino;  /**< cut to 32 bits */
+    uint32_t mtime_s, mtime_ns, ctime_s, ctime_ns;
+};
+
+/** The result of reading an index. */
+enum al_index_end {
+    AL_INDEX_WHOLE,          /**< every entry was read */
+    AL_INDEX_STOPPED,        /**< the callback wanted no more */
+    AL_INDEX_SPLIT,          /**< some entries are in another file (split index) */
+    AL_INDEX_SPARSE,         /**< some entries stand for directories (sparse index) */
+    AL_INDEX_NOT_UNDERSTOOD, /**< the file was not understood: entries read so far are invalid */
+};
+
+/**
+ * Read the entries of an index.
+ *
+ * @param fd         Open for reading; its offset does not matter.
+ * @param oid_bytes  The length of an object id, 20 or 32; the file does not tell.
+ * @param give       Gets each entry; false: no more are wanted.
+ */
+enum al_index_end al_index_read(int fd, size_t oid_bytes,
+                                bool (*give)(void *payload, const struct al_index_entry *entry),
+                                void *payload);
+
+/** The same for an index that is in memory. */
+enum al_index_end
+al_index_read_bytes(const void *data, size_t len, size_t oid_bytes,
+                    bool (*give)(void *payload, const struct al_index_entry *entry), void *payload);
+
+/** The digest of the entries of an index, with all that git-ls-files(1) -v -s -z prints of them:
+ * equal entries have equal digests, whatever else the index has. */
+void al_index_digest(const struct al_str *index, bool sha256, char ret_digest[AL_OID_TEXT]);
+
+/** An index that is read entry by entry.  The members are private. */
+struct al_index_scan {
+    int fd;
+    unsigned char *piece, *owned;
+    size_t len, at;
+    int64_t left;       /* bytes not consumed yet, of the size that the file had at first */
+    struct al_str name; /* of the previous entry, from which version 4 continues */
+    size_t oid_bytes;
+    uint32_t version, entries; /* entries: not read yet */
+    bool failed;
+};
+
+/** Begin to read.  Without a file (-1), or data (NULL), there are no entries. */
+void al_index_begin(struct al_index_scan *in, int fd, size_t oid_bytes);
+void al_index_begin_bytes(struct al_index_scan *in, const void *data, size_t len, size_t oid_bytes);
+
+/** Read the next entry.  False: there is none. */
+bool al_index_next(struct al_index_scan *in, struct al_index_entry *ret_entry);
+
+/** Gets two entries of one name.  NULL: that index has none. */
+typedef void al_index_pair_fn(void *payload, const struct al_index_entry *one,
+                              const struct al_index_entry *other);
+
+/** Read two indexes side by side to their ends, and release them.  False: one of them was not read
+ * as a whole. */
+bool al_index_compare(struct al_index_scan *one, struct al_index_scan *other,
+                      al_index_pair_fn *give, void *payload);
+
+/** Release it, once.  AL_INDEX_STOPPED when there are more entries. */
+enum al_index_end al_index_end(struct al_index_scan *in);
+
+/** Facts about the entries of an index. */
+struct al_index_facts {
+    /** One is marked as unchanged or as not in the working tree: git does not look at its file. */
+    bool marks;
+    bool gitlinks;
+    bool conflicts;  /**< one is a side of a conflict */
+    bool attributes; /**< there is a .gitattributes file, at the top or in a directory */
+};
+
+/** Read the repository's index.  A fact is false only if the index was understood completely, or
+ * does not exist. */
+struct al_index_facts al_repo_index_facts(const struct al_location *at);
+
+#endif

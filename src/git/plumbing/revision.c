@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "git/plumbing/revision.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "git/command.h"
+#include "git/refs.h"
+#include "git/run.h"
+#include "git/vet/vet.h"
+#include "guard/text.h"
+
+#define OID_BYTES 128u
+
+int al_git_run_word(const struct al_repo *repo, struct al_git_command *command,
+                    struct al_run_limits *budget, char **ret_word, struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r = al_git_run(&repo->at, command, &(struct al_git_run){ .max_bytes = OID_BYTES }, budget,
+                       &output, err);
+
+    if (r < 0)
+        return r;
+    al_str_trim_end(&output.out.out);
+    *ret_word = al_git_read_well(&output) ? al_str_detach(&output.out.out) : NULL;
+    return 0;
+}
+
+static bool exists(const char *dir, const char *name)
+{
+    al_auto(al_freep) char *path = al_fs_join(dir, name);
+
+    return access(path, F_OK) == 0;
+}
+
+/* The commit of a branch, if git would take the word for this branch and nothing else: git looks
+ * for <word>, refs/<word> and a tag first, and for an object id.  NULL: git has to tell. */
+static char *commit_of_branch(const struct al_repo *repo, const char *word)
+{
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-/";
+    const struct al_location *at = &repo->at;
+    al_auto(al_freep) char *branch = al_asprintf("refs/heads/%s", word);
+    al_auto(al_freep) char *reference = al_asprintf("refs/%s", word);
+    al_auto(al_freep) char *tag = al_asprintf("refs/tags/%s", word);
+    al_auto(al_freep) char *oid = NULL;
+    size_t len = strlen(word);
+
+    if (!len || len != strspn(word, letters) || *word == '-' || *word == '/' ||
+        al_is_oid(word, len))
+        return NULL;
+    if (!al_ref_exists(at, branch) || al_ref_exists(at, reference) || al_ref_exists(at, tag) ||
+        exists(at->git_dir, word) || exists(at->common_dir, word))
+        return NULL;
+    oid = al_ref_oid(at, branch);
+    return al_is_oid(oid, strlen(oid)) ? al_take(&oid) : NULL;
+}
+
+int al_git_find_object(const struct al_repo *repo, const char *word, const char *type,
+                       struct al_run_limits *budget, char **ret_oid, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    *ret_oid = !strcmp(type, "commit") ? commit_of_branch(repo, word) : NULL;
+    if (*ret_oid)
+        return 0;
+    al_strv_adds(&command.argv, "git", "rev-parse", "--verify", "--quiet", NULL);
+    al_strv_addf(&command.argv, "%s^{%s}", word, type);
+    return al_git_run_word(repo, &command, budget, ret_oid, err);
+}
+
+int al_git_resolve_commit(const struct al_repo *repo, const char *word,
+                          struct al_run_limits *budget, char **ret_oid, struct al_error *err)
+{
+    al_auto(al_freep) char *shown = NULL;
+    int r = al_git_find_object(repo, word, "commit", budget, ret_oid, err);
+
+    if (r < 0 || *ret_oid)
+        return r;
+    shown = al_text_sanitize_line(word);
+    r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_BRANCH_NOT_FOUND, "Branch not found: %s",
+                          shown);
+    if (err)
+        err->reason = "not_found";
+    return al_error_about(r, err, AL_SUBJECT_REVISION, shown);
+}
+
+int al_git_resolve_branch(const struct al_repo *repo, const char *word,
+                          struct al_run_limits *budget, char **ret_oid, struct al_error *err)
+{
+    al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", word);
+    al_auto(al_freep) char *oid = al_ref_oid(&repo->at, ref);
+
+    if (!al_is_oid(oid, strlen(oid)) || !*oid)
+        return al_git_resolve_commit(repo, word, budget, ret_oid, err);
+    *ret_oid = al_take(&oid);
+    return 0;
+}
+
+int al_git_merge_base(const struct al_repo *repo, const char *one, const char *other,
+                      struct al_run_limits *budget, char **ret_base, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "merge-base", one, other, NULL);
+    return al_git_run_word(repo, &command, budget, ret_base, err);
+}
+
+int al_git_count_apart(const struct al_repo *repo, const char *ours, const char *theirs,
+                       struct al_run_limits *budget, size_t *ret_ours, size_t *ret_theirs,
+                       struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "rev-list", "--left-right",
+                 "--count", NULL);
+    al_strv_addf(&command.argv, "%s...%s", ours, theirs);
+    al_strv_add(&command.argv, "--");
+    r = al_git_run(&repo->at, &command,
+                   &(struct al_git_run){ .max_bytes = OID_BYTES, .checked = true }, budget, &output,
+                   err);
+    if (r == 0 && sscanf(output.out.out.buf, "%zu %zu", ret_ours, ret_theirs) != 2)
+        r = al_error_set(err, AL_ERR_EXECUTION, "git rev-list did not say what was asked");
+    return r;
+}
+
+const char *al_git_empty_tree(const struct al_repo *repo)
+{
+    return repo->vetting->is_sha256
+               ? "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
+               : "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+}

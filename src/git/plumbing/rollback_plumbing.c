@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "git/plumbing/rollback_plumbing.h"
+
+#include <fcntl.h>
+
+#include "git/command.h"
+#include "git/failure.h"
+#include "git/oid.h"
+#include "git/run.h"
+#include "git/vet/vet.h"
+#include "guard/nofollow.h"
+
+/* Run a command with its output to `sink`; exit codes up to `max_exit_code` are no error. */
+static int run(const struct al_repo *repo, const struct al_git_command *command,
+               struct al_sink sink, int max_exit_code, struct al_run_limits *budget,
+               struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r =
+        al_git_run(&repo->at, command, &(struct al_git_run){ .sink = sink }, budget, &output, err);
+
+    if (r == 0 && !al_git_read_well(&output) &&
+        (output.exit_code < 0 || output.exit_code > max_exit_code))
+        r = al_git_failed(&output, err);
+    return r;
+}
+
+static bool drop(void *payload, const char *data, size_t len)
+{
+    (void)payload;
+    (void)data;
+    (void)len;
+    return true;
+}
+
+static const struct al_sink nowhere = { drop, NULL };
+
+static void set_input(struct al_git_command *command, const struct al_str *input)
+{
+    command->input = input->buf;
+    command->input_len = input->len;
+}
+
+static void add_lines(const struct al_strv *lines, struct al_str *out)
+{
+    for (size_t i = 0; i < lines->count; i++)
+        al_str_addf(out, "%s\n", lines->items[i]);
+}
+
+static int update_entries(const struct al_repo *repo, int top_fd, const char *index_path,
+                          const char *option, const struct al_str *input,
+                          struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    if (!input->len)
+        return 0;
+    command.class = AL_GIT_WRITE;
+    command.index = index_path;
+    command.cwd_fd = top_fd;
+    set_input(&command, input);
+    al_strv_adds(&command.argv, "git", "update-index", "-z", option, NULL);
+    if (strcmp(option, "--index-info") != 0)
+        al_strv_add(&command.argv, "--stdin");
+    return run(repo, &command, nowhere, 0, budget, err);
+}
+
+int al_git_put_entries(const struct al_repo *repo, int top_fd, const char *index_path,
+                       const struct al_entry_lines *entries, size_t count,
+                       struct al_run_limits *budget, struct al_error *err)
+{
+    static const char *const options[] = { "--index-info", "--skip-worktree",
+                                           "--assume-unchanged" };
+    struct al_str inputs[] = { AL_STR_INIT, AL_STR_INIT, AL_STR_INIT };
+    const int digits = (int)(2 * al_oid_bytes(repo->vetting->is_sha256));
+    int r = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const char *path = entries[i].path;
+        const size_t bytes = strlen(path) + 1;
+
+        al_str_addf(&inputs[0], "0 %0*d\t", digits, 0);
+        al_str_add(&inputs[0], path, bytes);
+        for (const char *line = entries[i].lines; line && *line; line = strchr(line, '\n') + 1) {
+            al_str_addf(&inputs[0], "%.*s\t", (int)strcspn(line + 4, "\n"), line + 4);
+            al_str_add(&inputs[0], path, bytes);
+            for (size_t k = 1; k < AL_COUNT(options); k++)
+                if (line[k - 1] != '-')
+                    al_str_add(&inputs[k], path, bytes);
+        }
+    }
+    for (size_t i = 0; i < AL_COUNT(options); i++) {
+        if (r == 0)
+            r = update_entries(repo, top_fd, index_path, options[i], &inputs[i], budget, err);
+        al_str_clear(&inputs[i]);
+    }
+    return r;
+}
+
+int al_git_missing_objects(const struct al_repo *repo, const struct al_strv *oids,
+                           struct al_run_limits *budget, struct al_strv *ret_missing,
+                           struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str output = AL_STR_INIT;
+    char *save = NULL;
+    int r;
+
+    if (!oids->count)
+        return 0;
+    add_lines(oids, &input);
+    set_input(&command, &input);
+    al_strv_adds(&command.argv, "git", "cat-file", "--batch-check=%(objectname)", "--buffer", NULL);
+    r = run(repo, &command, al_git_sink(&output), 0, budget, err);
+    for (char *line = output.len ? strtok_r(output.buf, "\n", &save) : NULL; line;
+         line = strtok_r(NULL, "\n", &save))
+        if (al_ends_with(line, " missing"))
+            al_strv_take(ret_missing, al_strndup(line, strlen(line) - strlen(" missing")));
+    return r;
+}
+
+int al_git_store_pack(const struct al_repo *repo, int dir_fd, const char *name,
+                      struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_closep) int fd = al_nofollow_open(dir_fd, name, O_RDONLY);
+
+    if (fd < 0)
+        return al_error_errno(err, -fd, "cannot read '%s'", name);
+    command.class = AL_GIT_WRITE;
+    command.in_fd = fd;
+    al_strv_adds(&command.argv, "git", "index-pack", "--stdin", NULL);
+    return run(repo, &command, nowhere, 0, budget, err);
+}
+
+/* References. */
+
+static bool is_symbolic(const char *value)
+{
+    return value && al_starts_with(value, "ref: ");
+}
+
+static bool is_below(const char *name, const char *dir)
+{
+    size_t len = strlen(dir);
+
+    return !strncmp(name, dir, len) && name[len] == '/';
+}
+
+/* Whether a deleted reference makes room for another one: "a" and "a/b" cannot exist together, so
+ * git has to delete the old one first. */
+static bool makes_room(const struct al_ref_move *moves, size_t nmoves, const char *gone)
+{
+    for (size_t i = 0; i < nmoves; i++)
+        if (moves[i].to && !moves[i].from &&
+            (is_below(gone, moves[i].name) || is_below(moves[i].name, gone)))
+            return true;
+    return false;
+}
+
+/* One transaction: the deletions that make room for others, or the remaining moves. */
+static int move_some(const struct al_repo *repo, const struct al_ref_move *moves, size_t nmoves,
+                     bool room, struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
+
+    for (size_t i = 0; i < nmoves; i++) {
+        const struct al_ref_move *move = &moves[i];
+
+        if (is_symbolic(move->from) || is_symbolic(move->to) ||
+            room != (!move->to && makes_room(moves, nmoves, move->name)))
+            continue;
+        al_str_adds(&input, "option no-deref");
+        al_str_addc(&input, '\0');
+        al_str_addf(&input, "%s %s", move->to ? move->from ? "update" : "create" : "delete",
+                    move->name);
+        al_str_addc(&input, '\0');
+        if (move->to) {
+            al_str_adds(&input, move->to);
+            al_str_addc(&input, '\0');
+        }
+        if (move->from || !move->to) {
+            al_str_adds(&input, move->from ? move->from : "");
+            al_str_addc(&input, '\0');
+        }
+    }
+    if (!input.len)
+        return 0;
+    command.class = AL_GIT_WRITE;
+    set_input(&command, &input);
+    al_strv_adds(&command.argv, "git", "update-ref", "-m", "airlock: rollback", "-z", "--stdin",
+                 NULL);
+    return run(repo, &command, nowhere, 0, budget, err);
+}
+
+static int move_symbolic(const struct al_repo *repo, const struct al_ref_move *move,
+                         struct al_run_limits *budget, struct al_error *err)
+{
+    const struct al_ref_move plain = { .name = move->name, .to = move->to };
+    int r = 0;
+
+    if (is_symbolic(move->from)) {
+        al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+        command.class = AL_GIT_WRITE;
+        al_strv_adds(&command.argv, "git", "symbolic-ref", "--delete", "--", move->name, NULL);
+        r = run(repo, &command, nowhere, 0, budget, err);
+    } else if (move->from) {
+        r = move_some(repo, &(struct al_ref_move){ .name = move->name, .from = move->from }, 1,
+                      false, budget, err);
+    }
+    if (r < 0 || !move->to)
+        return r;
+    if (is_symbolic(move->to)) {
+        al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+        command.class = AL_GIT_WRITE;
+        al_strv_adds(&command.argv, "git", "symbolic-ref", "--", move->name,
+                     move->to + strlen("ref: "), NULL);
+        return run(repo, &command, nowhere, 0, budget, err);
+    }
+    return move_some(repo, &plain, 1, false, budget, err);
+}
+
+int al_git_move_refs(const struct al_repo *repo, const struct al_ref_move *moves, size_t nmoves,
+                     struct al_run_limits *budget, struct al_error *err)
+{
+    int r = move_some(repo, moves, nmoves, true, budget, err);
+
+    if (r == 0)
+        r = move_some(repo, moves, nmoves, false, budget, err);
+    for (size_t i = 0; i < nmoves && r == 0; i++)
+        if (is_symbolic(moves[i].from) || is_symbolic(moves[i].to))
+            r = move_symbolic(repo, &moves[i], budget, err);
+    return r;
+}
+
+/* Ignored files. */
+
+int al_git_ignored_paths(const struct al_repo *repo, int top_fd, const struct al_strv *paths,
+                         struct al_run_limits *budget, struct al_strv *ret_ignored,
+                         struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, al_nul_records_list, ret_ignored);
+    al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
+
+    if (!paths->count)
+        return 0;
+    for (size_t i = 0; i < paths->count; i++)
+        al_str_add(&input, paths->items[i], strlen(paths->items[i]) + 1);
+    set_input(&command, &input);
+    command.cwd_fd = top_fd;
+    al_strv_adds(&command.argv, "git", "check-ignore", "-z", "--stdin", "--no-index", NULL);
+    return run(repo, &command, (struct al_sink){ al_nul_records_add, &records }, 1, budget, err);
+}
+
+/* What two commits have in different forms. */
+
+int al_git_changed_files(const struct al_repo *repo, const char *from, const char *to,
+                         struct al_run_limits *budget, struct al_strv *ret_files,
+                         struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, al_nul_records_list, ret_files);
+    int r;
+
+    al_strv_adds(&command.argv, "git", "diff-tree", "-r", "-z", "--name-only", "--no-renames",
+                 "--no-ext-diff", "--no-textconv", from, to, "--", NULL);
+    r = run(repo, &command, (struct al_sink){ al_nul_records_add, &records }, 0, budget, err);
+    al_strv_sort(ret_files);
+    return r;
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Notes about hooks and filters that airlock did not run, so that a result never differs silently
+ * from git's own. */
+#ifndef AL_GIT_PLUMBING_SKIPPED_H
+#define AL_GIT_PLUMBING_SKIPPED_H
+
+#include "git/command.h"
+#include "git/repo/repo.h"
+
+/** Append the hooks of this list (NULL-terminated) that git itself would have run: files, and from
+ * git 2.54 on what hook.<name>.event names. */
+void al_git_skipped_hooks(const struct al_repo *repo, const char *const *hooks, struct al_str *out);
+
+/** Append the filter drivers that a command on the working tree would have run. */
+void al_git_skipped_filters(const struct al_repo *repo, struct al_run_limits *budget,
+                            struct al_str *out);
+
+#endif

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The git commands that record files and references in a bare repository of airlock's own.
+ *
+ * The bare repository has an index of its own over a directory of the user's.  Its info/attributes
+ * unset every attribute that converts content, and outrank those of the user's directory, so what
+ * is recorded are the bytes of the files, and no filter runs.  New blobs go into the bare
+ * repository.
+ *
+ * Source: git-ls-files(1), git-update-index(1), git-fast-import(1),
+ * gitattributes(5).
+ */
+#ifndef AL_GIT_PLUMBING_SNAPSHOT_H
+#define AL_GIT_PLUMBING_SNAPSHOT_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "git/plumbing/bare.h"
+#include "git/plumbing/bare_run.h"
+#include "git/repo/repo.h"
+
+/** The content of info/attributes. */
+#define AL_SNAPSHOT_ATTRIBUTES "* -text -eol -crlf -filter -ident -working-tree-encoding\n"
+
+/** A directory of the user's, and the index over it.  All members are borrowed. */
+struct al_snapshot_dir {
+    const struct al_bare *bare;
+    int fd;               /**< the directory, open */
+    const char *index;    /**< the index file: an absolute path in the bare repository */
+    const char *excludes; /**< the user's core.excludesFile; NULL: none */
+    bool ignores_nothing; /**< files that the ignore rules match count as well */
+    struct al_run_limits *budget;
+};
+
+/** Copy the files of a commit that the lender has, as far as they are there and a part of the time
+ * allows, and begin the index with them: files that are as the commit has them will not be recorded
+ * again. */
+int al_snapshot_begin(const struct al_snapshot_dir *dir, const char *commit, struct al_error *err);
+
+/** Gets a path that the index has in another form, or has not: relative to the directory, with a
+ * final '/' for a nested repository.  A negative status stops the listing. */
+typedef int (*al_snapshot_fn)(void *payload, const char *path, struct al_error *err);
+
+/** List the paths whose stat data differs from what the index has, and those that it lacks. */
+int al_snapshot_list(const struct al_snapshot_dir *dir, al_snapshot_fn take, void *payload,
+                     struct al_error *err);
+
+/** List the paths that the ignore rules match: those that the index lacks, or with `known` those
+ * that it has. */
+int al_snapshot_list_ignored(const struct al_snapshot_dir *dir, bool known, al_snapshot_fn take,
+                             void *payload, struct al_error *err);
+
+/** Append the paths of the repository's own index that its ignore rules match, relative to the top.
+ */
+int al_snapshot_tracked_ignored(const struct al_repo *repo, int top_fd,
+                                struct al_run_limits *budget, struct al_strv *ret_paths,
+                                struct al_error *err);
+
+/** Bring the index up to date for some paths, NUL after each, and record their content.  With
+ * `drop` they are taken out of the index instead. */
+int al_snapshot_update(const struct al_snapshot_dir *dir, const struct al_str *paths, bool drop,
+                       struct al_error *err);
+
+/**
+ * Write objects and references from a stream of git-fast-import(1).  Packs and references are
+ * synchronised, their directories not.
+ *
+ * @param borrows     The stream names objects of the lender as well.
+ * @param ret_output  What the stream's commands print, appended.
+ */
+int al_snapshot_import(const struct al_bare *bare, const struct al_str *stream, bool borrows,
+                       struct al_run_limits *budget, struct al_str *ret_output,
+                       struct al_error *err);
+
+/** The same with a stream that is in a file, from its position on. */
+int al_bare_import(const struct al_bare *bare, int stream_fd, struct al_run_limits *budget,
+                   struct al_str *ret_output, struct al_error *err);
+
+/**
+ * Write a commit in the same way, to `reference`, with a git that stays for the next one: starting
+ * it takes longer than the rest.
+ *
+ * @param import  NULL at first, and again after a failure.  For al_fed_end().
+ * @param stream  What is to be done last is appended.
+ */
+int al_snapshot_commit(const struct al_bare *bare, struct al_fed **import, struct al_str *stream,
+                       const char *reference, struct al_run_limits *budget,
+                       struct al_str *ret_output, struct al_error *err);
+
+/** Tell such a stream that a file has this content.  Its path is `dir`, which ends with '/' or is
+ * empty, and `path`.
+ * @param mode  st_mode, of which git records the type and whether its owner may run it. */
+void al_import_content(struct al_str *stream, unsigned mode, const char *dir, const char *path,
+                       const struct al_str *content);
+
+/** In the same way: it is this object; or with mode 0 that there is none. */
+void al_import_object(struct al_str *stream, unsigned mode, const char *oid, const char *dir,
+                      const char *path);
+
+/** Append a path of such a stream, in quotes. */
+void al_import_quote(struct al_str *stream, const char *dir, const char *path);
+
+/** Append the paths (as "<revision>:<path>") that name nothing.  The request has NUL after each. */
+int al_snapshot_find_missing(const struct al_bare *bare, const struct al_str *names,
+                             struct al_run_limits *budget, struct al_strv *ret_missing,
+                             struct al_error *err);
+
+/**
+ * List the references of a repository: "<value> SP <name>" LF each, sorted by name.  The value is
+ * an object id or, for a symbolic reference, "ref: <name>".
+ */
+int al_snapshot_references(const struct al_repo *repo, struct al_run_limits *budget,
+                           struct al_str *ret_lines, struct al_error *err);
+
+/** The digest of the entries of a repository's index, whatever form it has: see
+ * al_index_digest(). */
+int al_snapshot_index_digest(const struct al_repo *repo, int top_fd, bool sha256,
+                             struct al_run_limits *budget, char ret_digest[AL_OID_TEXT],
+                             struct al_error *err);
+
+#endif

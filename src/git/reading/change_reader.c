@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "git/reading/change_reader.h"
+#include "git/command.h"
+#include "git/run.h"
+
+#include <stdlib.h>
+
+static bool tell_files(struct al_change_reader *reader)
+{
+    if (!reader->has_told && !reader->stopped) {
+        reader->has_told = true;
+        reader->stopped = !reader->take_files(reader->payload, &reader->files);
+    }
+    return !reader->stopped;
+}
+
+void al_change_reader_init(struct al_change_reader *reader,
+                           bool (*take_files)(void *payload, const struct al_diff_raw *files),
+                           const struct al_patch_taker *to)
+{
+    *reader = (struct al_change_reader){ .files = AL_DIFF_RAW_INIT,
+                                         .take_files = take_files,
+                                         .payload = to->payload };
+    reader->files.all = true;
+    al_patch_reader_init(&reader->patch, to);
+}
+
+void al_change_reader_clear(struct al_change_reader *reader)
+{
+    al_diff_raw_clear(&reader->files);
+    al_patch_reader_clear(&reader->patch);
+}
+
+bool al_change_reader_add(void *payload, const char *data, size_t len)
+{
+    struct al_change_reader *reader = payload;
+
+    while (len && !reader->in_patch && !reader->stopped) {
+        size_t piece = 1;
+
+        if (al_diff_raw_at_end(&reader->files) && (*data == '\0' || *data == '\n')) {
+            reader->in_patch = *data == '\0';
+        } else {
+            const char *end = memchr(data, '\0', len);
+
+            piece = end ? (size_t)(end - data) + 1 : len;
+            reader->bytes += piece;
+            reader->stopped = reader->bytes > AL_CHANGED_NAMES_MAX_BYTES ||
+                              !al_diff_raw_add(&reader->files, data, piece);
+        }
+        data += piece;
+        len -= piece;
+    }
+    if (!reader->in_patch || !len)
+        return !reader->stopped;
+    return tell_files(reader) && al_patch_reader_add(&reader->patch, data, len);
+}
+
+bool al_change_reader_end(struct al_change_reader *reader)
+{
+    return tell_files(reader) && al_patch_reader_end(&reader->patch);
+}
+
+/* --- Patch reader --- */
+
+/** Of a longer line, this much is read. */
+#define LINE_MAX_BYTES (4u << 20)
+
+enum { OLD, NEW };
+
+static void forget_file(struct al_patch_reader *reader)
+{
+    free(al_take(&reader->names[OLD]));
+    free(al_take(&reader->names[NEW]));
+    reader->file = (struct al_patch_file){ .path = NULL };
+    reader->in_file = reader->has_told = false;
+}
+
+static void tell_file(struct al_patch_reader *reader)
+{
+    struct al_patch_file *file = &reader->file;
+
+    if (!reader->in_file || reader->has_told || reader->stopped)
+        return;
+    reader->has_told = true;
+    file->path = reader->names[NEW] ? reader->names[NEW] : reader->names[OLD];
+    if (!file->path)
+        return;
+    if (reader->names[OLD] && reader->names[NEW] &&
+        strcmp(reader->names[OLD], reader->names[NEW]) != 0)
+        file->old_path = reader->names[OLD];
+    reader->stopped = !reader->to.take_file(reader->to.payload, file);
+}
+
+static void tell_hunk(struct al_patch_reader *reader)
+{
+    if (reader->part.len && !reader->stopped)
+        reader->stopped = !reader->to.take_hunk(reader->to.payload, reader->part.buf,
+                                                reader->part.len, reader->is_first);
+    al_str_reset(&reader->part);
+    reader->is_first = false;
+}
+
+static void set_name(struct al_patch_reader *reader, int which, const char *text, size_t len)
+{
+    free(reader->names[which]);
+    reader->names[which] = al_hunks_name(text, len);
+}
+
+static const struct {
+    const char *words;
+    enum {
+        NEW_FILE,
+        DELETED,
+        OLD_MODE,
+        NEW_MODE,
+        RENAME_FROM,
+        RENAME_TO,
+        COPY_FROM,
+        COPY_TO,
+        BINARY
+    } is;
+} headers[] = {
+    { "new file mode ", NEW_FILE }, { "deleted file mode ", DELETED }, { "old mode ", OLD_MODE },
+    { "new mode ", NEW_MODE },      { "rename from ", RENAME_FROM },   { "rename to ", RENAME_TO },
+    { "copy from ", COPY_FROM },    { "copy to ", COPY_TO },           { "Binary files ", BINARY },
+};
+
+static void read_header(struct al_patch_reader *reader, const struct al_patch_line *line)
+{
+    struct al_patch_file *file = &reader->file;
+
+    for (size_t i = 0; i < AL_COUNT(headers); i++) {
+        const char *rest = line->text + strlen(headers[i].words);
+        size_t len = line->len - strlen(headers[i].words);
+
+        if (!al_hunks_begins(line->text, line->len, headers[i].words))
+            continue;
+        switch (headers[i].is) {
+        case NEW_FILE:
+            file->is_new = true;
+            file->mode = al_diff_mode(rest);
+            break;
+        case DELETED:
+            file->is_deleted = true;
+            file->old_mode = al_diff_mode(rest);
+            break;
+        case OLD_MODE:
+            file->old_mode = al_diff_mode(rest);
+            break;
+        case NEW_MODE:
+            file->mode = al_diff_mode(rest);
+            break;
+        case COPY_FROM:
+        case RENAME_FROM:
+            file->is_copy = headers[i].is == COPY_FROM;
+            set_name(reader, OLD, rest, len);
+            break;
+        case COPY_TO:
+        case RENAME_TO:
+            set_name(reader, NEW, rest, len);
+            break;
+        case BINARY:
+            file->is_binary = true;
+            break;
+        }
+        return;
+    }
+}
+
+/* Whether the line begins a file; then what was before is complete. */
+static bool begin_file(struct al_patch_reader *reader, const struct al_patch_line *line)
+{
+    bool is_unmerged = false;
+    char *name = al_hunks_begun_file(line->text, line->len, &is_unmerged);
+
+    if (!name)
+        return false;
+    tell_hunk(reader);
+    tell_file(reader);
+    forget_file(reader);
+    reader->in_file = true;
+    reader->names[NEW] = name;
+    reader->file.is_unmerged = is_unmerged;
+    return true;
+}
+
+static void take_line(void *payload, const struct al_patch_line *line)
+{
+    struct al_patch_reader *reader = payload;
+
+    if (reader->stopped)
+        return;
+    if (line->head) {
+        tell_hunk(reader);
+        tell_file(reader);
+        reader->is_first = true;
+    } else if (!line->in_hunk) {
+        if (!begin_file(reader, line) && reader->in_file)
+            read_header(reader, line);
+        return;
+    }
+    al_str_add(&reader->part, line->text, line->len);
+    al_str_addc(&reader->part, '\n');
+    if (reader->part.len > AL_PATCH_PART_BYTES)
+        tell_hunk(reader);
+}
+
+void al_patch_reader_init(struct al_patch_reader *reader, const struct al_patch_taker *to)
+{
+    *reader = (struct al_patch_reader){ .to = *to, .part = AL_STR_INIT };
+    reader->hunks = AL_HUNKS_INIT(take_line, reader);
+}
+
+void al_patch_reader_clear(struct al_patch_reader *reader)
+{
+    forget_file(reader);
+    al_hunks_clear(&reader->hunks);
+    al_str_clear(&reader->part);
+}
+
+/* Add a part of a line, or its end.  The rest of a line that is too long is left out. */
+static void add_piece(struct al_patch_reader *reader, const char *data, size_t len, bool ends)
+{
+    static const char cut[] = " [a line of more than 4 MiB, cut here]";
+    size_t have = reader->hunks.partial_line.len;
+
+    if (have > LINE_MAX_BYTES)
+        len = 0;
+    else if (have + len > LINE_MAX_BYTES) {
+        al_hunks_add(&reader->hunks, data, LINE_MAX_BYTES - have);
+        data = cut;
+        len = strlen(cut);
+    }
+    al_hunks_add(&reader->hunks, data, len);
+    if (ends)
+        al_hunks_add(&reader->hunks, "\n", 1);
+}
+
+bool al_patch_reader_add(void *payload, const char *data, size_t len)
+{
+    struct al_patch_reader *reader = payload;
+
+    while (len && !reader->stopped) {
+        const char *newline = memchr(data, '\n', len);
+        size_t piece = newline ? (size_t)(newline - data) : len;
+
+        add_piece(reader, data, piece, newline != NULL);
+        data += piece + (newline != NULL);
+        len -= piece + (newline != NULL);
+    }
+    return !reader->stopped;
+}
+
+bool al_patch_reader_end(struct al_patch_reader *reader)
+{
+    al_hunks_end(&reader->hunks);
+    tell_hunk(reader);
+    tell_file(reader);
+    forget_file(reader);
+    return !reader->stopped;
+}
+
+/* --- Read changes --- */
+
+void al_git_add_patch_options(struct al_strv *argv)
+{
+    al_strv_adds(argv, "--find-renames", "--src-prefix=" AL_HUNKS_OLD_PREFIX,
+                 "--dst-prefix=" AL_HUNKS_NEW_PREFIX, "--no-color", "--submodule=short",
+                 "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", NULL);
+}
+
+int al_git_read_changes(const struct al_repo *repo, const struct al_diff_options *options,
+                        bool patch, struct al_run_limits *budget, struct al_change_reader *reader,
+                        struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    int r;
+
+    command.bulk = patch;
+    al_strv_adds(&command.argv, "git", "diff", "--numstat", "-z", NULL);
+    if (patch)
+        al_strv_add(&command.argv, "--patch");
+    if (!options->cached && !options->from_ref) /* of files in conflict: else without numbers */
+        al_strv_add(&command.argv, "--ours");
+    al_git_add_patch_options(&command.argv);
+    r = al_git_diff_add_args(repo, options, budget, &command.argv, err);
+    if (r == 0)
+        r = al_git_read(&repo->at, &command, (struct al_sink){ al_change_reader_add, reader },
+                        budget, err);
+    if (r == 0)
+        (void)al_change_reader_end(reader);
+    return r;
+}

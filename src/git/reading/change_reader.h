@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The output of `--numstat -z -p`: the changed files with their numbers, then the patch.
+ *
+ * Source: git-diff(1) "OTHER DIFF FORMATS", "--numstat".
+ */
+#ifndef AL_GIT_READING_CHANGE_READER_H
+#define AL_GIT_READING_CHANGE_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "git/diff/diff.h"
+#include "git/diff/hunks.h"
+#include "git/plumbing/diff_raw.h"
+#include "git/repo/repo.h"
+
+/* --- Patch reader --- */
+
+/*
+ * A patch as a series of files and hunks, read while git prints it.
+ *
+ * git's header lines become facts.  File content cannot pass for a header: a hunk ends where the
+ * line counts in its header say (git/diff/hunks.h).
+ *
+ * Source: git-diff(1) "GENERATING PATCH TEXT WITH -P".
+ */
+
+/** A longer hunk is passed on in parts of about this many bytes, cut between lines. */
+#define AL_PATCH_PART_BYTES (128u * 1024u)
+
+/** A file of a patch.  Valid only while it is passed on. */
+struct al_patch_file {
+    const char *path;     /**< raw bytes, relative to the top */
+    const char *old_path; /**< of a rename or a copy; NULL */
+    bool is_new, is_deleted, is_copy, is_binary, is_unmerged;
+    unsigned old_mode, mode; /**< when the mode changes, or the file is new or deleted; else 0 */
+};
+
+/** Gets the parts of a patch.  Either function ends the reading with false. */
+struct al_patch_taker {
+    bool (*take_file)(void *payload, const struct al_patch_file *file);
+    /** @param part  Whole lines.  The first part of a hunk begins with its "@@" line.
+     *  @param is_first  This is the first part of a hunk. */
+    bool (*take_hunk)(void *payload, const char *part, size_t len, bool is_first);
+    void *payload;
+};
+
+/** The reader.  Must not be moved after al_patch_reader_init(). */
+struct al_patch_reader {
+    struct al_patch_taker to;
+    struct al_hunks hunks;
+    struct al_str part;     /* lines of the hunk that were not passed on */
+    bool is_first;          /* `part` begins a hunk */
+    bool in_file, has_told; /* a file has begun; it was passed on */
+    bool stopped;
+    struct al_patch_file file;
+    char *names[2]; /* old, new */
+};
+
+void al_patch_reader_init(struct al_patch_reader *reader, const struct al_patch_taker *to);
+void al_patch_reader_clear(struct al_patch_reader *reader);
+
+/** Sink function: parse the next bytes, split anywhere.  `payload` is the reader. */
+bool al_patch_reader_add(void *payload, const char *data, size_t len);
+
+/** The end of a patch: pass on what was read.  Another patch may follow. */
+bool al_patch_reader_end(struct al_patch_reader *reader);
+
+/* --- Change reader --- */
+
+/** Names of this size in all are stored; more files are an error of the reading. */
+#define AL_CHANGED_NAMES_MAX_BYTES (64u << 20)
+
+/** The reader.  Must not be moved after al_change_reader_init(). */
+struct al_change_reader {
+    struct al_diff_raw files;
+    /** Called once, before the first part of the patch or at the end.  False ends the reading. */
+    bool (*take_files)(void *payload, const struct al_diff_raw *files);
+    void *payload;
+    struct al_patch_reader patch;
+
+    /* Private. */
+    size_t bytes; /* of names */
+    bool in_patch, has_told, stopped;
+};
+
+/** Set up the reader.  `take_files` and the functions of `to` get the payload of `to`. */
+void al_change_reader_init(struct al_change_reader *reader,
+                           bool (*take_files)(void *payload, const struct al_diff_raw *files),
+                           const struct al_patch_taker *to);
+void al_change_reader_clear(struct al_change_reader *reader);
+
+/** Sink function: parse the next bytes, split anywhere.  `payload` is the reader. */
+bool al_change_reader_add(void *payload, const char *data, size_t len);
+
+/** The end of the output. */
+bool al_change_reader_end(struct al_change_reader *reader);
+
+/* --- Read changes --- */
+
+/* Run `git diff` or `git log` for the changed files and the patch. */
+
+/**
+ * Run `git diff`.  One git child.
+ *
+ * @param options  `name_only`, `stat` and `show_controls` are ignored.
+ * @param patch    The patch is wanted too.
+ * @param reader   Gets the output, with its end.
+ * @return 0, also when the reader has stopped; git's failure.
+ */
+int al_git_read_changes(const struct al_repo *repo, const struct al_diff_options *options,
+                        bool patch, struct al_run_limits *budget, struct al_change_reader *reader,
+                        struct al_error *err);
+
+/** Append the options of every patch that struct al_patch_reader reads. */
+void al_git_add_patch_options(struct al_strv *argv);
+
+#endif

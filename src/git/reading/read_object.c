@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "git/reading/read_object.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "git/command.h"
+#include "git/plumbing/partial_clone.h"
+#include "git/plumbing/revision.h"
+#include "git/refs.h"
+#include "git/run.h"
+
+#define INFO_MAX_BYTES 65536u
+
+void al_object_info_clear(struct al_object_info *info)
+{
+    free(al_take(&info->oid));
+}
+
+static enum al_object_type type_of(const char *word, size_t len)
+{
+    for (size_t i = AL_OBJECT_COMMIT; i < AL_COUNT(al_object_types); i++)
+        if (strlen(al_object_types[i]) == len && !strncmp(al_object_types[i], word, len))
+            return (enum al_object_type)i;
+    return AL_OBJECT_NONE;
+}
+
+/* "<oid> <type> <size>"; anything else says that there is no such object. */
+static void read_info(const char *line, struct al_object_info *info)
+{
+    size_t oid_len = strcspn(line, " "), type_len;
+
+    if (!al_is_oid(line, oid_len) || line[oid_len] != ' ')
+        return;
+    type_len = strcspn(line + oid_len + 1, " ");
+    info->type = type_of(line + oid_len + 1, type_len);
+    if (info->type == AL_OBJECT_NONE)
+        return;
+    info->oid = al_strndup(line, oid_len);
+    info->bytes = strtoull(line + oid_len + 1 + type_len, NULL, 10);
+}
+
+/* Find an object by a word that would be two questions to git cat-file.  Caller frees. */
+static int find_by_word(const struct al_repo *repo, const char *word, struct al_run_limits *budget,
+                        char **ret_oid, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+
+    al_strv_adds(&command.argv, "git", "rev-parse", "--verify", "--quiet", word, NULL);
+    return al_git_run_word(repo, &command, budget, ret_oid, err);
+}
+
+int al_git_read_object_info(const struct al_repo *repo, const char *word,
+                            struct al_run_limits *budget, struct al_object_info *ret_info,
+                            struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
+    al_auto(al_freep) char *oid = NULL;
+    int r = strchr(word, '\n') ? find_by_word(repo, word, budget, &oid, err) : 0;
+
+    if (r < 0 || (strchr(word, '\n') && !oid))
+        return r;
+    al_str_addf(&input, "%s\n", oid ? oid : word);
+    command.input = input.buf;
+    command.input_len = input.len;
+    al_strv_adds(&command.argv, "git", "cat-file",
+                 "--batch-check=%(objectname) %(objecttype) %(objectsize)", NULL);
+    r = al_git_run(&repo->at, &command,
+                   &(struct al_git_run){ .max_bytes = INFO_MAX_BYTES, .checked = true }, budget,
+                   &output, err);
+    if (r == 0)
+        read_info(output.out.out.buf, ret_info);
+    return r;
+}
+
+int al_git_read_object(const struct al_repo *repo, const struct al_object_info *info,
+                       struct al_sink to, struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+
+    command.bulk = true;
+    al_strv_adds(&command.argv, "git", "cat-file", info->type == AL_OBJECT_TAG ? "tag" : "blob",
+                 info->oid, NULL);
+    return al_git_read(&repo->at, &command, to, budget, err);
+}
+
+struct listing {
+    bool (*take)(void *payload, const struct al_tree_entry *entry);
+    void *payload;
+    bool has_sizes;
+};
+
+/* "<mode> <type> <oid> <size>\t<name>"; the size is padded, and "-" for what is no file. */
+static bool take_entry(void *payload, char *const *fields)
+{
+    const struct listing *listing = payload;
+    const char *tab = strchr(fields[0], '\t');
+    struct al_tree_entry entry = { .mode = (unsigned)strtoull(fields[0], NULL, 8) };
+    const char *size = tab;
+
+    if (!tab)
+        return true;
+    while (size > fields[0] && size[-1] != ' ')
+        size--;
+    entry.name = tab + 1;
+    entry.bytes = *size == '-' || !listing->has_sizes ? 0 : strtoull(size, NULL, 10);
+    return listing->take(listing->payload, &entry);
+}
+
+int al_git_read_tree(const struct al_repo *repo, const struct al_object_info *info,
+                     bool (*take)(void *payload, const struct al_tree_entry *entry), void *payload,
+                     struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    /* A partial clone may lack the files whose sizes are asked for. */
+    struct listing listing = { .take = take,
+                               .payload = payload,
+                               .has_sizes = !al_repo_is_partial(repo) };
+    struct al_nul_records records = AL_NUL_RECORDS_INIT(1, take_entry, &listing);
+    int r;
+
+    al_strv_adds(&command.argv, "git", "ls-tree", "-z", "--full-tree", NULL);
+    if (listing.has_sizes)
+        al_strv_add(&command.argv, "--long");
+    al_strv_add(&command.argv, info->oid);
+    r = al_git_read_records(&repo->at, &command, &records, budget, err);
+    al_nul_records_clear(&records);
+    return r;
+}
+
+/* Six fields, each ended by NUL; the newline after a record is in front of the next one. */
+#define BRANCHES_FORMAT                                                                            \
+    "--format=%(HEAD)%(refname)%00%(objectname:short) %(committerdate:short)%00"                   \
+    "%(upstream:short)%00%(upstream:track,nobracket)%00%(worktreepath)%00%(contents:subject)%00"
+#define IDS_FORMAT "--format=%(HEAD)%(refname)%00%(objectname) %00%(upstream)%00%00%00%00"
+#define TAGS_FORMAT                                                                                \
+    "--format= %(refname)%00%(if)%(*objectname)%(then)%(*objectname:short)%(else)"                 \
+    "%(objectname:short)%(end) "                                                                   \
+    "%(creatordate:short)%00%(objecttype)%00%00%00%(contents:subject)%00"
+
+static const char heads[] = "refs/heads/", remotes[] = "refs/remotes/", tags[] = "refs/tags/";
+
+struct refs_listing {
+    bool (*take)(void *payload, const struct al_listed_ref *ref);
+    void *payload;
+    bool tags;
+};
+
+static const char *short_name(const char *ref)
+{
+    static const char *const prefixes[] = { heads, remotes, tags };
+
+    for (size_t i = 0; i < AL_COUNT(prefixes); i++)
+        if (al_starts_with(ref, prefixes[i]))
+            return ref + strlen(prefixes[i]);
+    return ref;
+}
+
+static bool take_record(void *payload, char *const *fields)
+{
+    const struct refs_listing *listing = payload;
+    const char *mark = fields[0] + (*fields[0] == '\n');
+    char *space = strchr(fields[1], ' ');
+    struct al_listed_ref ref = { .is_current = *mark == '*' };
+
+    if (!*mark || !space)
+        return true;
+    ref.name = short_name(mark + 1);
+    ref.is_remote = al_starts_with(mark + 1, remotes);
+    if (ref.is_remote && al_ends_with(ref.name, "/HEAD"))
+        return true;
+    *space = '\0';
+    ref.hash = fields[1];
+    ref.date = space + 1;
+    ref.is_annotated = listing->tags && !strcmp(fields[2], "tag");
+    ref.upstream = listing->tags ? "" : short_name(fields[2]);
+    ref.track = fields[3];
+    ref.worktree = fields[4];
+    ref.subject = fields[5];
+    return listing->take(listing->payload, &ref);
+}
+
+static void add_scope(struct al_strv *argv, const char *scope, const char *pattern)
+{
+    if (pattern)
+        al_strv_addf(argv, "%s%s", scope, pattern);
+    else
+        al_strv_add(argv, scope);
+}
+
+int al_git_read_refs(const struct al_repo *repo, const struct al_refs_query *query,
+                     bool (*take)(void *payload, const struct al_listed_ref *ref), void *payload,
+                     struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    struct refs_listing listing = { .take = take, .payload = payload, .tags = query->tags };
+    struct al_nul_records records = AL_NUL_RECORDS_INIT(6, take_record, &listing);
+    int r;
+
+    al_strv_adds(&command.argv, "git", "for-each-ref",
+                 query->tags  ? TAGS_FORMAT
+                 : query->ids ? IDS_FORMAT
+                              : BRANCHES_FORMAT,
+                 NULL);
+    if (!query->ids)
+        al_strv_add(&command.argv, query->tags ? "--sort=-creatordate" : "--sort=-committerdate");
+    if (!query->tags)
+        al_strv_add(&command.argv, "--sort=refname:rstrip=-2"); /* heads before remotes */
+    if (query->merged_into)
+        al_strv_addf(&command.argv, "--merged=%s", query->merged_into);
+    if (query->contains)
+        al_strv_addf(&command.argv, "--contains=%s", query->contains);
+    al_strv_add(&command.argv, "--");
+    add_scope(&command.argv, query->tags ? tags : heads, query->pattern);
+    if (query->remotes)
+        add_scope(&command.argv, remotes, query->pattern);
+    r = al_git_read_records(&repo->at, &command, &records, budget, err);
+    al_nul_records_clear(&records);
+    return r;
+}

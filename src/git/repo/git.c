@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "git/repo/git.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "git/command.h"
+#include "git/failure.h"
+#include "git/layer.h"
+#include "git/private_dir.h"
+#include "git/repo/known_remotes.h"
+#include "git/ruleset.h"
+#include "git/vet/vet.h"
+#include "guard/env.h"
+#include "guard/program.h"
+#include "guard/root.h"
+
+/* <exec-path>/git; on Debian it is another inode than /usr/bin/git. */
+static char *core_git_of(const char *program)
+{
+    static const char *const places[] = { "lib/git-core/git", "libexec/git-core/git" };
+    al_auto(al_freep) char *prefix = al_strdup(program);
+    char *slash;
+
+    for (int up = 0; up < 2; up++) {
+        slash = strrchr(prefix, '/');
+        if (!slash)
+            return NULL;
+        *slash = '\0';
+    }
+    for (size_t i = 0; i < AL_COUNT(places); i++) {
+        al_auto(al_freep) char *path = al_asprintf("%s/%s", prefix, places[i]);
+
+        if (access(path, X_OK) == 0)
+            return al_take(&path);
+    }
+    return NULL;
+}
+
+/* The parents of the roots, where git's own search for a repository has to end. */
+static char *ceiling_of(const struct al_roots *roots)
+{
+    struct al_str text = AL_STR_INIT;
+
+    for (size_t i = 0; i < roots->count; i++) {
+        const char *path = roots->items[i].path;
+        const char *slash = strrchr(path, '/');
+
+        if (!slash || slash == path || strchr(path, ':'))
+            continue;
+        if (text.len)
+            al_str_addc(&text, ':');
+        al_str_add(&text, path, (size_t)(slash - path));
+    }
+    return al_str_detach(&text);
+}
+
+int al_git_new(const struct al_git_options *options, struct al_git **ret_git, struct al_error *err)
+{
+    struct al_git *git = al_calloc(1, sizeof(*git));
+    int abi = al_confine_abi();
+    int r;
+
+    git->private_fd = -1;
+    (void)pthread_mutex_init(&git->lock, NULL);
+    git->known_remotes = al_known_remotes_new();
+    git->program = al_strdup(options->program);
+    git->interp = options->program ? al_program_interpreter(options->program) : NULL;
+    git->core = options->program ? core_git_of(options->program) : NULL;
+    git->ssh = al_strdup(options->ssh);
+    git->self = al_strdup(options->self);
+    if (options->ssh_home)
+        git->ssh_dir = al_fs_join(options->ssh_home, ".ssh");
+    if (git->core)
+        git->http_helper = al_asprintf("%s-remote-http", git->core);
+    al_env_add_network(&git->env_network, options->environ_);
+    for (char *const *at = options->environ_; at && *at; at++)
+        if (!al_starts_with(*at, "GIT_"))
+            al_strv_add(&git->env_helpers, *at);
+    for (size_t i = 0; options->credential_hosts && i < options->credential_hosts->count; i++)
+        al_strv_add(&git->credential_hosts, options->credential_hosts->items[i]);
+    git->max_fetch_bytes = options->max_fetch_bytes;
+    git->require_signature = options->require_signature;
+    git->stash_dir = al_fs_join(options->state_dir, "stashes");
+    git->lock_dir = al_fs_join(options->state_dir, "locks");
+    git->records_dir = al_fs_join(options->state_dir, "worktrees");
+    git->state_dir = al_strdup(options->state_dir);
+    git->growing = options->growing;
+    for (size_t i = 0; options->forbidden && i < options->forbidden->count; i++)
+        al_strv_add(&git->forbidden, options->forbidden->items[i]);
+    git->worktrees_dir = al_strdup(options->worktrees_dir);
+    git->worktrees_max = options->worktrees_max;
+    git->home = al_strdup(options->home);
+    git->config_home = al_strdup(options->config_home);
+    git->roots = options->roots;
+    git->require_confinement = options->require_confinement;
+    git->ceiling = ceiling_of(options->roots);
+    al_env_add_allowed(&git->env_allowed, options->env_allow, options->environ_);
+    if (abi > 0)
+        (void)snprintf(git->confinement, sizeof(git->confinement), "landlock%d+seccomp", abi);
+    else
+        (void)snprintf(git->confinement, sizeof(git->confinement), "seccomp");
+    if (abi == 0 && options->require_confinement) {
+        al_git_free(git);
+        return al_error_set(err, AL_ERR_SANDBOX,
+                            "This kernel has no Landlock and require_confinement is set");
+    }
+    if (options->require_confinement && !al_watch_is_possible()) {
+        al_git_free(git);
+        return al_error_set(err, AL_ERR_SANDBOX,
+                            "git cannot be watched here and require_confinement is set");
+    }
+    r = al_git_make_private_dir(git, options->state_dir, err);
+    if (r < 0) {
+        al_git_free(git);
+        return r;
+    }
+    *ret_git = git;
+    return 0;
+}
+
+static void copy(struct al_strv *to, const struct al_strv *from)
+{
+    for (size_t i = 0; i < from->count; i++)
+        al_strv_add(to, from->items[i]);
+}
+
+int al_git_new_beside(const struct al_git *like, const struct al_roots *roots,
+                      struct al_git **ret_git, struct al_error *err)
+{
+    static char *const no_environment[] = { NULL }; /* its parts are copied below */
+    struct al_git *git;
+    int r = al_git_new(
+        &(struct al_git_options){
+            .program = like->program,
+            .ssh = like->ssh,
+            .self = like->self,
+            .roots = roots,
+            .env_allow = &(struct al_strv){ .items = NULL },
+            .environ_ = no_environment,
+            .max_fetch_bytes = like->max_fetch_bytes,
+            .home = like->home,
+            .config_home = like->config_home,
+            .state_dir = like->state_dir,
+            .require_confinement = like->require_confinement,
+            .require_signature = like->require_signature,
+            .forbidden = &like->forbidden,
+            .worktrees_dir = like->worktrees_dir,
+            .worktrees_max = like->worktrees_max,
+        },
+        &git, err);
+
+    if (r < 0)
+        return r;
+    copy(&git->env_network, &like->env_network);
+    copy(&git->env_helpers, &like->env_helpers);
+    copy(&git->env_allowed, &like->env_allowed);
+    *ret_git = git;
+    return 0;
+}
+
+void al_git_free(struct al_git *git)
+{
+    if (!git)
+        return;
+    al_git_forget_vettings(git);
+    for (int i = 0; i < AL_GIT_CLASSES; i++)
+        if (git->rulesets[i])
+            al_git_ruleset_put(git, git->rulesets[i]);
+    al_git_remove_private_dir(git);
+    free(git->program);
+    free(git->interp);
+    free(git->core);
+    free(git->ssh);
+    free(git->self);
+    free(git->ssh_dir);
+    free(git->http_helper);
+    al_strv_clear(&git->env_network);
+    al_strv_clear(&git->env_helpers);
+    al_strv_clear(&git->credential_hosts);
+    al_known_remotes_free(git->known_remotes);
+    free(git->stash_dir);
+    free(git->lock_dir);
+    free(git->records_dir);
+    free(git->state_dir);
+    free(git->worktrees_dir);
+    al_strv_clear(&git->forbidden);
+    free(git->home);
+    free(git->config_home);
+    free(git->ceiling);
+    al_strv_clear(&git->env_allowed);
+    (void)pthread_mutex_destroy(&git->lock);
+    free(git);
+}
+
+void al_git_abandon(struct al_git *git)
+{
+    if (git && git->private_dir)
+        al_fs_remove_tree(git->private_dir);
+}
+
+bool al_git_requires_confinement(const struct al_git *git)
+{
+    return git->require_confinement;
+}
+
+const char *al_git_confinement(const struct al_git *git)
+{
+    return git->confinement;
+}
+
+char *al_git_find_program(const char *path_list, const struct al_roots *roots)
+{
+    return al_program_find("git", path_list, roots);
+}
+
+char *al_find_program(const char *path_list, const char *name, const struct al_roots *roots)
+{
+    return al_program_find(name, path_list, roots);
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The git layer of one session: the git that runs, its confinement, and what is remembered about
+ * repositories between calls.
+ *
+ * Threads: an al_git is shared by all calls of a session and safe to use from any thread.
+ */
+#ifndef AL_GIT_REPO_GIT_H
+#define AL_GIT_REPO_GIT_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "guard/root.h"
+#include "proc/proc.h"
+
+struct al_git_options {
+    const char *program;          /**< git's canonical path, NULL when there is none */
+    const char *ssh;              /**< ssh's canonical path, NULL when there is none */
+    const char *self;             /**< airlock's own path: git starts it as askpass and as ssh */
+    const char *ssh_home;         /**< the directory that holds .ssh; NULL: none */
+    const struct al_roots *roots; /**< borrowed; outlives the al_git */
+    const struct al_strv *env_allow;
+    uint64_t max_fetch_bytes;               /**< of each file that a transfer writes; 0: no limit */
+    const struct al_strv *credential_hosts; /**< see guard/credential_hosts.h; NULL: none */
+    char *const *environ_;                  /**< airlock's own environment */
+    const char *home;                       /**< the user's home, may be NULL */
+    const char *config_home;                /**< $XDG_CONFIG_HOME, may be NULL */
+    const char *state_dir;    /**< outside every root; a private directory is made below it */
+    bool require_confinement; /**< refuse to run where Landlock is missing, or
+                                 git cannot be watched */
+    bool require_signature;   /**< refuse to make commits that the user wants signed */
+    struct al_roots *growing; /**< `roots` again, if worktrees may be added to them; NULL: they may
+                                 not.  See al_roots_reserve() */
+    const struct al_strv *forbidden; /**< as for al_roots_add(); NULL: none */
+    const char *worktrees_dir;       /**< where linked worktrees are made; NULL: nowhere */
+    uint32_t worktrees_max;          /**< at most so many below it */
+};
+
+struct al_git;
+
+/**
+ * Set up a layer with roots of its own, beside another one: for a worktree that is no root of the
+ * agent's.  Everything else is as in `like`, which outlives it.
+ *
+ * @return as al_git_new().
+ */
+int al_git_new_beside(const struct al_git *like, const struct al_roots *roots,
+                      struct al_git **ret_git, struct al_error *err);
+
+/**
+ * Set up the layer.  Starts no git.
+ *
+ * @return 0; AL_ERR_EXECUTION when no private directory can be made; AL_ERR_SANDBOX when
+ *         confinement is required and missing.
+ */
+int al_git_new(const struct al_git_options *options, struct al_git **ret_git, struct al_error *err);
+
+/** Free it and remove the private directory. */
+void al_git_free(struct al_git *git);
+
+/** Remove the private directory only: for a process that ends at once.  NULL is fine. */
+void al_git_abandon(struct al_git *git);
+
+/** al_git_options.require_confinement. */
+bool al_git_requires_confinement(const struct al_git *git);
+
+/** The confinement in force, such as "landlock7+seccomp" or "seccomp".  Borrowed. */
+const char *al_git_confinement(const struct al_git *git);
+
+/** The first directory of `path_list` (colon-separated, as $PATH) that holds an executable git, as
+ * the canonical path of that git; NULL when none does.  A git inside a root is skipped: an agent
+ * that can write there would decide what runs.  `roots` may be NULL.  Caller frees. */
+char *al_git_find_program(const char *path_list, const struct al_roots *roots);
+
+/** Find another program by the same rules as al_git_find_program(). */
+char *al_find_program(const char *path_list, const char *name, const struct al_roots *roots);
+
+#endif

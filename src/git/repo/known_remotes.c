@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "git/repo/known_remotes.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "git/layer.h"
+#include "git/repo/remotes.h"
+#include "git/vet/vet.h"
+#include "guard/root.h"
+
+#define NAMES_MAX   512  /* remotes of one repository; if there are more, all are new */
+#define ENTRIES_MAX 8192 /* addresses of one repository */
+#define TIPS_MAX    100000
+
+/* An address of a remote that is known or accepted. */
+struct address {
+    char *name, *url;
+    bool to_push; /* for pushes and fetches; else for fetches only */
+};
+
+struct repository {
+    struct al_file_id id; /* device and inode of the common directory */
+    struct address *items;
+    size_t count;
+    struct al_strv tips; /* of remote-tracking branches that were seen; sorted */
+};
+
+struct al_known_remotes {
+    pthread_mutex_t lock; /* guards the members below */
+    int64_t began_ns;     /* start of the session, CLOCK_REALTIME, for comparison with file times */
+    struct repository *items;
+    size_t count;
+};
+
+struct al_known_remotes *al_known_remotes_new(void)
+{
+    struct al_known_remotes *known = al_calloc(1, sizeof(*known));
+    struct timespec now;
+
+    (void)pthread_mutex_init(&known->lock, NULL);
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    known->began_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    return known;
+}
+
+static void clear_address(struct address *address)
+{
+    free(address->name);
+    free(address->url);
+}
+
+void al_known_remotes_free(struct al_known_remotes *known)
+{
+    if (!known)
+        return;
+    for (size_t i = 0; i < known->count; i++) {
+        for (size_t k = 0; k < known->items[i].count; k++)
+            clear_address(&known->items[i].items[k]);
+        free(known->items[i].items);
+        al_strv_clear(&known->items[i].tips);
+    }
+    free(known->items);
+    (void)pthread_mutex_destroy(&known->lock);
+    free(known);
+}
+
+/* Call it without the lock: the file system may not answer. */
+static struct al_file_id id_of(const struct al_repo *repo)
+{
+    return al_file_id_at(AT_FDCWD, repo->at.common_dir);
+}
+
+/* The static functions below are called with the lock held. */
+
+static struct repository *find(const struct al_known_remotes *known, const struct al_file_id *id)
+{
+    for (size_t i = 0; id->exists && i < known->count; i++)
+        if (known->items[i].id.dev == id->dev && known->items[i].id.ino == id->ino)
+            return &known->items[i];
+    return NULL;
+}
+
+static struct address *find_address(const struct repository *known_repo, const char *name,
+                                    const char *url)
+{
+    for (size_t i = 0; known_repo && i < known_repo->count; i++)
+        if (!strcmp(known_repo->items[i].name, name) && !strcmp(known_repo->items[i].url, url))
+            return &known_repo->items[i];
+    return NULL;
+}
+
+static void allow(struct repository *known_repo, const char *name, const char *url, bool to_push)
+{
+    struct address *found = find_address(known_repo, name, url);
+
+    if (found) {
+        found->to_push |= to_push;
+        return;
+    }
+    if (known_repo->count == ENTRIES_MAX)
+        return;
+    known_repo->items =
+        al_reallocarray(known_repo->items, known_repo->count + 1, sizeof(*known_repo->items));
+    known_repo->items[known_repo->count++] =
+        (struct address){ al_strdup(name), al_strdup(url), to_push };
+}
+
+static void allow_all(struct repository *known_repo, const char *name, const struct al_strv *urls,
+                      bool to_push)
+{
+    for (size_t i = 0; i < urls->count; i++)
+        allow(known_repo, name, urls->items[i], to_push);
+}
+
+static struct repository *add(struct al_known_remotes *known, const struct al_file_id *id)
+{
+    if (!id->exists || known->count == AL_KNOWN_REPOSITORIES_MAX)
+        return NULL;
+    known->items = al_reallocarray(known->items, known->count + 1, sizeof(*known->items));
+    known->items[known->count] = (struct repository){ .id = *id };
+    return &known->items[known->count++];
+}
+
+/* Whether a source of the configuration is a file that an agent could write.  HEAD and branches do
+ * not count: they change all the time and say nothing about remotes. */
+static bool may_be_an_agents(const struct al_repo *repo, const char *path)
+{
+    const char *name = al_fs_beneath(repo->at.common_dir, path);
+
+    if (name && al_starts_with(name, "refs/"))
+        return false;
+    name = al_fs_beneath(repo->at.git_dir, path);
+    if (name && !strcmp(name, "HEAD"))
+        return false;
+    return al_roots_find(repo->at.git->roots, path);
+}
+
+static bool changed_since(const struct al_repo *repo, int64_t began_ns)
+{
+    const struct al_vetting *vetting = repo->vetting;
+
+    for (size_t i = 0; i < vetting->sources.count; i++)
+        if (vetting->ids[i].exists && vetting->ids[i].ctime_ns > began_ns &&
+            may_be_an_agents(repo, vetting->sources.items[i]))
+            return true;
+    return vetting->sources.count >= AL_VETTING_SOURCES_MAX;
+}
+
+static void remember(struct al_known_remotes *known, const struct al_repo *repo,
+                     const struct al_file_id *id)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    struct repository *known_repo = find(known, id) ? NULL : add(known, id);
+
+    if (!known_repo || changed_since(repo, known->began_ns))
+        return;
+    al_remote_names(repo, &names);
+    for (size_t i = 0; names.count <= NAMES_MAX && i < names.count; i++) {
+        al_auto(al_strv_clear) struct al_strv urls = AL_STRV_INIT;
+        al_auto(al_strv_clear) struct al_strv push_urls = AL_STRV_INIT;
+
+        (void)al_remote_addresses(repo, names.items[i], &urls, &push_urls);
+        allow_all(known_repo, names.items[i], &urls, true);
+        allow_all(known_repo, names.items[i], &push_urls, true);
+    }
+}
+
+static bool is_new(const struct repository *known_repo, const char *name, const char *url,
+                   enum al_direction direction)
+{
+    const struct address *found = find_address(known_repo, name, url);
+
+    return !found || (direction == AL_PUSHES && !found->to_push);
+}
+
+static void forget(struct repository *known_repo, const char *name)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; known_repo && i < known_repo->count; i++) {
+        if (!strcmp(known_repo->items[i].name, name))
+            clear_address(&known_repo->items[i]);
+        else
+            known_repo->items[kept++] = known_repo->items[i];
+    }
+    if (known_repo)
+        known_repo->count = kept;
+}
+
+/* The public functions below take the lock. */
+
+void al_known_remotes_note(const struct al_repo *repo)
+{
+    struct al_known_remotes *known = repo->at.git->known_remotes;
+    const struct al_file_id id = id_of(repo);
+
+    (void)pthread_mutex_lock(&known->lock);
+    remember(known, repo, &id);
+    (void)pthread_mutex_unlock(&known->lock);
+}
+
+bool al_remote_address_is_new(const struct al_repo *repo, const char *name, const char *address,
+                              enum al_direction direction)
+{
+    struct al_known_remotes *known = repo->at.git->known_remotes;
+    const struct al_file_id id = id_of(repo);
+    bool answer;
+
+    (void)pthread_mutex_lock(&known->lock);
+    answer = is_new(find(known, &id), name, address, direction);
+    (void)pthread_mutex_unlock(&known->lock);
+    return answer;
+}
+
+void al_remote_accept(const struct al_repo *repo, const struct al_remote *remote,
+                      enum al_direction direction)
+{
+    struct al_known_remotes *known = repo->at.git->known_remotes;
+    const struct al_file_id id = id_of(repo);
+    struct repository *known_repo;
+
+    (void)pthread_mutex_lock(&known->lock);
+    known_repo = find(known, &id);
+    if (known_repo && direction == AL_PUSHES)
+        allow_all(known_repo, remote->name, &remote->push_urls, true);
+    else if (known_repo)
+        allow_all(known_repo, remote->name, &remote->urls, false);
+    (void)pthread_mutex_unlock(&known->lock);
+}
+
+void al_remote_forget(const struct al_repo *repo, const char *name)
+{
+    struct al_known_remotes *known = repo->at.git->known_remotes;
+    const struct al_file_id id = id_of(repo);
+
+    (void)pthread_mutex_lock(&known->lock);
+    forget(find(known, &id), name);
+    (void)pthread_mutex_unlock(&known->lock);
+}
+
+void al_remote_tips_note(const struct al_repo *repo, struct al_strv *tips)
+{
+    struct al_known_remotes *known = repo->at.git->known_remotes;
+    const struct al_file_id id = id_of(repo);
+    struct repository *known_repo;
+    size_t before;
+
+    (void)pthread_mutex_lock(&known->lock);
+    known_repo = find(known, &id);
+    before = known_repo ? known_repo->tips.count : 0;
+    for (size_t i = 0; known_repo && i < tips->count; i++) {
+        struct al_strv old = { .items = known_repo->tips.items, .count = before };
+
+        if (known_repo->tips.count < TIPS_MAX && !al_strv_contains_sorted(&old, tips->items[i]))
+            al_strv_add(&known_repo->tips, tips->items[i]);
+    }
+    if (known_repo && known_repo->tips.count > before)
+        al_strv_sort(&known_repo->tips);
+    (void)pthread_mutex_unlock(&known->lock);
+}
+
+void al_remote_tips_add(const struct al_repo *repo, struct al_strv *out)
+{
+    struct al_known_remotes *known = repo->at.git->known_remotes;
+    const struct al_file_id id = id_of(repo);
+    const struct repository *known_repo;
+
+    (void)pthread_mutex_lock(&known->lock);
+    known_repo = find(known, &id);
+    for (size_t i = 0; known_repo && i < known_repo->tips.count; i++)
+        al_strv_add(out, known_repo->tips.items[i]);
+    (void)pthread_mutex_unlock(&known->lock);
+}

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "git/repo/remotes.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "guard/arg.h"
+#include "guard/text.h"
+#include "guard/url.h"
+
+/* The variable of a key "<section>.<name>.<variable>"; NULL when the key is another one. */
+static const char *variable_of(const char *key, const char *section, const char *name)
+{
+    size_t len = strlen(section), name_len = strlen(name);
+
+    if (strncmp(key, section, len) != 0 || strncmp(key + len, name, name_len) != 0 ||
+        key[len + name_len] != '.' || strchr(key + len + name_len + 1, '.'))
+        return NULL;
+    return key + len + name_len + 1;
+}
+
+void al_remote_clear(struct al_remote *remote)
+{
+    free(remote->name);
+    al_strv_clear(&remote->urls);
+    al_strv_clear(&remote->push_urls);
+    al_strv_clear(&remote->refspecs);
+    *remote = AL_REMOTE_INIT;
+}
+
+int al_remote_error(struct al_error *err, const char *remedy, const char *fmt, ...)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    va_list args;
+    int r;
+
+    va_start(args, fmt);
+    al_str_addv(&text, fmt, args);
+    va_end(args);
+    r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_REMOTE_ERROR, "%s", text.buf);
+    if (err)
+        err->remedy = remedy;
+    return r;
+}
+
+/* Apply the user's own url.<base>.insteadOf: the longest prefix that matches is replaced.  NULL
+ * when none matches. */
+static char *rewritten(const struct al_vetting *vetting, const char *url, const char *variable)
+{
+    const struct al_strv *rules = &vetting->rewrites; /* base, variable, prefix, base, ... */
+    const char *base = NULL, *beginning = "";
+
+    for (size_t i = 0; i + 2 < rules->count; i += 3) {
+        const char *candidate = rules->items[i + 2];
+
+        if (!strcmp(rules->items[i + 1], variable) && al_starts_with(url, candidate) &&
+            (!base || strlen(candidate) > strlen(beginning))) {
+            base = rules->items[i];
+            beginning = candidate;
+        }
+    }
+    return base ? al_asprintf("%s%s", base, url + strlen(beginning)) : NULL;
+}
+
+static void add_rewritten(struct al_strv *urls, const struct al_vetting *vetting, const char *url)
+{
+    char *other = rewritten(vetting, url, "insteadof");
+
+    al_strv_take(urls, other ? other : al_strdup(url));
+}
+
+bool al_remote_addresses(const struct al_repo *repo, const char *name, struct al_strv *ret_urls,
+                         struct al_strv *ret_push_urls)
+{
+    const struct al_vetting *vetting = repo->vetting;
+    const struct al_strv *values = &vetting->remotes;
+    al_auto(al_strv_clear) struct al_strv plain = AL_STRV_INIT;
+
+    for (size_t i = 0; i + 1 < values->count; i += 2) {
+        const char *variable = variable_of(values->items[i], "remote.", name);
+
+        if (variable && !strcmp(variable, "url"))
+            al_strv_add(&plain, values->items[i + 1]);
+        else if (variable && !strcmp(variable, "pushurl"))
+            add_rewritten(ret_push_urls, vetting, values->items[i + 1]);
+    }
+    for (size_t i = 0; i < plain.count; i++)
+        add_rewritten(ret_urls, vetting, plain.items[i]);
+    for (size_t i = 0, own = ret_push_urls->count; !own && i < plain.count; i++) {
+        char *pushed = rewritten(vetting, plain.items[i], "pushinsteadof");
+
+        al_strv_take(ret_push_urls, pushed ? pushed : al_strdup(ret_urls->items[i]));
+    }
+    if (!ret_urls->count) /* git then fetches from the push address */
+        for (size_t i = 0; i < ret_push_urls->count; i++)
+            al_strv_add(ret_urls, ret_push_urls->items[i]);
+    return ret_urls->count > 0;
+}
+
+char *al_remote_push_default(const struct al_repo *repo, const char *branch)
+{
+    const struct al_strv *values = &repo->vetting->remotes;
+    const char *general = NULL, *own = NULL;
+
+    for (size_t i = 0; i + 1 < values->count; i += 2) {
+        const char *variable = variable_of(values->items[i], "branch.", branch);
+
+        if (!strcmp(values->items[i], "remote.pushdefault"))
+            general = values->items[i + 1];
+        else if (variable && !strcmp(variable, "pushremote"))
+            own = values->items[i + 1];
+    }
+    return own || general ? al_strdup(own ? own : general) : NULL;
+}
+
+void al_remote_names(const struct al_repo *repo, struct al_strv *ret_names)
+{
+    const struct al_strv *values = &repo->vetting->remotes;
+
+    for (size_t i = 0; i + 1 < values->count; i += 2) {
+        const char *key = values->items[i];
+        const char *first = key + strlen("remote."), *last = strrchr(key, '.');
+        al_auto(al_freep) char *name = NULL;
+
+        if (!al_starts_with(key, "remote.") || last < first ||
+            (strcmp(last, ".url") != 0 && strcmp(last, ".pushurl") != 0))
+            continue;
+        name = al_strndup(first, (size_t)(last - first));
+        if (!al_strv_contains(ret_names, name))
+            al_strv_add(ret_names, name);
+    }
+}
+
+/* The destination of a refspec; NULL: none. */
+static const char *target_of(const char *refspec)
+{
+    const char *colon = strchr(refspec, ':');
+
+    return colon && colon[1] ? colon + 1 : NULL;
+}
+
+/* A fetch may write only remote-tracking branches and tags, no reference of the user's own. */
+static int check_refspec(const char *refspec, struct al_error *err)
+{
+    const char *target = target_of(refspec);
+    al_auto(al_freep) char *shown = NULL;
+
+    if (!target || al_starts_with(target, "refs/remotes/") || al_starts_with(target, "refs/tags/"))
+        return 0;
+    shown = al_text_sanitize_line(refspec);
+    return al_remote_error(err,
+                           "The user can fetch with git itself, or let remote.<name>.fetch write "
+                           "below refs/remotes/.",
+                           "The refspec '%s' of the remote writes to '%s'", shown,
+                           strchr(shown, ':') + 1);
+}
+
+/* Refuse settings of the repository that no override can neutralise. */
+static int check_configuration(const struct al_vetting *vetting, struct al_error *err)
+{
+    al_auto(al_freep) char *key = NULL;
+
+    if (vetting->remotes.count / 2 > AL_REMOTE_VALUES_MAX)
+        return al_remote_error(err, "Remove what is not needed from its config file.",
+                               "The repository configures more than %d values for remotes and "
+                               "branches",
+                               AL_REMOTE_VALUES_MAX);
+    if (!vetting->refused_key)
+        return 0;
+    key = al_url_shown(vetting->refused_key);
+    return al_remote_error(err,
+                           "The user can move it to their own ~/.gitconfig, or remove it with git "
+                           "config --unset-all.",
+                           "The repository's configuration sets '%s', which could lead elsewhere "
+                           "than its remotes say",
+                           key);
+}
+
+static int take_value(struct al_remote *remote, const char *variable, const char *value,
+                      struct al_error *err)
+{
+    if (!strcmp(variable, "fetch")) {
+        al_strv_add(&remote->refspecs, value);
+        return check_refspec(value, err);
+    }
+    if (!strcmp(variable, "tagopt"))
+        remote->tag_option = !strcmp(value, "--tags")      ? "--tags"
+                             : !strcmp(value, "--no-tags") ? "--no-tags"
+                                                           : NULL;
+    if (!strcmp(variable, "vcs"))
+        return al_remote_error(err, "The user can use it with git itself.",
+                               "The remote is reached through a helper, which airlock does not "
+                               "start");
+    return 0;
+}
+
+static int read_remote(const struct al_repo *repo, struct al_remote *remote, struct al_error *err)
+{
+    const struct al_strv *values = &repo->vetting->remotes;
+    al_auto(al_freep) char *shown = al_text_sanitize_line(remote->name);
+    int r = 0;
+
+    if (!al_remote_addresses(repo, remote->name, &remote->urls, &remote->push_urls))
+        return al_error_about(
+            al_remote_error(err, "See git_remote with action list; action add makes one.",
+                            "There is no remote '%s'", shown),
+            err, AL_SUBJECT_REMOTE, shown);
+    if (remote->urls.count > AL_REMOTE_URLS_MAX || remote->push_urls.count > AL_REMOTE_URLS_MAX)
+        return al_remote_error(err, "Remove what is not needed with git remote set-url --delete.",
+                               "The remote '%s' has more than %d addresses", shown,
+                               AL_REMOTE_URLS_MAX);
+    for (size_t i = 0; r == 0 && i + 1 < values->count; i += 2) {
+        const char *variable = variable_of(values->items[i], "remote.", remote->name);
+
+        if (variable)
+            r = take_value(remote, variable, values->items[i + 1], err);
+    }
+    return r;
+}
+
+int al_remote_find(const struct al_repo *repo, const char *name, struct al_remote *ret_remote,
+                   struct al_error *err)
+{
+    struct al_remote remote = { .name = al_strdup(name) };
+    int r = check_configuration(repo->vetting, err);
+
+    if (r == 0)
+        r = read_remote(repo, &remote, err);
+    if (r < 0) {
+        al_remote_clear(&remote);
+        return r;
+    }
+    *ret_remote = remote;
+    return 0;
+}
+
+/* The destination of a reference by the refspec "[+]<from>:<to>", each side with at most one '*';
+ * NULL when the refspec does not match. */
+static char *mapped(const char *refspec, const char *ref)
+{
+    const char *from = refspec + (*refspec == '+'), *to = target_of(refspec);
+    const char *star, *to_star;
+    size_t from_len, head, tail, ref_len = strlen(ref);
+
+    if (!to)
+        return NULL;
+    from_len = (size_t)(to - 1 - from);
+    star = memchr(from, '*', from_len);
+    to_star = strchr(to, '*');
+    if (!star || !to_star)
+        return !star && ref_len == from_len && !strncmp(from, ref, from_len) ? al_strdup(to) : NULL;
+    head = (size_t)(star - from);
+    tail = from_len - head - 1;
+    if (ref_len < head + tail || strncmp(from, ref, head) != 0 ||
+        strncmp(star + 1, ref + ref_len - tail, tail) != 0)
+        return NULL;
+    return al_asprintf("%.*s%.*s%s", (int)(to_star - to), to, (int)(ref_len - head - tail),
+                       ref + head, to_star + 1);
+}
+
+char *al_remote_tracking(const struct al_remote *remote, const char *branch)
+{
+    al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", branch);
+
+    for (size_t i = 0; i < remote->refspecs.count; i++) {
+        char *tracking = mapped(remote->refspecs.items[i], ref);
+
+        if (tracking)
+            return tracking;
+    }
+    return NULL;
+}
+
+char *al_remote_upstream(const struct al_repo *repo, const struct al_remote *remote,
+                         const char *branch)
+{
+    static const char heads[] = "refs/heads/";
+    const struct al_strv *values = &repo->vetting->remotes;
+    const char *of = NULL, *merge = NULL;
+
+    for (size_t i = 0; i + 1 < values->count; i += 2) {
+        const char *variable = variable_of(values->items[i], "branch.", branch);
+
+        if (variable && !strcmp(variable, "remote"))
+            of = values->items[i + 1];
+        else if (variable && !strcmp(variable, "merge"))
+            merge = values->items[i + 1];
+    }
+    if (!of || !merge || strcmp(of, remote->name) != 0 || !al_starts_with(merge, heads) ||
+        al_arg_check_branch("branch", merge + strlen(heads), NULL) < 0)
+        return NULL;
+    return al_strdup(merge + strlen(heads));
+}

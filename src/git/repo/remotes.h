@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Remotes as a repository configures them, and the part of that which git gets.
+ *
+ * git never uses the repository's own remote.* keys.  Each command gets a remote made for it alone,
+ * under an unpredictable name, with the values copied here.  A key that names a program to start, a
+ * proxy or another address has no effect, even if it is written while git runs.
+ *
+ * Source: git-config(1) "remote.<name>.*", "branch.<name>.*", "url.<base>.insteadOf".
+ */
+#ifndef AL_GIT_REPO_REMOTES_H
+#define AL_GIT_REPO_REMOTES_H
+
+#include "base/error.h"
+#include "base/str.h"
+#include "git/repo/repo.h"
+#include "git/vet/vet.h"
+
+/** The direction of an exchange. */
+enum al_direction { AL_FETCHES, AL_PUSHES };
+
+/** The most addresses of one remote; more are refused. */
+#define AL_REMOTE_URLS_MAX 8
+
+struct al_remote {
+    char *name;
+    struct al_strv urls; /**< addresses to fetch from, after the user's own url.*.insteadOf */
+    struct al_strv
+        push_urls; /**< addresses to push to; equal to `urls` unless configured otherwise */
+    struct al_strv refspecs; /**< refspecs of fetch; all write below refs/remotes/ or refs/tags/ */
+    const char *tag_option;  /**< "--tags", "--no-tags" or NULL */
+};
+
+#define AL_REMOTE_INIT ((struct al_remote){ .name = NULL })
+
+void al_remote_clear(struct al_remote *remote);
+
+/**
+ * Find a remote by its name.
+ *
+ * @return 0; AL_ERR_EXECUTION with AL_CODE_REMOTE_ERROR when there is no such remote or it has no
+ *         address, and for settings that airlock does not follow: a helper (remote.*.vcs),
+ *         addresses rewritten by the repository (url.*.insteadOf), http settings of the repository,
+ *         refspecs that write to local branches.
+ */
+int al_remote_find(const struct al_repo *repo, const char *name, struct al_remote *ret_remote,
+                   struct al_error *err);
+
+/** Append the names of all remotes that have an address, in the order of the configuration. */
+void al_remote_names(const struct al_repo *repo, struct al_strv *ret_names);
+
+/** The remote that a branch is pushed to when none is named: branch.<name>.pushRemote, else
+ * remote.pushDefault.  NULL: neither is set.  Caller frees. */
+char *al_remote_push_default(const struct al_repo *repo, const char *branch);
+
+/** The addresses of a remote for display: no setting is refused.  False when there are none. */
+bool al_remote_addresses(const struct al_repo *repo, const char *name, struct al_strv *ret_urls,
+                         struct al_strv *ret_push_urls);
+
+/** The local reference that tracks a branch of the remote ("refs/remotes/origin/main"); NULL when
+ * none does.  Caller frees. */
+char *al_remote_tracking(const struct al_remote *remote, const char *branch);
+
+/** The upstream of a local branch, if it is a branch of this remote; else NULL.  Caller frees. */
+char *al_remote_upstream(const struct al_repo *repo, const struct al_remote *remote,
+                         const char *branch);
+
+/** Set `err` to AL_ERR_EXECUTION with AL_CODE_REMOTE_ERROR and a remedy. */
+int al_remote_error(struct al_error *err, const char *remedy, const char *fmt, ...) al_printf(3, 4);
+
+#endif

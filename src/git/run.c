@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "git/run.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "git/environment.h"
+#include "git/failure.h"
+#include "git/git_lock.h"
+#include "git/layer.h"
+#include "git/progress.h"
+#include "git/ruleset.h"
+#include "guard/text.h"
+#include "proc/cancel.h"
+
+/* Enough to see what git complained about, when a sink takes its output. */
+#define ERR_MAX_BYTES (64u * 1024u)
+
+/* Enough of the output of a git that writes to tell what it did. */
+#define WRITER_KEPT_BYTES (64u * 1024u)
+
+#define LOCK_ATTEMPTS_MAX 16
+
+/* git removes its lock files on SIGTERM within milliseconds. */
+#define WRITER_GRACE_MS 2000u
+
+void al_git_output_clear(struct al_git_output *output)
+{
+    al_text_clear(&output->out);
+    al_text_clear(&output->err);
+}
+
+bool al_git_read_well(const struct al_git_output *output)
+{
+    return output->exit_code == 0 || output->stopped;
+}
+
+static int run_under(struct al_held_ruleset *held, const struct al_git_command *command,
+                     const struct al_proc_spec *spec, struct al_proc_result *ret_result,
+                     struct al_error *err)
+{
+    struct al_confinement sandbox = al_git_command_sandbox(command, held, spec->timeout_ms);
+    struct al_proc_spec confined = *spec;
+
+    confined.sandbox = &sandbox;
+    return al_proc_run(&confined, ret_result, err);
+}
+
+/* A repository of airlock's own is one call's, so its ruleset is not kept. */
+static int run_in_own(const struct al_location *at, const struct al_git_command *command,
+                      const struct al_proc_spec *spec, struct al_proc_result *ret_result,
+                      struct al_error *err)
+{
+    struct al_held_ruleset held = { .ruleset = NULL };
+    int r = al_git_own_ruleset(at, command->class, &held.ruleset, err);
+
+    if (r == 0)
+        r = run_under(held.ruleset ? &held : NULL, command, spec, ret_result, err);
+    al_ruleset_free(held.ruleset);
+    return r;
+}
+
+/* If git was replaced since the ruleset was checked, it cannot be executed under it.  Nothing ran
+ * then, so it is tried once more under a current ruleset. */
+static int run_confined(const struct al_location *at, const struct al_git_command *command,
+                        const struct al_proc_spec *spec, struct al_proc_result *ret_result,
+                        struct al_error *err)
+{
+    struct al_held_ruleset *held, *renewed = NULL;
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    struct al_git *git = at->git;
+    int r;
+
+    if (at->is_own && command->class != AL_GIT_CONFIG)
+        return run_in_own(at, command, spec, ret_result, err);
+    r = al_git_ruleset(git, command->class, false, &held, err);
+    if (r < 0)
+        return r;
+    r = run_under(held, command, spec, ret_result, &why);
+    if (r == AL_ERR_EXECUTION && al_git_ruleset(git, command->class, true, &renewed, NULL) == 0 &&
+        renewed != held) {
+        al_error_clear(&why);
+        r = run_under(renewed, command, spec, ret_result, &why);
+    }
+    if (r == AL_ERR_EXECUTION && why.reason && !strcmp(why.reason, "not_found"))
+        why.code = AL_CODE_NO_GIT;
+    r = al_error_pass(r, &why, err);
+    if (renewed)
+        al_git_ruleset_put(git, renewed);
+    if (held)
+        al_git_ruleset_put(git, held);
+    return r;
+}
+
+static int start(const struct al_location *at, const struct al_git_command *command,
+                 struct al_sink out, struct al_sink errors, struct al_run_limits *budget,
+                 struct al_proc_result *ret_result, struct al_error *err)
+{
+    static const struct al_git_link none = { .protocol = "none" };
+    const struct al_git_link *link = command->link ? command->link : &none;
+    struct al_progress_filter filter = AL_PROGRESS_FILTER_INIT(link->progress, errors);
+    al_auto(al_git_env_clear) struct al_git_env env = AL_GIT_ENV_INIT;
+    struct al_git *git = at->git;
+    int r;
+
+    budget->exit_code = -1;
+    if (!git->program)
+        return al_git_not_available(err);
+    al_git_command_env(&env, at, command);
+    r = run_confined(
+        at, command,
+        &(struct al_proc_spec){
+            .program = git->program,
+            .argv = (const char *const *)command->argv.items,
+            .envp = env.entries,
+            .cwd_fd = command->cwd_fd ? command->cwd_fd : at->dir_fd,
+            .input = command->input,
+            .input_len = command->input_len,
+            .in_fd = command->shell ? command->shell->in_fd : command->in_fd,
+            .out_fd = command->shell ? command->shell->out_fd : 0,
+            .err_fd = command->shell ? command->shell->err_fd : 0,
+            .out = out,
+            .err = link->progress ? (struct al_sink){ al_progress_filter_add, &filter } : errors,
+            .drains = al_git_class_writes(command->class),
+            .bulk = command->bulk,
+            .socket_fd = link->socket_fd,
+            .kept_fds = link->fds,
+            .nkept_fds = link->nfds,
+            .has_job = link->has_job,
+            .watch = al_git_class_writes(command->class) && !at->is_own ? budget->watch : NULL,
+            .cancel = budget->cancel,
+            .timeout_ms = budget->left_ms,
+            .grace_ms = al_git_class_writes(command->class) ? WRITER_GRACE_MS : 0,
+        },
+        ret_result, err);
+    if (link->progress)
+        al_progress_filter_end(&filter);
+    if (r < 0)
+        return r;
+    budget->exit_code = ret_result->exit_code;
+    budget->left_ms -=
+        ret_result->ran_ms < budget->left_ms ? ret_result->ran_ms : budget->left_ms - 1;
+    return 0;
+}
+
+static bool add_bytes(void *payload, const char *data, size_t len)
+{
+    if (payload)
+        al_str_add(payload, data, len);
+    return true;
+}
+
+struct al_sink al_git_sink(struct al_str *text)
+{
+    return (struct al_sink){ add_bytes, text };
+}
+
+static bool add_text(void *payload, const char *data, size_t len)
+{
+    return al_text_add(payload, data, len);
+}
+
+struct al_sink al_git_text_sink(struct al_text *text)
+{
+    return (struct al_sink){ add_text, text };
+}
+
+/* Keep the output until the deadline as the detail of the error. */
+static void keep_partial(struct al_git_output *output, struct al_error *err)
+{
+    if (!err || err->detail)
+        return;
+    al_text_end(&output->out);
+    al_text_end(&output->err);
+    if (output->err.out.len) {
+        al_str_adds(&output->out.out, AL_TEXT_STDERR);
+        al_str_add(&output->out.out, output->err.out.buf, output->err.out.len);
+    }
+    if (output->out.out.len)
+        err->detail = al_strdup(output->out.out.buf);
+}
+
+/* Empty output, with the caps of the options. */
+static struct al_git_output new_output(const struct al_git_command *command,
+                                       const struct al_git_run *options)
+{
+    size_t max_bytes = options->max_bytes;
+    size_t max_err_bytes = options->max_err_bytes ? options->max_err_bytes : max_bytes;
+
+    if (options->sink.add)
+        max_err_bytes = ERR_MAX_BYTES;
+    else if (al_git_class_writes(command->class) && !options->max_err_bytes &&
+             max_bytes < WRITER_KEPT_BYTES)
+        max_bytes = max_err_bytes = WRITER_KEPT_BYTES;
+    return (struct al_git_output){
+        .out = AL_TEXT_INIT(max_bytes),
+        .err = AL_TEXT_INIT(max_err_bytes),
+        .exit_code = -1,
+    };
+}
+
+static int run_once(const struct al_location *at, const struct al_git_command *command,
+                    const struct al_git_run *options, struct al_run_limits *budget,
+                    struct al_git_output *ret_output, struct al_error *err)
+{
+    struct al_git_output output = new_output(command, options);
+    struct al_sink out = { add_text, &output.out };
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    struct al_proc_result result = { .exit_code = -1 };
+    int r;
+
+    output.out.show_controls = command->show_controls;
+    r = start(at, command, options->sink.add ? options->sink : out,
+              (struct al_sink){ add_text, &output.err }, budget, &result, &why);
+    output.timed_out = r == AL_ERR_TIMEOUT;
+    if (r < 0 && !(output.timed_out && options->may_time_out)) {
+        if (output.timed_out && !options->sink.add)
+            keep_partial(&output, &why);
+        al_git_output_clear(&output);
+        return al_error_pass(r, &why, err);
+    }
+    al_text_end(&output.out);
+    al_text_end(&output.err);
+    if (r == 0) {
+        output.exit_code = result.exit_code;
+        output.signal = result.signal;
+        output.stopped = result.stopped;
+    }
+    *ret_output = output;
+    return 0;
+}
+
+/* Whether the run counts as a success for `checked`. */
+static bool did_well(const struct al_git_command *command, const struct al_git_run *options,
+                     const struct al_git_output *output)
+{
+    if (options->waits_for_lock)
+        return al_git_wrote_all_files(output);
+    return al_git_class_writes(command->class) ? output->exit_code == 0 : al_git_read_well(output);
+}
+
+int al_git_run(const struct al_location *at, const struct al_git_command *command,
+               const struct al_git_run *options, struct al_run_limits *budget,
+               struct al_git_output *ret_output, struct al_error *err)
+{
+    /* On another index the repository's lock is no obstacle, and may be the caller's own. */
+    const bool waits = options->waits_for_lock && !command->index;
+    const unsigned locks = options->locks | (waits ? AL_LOCK_INDEX : 0);
+    struct al_git_output output;
+    unsigned lock;
+    int r = al_git_lock_wait(at, options->locks, budget, err);
+
+    if (r == 0)
+        r = run_once(at, command, options, budget, &output, err);
+    /* An agent can put the same words into a path that git prints, so attempts are limited. */
+    for (int attempt = 1; r == 0 && locks && attempt < LOCK_ATTEMPTS_MAX &&
+                          (lock = al_git_failed_on_lock(at, locks, &output));
+         attempt++) {
+        al_git_output_clear(&output);
+        r = al_git_lock_wait(at, lock, budget, err);
+        if (r == 0)
+            r = run_once(at, command, options, budget, &output, err);
+    }
+    if (r < 0)
+        return r;
+    if (options->checked && !did_well(command, options, &output)) {
+        r = al_git_failed(&output, err);
+        al_git_output_clear(&output);
+        return r;
+    }
+    *ret_output = output;
+    return 0;
+}
+
+int al_git_read(const struct al_location *at, const struct al_git_command *command,
+                struct al_sink sink, struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+
+    return al_git_run(at, command, &(struct al_git_run){ .sink = sink, .checked = true }, budget,
+                      &output, err);
+}
+
+int al_git_write(const struct al_location *at, struct al_git_command *command, unsigned locks,
+                 struct al_run_limits *budget, struct al_error *err)
+{
+    const struct al_git_run options = { .locks = locks & ~(unsigned)AL_LOCK_INDEX,
+                                        .waits_for_lock = locks & AL_LOCK_INDEX,
+                                        .checked = true };
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+
+    command->class = AL_GIT_WRITE;
+    return al_git_run(at, command, &options, budget, &output, err);
+}
+
+int al_git_refresh_index(const struct al_location *at, struct al_run_limits *budget,
+                         struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+
+    command.class = AL_GIT_WRITE;
+    al_strv_adds(&command.argv, "git", "-C", at->top, "update-index", "-q", "--ignore-submodules",
+                 "--refresh", NULL);
+    return al_git_run(at, &command, &(struct al_git_run){ .waits_for_lock = true }, budget, &output,
+                      err);
+}
+
+/* --- Deadline --- */
+
+#define STEPS 128
+
+struct al_deadline al_deadline_begin(struct al_run_limits *budget)
+{
+    return (struct al_deadline){ .budget = budget,
+                                 .deadline_ms = al_clock_ms() + budget->left_ms,
+                                 .total_ms = budget->left_ms };
+}
+
+void al_deadline_sync(struct al_deadline *deadline)
+{
+    int64_t left = deadline->deadline_ms - al_clock_ms();
+
+    deadline->budget->left_ms = left > 0 ? (uint32_t)left : 1;
+}
+
+int al_deadline_check(struct al_deadline *deadline, struct al_error *err)
+{
+    deadline->steps = 0;
+    if (deadline->budget->cancel && al_cancel_fired(deadline->budget->cancel))
+        return al_error_set(err, AL_ERR_CANCELLED, "Cancelled");
+    if (al_clock_ms() >= deadline->deadline_ms)
+        return al_error_set_code(err, AL_ERR_TIMEOUT, AL_CODE_TIMEOUT,
+                                 "git command timed out after %ums", (unsigned)deadline->total_ms);
+    return 0;
+}
+
+int al_deadline_step(struct al_deadline *deadline, struct al_error *err)
+{
+    return ++deadline->steps < STEPS ? 0 : al_deadline_check(deadline, err);
+}
+
+/* --- Excerpt --- */
+
+size_t al_git_excerpt_bytes(const struct al_run_limits *budget, size_t wanted)
+{
+    return budget->in_full ? AL_GIT_IN_FULL_MAX_BYTES : wanted;
+}
+
+void al_git_add_excerpt(const struct al_run_limits *budget, const char *text, size_t len, bool more,
+                        struct al_str *out)
+{
+    if (!budget->in_full) {
+        al_text_add_excerpt(out, text, len, more);
+        return;
+    }
+    al_text_sanitize_shown(text, len, out);
+    if (more && out->len && out->buf[out->len - 1] != '\n')
+        al_str_addc(out, '\n');
+    al_text_add_remaining(out, 0, more);
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "git/vet/user_config.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+bool al_user_config_wants(const char *key)
+{
+    static const char *const wanted[] = {
+        "user.name",      "user.email",      "author.name",        "author.email",
+        "committer.name", "committer.email", "init.defaultbranch", "core.autocrlf",
+        "core.quotepath", "http.proxy",      "http.sslcainfo",     "url.*.insteadof",
+        "safe.directory",
+    };
+
+    for (size_t i = 0; i < AL_COUNT(wanted); i++)
+        if (fnmatch(wanted[i], key, 0) == 0)
+            return true;
+    return false;
+}
+
+/* The other keys are about identity, connections and new repositories. */
+bool al_user_config_matters_to_content(const char *key)
+{
+    return al_starts_with(key, "core.");
+}
+
+static void add_quoted(struct al_str *out, const char *text, size_t len)
+{
+    al_str_addc(out, '"');
+    for (size_t i = 0; i < len; i++) {
+        if (text[i] == '"' || text[i] == '\\')
+            al_str_addc(out, '\\');
+        if (text[i] == '\n')
+            al_str_adds(out, "\\n");
+        else
+            al_str_addc(out, text[i]);
+    }
+    al_str_addc(out, '"');
+}
+
+void al_user_config_add(struct al_str *out, const char *key, const char *value)
+{
+    const char *first = strchr(key, '.');
+    const char *last = strrchr(key, '.');
+
+    if (!first)
+        return;
+    al_str_addc(out, '[');
+    al_str_add(out, key, (size_t)(first - key));
+    if (first != last) {
+        al_str_addc(out, ' ');
+        add_quoted(out, first + 1, (size_t)(last - first - 1));
+    }
+    al_str_addf(out, "]\n\t%s = ", last + 1);
+    add_quoted(out, value, strlen(value));
+    al_str_addc(out, '\n');
+}

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "guard/policy.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "guard/effects.h"
+#include "guard/text.h"
+
+static void rule_clear(struct al_rule *rule)
+{
+    free(rule->tool);
+    free(rule->operation);
+    free(rule->effect);
+    free(rule->branch);
+    free(rule->path);
+    free(rule->message);
+}
+
+void al_policy_clear(struct al_policy *policy)
+{
+    for (size_t i = 0; i < policy->count; i++)
+        rule_clear(&policy->rules[i]);
+    free(policy->rules);
+    *policy = AL_POLICY_INIT;
+}
+
+struct al_rule *al_policy_add(struct al_policy *policy, unsigned line)
+{
+    struct al_rule *rule;
+
+    policy->rules = al_reallocarray(policy->rules, policy->count + 1, sizeof(*policy->rules));
+    rule = &policy->rules[policy->count++];
+    *rule = (struct al_rule){ .decision = AL_APPROVAL_ASK, .line = line };
+    return rule;
+}
+
+static void add_copies(struct al_policy *to, const struct al_policy *from)
+{
+    for (size_t i = 0; i < from->count; i++) {
+        const struct al_rule *rule = &from->rules[i];
+
+        *al_policy_add(to, rule->line) = (struct al_rule){
+            .tool = al_strdup(rule->tool),
+            .operation = al_strdup(rule->operation),
+            .effect = al_strdup(rule->effect),
+            .branch = al_strdup(rule->branch),
+            .path = al_strdup(rule->path),
+            .decision = rule->decision,
+            .message = al_strdup(rule->message),
+            .line = rule->line,
+        };
+    }
+}
+
+void al_policy_copy(struct al_policy *to, const struct al_policy *from)
+{
+    *to = AL_POLICY_INIT;
+    add_copies(to, from);
+    to->narrowing = from->narrowing;
+}
+
+void al_policy_narrow(struct al_policy *policy, const struct al_policy *rules)
+{
+    add_copies(policy, rules);
+    policy->narrowing = rules->count;
+}
+
+static bool glob(const char *pattern, const char *text)
+{
+    return fnmatch(pattern, text, 0) == 0;
+}
+
+static bool matches_name(const char *pattern, const char *name)
+{
+    return !pattern || glob(pattern, name);
+}
+
+/* The way to match one item of a list. */
+typedef bool (*match_fn)(const char *pattern, const char *item);
+
+static bool any_matches(const char *pattern, const struct al_strv *items, match_fn match)
+{
+    for (size_t i = 0; i < items->count; i++)
+        if (match(pattern, items->items[i]))
+            return true;
+    return false;
+}
+
+static bool all_match(const char *pattern, const struct al_strv *items, match_fn match)
+{
+    for (size_t i = 0; i < items->count; i++)
+        if (!match(pattern, items->items[i]))
+            return false;
+    return items->count > 0;
+}
+
+/* Most operations also read.  A permission has to match the other effects, or reading if there are
+ * no others. */
+static bool all_effects_match(const char *pattern, unsigned effects)
+{
+    unsigned beyond = effects & ~(unsigned)AL_READS;
+    unsigned concerned = beyond ? beyond : effects;
+
+    for (unsigned bit = 0; bit < AL_EFFECT_COUNT; bit++)
+        if ((concerned & 1u << bit) && !glob(pattern, al_effect_name(bit)))
+            return false;
+    return concerned;
+}
+
+static bool any_effect_matches(const char *pattern, unsigned effects)
+{
+    for (unsigned bit = 0; bit < AL_EFFECT_COUNT; bit++)
+        if ((effects & 1u << bit) && glob(pattern, al_effect_name(bit)))
+            return true;
+    return false;
+}
+
+/* If a beginning of the pattern matches the prefix, the rest of the pattern matches some
+ * continuation. */
+bool al_policy_may_match_below(const char *pattern, const char *prefix)
+{
+    size_t len = strlen(pattern);
+
+    for (size_t n = 0; n <= len; n++) {
+        al_auto(al_freep) char *beginning = al_strndup(pattern, n);
+
+        if (glob(beginning, prefix))
+            return true;
+    }
+    return false;
+}
+
+static bool is_directory(const char *path)
+{
+    return !*path || al_ends_with(path, "/");
+}
+
+static bool touches_path(const char *pattern, const char *path)
+{
+    al_auto(al_freep) char *name = NULL;
+
+    if (!is_directory(path))
+        return glob(pattern, path);
+    name = *path ? al_strndup(path, strlen(path) - 1) : al_strdup("");
+    return glob(pattern, name) || al_policy_may_match_below(pattern, path);
+}
+
+/* Whether a pattern matches a path and, for a directory, everything that can ever be below it.
+ * That takes a `*` at the end of the pattern.  No pattern covers "", which is every path. */
+static bool covers_path(const char *pattern, const char *path)
+{
+    if (!is_directory(path))
+        return glob(pattern, path);
+    return *path && al_ends_with(pattern, "*") && !al_ends_with(pattern, "\\*") &&
+           glob(pattern, path);
+}
+
+static bool allows(const struct al_rule *rule, const struct al_policy_query *query)
+{
+    return (!rule->effect || all_effects_match(rule->effect, query->effects)) &&
+           (!rule->branch || all_match(rule->branch, query->branches, glob)) &&
+           (!rule->path || all_match(rule->path, query->paths, covers_path));
+}
+
+static bool restricts(const struct al_rule *rule, const struct al_policy_query *query)
+{
+    return (!rule->effect || any_effect_matches(rule->effect, query->effects)) &&
+           (!rule->branch || any_matches(rule->branch, query->branches, glob)) &&
+           (!rule->path || any_matches(rule->path, query->paths, touches_path));
+}
+
+static bool names(const struct al_rule *rule, const char *tool, const char *operation)
+{
+    return matches_name(rule->tool, tool) && matches_name(rule->operation, operation);
+}
+
+static bool matches(const struct al_rule *rule, const struct al_policy_query *query)
+{
+    if (!names(rule, query->tool, query->operation) &&
+        !(query->as_tool && names(rule, query->as_tool, query->as_operation)))
+        return false;
+    return rule->decision == AL_APPROVAL_ALLOW ? allows(rule, query) : restricts(rule, query);
+}
+
+/* The first rule from `begin` to before `end` that matches; number 0: none does. */
+static struct al_ruling first_match(const struct al_policy *policy, size_t begin, size_t end,
+                                    const struct al_policy_query *query)
+{
+    for (size_t i = begin; i < end; i++) {
+        const struct al_rule *rule = &policy->rules[i];
+
+        if (matches(rule, query))
+            return (struct al_ruling){ .decision = rule->decision,
+                                       .number = i + 1,
+                                       .line = rule->line,
+                                       .message = rule->message };
+    }
+    return (struct al_ruling){ .decision = AL_APPROVAL_ALLOW };
+}
+
+/* From the loosest decision to the strictest. */
+static unsigned strictness(enum al_approval_mode decision)
+{
+    return decision == AL_APPROVAL_ALLOW ? 0 : decision == AL_APPROVAL_ASK ? 1 : 2;
+}
+
+struct al_ruling al_policy_decide(const struct al_policy *policy, enum al_approval_mode mode,
+                                  const struct al_policy_query *query)
+{
+    static const struct al_policy none = { .rules = NULL };
+    const struct al_policy *rules = policy ? policy : &none;
+    size_t own = rules->count - rules->narrowing;
+    struct al_ruling ruling = first_match(rules, 0, own, query);
+    struct al_ruling narrower = first_match(rules, own, rules->count, query);
+
+    if (!ruling.number && query->asks)
+        ruling.decision = mode;
+    narrower.narrows = true;
+    return strictness(narrower.decision) > strictness(ruling.decision) ? narrower : ruling;
+}
+
+size_t al_ruling_number(const struct al_ruling *ruling, const struct al_policy *policy)
+{
+    return ruling->number - (ruling->narrows ? policy->count - policy->narrowing : 0);
+}
+
+void al_ruling_describe(const struct al_ruling *ruling, const struct al_policy *policy,
+                        struct al_str *out)
+{
+    al_str_addf(out, "rule %zu of the %s (line %u)", al_ruling_number(ruling, policy),
+                ruling->narrows ? "worker file" : "configuration", ruling->line);
+}
+
+int al_policy_check_effect(const char *pattern, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str valid = AL_STR_INIT;
+    al_auto(al_freep) char *safe = NULL;
+
+    if (strpbrk(pattern, "*?[\\"))
+        return 0;
+    for (unsigned bit = 0; bit < AL_EFFECT_COUNT; bit++) {
+        const char *name = al_effect_name(bit);
+
+        if (!strcmp(name, pattern))
+            return 0;
+        al_str_addf(&valid, "%s%s", bit ? ", " : "", name);
+    }
+    safe = al_text_sanitize_line(pattern);
+    return al_error_set(err, AL_ERR_BAD_ARGS, "unknown effect '%s' (valid: %s)", safe, valid.buf);
+}
+
+const char *al_policy_decision_name(enum al_approval_mode decision)
+{
+    switch (decision) {
+    case AL_APPROVAL_ALLOW:
+        return "allow";
+    case AL_APPROVAL_DENY:
+        return "deny";
+    case AL_APPROVAL_ASK:
+        break;
+    }
+    return "ask";
+}

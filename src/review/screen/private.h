@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Inside the screen of airlock review.
+ *
+ *   screen.c     the loop
+ *   session.c    door, model and children, and how these change what is shown
+ *   keys.c       what a key does
+ *   draw.c       where everything is, and how it looks
+ *   text.c       any text in rows and columns
+ *   terminal.c   ncurses and the signals that concern a terminal
+ *
+ * Threads: one.
+ */
+#ifndef AL_REVIEW_SCREEN_PRIVATE_H
+#define AL_REVIEW_SCREEN_PRIVATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "guard/approval.h"
+#include "review/command/job.h"
+#include "review/command/lines.h"
+#include "review/command/model.h"
+#include "review/command/notify.h"
+#include "review/door.h"
+
+/* --- text.c: cells --- */
+
+/*
+ * Any text, cut to the columns of a terminal.  Everything that the screen writes comes through
+ * here, so nothing else reaches the terminal than visible characters whose width is known:
+ *
+ *   shown as <U+202E>   controls, invisible characters, bidi controls, characters without a width,
+ *                       combining characters without a base or beyond AL_CELLS_MARKS_MAX on one;
+ *                       in a locale that is not UTF-8, everything but ASCII
+ *   shown as U+FFFD     a byte that is not UTF-8 ("?" in such a locale)
+ *   blanks              a tab, up to the next multiple of 8
+ *
+ * Source: wcwidth(3), guard/char_class.h.
+ */
+
+/** Combining characters on one base. */
+#define AL_CELLS_MARKS_MAX 2
+
+/** The columns of the widest thing that is not cut in two, <U+10FFFF>. */
+#define AL_CELLS_WIDEST 10
+
+/** Use the locale of the environment for the characters of the terminal.  Once, before the rest;
+ * without it everything but ASCII is escaped. */
+void al_cells_use_locale(void);
+
+/**
+ * Append as much of a text as fits.  A newline is a control here.
+ *
+ * @param columns      At least AL_CELLS_WIDEST; with fewer, something may not fit at all.
+ * @param out          May be NULL: only measure.
+ * @param ret_columns  The columns that it takes; may be NULL.
+ * @return the bytes of the text that were used.
+ */
+size_t al_cells_cut(const char *text, size_t len, size_t columns, struct al_str *out,
+                    size_t *ret_columns);
+
+/** Append a text in exactly this many columns: with blanks behind it, or cut, with a mark that says
+ * so. */
+void al_cells_fit(const char *text, size_t columns, struct al_str *out);
+
+/** The same without the blanks.  Returns the columns that it takes. */
+size_t al_cells_shorten(const char *text, size_t columns, struct al_str *out);
+
+/* --- text.c: the text of an entry --- */
+
+/*
+ * Lines about the entry, its text, further lines about it.  They are wrapped, so nothing is out of
+ * sight at the side.
+ */
+
+/** The first visible row: of a line, counted from its beginning. */
+struct al_page_top {
+    size_t line, row;
+};
+
+/** Set up with AL_PAGE_INIT. */
+struct al_page {
+    struct al_strv head, facts; /**< lines before the text, the first is the title; and after it */
+    struct al_str text;
+    struct al_review_line *lines; /**< all of them */
+    size_t nlines;
+    struct al_page_top top;
+};
+
+#define AL_PAGE_INIT                                                                               \
+    ((struct al_page){ .head = AL_STRV_INIT, .facts = AL_STRV_INIT, .text = AL_STR_INIT })
+
+void al_page_clear(struct al_page *page);
+
+/** Replace the text.  The place stays as far as there is such a line. */
+void al_page_set_text(struct al_page *page, const char *text, size_t len);
+
+/** The rows that are seen, not made safe.  Returns how many there are, at most `nrows`. */
+size_t al_page_rows(const struct al_page *page, size_t columns, size_t nrows,
+                    struct al_review_line *ret_rows);
+
+/** Move by rows, backwards if negative.  The last row does not come above the last of `nrows`. */
+void al_page_scroll(struct al_page *page, size_t columns, size_t nrows, long by);
+
+/** Move to the beginning or to the end. */
+void al_page_to_begin(struct al_page *page);
+void al_page_to_end(struct al_page *page, size_t columns, size_t nrows);
+
+/* --- keys.c --- */
+
+/*
+ * What a key does: state and key give the next state and an action.  Nothing here draws, waits or
+ * answers.
+ *
+ * An answer must be for the entry that the user saw:
+ *
+ * - A key that decides something counts only when it came alone.  Keys that come together are
+ *   typed ahead, pasted, or a sequence that a slow line has cut in two; "a" and "A" are among
+ *   those.
+ * - Text that the terminal says is pasted is no keys, however it arrives.  It can only be text of a
+ *   reason or a filter, and ends neither.
+ * - It counts only once the entry is `settled`: the user moved to it, or it was shown long enough.
+ * - While a reason is typed, or a rollback is confirmed, the entry stays.  If it vanishes, the keys
+ *   that the user goes on typing do nothing until Enter or Esc.
+ */
+
+enum al_key_code {
+    AL_KEY_CHAR, /**< `c` is the character */
+    AL_KEY_UP,
+    AL_KEY_DOWN,
+    AL_KEY_PAGE_UP,
+    AL_KEY_PAGE_DOWN,
+    AL_KEY_HOME,
+    AL_KEY_END,
+    AL_KEY_TAB,
+    AL_KEY_ENTER,
+    AL_KEY_ESCAPE,
+    AL_KEY_BACKSPACE,
+    AL_KEY_PASTE_BEGIN, /**< what comes up to AL_KEY_PASTE_END is pasted, not typed */
+    AL_KEY_PASTE_END,
+    AL_KEY_OTHER,
+};
+
+struct al_screen_key {
+    enum al_key_code code;
+    uint32_t c;
+    bool alone; /**< no other key came together with it, and it was typed after the last change of
+                     what is shown */
+};
+
+/** How a terminal encloses a paste, once it was asked to. */
+#define AL_SEQUENCE_PASTE_BEGIN "\033[200~"
+#define AL_SEQUENCE_PASTE_END   "\033[201~"
+
+/** Where the last key has left a sequence.  Zeroed: in none. */
+struct al_screen_sequence {
+    int place;          /**< private */
+    unsigned parameter; /**< private: the last number of the sequence */
+};
+
+enum al_screen_mode {
+    AL_SCREEN_BROWSE,
+    AL_SCREEN_REASON,  /**< the reason of a rejection is typed */
+    AL_SCREEN_FILTER,  /**< the filter is typed */
+    AL_SCREEN_CONFIRM, /**< what a rollback would change is shown */
+    AL_SCREEN_HELP,
+    AL_SCREEN_HELD, /**< what the keys were for is gone: they do nothing until Enter or Esc */
+};
+
+/** What keys move. */
+enum al_screen_pane { AL_PANE_LIST, AL_PANE_TEXT };
+
+/** What is shown when a key is typed. */
+struct al_screen_look {
+    enum al_item_kind kind;
+    bool waits;         /**< a question that can still be answered */
+    bool offers_always; /**< and takes that answer */
+    bool settled;       /**< the user has had the time to see it */
+    bool can_roll_back; /**< an execution with a checkpoint */
+    bool too_small;     /**< of all this the user sees nothing: the terminal is too small */
+    bool previewed;     /**< what its rollback would change is shown, and it can be done */
+};
+
+enum al_screen_do {
+    AL_DO_NOTHING,
+    AL_DO_SELECT, /**< another entry: `by` entries further; INT_MIN, INT_MAX: the first, the last */
+    AL_DO_SCROLL, /**< the text: by `by` rows */
+    AL_DO_PAGE,   /**< by `by` times its height; INT_MIN, INT_MAX: to its begin, its end */
+    AL_DO_APPROVE,
+    AL_DO_ALWAYS,
+    AL_DO_REJECT, /**< `input` is the reason */
+    AL_DO_PREVIEW,
+    AL_DO_ROLL_BACK,
+    AL_DO_LEAVE_PREVIEW,
+    AL_DO_FILTER,  /**< `filter` has changed */
+    AL_DO_CHANGES, /**< `only_changes` has changed */
+    AL_DO_SUSPEND,
+    AL_DO_REDRAW,
+    AL_DO_QUIT,
+};
+
+/** What is to be done. */
+struct al_screen_action {
+    enum al_screen_do what;
+    int by;
+};
+
+/** Set up with AL_SCREEN_STATE_INIT. */
+struct al_screen_state {
+    enum al_screen_mode mode;
+    enum al_screen_pane pane;
+    struct al_str input;                /**< the reason that is typed */
+    struct al_str filter;               /**< "": everything is listed */
+    bool is_wide;                       /**< the text has the whole screen */
+    bool only_changes;                  /**< executions that only read are not listed */
+    const char *message;                /**< why a key did nothing, or ""; a constant */
+    bool pastes;                        /**< private: between the begin of a paste and its end */
+    struct al_screen_sequence sequence; /**< private */
+};
+
+#define AL_SCREEN_STATE_INIT                                                                       \
+    ((struct al_screen_state){ .input = AL_STR_INIT, .filter = AL_STR_INIT, .message = "" })
+
+/** The longest reason or filter in bytes. */
+#define AL_SCREEN_INPUT_MAX_BYTES 2000
+
+void al_screen_state_clear(struct al_screen_state *state);
+
+/** What a key does. */
+struct al_screen_action al_screen_press(struct al_screen_state *state,
+                                        const struct al_screen_look *look,
+                                        struct al_screen_key key);
+
+/** The entry that is shown has vanished. */
+void al_screen_vanished(struct al_screen_state *state);
+
+/* --- draw.c: the layout --- */
+
+/*
+ * Where the parts of the screen are:
+ *
+ *   title
+ *   list             | head of the text
+ *                    | text
+ *   message
+ *   keys
+ */
+
+/** The smallest terminal that everything fits on. */
+#define AL_SCREEN_MIN_ROWS    12
+#define AL_SCREEN_MIN_COLUMNS 60
+
+/** A rectangle of cells, from 0 on. */
+struct al_screen_area {
+    int row, column, rows, columns;
+};
+
+struct al_screen_layout {
+    bool too_small; /**< then the rest is 0 */
+    int rows, columns;
+    struct al_screen_area title, list, head, text, message, keys;
+    int divider; /**< its column, between list and text */
+};
+
+/* --- session.c: what is shown --- */
+
+/** A row: an entry of the model, or a heading. */
+struct al_screen_row {
+    const char *heading; /**< NULL: it is an entry */
+    const struct al_item *item;
+};
+
+struct al_screen_list {
+    struct al_screen_row *rows;
+    size_t count;
+    size_t nwaiting, nrunning; /**< all there are, with those that the filter leaves out */
+};
+
+/** The entry that is chosen.  It stays chosen when it vanishes. */
+struct al_screen_chosen {
+    enum al_item_kind kind;
+    char key[AL_ITEM_KEY_BYTES];
+    size_t row;         /**< in the list; where it was, if it has vanished */
+    bool gone;          /**< it is no longer in the list */
+    bool waits;         /**< a question that can be answered */
+    bool sent;          /**< this screen has answered the question, and waits for the reply */
+    bool answered;      /**< and that answer counts */
+    bool offers_always; /**< a question that takes "always" */
+    bool can_roll_back;
+    int64_t settles_ms; /**< from this time on it counts as seen; of al_clock_ms() */
+};
+
+struct al_screen_view {
+    struct al_screen_state state;
+    struct al_screen_layout layout;
+    struct al_screen_list list;
+    struct al_screen_chosen chosen;
+    struct al_page page;
+    size_t list_top;     /**< the first row of the list that is seen */
+    char *notice;        /**< one line for the user; NULL: none */
+    const char *problem; /**< what cannot be shown; NULL: nothing.  Borrowed. */
+    const char *pending; /**< what is being done, a constant; NULL: nothing */
+    bool knows_all;      /**< every process has said what waits */
+    bool previewed;      /**< the page shows what a rollback would change, and it can be done */
+};
+
+#define AL_SCREEN_VIEW_INIT                                                                        \
+    ((struct al_screen_view){ .state = AL_SCREEN_STATE_INIT, .page = AL_PAGE_INIT })
+
+/** What a key finds. */
+struct al_screen_look al_screen_view_look(const struct al_screen_view *view);
+
+/* --- terminal.c --- */
+
+/*
+ * The terminal as a screen of cells: ncurses and the signals that concern a terminal.
+ *
+ * - Everything written goes through cells.h, so no text can do anything to the terminal.
+ * - While the screen is on, standard error collects in memory; al_terminal_close() writes it.
+ */
+
+enum al_style {
+    AL_STYLE_PLAIN,
+    AL_STYLE_BOLD,
+    AL_STYLE_DIM,
+    AL_STYLE_BAR,    /**< reversed: title, selected entry */
+    AL_STYLE_MARKED, /**< the selected entry while the other pane has the keys */
+    AL_STYLE_ADDED,
+    AL_STYLE_REMOVED,
+    AL_STYLE_HUNK,
+    AL_STYLE_WARNING,
+};
+
+struct al_terminal;
+
+/** Take the terminal over.  AL_ERR_NOT_FOUND when that cannot be: no ncurses, no such TERM, no
+ * terminal. */
+int al_terminal_open(struct al_terminal **ret_terminal, struct al_error *err);
+
+/** Put the terminal back as it was.  NULL is fine. */
+void al_terminal_close(struct al_terminal *terminal);
+
+/** Readable when a key or an end comes, and when a signal has come.  Borrowed. */
+int al_terminal_key_fd(const struct al_terminal *terminal);
+int al_terminal_signal_fd(const struct al_terminal *terminal);
+
+/** What signals ask for. */
+enum al_terminal_event { AL_EVENT_NONE, AL_EVENT_REDRAW, AL_EVENT_SUSPEND, AL_EVENT_END };
+
+/** Take the signals that have come.  *ret_signal is the one of AL_EVENT_END: the screen ends. */
+enum al_terminal_event al_terminal_take_signals(struct al_terminal *terminal, int *ret_signal);
+
+/** The next key.  False: none is pending.  `alone` is left to the caller. */
+bool al_terminal_next_key(struct al_terminal *terminal, struct al_screen_key *ret_key);
+
+/** Stop this process, as Ctrl-Z does, with the terminal as it was. */
+void al_terminal_suspend(struct al_terminal *terminal);
+
+/** The size has changed, or something else has written: forget what is on the screen. */
+void al_terminal_restart(struct al_terminal *terminal);
+
+/** The size in cells. */
+void al_terminal_size(const struct al_terminal *terminal, int *ret_rows, int *ret_columns);
+
+/** Begin an empty screen. */
+void al_terminal_erase(struct al_terminal *terminal);
+
+/** Write any text at a place, cut to these columns; `fills` writes blanks behind it. */
+void al_terminal_write(struct al_terminal *terminal, int row, int column, int columns,
+                       enum al_style style, bool fills, const char *text);
+
+/** Draw a vertical line. */
+void al_terminal_divide(struct al_terminal *terminal, int row, int column, int rows);
+
+/** Show what was written, with the cursor at a place; a negative row hides it. */
+void al_terminal_show(struct al_terminal *terminal, int row, int column);
+
+/** Ring the bell. */
+void al_terminal_ring(struct al_terminal *terminal);
+
+/* --- draw.c --- */
+
+/** Draw what the view says, for the size that the terminal has.  Sets its layout and list_top. */
+void al_screen_draw(struct al_terminal *terminal, struct al_screen_view *view);
+
+/** The columns in which the page is wrapped. */
+size_t al_screen_page_columns(const struct al_screen_view *view);
+
+/* --- session.c --- */
+
+/*
+ * What the screen works on: the door to the questions, the overview of the rest, one child at a
+ * time that looks up a text or rolls back; and how these change what is shown.
+ *
+ * - The chosen entry changes by the user, and by the program only when nothing is chosen, or when
+ *   this screen has just answered what was.
+ * - An answer names the entry that is shown, by its id.
+ */
+
+/** What the program chooses itself can be answered only after this time in milliseconds. */
+#define AL_SCREEN_SETTLE_MS 500
+
+/** An entry has to stay chosen for this time before a child looks its text up. */
+#define AL_SCREEN_REST_MS 150
+
+struct al_screen_session {
+    const struct al_setup *setup;
+    struct al_review_door *door;
+    struct al_model *model;
+    struct al_review_notify *notify;
+    struct al_screen_view view;
+    struct al_review_job *job; /**< NULL: none runs */
+    enum al_review_job_kind job_kind;
+    uint64_t job_seq;     /**< the execution that the child is about; 0: none */
+    int64_t job_due_ms;   /**< the text of the chosen entry is looked up then; 0: it is not due */
+    uint64_t newest;      /**< the newest execution when a rollback was shown */
+    struct al_strv known; /**< the ids of the questions that the user was told about */
+    bool fresh;           /**< another entry is shown than when the screen was last drawn */
+    bool tells; /**< what waited at the beginning is known: what comes from now on is new */
+    bool rings; /**< the bell is due */
+    bool ends;
+};
+
+/** Open door and model.  Release with al_screen_session_clear(), also after a failure. */
+int al_screen_session_open(struct al_screen_session *session, const struct al_setup *setup,
+                           const struct al_strv *dirs, struct al_error *err);
+void al_screen_session_clear(struct al_screen_session *session);
+
+/** The door has something to do. */
+void al_screen_session_run_door(struct al_screen_session *session);
+
+/** Something else may have changed. */
+void al_screen_session_refresh(struct al_screen_session *session);
+
+/** The child has something to say. */
+void al_screen_session_run_job(struct al_screen_session *session);
+
+/** Start the child that is due. */
+void al_screen_session_start_due(struct al_screen_session *session);
+
+/** A key was typed.  The caller does AL_DO_SUSPEND and AL_DO_REDRAW. */
+struct al_screen_action al_screen_session_press(struct al_screen_session *session,
+                                                struct al_screen_key key);
+
+#endif

@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "review/web/site.h"
+
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "review/queue.h"
+#include "review/web/page.h"
+#include "review/web/private.h"
+#include "serve/http/origin.h"
+
+char *al_web_origin(const struct al_http_place *place, const struct al_strv *hosts)
+{
+    const char *address = place->address;
+    bool is_ipv6;
+
+    if (!address)
+        return NULL;
+    if (place->behind_proxy && !al_http_is_loopback(address) && hosts->count)
+        return al_asprintf("https://%s", hosts->items[0]);
+    if (!strcmp(address, "0.0.0.0"))
+        address = "127.0.0.1";
+    else if (!strcmp(address, "::"))
+        address = "::1";
+    is_ipv6 = strchr(address, ':') != NULL;
+    return al_asprintf("http%s://%s%s%s:%u", place->tls ? "s" : "", is_ipv6 ? "[" : "", address,
+                       is_ipv6 ? "]" : "", (unsigned)place->port);
+}
+
+/* --- Answers --- */
+
+/* Give the answer to a request the headers that keep other pages from showing, reading or steering
+ * this one.  Source: Content Security Policy Level 3; Fetch Standard, 3.7. */
+static void add_headers(struct al_http_exchange *exchange)
+{
+    static const struct al_http_header headers[] = {
+        { "Content-Security-Policy",
+          "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
+          "form-action 'self'; base-uri 'none'; frame-ancestors 'none'" },
+        { "X-Frame-Options", "DENY" },
+        { "X-Content-Type-Options", "nosniff" },
+        { "Referrer-Policy", "no-referrer" },
+        { "Cross-Origin-Opener-Policy", "same-origin" },
+        { "Cross-Origin-Resource-Policy", "same-origin" },
+        { "Cache-Control", "no-store" },
+    };
+
+    for (size_t i = 0; i < AL_COUNT(headers); i++)
+        al_http_add_header(exchange, headers[i].name, headers[i].value);
+}
+
+static void answer(struct al_http_exchange *exchange, enum al_web_status status, const char *type,
+                   const char *text, size_t len)
+{
+    const struct al_http_header headers[] = { { "Content-Type", type } };
+
+    al_http_answer(exchange, status, headers, AL_COUNT(headers), text, len);
+}
+
+void al_web_answer_page(struct al_http_exchange *exchange, enum al_web_status status,
+                        const struct al_str *page)
+{
+    answer(exchange, status, "text/html; charset=utf-8", page->buf, page->len);
+}
+
+static const char *heading_of(enum al_web_status status)
+{
+    static const struct {
+        enum al_web_status status;
+        const char *heading;
+    } headings[] = {
+        { AL_WEB_BAD_REQUEST, "This request is wrong" },
+        { AL_WEB_FORBIDDEN, "This is not allowed" },
+        { AL_WEB_NOT_FOUND, "There is no such page" },
+        { AL_WEB_METHOD_NOT_ALLOWED, "This page takes no such request" },
+        { AL_WEB_CONFLICT, "Nothing was done" },
+        { AL_WEB_TOO_LARGE, "This is too much" },
+        { AL_WEB_FAILED, "This failed" },
+        { AL_WEB_UNAVAILABLE, "Not now" },
+    };
+
+    for (size_t i = 0; i < AL_COUNT(headings); i++)
+        if (headings[i].status == status)
+            return headings[i].heading;
+    return "airlock review";
+}
+
+static void answer_sentence(struct al_http_exchange *exchange, enum al_web_status status,
+                            const char *sentence, bool with_link)
+{
+    al_auto(al_str_clear) struct al_str page = AL_STR_INIT;
+
+    al_page_message(heading_of(status), sentence, with_link, &page);
+    al_web_answer_page(exchange, status, &page);
+}
+
+void al_web_answer_message(struct al_http_exchange *exchange, enum al_web_status status,
+                           const char *sentence)
+{
+    answer_sentence(exchange, status, sentence, true);
+}
+
+/* The same for somebody who may not see /review, so it has no link to it. */
+static void refuse(struct al_http_exchange *exchange, enum al_web_status status,
+                   const char *sentence)
+{
+    answer_sentence(exchange, status, sentence, false);
+}
+
+void al_web_answer_elsewhere(struct al_http_exchange *exchange, const char *path)
+{
+    const struct al_http_header headers[] = { { "Location", path } };
+
+    al_http_answer(exchange, AL_WEB_SEE_OTHER, headers, AL_COUNT(headers), "", 0);
+}
+
+/* --- Paths --- */
+
+/* A page and what its path names. */
+struct route {
+    enum al_desk_kind kind;
+    const char *id; /* of an entry; borrowed from the path */
+    size_t id_len;
+    bool posts;               /* it takes POST too */
+    enum al_desk_kind posted; /* what that is for */
+};
+
+/* "3f2a9c10" */
+static bool is_question_id(const char *text)
+{
+    return strlen(text) == AL_REVIEW_ID_CHARS &&
+           strspn(text, "0123456789abcdef") == AL_REVIEW_ID_CHARS;
+}
+
+#define UUID_CHARS 36
+
+static bool is_uuid(const char *text)
+{
+    return strlen(text) == UUID_CHARS && strspn(text, "0123456789abcdef-") == UUID_CHARS;
+}
+
+/* "12", "12/rollback" */
+static bool find_execution(const char *text, struct route *route)
+{
+    const size_t len = strspn(text, "0123456789");
+
+    *route = (struct route){ .kind = AL_DESK_EXECUTION, .id = text, .id_len = len };
+    if (!strcmp(text + len, "/rollback")) {
+        route->kind = AL_DESK_PREVIEW;
+        route->posts = true;
+        route->posted = AL_DESK_ROLL_BACK;
+    }
+    return len && (!text[len] || route->posts);
+}
+
+/* False: there is no such page. */
+static bool route_find(const char *path, struct route *ret_route)
+{
+    static const struct {
+        const char *path;
+        struct route route;
+    } fixed[] = {
+        { "/review", { .kind = AL_DESK_OVERVIEW } },
+        { "/review/", { .kind = AL_DESK_OVERVIEW } },
+        { "/review/live", { .kind = AL_DESK_LIVE } },
+        { "/review/events", { .kind = AL_DESK_EVENTS } },
+        { "/review/style.css", { .kind = AL_DESK_STYLE } },
+        { "/review/script.js", { .kind = AL_DESK_SCRIPT } },
+    };
+    static const char execution[] = "/review/execution/", staged[] = "/review/staged/",
+                      below[] = "/review/";
+
+    for (size_t i = 0; i < AL_COUNT(fixed); i++)
+        if (!strcmp(fixed[i].path, path)) {
+            *ret_route = fixed[i].route;
+            return true;
+        }
+    if (al_starts_with(path, execution))
+        return find_execution(path + strlen(execution), ret_route);
+    if (al_starts_with(path, staged)) {
+        *ret_route = (struct route){ .kind = AL_DESK_STAGED,
+                                     .id = path + strlen(staged),
+                                     .id_len = UUID_CHARS };
+        return is_uuid(ret_route->id);
+    }
+    if (!al_starts_with(path, below))
+        return false;
+    *ret_route = (struct route){ .kind = AL_DESK_QUESTION,
+                                 .id = path + strlen(below),
+                                 .id_len = AL_REVIEW_ID_CHARS,
+                                 .posts = true,
+                                 .posted = AL_DESK_ANSWER };
+    return is_question_id(ret_route->id);
+}
+
+struct al_site {
+    struct al_desk *desk;
+    struct al_web_keys *keys;
+};
+
+int al_site_new(const struct al_site_options *options, struct al_site **ret_site,
+                struct al_error *err)
+{
+    struct al_site *site = al_calloc(1, sizeof(*site));
+    const int r =
+        al_desk_new(options->setup, options->dirs, options->always_attached, &site->desk, err);
+
+    if (r < 0) {
+        free(site);
+        return r;
+    }
+    site->keys = al_web_keys_new();
+    *ret_site = site;
+    return 0;
+}
+
+void al_site_stop(struct al_site *site)
+{
+    if (site)
+        al_desk_stop(site->desk);
+}
+
+void al_site_free(struct al_site *site)
+{
+    if (!site)
+        return;
+    al_desk_free(site->desk);
+    al_web_keys_free(site->keys);
+    free(site);
+}
+
+char *al_site_link(struct al_site *site, const char *origin)
+{
+    struct al_web_key key;
+    char *link = NULL;
+
+    if (al_web_keys_make(site->keys, &key))
+        link = al_asprintf("%s/review?k=%s", origin, key.text);
+    explicit_bzero(&key, sizeof(key));
+    return link;
+}
+
+bool al_site_owns(const struct al_http_request *request)
+{
+    return !strcmp(request->path, "/review") || al_starts_with(request->path, "/review/");
+}
+
+/* --- May it come in? --- */
+
+static bool is_get(const struct al_http_request *request)
+{
+    return !strcmp(request->method, "GET") || !strcmp(request->method, "HEAD");
+}
+
+/* A link with a key has no cookie yet. */
+static bool has_key(const struct route *route, const struct al_http_request *request)
+{
+    return route->kind == AL_DESK_OVERVIEW && request->query &&
+           al_starts_with(request->query, "k=");
+}
+
+/* A browser says of a request what has sent it.  A link may be anywhere; all else is the page's
+ * own. Source: Fetch Metadata Request Headers. */
+static bool is_foreign(const struct route *route, const struct al_http_request *request)
+{
+    const char *site = al_http_find_header(request, "sec-fetch-site");
+    const bool may_be_linked =
+        is_get(request) && route->kind != AL_DESK_LIVE && route->kind != AL_DESK_EVENTS;
+
+    return site && strcmp(site, "same-origin") != 0 && strcmp(site, "none") != 0 && !may_be_linked;
+}
+
+void al_site_on_headers(struct al_site *site, struct al_http_exchange *exchange,
+                        const struct al_http_request *request)
+{
+    struct al_web_key csrf;
+    struct route route;
+
+    add_headers(exchange);
+    if (!route_find(request->path, &route)) {
+        refuse(exchange, AL_WEB_NOT_FOUND, "The page of airlock review is at /review.");
+    } else if (!is_get(request) && !(route.posts && !strcmp(request->method, "POST"))) {
+        al_http_add_header(exchange, "Allow", route.posts ? "GET, HEAD, POST" : "GET, HEAD");
+        refuse(exchange, AL_WEB_METHOD_NOT_ALLOWED, "This page can be read only.");
+    } else if (is_foreign(&route, request)) {
+        refuse(exchange, AL_WEB_FORBIDDEN, "Another page has sent this request; nothing was done.");
+    } else if (route.kind != AL_DESK_STYLE && route.kind != AL_DESK_SCRIPT &&
+               !has_key(&route, request) &&
+               !al_web_keys_find(site->keys, al_http_find_header(request, "cookie"), &csrf)) {
+        refuse(exchange, AL_WEB_FORBIDDEN,
+               "This browser may not see the questions. Run airlock review --web in a "
+               "terminal: it prints a link that opens this page.");
+    }
+}
+
+/* --- What is it for? --- */
+
+static void open_with_key(struct al_site *site, struct al_http_exchange *exchange,
+                          const struct al_http_request *request)
+{
+    struct al_web_key cookie;
+    al_auto(al_freep) char *key = al_web_field(request->query, "k"), *value = NULL;
+
+    if (!al_web_keys_use(site->keys, key, &cookie)) {
+        refuse(exchange, AL_WEB_FORBIDDEN,
+               "This link was used already, or is none of this server's. Run airlock review "
+               "--web again for another one.");
+        return;
+    }
+    value = al_asprintf(AL_WEB_COOKIE "=%s; Path=/review; HttpOnly; SameSite=Strict%s", cookie.text,
+                        request->tls ? "; Secure" : "");
+    al_http_add_header(exchange, "Set-Cookie", value);
+    al_web_answer_elsewhere(exchange, "/review");
+    explicit_bzero(&cookie, sizeof(cookie));
+    explicit_bzero(value, strlen(value));
+}
+
+/* What the last answer came to, in the words of the page. */
+static const char *notice_of(const char *said)
+{
+    return !said                     ? NULL
+           : !strcmp(said, "once")   ? "Approved. The call goes on."
+           : !strcmp(said, "always") ? "Approved, now and later."
+           : !strcmp(said, "reject") ? "Rejected. The agent is told."
+                                     : NULL;
+}
+
+/* The decision of a form.  False: it has none. */
+static bool read_decision(const char *form, struct al_desk_request *request)
+{
+    static const char *const decisions[] = {
+        [AL_ANSWER_ONCE] = "once", [AL_ANSWER_ALWAYS] = "always", [AL_ANSWER_REJECT] = "reject"
+    };
+    al_auto(al_freep) char *value = al_web_field(form, "decision");
+    al_auto(al_freep) char *newest = al_web_field(form, "newest");
+
+    if (request->kind == AL_DESK_ROLL_BACK) {
+        request->newest = newest ? strtoull(newest, NULL, 10) : 0;
+        return value && !strcmp(value, "rollback") && request->newest;
+    }
+    for (size_t i = 0; i < AL_COUNT(decisions); i++)
+        if (value && decisions[i] && !strcmp(value, decisions[i]))
+            request->decision = (enum al_answer)i;
+    request->reason = al_web_field(form, "reason");
+    return request->decision != AL_ANSWER_NONE;
+}
+
+/* Read the form of a POST.  False: it is refused, and has its answer. */
+static bool read_form(const struct al_http_request *http, struct al_desk_request *request)
+{
+    al_auto(al_freep) char *csrf = NULL;
+
+    if (http->body_len > AL_WEB_FORM_MAX_BYTES) {
+        al_web_answer_message(request->exchange, AL_WEB_TOO_LARGE,
+                              "The form is too long; shorten the reason.");
+        return false;
+    }
+    csrf = al_web_field(http->body, "csrf");
+    if (!al_web_key_is(&request->csrf, csrf))
+        al_web_answer_message(request->exchange, AL_WEB_FORBIDDEN,
+                              "The form is not of this page; load the page again.");
+    else if (!read_decision(http->body, request))
+        al_web_answer_message(request->exchange, AL_WEB_BAD_REQUEST,
+                              "The form has no decision; press one of its buttons.");
+    else
+        return true;
+    return false;
+}
+
+/* Put a request of a browser that may see the page on the desk. */
+static void hand_over(struct al_site *site, struct al_http_exchange *exchange,
+                      const struct al_http_request *http, const struct route *route,
+                      const struct al_web_key *csrf)
+{
+    const bool posts = !strcmp(http->method, "POST");
+    al_auto(al_freep) char *page = al_web_field(http->query, "page");
+    al_auto(al_freep) char *said = al_web_field(http->query, "said");
+    al_auto(al_freep) char *changes = al_web_field(http->query, "changes");
+    struct al_desk_request request = {
+        .kind = posts ? route->posted : route->kind,
+        .exchange = al_http_ref(exchange),
+        .csrf = *csrf,
+        .id = route->id ? al_strndup(route->id, route->id_len) : NULL,
+        .notice = notice_of(said),
+        .filter = al_web_field(http->query, "q"),
+        .only_changes = changes,
+        .page = page ? strtoull(page, NULL, 10) : 0,
+    };
+
+    request.page -= request.page > 0; /* the first is 1 */
+    if (posts && !read_form(http, &request)) {
+        al_desk_request_clear(&request);
+        return;
+    }
+    if (al_desk_put(site->desk, &request))
+        return;
+    al_web_answer_message(exchange, AL_WEB_UNAVAILABLE,
+                          "Too many requests wait, or the server ends. Load the page again.");
+    al_desk_request_clear(&request);
+}
+
+void al_site_on_request(struct al_site *site, struct al_http_exchange *exchange,
+                        const struct al_http_request *request)
+{
+    struct al_web_key csrf;
+    struct route route;
+
+    if (!route_find(request->path, &route)) {
+        refuse(exchange, AL_WEB_NOT_FOUND, "The page of airlock review is at /review.");
+    } else if (route.kind == AL_DESK_STYLE) {
+        answer(exchange, AL_WEB_OK, "text/css; charset=utf-8", al_page_style,
+               strlen(al_page_style));
+    } else if (route.kind == AL_DESK_SCRIPT) {
+        answer(exchange, AL_WEB_OK, "text/javascript; charset=utf-8", al_page_script,
+               strlen(al_page_script));
+    } else if (has_key(&route, request)) {
+        open_with_key(site, exchange, request);
+    } else if (!al_web_keys_find(site->keys, al_http_find_header(request, "cookie"), &csrf)) {
+        refuse(exchange, AL_WEB_FORBIDDEN, "This browser may no longer see the questions.");
+    } else {
+        hand_over(site, exchange, request, &route, &csrf);
+    }
+}

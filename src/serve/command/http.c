@@ -1,0 +1,562 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/command/http.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "cli/cli.h"
+#include "cli/environment.h"
+#include "cli/print.h"
+#include "cli/signals.h"
+#include "guard/root.h"
+#include "guard/text.h"
+#include "history/journal.h"
+#include "review/server.h"
+#include "review/web/site.h"
+#include "serve/command/http_access.h"
+#include "serve/http/server.h"
+#include "serve/http/throttle.h"
+#include "serve/mcp/http/endpoint.h"
+#include "staging/settings.h"
+
+enum status {
+    HTTP_OK = 200,
+    HTTP_NO_CONTENT = 204,
+    HTTP_BAD_REQUEST = 400,
+    HTTP_UNAUTHORIZED = 401,
+    HTTP_FORBIDDEN = 403,
+    HTTP_NOT_FOUND = 404,
+    HTTP_METHOD_NOT_ALLOWED = 405,
+    HTTP_TOO_MANY_REQUESTS = 429,
+};
+
+struct serving {
+    struct al_setup *setup;
+    struct al_endpoint *endpoint;
+    struct al_http_access *access;
+    struct al_http_server *server;
+    struct al_site *site;         /* the review page */
+    struct al_throttle *throttle; /* of the HTTP thread */
+    struct al_http_place *places; /* one for each listener */
+};
+
+/* Answer with a line of text; `header` may be NULL. */
+static void answer(struct al_http_exchange *exchange, enum status status, const char *name,
+                   const char *value, const char *text)
+{
+    const struct al_http_header headers[] = {
+        { "Content-Type", "text/plain; charset=utf-8" },
+        { "Cache-Control", "no-store" },
+        { name, value },
+    };
+
+    al_http_answer(exchange, status, headers, name ? 3 : 2, text, strlen(text));
+}
+
+/* --- CORS: for configured origins only --- */
+
+static void allow_origin(struct al_http_exchange *exchange, const char *origin)
+{
+    al_http_add_header(exchange, "Access-Control-Allow-Origin", origin);
+    al_http_add_header(exchange, "Access-Control-Expose-Headers",
+                       "Mcp-Session-Id, WWW-Authenticate, Retry-After");
+    al_http_add_header(exchange, "Vary", "Origin");
+}
+
+/* A browser asks before it sends a request with a token; it sends none with the question. */
+static void answer_preflight(struct al_http_exchange *exchange)
+{
+    static const struct al_http_header headers[] = {
+        { "Access-Control-Allow-Methods", "GET, POST, DELETE" },
+        { "Access-Control-Allow-Headers",
+          "Accept, Authorization, Content-Type, Last-Event-ID, Mcp-Method, Mcp-Name, "
+          "Mcp-Protocol-Version, Mcp-Session-Id" },
+        { "Access-Control-Max-Age", "600" },
+    };
+
+    al_http_answer(exchange, HTTP_NO_CONTENT, headers, AL_COUNT(headers), "", 0);
+}
+
+/* --- Who --- */
+
+/* The principal of the request's token: a reference, or NULL. */
+static struct al_principal *find_principal(struct serving *serving,
+                                           const struct al_http_request *request)
+{
+    const char *token = NULL;
+    size_t len = 0;
+
+    (void)al_http_bearer(al_http_find_header(request, "authorization"), &token, &len);
+    return al_http_access_find(serving->access, token, len);
+}
+
+/* A request without a token is no guess.  The connection counts as nobody's, whoever had it. */
+static void refuse_token(struct serving *serving, struct al_http_exchange *exchange,
+                         const struct al_http_request *request)
+{
+    bool shown = al_http_find_header(request, "authorization") != NULL;
+
+    (void)al_http_set_key(exchange, 0);
+    if (shown)
+        al_http_delay(exchange, al_throttle_wrong(serving->throttle, request->peer, al_clock_ms()));
+    answer(exchange, HTTP_UNAUTHORIZED, "WWW-Authenticate", "Bearer",
+           shown ? "Authorization has no token of this server; it has to be: Bearer TOKEN\n"
+                 : "a token is needed: Authorization: Bearer TOKEN\n");
+}
+
+static void check_mcp(struct serving *serving, struct al_http_exchange *exchange,
+                      const struct al_http_request *request)
+{
+    struct al_principal *principal = find_principal(serving, request);
+    const bool counts = !al_http_access_needs_no_token(serving->access);
+
+    if (!principal)
+        refuse_token(serving, exchange, request);
+    else if (!al_http_set_key(exchange, counts ? principal->number : 0))
+        answer(exchange, HTTP_TOO_MANY_REQUESTS, "Retry-After", "1",
+               "too many connections of this token\n");
+    else if (request->query)
+        answer(exchange, HTTP_BAD_REQUEST, NULL, NULL, "/mcp takes no query\n");
+    al_principal_unref(principal);
+}
+
+/* --- From where, and what --- */
+
+/* The Origin of a request.  A page without a referrer sends `null`, which only the review's own
+ * forms may: they have other proofs. */
+static const char *find_origin(const struct al_http_request *request)
+{
+    const char *origin = al_http_find_header(request, "origin");
+
+    return origin && !strcmp(origin, "null") && al_site_owns(request) ? NULL : origin;
+}
+
+static bool check_place(struct serving *serving, struct al_http_exchange *exchange,
+                        const struct al_http_request *request)
+{
+    const struct al_http_place *place = &serving->places[request->listener];
+
+    if (!al_http_access_accepts_host(serving->access, place, al_http_find_header(request, "host")))
+        answer(exchange, HTTP_FORBIDDEN, NULL, NULL,
+               "this Host is not served; add it to [serve] hosts of the server's configuration\n");
+    else if (!al_http_access_accepts_origin(serving->access, place, find_origin(request)))
+        answer(
+            exchange, HTTP_FORBIDDEN, NULL, NULL,
+            "this Origin is not served; add it to [serve] origins of the server's configuration\n");
+    else
+        return true;
+    return false;
+}
+
+static void answer_health(struct al_http_exchange *exchange, const struct al_http_request *request)
+{
+    if (!strcmp(request->method, "GET") || !strcmp(request->method, "HEAD"))
+        answer(exchange, HTTP_OK, NULL, NULL, "ok");
+    else
+        answer(exchange, HTTP_METHOD_NOT_ALLOWED, "Allow", "GET, HEAD", "GET only\n");
+}
+
+static void on_headers(void *payload, struct al_http_exchange *exchange,
+                       const struct al_http_request *request)
+{
+    struct serving *serving = payload;
+    const char *origin = al_http_find_header(request, "origin");
+    bool is_configured;
+
+    if (!check_place(serving, exchange, request))
+        return;
+    if (al_site_owns(request)) {
+        al_site_on_headers(serving->site, exchange, request);
+        return;
+    }
+    is_configured = origin && al_http_access_is_configured_origin(serving->access, origin);
+    if (is_configured)
+        allow_origin(exchange, origin);
+    if (!strcmp(request->path, "/health"))
+        answer_health(exchange, request);
+    else if (strcmp(request->path, "/mcp") != 0)
+        answer(exchange, HTTP_NOT_FOUND, NULL, NULL, "MCP is served at /mcp\n");
+    else if (is_configured && !strcmp(request->method, "OPTIONS"))
+        answer_preflight(exchange);
+    else
+        check_mcp(serving, exchange, request);
+}
+
+/* --- The endpoint --- */
+
+/* The token is looked up again: it may have been removed while the body arrived. */
+static void on_request(void *payload, struct al_http_exchange *exchange,
+                       const struct al_http_request *request)
+{
+    struct serving *serving = payload;
+    struct al_principal *principal;
+
+    if (al_site_owns(request)) {
+        al_site_on_request(serving->site, exchange, request);
+        return;
+    }
+    principal = find_principal(serving, request);
+    if (principal)
+        al_endpoint_request(serving->endpoint, principal, exchange);
+    else
+        refuse_token(serving, exchange, request);
+    al_principal_unref(principal);
+}
+
+/* The endpoint sets the data of the exchanges that it got. */
+static void on_gone(void *payload, struct al_http_exchange *exchange)
+{
+    struct serving *serving = payload;
+
+    if (al_http_data(exchange))
+        al_endpoint_gone(serving->endpoint, exchange);
+}
+
+static void on_end(void *payload, struct al_http_exchange *exchange)
+{
+    struct serving *serving = payload;
+
+    if (al_http_data(exchange))
+        al_endpoint_end(serving->endpoint, exchange);
+}
+
+static const struct al_http_handler handler = {
+    .on_headers = on_headers,
+    .on_request = on_request,
+    .on_gone = on_gone,
+    .on_end = on_end,
+};
+
+/* After the last call has ended, a client has this long to take its answer. */
+#define LAST_ANSWERS_MS 2000
+
+/* Bytes of events that are kept for a token, in bodies of the largest size. */
+#define EVENTS_PER_TOKEN 4
+
+/* Bodies of the largest size that wait to be served, or are, of one token. */
+#define BODIES_PER_TOKEN 8
+
+/* The parsed arguments of calls in flight of one token, in bodies of the largest size. */
+#define ARGUMENTS_PER_TOKEN 8
+
+static void revoke_principal(void *payload, struct al_principal *principal)
+{
+    struct serving *serving = payload;
+
+    al_endpoint_revoke(serving->endpoint, principal);
+}
+
+static int make_endpoint(struct serving *serving, struct al_error *err)
+{
+    const struct al_serve_limits *limits = &serving->setup->config.serve.limits;
+
+    return al_endpoint_new(
+        &(struct al_endpoint_options){
+            .version = AIRLOCK_VERSION,
+            .mounts = serving->setup->session.mounts,
+            .calls = limits->calls,
+            .calls_per_token = limits->calls_per_token,
+            .sessions_per_token = limits->sessions_per_token,
+            .connections_per_token = serving->setup->config.serve.no_token
+                                         ? limits->connections
+                                         : limits->connections_per_token,
+            .event_bytes_per_token = EVENTS_PER_TOKEN * (size_t)limits->max_body,
+            .body_bytes_per_token = BODIES_PER_TOKEN * (size_t)limits->max_body,
+            .argument_bytes_per_token = ARGUMENTS_PER_TOKEN * (size_t)limits->max_body,
+            .idle_s = (int)limits->idle_s,
+            .drain_s = (int)limits->drain_s,
+        },
+        &serving->endpoint, err);
+}
+
+static int make_server(struct serving *serving, struct al_error *err)
+{
+    const struct al_config *config = &serving->setup->config;
+    const struct al_serve_limits *limits = &config->serve.limits;
+    al_auto(al_freep) struct al_http_listener *listeners =
+        al_calloc(config->serve.http.count, sizeof(*listeners));
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < config->serve.http.count; i++) {
+        r = al_http_address_parse(config->serve.http.items[i], &listeners[i].address, err);
+        listeners[i].tls = config->serve.tls_cert && listeners[i].address.family != AF_UNIX;
+    }
+    if (r < 0)
+        return r;
+    return al_http_server_new(
+        &(struct al_http_options){
+            .listeners = listeners,
+            .listener_count = config->serve.http.count,
+            .tls = { .cert_path = config->serve.tls_cert, .key_path = config->serve.tls_key },
+            .limits = { .body_bytes = limits->max_body,
+                        .header_bytes = limits->max_headers,
+                        .connections = limits->connections,
+                        .connections_of_key = limits->connections_per_token,
+                        .request_ms = (int64_t)limits->request_s * 1000,
+                        .stall_s = limits->stall_s },
+            .handler = &handler,
+            .payload = serving,
+        },
+        &serving->server, err);
+}
+
+static void name_places(struct serving *serving)
+{
+    const struct al_config *config = &serving->setup->config;
+
+    serving->places = al_calloc(config->serve.http.count, sizeof(*serving->places));
+    for (size_t i = 0; i < config->serve.http.count; i++) {
+        const struct al_http_address *address = al_http_server_address(serving->server, i);
+        bool is_unix = address->family == AF_UNIX;
+
+        serving->places[i] = (struct al_http_place){
+            .address = is_unix ? NULL : address->host,
+            .port = address->port,
+            .tls = config->serve.tls_cert && !is_unix,
+            .behind_proxy = config->serve.behind_proxy,
+        };
+    }
+}
+
+/* --- What is said at the start --- */
+
+static char *name_place(const struct serving *serving, size_t i)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_freep) char *safe = NULL;
+
+    al_http_address_print(al_http_server_address(serving->server, i), &text);
+    safe = al_text_sanitize_line(text.buf);
+    if (!serving->places[i].address)
+        return al_take(&safe);
+    return al_asprintf("http%s://%s/mcp", serving->places[i].tls ? "s" : "", safe);
+}
+
+static void tell_places(const struct serving *serving)
+{
+    for (size_t i = 0; i < serving->setup->config.serve.http.count; i++) {
+        al_auto(al_freep) char *place = name_place(serving, i);
+
+        al_log_note("serving MCP at %s%s", place, serving->places[i].address ? "" : " (path /mcp)");
+    }
+    if (serving->setup->config.serve.no_token)
+        al_log_warn("--no-token: every program that reaches this server may use it");
+}
+
+/* The only time that a token is written anywhere. */
+static void tell_token(const struct serving *serving, const struct al_str *token)
+{
+    al_auto(al_freep) char *place = name_place(serving, 0);
+    char *text =
+        al_asprintf("airlock: a token was made, and is shown only here; --token-file names lasting "
+                    "ones\n"
+                    "{\"mcpServers\": {\"airlock\": {\"type\": \"http\", \"url\": \"%s\",\n"
+                    "  \"headers\": {\"Authorization\": \"Bearer %s\"}}}}\n",
+                    serving->places[0].address ? place : "http://localhost/mcp", token->buf);
+
+    (void)al_write_all(STDERR_FILENO, text, strlen(text));
+    explicit_bzero(text, strlen(text));
+    free(text);
+}
+
+/* --- The review page --- */
+
+static int make_site(struct serving *serving, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv dirs = AL_STRV_INIT;
+
+    al_setup_review_dirs(serving->setup, &dirs);
+    return al_site_new(&(struct al_site_options){ .setup = serving->setup, .dirs = &dirs },
+                       &serving->site, err);
+}
+
+/* A link to the first place that has an address; a Unix socket has none. */
+static char *make_link(void *payload)
+{
+    const struct serving *serving = payload;
+    const struct al_config *config = &serving->setup->config;
+
+    for (size_t i = 0; i < config->serve.http.count; i++) {
+        al_auto(al_freep) char *origin = al_web_origin(&serving->places[i], &config->serve.hosts);
+
+        if (origin)
+            return al_site_link(serving->site, origin);
+    }
+    return NULL;
+}
+
+/* --- From start to end --- */
+
+/* Descriptors of one call: the pipes of its git, and files of the repository. */
+#define CALL_FILES  16u
+#define OTHER_FILES 512u
+
+/* The usual limit is too low for the connections and calls that are allowed, and clients would wait
+ * in the kernel's queue. */
+static void raise_file_limit(const struct al_serve_limits *limits)
+{
+    const rlim_t wanted = limits->connections + (rlim_t)limits->calls * CALL_FILES + OTHER_FILES;
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= wanted)
+        return;
+    limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static int exclude(const struct al_roots *roots, const char *given, const char *what,
+                   struct al_error *err)
+{
+    al_auto(al_freep) char *path = al_environment_absolute(given);
+
+    return al_roots_exclude(roots, path, what, err);
+}
+
+static int check_files(const struct al_setup *setup, struct al_error *err)
+{
+    const struct al_roots *roots = al_roots_parts(&setup->roots);
+    const struct al_strv *places = &setup->config.serve.http;
+    const struct al_staging_settings *settings = setup->session.staging_settings;
+    int r = 0;
+
+    if (settings && settings->npulls)
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "auto_pull of a worker file is for one agent, and --http serves many; "
+                            "leave it out");
+    if (setup->config.serve.tls_key)
+        r = exclude(roots, setup->config.serve.tls_key, "TLS key", err);
+    for (size_t i = 0; r == 0 && i < places->count; i++) {
+        struct al_http_address address;
+
+        r = al_http_address_parse(places->items[i], &address, err);
+        if (r == 0 && address.family == AF_UNIX)
+            r = exclude(roots, address.host, "socket", err);
+    }
+    return r;
+}
+
+static int start(struct serving *serving, const struct al_options *options, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str made = AL_STR_INIT;
+    int r = check_files(serving->setup, err);
+
+    if (r == 0)
+        r = make_endpoint(serving, err);
+    if (r == 0)
+        r = al_http_access_new(
+            &(struct al_http_access_options){
+                .setup = serving->setup,
+                .options = options,
+                .revoke = revoke_principal,
+                .payload = serving,
+            },
+            &serving->access, &made, err);
+    if (r == 0)
+        r = make_site(serving, err);
+    if (r == 0) {
+        serving->throttle = al_throttle_new(AL_THROTTLE_ADDRESSES_MAX);
+        r = make_server(serving, err);
+    }
+    if (r == 0) {
+        name_places(serving);
+        r = al_http_server_start(serving->server, err);
+    }
+    if (r == 0) {
+        if (serving->setup->review_server)
+            al_review_server_set_link(serving->setup->review_server, make_link, serving);
+        if (made.len)
+            tell_token(serving, &made);
+        tell_places(serving);
+    }
+    explicit_bzero(made.buf, made.len);
+    return r;
+}
+
+/* `count` is that of the tokens; 0: none is needed. */
+static char *tell_ended(size_t count, size_t revoked)
+{
+    if (!revoked)
+        return al_strdup("all sessions go on");
+    if (!count)
+        return al_strdup("the rules are other ones, so all sessions ended");
+    return al_asprintf("%zu token%s gone or %s other rights, so %s sessions ended", revoked,
+                       revoked == 1 ? " is" : "s are", revoked == 1 ? "has" : "have",
+                       revoked == 1 ? "its" : "their");
+}
+
+static void reload(const struct serving *serving)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    al_auto(al_freep) char *ended = NULL;
+    size_t count, revoked = 0;
+
+    if (al_http_access_reload(serving->access, &revoked, &err) < 0) {
+        al_log_warn("nothing was changed: %s", err.message);
+        return;
+    }
+    count = al_http_access_count(serving->access);
+    ended = tell_ended(count, revoked);
+    if (count)
+        al_log_note("the configuration and the tokens were read again: %zu token%s; %s", count,
+                    count == 1 ? "" : "s", ended);
+    else
+        al_log_note("the configuration was read again; %s", ended);
+}
+
+static void tell_waiting(const struct serving *serving)
+{
+    const unsigned drain_s = serving->setup->config.serve.limits.drain_s;
+    const size_t count = al_endpoint_count_calls(serving->endpoint);
+
+    if (count && drain_s)
+        al_log_note("ending: waiting for %zu call%s, at most %u s; a second signal ends at once",
+                    count, count == 1 ? "" : "s", drain_s);
+}
+
+/* Calls in flight go on for a while, and their answers are taken. */
+static void finish(struct serving *serving)
+{
+    al_site_stop(serving->site);
+    if (serving->endpoint) {
+        tell_waiting(serving);
+        al_endpoint_drain(serving->endpoint);
+    }
+    if (serving->server)
+        (void)al_http_server_drain(serving->server, LAST_ANSWERS_MS);
+    al_http_server_free(serving->server);
+    al_throttle_free(serving->throttle);
+    free(serving->places);
+    al_site_free(serving->site);
+    al_http_access_free(serving->access);
+    al_endpoint_free(serving->endpoint);
+}
+
+int al_serve_http(struct al_setup *setup, const struct al_options *options)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    struct serving serving = { .setup = setup };
+    int r;
+
+    raise_file_limit(&setup->config.serve.limits);
+    al_setup_review(setup);
+    al_setup_review_listen(setup);
+    al_signals_block(setup);
+    if (setup->session.journal)
+        al_journal_sync_later(setup->session.journal);
+    r = start(&serving, options, &err);
+    if (r == 0) {
+        while (al_signals_wait() == SIGHUP)
+            reload(&serving);
+        if (setup->review_server) /* before another thread serves it: see al_signals_handle_end() */
+            al_review_server_set_link(setup->review_server, NULL, NULL);
+        al_signals_handle_end(setup);
+    }
+    finish(&serving);
+    return r < 0 ? al_cli_fail(&err) : AL_EXIT_OK;
+}

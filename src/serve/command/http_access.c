@@ -1,0 +1,518 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/command/http_access.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/lock.h"
+#include "cli/config/tokens.h"
+#include "cli/environment.h"
+#include "cli/help.h"
+#include "guard/agent.h"
+#include "guard/root.h"
+#include "serve/command/warn.h"
+
+/* A configuration that principals borrow grants and rules from. */
+struct al_rules {
+    struct al_config config;
+    atomic_uint refs;
+};
+
+/* Everything that a principal's session borrows. */
+struct seat {
+    struct al_rules *rules;
+    struct al_grants narrowed; /* the worker file's grant, which narrows this token's */
+    char *agent;
+    struct al_session session;
+};
+
+/* An empty configuration, with one reference for the caller. */
+static struct al_rules *rules_new(void)
+{
+    struct al_rules *rules = al_calloc(1, sizeof(*rules));
+
+    al_config_init(&rules->config);
+    atomic_init(&rules->refs, 1);
+    return rules;
+}
+
+/* Take another reference.  Returns `rules`.  Threads: safe. */
+static struct al_rules *rules_ref(struct al_rules *rules)
+{
+    (void)atomic_fetch_add(&rules->refs, 1);
+    return rules;
+}
+
+/* Drop a reference; NULL is allowed.  Threads: safe. */
+static void rules_unref(struct al_rules *rules)
+{
+    if (!rules || atomic_fetch_sub(&rules->refs, 1) != 1)
+        return;
+    al_config_clear(&rules->config);
+    free(rules);
+}
+
+static void free_seat(void *payload)
+{
+    struct seat *seat = payload;
+
+    al_setup_clear_agent(&seat->session);
+    al_grants_clear(&seat->narrowed);
+    free(seat->agent);
+    rules_unref(seat->rules);
+    free(seat);
+}
+
+static const char *grant_name(const struct al_rules *rules, const struct al_token *token)
+{
+    return token && token->grant ? token->grant : rules->config.serve.grant;
+}
+
+/* The token's grant, and where there is a worker file, that one's too. */
+static int choose_grant(const struct al_setup *setup, struct al_rules *rules,
+                        const struct al_token *token, struct al_grants *narrowed,
+                        const struct al_grant **ret_grant, struct al_error *err)
+{
+    const char *name = grant_name(rules, token);
+    const struct al_grant *grant = NULL;
+    int r = name ? al_grants_choose(&rules->config.grants, name, &grant, err) : 0;
+
+    if (r == 0 && setup->worker.grants.count) {
+        al_grants_copy(narrowed, &setup->worker.grants);
+        narrowed->items[0].also = grant;
+        r = al_grants_choose(narrowed, narrowed->items[0].name, &grant, err);
+    }
+    if (r == 0)
+        *ret_grant = grant;
+    return r;
+}
+
+/* The name that is chosen for the agent comes before the names of what it is limited by. */
+static char *choose_agent(const struct al_setup *setup, const struct al_rules *rules,
+                          const struct al_token *token)
+{
+    const char *chosen = token ? token->agent : NULL;
+
+    if (!chosen)
+        chosen = rules->config.serve.agent;
+    if (!chosen)
+        chosen = setup->worker.name;
+    if (!chosen)
+        chosen = grant_name(rules, token);
+    return al_agent_name(chosen);
+}
+
+/* --- The text of rights --- */
+
+/* With its length, so that no two lists have the same text. */
+static void add_text(const char *text, struct al_str *out)
+{
+    if (text)
+        al_str_addf(out, "%zu:%s,", strlen(text), text);
+    else
+        al_str_adds(out, "-,");
+}
+
+static void add_grant(const struct al_grant *grant, struct al_str *out)
+{
+    for (; grant; grant = grant->also) {
+        add_text(grant->name, out);
+        al_str_addf(out, "%d/%zu,%d/%zu,", grant->limits_tools, grant->tools.count,
+                    grant->limits_dirs, grant->ndirs);
+        for (size_t i = 0; i < grant->tools.count; i++)
+            add_text(grant->tools.items[i], out);
+        for (size_t i = 0; i < grant->ndirs; i++) {
+            add_text(grant->dirs[i].path, out);
+            al_str_addf(out, "%d,", grant->dirs[i].access);
+        }
+    }
+    al_str_addc(out, ';');
+}
+
+static void add_policy(const struct al_policy *policy, struct al_str *out)
+{
+    for (size_t i = 0; i < policy->count; i++) {
+        const struct al_rule *rule = &policy->rules[i];
+        const char *const texts[] = { rule->tool,   rule->operation, rule->effect,
+                                      rule->branch, rule->path,      rule->message };
+
+        for (size_t k = 0; k < AL_COUNT(texts); k++)
+            add_text(texts[k], out);
+        al_str_addf(out, "%d/%u,", rule->decision, rule->line);
+    }
+    al_str_addf(out, "%zu;", policy->narrowing);
+}
+
+/* Choose the rights of a token, and describe them. */
+static int rights_describe(const struct al_setup *setup, struct al_rules *rules,
+                           const struct al_token *token, struct al_str *ret_text,
+                           struct al_error *err)
+{
+    al_auto(al_grants_clear) struct al_grants narrowed = AL_GRANTS_INIT;
+    al_auto(al_freep) char *agent = choose_agent(setup, rules, token);
+    const struct al_config *config = &rules->config;
+    const struct al_grant *grant = NULL;
+    int r = choose_grant(setup, rules, token, &narrowed, &grant, err);
+
+    if (r < 0)
+        return r;
+    add_text(agent, ret_text);
+    add_grant(grant, ret_text);
+    add_policy(&config->approval.policy, ret_text);
+    al_str_addf(ret_text, "%d,%" PRIu32 ",%" PRIu32, config->approval.mode, config->git.timeout_ms,
+                config->git.max_bytes);
+    return 0;
+}
+
+/* --- The principal --- */
+
+static int fill_seat(const struct al_setup *setup, const struct al_token *token, struct seat *seat,
+                     struct al_error *err)
+{
+    const struct al_config *config = &seat->rules->config;
+    struct al_session *session = &seat->session;
+    int r;
+
+    *session = setup->session;
+    r = choose_grant(setup, seat->rules, token, &seat->narrowed, &session->grant, err);
+    if (r < 0)
+        return r;
+    seat->agent = choose_agent(setup, seat->rules, token);
+    session->agent = seat->agent;
+    session->approvals = NULL;
+    session->mode = config->approval.mode;
+    session->policy = &config->approval.policy;
+    session->defaults.timeout_ms = config->git.timeout_ms;
+    session->defaults.max_bytes = config->git.max_bytes;
+    if (!al_setup_may_mount(setup, session->grant))
+        session->mounts = NULL;
+    return al_setup_agent(setup, session, err);
+}
+
+/* Make the principal of a token.  It takes a reference to `rules`. */
+static int rights_new(const struct al_setup *setup, struct al_rules *rules,
+                      const struct al_token *token, struct al_principal **ret_principal,
+                      struct al_error *err)
+{
+    struct seat *seat = al_calloc(1, sizeof(*seat));
+    al_auto(al_freep) char *name = NULL;
+    int r;
+
+    seat->rules = rules_ref(rules);
+    r = fill_seat(setup, token, seat, err);
+    if (r < 0) {
+        free_seat(seat);
+        return r;
+    }
+    if (seat->agent)
+        name = al_strdup(seat->agent);
+    else if (token && token->line)
+        name = al_asprintf("the token of line %u", token->line);
+    else
+        name = al_strdup(token ? "the token" : "everybody");
+    *ret_principal = al_principal_new(&seat->session, name, free_seat, seat);
+    return 0;
+}
+
+/* A principal and the text of its rights. */
+struct entry {
+    struct al_principal *principal;
+    char *rights;
+};
+
+/* One reading of the configuration and the token file. */
+struct reading {
+    struct al_rules *rules;
+    struct al_tokens tokens;
+    struct entry *entries; /* one for each token; without tokens one for everybody */
+    size_t count;
+};
+
+struct al_http_access {
+    struct al_http_access_options options;
+    struct al_tokens made;  /* the token that was made, if there is no file */
+    struct al_rules *begun; /* of the first reading: some keys hold until the end */
+    pthread_mutex_t lock;   /* guards `now` */
+    struct reading *now;
+};
+
+static void free_reading(struct reading *reading)
+{
+    if (!reading)
+        return;
+    for (size_t i = 0; i < reading->count; i++) {
+        al_principal_unref(reading->entries[i].principal);
+        free(reading->entries[i].rights);
+    }
+    free(reading->entries);
+    al_tokens_clear(&reading->tokens);
+    rules_unref(reading->rules);
+    free(reading);
+}
+
+/* --- Reading --- */
+
+/* Options and toolsets of the start hold until the server ends. */
+static int check_config(const struct al_setup *setup, struct al_config *config,
+                        struct al_error *err)
+{
+    const struct al_config *begun = &setup->config;
+    const struct al_known known = { &setup->toolsets, &setup->config.mcp.servers };
+
+    if (begun->file && (!config->file || strcmp(begun->file, config->file) != 0))
+        return al_error_set(err, AL_ERR_BAD_ARGS, "%s: the configuration is gone", begun->file);
+    if (begun->serve.token_file && !config->serve.token_file)
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "%s: serve.token_file is gone; name the token file",
+                            config->file ? config->file : "");
+    return al_check_known_names(&known, config, err);
+}
+
+static int read_rules(const struct al_http_access *access, struct al_rules *rules,
+                      struct al_error *err)
+{
+    const struct al_setup *setup = access->options.setup;
+    struct al_config *config = &rules->config;
+    int r;
+
+    al_config_clear(config);
+    r = al_setup_read_config(setup, access->options.options, config, err);
+    if (r == 0)
+        r = check_config(setup, config, err);
+    if (r == 0)
+        al_policy_narrow(&config->approval.policy, &setup->worker.policy);
+    return r;
+}
+
+static int read_tokens(const struct al_http_access *access, const struct al_config *config,
+                       struct al_tokens *ret_tokens, struct al_error *err)
+{
+    const struct al_setup *setup = access->options.setup;
+    al_auto(al_freep) char *path = NULL;
+    int r;
+
+    if (setup->config.serve.no_token)
+        return 0;
+    if (access->made.count) {
+        *ret_tokens =
+            (struct al_tokens){ .items = al_calloc(1, sizeof(*ret_tokens->items)), .count = 1 };
+        memcpy(ret_tokens->items[0].digest, access->made.items[0].digest, AL_TOKEN_DIGEST_SIZE);
+        return 0;
+    }
+    path = al_environment_absolute(config->serve.token_file);
+    r = al_roots_exclude(al_roots_parts(&setup->roots), path, "token file", err);
+    return r == 0 ? al_tokens_read(path, &config->grants, ret_tokens, err) : r;
+}
+
+static const struct al_token *token_at(const struct reading *reading, size_t i)
+{
+    return reading->tokens.count ? &reading->tokens.items[i] : NULL;
+}
+
+/* The entry that the token of another reading has in this one; NULL: none with the same rights. */
+static const struct entry *find_same(const struct reading *reading, const struct al_token *token,
+                                     const char *rights)
+{
+    for (size_t i = 0; reading && i < reading->count; i++) {
+        const struct al_token *own = token_at(reading, i);
+        bool is_same =
+            own && token ? !memcmp(own->digest, token->digest, sizeof(own->digest)) : own == token;
+
+        if (is_same)
+            return strcmp(reading->entries[i].rights, rights) ? NULL : &reading->entries[i];
+    }
+    return NULL;
+}
+
+static int fill_entry(const struct al_http_access *access, struct reading *reading, size_t i,
+                      struct al_error *err)
+{
+    const struct al_setup *setup = access->options.setup;
+    const struct al_token *token = token_at(reading, i);
+    al_auto(al_str_clear) struct al_str rights = AL_STR_INIT;
+    const struct entry *same;
+    int r = rights_describe(setup, reading->rules, token, &rights, err);
+
+    if (r < 0)
+        return r;
+    same = find_same(access->now, token, rights.buf);
+    if (same)
+        reading->entries[i].principal = al_principal_ref(same->principal);
+    else
+        r = rights_new(setup, reading->rules, token, &reading->entries[i].principal, err);
+    reading->entries[i].rights = al_str_detach(&rights);
+    return r;
+}
+
+static bool uses_grant(const struct reading *reading, const char *name)
+{
+    for (size_t i = 0; i < reading->count; i++) {
+        const char *chosen = grant_name(reading->rules, token_at(reading, i));
+
+        if (chosen && !strcmp(chosen, name))
+            return true;
+    }
+    return false;
+}
+
+/* What is no error, and yet is hardly meant.  The reading is no other thread's yet. */
+static void warn(const struct al_http_access *access, struct reading *reading)
+{
+    struct al_grants *grants = &reading->rules->config.grants;
+
+    for (size_t i = 0; i < grants->count; i++) {
+        const char *name = grants->items[i].name;
+        al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+        const struct al_grant *grant = NULL;
+
+        if (uses_grant(reading, name) && al_grants_choose(grants, name, &grant, &err) == 0)
+            al_warn_of_grant(access->options.setup, grant);
+    }
+    al_warn_of_hosts(&reading->rules->config);
+}
+
+static int read_all(const struct al_http_access *access, struct reading **ret_reading,
+                    struct al_error *err)
+{
+    struct reading *reading = al_calloc(1, sizeof(*reading));
+    int r;
+
+    reading->rules = rules_new();
+    r = read_rules(access, reading->rules, err);
+    if (r == 0)
+        r = read_tokens(access, &reading->rules->config, &reading->tokens, err);
+    if (r == 0) {
+        reading->count = reading->tokens.count ? reading->tokens.count : 1;
+        reading->entries = al_calloc(reading->count, sizeof(*reading->entries));
+    }
+    for (size_t i = 0; r == 0 && i < reading->count; i++)
+        r = fill_entry(access, reading, i, err);
+    if (r < 0) {
+        free_reading(reading);
+        return r;
+    }
+    warn(access, reading);
+    *ret_reading = reading;
+    return 0;
+}
+
+/* --- The current reading --- */
+
+int al_http_access_new(const struct al_http_access_options *options,
+                       struct al_http_access **ret_access, struct al_str *ret_made,
+                       struct al_error *err)
+{
+    struct al_http_access *access = al_calloc(1, sizeof(*access));
+    const struct al_config *config = &options->setup->config;
+    int r = 0;
+
+    access->options = *options;
+    (void)pthread_mutex_init(&access->lock, NULL);
+    if (!config->serve.token_file && !config->serve.no_token)
+        r = al_tokens_make(&access->made, ret_made, err);
+    if (r == 0)
+        r = read_all(access, &access->now, err);
+    if (r < 0) {
+        al_http_access_free(access);
+        return r;
+    }
+    access->begun = rules_ref(access->now->rules);
+    *ret_access = access;
+    return 0;
+}
+
+void al_http_access_free(struct al_http_access *access)
+{
+    if (!access)
+        return;
+    free_reading(access->now);
+    rules_unref(access->begun);
+    al_tokens_clear(&access->made);
+    (void)pthread_mutex_destroy(&access->lock);
+    free(access);
+}
+
+size_t al_http_access_count(const struct al_http_access *access)
+{
+    return access->now->tokens.count;
+}
+
+bool al_http_access_needs_no_token(const struct al_http_access *access)
+{
+    return access->options.setup->config.serve.no_token;
+}
+
+static bool has_principal(const struct reading *reading, const struct al_principal *principal)
+{
+    for (size_t i = 0; i < reading->count; i++)
+        if (reading->entries[i].principal == principal)
+            return true;
+    return false;
+}
+
+int al_http_access_reload(struct al_http_access *access, size_t *ret_revoked, struct al_error *err)
+{
+    struct reading *fresh = NULL, *old = access->now;
+    size_t revoked = 0;
+    int r = read_all(access, &fresh, err);
+
+    if (r < 0)
+        return r;
+    al_warn_of_restart(&access->begun->config, &fresh->rules->config);
+    (void)pthread_mutex_lock(&access->lock);
+    access->now = fresh;
+    (void)pthread_mutex_unlock(&access->lock);
+    for (size_t i = 0; i < old->count; i++) {
+        struct al_principal *principal = old->entries[i].principal;
+
+        if (has_principal(fresh, principal))
+            continue;
+        access->options.revoke(access->options.payload, principal);
+        revoked++;
+    }
+    free_reading(old);
+    *ret_revoked = revoked;
+    return 0;
+}
+
+struct al_principal *al_http_access_find(struct al_http_access *access, const char *token,
+                                         size_t len)
+{
+    const struct al_token *found;
+    struct al_principal *principal = NULL;
+    const struct reading *now;
+
+    al_hold(&access->lock);
+    now = access->now;
+    if (al_http_access_needs_no_token(access)) {
+        principal = al_principal_ref(now->entries[0].principal);
+    } else if (token) {
+        found = al_tokens_find(&now->tokens, token, len);
+        if (found)
+            principal = al_principal_ref(now->entries[found - now->tokens.items].principal);
+    }
+    return principal;
+}
+
+bool al_http_access_accepts_host(struct al_http_access *access, const struct al_http_place *place,
+                                 const char *host)
+{
+    al_hold(&access->lock);
+    return al_http_accepts_host(place, &access->now->rules->config.serve.hosts, host);
+}
+
+bool al_http_access_accepts_origin(struct al_http_access *access, const struct al_http_place *place,
+                                   const char *origin)
+{
+    al_hold(&access->lock);
+    return al_http_accepts_origin(place, &access->now->rules->config.serve.origins, origin);
+}
+
+bool al_http_access_is_configured_origin(struct al_http_access *access, const char *origin)
+{
+    al_hold(&access->lock);
+    return al_http_is_configured_origin(&access->now->rules->config.serve.origins, origin);
+}

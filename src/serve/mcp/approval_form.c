@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/mcp/approval_form.h"
+
+int al_elicitation_ask(struct al_client_requests *requests, struct al_message_sink *sink,
+                       enum al_approval_form form, const struct al_approval_request *request,
+                       struct al_cancel *cancel, struct al_approval_answer *ret_answer,
+                       struct al_error *err)
+{
+    al_auto(al_json_decrefp) json_t *params = NULL;
+    al_auto(al_json_decrefp) json_t *result = NULL;
+    struct al_client_question question = { .method = "elicitation/create",
+                                           .meanwhile = request->meanwhile };
+    int r;
+
+    if (form == AL_APPROVAL_FORM_NONE)
+        return 0;
+    if (!al_client_requests_reserve(requests)) {
+        ret_answer->decision = AL_ANSWER_TOO_MANY;
+        return 0;
+    }
+    params = al_approval_form_params(form, request);
+    question.params = params;
+    r = al_client_requests_ask(requests, sink, &question, cancel, &result, err);
+    al_client_requests_release(requests);
+    if (r == 0 && result)
+        al_approval_form_answer(result, ret_answer);
+    return r;
+}
+
+static bool offers_form(const json_t *capabilities)
+{
+    const json_t *elicitation = json_object_get(capabilities, "elicitation");
+
+    if (!json_is_object(elicitation))
+        return false;
+    return json_object_get(elicitation, "form") || !json_object_get(elicitation, "url");
+}
+
+enum al_approval_form al_approval_form_for(const json_t *capabilities,
+                                           const struct al_revision *revision)
+{
+    if (!offers_form(capabilities))
+        return AL_APPROVAL_FORM_NONE;
+    if (revision->era == AL_ERA_MODERN)
+        return AL_APPROVAL_FORM_RESULT;
+    return revision->names_modes ? AL_APPROVAL_FORM_MODE : AL_APPROVAL_FORM_PLAIN;
+}
+
+static json_t *strings(const char *const *items)
+{
+    json_t *array = al_json_array();
+
+    for (; *items; items++)
+        al_json_append(array, al_json_string(*items));
+    return array;
+}
+
+/* Without a default, so that an untouched form approves nothing. */
+static json_t *decision_field(enum al_approval_form form, bool offers_always)
+{
+    static const char *const values[] = { "once", "always", "reject", NULL };
+    static const char *const labels[] = { "Allow once", "Allow for this session", "Reject", NULL };
+    static const char *const two[] = { "once", "reject", NULL };
+    static const char *const two_labels[] = { "Allow once", "Reject", NULL };
+    json_t *field = al_json_object();
+
+    al_json_set(field, "type", al_json_string("string"));
+    al_json_set(field, "title", al_json_string("Decision"));
+    al_json_set(field, "description",
+                al_json_string(offers_always ? "once: this call only; always: what the message "
+                                               "says, until the session ends; reject: do nothing"
+                                             : "once: this call only; reject: do nothing"));
+    al_json_set(field, "enum", strings(offers_always ? values : two));
+    if (form == AL_APPROVAL_FORM_PLAIN)
+        al_json_set(field, "enumNames", strings(offers_always ? labels : two_labels));
+    return field;
+}
+
+static json_t *reason_field(void)
+{
+    json_t *field = al_json_object();
+
+    al_json_set(field, "type", al_json_string("string"));
+    al_json_set(field, "title", al_json_string("Reason"));
+    al_json_set(field, "description",
+                al_json_string("With reject: what the agent is told (optional)"));
+    al_json_set(field, "maxLength", al_json_int(AL_APPROVAL_REASON_MAX));
+    return field;
+}
+
+static json_t *requested_schema(enum al_approval_form form, bool offers_always)
+{
+    static const char *const required[] = { "decision", NULL };
+    json_t *schema = al_json_object(), *properties = al_json_object();
+
+    al_json_set(properties, "decision", decision_field(form, offers_always));
+    al_json_set(properties, "reason", reason_field());
+    al_json_set(schema, "type", al_json_string("object"));
+    al_json_set(schema, "properties", properties);
+    al_json_set(schema, "required", strings(required));
+    return schema;
+}
+
+json_t *al_approval_form_params(enum al_approval_form form,
+                                const struct al_approval_request *request)
+{
+    al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str rest = AL_STR_INIT;
+    json_t *params = al_json_object();
+
+    al_approval_add_heading(request, &message);
+    if (request->detail && *request->detail)
+        al_str_addf(&message, "\n%s", request->detail);
+    al_approval_add_full_summary(request, &rest);
+    if (rest.len)
+        al_str_addf(&message, "\n\n%s", rest.buf);
+    if (form != AL_APPROVAL_FORM_PLAIN)
+        al_json_set(params, "mode", al_json_string("form"));
+    al_json_set(params, "message", al_json_stringn(message.buf, message.len));
+    al_json_set(params, "requestedSchema", requested_schema(form, request->always_covers != NULL));
+    return params;
+}
+
+static enum al_answer decision_of(const json_t *result, const json_t *content)
+{
+    const json_t *decision = json_object_get(content, "decision");
+    const char *action = al_json_get_string(result, "action");
+
+    if (!action || strcmp(action, "accept") != 0 || !json_is_string(decision))
+        return AL_ANSWER_REJECT;
+    if (json_string_length(decision) == 4 && !strcmp(json_string_value(decision), "once"))
+        return AL_ANSWER_ONCE;
+    if (json_string_length(decision) == 6 && !strcmp(json_string_value(decision), "always"))
+        return AL_ANSWER_ALWAYS;
+    return AL_ANSWER_REJECT;
+}
+
+void al_approval_form_answer(const json_t *result, struct al_approval_answer *ret_answer)
+{
+    const json_t *content = json_object_get(result, "content");
+    const char *reason = al_json_get_string(content, "reason");
+
+    ret_answer->decision = decision_of(result, content);
+    if (ret_answer->decision == AL_ANSWER_REJECT && reason)
+        al_approval_answer_set_reason(ret_answer, reason);
+}

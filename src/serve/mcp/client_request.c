@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/mcp/client_request.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/jsonrpc.h"
+#include "base/lock.h"
+#include "base/sink.h"
+#include "guard/approval.h"
+#include "proc/cancel.h"
+
+bool al_sampling_usable(const json_t *capabilities)
+{
+    return json_is_object(json_object_get(capabilities, "sampling"));
+}
+
+static json_t *params_of(const struct al_sampling_request *request)
+{
+    json_t *params = al_json_object(), *messages = al_json_array();
+    json_t *message = al_json_object(), *content = al_json_object();
+
+    al_json_set(content, "type", al_json_string("text"));
+    al_json_set(content, "text", al_json_string(request->task));
+    al_json_set(message, "role", al_json_string("user"));
+    al_json_set(message, "content", content);
+    al_json_append(messages, message);
+    al_json_set(params, "messages", messages);
+    al_json_set(params, "systemPrompt", al_json_string(request->role));
+    al_json_set(params, "maxTokens", al_json_int(request->max_tokens));
+    return params;
+}
+
+/* The text in the result of sampling/createMessage.  NULL: it holds no text, or the text was cut
+ * at maxTokens.  Caller frees. */
+static char *text_of(const json_t *result)
+{
+    const char *role = al_json_get_string(result, "role");
+    const char *stop = al_json_get_string(result, "stopReason");
+    const json_t *content = json_object_get(result, "content");
+    const char *type, *text;
+
+    if (json_is_array(content) && json_array_size(content) == 1) /* from 2025-11-25 */
+        content = json_array_get(content, 0);
+    type = al_json_get_string(content, "type");
+    text = al_json_get_string(content, "text");
+    if (!role || strcmp(role, "assistant") != 0 || !type || strcmp(type, "text") != 0 || !text ||
+        strlen(text) != json_string_length(json_object_get(content, "text")) ||
+        (stop && !strcmp(stop, "maxTokens")))
+        return NULL;
+    return al_strdup(text);
+}
+
+int al_sampling_ask(struct al_client_requests *requests, struct al_message_sink *sink,
+                    const struct al_sampling_request *request, struct al_cancel *cancel,
+                    char **ret_text, struct al_error *err)
+{
+    al_auto(al_json_decrefp) json_t *params = params_of(request);
+    al_auto(al_json_decrefp) json_t *result = NULL;
+    const struct al_client_question question = { .method = "sampling/createMessage",
+                                                 .params = params,
+                                                 .timeout_ms = request->timeout_ms };
+    int r = al_client_requests_ask(requests, sink, &question, cancel, &result, err);
+
+    if (r == 0)
+        *ret_text = result ? text_of(result) : NULL;
+    return r;
+}
+
+struct al_client_request {
+    struct al_client_request *next;
+    char *id;     /* canonical JSON text */
+    int event_fd; /* readable once answered */
+    bool answered;
+    json_t *result; /* NULL: the answer is an error */
+};
+
+void al_client_requests_init(struct al_client_requests *requests)
+{
+    *requests = (struct al_client_requests){ .pending = NULL };
+    (void)pthread_mutex_init(&requests->lock, NULL);
+}
+
+void al_client_requests_clear(struct al_client_requests *requests)
+{
+    (void)pthread_mutex_destroy(&requests->lock);
+}
+
+bool al_client_requests_reserve(struct al_client_requests *requests)
+{
+    bool reserved;
+
+    al_hold(&requests->lock);
+    reserved = requests->nreserved < AL_ELICITATIONS_MAX;
+    requests->nreserved += reserved;
+    return reserved;
+}
+
+void al_client_requests_release(struct al_client_requests *requests)
+{
+    al_hold(&requests->lock);
+    requests->nreserved--;
+}
+
+static void send_request(struct al_message_sink *sink, const char *id, const char *method,
+                         const json_t *params)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    al_str_addf(&line, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"%s\",\"params\":", id, method);
+    al_json_dump(params, false, &line);
+    al_rpc_end(&line);
+    al_sink_send(sink, &line);
+}
+
+static void cancel_request(struct al_message_sink *sink, const char *id, const char *reason)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    al_str_addf(&line,
+                "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
+                "\"params\":{\"requestId\":%s,\"reason\":\"%s\"}}",
+                id, reason);
+    al_sink_send(sink, &line);
+}
+
+static void add_pending(struct al_client_requests *requests, struct al_client_request *request)
+{
+    al_hold(&requests->lock);
+    request->id = al_asprintf("\"airlock-%lu\"", ++requests->nsent);
+    request->next = requests->pending;
+    requests->pending = request;
+}
+
+/* Whether the request was answered.  A later response is ignored. */
+static bool remove_pending(struct al_client_requests *requests, struct al_client_request *request)
+{
+    struct al_client_request **at;
+    bool answered;
+
+    al_hold(&requests->lock);
+    for (at = &requests->pending; *at != request; at = &(*at)->next)
+        ;
+    *at = request->next;
+    answered = request->answered;
+    return answered;
+}
+
+/* What is done meanwhile does not count as an answer. */
+static void wait_for_answer(const struct al_client_request *request,
+                            const struct al_client_question *question, struct al_cancel *cancel)
+{
+    const struct al_meanwhile *meanwhile = question->meanwhile;
+    struct pollfd fds[] = {
+        { .fd = request->event_fd, .events = POLLIN },
+        { .fd = al_cancel_fd(cancel), .events = POLLIN },
+        { .fd = meanwhile ? meanwhile->fd : -1, .events = POLLIN },
+    };
+    const int64_t deadline = al_clock_ms() + question->timeout_ms;
+
+    for (;;) {
+        const int64_t left = deadline - al_clock_ms();
+        const int n = poll(fds, AL_COUNT(fds),
+                           !question->timeout_ms ? -1
+                           : left > 0            ? (int)left
+                                                 : 0);
+
+        if (n == 0 || (n < 0 && errno != EINTR))
+            return;
+        if (n > 0 && (fds[0].revents || fds[1].revents))
+            return;
+        if (n > 0)
+            meanwhile->run(meanwhile->payload);
+    }
+}
+
+int al_client_requests_ask(struct al_client_requests *requests, struct al_message_sink *sink,
+                           const struct al_client_question *question, struct al_cancel *cancel,
+                           json_t **ret_result, struct al_error *err)
+{
+    al_auto(al_closep) int event_fd = eventfd(0, EFD_CLOEXEC);
+    struct al_client_request request = { .event_fd = event_fd };
+    bool answered;
+
+    if (event_fd < 0)
+        return al_error_errno(err, errno, "cannot create an event descriptor");
+    add_pending(requests, &request);
+    al_auto(al_freep) char *id = request.id;
+
+    send_request(sink, id, question->method, question->params);
+    wait_for_answer(&request, question, cancel);
+    answered = remove_pending(requests, &request);
+    if (!answered)
+        cancel_request(sink, id,
+                       al_cancel_fired(cancel) ? "the call was cancelled" : "no answer in time");
+    if (al_cancel_fired(cancel) || (!answered && !question->timeout_ms)) {
+        json_decref(request.result);
+        return al_error_set(err, AL_ERR_CANCELLED, "cancelled while waiting for the client");
+    }
+    *ret_result = request.result;
+    return 0;
+}
+
+void al_client_requests_answer(struct al_client_requests *requests,
+                               const struct al_rpc_message *message)
+{
+    struct al_client_request *request;
+
+    if (!message->id)
+        return;
+    al_hold(&requests->lock);
+    for (request = requests->pending; request; request = request->next)
+        if (!request->answered && !strcmp(request->id, message->id))
+            break;
+    if (request) {
+        /* A copy, because the message belongs to the reader.  A response with duplicate names
+         * counts as an empty result: unlike an error, it says that the user was asked. */
+        if (message->has_duplicates)
+            request->result = al_json_object();
+        else if (!json_object_get(message->body, "error"))
+            request->result = json_deep_copy(json_object_get(message->body, "result"));
+        request->answered = true;
+        (void)eventfd_write(request->event_fd, 1);
+    }
+}

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/mcp/dispatch.h"
+
+#include <stdlib.h>
+
+#include "call/mounts.h"
+#include "call/registry.h"
+#include "guard/agent.h"
+#include "serve/mcp/client_request.h"
+#include "serve/mcp/parking.h"
+#include "serve/mcp/reply.h"
+
+/* A message, and what the client can do according to the message's era. */
+struct request {
+    const struct al_rpc_message *message;
+    const struct method *method;
+    enum al_era era;
+    enum al_approval_form form; /* how the client shows an approval form */
+    bool sampling;              /* the client offers sampling/createMessage */
+    const json_t *client;       /* what the client says about itself; NULL: nothing */
+    struct al_reply reply;
+};
+
+/* The handler of a request uses the reply exactly once; the handler of a notification never does.
+ */
+struct method {
+    const char *name;
+    unsigned eras;
+    enum al_rpc_kind kind;
+    bool cacheable; /* a modern result has ttlMs */
+    void (*handle)(struct al_dispatch *dispatch, const struct request *request);
+};
+
+static void refuse(const struct request *request, enum al_rpc_code code, const char *problem)
+{
+    al_reply_error(request->reply, request->message->id, code, problem);
+}
+
+/* How long, and by whom, a result may be kept. */
+static void add_caching(const struct al_offer *offer, struct al_str *line)
+{
+    al_str_addf(line, ",\"ttlMs\":%d,\"cacheScope\":\"%s\"",
+                offer->is_private ? AL_DISPATCH_PRIVATE_TTL_MS : AL_DISPATCH_TTL_MS,
+                offer->is_private ? "private" : "public");
+}
+
+/* Send a result with these members and those that the era adds. */
+static void send_result(const struct al_dispatch *dispatch, const struct request *request,
+                        const char *members)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    al_rpc_begin_result(&line, request->message->id);
+    al_str_addf(&line, "{%s", members);
+    if (request->era == AL_ERA_MODERN) {
+        al_str_addf(&line, ",%s", dispatch->service->modern.members);
+        if (request->method->cacheable)
+            add_caching(dispatch->offer, &line);
+        al_str_addf(&line, ",\"_meta\":{%s}", dispatch->service->modern.meta);
+    }
+    al_str_addc(&line, '}');
+    al_rpc_end(&line);
+    al_reply_send(request->reply, &line);
+}
+
+/* The list changes only if there are tools of other servers. */
+static const char *capabilities(const struct al_dispatch *dispatch)
+{
+    return dispatch->offer->session->mounts ? "\"capabilities\":{\"tools\":{\"listChanged\":true}}"
+                                            : "\"capabilities\":{\"tools\":{}}";
+}
+
+static void add_instructions(const struct al_dispatch *dispatch, struct al_str *members)
+{
+    al_str_addf(members, ",\"instructions\":%s", dispatch->offer->instructions);
+}
+
+static void initialize(struct al_dispatch *dispatch, const struct request *request)
+{
+    const json_t *params = request->message->params;
+    const char *wanted = al_json_get_string(params, "protocolVersion");
+    al_auto(al_str_clear) struct al_str members = AL_STR_INIT;
+
+    if (!wanted) {
+        refuse(request, AL_RPC_INVALID_PARAMS, "initialize needs protocolVersion, a string");
+        return;
+    }
+    dispatch->revision = al_revision_agree(wanted);
+    dispatch->form =
+        al_approval_form_for(json_object_get(params, "capabilities"), dispatch->revision);
+    dispatch->sampling = al_sampling_usable(json_object_get(params, "capabilities"));
+    free(dispatch->client);
+    dispatch->client =
+        al_agent_name(al_json_get_string(json_object_get(params, "clientInfo"), "name"));
+    al_str_addf(&members, "\"protocolVersion\":\"%s\",%s,\"serverInfo\":%s",
+                dispatch->revision->name, capabilities(dispatch), dispatch->service->info);
+    add_instructions(dispatch, &members);
+    send_result(dispatch, request, members.buf);
+    al_listing_set_legacy(&dispatch->listing, dispatch->out);
+}
+
+static void discover(struct al_dispatch *dispatch, const struct request *request)
+{
+    al_auto(al_str_clear) struct al_str members = AL_STR_INIT;
+
+    al_str_adds(&members, "\"supportedVersions\":");
+    al_revision_add_list(&members);
+    al_str_addf(&members, ",%s", capabilities(dispatch));
+    add_instructions(dispatch, &members);
+    send_result(dispatch, request, members.buf);
+}
+
+static void ping(struct al_dispatch *dispatch, const struct request *request)
+{
+    send_result(dispatch, request, "");
+}
+
+/* The result of tools/list, made on a thread of its own because it may have to wait for servers. */
+static void respond_list(void *payload, struct al_cancel *cancel, struct al_str *out)
+{
+    const struct al_list_request *list = payload;
+    struct al_dispatch *dispatch = list->dispatch;
+
+    al_str_addc(out, '{');
+    al_listing_add(&dispatch->listing, cancel, out);
+    if (list->era == AL_ERA_MODERN)
+        al_str_addf(out, ",%s,\"ttlMs\":0,\"cacheScope\":\"private\",\"_meta\":{%s}",
+                    dispatch->service->modern.members, dispatch->service->modern.meta);
+    al_str_addc(out, '}');
+}
+
+static void list_tools(struct al_dispatch *dispatch, const struct request *request)
+{
+    struct al_call_spec spec = { .scope = &dispatch->scope,
+                                 .input_required = AL_INPUT_REQUIRED_INIT,
+                                 .reply = request->reply };
+
+    if (json_object_get(request->message->params, "cursor")) {
+        refuse(request, AL_RPC_INVALID_PARAMS, "unknown cursor: the list has one page");
+    } else if (dispatch->offer->tools) {
+        send_result(dispatch, request, dispatch->offer->tools);
+    } else {
+        spec.id = al_strdup(request->message->id);
+        spec.respond = respond_list;
+        spec.payload =
+            request->era == AL_ERA_MODERN ? &dispatch->list_modern : &dispatch->list_legacy;
+        al_calls_start(&dispatch->service->calls, &spec);
+    }
+}
+
+static void listen_to(struct al_dispatch *dispatch, const struct request *request)
+{
+    const json_t *wanted = json_object_get(request->message->params, "notifications");
+    const bool tools = json_is_true(json_object_get(wanted, "toolsListChanged"));
+
+    if (!dispatch->offer->session->mounts)
+        al_reply_error_about(request->reply, request->message->id, AL_RPC_METHOD_NOT_FOUND,
+                             "Method not found", request->message->method, NULL);
+    else if (!json_is_object(wanted))
+        refuse(request, AL_RPC_INVALID_PARAMS,
+               "subscriptions/listen needs notifications, an object");
+    else if (!al_listing_subscribe(&dispatch->listing, request->message->id, request->reply.sink,
+                                   tools))
+        refuse(request, AL_RPC_INVALID_REQUEST,
+               "too many subscriptions, or one with this id is open");
+    else
+        al_reply_stay_open(request->reply);
+}
+
+/* Move the arguments to the call.  The message keeps no reference, so the thread of the call is the
+ * only one that uses them. */
+static void take_arguments(const struct al_rpc_message *message, struct al_call_spec *spec)
+{
+    json_t *arguments = json_object_get(message->params, "arguments");
+
+    spec->arguments_error = al_rpc_arguments_problem(message);
+    if (!spec->arguments_error && arguments && !json_is_object(arguments))
+        spec->arguments_error = "arguments must be an object";
+    if (spec->arguments_error || !arguments)
+        return;
+    spec->arguments = json_incref(arguments);
+    (void)json_object_del(message->params, "arguments");
+}
+
+/* Find the native tool that is called, or the name of a tool of another server.  False: there is
+ * none, and the request was answered. */
+static bool find_tool(const struct al_dispatch *dispatch, const struct request *request,
+                      struct al_call_spec *spec)
+{
+    const json_t *name = json_object_get(request->message->params, "name");
+    const struct al_session *session = dispatch->offer->session;
+    const char *text = json_string_value(name);
+
+    if (!json_is_string(name)) {
+        refuse(request, AL_RPC_INVALID_PARAMS, "tools/call needs name, a string");
+        return false;
+    }
+    if (strlen(text) == json_string_length(name) && !al_mounts_replaces(session->mounts, text)) {
+        spec->tool = al_registry_find(session->registry, text);
+        if (!spec->tool && al_mounts_claims(session->mounts, text))
+            spec->mounted_tool = al_strdup(text);
+    }
+    if (!spec->tool && !spec->mounted_tool)
+        al_reply_error_about(
+            request->reply, request->message->id, AL_RPC_INVALID_PARAMS, "Unknown tool",
+            json_string_value(name),
+            al_registry_nearest(session->registry, session->grant, json_string_value(name)));
+    return spec->tool || spec->mounted_tool;
+}
+
+static const char *const token_path[] = { "params", "_meta", "progressToken", NULL };
+
+static void clear_spec(struct al_call_spec *spec)
+{
+    free(spec->id);
+    free(spec->progress_token);
+    free(spec->mounted_tool);
+    json_decref(spec->arguments);
+}
+
+/* The request brings the answer to a question of another server.  Its call goes on and answers it.
+ */
+static void resume_call(struct al_dispatch *dispatch, const struct request *request,
+                        struct al_call_spec *spec)
+{
+    const struct al_rpc_message *message = request->message;
+    const char *tool = spec->tool ? spec->tool->tool->name : spec->mounted_tool;
+    const char *problem = NULL;
+    enum al_rpc_code code;
+
+    spec->id = al_strdup(message->id);
+    spec->progress_token = al_rpc_token(message, token_path);
+    code = al_parking_resume(&dispatch->service->calls, spec, tool, message->params, &problem);
+    if (code != AL_RPC_OK)
+        refuse(request, code, problem);
+    clear_spec(spec);
+}
+
+static void call_tool(struct al_dispatch *dispatch, const struct request *request)
+{
+    const struct al_rpc_message *message = request->message;
+    struct al_call_spec spec = {
+        .scope = &dispatch->scope,
+        .form = request->form,
+        .sampling = request->sampling,
+        .input_required = AL_INPUT_REQUIRED_INIT,
+        .extra = request->era == AL_ERA_MODERN ? &dispatch->service->modern : NULL,
+        .reply = request->reply,
+    };
+    enum al_rpc_code code = AL_RPC_OK;
+    const char *problem = NULL;
+
+    if (!find_tool(dispatch, request, &spec))
+        return;
+    take_arguments(message, &spec);
+    if (request->era == AL_ERA_MODERN && al_parking_is_answer(message->params)) {
+        resume_call(dispatch, request, &spec);
+        return;
+    }
+    if (request->era == AL_ERA_MODERN) {
+        spec.input_required.request_states = &dispatch->offer->request_states;
+        spec.input_required.tool = spec.tool ? spec.tool->tool->name : spec.mounted_tool;
+        spec.input_required.arguments = spec.arguments;
+        code = al_input_required_begin(&spec.input_required, message->params, &problem);
+    }
+    if (code != AL_RPC_OK) {
+        clear_spec(&spec);
+        refuse(request, code, problem);
+        return;
+    }
+    spec.id = al_strdup(message->id);
+    spec.client = request->era == AL_ERA_MODERN
+                      ? al_agent_name(al_json_get_string(request->client, "name"))
+                      : al_strdup(dispatch->client);
+    spec.progress_token = al_rpc_token(message, token_path);
+    al_session_join(dispatch->scope.session, json_object_get(message->params, "_meta"));
+    al_calls_start(&dispatch->service->calls, &spec);
+}
+
+static void cancelled(struct al_dispatch *dispatch, const struct request *request)
+{
+    static const char *const id_path[] = { "params", "requestId", NULL };
+    al_auto(al_freep) char *id = al_rpc_token(request->message, id_path);
+
+    if (!id)
+        return;
+    al_calls_cancel(&dispatch->service->calls, &dispatch->scope, id);
+    if (!dispatch->scope.ids_repeat)
+        al_listing_unsubscribe(&dispatch->listing, id);
+}
+
+static const struct method methods[] = {
+    { "initialize", AL_ERA_LEGACY, AL_RPC_REQUEST, false, initialize },
+    { "ping", AL_ERA_LEGACY, AL_RPC_REQUEST, false, ping },
+    { "server/discover", AL_ERA_MODERN, AL_RPC_REQUEST, true, discover },
+    { "tools/list", AL_ERA_LEGACY | AL_ERA_MODERN, AL_RPC_REQUEST, true, list_tools },
+    { "subscriptions/listen", AL_ERA_MODERN, AL_RPC_REQUEST, false, listen_to },
+    { "tools/call", AL_ERA_LEGACY | AL_ERA_MODERN, AL_RPC_REQUEST, false, call_tool },
+    { "notifications/cancelled", AL_ERA_LEGACY | AL_ERA_MODERN, AL_RPC_NOTIFICATION, false,
+      cancelled },
+};
+
+static const struct method *find_method(const struct request *request)
+{
+    const struct al_rpc_message *message = request->message;
+
+    for (size_t i = 0; i < AL_COUNT(methods); i++)
+        if (methods[i].kind == message->kind && methods[i].eras & request->era &&
+            !strcmp(methods[i].name, message->method))
+            return &methods[i];
+    return NULL;
+}
+
+static void refuse_version(const struct request *request, const char *version, const char *problem)
+{
+    al_auto(al_str_clear) struct al_str data = AL_STR_INIT;
+    al_auto(al_freep) char *requested = al_reply_quote(version);
+
+    al_str_adds(&data, "{\"supported\":");
+    al_revision_add_list(&data);
+    al_str_addf(&data, ",\"requested\":%s}", requested);
+    al_reply_error_data(request->reply, request->message->id, AL_RPC_UNSUPPORTED_VERSION, problem,
+                        data.buf);
+}
+
+/* Read what a modern request says about its client.  False: the request was refused and answered.
+ */
+static bool open_envelope(struct request *request)
+{
+    struct al_envelope envelope = { .version = NULL };
+    const char *problem = NULL;
+    enum al_rpc_code code;
+
+    code = al_envelope_read(request->message, &envelope, &problem);
+    if (code == AL_RPC_UNSUPPORTED_VERSION)
+        refuse_version(request, envelope.version, problem);
+    else if (code != AL_RPC_OK)
+        refuse(request, code, problem);
+    else
+        request->form = al_approval_form_for(envelope.capabilities, envelope.revision);
+    request->client = envelope.client;
+    return code == AL_RPC_OK;
+}
+
+static void handle_request(struct al_dispatch *dispatch, struct request *request)
+{
+    const struct al_rpc_message *message = request->message;
+
+    if (request->era == AL_ERA_MODERN && !open_envelope(request))
+        return;
+    request->method = find_method(request);
+    if (!request->method)
+        al_reply_error_about(request->reply, message->id, AL_RPC_METHOD_NOT_FOUND,
+                             "Method not found", message->method, NULL);
+    else if (message->params && !json_is_object(message->params))
+        refuse(request, AL_RPC_INVALID_PARAMS, "params must be an object");
+    else
+        request->method->handle(dispatch, request);
+}
+
+static void handle_notification(struct al_dispatch *dispatch, struct request *request)
+{
+    request->method = find_method(request);
+    if (request->method)
+        request->method->handle(dispatch, request);
+    al_reply_nothing(request->reply);
+}
+
+static void handle_named(struct al_dispatch *dispatch, const struct al_rpc_message *message,
+                         struct al_reply reply)
+{
+    struct request request = {
+        .message = message,
+        .era = al_envelope_era(message),
+        .form = AL_APPROVAL_FORM_NONE,
+        .reply = reply,
+    };
+
+    if (request.era == AL_ERA_LEGACY) {
+        request.form = dispatch->form;
+        request.sampling = dispatch->sampling;
+    }
+    if (message->kind == AL_RPC_REQUEST)
+        handle_request(dispatch, &request);
+    else
+        handle_notification(dispatch, &request);
+}
+
+void al_dispatch_message(struct al_dispatch *dispatch, const struct al_rpc_message *message,
+                         struct al_reply reply)
+{
+    switch (message->kind) {
+    case AL_RPC_REQUEST:
+    case AL_RPC_NOTIFICATION:
+        handle_named(dispatch, message, reply);
+        break;
+    case AL_RPC_RESPONSE:
+        al_client_requests_answer(&dispatch->scope.client_requests, message);
+        al_reply_nothing(reply);
+        break;
+    case AL_RPC_INVALID:
+        al_reply_error(reply, message->id, AL_RPC_INVALID_REQUEST, message->problem);
+        break;
+    }
+}
+
+bool al_dispatch_takes_batches(const struct al_dispatch *dispatch)
+{
+    return dispatch->revision && dispatch->revision->batches;
+}
+
+void al_dispatch_init(struct al_dispatch *dispatch, const struct al_dispatch_options *options)
+{
+    *dispatch = (struct al_dispatch){ .service = options->service,
+                                      .offer = options->offer,
+                                      .out = options->out,
+                                      .form = AL_APPROVAL_FORM_NONE };
+    al_call_scope_init(&dispatch->scope, options->session, options->unused);
+    al_listing_init(&dispatch->listing, &options->service->listings, options->offer);
+    dispatch->list_legacy = (struct al_list_request){ dispatch, AL_ERA_LEGACY };
+    dispatch->list_modern = (struct al_list_request){ dispatch, AL_ERA_MODERN };
+}
+
+void al_dispatch_clear(struct al_dispatch *dispatch)
+{
+    al_listing_clear(&dispatch->listing);
+    al_call_scope_clear(&dispatch->scope);
+    free(dispatch->client);
+}

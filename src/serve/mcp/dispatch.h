@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Finds the method of a message and answers it, for both eras of MCP.
+ *
+ * The era of each message follows from its own content (serve/mcp/reply.h), never from earlier
+ * messages.  The result of the legacy handshake applies to legacy messages only.
+ *
+ * There is one dispatch for each client: the one on standard input, a legacy session over HTTP, or
+ * all modern requests of one token over HTTP.  What they share is in serve/mcp/service.h and
+ * serve/mcp/offer.h.
+ */
+#ifndef AL_SERVE_MCP_DISPATCH_H
+#define AL_SERVE_MCP_DISPATCH_H
+
+#include <stdbool.h>
+
+#include "base/protocol_version.h"
+#include "serve/mcp/calls.h"
+#include "serve/mcp/listing.h"
+#include "serve/mcp/offer.h"
+#include "serve/mcp/service.h"
+
+/** ttlMs of results that never change while the server runs. */
+#define AL_DISPATCH_TTL_MS 3600000
+
+/** ttlMs of results that depend on the client's token, whose grant the user may change. */
+#define AL_DISPATCH_PRIVATE_TTL_MS 60000
+
+/** tools/list of one era, for a session with mounted tools. */
+struct al_list_request {
+    struct al_dispatch *dispatch;
+    enum al_era era;
+};
+
+struct al_dispatch {
+    struct al_service *service;
+    struct al_offer *offer;
+    struct al_message_sink *out; /**< for messages that belong to no request; NULL: none */
+    struct al_call_scope scope;
+    struct al_listing listing;
+    struct al_list_request list_legacy, list_modern;
+
+    /* The result of the last initialize request.  Only the thread that serves a message touches
+     * these. */
+    const struct al_revision *revision;
+    enum al_approval_form form;
+    bool sampling; /**< the client offers sampling/createMessage */
+    char *client;  /**< the client's name, safe text; NULL: none */
+};
+
+struct al_dispatch_options {
+    struct al_service *service;
+    struct al_offer *offer;
+    const struct al_session *session; /**< for the calls: that of the offer, or a copy of it whose
+                                           "always" answers are the client's own */
+    struct al_message_sink *out;      /**< see struct al_dispatch */
+    void (*unused)(struct al_call_scope *scope); /**< see struct al_call_scope; NULL: nothing */
+};
+
+/** Everything in the options is borrowed. */
+void al_dispatch_init(struct al_dispatch *dispatch, const struct al_dispatch_options *options);
+
+/** Only after the last call has ended and the last message was served. */
+void al_dispatch_clear(struct al_dispatch *dispatch);
+
+/** Test whether the agreed revision allows batches. */
+bool al_dispatch_takes_batches(const struct al_dispatch *dispatch);
+
+/**
+ * Serve one message.  `reply` is used exactly once, now or when the call ends.  Threads: one at a
+ * time.
+ */
+void al_dispatch_message(struct al_dispatch *dispatch, const struct al_rpc_message *message,
+                         struct al_reply reply);
+
+#endif

@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <limits.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+
+#include "base/clock.h"
+#include "base/lock.h"
+#include "base/secret.h"
+#include "guard/approval.h"
+#include "serve/mcp/http/private.h"
+#include "serve/mcp/service.h"
+
+static struct al_peer *peer_of(struct al_call_scope *scope)
+{
+    return (struct al_peer *)((char *)scope - offsetof(struct al_peer, dispatch.scope));
+}
+
+static void free_peer(struct al_call_scope *scope)
+{
+    struct al_peer *peer = peer_of(scope);
+
+    al_dispatch_clear(&peer->dispatch);
+    al_approvals_free(peer->session.approvals);
+    (void)pthread_mutex_destroy(&peer->lock);
+    (void)pthread_mutex_destroy(&peer->streams_lock);
+    al_account_unref(peer->account);
+    free(peer);
+}
+
+/* Make a peer of an account, which it references. */
+static struct al_peer *peer_new(struct al_account *account, bool is_modern)
+{
+    struct al_peer *peer = al_calloc(1, sizeof(*peer));
+
+    peer->account = al_account_ref(account);
+    peer->session = *account->offer.session;
+    peer->session.approvals = al_approvals_new(NULL);
+    peer->session.owner = account->principal->number;
+    peer->turn = (struct al_gate){ .max = 1, .in_order = true };
+    peer->session.number = ++account->accounts->npeers;
+    (void)pthread_mutex_init(&peer->lock, NULL);
+    (void)pthread_mutex_init(&peer->streams_lock, NULL);
+    atomic_init(&peer->used_ms, al_clock_ms());
+    if (!is_modern) {
+        peer->server_stream = al_stream_new(NULL);
+        peer->server_stream->begun = true; /* it has no answer, so it is never plain */
+    }
+    al_dispatch_init(&peer->dispatch, &(struct al_dispatch_options){
+                                          .service = account->accounts->service,
+                                          .offer = &account->offer,
+                                          .session = &peer->session,
+                                          .out = is_modern ? NULL : &peer->server_stream->sink,
+                                          .unused = free_peer,
+                                      });
+    peer->dispatch.scope.quota = &account->quota;
+    peer->dispatch.scope.ids_repeat = is_modern;
+    if (peer->server_stream)
+        al_stream_set_peer(peer->server_stream, al_peer_ref(peer));
+    return peer;
+}
+
+struct al_peer *al_peer_ref(struct al_peer *peer)
+{
+    al_call_scope_ref(&peer->dispatch.scope);
+    return peer;
+}
+
+void al_peer_unref(struct al_peer *peer)
+{
+    if (peer)
+        al_call_scope_unref(&peer->dispatch.scope);
+}
+
+void al_peer_count_open(struct al_peer *peer, bool opens)
+{
+    if (opens)
+        (void)atomic_fetch_add(&peer->nopen, 1);
+    else
+        (void)atomic_fetch_sub(&peer->nopen, 1);
+    atomic_store(&peer->used_ms, al_clock_ms());
+}
+
+unsigned long al_peer_number_stream(struct al_peer *peer)
+{
+    al_hold(&peer->streams_lock);
+    return ++peer->nstreams;
+}
+
+/* Caller holds the lock.  Take the ended streams but the newest ones, and but for `but`, out of the
+ * list, and put them before `old`. */
+static struct al_stream *take_old(struct al_peer *peer, size_t newest, const struct al_stream *but,
+                                  struct al_stream *old)
+{
+    struct al_stream **at = &peer->streams;
+    size_t nended = 0;
+
+    while (*at) {
+        struct al_stream *stream = *at;
+
+        if (!atomic_load(&stream->is_done) || stream == but || ++nended <= newest) {
+            at = &stream->next;
+            continue;
+        }
+        *at = stream->next;
+        stream->next = old;
+        old = stream;
+    }
+    return old;
+}
+
+static void unref_list(struct al_stream *streams, bool closes)
+{
+    while (streams) {
+        struct al_stream *stream = streams;
+
+        streams = stream->next;
+        if (closes)
+            al_stream_close(stream);
+        al_stream_unref(stream);
+    }
+}
+
+void al_peer_keep_stream(struct al_peer *peer, struct al_stream *stream)
+{
+    struct al_stream *old;
+
+    (void)pthread_mutex_lock(&peer->streams_lock);
+    stream->next = peer->streams;
+    peer->streams = al_stream_ref(stream);
+    old = take_old(peer, AL_ENDED_STREAMS_MAX, NULL, NULL);
+    (void)pthread_mutex_unlock(&peer->streams_lock);
+    unref_list(old, false);
+}
+
+struct al_stream *al_peer_find_stream(struct al_peer *peer, unsigned long number)
+{
+    struct al_stream *stream;
+
+    al_hold(&peer->streams_lock);
+    stream = number ? peer->streams : peer->server_stream;
+    while (stream && number && stream->number != number)
+        stream = stream->next;
+    if (stream)
+        (void)al_stream_ref(stream);
+    return stream;
+}
+
+/* No message is served from here on, and nothing refers to the server's stream.  False: it was so
+ * before. */
+static bool stop(struct al_peer *peer)
+{
+    al_hold(&peer->lock);
+    if (peer->ended)
+        return false;
+    peer->ended = true;
+    peer->dispatch.out = NULL;
+    al_listing_set_legacy(&peer->dispatch.listing, NULL);
+    return true;
+}
+
+/* The stream of a subscription, which the list of streams does not have. */
+static void close_sink(struct al_message_sink *sink)
+{
+    al_stream_close((struct al_stream *)sink);
+}
+
+/* End it: calls are cancelled, and streams end.  Does nothing the second time. */
+static void end_peer(struct al_peer *peer)
+{
+    struct al_stream *streams, *server_stream;
+
+    if (!stop(peer))
+        return;
+    al_calls_cancel_scope(&peer->dispatch.service->calls, &peer->dispatch.scope);
+    al_listing_end(&peer->dispatch.listing, close_sink);
+    (void)pthread_mutex_lock(&peer->streams_lock);
+    streams = al_take(&peer->streams);
+    server_stream = al_take(&peer->server_stream);
+    (void)pthread_mutex_unlock(&peer->streams_lock);
+    unref_list(streams, true);
+    unref_list(server_stream, true);
+}
+
+/* Messages of one token that are served at once.  That takes a processor, so more would not be
+ * faster, and would keep out other tokens. */
+#define SERVING_MAX 4
+
+/* A parsed body takes up to 40 times its memory, so of those with more than this one is parsed at a
+ * time. */
+#define LARGE_BYTES ((size_t)256 * 1024)
+
+struct al_account *al_account_ref(struct al_account *account)
+{
+    (void)atomic_fetch_add(&account->refs, 1);
+    return account;
+}
+
+void al_account_unref(struct al_account *account)
+{
+    if (atomic_fetch_sub(&account->refs, 1) != 1)
+        return;
+    al_offer_clear(&account->offer);
+    al_principal_unref(account->principal);
+    free(account);
+}
+
+void al_accounts_init(struct al_accounts *accounts, struct al_service *service,
+                      const struct al_endpoint_options *limits)
+{
+    *accounts = (struct al_accounts){ .service = service, .limits = *limits };
+    (void)pthread_mutex_init(&accounts->lock, NULL);
+}
+
+void al_accounts_clear(struct al_accounts *accounts)
+{
+    (void)pthread_mutex_destroy(&accounts->lock);
+}
+
+static struct al_account *account_new(struct al_accounts *accounts, struct al_principal *principal)
+{
+    struct al_account *account = al_calloc(1, sizeof(*account));
+    const struct al_endpoint_options *limits = &accounts->limits;
+
+    if (al_offer_init(&account->offer, &principal->session, true, NULL) < 0) {
+        free(account);
+        return NULL;
+    }
+    account->accounts = accounts;
+    account->principal = al_principal_ref(principal);
+    account->quota = (struct al_call_quota){ .max = limits->calls_per_token,
+                                             .max_bytes = limits->argument_bytes_per_token };
+    account->lane = (struct al_lane){
+        /* Those of clients that wait for their answers, and those that are answered already. */
+        .tasks_max = limits->connections_per_token + SERVING_MAX,
+        .bytes_max = limits->body_bytes_per_token,
+        .running = { .max = SERVING_MAX },
+        .large = { .max = 1 },
+    };
+    atomic_init(&account->refs, 1);
+    account->modern = peer_new(account, true);
+    return account;
+}
+
+/* Caller holds the lock. */
+static struct al_account *find_account(const struct al_accounts *accounts,
+                                       const struct al_principal *principal)
+{
+    struct al_account *account = accounts->first;
+
+    while (account && account->principal != principal)
+        account = account->next;
+    return account;
+}
+
+/* Caller holds the lock. */
+static struct al_account *add_account(struct al_accounts *accounts, struct al_principal *principal)
+{
+    struct al_account *account = account_new(accounts, principal);
+
+    if (account) {
+        account->next = accounts->first;
+        accounts->first = account;
+    }
+    return account;
+}
+
+static struct al_account *get(struct al_accounts *accounts, struct al_principal *principal,
+                              bool makes)
+{
+    struct al_account *account;
+
+    al_hold(&accounts->lock);
+    account = find_account(accounts, principal);
+    if (!account && makes && !atomic_load(&principal->revoked))
+        account = add_account(accounts, principal);
+    if (account)
+        (void)al_account_ref(account);
+    return account;
+}
+
+struct al_account *al_accounts_find(struct al_accounts *accounts, struct al_principal *principal)
+{
+    return get(accounts, principal, false);
+}
+
+struct al_account *al_accounts_open(struct al_accounts *accounts, struct al_principal *principal)
+{
+    return get(accounts, principal, true);
+}
+
+struct al_peer *al_account_modern(struct al_account *account)
+{
+    al_hold(&account->accounts->lock);
+    return account->modern ? al_peer_ref(account->modern) : NULL;
+}
+
+struct al_peer *al_account_add_session(struct al_account *account)
+{
+    struct al_accounts *accounts = account->accounts;
+    struct al_peer *peer = NULL;
+
+    (void)pthread_mutex_lock(&accounts->lock);
+    if (account->modern && account->nsessions < accounts->limits.sessions_per_token)
+        peer = peer_new(account, false);
+    if (peer && !al_random_hex(AL_SESSION_ID_CHARS / 2, peer->id)) {
+        end_peer(peer);
+        al_peer_unref(peer);
+        peer = NULL;
+    }
+    if (peer) {
+        peer->next = account->sessions;
+        account->sessions = al_peer_ref(peer);
+        account->nsessions++;
+    }
+    (void)pthread_mutex_unlock(&accounts->lock);
+    if (peer)
+        (void)eventfd_write(accounts->wake_fd, 1);
+    return peer;
+}
+
+/* Caller holds the lock.  Take a session out of the list, with the list's reference. */
+static struct al_peer *take(struct al_account *account, struct al_peer **at)
+{
+    struct al_peer *peer = *at;
+
+    if (peer) {
+        *at = peer->next;
+        account->nsessions--;
+    }
+    return peer;
+}
+
+struct al_peer *al_account_find_session(struct al_account *account, const char *id)
+{
+    struct al_peer *peer;
+
+    al_hold(&account->accounts->lock);
+    for (peer = account->sessions; peer && strcmp(peer->id, id) != 0; peer = peer->next)
+        ;
+    if (peer)
+        (void)al_peer_ref(peer);
+    return peer;
+}
+
+bool al_account_end_session(struct al_account *account, struct al_peer *peer)
+{
+    struct al_peer **at = &account->sessions, *taken;
+
+    (void)pthread_mutex_lock(&account->accounts->lock);
+    while (*at && *at != peer)
+        at = &(*at)->next;
+    taken = take(account, at);
+    (void)pthread_mutex_unlock(&account->accounts->lock);
+    if (!taken)
+        return false;
+    end_peer(taken);
+    al_peer_unref(taken);
+    return true;
+}
+
+bool al_account_submit(struct al_account *account, struct al_peer *session, struct al_task *task)
+{
+    task->lane = &account->lane;
+    task->gates[0] = &account->lane.running;
+    task->gates[1] = session ? &session->turn : NULL;
+    task->gates[2] = task->bytes > LARGE_BYTES ? &account->lane.large : NULL;
+    return al_pool_submit(account->accounts->service->calls.options.pool, task);
+}
+
+bool al_account_is_full(const struct al_account *account)
+{
+    return atomic_load(&account->event_bytes) > account->accounts->limits.event_bytes_per_token;
+}
+
+void al_account_forget_ended(struct al_account *account, const struct al_stream *but)
+{
+    struct al_stream *old = NULL;
+
+    (void)pthread_mutex_lock(&account->accounts->lock);
+    for (struct al_peer *peer = account->sessions; peer; peer = peer->next) {
+        al_hold(&peer->streams_lock);
+        old = take_old(peer, 0, but, old);
+    }
+    (void)pthread_mutex_unlock(&account->accounts->lock);
+    unref_list(old, false);
+}
+
+/* Whether nothing of a session goes on. */
+static bool is_unused(struct al_accounts *accounts, struct al_peer *peer)
+{
+    return !atomic_load(&peer->nopen) &&
+           !al_calls_has_scope(&accounts->service->calls, &peer->dispatch.scope);
+}
+
+/* Caller holds the lock.  Move the idle sessions to another list; *next_ms gets the time when the
+ * next one may be idle. */
+static void take_idle(struct al_account *account, int64_t now_ms, int64_t *next_ms,
+                      struct al_peer **idle)
+{
+    struct al_accounts *accounts = account->accounts;
+    const int64_t idle_ms = (int64_t)accounts->limits.idle_s * 1000;
+    struct al_peer **at = &account->sessions;
+
+    while (*at) {
+        int64_t end_ms = atomic_load(&(*at)->used_ms) + idle_ms;
+
+        if (end_ms <= now_ms && is_unused(accounts, *at)) {
+            struct al_peer *peer = take(account, at);
+
+            peer->next = *idle;
+            *idle = peer;
+            continue;
+        }
+        if (end_ms <= now_ms) /* looked at again after as long */
+            end_ms = now_ms + idle_ms;
+        if (end_ms < *next_ms)
+            *next_ms = end_ms;
+        at = &(*at)->next;
+    }
+}
+
+static void end_list(struct al_peer *peers)
+{
+    while (peers) {
+        struct al_peer *peer = peers;
+
+        peers = peer->next;
+        end_peer(peer);
+        al_peer_unref(peer);
+    }
+}
+
+int al_accounts_end_idle(struct al_accounts *accounts, int64_t now_ms)
+{
+    int64_t next_ms = INT64_MAX;
+    struct al_peer *idle = NULL;
+
+    (void)pthread_mutex_lock(&accounts->lock);
+    for (struct al_account *account = accounts->first; account; account = account->next)
+        take_idle(account, now_ms, &next_ms, &idle);
+    (void)pthread_mutex_unlock(&accounts->lock);
+    end_list(idle);
+    if (next_ms == INT64_MAX)
+        return -1;
+    return next_ms - now_ms > INT_MAX ? INT_MAX : (int)(next_ms - now_ms);
+}
+
+/* End an account that is in no list any more. */
+static void end_account(struct al_account *account)
+{
+    struct al_peer *modern, *sessions;
+
+    (void)pthread_mutex_lock(&account->accounts->lock);
+    modern = al_take(&account->modern);
+    sessions = al_take(&account->sessions);
+    account->nsessions = 0;
+    (void)pthread_mutex_unlock(&account->accounts->lock);
+    end_list(sessions);
+    end_list(modern);
+    al_account_unref(account);
+}
+
+void al_accounts_revoke(struct al_accounts *accounts, struct al_principal *principal)
+{
+    struct al_account **at = &accounts->first, *account;
+
+    (void)pthread_mutex_lock(&accounts->lock);
+    atomic_store(&principal->revoked, true);
+    while (*at && (*at)->principal != principal)
+        at = &(*at)->next;
+    account = *at;
+    if (account)
+        *at = account->next;
+    (void)pthread_mutex_unlock(&accounts->lock);
+    if (account)
+        end_account(account);
+}
+
+void al_accounts_end(struct al_accounts *accounts)
+{
+    struct al_account *account;
+
+    do {
+        (void)pthread_mutex_lock(&accounts->lock);
+        account = accounts->first;
+        if (account)
+            accounts->first = account->next;
+        (void)pthread_mutex_unlock(&accounts->lock);
+        if (account)
+            end_account(account);
+    } while (account);
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * MCP over HTTP: the endpoint `/mcp`, for all tokens of a server.
+ *
+ *   request           legacy                                        modern
+ *   POST initialize   makes a session, whose id is a header         404
+ *   POST a request    needs the session's id                        needs the headers of its
+ * content GET               the session's own stream, or resumes one      405 DELETE ends the
+ * session                              405 the client goes   its calls go on its call is cancelled
+ *
+ * Who asks is decided before (serve/mcp/service.h).  Sessions, calls and streams are found among
+ * those of one principal only.
+ *
+ * Order at the end: al_endpoint_drain() while the HTTP server still runs, then end the HTTP server,
+ * then al_endpoint_free().
+ *
+ * Source: MCP 2025-06-18, 2025-11-25 and 2026-07-28, "Streamable HTTP"; docs/PROTOCOL.md.
+ */
+#ifndef AL_SERVE_MCP_HTTP_ENDPOINT_H
+#define AL_SERVE_MCP_HTTP_ENDPOINT_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+
+struct al_cancel;
+struct al_endpoint;
+struct al_http_exchange;
+struct al_mounts;
+struct al_principal;
+
+struct al_endpoint_options {
+    const char *version;           /**< of airlock, for serverInfo */
+    const struct al_cancel *ready; /**< fires when calls of tools may begin; NULL: at once */
+    struct al_mounts *mounts;      /**< that every principal's session has; NULL: none */
+    size_t calls;                  /**< calls in flight at once; one more is 429 */
+    size_t calls_per_token;        /**< the same for each principal */
+    size_t sessions_per_token;     /**< legacy sessions of each principal; one more is 429 */
+    size_t connections_per_token;  /**< that a principal can have.  Its messages are about as many,
+                                        from their last byte until they are served, also those whose
+                                        clients have left; one more is 429 */
+    size_t event_bytes_per_token; /**< of events that are kept for clients that lost a connection */
+    size_t body_bytes_per_token;  /**< of these messages; one more is 429 */
+    size_t argument_bytes_per_token; /**< of calls in flight, by al_json_bytes(); one more is 429 */
+    int idle_s;                      /**< a legacy session that is not used for this long ends */
+    int drain_s;                     /**< how long al_endpoint_drain() waits for calls */
+};
+
+/** Make an endpoint and its first threads.  The strings and pointers in the options are borrowed.
+ * 0 or AL_ERR_EXECUTION. */
+int al_endpoint_new(const struct al_endpoint_options *options, struct al_endpoint **ret_endpoint,
+                    struct al_error *err);
+
+/**
+ * Serve a request for `/mcp` whose body is complete.  Call it in `on_request` of struct
+ * al_http_handler; never blocks.  From here on the data of the exchange belongs to the endpoint.
+ *
+ * @param principal  Who asks.  The endpoint takes references of its own.
+ */
+void al_endpoint_request(struct al_endpoint *endpoint, struct al_principal *principal,
+                         struct al_http_exchange *exchange);
+
+/** For `on_gone` of an exchange that al_endpoint_request() got. */
+void al_endpoint_gone(struct al_endpoint *endpoint, struct al_http_exchange *exchange);
+
+/** For `on_end` of an exchange that al_endpoint_request() got. */
+void al_endpoint_end(struct al_endpoint *endpoint, struct al_http_exchange *exchange);
+
+/** A token was removed: end the sessions of its principal and cancel its calls.  Threads: any but
+ * those that run calls. */
+void al_endpoint_revoke(struct al_endpoint *endpoint, struct al_principal *principal);
+
+/** How many calls have no answer yet.  Threads: safe. */
+size_t al_endpoint_count_calls(struct al_endpoint *endpoint);
+
+/** Begin no new calls, wait `drain_s` for those in flight, cancel the rest, and end all streams and
+ * sessions.  Threads: any but the HTTP thread. */
+void al_endpoint_drain(struct al_endpoint *endpoint);
+
+/** After al_endpoint_drain() and the end of the HTTP server.  NULL is fine. */
+void al_endpoint_free(struct al_endpoint *endpoint);
+
+#endif

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/mcp/reply.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/jsonrpc.h"
+#include "base/lock.h"
+#include "base/protocol_version.h"
+#include "base/sink.h"
+#include "base/utf8.h"
+#include "guard/text.h"
+
+#define VERSION      AL_META_VERSION
+#define CAPABILITIES AL_META_CAPABILITIES
+#define CLIENT       AL_META_CLIENT
+
+enum al_era al_envelope_era(const struct al_rpc_message *message)
+{
+    const json_t *meta = json_object_get(message->params, "_meta");
+
+    if (json_object_get(meta, VERSION) || json_object_get(meta, CAPABILITIES) ||
+        json_object_get(meta, CLIENT) || !strcmp(message->method, "server/discover"))
+        return AL_ERA_MODERN;
+    return AL_ERA_LEGACY;
+}
+
+/* A missing member or one of a wrong type, as a sentence; NULL: none.  Other members may be
+ * anything. */
+static const char *find_problem(const struct al_rpc_message *message)
+{
+    const json_t *meta = json_object_get(message->params, "_meta");
+    const json_t *client = json_object_get(meta, CLIENT);
+
+    if (!json_is_object(meta))
+        return "params._meta is missing, or no object";
+    if (!json_object_get(meta, VERSION))
+        return "params._meta lacks " VERSION;
+    if (!json_is_string(json_object_get(meta, VERSION)))
+        return VERSION " must be a string";
+    if (!json_object_get(meta, CAPABILITIES))
+        return "params._meta lacks " CAPABILITIES;
+    if (!json_is_object(json_object_get(meta, CAPABILITIES)))
+        return CAPABILITIES " must be an object";
+    if (client && !json_is_object(client))
+        return CLIENT " must be an object";
+    return NULL;
+}
+
+enum al_rpc_code al_envelope_read(const struct al_rpc_message *message,
+                                  struct al_envelope *ret_envelope, const char **ret_problem)
+{
+    const json_t *meta = json_object_get(message->params, "_meta");
+    const json_t *version = json_object_get(meta, VERSION);
+    const struct al_revision *revision = NULL;
+
+    *ret_problem = find_problem(message);
+    if (*ret_problem)
+        return AL_RPC_INVALID_PARAMS;
+    if (strlen(json_string_value(version)) == json_string_length(version))
+        revision = al_revision_find(json_string_value(version));
+    *ret_envelope = (struct al_envelope){
+        .version = json_string_value(version),
+        .revision = revision,
+        .capabilities = json_object_get(meta, CAPABILITIES),
+        .client = json_object_get(meta, CLIENT),
+    };
+    if (revision && revision->era == AL_ERA_MODERN)
+        return AL_RPC_OK;
+    *ret_problem = revision ? "this revision begins with initialize" : "unsupported revision";
+    return AL_RPC_UNSUPPORTED_VERSION;
+}
+
+/* The length of a client's text that is repeated. */
+#define NAME_BYTES 128
+
+struct al_batch {
+    struct al_message_sink *sink;
+    pthread_mutex_t lock;
+    struct al_str items; /* the answers so far, separated by commas */
+    size_t awaited;      /* answers still to come, plus one until al_batch_close() */
+};
+
+struct al_batch *al_batch_new(struct al_message_sink *sink)
+{
+    struct al_batch *batch = al_calloc(1, sizeof(*batch));
+
+    batch->sink = sink;
+    batch->items = AL_STR_INIT;
+    batch->awaited = 1;
+    (void)pthread_mutex_init(&batch->lock, NULL);
+    return batch;
+}
+
+struct al_reply al_batch_expect(struct al_batch *batch)
+{
+    al_hold(&batch->lock);
+    batch->awaited++;
+    return (struct al_reply){ .sink = batch->sink, .batch = batch };
+}
+
+size_t al_batch_bytes(struct al_batch *batch)
+{
+    al_hold(&batch->lock);
+    return batch->items.len;
+}
+
+static void finish(struct al_batch *batch)
+{
+    if (batch->items.len)
+        al_str_addc(&batch->items, ']');
+    al_sink_answer(batch->sink,
+                   &(struct al_rpc_answer){ .line = batch->items.len ? &batch->items : NULL });
+    al_str_clear(&batch->items);
+    (void)pthread_mutex_destroy(&batch->lock);
+    free(batch);
+}
+
+static void add_answer(struct al_batch *batch, const struct al_str *line)
+{
+    bool last;
+
+    (void)pthread_mutex_lock(&batch->lock);
+    if (line) {
+        al_str_addc(&batch->items, batch->items.len ? ',' : '[');
+        al_str_add(&batch->items, line->buf, line->len);
+    }
+    last = --batch->awaited == 0;
+    (void)pthread_mutex_unlock(&batch->lock);
+    if (last)
+        finish(batch);
+}
+
+void al_batch_close(struct al_batch *batch)
+{
+    add_answer(batch, NULL);
+}
+
+static void answer(struct al_reply reply, const struct al_rpc_answer *answer)
+{
+    if (reply.batch)
+        add_answer(reply.batch, answer->line);
+    else if (reply.sink)
+        al_sink_answer(reply.sink, answer);
+}
+
+void al_reply_send(struct al_reply reply, struct al_str *line)
+{
+    answer(reply, &(struct al_rpc_answer){ .line = line });
+}
+
+void al_reply_nothing(struct al_reply reply)
+{
+    answer(reply, &(struct al_rpc_answer){ .line = NULL });
+}
+
+void al_reply_stay_open(struct al_reply reply)
+{
+    if (reply.batch)
+        add_answer(reply.batch, NULL);
+    else
+        al_sink_stay_open(reply.sink);
+}
+
+static void answer_error(struct al_reply reply, const char *id, enum al_rpc_code code,
+                         const char *text, bool is_busy)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    al_rpc_add_error(&line, id, code, text);
+    answer(reply, &(struct al_rpc_answer){ .line = &line, .code = code, .is_busy = is_busy });
+}
+
+void al_reply_error(struct al_reply reply, const char *id, enum al_rpc_code code, const char *text)
+{
+    answer_error(reply, id, code, text, false);
+}
+
+void al_reply_busy(struct al_reply reply, const char *id, const char *text)
+{
+    answer_error(reply, id, AL_RPC_INTERNAL_ERROR, text, true);
+}
+
+void al_reply_error_data(struct al_reply reply, const char *id, enum al_rpc_code code,
+                         const char *text, const char *data)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    al_rpc_add_error_data(&line, id, code, text, data);
+    answer(reply, &(struct al_rpc_answer){ .line = &line, .code = code });
+}
+
+static size_t kept_bytes(const char *text)
+{
+    size_t len = strlen(text);
+
+    return len > NAME_BYTES ? al_utf8_floor(text, NAME_BYTES) : len;
+}
+
+void al_reply_error_about(struct al_reply reply, const char *id, enum al_rpc_code code,
+                          const char *text, const char *name, const char *suggestion)
+{
+    const bool helps = suggestion && strcmp(suggestion, name) != 0;
+    size_t kept = kept_bytes(name);
+    al_auto(al_freep) char *head = al_strndup(name, kept);
+    al_auto(al_freep) char *safe = al_text_sanitize_line(head);
+    al_auto(al_freep) char *message =
+        al_asprintf("%s: %s%s%s%s%s", text, safe, name[kept] ? "..." : "",
+                    helps ? "; did you mean " : "", helps ? suggestion : "", helps ? "?" : "");
+
+    al_reply_error(reply, id, code, message);
+}
+
+char *al_reply_quote(const char *text)
+{
+    struct al_str out = AL_STR_INIT;
+
+    al_json_quote(text, kept_bytes(text), &out);
+    return al_str_detach(&out);
+}

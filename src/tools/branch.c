@@ -1,0 +1,828 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_branch: list branches, create, rename or delete them; with git's words, with structured
+ * results and with text of our own. */
+#include "verbs/porcelain/branch.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "call/answer.h"
+#include "call/call.h"
+#include "call/place.h"
+#include "call/resolved.h"
+#include "git/git_lock.h"
+#include "git/reading/read_object.h"
+#include "git/refs.h"
+#include "git/run.h"
+#include "guard/arg.h"
+#include "guard/text.h"
+#include "tools/checkout.h"
+#include "tools/everyday/everyday.h"
+#include "tools/everyday/outcome.h"
+#include "tools/git/git.h"
+#include "tools/workflow/results.h"
+#include "tools/workflow/workflow.h"
+#include "verbs/worktree/list.h"
+
+enum action { LIST, CREATE, RENAME, DELETE };
+
+struct branch_args {
+    int action; /* enum action */
+    const char *name, *new_name, *from, *merged_into, *contains;
+    struct al_strv names;
+    bool remote, force;
+    /* Of the toolset git, whose arguments name the action. */
+    bool list_all, list_remote;
+    const char *create, *delete, *force_delete, *rename;
+    AL_GIT_COMMON_FIELDS;
+};
+
+/* In the order of the schemas. */
+static const struct al_choice workflow_actions[] = {
+    { "list", LIST }, { "create", CREATE }, { "delete", DELETE }, { "rename", RENAME }, { NULL, 0 },
+};
+static const struct al_choice actions[] = {
+    { "list", LIST }, { "create", CREATE }, { "rename", RENAME }, { "delete", DELETE }, { NULL, 0 },
+};
+
+/* What is asked for, in whatever words. */
+struct request {
+    enum action action;
+    const char *name;            /* NULL: there is none, or there are several */
+    const struct al_strv *names; /* more to delete */
+    const char *new_name;
+    bool force;
+};
+
+static struct request request_of(const void *p)
+{
+    const struct branch_args *args = p;
+    struct request request = { .action = (enum action)args->action,
+                               .name = args->name,
+                               .names = &args->names,
+                               .new_name = args->new_name,
+                               .force = args->force || args->force_delete };
+
+    if (args->rename) {
+        request.action = RENAME;
+        request.name = args->rename;
+    } else if (args->force_delete || args->delete) {
+        request.action = DELETE;
+        request.name = args->force_delete ? args->force_delete : args->delete;
+    } else if (args->create) {
+        request.action = CREATE;
+        request.name = args->create;
+    }
+    return request;
+}
+
+static bool is_delete(const void *p)
+{
+    return request_of(p).action == DELETE;
+}
+
+AL_WHEN(is_list, struct branch_args, request_of(args).action == LIST)
+AL_WHEN(is_create, struct branch_args, request_of(args).action == CREATE)
+AL_WHEN(is_rename, struct branch_args, request_of(args).action == RENAME)
+AL_WHEN(is_force_delete, struct branch_args, is_delete(args) && request_of(args).force)
+AL_WHEN(is_safe_delete, struct branch_args, is_delete(args) && !request_of(args).force)
+
+static bool is_everyday(const struct al_call *call)
+{
+    return al_call_tool(call) == &al_tool_everyday_branch;
+}
+
+/* The branch to rename: the current one unless it is named.  NULL: HEAD is on none. */
+static char *renamed_branch(const struct al_call *call, const struct request *request)
+{
+    al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
+
+    if (request->name)
+        return al_strdup(request->name);
+    al_ref_follow_head(&al_call_repo(call)->at, &refs);
+    return refs.count && al_starts_with(refs.items[0], "refs/heads/")
+               ? al_strdup(refs.items[0] + strlen("refs/heads/"))
+               : NULL;
+}
+
+/* The branches to delete. */
+static void add_deleted(const struct request *request, struct al_strv *out)
+{
+    if (request->name)
+        al_strv_add(out, request->name);
+    for (size_t i = 0; i < request->names->count; i++)
+        al_strv_add(out, request->names->items[i]);
+}
+
+/* The files of the references: they may change during approval. */
+static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
+                          struct al_error *err)
+{
+    const struct request request = request_of(p);
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    (void)err;
+    if (request.action == DELETE || request.action == RENAME)
+        add_deleted(&request, &names);
+    for (size_t i = 0; i < names.count; i++)
+        al_git_branch_files(al_call_repo(call), names.items[i], out);
+    return 0;
+}
+
+/* Show the commits that are lost.  What git refuses needs no question; the toolset everyday has
+ * looked already. */
+static int preview_delete(struct al_call *call, const struct request *request, struct al_str *out,
+                          struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    bool is_kept = false;
+    int r = 0;
+
+    add_deleted(request, &names);
+    if (!is_everyday(call))
+        r = al_git_branch_delete_refused(al_call_repo(call), request->name, request->force,
+                                         al_call_budget(call), &is_kept, err);
+    if (r == 0 && is_kept)
+        al_call_skip_approval(call);
+    for (size_t i = 0; i < names.count && r == 0 && !is_kept; i++)
+        r = al_git_branch_preview(al_call_repo(call), names.items[i], al_call_budget(call), out,
+                                  err);
+    return r;
+}
+
+static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
+{
+    const struct request request = request_of(p);
+    const char *at = al_call_resolved(call, AL_RESOLVED_COMMIT);
+    al_auto(al_freep) char *renamed = NULL;
+    int r = 0;
+
+    if (request.action == DELETE)
+        return preview_delete(call, &request, out, err);
+    if (request.action == RENAME) {
+        renamed = renamed_branch(call, &request);
+        return renamed
+                   ? al_git_branch_rename_check(al_call_repo(call), renamed, request.new_name, err)
+                   : 0;
+    }
+    if (request.action == CREATE)
+        r = al_git_branch_create_check(al_call_repo(call), request.name, err);
+    if (r < 0 || !at)
+        return r;
+    al_str_adds(out, "At ");
+    r = al_outcome_add_commit(call, at, out, err);
+    al_str_addc(out, '\n');
+    return r;
+}
+
+/* Create, delete or rename one branch. */
+static int change(struct al_call *call, const struct request *request, const char *name,
+                  struct al_git_output *output, struct al_error *err)
+{
+    struct al_repo *repo = al_call_repo(call);
+    size_t max_bytes = al_call_max_bytes(call);
+
+    if (request->action == CREATE)
+        return al_git_branch_create_from(repo, name, NULL, NULL, al_call_budget(call), err);
+    if (request->action == RENAME)
+        return al_git_branch_rename(repo, name, request->new_name, max_bytes, al_call_budget(call),
+                                    output, err);
+    return al_git_branch_delete(repo, name, request->force, max_bytes, al_call_budget(call), output,
+                                err);
+}
+
+/* "Created branch 'x'" */
+static char *done_text(const struct request *request)
+{
+    if (request->action == RENAME)
+        return al_asprintf("Renamed branch '%s' to '%s'", request->name, request->new_name);
+    return al_asprintf("%s branch '%s'", request->action == CREATE ? "Created" : "Deleted",
+                       request->name);
+}
+
+/* A reference that goes may be packed, and its upstream is in the configuration. */
+static unsigned git_locks(const struct al_operation *operation)
+{
+    return !strcmp(operation->name, "create") ? 0 : AL_LOCK_CONFIG | AL_LOCK_PACKED_REFS;
+}
+
+static unsigned moves(const struct al_operation *operation)
+{
+    return AL_MOVES_NAMED | (!strcmp(operation->name, "rename") ? AL_MOVES_HEAD : 0);
+}
+
+static int authorize(struct al_call *call, const void *p, struct al_error *err);
+
+/* What the tools have. */
+#define CHANGES (AL_WRITES_REFS | AL_WRITES_CONFIG)
+#define SHARED                                                                                     \
+    .name = "git_branch", .title = "Branches", .deletes_branch = is_delete,                        \
+    .affected_files = affected_files, .authorize = authorize, .preview = preview,                  \
+    .git_locks = git_locks
+
+#define DELETES "[action=delete?[name?[force?Force delete][!force?Delete] branch '{name}']"
+#define SUMMARY                                                                                    \
+    "[action=list?List branches][action=create?Create branch '{name}']"                            \
+    "[action=rename?Rename branch '[name?{name}][!name?HEAD]' to '{new_name}']"
+
+/* The toolset git. */
+
+static const struct al_param git_params[] = {
+    AL_BOOL(struct branch_args, list_all, "List remote ones too.",
+            .unless = "rename force_delete delete create"),
+    AL_BOOL(struct branch_args, list_remote, "List remote ones only.",
+            .unless = "rename force_delete delete create"),
+    AL_STRING(struct branch_args, create, "Create this branch at HEAD.", .flags = AL_PARAM_BRANCH,
+              .check = al_arg_check_branch, .unless = "rename force_delete delete"),
+    AL_STRING(struct branch_args, delete, "Delete this merged branch.",
+              .flags = AL_PARAM_BRANCH | AL_PARAM_DELETED_BRANCH, .check = al_arg_check_branch,
+              .unless = "rename force_delete"),
+    AL_STRING(struct branch_args, force_delete, "Delete this branch, merged or not.",
+              .flags = AL_PARAM_BRANCH | AL_PARAM_DELETED_BRANCH, .check = al_arg_check_branch,
+              .unless = "rename"),
+    AL_STRING(struct branch_args, rename, "Rename this branch; needs new_name.",
+              .flags = AL_PARAM_BRANCH, .check = al_arg_check_branch),
+    AL_STRING(struct branch_args, new_name, "The new name, with rename.", .flags = AL_PARAM_BRANCH,
+              .check = al_arg_check_branch),
+    AL_GIT_TIMEOUT_ROW(struct branch_args),
+    AL_GIT_WORKING_DIR_ROW(struct branch_args),
+};
+
+static int git_check(const void *p, struct al_error *err)
+{
+    const struct branch_args *args = p;
+
+    return args->rename && !args->new_name
+               ? al_error_set(err, AL_ERR_BAD_ARGS, "rename requires new_name")
+               : 0;
+}
+
+static int git_list(struct al_call *call, const void *p, struct al_result *result,
+                    struct al_error *err)
+{
+    const struct branch_args *args = p;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r = al_git_branch_list(al_call_repo(call), args->list_all, args->list_remote,
+                               al_call_max_bytes(call), al_call_budget(call), &output, err);
+
+    if (r == 0)
+        al_call_shape_text(call, &output, "", result);
+    return r;
+}
+
+/* git prints nothing when it creates or renames a branch; the result then says that it did. */
+static int git_change(struct al_call *call, const void *p, struct al_result *result,
+                      struct al_error *err)
+{
+    const struct request request = request_of(p);
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_freep) char *text = done_text(&request);
+    int r = change(call, &request, request.name, &output, err);
+
+    if (r < 0)
+        return r;
+    if (request.action != DELETE && !output.out.out.len)
+        al_text_sanitize(text, strlen(text), &output.out.out);
+    al_call_shape_text(call, &output, "", result);
+    return 0;
+}
+
+static const struct al_operation git_operations[] = {
+    { "rename", is_rename, CHANGES, git_change, AL_ASKS_BY_EFFECTS },
+    { "force_delete", is_force_delete, CHANGES | AL_DISCARDS_WORK, git_change, AL_ASKS_BY_EFFECTS },
+    { "delete", is_safe_delete, CHANGES, git_change, AL_ASKS_BY_EFFECTS },
+    { "list", is_list, AL_READS, git_list, AL_ASKS_BY_EFFECTS },
+    { "create", NULL, CHANGES, git_change, AL_ASKS_BY_EFFECTS },
+};
+
+const struct al_tool al_tool_git_branch = {
+    SHARED,
+    .about = "List branches, or create, delete or rename one.",
+    .summary = "[rename?Rename branch '{rename}' to '{new_name}'][!rename?"
+               "[force_delete?Force delete branch '{force_delete}'][!force_delete?"
+               "[delete?Delete branch '{delete}'][!delete?[create?Create branch '{create}']"
+               "[!create?List branches]]]]",
+    AL_TOOL_ROWS(git_params, git_operations),
+    AL_GIT_COMMON_OFFSETS(struct branch_args),
+    .check = git_check,
+    .moves = moves,
+};
+
+/* The toolset workflow. */
+
+static const struct al_param workflow_params[] = {
+    AL_CHOICE(struct branch_args, action, "What to do.", .choices = workflow_actions,
+              .flags = AL_PARAM_REQUIRED),
+    AL_STRING(struct branch_args, name, "Branch to create, delete or rename.",
+              .flags = AL_PARAM_BRANCH | AL_PARAM_DELETED_BRANCH, .check = al_arg_check_branch,
+              .actions = "create delete rename"),
+    AL_STRING_AS(struct branch_args, new_name, "newName", "New name (rename).",
+                 .flags = AL_PARAM_BRANCH, .check = al_arg_check_branch, .actions = "rename"),
+    AL_BOOL(struct branch_args, remote, "List remote-tracking branches as well.",
+            .actions = "list"),
+    AL_BOOL(struct branch_args, force, "Delete even if not merged.", .actions = "delete"),
+    AL_WORKFLOW_CWD_ROW(struct branch_args),
+};
+
+static int workflow_check(const void *p, struct al_error *err)
+{
+    const struct branch_args *args = p;
+
+    if (args->action != LIST && !args->name)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "name is required for action '%s'",
+                            actions[args->action].name);
+    if (args->action == RENAME && !args->new_name)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "newName is required for action 'rename'");
+    return 0;
+}
+
+/** The branches while git lists them. */
+struct listing {
+    json_t *branches;
+    size_t room; /* bytes that objects may have yet */
+    bool truncated;
+};
+
+static bool list_branch(void *payload, const struct al_listed_ref *branch)
+{
+    struct listing *listing = payload;
+    json_t *object;
+
+    listing->truncated =
+        !al_workflow_fits(&listing->room, strlen(branch->name) + strlen(branch->hash) +
+                                              strlen(branch->upstream) + AL_WORKFLOW_OBJECT_COSTS);
+    if (listing->truncated)
+        return false;
+    object = al_json_object();
+    al_json_set(object, "name", al_json_string(branch->name));
+    al_json_set(object, "current", al_json_bool(branch->is_current));
+    if (branch->is_remote)
+        al_json_set(object, "remote", al_json_bool(true));
+    if (*branch->upstream)
+        al_json_set(object, "upstream", al_json_string(branch->upstream));
+    al_json_set(object, "hash", al_json_string(branch->hash));
+    al_json_append(listing->branches, object);
+    return true;
+}
+
+static int workflow_list(struct al_call *call, const void *p, struct al_result *result,
+                         struct al_error *err)
+{
+    const struct branch_args *args = p;
+    const struct al_refs_query query = { .remotes = args->remote, .ids = true };
+    al_auto(al_json_decrefp) json_t *branches = al_json_array();
+    al_auto(al_freep) char *current = NULL;
+    struct listing listing = { .branches = branches, .room = al_call_max_bytes(call) };
+    int r = al_git_read_refs(al_call_repo(call), &query, list_branch, &listing,
+                             al_call_budget(call), err);
+
+    if (r < 0)
+        return r;
+    current = al_workflow_current_branch(call);
+    al_result_set(result, "branches", al_take(&branches));
+    al_result_set(result, "current", al_json_string(current));
+    result->truncated = listing.truncated;
+    return 0;
+}
+
+static int workflow_change(struct al_call *call, const void *p, struct al_result *result,
+                           struct al_error *err)
+{
+    const struct request request = request_of(p);
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_freep) char *text = done_text(&request);
+    const char *branch = request.action == RENAME ? request.new_name : request.name;
+    int r = change(call, &request, request.name, &output, err);
+
+    if (r < 0)
+        return r;
+    al_result_set(result, "message", al_json_string(text));
+    al_result_set(result, "branch", al_json_string(branch));
+    return 0;
+}
+
+static const struct al_operation workflow_operations[] = {
+    { "list", is_list, AL_READS, workflow_list, AL_ASKS_NEVER },
+    { "create", is_create, CHANGES, workflow_change, AL_ASKS_NEVER },
+    { "rename", is_rename, CHANGES, workflow_change, AL_ASKS_NEVER },
+    { "delete", is_safe_delete, CHANGES, workflow_change, AL_ASKS_ALWAYS },
+    { "force_delete", NULL, CHANGES | AL_DISCARDS_WORK, workflow_change, AL_ASKS_ALWAYS },
+};
+
+/* clang-format off */
+static const char output_schema[] = AL_JSON([
+    {
+        "branches": [{"name": "", "current": true, "remote?": true, "upstream?": "", "hash": ""}],
+        "current": ""
+    },
+    {"message": "", "branch": ""}
+]);
+/* clang-format on */
+
+const struct al_tool al_tool_workflow_branch = {
+    SHARED,
+    .about = "List branches, or create, delete or rename one.",
+    .summary = SUMMARY DELETES "]",
+    AL_TOOL_ROWS(workflow_params, workflow_operations),
+    AL_WORKFLOW_TOOL(struct branch_args),
+    .check = workflow_check,
+    .moves = moves,
+    .output_schema = output_schema,
+};
+
+/* The toolset everyday. */
+
+/* Branches whose problem is told. */
+#define TOLD_MAX 10
+
+struct problems {
+    struct al_str message; /* "'a' is the current branch; there is no branch 'b'" */
+    const char *remedy;    /* NULL: there are different ones */
+    size_t count;
+    const char *missing; /* the last branch that is not there; NULL: none */
+};
+
+static void problems_clear(struct problems *problems)
+{
+    al_str_clear(&problems->message);
+}
+
+/* A branch of which `message` is true cannot go. */
+al_printf(3, 4) static void tell(struct problems *problems, const char *remedy, const char *fmt,
+                                 ...)
+{
+    va_list args;
+
+    if (problems->count++ >= TOLD_MAX)
+        return;
+    if (problems->count == 1)
+        problems->remedy = remedy;
+    else if (problems->remedy && strcmp(problems->remedy, remedy) != 0)
+        problems->remedy = NULL;
+    if (problems->message.len)
+        al_str_adds(&problems->message, "; ");
+    va_start(args, fmt);
+    al_str_addv(&problems->message, fmt, args);
+    va_end(args);
+}
+
+static const char *force_remedy(const struct al_call *call)
+{
+    return al_call_session(call)->checkpoints
+               ? "With force it goes all the same; git_undo brings it back."
+               : "With force it goes all the same, and nothing brings it back.";
+}
+
+static const char *short_name(const char *ref)
+{
+    static const char *const prefixes[] = { "refs/heads/", "refs/remotes/" };
+
+    for (size_t i = 0; i < AL_COUNT(prefixes); i++)
+        if (al_starts_with(ref, prefixes[i]))
+            return ref + strlen(prefixes[i]);
+    return ref;
+}
+
+/* git deletes a branch that its upstream has, or, if it has none, HEAD. */
+static int look_at_commits(struct al_call *call, const char *name, const struct al_strv *current,
+                           struct problems *problems, struct al_error *err)
+{
+    al_auto(al_branch_unmerged_clear) struct al_branch_unmerged unmerged = { .ahead = 0 };
+    const char *here = current->count ? current->items[0] : "HEAD";
+    const char *target;
+    int r = al_git_branch_unmerged(al_call_repo(call), name, al_call_budget(call), &unmerged, err);
+
+    if (r < 0 || !unmerged.ahead)
+        return r;
+    target = strcmp(unmerged.target, "HEAD") != 0 ? short_name(unmerged.target) : here;
+    if (unmerged.is_in_head)
+        tell(problems, force_remedy(call), "'%s' is merged into %s, but %" PRIu64 " ahead of %s",
+             name, here, unmerged.ahead, target);
+    else
+        tell(problems, force_remedy(call),
+             "'%s' is not merged: %" PRIu64 " of its commits %s not in %s", name, unmerged.ahead,
+             unmerged.ahead == 1 ? "is" : "are", target);
+    return 0;
+}
+
+static int look_at(struct al_call *call, const char *name, bool force, struct problems *problems,
+                   struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", name);
+    al_auto(al_strv_clear) struct al_strv current = AL_STRV_INIT;
+    al_auto(al_error_clear) struct al_error held = AL_ERROR_INIT;
+
+    al_ref_head_branches(&repo->at, &current);
+    if (!al_ref_exists(&repo->at, ref)) {
+        tell(problems, "git_branch lists the branches there are.", "There is no branch '%s'", name);
+        problems->missing = name;
+        return 0;
+    }
+    if (al_strv_contains(&current, name)) {
+        tell(problems, "git_switch to another branch first.", "'%s' is the current branch", name);
+        return 0;
+    }
+    if (al_worktree_check_free(repo, name, true, al_call_budget(call), &held) < 0)
+        tell(problems, held.remedy, "%s", held.message);
+    else if (!force)
+        return look_at_commits(call, name, &current, problems, err);
+    return 0;
+}
+
+/* Check that git would delete these branches, before the first one goes. */
+static int branch_delete_check(struct al_call *call, const struct al_strv *names, bool force,
+                               struct al_error *err)
+{
+    al_auto(problems_clear) struct problems problems = { .message = AL_STR_INIT };
+    int r = 0;
+
+    for (size_t i = 0; i < names->count && r == 0; i++)
+        r = look_at(call, names->items[i], force, &problems, err);
+    if (r < 0 || !problems.count)
+        return r;
+    if (problems.count > TOLD_MAX)
+        al_str_addf(&problems.message, "; and %zu more", problems.count - TOLD_MAX);
+    r = al_failure_set(err,
+                       problems.remedy ? problems.remedy
+                                       : "Nothing was deleted; git_branch lists the branches.",
+                       "%s", problems.message.buf);
+    return problems.count == 1 && problems.missing
+               ? al_error_about(r, err, AL_SUBJECT_BRANCH, problems.missing)
+               : r;
+}
+
+/* More branches are only counted. */
+#define LISTED_MAX 200
+
+/* A listing while it is written. */
+struct showing {
+    const struct al_repo *repo;
+    struct al_str text;
+    struct al_strv merged; /* names merged into the default branch */
+    const char *base;      /* the default branch; NULL: none */
+    size_t listed, left;
+    bool in_remotes;
+};
+
+static bool take_merged(void *payload, const struct al_listed_ref *ref)
+{
+    struct showing *showing = payload;
+
+    al_strv_add(&showing->merged, ref->name);
+    return true;
+}
+
+static void add_facts(const struct showing *showing, const struct al_listed_ref *ref,
+                      struct al_str *out)
+{
+    if (*ref->upstream) {
+        al_str_adds(out, *ref->track ? ", " : ", even with ");
+        if (*ref->track) {
+            al_str_adds(out, ref->track);
+            al_str_adds(out, " of ");
+        }
+        al_place_add_name(ref->upstream, out);
+    }
+    if (!ref->is_remote && showing->base && strcmp(ref->name, showing->base) != 0)
+        al_str_addf(out, ", %s",
+                    al_strv_contains(&showing->merged, ref->name) ? "merged" : "not merged");
+    if (*ref->worktree && !ref->is_current) {
+        al_str_adds(out, ", in ");
+        al_place_add_name(ref->worktree, out);
+    }
+}
+
+/* "* main a1b2c3d 2026-02-07 subject (ahead 3 of origin/main)" */
+static bool take_branch(void *payload, const struct al_listed_ref *ref)
+{
+    struct showing *showing = payload;
+    struct al_str *out = &showing->text;
+    al_auto(al_str_clear) struct al_str facts = AL_STR_INIT;
+
+    if (showing->listed++ >= LISTED_MAX) {
+        showing->left++;
+        return true;
+    }
+    if (ref->is_remote && !showing->in_remotes) {
+        showing->in_remotes = true;
+        al_str_adds(out, "remote-tracking:\n");
+    }
+    al_str_adds(out, ref->is_current ? "* " : "  ");
+    al_place_add_name(ref->name, out);
+    al_str_addf(out, " %s %s  ", ref->hash, ref->date);
+    al_place_add_name(ref->subject, out);
+    add_facts(showing, ref, &facts);
+    if (facts.len)
+        al_str_addf(out, " (%s)", facts.buf + strlen(", "));
+    al_str_addc(out, '\n');
+    return true;
+}
+
+static int show_all(struct al_call *call, const struct al_refs_query *query,
+                    struct showing *showing, struct al_error *err)
+{
+    const struct al_refs_query merged = { .merged_into = showing->base };
+    int r = 0;
+
+    if (showing->base)
+        r = al_git_read_refs(showing->repo, &merged, take_merged, showing, al_call_budget(call),
+                             err);
+    if (r == 0)
+        r = al_git_read_refs(showing->repo, query, take_branch, showing, al_call_budget(call), err);
+    return r;
+}
+
+/* The default branch, if it is a local one with commits. */
+static char *merge_base_branch(const struct al_repo *repo)
+{
+    al_auto(al_freep) char *branch = al_default_branch(repo);
+    al_auto(al_freep) char *ref = branch ? al_asprintf("refs/heads/%s", branch) : NULL;
+
+    return ref && al_ref_exists(&repo->at, ref) ? al_take(&branch) : NULL;
+}
+
+/* Who names a branch that is not there may want to make it. */
+static void tell_none(const struct al_refs_query *query, struct al_str *text)
+{
+    const bool is_name = query->pattern && !strpbrk(query->pattern, "*?[\\");
+    al_auto(al_freep) char *safe = is_name ? al_text_sanitize_line(query->pattern) : NULL;
+
+    if (is_name && !query->contains && !query->merged_into)
+        al_str_addf(text, "No branch is called '%s'; action create makes one.\n", safe);
+    else
+        al_str_adds(text, "No branches match.\n");
+}
+
+/* List branches: with upstream, ahead and behind, last commit, whether they are merged into the
+ * default branch, and which working tree has them. */
+static int list_branches(struct al_call *call, const struct al_refs_query *query,
+                         struct al_result *result, struct al_error *err)
+{
+    struct showing showing = { .repo = al_call_repo(call), .text = AL_STR_INIT };
+    al_auto(al_freep) char *base = merge_base_branch(showing.repo);
+    int r;
+
+    showing.base = base;
+    r = show_all(call, query, &showing, err);
+    if (r == 0) {
+        if (!showing.listed)
+            tell_none(query, &showing.text);
+        if (showing.left) {
+            al_str_adds(&showing.text, "-- ");
+            al_answer_add_count(showing.left, &showing.text);
+            al_str_adds(&showing.text, " more, older ones: name takes a glob\n");
+        }
+        al_answer_text(&showing.text, result);
+    }
+    al_str_clear(&showing.text);
+    al_strv_clear(&showing.merged);
+    return r;
+}
+
+#define REVISION_ROW(field, with)                                                                  \
+    AL_STRING(struct branch_args, field, NULL, .actions = (with), .flags = AL_PARAM_NAME,          \
+              .check = al_arg_check_revision)
+
+static const struct al_param everyday_params[] = {
+    AL_CHOICE(struct branch_args, action, NULL, .choices = actions, .default_int = LIST),
+    AL_STRING(struct branch_args, name, "A glob for list.",
+              .flags = AL_PARAM_BRANCH | AL_PARAM_DELETED_BRANCH),
+    AL_STRINGS(struct branch_args, names, "Several to delete.",
+               .flags = AL_PARAM_BRANCH | AL_PARAM_DELETED_BRANCH, .check = al_arg_check_branch,
+               .actions = "delete"),
+    AL_STRING(struct branch_args, new_name, NULL, .flags = AL_PARAM_BRANCH,
+              .check = al_arg_check_branch, .actions = "rename"),
+    REVISION_ROW(from, "create"),
+    REVISION_ROW(merged_into, "list"),
+    AL_BOOL(struct branch_args, force, "Delete what is not merged.", .actions = "delete"),
+    REVISION_ROW(contains, "list"),
+    AL_EVERYDAY_WORKING_DIR_ROW(struct branch_args),
+};
+
+static int check_name(const struct branch_args *args, struct al_error *err)
+{
+    if (args->action != LIST)
+        return al_arg_check_branch("name", args->name, err);
+    return *args->name == '-' || !*args->name
+               ? al_failure_bad_args(err, "Give a glob like feature/*.", "name is no glob")
+               : 0;
+}
+
+static int everyday_check(const void *p, struct al_error *err)
+{
+    const struct branch_args *args = p;
+
+    if (args->action == CREATE && !args->name)
+        return al_failure_bad_args(err, "Give name.", "create needs the name of the branch");
+    if (args->action == RENAME && !args->new_name)
+        return al_failure_bad_args(err, "Give new_name, and name unless it is the current branch.",
+                                   "rename needs new_name");
+    if (args->action == DELETE && !args->name == !args->names.count)
+        return al_failure_bad_args(err, "Give name for one branch, names for several.",
+                                   "delete needs either name or names");
+    return args->name ? check_name(args, err) : 0;
+}
+
+/* The commit that a branch begins at is part of what is approved. */
+static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
+                   struct al_error *err)
+{
+    const struct branch_args *args = p;
+
+    return args->action == CREATE ? al_resolve_commit(call, args->from, out, err) : 0;
+}
+
+/* git refuses to delete what another worktree has checked out, but renames it under that. */
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct request request = request_of(p);
+    al_auto(al_freep) char *name = request.action == RENAME ? renamed_branch(call, &request) : NULL;
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    if (request.action == DELETE && is_everyday(call)) {
+        add_deleted(&request, &names);
+        return branch_delete_check(call, &names, request.force, err);
+    }
+    if (!name && request.action == DELETE)
+        name = al_strdup(request.name);
+    return name ? al_worktree_check_free(al_call_repo(call), name, true, al_call_budget(call), err)
+                : 0;
+}
+
+static int everyday_list(struct al_call *call, const void *p, struct al_result *result,
+                         struct al_error *err)
+{
+    const struct branch_args *args = p;
+    const struct al_refs_query query = { .remotes = true,
+                                         .pattern = args->name,
+                                         .merged_into = args->merged_into,
+                                         .contains = args->contains };
+
+    return list_branches(call, &query, result, err);
+}
+
+static int create(struct al_call *call, const void *p, struct al_result *result,
+                  struct al_error *err)
+{
+    const struct branch_args *args = p;
+    int r = al_git_branch_create_from(al_call_repo(call), args->name, args->from,
+                                      al_call_resolved(call, AL_RESOLVED_COMMIT),
+                                      al_call_budget(call), err);
+
+    if (r == 0)
+        al_str_addf(&result->text, "Created branch %s; git_switch changes to it.\n", args->name);
+    return r;
+}
+
+static int rename_branch(struct al_call *call, const void *p, struct al_result *result,
+                         struct al_error *err)
+{
+    const struct request request = request_of(p);
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_freep) char *name = renamed_branch(call, &request);
+    int r;
+
+    if (!name)
+        return al_failure_bad_args(err, "Give name.", "HEAD is on no branch");
+    r = change(call, &request, name, &output, err);
+    if (r == 0)
+        al_str_addf(&result->text, "Renamed branch %s to %s.\n", name, request.new_name);
+    return r;
+}
+
+static int remove_branches(struct al_call *call, const void *p, struct al_result *result,
+                           struct al_error *err)
+{
+    const struct request request = request_of(p);
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    int r = 0;
+
+    add_deleted(&request, &names);
+    for (size_t i = 0; i < names.count && r == 0; i++) {
+        al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+        al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", names.items[i]);
+        al_auto(al_freep) char *oid = al_ref_oid(&al_call_repo(call)->at, ref);
+
+        r = change(call, &request, names.items[i], &output, err);
+        al_str_addf(&result->text, "Deleted branch %s, was at %.8s.\n", names.items[i], oid);
+    }
+    return r;
+}
+
+static const struct al_operation everyday_operations[] = {
+    { "list", is_list, AL_READS, everyday_list, AL_ASKS_NEVER },
+    { "create", is_create, CHANGES, create, AL_ASKS_NEVER },
+    { "rename", is_rename, CHANGES, rename_branch, AL_ASKS_UNLESS_SAVED },
+    { "delete", NULL, CHANGES | AL_DISCARDS_WORK, remove_branches, AL_ASKS_UNLESS_SAVED },
+};
+
+const struct al_tool al_tool_everyday_branch = {
+    SHARED,
+    .about = "List branches, or create, rename or delete some.",
+    .summary = SUMMARY DELETES "[!name?Delete {#names} branches]]",
+    AL_TOOL_ROWS(everyday_params, everyday_operations),
+    AL_EVERYDAY_TOOL(struct branch_args),
+    .check = everyday_check,
+    .resolve = resolve,
+};

@@ -1,0 +1,724 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_checkout: switch to a branch or a commit, or put files back; with git's words, and with
+ * structured results.  And what git_switch shares with it. */
+#include "tools/checkout.h"
+
+#include <stdlib.h>
+
+#include "base/utf8.h"
+#include "call/call.h"
+#include "call/resolved.h"
+#include "git/diff/diff.h"
+#include "git/failure.h"
+#include "git/plumbing/batch.h"
+#include "git/plumbing/index_scan.h"
+#include "git/plumbing/revision.h"
+#include "git/plumbing/skipped.h"
+#include "git/refs.h"
+#include "git/repo/repo.h"
+#include "git/run.h"
+#include "guard/arg.h"
+#include "guard/text.h"
+#include "tools/git/git.h"
+#include "tools/workflow/results.h"
+#include "tools/workflow/workflow.h"
+#include "verbs/porcelain/branch.h"
+#include "verbs/porcelain/checkout.h"
+#include "verbs/preview/affected_files.h"
+#include "verbs/preview/diff_excerpt.h"
+#include "verbs/worktree/list.h"
+
+/** Limit for hash and subject of the commit that HEAD was at, in a note. */
+#define SUBJECT_MAX_BYTES 200
+
+#define SHOWN_DIGITS      10
+
+/* The remote-tracking branches that git may create a branch from. */
+#define RESOLVED_GUESS "remote branches"
+
+static const char heads[] = "refs/heads/";
+
+int al_resolve_commit(struct al_call *call, const char *rev, struct al_resolved *out,
+                      struct al_error *err)
+{
+    al_auto(al_freep) char *oid = NULL;
+    int r = al_git_resolve_commit(al_call_repo(call), rev ? rev : "HEAD", al_call_budget(call),
+                                  &oid, err);
+
+    if (r == 0)
+        al_resolved_add(out, AL_RESOLVED_COMMIT, oid);
+    return r;
+}
+
+int al_resolve_checkout(struct al_call *call, const char *word, struct al_resolved *out,
+                        struct al_error *err)
+{
+    al_auto(al_checkout_target_clear) struct al_checkout_target target = { .branch = NULL };
+    int r = al_git_resolve_checkout(al_call_repo(call), word, al_call_budget(call), &target, err);
+
+    if (r < 0)
+        return r;
+    if (target.branch)
+        al_resolved_add(out, AL_RESOLVED_BRANCH, target.branch);
+    if (target.oid)
+        al_resolved_add(out, AL_RESOLVED_COMMIT, target.oid);
+    if (target.guess)
+        al_resolved_add(out, RESOLVED_GUESS, target.guess);
+    return 0;
+}
+
+void al_resolved_checkout(const struct al_call *call, const char *word,
+                          struct al_checkout_options *options)
+{
+    const char *branch = al_call_resolved(call, AL_RESOLVED_BRANCH);
+    const char *commit = al_call_resolved(call, AL_RESOLVED_COMMIT);
+
+    /* A branch is passed by name, since its id would detach HEAD. */
+    if (branch)
+        options->branch = branch + strlen(heads);
+    else if (commit && strcmp(word, "HEAD") != 0)
+        options->commit = commit;
+    else
+        options->branch = word;
+}
+
+size_t al_switch_guesses(const struct al_call *call, struct al_str *out)
+{
+    const char *guess = al_call_resolved(call, RESOLVED_GUESS);
+    size_t count = 0;
+
+    for (; guess && *guess; guess += strcspn(guess, "\n") + 1) {
+        const char *name = guess + strlen("refs/remotes/");
+
+        al_str_addf(out, "%s%.*s", count++ ? ", " : "", (int)strcspn(name, " "), name);
+    }
+    return count;
+}
+
+/* The commit of the only remote-tracking branch that git could make the branch from.  NULL: there
+ * is none, or there are several.  Caller frees. */
+static char *guessed_commit(const struct al_call *call)
+{
+    const char *guess = al_call_resolved(call, RESOLVED_GUESS);
+    const char *oid = guess ? strchr(guess, ' ') : NULL;
+    const char *end = oid ? strchr(oid, '\n') : NULL;
+
+    return end && !end[1] ? al_strndup(oid + 1, (size_t)(end - oid - 1)) : NULL;
+}
+
+int al_switch_changed_files(struct al_call *call, bool *ret_known, struct al_strv *out,
+                            struct al_error *err)
+{
+    const char *commit = al_call_resolved(call, AL_RESOLVED_COMMIT);
+    al_auto(al_freep) char *guess = commit ? NULL : guessed_commit(call);
+
+    *ret_known = commit || guess;
+    return *ret_known ? al_git_switched_files(al_call_repo(call), commit ? commit : guess,
+                                              al_call_budget(call), ret_known, out, err)
+                      : 0;
+}
+
+/* git may still make the branch from one of a remote. */
+static bool names_nothing(const struct al_call *call)
+{
+    const char *guess = al_call_resolved(call, RESOLVED_GUESS);
+
+    return !al_call_resolved(call, AL_RESOLVED_BRANCH) &&
+           !al_call_resolved(call, AL_RESOLVED_COMMIT) && !(guess && *guess);
+}
+
+int al_switch_check(struct al_call *call, const char *word, struct al_error *err)
+{
+    const char *branch = al_call_resolved(call, AL_RESOLVED_BRANCH);
+    al_auto(al_freep) char *safe = al_text_sanitize_line(branch ? branch + strlen(heads) : word);
+    al_auto(al_freep) char *head = al_ref_read_head(&al_call_repo(call)->at);
+
+    if (names_nothing(call))
+        return al_git_would_fail(err, "fatal: invalid reference: %s", safe);
+    /* The branch that is checked out here may be so elsewhere too. */
+    if (!branch ||
+        (head && al_starts_with(head, "ref: ") && !strcmp(head + strlen("ref: "), branch)))
+        return 0;
+    return al_worktree_check_free(al_call_repo(call), branch + strlen(heads), true,
+                                  al_call_budget(call), err);
+}
+
+/* The state before a switch. */
+struct origin {
+    enum al_operation_state operation; /* in progress, such as a rebase */
+    char *commit;                      /* of HEAD; owned */
+};
+
+static void origin_clear(struct origin *origin)
+{
+    free(origin->commit);
+}
+
+static struct origin get_origin(const struct al_call *call)
+{
+    const struct al_repo *repo = al_call_repo(call);
+
+    return (struct origin){ .operation = al_git_operation_state(repo),
+                            .commit = al_ref_head(&repo->at) };
+}
+
+/* Append a line about an operation in progress, which a switch leaves unfinished. */
+static void preview_operation(const struct al_call *call, struct al_str *out)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    al_git_operation_line(al_call_repo(call), 0, &line);
+    if (line.len)
+        al_str_addf(out, "%s, and switching leaves it unfinished.\n", line.buf);
+}
+
+/* Append how to abort the operation. */
+static void add_abort(const struct al_call *call, enum al_operation_state operation,
+                      struct al_str *out)
+{
+    if (al_session_has(al_call_session(call), "git_merge", NULL))
+        al_str_adds(out, "git_merge with abort gives it up");
+    else
+        al_str_addf(out, "a user gives it up with 'git %s --abort'",
+                    al_operation_state_name(operation));
+}
+
+/* Add a note about the operation that was in progress, with how to return to it or abort it. */
+static void note_operation(const struct al_call *call, const struct origin *origin,
+                           struct al_result *result)
+{
+    enum al_operation_state now = al_git_operation_state(al_call_repo(call));
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    if (origin->operation == AL_IN_PROGRESS_NONE)
+        return;
+    if (now == AL_IN_PROGRESS_NONE) {
+        al_str_addf(&line,
+                    "The %s that was in progress is ended, unfinished: a commit made now is "
+                    "not part of it",
+                    al_operation_state_noun(origin->operation));
+    } else {
+        al_git_operation_line(al_call_repo(call), 0, &line);
+        al_str_addf(&line, " and was left: git_checkout of %.*s goes back to where it stopped, ",
+                    SHOWN_DIGITS, origin->commit);
+        add_abort(call, now, &line);
+    }
+    al_result_note(result, line.buf);
+}
+
+/* git's warning lists the commits that no branch or tag contains, HEAD's first; its advice names
+ * commands that the caller does not have. */
+char *al_switch_left_commit(const struct al_git_output *output)
+{
+    const char *warning = strstr(output->err.out.buf, "Warning: you are leaving ");
+    const char *commit = warning ? strstr(warning, "\n  ") : NULL;
+    size_t len;
+
+    if (!commit)
+        return NULL;
+    commit += strlen("\n  ");
+    len = strcspn(commit, "\n");
+    return al_strndup(commit,
+                      len > SUBJECT_MAX_BYTES ? al_utf8_floor(commit, SUBJECT_MAX_BYTES) : len);
+}
+
+struct checkout_args {
+    const char *target;
+    bool create, force;
+    struct al_strv paths;
+    /* Of the toolset git. */
+    const char *branch, *create_branch, *commit;
+    AL_GIT_COMMON_FIELDS;
+};
+
+static const char *const hooks[] = { "post-checkout", "reference-transaction", "post-index-change",
+                                     NULL };
+
+/* Resolve what a call without `create` names: files may come from any tree, such as "HEAD:docs". */
+static int resolve_object(struct al_call *call, const char *word, const char *type,
+                          struct al_resolved *out, struct al_error *err)
+{
+    al_auto(al_freep) char *oid = NULL;
+    int r = al_git_find_object(al_call_repo(call), word, type, al_call_budget(call), &oid, err);
+
+    if (r == 0 && oid)
+        al_resolved_add(out, AL_RESOLVED_COMMIT, oid);
+    return r;
+}
+
+/* Show the changes that are lost, below a title. */
+static int show_loss(struct al_call *call, const char *from, const struct al_strv *paths,
+                     const char *title, struct al_str *out, struct al_error *err)
+{
+    const struct al_diff_options options = { .unified = -1, .from_ref = from, .paths = paths };
+    al_auto(al_str_clear) struct al_str loss = AL_STR_INIT;
+    int r = al_git_diff_excerpt(al_call_repo(call), &options, al_call_budget(call), &loss, err);
+
+    if (r == 0)
+        r = al_git_unseen_changes_excerpt(al_call_repo(call), paths, al_call_budget(call), &loss,
+                                          err);
+    if (r == 0 && loss.len)
+        al_str_addf(out, "%s\n%s", title, loss.buf);
+    return r;
+}
+
+/* AL_WRITES_CONFIG: with branch.autoSetupMerge git sets an upstream for a new branch, and for a
+ * local branch that it creates from a remote one. */
+#define SWITCHES (AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS | AL_WRITES_CONFIG)
+
+/* What both tools have. */
+#define SHARED                                                                                     \
+    .name = "git_checkout", .title = "Check out", .moves_always = AL_MOVES_HEAD | AL_MOVES_NEW,    \
+    .keeps_staged = al_tool_keeps_staged
+
+/* The toolset git. */
+
+static const struct al_param git_params[] = {
+    AL_STRING(struct checkout_args, branch, "Branch to switch to.",
+              .flags = AL_PARAM_BRANCH | AL_PARAM_EVERY_PATH, .check = al_arg_check_branch,
+              .unless = "create_branch"),
+    AL_STRING(struct checkout_args, create_branch, "Create and switch to it.",
+              .flags = AL_PARAM_BRANCH, .check = al_arg_check_branch),
+    AL_STRING(struct checkout_args, commit, "Detach HEAD there.",
+              .flags = AL_PARAM_EVERY_PATH | AL_PARAM_NAME, .check = al_arg_check_revision,
+              .unless = "create_branch branch"),
+    AL_STRINGS(struct checkout_args, paths,
+               "Put these back from the index, when nothing else is given.", .flags = AL_PARAM_PATH,
+               .unless = "create_branch branch commit"),
+    AL_GIT_TIMEOUT_ROW(struct checkout_args),
+    AL_GIT_WORKING_DIR_ROW(struct checkout_args),
+};
+
+AL_WHEN(makes_branch, struct checkout_args, args->create_branch)
+AL_WHEN(switches, struct checkout_args, args->branch)
+AL_WHEN(detaches, struct checkout_args, args->commit)
+
+static int git_check(const void *p, struct al_error *err)
+{
+    const struct checkout_args *args = p;
+
+    if (!args->create_branch && !args->branch && !args->commit && !args->paths.count)
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "At least one of branch, create_branch, commit, or paths must be "
+                            "specified");
+    return 0;
+}
+
+static bool only_paths(const struct checkout_args *args)
+{
+    return !args->create_branch && !args->branch && !args->commit;
+}
+
+static int git_resolve(struct al_call *call, const void *p, struct al_resolved *out,
+                       struct al_error *err)
+{
+    const struct checkout_args *args = p;
+
+    if (args->create_branch || only_paths(args))
+        return 0;
+    return args->branch ? al_resolve_checkout(call, args->branch, out, err)
+                        : resolve_object(call, args->commit, "commit", out, err);
+}
+
+static struct al_checkout_options git_options_of(const struct al_call *call,
+                                                 const struct checkout_args *args)
+{
+    const char *commit = al_call_resolved(call, AL_RESOLVED_COMMIT);
+    struct al_checkout_options options = { .create = args->create_branch };
+
+    if (args->create_branch)
+        return options;
+    if (args->branch) {
+        al_resolved_checkout(call, args->branch, &options);
+        return options;
+    }
+    options.commit = commit ? commit : args->commit;
+    return options;
+}
+
+static int git_authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct checkout_args *args = p;
+    const struct al_checkout_options options = git_options_of(call, args);
+    struct al_repo *repo = al_call_repo(call);
+    al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
+    int r;
+
+    if (args->create_branch)
+        return 0; /* the branch is created at HEAD, no file is written */
+    if (!only_paths(args))
+        return al_git_checkout_check(repo, &options, al_call_budget(call), err);
+    r = al_repo_pathspecs(repo, &args->paths, al_call_budget(call), &list, err);
+    return r < 0 ? r : al_git_restore_check(repo, &args->paths, al_call_budget(call), err);
+}
+
+/* List the files that the arguments match: all, or those of directories and patterns. */
+static int git_affected_files(struct al_call *call, const void *p, struct al_strv *out,
+                              struct al_error *err)
+{
+    const struct checkout_args *args = p;
+
+    return only_paths(args) ? al_git_overwritten_files(al_call_repo(call), &args->paths, false,
+                                                       al_call_budget(call), out, err)
+                            : 0;
+}
+
+static int git_preview(struct al_call *call, const void *p, struct al_str *out,
+                       struct al_error *err)
+{
+    const struct checkout_args *args = p;
+    int r;
+
+    if (!only_paths(args)) {
+        preview_operation(call, out);
+        return args->create_branch
+                   ? al_git_branch_create_check(al_call_repo(call), args->create_branch, err)
+                   : al_switch_check(call, args->branch ? args->branch : args->commit, err);
+    }
+    r = show_loss(call, NULL, &args->paths,
+                  "This is lost; the files come back from the index:", out, err);
+    if (r == 0 && !out->len)
+        al_call_skip_approval(call);
+    return r;
+}
+
+static int git_changed_files(struct al_call *call, const void *p, bool *ret_known,
+                             struct al_strv *out, struct al_error *err)
+{
+    const struct checkout_args *args = p;
+
+    if (!only_paths(args))
+        return al_switch_changed_files(call, ret_known, out, err);
+    *ret_known = !al_repo_index_facts(&al_call_repo(call)->at).marks;
+    return *ret_known ? al_git_rewritten_files(al_call_repo(call), &args->paths,
+                                               al_call_budget(call), out, err)
+                      : 0;
+}
+
+/* Replace git's advice about commands, which the agent does not have, by one line about a tool. */
+static void replace_advice(struct al_str *text)
+{
+    static const char begin[] = "If you want to create a new branch to retain commits";
+    static const char end[] = "advice.detachedHead to false\n";
+    const char *from = strstr(text->buf, begin), *to = from ? strstr(from, end) : NULL;
+    al_auto(al_str_clear) struct al_str shorter = AL_STR_INIT;
+
+    if (!to)
+        return;
+    al_str_add(&shorter, text->buf, (size_t)(from - text->buf));
+    al_str_adds(&shorter, "git_checkout with create_branch keeps commits that are made here.\n");
+    al_str_adds(&shorter, to + strlen(end));
+    al_str_reset(text);
+    al_str_add(text, shorter.buf, shorter.len);
+}
+
+static int git_switch_to(struct al_call *call, const void *p, struct al_result *result,
+                         struct al_error *err)
+{
+    const struct checkout_args *args = p;
+    struct al_repo *repo = al_call_repo(call);
+    const struct al_checkout_options options = git_options_of(call, args);
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_str_clear) struct al_str notes = AL_STR_INIT;
+    al_auto(origin_clear) struct origin origin = get_origin(call);
+    int r = al_git_checkout(repo, &options, al_call_max_bytes(call), al_call_budget(call), &output,
+                            err);
+
+    if (r < 0)
+        return r;
+    /* git checkout prints its normal messages on stderr. */
+    al_str_add(&output.out.out, output.err.out.buf, output.err.out.len);
+    al_str_reset(&output.err.out);
+    replace_advice(&output.out.out);
+    al_git_skipped_hooks(repo, hooks, &notes);
+    al_call_shape_text(call, &output, notes.buf, result);
+    note_operation(call, &origin, result);
+    return 0;
+}
+
+static int restore_paths(struct al_call *call, const void *p, struct al_result *result,
+                         struct al_error *err)
+{
+    const struct checkout_args *args = p;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r = al_git_checkout_paths(al_call_repo(call), &args->paths, al_call_max_bytes(call),
+                                  al_call_budget(call), &output, err);
+
+    if (r < 0)
+        return r;
+    al_str_reset(&output.err.out); /* "Updated 1 path from the index" */
+    al_git_shape_restored(call, &args->paths, false, &output, result);
+    return 0;
+}
+
+static const struct al_operation git_operations[] = {
+    { "create_branch", makes_branch, AL_WRITES_REFS | AL_WRITES_CONFIG, git_switch_to,
+      AL_ASKS_BY_EFFECTS },
+    { "switch", switches, SWITCHES, git_switch_to, AL_ASKS_BY_EFFECTS },
+    { "commit", detaches, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS, git_switch_to,
+      AL_ASKS_BY_EFFECTS },
+    { "restore_paths", NULL, AL_WRITES_WORKTREE | AL_DISCARDS_WORK, restore_paths,
+      AL_ASKS_BY_EFFECTS },
+};
+
+const struct al_tool al_tool_git_checkout = {
+    SHARED,
+    .about = "Switch to a branch, create one, look at a commit, or put files back from the index.",
+    AL_TOOL_ROWS(git_params, git_operations),
+    AL_GIT_COMMON_OFFSETS(struct checkout_args),
+    .check = git_check,
+    .resolve = git_resolve,
+    .authorize = git_authorize,
+    .affected_files = git_affected_files,
+    .changed_files = git_changed_files,
+    .preview = git_preview,
+    .summary = "[create_branch?Create and switch to branch '{create_branch}'][!create_branch?"
+               "[branch?Switch to branch '{branch}'][!branch?[commit?Checkout commit '{commit}']"
+               "[!commit?Restore {#paths} file(s) from HEAD]]]",
+};
+
+/* The toolset workflow. */
+
+static const struct al_param workflow_params[] = {
+    AL_STRING(struct checkout_args, target, "Branch or commit.",
+              .flags = AL_PARAM_REQUIRED | AL_PARAM_BRANCH),
+    AL_BOOL(struct checkout_args, create, "Create the branch if there is none."),
+    AL_STRINGS(struct checkout_args, paths, "Only put these files back as target has them.",
+               .flags = AL_PARAM_PATH),
+    AL_BOOL(struct checkout_args, force, "Discard local changes."),
+    AL_WORKFLOW_CWD_ROW(struct checkout_args),
+};
+
+static bool restores(const struct checkout_args *args)
+{
+    return args->paths.count > 0;
+}
+
+AL_WHEN(only_restores, struct checkout_args, !args->force && restores(args))
+AL_WHEN(may_create, struct checkout_args, !args->force && args->create)
+AL_WHEN(is_not_forced, struct checkout_args, !args->force)
+
+static int workflow_check(const void *p, struct al_error *err)
+{
+    const struct checkout_args *args = p;
+
+    if (args->create && restores(args))
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "create and paths cannot be given together: files are put back from "
+                            "what exists");
+    return args->create ? al_arg_check_branch("target", args->target, err)
+                        : al_arg_check_revision("target", args->target, err);
+}
+
+static bool has_branch(const struct al_repo *repo, const char *name)
+{
+    al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", name);
+
+    return al_ref_exists(&repo->at, ref);
+}
+
+static bool creates(const struct al_call *call, const struct checkout_args *args)
+{
+    return args->create && !has_branch(al_call_repo(call), args->target);
+}
+
+static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
+                   struct al_error *err)
+{
+    const struct checkout_args *args = p;
+
+    if (creates(call, args))
+        return 0;
+    return restores(args) ? resolve_object(call, args->target, "tree", out, err)
+                          : al_resolve_checkout(call, args->target, out, err);
+}
+
+static struct al_checkout_options options_of(struct al_call *call, const struct checkout_args *args)
+{
+    bool makes = creates(call, args);
+    struct al_checkout_options options = { .create = makes ? args->target : NULL,
+                                           .force = args->force };
+
+    if (!makes)
+        al_resolved_checkout(call, args->target, &options);
+    return options;
+}
+
+static struct al_checkout_from source_of(const struct al_call *call,
+                                         const struct checkout_args *args)
+{
+    const char *tree = al_call_resolved(call, AL_RESOLVED_COMMIT);
+
+    return (struct al_checkout_from){
+        .target = tree ? tree : args->target,
+        .paths = &args->paths,
+        .force = args->force,
+    };
+}
+
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct checkout_args *args = p;
+    const struct al_checkout_options options = options_of(call, args);
+    const struct al_checkout_from from = source_of(call, args);
+    int r;
+
+    if (!restores(args)) {
+        /* A new branch is created at HEAD, so files are written only with `force`. */
+        const struct al_checkout_options to = {
+            .branch = options.branch,
+            .commit = options.commit || options.branch ? options.commit : "HEAD",
+        };
+
+        return options.create && !args->force
+                   ? 0
+                   : al_git_checkout_check(al_call_repo(call), &to, al_call_budget(call), err);
+    }
+    r = al_workflow_check_paths(call, "paths", &args->paths, err);
+    return r < 0 ? r
+                 : al_git_checkout_from_check(al_call_repo(call), &from, al_call_budget(call), err);
+}
+
+static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
+                          struct al_error *err)
+{
+    const struct checkout_args *args = p;
+    const char *target = creates(call, args) ? "HEAD" : source_of(call, args).target;
+    const struct al_strv *paths = restores(args) ? &args->paths : NULL;
+    struct al_repo *repo = al_call_repo(call);
+    int r = al_git_overwritten_files(repo, paths, false, al_call_budget(call), out, err);
+
+    /* Without `force` and paths git itself refuses to overwrite files. */
+    if (r < 0 || (!restores(args) && !args->force))
+        return r;
+    return al_git_untracked_overwritten(repo, target, paths, al_call_budget(call), out, err);
+}
+
+static int changed_files(struct al_call *call, const void *p, bool *ret_known, struct al_strv *out,
+                         struct al_error *err)
+{
+    const struct checkout_args *args = p;
+    bool makes = !restores(args) && creates(call, args);
+    const char *commit = makes ? "HEAD" : al_call_resolved(call, AL_RESOLVED_COMMIT);
+
+    if (!args->force && !restores(args)) {
+        *ret_known = true; /* a new branch is created at HEAD, so no file is written */
+        return makes ? 0 : al_switch_changed_files(call, ret_known, out, err);
+    }
+    *ret_known = commit;
+    return commit ? al_git_reset_files(al_call_repo(call), commit,
+                                       restores(args) ? &args->paths : NULL, false,
+                                       al_call_budget(call), ret_known, out, err)
+                  : 0;
+}
+
+static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
+{
+    const struct checkout_args *args = p;
+    al_auto(al_freep) char *head = al_ref_head(&al_call_repo(call)->at);
+    int r;
+
+    if (!restores(args))
+        preview_operation(call, out);
+    r = restores(args) || creates(call, args) ? 0 : al_switch_check(call, args->target, err);
+    if (r < 0 || (!args->force && !restores(args)) || !*head)
+        return r;
+    return show_loss(call, restores(args) ? source_of(call, args).target : "HEAD",
+                     restores(args) ? &args->paths : NULL, "This is lost:", out, err);
+}
+
+/* The branch of HEAD, or the full hash of its commit.  Caller frees. */
+static char *current_ref(struct al_call *call)
+{
+    al_auto(al_freep) char *branch = al_workflow_current_branch(call);
+
+    return strcmp(branch, "HEAD") != 0 ? al_take(&branch) : al_ref_head(&al_call_repo(call)->at);
+}
+
+static void set_result(struct al_call *call, bool created, const struct al_buffer *files,
+                       struct al_result *result)
+{
+    al_auto(al_freep) char *ref = current_ref(call);
+
+    al_result_set(result, "ref", al_json_string(ref));
+    al_result_set(result, "created", al_json_bool(created));
+    if (files)
+        al_result_set(result, "restoredFiles",
+                      al_workflow_names(files, al_call_max_bytes(call), &result->truncated));
+    al_workflow_skipped(call, hooks, false, result);
+}
+
+static int switch_to(struct al_call *call, const struct checkout_args *args,
+                     struct al_result *result, struct al_error *err)
+{
+    struct al_repo *repo = al_call_repo(call);
+    const struct al_checkout_options options = options_of(call, args);
+    bool existed = has_branch(repo, args->target);
+    al_auto(al_freep) char *left = NULL, *note = NULL;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(origin_clear) struct origin origin = get_origin(call);
+    int r = al_git_checkout(repo, &options, al_call_max_bytes(call), al_call_budget(call), &output,
+                            err);
+
+    if (r < 0) {
+        if (err->reason && err->code == AL_CODE_NONE)
+            err->code = AL_CODE_BRANCH_NOT_FOUND;
+        return r;
+    }
+    /* git also creates a branch from a remote branch of the name, if there is only one. */
+    set_result(call, !existed && has_branch(repo, args->target), NULL, result);
+    left = al_switch_left_commit(&output);
+    if (left) {
+        note = al_asprintf("HEAD was at %s, which is on no branch; git_checkout with target %.*s, "
+                           "then git_branch with action create, keeps it",
+                           left, (int)strcspn(left, " "), left);
+        al_result_note(result, note);
+    }
+    note_operation(call, &origin, result);
+    return 0;
+}
+
+static int execute(struct al_call *call, const void *p, struct al_result *result,
+                   struct al_error *err)
+{
+    const struct checkout_args *args = p;
+    const struct al_checkout_from from = source_of(call, args);
+    struct al_buffer files = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    int r;
+
+    if (!restores(args))
+        return switch_to(call, args, result, err);
+    r = al_git_checkout_from(al_call_repo(call), &from, al_call_budget(call), &files, err);
+    if (r == 0)
+        set_result(call, false, &files, result);
+    al_buffer_clear(&files);
+    return r;
+}
+
+static const struct al_operation workflow_operations[] = {
+    { "restore_paths", only_restores, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_DISCARDS_WORK,
+      execute, AL_ASKS_NEVER },
+    { "create", may_create, SWITCHES, execute, AL_ASKS_NEVER },
+    { "switch", is_not_forced, SWITCHES, execute, AL_ASKS_NEVER },
+    { "force", NULL, SWITCHES | AL_DISCARDS_WORK, execute, AL_ASKS_ALWAYS },
+};
+
+/* clang-format off */
+static const char output_schema[] = AL_JSON({"ref": "", "created": true, "restoredFiles?": [""]});
+/* clang-format on */
+
+const struct al_tool al_tool_workflow_checkout = {
+    SHARED,
+    .about = "Switch to a branch or commit, or put files back as a commit has them (paths).",
+    AL_TOOL_ROWS(workflow_params, workflow_operations),
+    AL_WORKFLOW_TOOL(struct checkout_args),
+    .check = workflow_check,
+    .resolve = resolve,
+    .authorize = authorize,
+    .affected_files = affected_files,
+    .changed_files = changed_files,
+    .preview = preview,
+    .summary = "[paths?Put {#paths} file(s) back from][!paths?[create?Create and switch to branch]"
+               "[!create?Switch to]] '{target}'[force?, discarding local changes]",
+    .output_schema = output_schema,
+};

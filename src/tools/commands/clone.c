@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git clone: an exchange of an empty repository of airlock's own, in which git makes another one.
+ */
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "call/call.h"
+#include "git/repo/known_remotes.h"
+#include "git/repo/words.h"
+#include "guard/path.h"
+#include "guard/url.h"
+#include "tools/commands/words.h"
+#include "tools/transfer.h"
+
+static const char *origin_of(const struct al_strv *options)
+{
+    const char *name = AL_DEFAULT_REMOTE;
+
+    for (size_t i = 0; i < options->count; i++)
+        if (al_starts_with(options->items[i], "--origin="))
+            name = options->items[i] + strlen("--origin=");
+        else if (al_starts_with(options->items[i], "-o"))
+            name = options->items[i] + strlen("-o");
+    return name;
+}
+
+/* A path is given to git as an address, since it would copy what is there; it then says and keeps
+ * what it would have of the path. */
+static int take_path(struct al_call *call, const struct al_shell_words *words, struct al_error *err)
+{
+    al_auto(al_freep) char *here = getcwd(NULL, 0);
+    al_auto(al_freep) char *path = al_fs_join(here ? here : ".", words->others.items[0]);
+    const struct al_strv *options = &words->connection.git.options;
+    const struct al_git_shell *shell = al_call_session(call)->caller_shell;
+    al_auto(al_strv_clear) struct al_strv place = AL_STRV_INIT, set = AL_STRV_INIT;
+    int code;
+
+    if (!al_strv_contains(options, "-q") && !al_strv_contains(options, "--quiet") &&
+        !al_strv_contains(options, "--no-local"))
+        (void)al_write_all(shell->err_fd, "done.\n", strlen("done.\n"));
+    al_strv_adds(&place, "-C", words->others.items[1], NULL);
+    al_strv_add(&set, "config");
+    al_strv_addf(&set, "remote.%s.url", origin_of(options));
+    al_strv_add(&set, path);
+    return al_git_run_words(
+        al_call_session(call)->git, NULL,
+        &(struct al_git_words){
+            .globals = &place, .words = &set, .class = AL_GIT_WRITE, .shell = shell },
+        al_call_budget(call), &code, err);
+}
+
+static int check_there(const struct al_call *call, const char *given, struct al_error *err)
+{
+    al_auto(al_url_clear) struct al_url url = AL_URL_INIT;
+    al_auto(al_freep) char *here = getcwd(NULL, 0);
+    al_auto(al_freep) char *path = NULL;
+    al_auto(al_freep) char *abs = NULL;
+    al_auto(al_closep) int fd = -1;
+    int r = al_url_parse(given, &url, err);
+
+    if (r < 0 || url.kind != AL_URL_PATH)
+        return r;
+    path = al_fs_join(here ? here : ".", url.path);
+    if (al_roots_open(al_call_session(call)->roots, path, O_PATH, &fd, &abs, NULL) !=
+        AL_ERR_NOT_FOUND)
+        return 0;
+    return al_error_set(err, AL_ERR_EXECUTION, "repository '%s' does not exist", url.shown);
+}
+
+/* `own` has no reference and no object: git makes another repository for what it gets. */
+static int clone_into(struct al_call *call, struct al_shell_words *words, struct al_repo *own,
+                      struct al_network_shown *shown, struct al_error *err)
+{
+    const char *given = words->others.items[0];
+    al_auto(al_closep) int fd = strstr(given, "://") ? -1 : open(given, O_PATH | O_CLOEXEC);
+    al_auto(al_freep) char *path = fd < 0 ? al_strdup(given) : al_fs_fd_path(fd);
+    al_auto(al_remote_clear) struct al_remote remote = { .name = al_strdup(given) };
+    al_auto(al_network_endp) struct al_network *network = NULL;
+    int r = fd < 0 ? check_there(call, given, err) : 0;
+
+    if (r < 0)
+        return r;
+    al_strv_add(&remote.urls, path ? path : given);
+    al_known_remotes_note(own);
+    if (al_call_was_asked(call))
+        al_remote_accept(own, &remote, AL_FETCHES);
+    r = al_transfer_begin(call, own, &remote, remote.urls.items[0], AL_FETCHES, &network, err);
+    if (r == 0)
+        r = al_git_clone_words(network, &words->connection.git.options, words->others.items[1],
+                               shown, al_call_budget(call), err);
+    if (r == 0 && !shown->exit_code && al_network_other(network) && !strstr(given, "://"))
+        r = take_path(call, words, err);
+    return r;
+}
+
+int al_shell_clone(struct al_call *call, struct al_shell_words *words, int *ret_code,
+                   struct al_error *err)
+{
+    struct al_network_shown shown = { .shell = al_call_session(call)->caller_shell };
+    struct al_repo *own = NULL;
+    int r = al_repo_make_own(al_call_session(call)->git, al_call_budget(call), &own, err);
+
+    if (r < 0)
+        return r;
+    own->at.is_own = false; /* the new one is in a root */
+    r = clone_into(call, words, own, &shown, err);
+    *ret_code = shown.exit_code;
+    al_repo_free(own);
+    return r;
+}

@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The words of git that reach another repository.  They are read as a call of one of everyday's
+ * tools, whose rules, questions and checks then hold: what does not come out as one is refused.  So
+ * an option is one of those listed, in full, and a remote one that is configured; git never gets an
+ * address.
+ */
+#include <stdlib.h>
+
+#include "git/refs.h"
+#include "git/repo/remotes.h"
+#include "git/repo/repo.h"
+#include "git/repo/words.h"
+#include "guard/arg.h"
+#include "guard/url.h"
+#include "tools/commands/words.h"
+#include "tools/transfer.h"
+
+#define CONNECTS " -q --quiet -4 --ipv4 -6 --ipv6 --progress --no-progress -v --verbose "
+#define FETCHES                                                                                    \
+    CONNECTS "-p --prune --no-prune -t --tags -k --keep -a --append --dry-run -j --jobs= "         \
+             "--show-forced-updates --no-show-forced-updates --depth= --deepen= --shallow-since= " \
+             "--unshallow "
+
+static const struct connecting {
+    const char *command, *verb; /* NULL: no verb */
+    const struct al_tool *tool;
+    const char *options; /* that git gets; with "=" where they have a value */
+    const char *read;    /* that the call is made of */
+    const char *rest;    /* that git pull gets for what it does with what was fetched */
+} connecting[] = {
+    { "clone", NULL, NULL,
+      CONNECTS "-n --no-checkout --bare -o --origin= -b --branch= --depth= --shallow-since= -j "
+               "--jobs= --single-branch --no-single-branch --no-tags --no-local ",
+      " -l --local --no-hardlinks ", "" },
+    { "fetch", NULL, &al_tool_everyday_fetch,
+      FETCHES "-n --no-tags --atomic --no-recurse-submodules --no-auto-gc --no-auto-maintenance "
+              "--porcelain --no-write-fetch-head --refetch ",
+      " --all ", "" },
+    { "ls-remote", NULL, &al_tool_everyday_fetch,
+      " -q --quiet -h --heads -b --branches -t --tags --refs --exit-code --symref --sort= ", "",
+      "" },
+    { "pull", NULL, &al_tool_everyday_fetch, FETCHES "--no-tags ", " --all ",
+      " -q --quiet -v --verbose --progress --no-progress --ff --no-ff --ff-only -r --rebase "
+      "--rebase= --no-rebase --commit --no-commit --squash --no-squash -n --stat --no-stat "
+      "--summary --no-summary --log --log= --no-log --signoff --no-signoff -s --strategy= -X "
+      "--strategy-option= --autostash --no-autostash --allow-unrelated-histories --verify "
+      "--no-verify --cleanup= --no-edit " },
+    { "push", NULL, &al_tool_everyday_push,
+      CONNECTS "--porcelain --thin --no-thin --atomic --no-verify -n --dry-run ",
+      " -u --set-upstream -f --force --force-with-lease -d --delete --tags ", "" },
+    { "remote", "update", &al_tool_everyday_fetch, CONNECTS "-p --prune ", "", "" },
+};
+
+static const struct connecting *find(const struct al_shell_words *words)
+{
+    for (size_t i = 0; i < AL_COUNT(connecting); i++)
+        if (!strcmp(connecting[i].command, words->command->name) &&
+            (!connecting[i].verb ||
+             (words->others.count && !strcmp(words->others.items[0], connecting[i].verb))))
+            return &connecting[i];
+    return NULL;
+}
+
+static int refuse(const struct connecting *row, const char *what, const char *why,
+                  struct al_error *err)
+{
+    al_auto(al_freep) char *command =
+        al_asprintf("%s%s%s%s%s", row->command, row->verb ? " " : "", row->verb ? row->verb : "",
+                    *what ? " " : "", what);
+    al_auto(al_freep) char *way =
+        row->tool ? al_asprintf("%s; airlock call %s", why, row->tool->name) : al_strdup(why);
+
+    return al_shell_words_refuse(command, way, err);
+}
+
+/* An option that git gets, or one that the call is made of.  False: it is neither. */
+static bool take(struct al_shell_words *words, const struct connecting *row, const char *name,
+                 const char *word)
+{
+    const bool is_fetched = al_shell_words_list(row->options, name);
+    const bool is_rest = al_shell_words_list(row->rest, name);
+
+    if (is_fetched)
+        al_strv_add(&words->connection.git.options, word);
+    if (is_rest)
+        al_strv_add(&words->connection.rest, word);
+    return is_fetched || is_rest || al_shell_words_list(row->read, name);
+}
+
+/* Letters that each are one option, up to one that takes the rest, or the next word. */
+static bool read_letters(struct al_shell_words *words, const struct connecting *row, size_t *at)
+{
+    const char *letters = words->command->letters;
+    const char *word = words->words.items[*at];
+    bool is_known = word[1];
+
+    for (const char *next = word + 1; *next && is_known; next++) {
+        const char name[] = { '-', *next, '\0' };
+        const bool has_value = letters && strchr(letters, *next);
+        const char *value = !has_value ? "" : next[1] ? next + 1 : words->words.items[++*at];
+        al_auto(al_freep) char *whole = al_asprintf("%s%s", name, value ? value : "");
+
+        is_known = value && take(words, row, name, whole);
+        if (has_value)
+            break;
+    }
+    return is_known;
+}
+
+/* One option, whose value may be the next word. */
+static bool read_option(struct al_shell_words *words, const struct connecting *row, size_t *at)
+{
+    const char *word = words->words.items[*at], *value = strchr(word, '=');
+    al_auto(al_freep) char *name =
+        al_strndup(word, value ? (size_t)(value - word) + 1 : strlen(word));
+    al_auto(al_freep) char *whole = NULL;
+
+    if (word[1] != '-')
+        return read_letters(words, row, at);
+    if (value || !words->command->values || !al_shell_words_list(words->command->values, word))
+        return take(words, row, name, word);
+    value = words->words.items[++*at];
+    free(name);
+    name = al_asprintf("%s=", word);
+    whole = al_asprintf("%s%s", name, value ? value : "");
+    return value && take(words, row, name, whole);
+}
+
+static int read_options(struct al_shell_words *words, const struct connecting *row,
+                        struct al_error *err)
+{
+    if (words->paths.count && row->tool)
+        return refuse(row, "--", "leave it out", err);
+    for (size_t i = 1; i < words->words.count && strcmp(words->words.items[i], "--") != 0; i++) {
+        const char *word = words->words.items[i];
+
+        if (word[0] != '-')
+            continue;
+        if (al_starts_with(word, "--rebase=i"))
+            return refuse(row, word, "it opens an editor", err);
+        if (!read_option(words, row, &i))
+            return refuse(row, word, "what it leads to cannot be told here", err);
+    }
+    return 0;
+}
+
+/* A word that names a reference there, and none here. */
+static bool is_source(const char *word)
+{
+    return *word && !strpbrk(word, ":+^*?[\\");
+}
+
+static int read_fetch(struct al_shell_words *words, const struct connecting *row,
+                      struct al_error *err)
+{
+    struct al_shell_connection *to = &words->connection;
+    const struct al_strv *others = &words->others;
+    const size_t first = row->verb ? 1 : 0;
+    const bool has_all = al_strv_contains(&words->options, "--all");
+    const bool lists = !strcmp(row->command, "ls-remote");
+
+    if (row->verb && others->count > 2)
+        return refuse(row, others->items[2], "one remote at a time", err);
+    if (has_all && others->count)
+        return refuse(row, "--all", "it stands without a remote", err);
+    for (size_t i = first + 1; i < others->count; i++) {
+        if (!lists && !strcmp(others->items[i], "tag"))
+            return refuse(row, "tag", "it would write a tag here; git fetch --tags moves none",
+                          err);
+        if (!lists && !is_source(others->items[i]))
+            return refuse(row, others->items[i],
+                          "it would write a reference here; fetch the remote, then git branch",
+                          err);
+        al_strv_add(&to->git.refs, others->items[i]);
+    }
+    to->git.is_update = row->verb;
+    to->git.command = lists ? "ls-remote" : "fetch";
+    if (has_all || (row->verb && others->count < 2)) {
+        to->tool = &al_tool_workflow_fetch;
+        al_json_set(to->arguments, "all", al_json_bool(true));
+    }
+    return 0;
+}
+
+/* --- push --- */
+
+static const char heads[] = "refs/heads/", tags[] = "refs/tags/";
+
+static bool has(const struct al_shell_words *words, const char *option, const char *other)
+{
+    return al_strv_contains(&words->options, option) || al_strv_contains(&words->options, other);
+}
+
+/* What the user has to name, since settings or git would choose it. */
+static int name_it(const struct connecting *row, const char *what, struct al_error *err)
+{
+    return refuse(row, what, "name one branch: git push REMOTE BRANCH", err);
+}
+
+static char *current_branch(const struct al_repo *repo)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    al_ref_head_branches(&repo->at, &names);
+    return names.count && strcmp(names.items[0], "HEAD") != 0 ? al_strdup(names.items[0]) : NULL;
+}
+
+static bool is_set(const struct al_repo *repo, const char *key, struct al_run_limits *budget)
+{
+    al_auto(al_freep) char *value = al_git_setting(repo, key, budget);
+
+    return value;
+}
+
+/* The current branch, if that is what git would push with these settings, and to its name there. */
+static int read_default(struct al_shell_words *words, const struct connecting *row,
+                        const struct al_repo *repo, const char *name, struct al_run_limits *budget,
+                        struct al_error *err)
+{
+    static const char alike[] = " simple current upstream ";
+    al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
+    al_auto(al_freep) char *branch = current_branch(repo);
+    al_auto(al_freep) char *how = al_git_setting(repo, "push.default", budget);
+    al_auto(al_freep) char *own = al_asprintf("remote.%s.push", name);
+    al_auto(al_freep) char *mirror = al_asprintf("remote.%s.mirror", name);
+    al_auto(al_freep) char *upstream = NULL;
+
+    if (!branch || is_set(repo, own, budget) || is_set(repo, mirror, budget) ||
+        (how && !al_shell_words_list(alike, how)) || has(words, "--tags", "--tags"))
+        return name_it(row, "", err);
+    if (!how || strcmp(how, "current") != 0) {
+        if (al_remote_find(repo, name, &remote, NULL) == 0)
+            upstream = al_remote_upstream(repo, &remote, branch);
+        if (!upstream || strcmp(upstream, branch) != 0)
+            return name_it(row, "", err);
+    }
+    al_json_set(words->connection.arguments, "branch", al_json_string(branch));
+    words->connection.name = al_take(&branch);
+    return 0;
+}
+
+/* A name with or without what it is: a branch, or a tag, which a name alone is if there is no
+ * branch of it.  False: there are both, and git itself says which it is. */
+static bool tell(const struct al_repo *repo, const char *given, const char **ret_name,
+                 bool *ret_is_tag)
+{
+    const char *name = al_starts_with(given, heads)  ? given + strlen(heads)
+                       : al_starts_with(given, tags) ? given + strlen(tags)
+                                                     : given;
+    al_auto(al_freep) char *as_branch = al_asprintf("%s%s", heads, name);
+    al_auto(al_freep) char *as_tag = al_asprintf("%s%s", tags, name);
+
+    *ret_name = name;
+    *ret_is_tag = name == given ? al_ref_exists(&repo->at, as_tag) : al_starts_with(given, tags);
+    return name != given || !*ret_is_tag || !al_ref_exists(&repo->at, as_branch);
+}
+
+/* "NAME" or "NAME:NAME", each with or without refs/heads/, as "branch"; the same with refs/tags/ as
+ * "tag". */
+static int read_names(struct al_shell_words *words, const struct connecting *row,
+                      const struct al_repo *repo, const char *spec, struct al_error *err)
+{
+    struct al_shell_connection *to = &words->connection;
+    const char *colon = strchr(spec, ':'), *target = colon ? colon + 1 : spec;
+    al_auto(al_freep) char *given = al_strndup(spec, strcspn(spec, ":"));
+    const bool is_head = !strcmp(given, "HEAD") || !strcmp(given, "@");
+    al_auto(al_freep) char *head = is_head ? current_branch(repo) : NULL;
+    al_auto(al_freep) char *from = !is_head ? al_strdup(given)
+                                   : head   ? al_asprintf("%s%s", heads, head)
+                                            : NULL;
+    al_auto(al_freep) char *full = NULL;
+    const char *name;
+    bool is_tag;
+
+    if (!from || !tell(repo, from, &name, &is_tag))
+        return name_it(row, spec, err);
+    full = al_asprintf("%s%s", is_tag ? tags : heads, name);
+    if (al_arg_check_branch("branch", name, NULL) < 0 || strchr(target, ':') ||
+        (colon && strcmp(target, name) != 0 && strcmp(target, full) != 0))
+        return name_it(row, spec, err);
+    al_json_set(to->arguments, is_tag ? "tag" : "branch", al_json_string(name));
+    to->name = al_strdup(is_head ? "HEAD" : has(words, "--porcelain", "--porcelain") ? full : name);
+    return 0;
+}
+
+static int read_refspec(struct al_shell_words *words, const struct connecting *row,
+                        const struct al_repo *repo, const char *spec, struct al_error *err)
+{
+    struct al_shell_connection *to = &words->connection;
+    const bool deletes = has(words, "-d", "--delete");
+    const char *given = spec + (*spec == ':'), *name;
+    bool is_tag;
+
+    if (deletes || *spec == ':') {
+        if (!*given || strpbrk(given, ":+^*") || (deletes && *spec == ':') ||
+            !tell(repo, given, &name, &is_tag))
+            return name_it(row, spec, err);
+        if (is_tag)
+            return al_shell_words_refuse("push --delete",
+                                         "airlock deletes no tag of a remote; the user can, and "
+                                         "refs/heads/NAME is a branch",
+                                         err);
+        al_json_set(to->arguments, "delete", al_json_bool(true));
+        to->name = al_strdup(given);
+        al_json_set(to->arguments, "branch", al_json_string(name));
+        return 0;
+    }
+    if (*spec == '+')
+        al_json_set(to->arguments, "force", al_json_bool(true));
+    return read_names(words, row, repo, spec + (*spec == '+'), err);
+}
+
+static int read_push(struct al_shell_words *words, const struct connecting *row,
+                     const struct al_repo *repo, struct al_run_limits *budget, struct al_error *err)
+{
+    const struct al_strv *others = &words->others;
+    json_t *arguments = words->connection.arguments;
+    al_auto(al_freep) char *branch = current_branch(repo);
+    al_auto(al_freep) char *usual = branch ? al_remote_push_default(repo, branch) : NULL;
+
+    if (!others->count) {
+        if (!usual)
+            usual = al_transfer_default_remote(repo, branch);
+        al_json_set(arguments, "remote", al_json_string(usual));
+    }
+    if (has(words, "-u", "--set-upstream"))
+        al_json_set(arguments, "set_upstream", al_json_bool(true));
+    if (has(words, "-f", "--force") || has(words, "--force-with-lease", "--force-with-lease"))
+        al_json_set(arguments, "force", al_json_bool(true));
+    if (has(words, "--tags", "--tags"))
+        al_json_set(arguments, "tags", al_json_bool(true));
+    if (others->count < 2 && !has(words, "-d", "--delete"))
+        return read_default(words, row, repo, others->count ? others->items[0] : usual, budget,
+                            err);
+    if (others->count == 3 && !strcmp(others->items[1], "tag")) {
+        al_auto(al_freep) char *tag = al_asprintf("%s%s", tags, others->items[2]);
+
+        return read_refspec(words, row, repo, tag, err);
+    }
+    if (others->count != 2)
+        return name_it(row, others->count > 2 ? others->items[2] : "", err);
+    return read_refspec(words, row, repo, others->items[1], err);
+}
+
+/* The remote is the first word, else that of the current branch, which is "." for a branch here. */
+static int read_remote(struct al_shell_words *words, const struct connecting *row,
+                       const struct al_repo *repo, struct al_run_limits *budget,
+                       struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    const size_t at = row->verb ? 1 : 0;
+    const char *remote = words->others.count > at ? words->others.items[at] : NULL;
+    const bool follows =
+        row->tool == &al_tool_everyday_fetch && !row->verb && !has(words, "--all", "--all");
+    al_auto(al_freep) char *branch = !remote && follows ? current_branch(repo) : NULL;
+    al_auto(al_freep) char *key = branch ? al_asprintf("branch.%s.remote", branch) : NULL;
+    al_auto(al_freep) char *followed = key ? al_git_setting(repo, key, budget) : NULL;
+
+    al_remote_names(repo, &names);
+    if (followed && !al_strv_contains(&names, followed))
+        return refuse(row, "", "the branch follows no remote; name the remote", err);
+    if (!remote)
+        return 0;
+    if (!al_strv_contains(&names, remote))
+        return refuse(row, remote, "there is no remote of this name; git remote add makes one",
+                      err);
+    al_json_set(words->connection.arguments, "remote", al_json_string(remote));
+    return 0;
+}
+
+/* The last name in an address, without what git leaves out.  Caller frees. */
+static char *guess_dir(const char *address, bool is_bare)
+{
+    static const char *const ends[] = { "/", "/.git", ".git" };
+    al_auto(al_freep) char *text = al_strdup(address);
+    const char *name = text;
+
+    for (size_t i = 0; i < AL_COUNT(ends); i++)
+        while (al_ends_with(text, ends[i]))
+            text[strlen(text) - strlen(ends[i])] = '\0';
+    for (const char *at = text; *at; at++)
+        if (*at == '/' || *at == ':')
+            name = at + 1;
+    return al_asprintf("%s%s", name, is_bare && *name ? ".git" : "");
+}
+
+/* An address, and the directory that git makes. */
+static int read_clone(struct al_shell_words *words, const struct connecting *row,
+                      struct al_error *err)
+{
+    struct al_strv *others = &words->others;
+    al_auto(al_url_clear) struct al_url url = AL_URL_INIT;
+
+    for (size_t i = 0; i < words->paths.count; i++)
+        al_strv_add(others, words->paths.items[i]);
+    if (!others->count || others->count > 2)
+        return refuse(row, "", "it takes an address, and a directory", err);
+    if (others->count == 1)
+        al_strv_take(others, guess_dir(others->items[0], has(words, "--bare", "--bare")));
+    if (!*others->items[1])
+        return refuse(row, "", "name the directory that it makes", err);
+    return al_url_parse(others->items[0], &url, err);
+}
+
+static int decode(struct al_shell_connection *to, const struct al_tool_defaults *defaults,
+                  struct al_error *err)
+{
+    void *args = al_calloc(1, to->tool->args_size);
+    int r = al_tool_decode(to->tool, to->arguments, defaults, args, err);
+
+    if (r < 0) {
+        free(args);
+        return r;
+    }
+    to->args = args;
+    to->operation = al_tool_select(to->tool, NULL, args);
+    return 0;
+}
+
+int al_shell_connection_read(struct al_shell_words *words, const struct al_repo *repo,
+                             const struct al_tool_defaults *defaults, struct al_run_limits *budget,
+                             struct al_error *err)
+{
+    struct al_shell_connection *to = &words->connection;
+    const struct connecting *row = find(words);
+    int r;
+
+    if (!row)
+        return 0;
+    if (!row->tool) {
+        r = read_options(words, row, err);
+        return r == 0 ? read_clone(words, row, err) : r;
+    }
+    if (!repo)
+        return refuse(row, "", "there is no repository here", err);
+    to->tool = row->tool;
+    to->arguments = al_json_object();
+    r = read_options(words, row, err);
+    if (r == 0)
+        r = read_remote(words, row, repo, budget, err);
+    if (r == 0)
+        r = row->tool == &al_tool_everyday_push ? read_push(words, row, repo, budget, err)
+                                                : read_fetch(words, row, err);
+    if (r == 0)
+        r = decode(to, defaults, err);
+    if (r < 0)
+        to->tool = NULL;
+    return r;
+}
+
+void al_shell_connection_clear(struct al_shell_connection *connection)
+{
+    if (connection->args)
+        al_tool_args_clear(connection->tool, connection->args);
+    free(connection->args);
+    al_json_decrefp(&connection->arguments);
+    al_strv_clear(&connection->git.options);
+    al_strv_clear(&connection->git.refs);
+    al_strv_clear(&connection->rest);
+    free(connection->name);
+}

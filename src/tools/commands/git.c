@@ -1,0 +1,691 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git: the words of git's own command line, with git's own output. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "call/call.h"
+#include "call/resolved.h"
+#include "call/state_line.h"
+#include "git/refs.h"
+#include "git/repo/git.h"
+#include "git/repo/repo.h"
+#include "git/repo/words.h"
+#include "git/vet/vet.h"
+#include "guard/env.h"
+#include "guard/gitdir.h"
+#include "guard/root.h"
+#include "guard/url.h"
+#include "tools/commands/commands.h"
+#include "tools/commands/words.h"
+#include "tools/transfer.h"
+#include "tools/worktree.h"
+
+#define WORD_MAX_BYTES (1u << 20)
+#define TIMEOUT_MS     (24 * 3600 * 1000)
+
+struct git_args {
+    struct al_strv args;
+    const char *working_dir;
+};
+
+static const struct al_param params[] = {
+    AL_STRINGS(struct git_args, args, "The words after git.", .max_bytes = WORD_MAX_BYTES),
+    AL_STRING(struct git_args, working_dir, NULL, .flags = AL_PARAM_NAME),
+};
+
+static void free_words(void *words)
+{
+    al_shell_words_clear(words);
+    free(words);
+}
+
+static int check_place(const char *option, const char *given, const char *found,
+                       struct al_error *err)
+{
+    al_auto(al_closep) int fd = given ? open(given, O_PATH | O_CLOEXEC) : -1;
+    al_auto(al_freep) char *real = fd >= 0 ? al_fs_fd_path(fd) : NULL;
+
+    if (!given || (real && found && !strcmp(real, found)))
+        return 0;
+    return al_error_set(err, AL_ERR_SANDBOX,
+                        "git %s is refused: it leads to another repository than the one here; use "
+                        "-C DIRECTORY",
+                        option);
+}
+
+int al_shell_open(struct al_call *call, const char *dir, struct al_repo **ret_repo,
+                  struct al_error *err)
+{
+    const struct al_session *session = al_call_session(call);
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    int r = al_repo_open(session->git, session->roots->items[0].path, dir ? dir : ".",
+                         al_call_budget(call), ret_repo, &why);
+
+    if (r < 0 && why.code == AL_CODE_NOT_INITIALIZED)
+        return 0;
+    if (r < 0) {
+        *err = why;
+        why = AL_ERROR_INIT;
+    }
+    return r;
+}
+
+/* Selecting the operation needs the words, and these the aliases of the repository. */
+static int open_repository(struct al_call *call, const void *p, struct al_repo **ret_repo,
+                           struct al_error *err)
+{
+    const struct git_args *args = p;
+    struct al_shell_words *words = al_calloc(1, sizeof(*words));
+    const struct al_repo *repo;
+    int r;
+
+    *words = AL_SHELL_WORDS_INIT;
+    al_call_set_tool_data(call, words, free_words);
+    r = al_shell_open(call, args->working_dir, ret_repo, err);
+    if (r < 0)
+        return r;
+    repo = *ret_repo;
+    r = al_shell_words_read(words, &args->args, *ret_repo, err);
+    if (r == 0)
+        r = al_shell_connection_read(words, repo, &al_call_session(call)->defaults,
+                                     al_call_budget(call), err);
+    if (r == 0)
+        r = check_place("--git-dir", words->git_dir, repo ? repo->at.git_dir : NULL, err);
+    return r < 0 ? r
+                 : check_place("--work-tree", words->work_tree, repo ? repo->at.top : NULL, err);
+}
+
+/* The operation is chosen before anything else is asked of the tool. */
+static unsigned effects_of(const struct al_call *call)
+{
+    return al_tool_select(al_call_tool(call), call, NULL)->effects;
+}
+
+/* What is asked of another repository; its `tool` is NULL if nothing is. */
+static const struct al_shell_connection *connection_of(const struct al_call *call)
+{
+    return &((const struct al_shell_words *)al_call_tool_data(call))->connection;
+}
+
+/* No mount protects a git directory that is made now. */
+static int check_confined(const struct al_call *call, struct al_error *err)
+{
+    const struct al_shell_words *words = al_call_tool_data(call);
+
+    if (words->command && al_shell_words_list(" clone init ", words->command->name))
+        return al_error_set(err, AL_ERR_SANDBOX,
+                            "git %s is refused inside of airlock run --confine: make the "
+                            "repository before",
+                            words->command->name);
+    if (connection_of(call)->tool && !al_call_session(call)->caller_shell->has_network)
+        return al_error_set(
+            err, AL_ERR_SANDBOX,
+            "git %s is refused: this sandbox has no network, see airlock run --help",
+            words->words.items[0]);
+    return 0;
+}
+
+/* git renames first, and then finds out that the index does not take the name. */
+static int check_moved(const struct al_strv *words, struct al_error *err)
+{
+    for (size_t i = 0; i < words->count; i++)
+        if (al_path_has_dot_git(words->items[i]))
+            return al_gitdir_refuse(words->items[i], err);
+    return 0;
+}
+
+static bool removes_files(const struct al_shell_words *words)
+{
+    return words->words.count && !strcmp(words->words.items[0], "rm") &&
+           !al_strv_contains(&words->options, "--cached");
+}
+
+/* git looks at a submodule through a shell, and no checkpoint has the ignored files there.  One
+ * below a directory that is named is where git ends: it starts no other git then. */
+static int check_removed(const struct al_repo *repo, const struct al_shell_words *words,
+                         struct al_error *err)
+{
+    const struct al_strv *lists[] = { &words->others, &words->paths };
+
+    for (size_t i = 0; i < AL_COUNT(lists); i++)
+        for (size_t k = 0; k < lists[i]->count; k++) {
+            al_auto(al_freep) char *abs = al_fs_join(repo->at.dir, lists[i]->items[k]);
+            al_auto(al_freep) char *git = al_fs_join(abs, ".git");
+            const char *below = al_fs_beneath(repo->at.top, abs);
+
+            if (below && *below && strcmp(lists[i]->items[k], ".") != 0 && access(git, F_OK) == 0)
+                return al_shell_words_refuse(
+                    "rm",
+                    "git would run a shell in the submodule; git rm --cached takes it out of the "
+                    "index, then remove its directory",
+                    err);
+        }
+    return 0;
+}
+
+/* The directory that git makes; NULL: none. */
+static const char *made_by(const struct al_shell_words *words)
+{
+    const size_t others = words->others.count;
+    const char *first = words->words.count ? words->words.items[0] : "git"; /* alone */
+    const bool has_verb = others && !strcmp(first, "worktree");
+    const char *verb = has_verb ? words->others.items[0] : first;
+    const size_t at = !strcmp(verb, "init") ? 0 : !strcmp(verb, "move") ? 2 : 1;
+
+    if (!al_shell_words_list(has_verb ? " add move " : " clone init ", verb))
+        return NULL;
+    if (at < others)
+        return words->others.items[at];
+    return at - others < words->paths.count ? words->paths.items[at - others] : "";
+}
+
+/* git writes to the directory that it is given, which may be git's own: the next existing one above
+ * says so, through links.  ".." could lead from one that git makes first. */
+static int check_made(const struct al_call *call, const char *dir, const char *word,
+                      struct al_error *err)
+{
+    const struct al_shell_words *words = al_call_tool_data(call);
+    al_auto(al_freep) char *full = al_fs_join(dir, word);
+    al_auto(al_freep) char *at = al_strdup(full);
+    al_auto(al_closep) int fd = open(at, O_PATH | O_CLOEXEC);
+    al_auto(al_freep) char *real = NULL;
+
+    for (char *end; fd < 0 && (end = strrchr(at, '/')) && end > at;) {
+        *end = '\0';
+        fd = open(at, O_PATH | O_CLOEXEC);
+    }
+    real = fd >= 0 ? al_fs_fd_path(fd) : NULL;
+    if (!real || al_path_has_dot_git(real) || al_path_has_dot_git(word) ||
+        strstr(full + strlen(at), ".."))
+        return al_shell_words_refuse(words->words.items[0],
+                                     "the directory may be git's own; make it elsewhere", err);
+    if (!al_roots_find(al_call_session(call)->roots, real))
+        return al_shell_words_refuse(words->words.items[0],
+                                     "the directory is outside of the roots; make it inside", err);
+    return 0;
+}
+
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct git_args *args = p;
+    const struct al_shell_connection *to = connection_of(call);
+    const struct al_repo *repo = al_call_repo(call);
+    const struct al_shell_words *words = al_call_tool_data(call);
+    const char *made;
+    int r = 0;
+
+    if (!al_call_session(call)->caller_shell)
+        return al_error_set(err, AL_ERR_EXECUTION, "git runs in a shell alone: airlock git");
+    if (al_call_session(call)->caller_shell->is_confined)
+        r = check_confined(call, err);
+    if (r == 0 && words->words.count && !strcmp(words->words.items[0], "mv"))
+        r = check_moved(&words->words, err);
+    if (r == 0 && repo && removes_files(words))
+        r = check_removed(repo, words, err);
+    if (r == 0 && words->command && (made = made_by(words)))
+        r = check_made(call, args->working_dir ? args->working_dir : ".", made, err);
+    if (r < 0)
+        return r;
+    if (repo && al_location_is_bare(&repo->at) && !al_effects_read_only(effects_of(call)))
+        return al_call_refuse_bare(call, err);
+    return to->tool && to->tool->authorize ? to->tool->authorize(call, to->args, err) : 0;
+}
+
+/* Whether the tool that the words stand for would ask. */
+static bool is_stricter(struct al_call *call, const void *p)
+{
+    const struct al_shell_connection *to = connection_of(call);
+
+    (void)p;
+    for (size_t i = 0; to->tool && i < to->tool->nstricter; i++) {
+        const struct al_stricter *form = &to->tool->stricter[i];
+
+        if (al_stricter_is_of(form, to->operation) && form->holds(call, to->args))
+            return true;
+    }
+    return false;
+}
+
+/* Whether a remote that has this address leads to another machine where none has led yet.  A path
+ * may lead there by the user's own url.*.insteadOf. */
+static bool is_new_elsewhere(const struct al_repo *repo, const char *address)
+{
+    const struct al_strv none = AL_STRV_INIT;
+    const struct al_strv *rules = repo ? &repo->vetting->rewrites : &none;
+    const struct al_strv *values = repo ? &repo->vetting->remotes : &none;
+    al_auto(al_url_clear) struct al_url url = AL_URL_INIT;
+    bool is_here = al_url_parse(address, &url, NULL) == 0 && url.kind == AL_URL_PATH;
+
+    for (size_t i = 0; i + 2 < rules->count; i += 3) /* base, variable, prefix */
+        is_here &= !al_starts_with(address, rules->items[i + 2]);
+    for (size_t i = 0; !is_here && i + 1 < values->count; i += 2) /* key, value */
+        is_here = al_starts_with(values->items[i], "remote.") &&
+                  (al_ends_with(values->items[i], ".url") ||
+                   al_ends_with(values->items[i], ".pushurl")) &&
+                  !strcmp(values->items[i + 1], address);
+    return !is_here;
+}
+
+/* Append the new addresses that a remote gets.  What this writes is the user's for the next call.
+ */
+static void find_new_addresses(const struct al_call *call, struct al_strv *out)
+{
+    const struct al_shell_words *words = al_call_tool_data(call);
+    const struct al_strv *lists[] = { &words->others, &words->paths };
+
+    if (words->command && !strcmp(words->command->name, "clone") && words->others.count &&
+        is_new_elsewhere(al_call_repo(call), words->others.items[0]))
+        al_strv_take(out, al_url_shown(words->others.items[0]));
+    if (!al_call_repo(call) || !words->command || strcmp(words->command->name, "remote") != 0 ||
+        !words->others.count || !al_shell_words_list(" add set-url ", words->others.items[0]))
+        return;
+    for (size_t i = 0; i < AL_COUNT(lists); i++)
+        for (size_t k = 0; k < lists[i]->count; k++)
+            if (is_new_elsewhere(al_call_repo(call), lists[i]->items[k]))
+                al_strv_take(out, al_url_shown(lists[i]->items[k]));
+}
+
+static bool leads_elsewhere(struct al_call *call, const void *p)
+{
+    al_auto(al_strv_clear) struct al_strv addresses = AL_STRV_INIT;
+
+    (void)p;
+    find_new_addresses(call, &addresses);
+    return addresses.count;
+}
+
+static const struct al_stricter stricter[] = {
+    { "clone", leads_elsewhere, "for an address elsewhere that no remote has", AL_LEAVES_MACHINE },
+    { "fetch", is_stricter, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },
+    { "ls_remote", is_stricter, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },
+    { "pull", is_stricter, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },
+    { "push", is_stricter, "for the first push to an address and branch", 0 },
+    { "remote", leads_elsewhere, "for an address elsewhere that no remote has", 0 },
+    { "remote_update", is_stricter, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },
+};
+
+/* An "always" for one kind of push, branch and address is none for another. */
+static const char *const always_by[] = { "as", "branch", "address", NULL };
+
+/* Rules look at the branch that is pushed as well. */
+static int resolve_connection(struct al_call *call, const struct al_shell_connection *to,
+                              struct al_resolved *out, struct al_error *err)
+{
+    int r = to->tool->resolve(call, to->args, out, err);
+    const char *branch = r == 0 && to->name ? al_resolved_find(out, "branch") : NULL;
+    al_auto(al_freep) char *ref = branch ? al_asprintf("refs/heads/%s", branch) : NULL;
+
+    al_resolved_add(out, "as", to->operation->name);
+    if (ref && !al_starts_with(branch, "refs/tags/"))
+        al_resolved_add(out, AL_RESOLVED_BRANCH, ref);
+    return r;
+}
+
+/* The branches that rules look at: those that are named, and the current one. */
+static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
+                   struct al_error *err)
+{
+    const struct al_shell_words *words = al_call_tool_data(call);
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT, addresses = AL_STRV_INIT;
+
+    (void)p;
+    find_new_addresses(call, &addresses);
+    for (size_t i = 0; i < addresses.count; i++)
+        al_resolved_add(out, "address", addresses.items[i]);
+    if (words->connection.tool)
+        return resolve_connection(call, &words->connection, out, err);
+    if (al_effects_read_only(effects_of(call)))
+        return 0;
+    al_shell_words_branches(words, &names);
+    if (names.count && al_call_repo(call))
+        al_ref_head_branches(&al_call_repo(call)->at, &names);
+    for (size_t i = 0; i < names.count; i++) {
+        al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", names.items[i]);
+
+        al_resolved_add(out, AL_RESOLVED_BRANCH, ref);
+    }
+    return 0;
+}
+
+/* Add a file or directory by its name below the top.  False: the word may stand for any. */
+static bool add_path(const struct al_repo *repo, const char *word, struct al_strv *out)
+{
+    al_auto(al_freep) char *abs = al_fs_join(repo->at.dir, word);
+    const char *below = al_fs_beneath(repo->at.top, abs);
+    struct stat st;
+
+    if (*word == ':' || strpbrk(word, "*?[\\") || strstr(word, "..") || !below || !*below ||
+        strcmp(word, ".") == 0)
+        return false;
+    al_strv_addf(out, lstat(abs, &st) == 0 && S_ISREG(st.st_mode) ? "%s" : "%s/", below);
+    return true;
+}
+
+static bool add_paths(const struct al_repo *repo, const struct al_strv *words, struct al_strv *out)
+{
+    bool are_known = true;
+
+    for (size_t i = 0; i < words->count; i++)
+        are_known &= add_path(repo, words->items[i], out);
+    return are_known;
+}
+
+/* The paths that rules look at: those that are named, else every one. */
+static int policy_paths(struct al_call *call, const void *p, struct al_strv *out,
+                        struct al_error *err)
+{
+    const unsigned touching = AL_READS | AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_FILES;
+    const struct al_shell_words *words = al_call_tool_data(call);
+    const struct al_repo *repo = al_call_repo(call);
+    const size_t before = out->count;
+
+    (void)p;
+    (void)err;
+    if (!(effects_of(call) & touching) || !repo)
+        return 0;
+    if (al_shell_words_may_name_trees(words) || !add_paths(repo, &words->paths, out) ||
+        ((words->command->flags & AL_SHELL_NAMES_PATHS) && !add_paths(repo, &words->others, out)) ||
+        out->count == before)
+        al_strv_add(out, "");
+    return 0;
+}
+
+/* What git worktree remove takes along.  Without --force git keeps what is more than ignored, which
+ * is said here: git itself could find less a moment later. */
+static int preview_removal(struct al_call *call, const struct git_args *args,
+                           const struct al_shell_words *words, struct al_str *out,
+                           struct al_error *err)
+{
+    const char *word = words->others.count > 1 ? words->others.items[1]
+                       : words->paths.count    ? words->paths.items[0]
+                                               : "";
+    al_auto(al_freep) char *full = al_fs_join(args->working_dir ? args->working_dir : ".", word);
+    al_auto(al_closep) int fd = open(full, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    al_auto(al_freep) char *top = fd >= 0 ? al_fs_fd_path(fd) : NULL;
+    al_auto(al_str_clear) struct al_str loss = AL_STR_INIT;
+    int r = top && *word ? al_worktree_add_loss(call, top, &loss, NULL) : 0;
+
+    if (r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED)
+        return al_error_set(err, (enum al_status)r, "the worktree could not be looked at in time");
+    if (r < 0)
+        al_str_adds(&loss, "  what it has cannot be told\n");
+    else if (loss.len && !al_starts_with(loss.buf, "  ignored") &&
+             !al_strv_contains(&words->options, "--force") &&
+             !al_strv_contains(&words->options, "-f"))
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "'%s' contains modified or untracked files, use --force to delete it",
+                            word);
+    if (loss.len)
+        al_str_addf(out, "Gone for good, and no rollback brings it back:\n%s", loss.buf);
+    return 0;
+}
+
+/* Without a repository git itself says what it needs. */
+static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
+{
+    const struct al_shell_connection *to = connection_of(call);
+    const struct al_shell_words *words = al_call_tool_data(call);
+
+    if (al_call_repo(call) && words->words.count && !strcmp(words->words.items[0], "worktree") &&
+        words->others.count && !strcmp(words->others.items[0], "remove"))
+        return preview_removal(call, p, words, out, err);
+    if (to->tool)
+        return to->tool->preview(call, to->args, out, err);
+    if (!al_call_repo(call) && !leads_elsewhere(call, p))
+        al_call_skip_approval(call);
+    return 0;
+}
+
+/* Without a repository's own includes nothing but its own files and the user's are read. */
+static void read_no_includes(const struct al_repo *repo, struct al_shell_words *words)
+{
+    al_auto(al_strv_clear) struct al_strv all = AL_STRV_INIT;
+
+    if (!repo || repo->vetting->includes || strcmp(words->command->name, "config") != 0 ||
+        words->words.count < 2 || words->words.items[1][0] != '-')
+        return;
+    al_strv_adds(&all, "config", "--no-includes", NULL);
+    for (size_t i = 1; i < words->words.count; i++)
+        al_strv_add(&all, words->words.items[i]);
+    al_strv_clear(&words->words);
+    words->words = all;
+    all = AL_STRV_INIT;
+}
+
+/* What keeps git pull from its fetch, as key, value, ...: it fetches from all remotes but those
+ * that are left out, which are all of them.  The upstream says nothing about branches that are
+ * named. */
+static void keep_from_fetching(const struct al_call *call, const struct al_shell_words *words,
+                               struct al_strv *config)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    al_remote_names(al_call_repo(call), &names);
+    for (size_t i = 0; i < names.count; i++) {
+        al_strv_addf(config, "remote.%s.skipFetchAll", names.items[i]);
+        al_strv_add(config, "true");
+    }
+    al_strv_clear(&names);
+    al_ref_head_branches(&al_call_repo(call)->at, &names);
+    if (words->connection.git.refs.count && names.count) {
+        al_strv_addf(config, "branch.%s.remote", names.items[0]);
+        al_strv_add(config, "/");
+    }
+}
+
+/* git pull without its fetch.  FETCH_HEAD stays as it is. */
+static int pull_offline(struct al_call *call, const struct al_shell_words *words,
+                        const char *option, const struct al_git_shell *shell, int *ret_code,
+                        struct al_error *err)
+{
+    const struct al_strv *rest = &words->connection.rest;
+    al_auto(al_strv_clear) struct al_strv all = AL_STRV_INIT;
+
+    al_strv_adds(&all, "pull", "--all", "--append", option, NULL);
+    for (size_t i = 0; i < rest->count; i++)
+        al_strv_add(&all, rest->items[i]);
+    return al_git_run_words(al_call_session(call)->git, al_call_repo(call),
+                            &(struct al_git_words){ .globals = &words->globals,
+                                                    .words = &all,
+                                                    .class = AL_GIT_WRITE,
+                                                    .starts_children = true,
+                                                    .shell = shell },
+                            al_call_budget(call), ret_code, err);
+}
+
+/* git pull looks whether it may begin, fetches, and does the rest of it without a connection. */
+static int pull(struct al_call *call, struct al_shell_words *words, int *ret_code,
+                struct al_error *err)
+{
+    struct al_shell_connection *to = &words->connection;
+    struct al_git_shell shell = *al_call_session(call)->caller_shell;
+    al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT, config = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str action = AL_STR_INIT;
+    int r;
+
+    keep_from_fetching(call, words, &config);
+    for (size_t i = 0; i < words->words.count; i++)
+        al_str_addf(&action, "%s%s", i ? " " : "", words->words.items[i]);
+    for (size_t i = 0; i < shell.env->count; i++)
+        al_strv_add(&env, shell.env->items[i]);
+    if (!al_env_get(&env, "GIT_REFLOG_ACTION"))
+        al_env_add(&env, "GIT_REFLOG_ACTION", action.buf);
+    shell.env = &env;
+    shell.config = &config;
+    to->git.shell = &shell;
+    r = pull_offline(call, words, "--dry-run", &shell, ret_code, err);
+    if (r < 0 || *ret_code)
+        return r;
+    r = al_fetch_in_shell(call, to->args, &to->git, ret_code, err);
+    if (r < 0 || *ret_code || al_strv_contains(&to->git.options, "--dry-run")) {
+        *ret_code = *ret_code ? 1 : 0;
+        return r;
+    }
+    return pull_offline(call, words, NULL, &shell, ret_code, err);
+}
+
+static int connect_to(struct al_call *call, struct al_shell_words *words, int *ret_code,
+                      struct al_error *err)
+{
+    struct al_shell_connection *to = &words->connection;
+
+    if (!to->tool)
+        return al_shell_clone(call, words, ret_code, err);
+    if (to->name)
+        return al_push_in_shell(call, to->args, &to->git.options, to->name, ret_code, err);
+    if (!strcmp(words->command->name, "pull"))
+        return pull(call, words, ret_code, err);
+    to->git.shell = al_call_session(call)->caller_shell;
+    return al_fetch_in_shell(call, to->args, &to->git, ret_code, err);
+}
+
+static int run(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
+{
+    struct al_shell_words *words = al_call_tool_data(call);
+    const unsigned flags = words->command->flags;
+    const bool reads = al_effects_read_only(effects_of(call));
+    enum al_git_class class = reads ? AL_GIT_READ : AL_GIT_WRITE;
+    al_auto(al_str_clear) struct al_str waiting = AL_STR_INIT;
+    int code = 0, r;
+
+    (void)p;
+    if (words->connection.tool || !strcmp(words->command->name, "clone")) {
+        r = connect_to(call, words, &code, err);
+        result->exit_code = code;
+        return r;
+    }
+    if (reads && (flags & AL_SHELL_SHOWS_SETTINGS)) {
+        class = AL_GIT_CONFIG;
+        read_no_includes(al_call_repo(call), words);
+    }
+    if (!al_call_repo(call) && !(flags & AL_SHELL_OUTSIDE)) /* git says that it needs one */
+        class = AL_GIT_READ;
+    r = al_git_run_words(
+        al_call_session(call)->git, al_call_repo(call),
+        &(struct al_git_words){
+            .globals = &words->globals,
+            .words = &words->words,
+            .class = class,
+            .starts_children = (flags & AL_SHELL_STARTS_CHILDREN) && !removes_files(words),
+            .is_script = flags & AL_SHELL_SCRIPT,
+            .finds_itself = reads || (flags & AL_SHELL_OUTSIDE),
+            .shows_patches = flags & AL_SHELL_SHOWS_PATCHES,
+            .shell = al_call_session(call)->caller_shell,
+        },
+        al_call_budget(call), &code, err);
+    if (r < 0)
+        return r;
+    if (!reads && al_call_repo(call)) /* git knows nothing of them */
+        al_state_add_waiting(call, &waiting);
+    if (waiting.len)
+        al_result_note(result, waiting.buf);
+    al_str_addf(&result->text, "git exited with %d", code);
+    result->exit_code = code;
+    result->not_done = code != 0 && !reads;
+    return 0;
+}
+
+static int64_t timeout_ms(const struct al_session *session)
+{
+    (void)session;
+    return TIMEOUT_MS;
+}
+
+/* In the words of git's command line, and where the user has no option --root. */
+static void complete_error(struct al_call *call, struct al_error *err)
+{
+    static const char *const words[][2] = {
+        { "The other repository has to be one of yours, ",
+          "The other repository has to be inside of the roots; the user adds it to `roots` in the "
+          "configuration file." },
+        { "git_fetch looks ", "git fetch looks what is there now." },
+        { "See git_branch ", "See git branch -a." },
+    };
+
+    (void)call;
+    for (size_t i = 0; err->remedy && i < AL_COUNT(words); i++)
+        if (al_starts_with(err->remedy, words[i][0]))
+            err->remedy = words[i][1];
+}
+
+static void summarize(const void *p, struct al_str *out)
+{
+    const struct git_args *args = p;
+
+    al_str_adds(out, "git");
+    for (size_t i = 0; i < args->args.count; i++)
+        al_shell_words_add(out, args->args.items[i]);
+}
+
+static bool command_line(const struct al_call *call, const void *p, struct al_str *out)
+{
+    (void)call;
+    summarize(p, out);
+    return true;
+}
+
+static const struct row {
+    const char *tool, *operation; /* of the toolset `everyday`; NULL: none */
+    struct al_shell_words_form form;
+} rows[] = {
+#define ROW(command, name, like_tool, like_operation, effects, asks, ...)                          \
+    { like_tool, like_operation, { command, __VA_ARGS__ } },
+#include "tools/commands/rows.inc"
+};
+
+static const struct al_operation operations[] = {
+#define ROW(command, name, like_tool, like_operation, effects, asks, ...)                          \
+    { name, NULL, effects, run, asks },
+#include "tools/commands/rows.inc"
+    /* What has no row: `open_repository` has refused it. */
+    { "unknown", NULL, AL_WRITES_WORKTREE | AL_DISCARDS_WORK | AL_RUNS_PROGRAM, run,
+      AL_ASKS_ALWAYS },
+};
+
+static bool takes(const struct al_call *call, const struct al_operation *operation)
+{
+    const struct al_shell_words *words = call ? al_call_tool_data(call) : NULL;
+
+    const struct row *row = &rows[operation - operations];
+
+    return words && al_shell_words_match(words, &row->form) &&
+           (!words->connection.name || !strcmp(words->connection.operation->name, row->operation));
+}
+
+static bool also_is(const struct al_operation *operation, const char **ret_tool,
+                    const char **ret_operation)
+{
+    const size_t i = (size_t)(operation - operations);
+
+    if (i >= AL_COUNT(rows) || !rows[i].tool)
+        return false;
+    *ret_tool = rows[i].tool;
+    *ret_operation = rows[i].operation;
+    return true;
+}
+
+const struct al_tool al_tool_commands_git = {
+    .name = "git",
+    .title = "Run git",
+    .about = "Run git's own command line, with git's own output.",
+    AL_TOOL_ROWS(params, operations),
+    AL_TOOL_STRICTER(stricter),
+    .args_size = sizeof(struct git_args),
+    .working_dir_offset = offsetof(struct git_args, working_dir),
+    .open_repository = open_repository,
+    .takes = takes,
+    .also_is = also_is,
+    .always_by = always_by,
+    .timeout_ms = timeout_ms,
+    .moves_branch = true,
+    .summarize = summarize,
+    .command_line = command_line,
+    .complete_error = complete_error,
+    .resolve = resolve,
+    .policy_paths = policy_paths,
+    .authorize = authorize,
+    .preview = preview,
+};

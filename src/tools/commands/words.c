@@ -1,0 +1,707 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * git takes abbreviations of long options, and letters in one word.  So a form that does more than
+ * another is chosen by every word that could mean its option, and one that only reads by the whole
+ * option alone.  What is taken for a read can still write nothing: the kernel sees to that.
+ */
+#include "tools/commands/words.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "git/overrides.h"
+#include "git/repo/repo.h"
+#include "git/vet/vet.h"
+#include "guard/text.h"
+
+#define ALIASES_MAX 10
+
+static const struct al_shell_words_command commands[] = {
+    { "add", NULL, " --chmod --pathspec-from-file ",
+      AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_PATHS },
+    { "am", "Cp?S", " --directory --exclude --include --patch-format --resolvemsg ",
+      AL_SHELL_STARTS_CHILDREN },
+    { "apply", "pC", " --directory --exclude --include --whitespace ", 0 },
+    { "archive", "o", " --output --format --prefix --add-file ", 0 },
+    { "bisect", NULL, NULL, AL_SHELL_STARTS_CHILDREN | AL_SHELL_SCRIPT },
+    { "branch", "u",
+      " --set-upstream-to --contains --no-contains --merged --no-merged --points-at --sort "
+      "--format ",
+      AL_SHELL_NAMES_BRANCHES },
+    { "checkout", "bB", " --orphan --conflict --pathspec-from-file ",
+      AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES },
+    { "checkout-index", NULL, NULL, AL_SHELL_NAMES_PATHS },
+    { "cherry-pick", "mX?S", " --mainline --strategy --strategy-option --cleanup ",
+      AL_SHELL_STARTS_CHILDREN },
+    { "clean", "e", " --exclude ", 0 },
+    { "clone", "bojx", " --branch --origin --depth --shallow-since --jobs ", 0 },
+    { "commit", "mFCct?Su",
+      " --message --file --reuse-message --reedit-message --author --date --template --cleanup "
+      "--trailer --fixup --squash --pathspec-from-file ",
+      0 },
+    { "commit-tree", "pmFS?", NULL, 0 },
+    { "config", "f", " --file --blob --type --default ", AL_SHELL_SHOWS_SETTINGS },
+    { "describe", NULL, " --match --exclude --candidates ", 0 },
+    { "diff", NULL, NULL, AL_SHELL_SHOWS_PATCHES },
+    { "diff-files", NULL, NULL, AL_SHELL_SHOWS_PATCHES },
+    { "diff-index", NULL, NULL, AL_SHELL_SHOWS_PATCHES },
+    { "diff-tree", NULL, NULL, AL_SHELL_SHOWS_PATCHES },
+    { "fetch", "j", " --jobs --depth --deepen --shallow-since ", 0 },
+    { "format-patch", "ovn", " --output-directory --output ", AL_SHELL_SHOWS_PATCHES },
+    { "fsck", NULL, NULL, AL_SHELL_STARTS_CHILDREN },
+    { "gc", NULL, NULL, AL_SHELL_STARTS_CHILDREN },
+    { "hash-object", "t", " --path ", 0 },
+    { "init", "b", " --initial-branch --template --separate-git-dir --object-format ",
+      AL_SHELL_OUTSIDE },
+    { "log", NULL, NULL, AL_SHELL_SHOWS_PATCHES },
+    { "maintenance", NULL, " --task --schedule ", AL_SHELL_STARTS_CHILDREN },
+    { "merge", "msXF?S", " --message --strategy --strategy-option --file --cleanup --into-name ",
+      AL_SHELL_STARTS_CHILDREN },
+    { "mv", NULL, NULL, AL_SHELL_NAMES_PATHS },
+    { "notes", "mFCc", " --message --file --reuse-message --reedit-message --ref ",
+      AL_SHELL_STARTS_CHILDREN },
+    { "prune", NULL, NULL, AL_SHELL_STARTS_CHILDREN },
+    { "pull", "jsX",
+      " --jobs --depth --deepen --shallow-since --strategy --strategy-option --cleanup ",
+      AL_SHELL_STARTS_CHILDREN },
+    { "range-diff", NULL, NULL, AL_SHELL_STARTS_CHILDREN },
+    { "rebase", "sXxC?S", " --onto --strategy --strategy-option --exec --whitespace ",
+      AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES },
+    { "reflog", "n", NULL, 0 },
+    { "remote", "tm", NULL, 0 },
+    { "repack", NULL, NULL, AL_SHELL_STARTS_CHILDREN },
+    { "reset", NULL, " --pathspec-from-file ", 0 },
+    { "restore", "s", " --source --conflict --pathspec-from-file ", AL_SHELL_NAMES_PATHS },
+    { "rev-parse", NULL, NULL, AL_SHELL_SHOWS_SETTINGS },
+    { "revert", "mX?S", " --mainline --strategy --strategy-option --cleanup ",
+      AL_SHELL_STARTS_CHILDREN },
+    { "rm", NULL, " --pathspec-from-file ", AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_PATHS },
+    { "show", NULL, NULL, AL_SHELL_SHOWS_PATCHES },
+    { "stash", "m", " --message --pathspec-from-file ",
+      AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES },
+    { "submodule", "bnj", " --branch --name --reference --depth --jobs --filter --summary-limit ",
+      AL_SHELL_STARTS_CHILDREN | AL_SHELL_SCRIPT },
+    { "switch", "cC", " --create --orphan --conflict ",
+      AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES },
+    { "symbolic-ref", "m", NULL, AL_SHELL_NAMES_BRANCHES },
+    { "tag", "mFu",
+      " --message --file --local-user --cleanup --contains --no-contains --merged --no-merged "
+      "--points-at --sort --format ",
+      0 },
+    { "update-index", NULL, " --cacheinfo --chmod --index-version ", 0 },
+    { "update-ref", "m", NULL, AL_SHELL_NAMES_BRANCHES },
+    { "var", NULL, NULL, AL_SHELL_SHOWS_SETTINGS },
+    { "verify-pack", NULL, NULL, AL_SHELL_STARTS_CHILDREN },
+    { "whatchanged", NULL, NULL, AL_SHELL_SHOWS_PATCHES },
+    { "worktree", "bB", " --reason ", AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES },
+};
+
+/* Each command that has a row.  What is not in the table above is like any other. */
+static const char with_rows[] =
+#define ROW(command, ...) " " command
+#include "tools/commands/rows.inc"
+    " ";
+
+/* What is refused, and the way there is instead. */
+static const struct refusal {
+    const char *command; /* or several, between spaces; NULL: every command */
+    const char *options; /* NULL: always */
+    const char *unless;  /* none of these options is given, nor is it the next word */
+    const char *verbs;   /* and the first word is one of these */
+    const char *why;
+} refusals[] = {
+#define AT_TERMINAL "it asks on a terminal"
+    { NULL, " --ext-diff --textconv ", NULL, NULL,
+      "it runs a program that the repository names; leave it out" },
+    { NULL, " --help ", NULL, NULL, "it opens a manual page; -h is short, and man git has all" },
+    { "add", " -p -i -e --patch --interactive --edit ", NULL, NULL,
+      AT_TERMINAL "; name files, or give hunks to airlock call git_commit" },
+    { "am", " -i --interactive -S --gpg-sign ", NULL, NULL, AT_TERMINAL "; leave it out" },
+    { "archive", " -o --output ", NULL, NULL,
+      "git writes to git directories too; leave it out, and write standard output to the file" },
+    { "archive", " --remote --exec ", NULL, NULL, "it connects; git clone, and archive that" },
+    { "bisect", NULL, NULL, " run ",
+      "it runs a program; test each commit yourself, then git bisect good or git bisect bad" },
+    { "bisect", NULL, NULL, " view visualize ", "it opens another program; git bisect log" },
+    { "branch", " --edit-description ", NULL, NULL,
+      "it opens an editor; git config branch.NAME.description TEXT sets it" },
+    { " checkout reset restore ", " -p --patch ", NULL, NULL, AT_TERMINAL "; name files" },
+    { " checkout reset restore switch ", " --recurse-submodules ", NULL, NULL,
+      "git would work in a submodule; leave it out" },
+    { "checkout-index", " --prefix ", NULL, NULL,
+      "git writes to git directories too; leave it out" },
+    { "clean", " -i --interactive ", NULL, NULL,
+      AT_TERMINAL "; -n shows what would go, -f does it" },
+    { "commit", " -p --patch --interactive ", NULL, NULL,
+      AT_TERMINAL "; airlock call git_commit takes hunks" },
+    { "commit", " -e --edit -c --reedit-message -t --template ", NULL, NULL,
+      "it opens an editor; give the message with -m or -F" },
+    { "commit", " --trailer ", NULL, NULL,
+      "it runs a program for it; -m TEXT -m 'KEY: VALUE' says the same" },
+    { "commit", " -S --gpg-sign ", NULL, NULL, "airlock makes no signatures; leave it out" },
+    { "commit-tree", " -S --gpg-sign ", NULL, NULL, "airlock makes no signatures; leave it out" },
+    { "config", " -e --edit ", NULL, NULL,
+      "it opens an editor; git config KEY VALUE sets one key" },
+    { "config", " -f --file --blob ", NULL, NULL,
+      "it reads any file; read and edit that file itself" },
+    { "config", " --rename-section --remove-section ", NULL, NULL,
+      "it changes many keys; git config --unset KEY removes one" },
+    { "config", NULL, NULL, " edit rename-section remove-section ",
+      "it changes many keys; git config KEY VALUE sets one" },
+    { "format-patch", NULL, " --stdout ", NULL,
+      "git writes to git directories too; use --stdout, and write that to a file" },
+    { "fsck", " --lost-found ", NULL, NULL, "it writes what was lost; git fsck names it" },
+    { "gc", " --expire-to ", NULL, NULL, "it writes packs anywhere; leave it out" },
+    { "grep", " -O --open-files-in-pager ", NULL, NULL, "it starts a pager; leave it out" },
+    { "help", " -w --web -i --info -m --man ", NULL, NULL,
+      "it opens another program; git COMMAND -h is short" },
+    { "init", " --template --separate-git-dir ", NULL, NULL,
+      "it brings files from elsewhere; leave it out" },
+    { "maintenance", NULL, NULL, " start stop register unregister ",
+      "it changes the user's own settings; git maintenance run is for this repository" },
+    { "merge", " -e --edit -S --gpg-sign ", NULL, NULL, "it opens an editor or signs; -m TEXT" },
+    { "notes", NULL, NULL, " edit ", "it opens an editor; git notes add -f -m TEXT" },
+    { "notes", NULL, " -m -F -C --message --file --reuse-message ", " add append ",
+      "it opens an editor; give the text with -m or -F" },
+    { "read-tree", " --index-output --recurse-submodules ", NULL, NULL,
+      "it writes elsewhere; leave it out" },
+    { "rebase", " -i --interactive --edit-todo ", NULL, NULL,
+      "it opens an editor; airlock call git_rebase takes a plan" },
+    { "rebase", " -x --exec -S --gpg-sign ", NULL, NULL,
+      "it runs a program; rebase first, and run that afterwards" },
+    { "rebase", " --update-refs ", NULL, NULL,
+      "no rule sees the branches that move; airlock call git_rebase takes update_refs" },
+    { "remote", NULL, NULL, " prune ", "it connects; git fetch --prune does the same" },
+    { "remote", NULL, " -n ", " show ", "it connects; git remote show -n does not" },
+    { "remote", " -f --fetch -a --auto --mirror ", NULL, " add set-head ",
+      "it connects; airlock call git_fetch does" },
+    { "repack", " --expire-to --filter-to ", NULL, NULL, "it writes packs anywhere; leave it out" },
+    { "stash", " -p --patch ", " show list ", NULL, AT_TERMINAL "; git stash push -- FILES" },
+    { "stash", NULL, NULL, " export import ",
+      "no rule sees what it writes; git stash branch NAME" },
+    { "submodule", NULL, NULL, " foreach ",
+      "it runs a command in each; git -C PATH COMMAND runs git in one" },
+    { "submodule", " -i --reference ", NULL, NULL,
+      "write --init in full; objects come from no other place" },
+    { "tag", " -s --sign -u --local-user -v --verify ", NULL, NULL,
+      "airlock makes and checks no signatures; -a -m TEXT makes a tag" },
+    { "tag", " -e --edit ", NULL, NULL, "it opens an editor; -m TEXT" },
+    { "tag", " -a --annotate ", " -m -F --message --file ", NULL,
+      "it opens an editor; give the text with -m or -F" },
+    { "update-ref", " --stdin ", NULL, NULL,
+      "no rule sees the branches it names; give each in a line of its own" },
+};
+
+int al_shell_words_refuse(const char *what, const char *why, struct al_error *err)
+{
+    al_auto(al_freep) char *safe = al_text_sanitize_line(what);
+
+    return al_error_set(err, AL_ERR_SANDBOX, "git %s is refused: %s", safe, why);
+}
+
+void al_shell_words_clear(struct al_shell_words *words)
+{
+    al_strv_clear(&words->globals);
+    al_strv_clear(&words->words);
+    al_strv_clear(&words->options);
+    al_strv_clear(&words->others);
+    al_strv_clear(&words->paths);
+    al_shell_connection_clear(&words->connection);
+}
+
+bool al_shell_words_list(const char *list, const char *word)
+{
+    const size_t len = strlen(word);
+
+    for (const char *at = list; at && (at = strstr(at, word)); at++)
+        if (at > list && at[-1] == ' ' && at[len] == ' ' && len)
+            return true;
+    return false;
+}
+
+/* Whether a word that was seen can mean one of these options. */
+static bool means(const char *list, const char *seen, bool in_full)
+{
+    al_auto(al_freep) char *begin = NULL;
+
+    if (in_full || seen[1] != '-' || !seen[2])
+        return al_shell_words_list(list, seen);
+    begin = al_asprintf(" %s", seen);
+    return strstr(list, begin) != NULL;
+}
+
+static bool has_option(const struct al_shell_words *words, const char *list, bool in_full)
+{
+    for (size_t i = 0; i < words->options.count; i++)
+        if (means(list, words->options.items[i], in_full))
+            return true;
+    return false;
+}
+
+static bool has_verb(const struct al_shell_words *words, const char *list)
+{
+    return words->others.count && al_shell_words_list(list, words->others.items[0]);
+}
+
+bool al_shell_words_match(const struct al_shell_words *words,
+                          const struct al_shell_words_form *form)
+{
+    const size_t others = words->others.count;
+
+    return words->command && !strcmp(words->command->name, form->command) &&
+           (!form->options || has_option(words, form->options, form->in_full)) &&
+           (!form->verbs || has_verb(words, form->verbs)) && (!form->is_bare || !others) &&
+           (!form->is_single || others <= 1);
+}
+
+/* --- Options of git itself --- */
+
+/* The value of "--name=VALUE", or of "--name VALUE", which takes the next word.  NULL: the word is
+ * another option. */
+static const char *value_of(const char *name, const struct al_strv *given, size_t *at)
+{
+    const char *word = given->items[*at];
+    const size_t len = strlen(name);
+
+    if (strncmp(word, name, len) != 0)
+        return NULL;
+    if (word[len] == '=')
+        return word + len + 1;
+    return !word[len] && *at + 1 < given->count ? given->items[++*at] : NULL;
+}
+
+/* -c KEY=VALUE, or KEY alone for "true". */
+static int add_setting(struct al_shell_words *words, const char *setting, struct al_error *err)
+{
+    al_auto(al_freep) char *key = al_strndup(setting, strcspn(setting, "="));
+    al_auto(al_freep) char *what = al_asprintf("-c %s", key);
+
+    if (!al_config_key_is_harmless(key))
+        return al_shell_words_refuse(
+            what, "this key can run something or lead elsewhere; leave it out", err);
+    al_strv_adds(&words->globals, "-c", setting, NULL);
+    return 0;
+}
+
+/* Read the options of git itself, and leave *at at the command. */
+static int read_globals(struct al_shell_words *words, const struct al_strv *given, size_t *at,
+                        struct al_error *err)
+{
+    static const char kept[] = " --no-pager -P --no-optional-locks --no-replace-objects "
+                               "--literal-pathspecs --glob-pathspecs --noglob-pathspecs "
+                               "--icase-pathspecs --no-lazy-fetch --no-advice ";
+    int r = 0;
+
+    for (; r == 0 && *at < given->count && given->items[*at][0] == '-'; ++*at) {
+        const char *word = given->items[*at], *value;
+
+        if (al_shell_words_list(
+                " --version -v --help -h --exec-path --html-path --man-path --info-path ", word))
+            return 0;
+        if (al_shell_words_list(kept, word))
+            al_strv_add(&words->globals, word);
+        else if (al_shell_words_list(" -p --paginate ", word)) /* there is no pager */
+            continue;
+        else if (!strcmp(word, "-C") && *at + 1 < given->count)
+            ++*at; /* the front door went there */
+        else if ((value = value_of("-c", given, at)))
+            r = add_setting(words, value, err);
+        else if ((value = value_of("--git-dir", given, at)))
+            words->git_dir = value;
+        else if ((value = value_of("--work-tree", given, at)))
+            words->work_tree = value;
+        else
+            r = al_shell_words_refuse(
+                word, "airlock decides where git finds its parts; leave it out", err);
+    }
+    return r;
+}
+
+/* --- Aliases --- */
+
+/* Split the words of an alias as git does: quotes and backslashes as in a shell.  False: a quote
+ * has no end. */
+static bool split(const char *line, struct al_strv *ret_words)
+{
+    al_auto(al_str_clear) struct al_str word = AL_STR_INIT;
+    char quote = 0;
+    bool has_word = false;
+
+    for (const char *at = line; *at; at++) {
+        if (!quote && isspace((unsigned char)*at)) {
+            if (has_word)
+                al_strv_add(ret_words, word.buf ? word.buf : "");
+            al_str_reset(&word);
+            has_word = false;
+            continue;
+        }
+        has_word = true;
+        if (*at == quote)
+            quote = 0;
+        else if (!quote && (*at == '"' || *at == '\''))
+            quote = *at;
+        else if (*at == '\\' && quote != '\'' && at[1])
+            al_str_addc(&word, *++at);
+        else
+            al_str_addc(&word, *at);
+    }
+    if (has_word)
+        al_strv_add(ret_words, word.buf ? word.buf : "");
+    return !quote && ret_words->count;
+}
+
+static const char *find_alias(const struct al_repo *repo, const char *name)
+{
+    const struct al_strv *aliases = repo ? &repo->vetting->aliases : NULL;
+    const char *found = NULL; /* the last one wins */
+
+    for (size_t i = 0; aliases && i + 1 < aliases->count; i += 2)
+        if (!strcasecmp(aliases->items[i], name))
+            found = aliases->items[i + 1];
+    return found;
+}
+
+/* `name` is borrowed. */
+static const struct al_shell_words_command *find_command(struct al_shell_words *words,
+                                                         const char *name)
+{
+    for (size_t i = 0; i < AL_COUNT(commands); i++)
+        if (!strcmp(commands[i].name, name))
+            return &commands[i];
+    words->plain.name = name;
+    return al_shell_words_list(with_rows, name) ? &words->plain : NULL;
+}
+
+/* Replace the first word by the words of its alias. */
+static int expand_alias(struct al_shell_words *words, const char *alias, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv expanded = AL_STRV_INIT;
+    const char *name = words->words.items[0];
+
+    if (*alias == '!')
+        return al_shell_words_refuse(name, "the alias runs a shell; run its command yourself", err);
+    if (!split(alias, &expanded) || expanded.items[0][0] == '-')
+        return al_shell_words_refuse(
+            name, "its alias is no command of git; write the command itself", err);
+    for (size_t i = 1; i < words->words.count; i++)
+        al_strv_add(&expanded, words->words.items[i]);
+    al_strv_clear(&words->words);
+    words->words = expanded;
+    expanded = AL_STRV_INIT;
+    return 0;
+}
+
+static int unknown(const char *name, struct al_error *err)
+{
+    return al_shell_words_refuse(
+        name,
+        "airlock does not run this command; airlock tools lists what there is, or the user "
+        "can run it",
+        err);
+}
+
+static int find(struct al_shell_words *words, const struct al_repo *repo, struct al_error *err)
+{
+    int r = 0;
+
+    for (int round = 0; r == 0; round++) {
+        const char *name = words->words.items[0], *alias;
+
+        words->command = find_command(words, name);
+        if (words->command)
+            return 0;
+        alias = round < ALIASES_MAX ? find_alias(repo, name) : NULL;
+        r = alias ? expand_alias(words, alias, err) : unknown(name, err);
+    }
+    return r;
+}
+
+/* --- Options of the command --- */
+
+/* "-fdx": each letter counts, up to one that takes a value.  True: that is the next word. */
+static bool read_letters(struct al_shell_words *words, const char *word)
+{
+    const char *letters = words->command->letters;
+    const char *attached = letters ? strchr(letters, '?') : NULL;
+
+    for (const char *at = word + 1; *at; at++) {
+        const char *found = letters ? strchr(letters, *at) : NULL;
+
+        al_strv_addf(&words->options, "-%c", *at);
+        if (found)
+            return !at[1] && (!attached || found < attached);
+    }
+    return false;
+}
+
+static void read_options(struct al_shell_words *words)
+{
+    const struct al_strv *all = &words->words;
+    size_t i = 1;
+
+    for (; i < all->count && strcmp(all->items[i], "--") != 0; i++) {
+        const char *word = all->items[i];
+        const size_t len = strcspn(word, "=");
+
+        if (word[0] != '-' || !word[1]) {
+            al_strv_add(&words->others, word);
+        } else if (word[1] != '-') {
+            i += read_letters(words, word);
+        } else {
+            al_strv_addf(&words->options, "%.*s", (int)len, word);
+            i += !word[len] && words->command->values && means(words->command->values, word, false);
+        }
+    }
+    for (i++; i < all->count; i++)
+        al_strv_add(&words->paths, all->items[i]);
+}
+
+static bool is_refused(const struct al_shell_words *words, const struct refusal *row)
+{
+    const char *name = words->command->name;
+
+    return (!row->command || !strcmp(row->command, name) ||
+            al_shell_words_list(row->command, name)) &&
+           (!row->options || has_option(words, row->options, false)) &&
+           (!row->verbs || has_verb(words, row->verbs)) &&
+           !(row->unless &&
+             (has_option(words, row->unless, true) ||
+              (words->words.count > 1 && al_shell_words_list(row->unless, words->words.items[1]))));
+}
+
+/* Options of git apply write anywhere, so those alone count that are known, in full. */
+static int refuse_unknown(const struct al_shell_words *words, struct al_error *err)
+{
+    static const char known[] =
+        " -p -C -R -N -3 -z -v -q --exclude --include --no-add --stat --numstat --summary --check "
+        "--index --intent-to-add --cached --apply --3way --ours --theirs --union --whitespace "
+        "--ignore-space-change --ignore-whitespace --reverse --unidiff-zero --reject "
+        "--allow-overlap --verbose --quiet --inaccurate-eof --recount --directory --allow-empty ";
+
+    for (size_t i = 0; !strcmp(words->command->name, "apply") && i < words->options.count; i++) {
+        const char *option = words->options.items[i];
+        al_auto(al_freep) char *what = al_asprintf("apply %s", option);
+
+        if (!al_shell_words_list(known, option))
+            return al_shell_words_refuse(
+                what, "it may write anywhere; write an option in full, or leave it out", err);
+    }
+    return 0;
+}
+
+static int refuse_options(const struct al_shell_words *words, struct al_error *err)
+{
+    for (size_t i = 0; i < AL_COUNT(refusals); i++) {
+        const struct refusal *row = &refusals[i];
+        al_auto(al_str_clear) struct al_str what = AL_STR_INIT;
+
+        if (!is_refused(words, row))
+            continue;
+        al_str_adds(&what, words->command->name);
+        if (row->verbs)
+            al_str_addf(&what, " %s", words->others.items[0]);
+        for (size_t k = 0; row->options && k < words->options.count; k++)
+            if (means(row->options, words->options.items[k], false))
+                al_str_addf(&what, " %s", words->options.items[k]);
+        return al_shell_words_refuse(what.buf, row->why, err);
+    }
+    return refuse_unknown(words, err);
+}
+
+/* git takes the message that an unfinished merge, pick or revert has left. */
+static bool has_message(const struct al_shell_words *words, const struct al_repo *repo)
+{
+    static const char given[] = " -m -F -C --message --file --reuse-message --fixup --squash "
+                                "--no-edit --dry-run --short --porcelain --long -h ";
+    al_auto(al_freep) char *left = repo ? al_fs_join(repo->at.git_dir, "MERGE_MSG") : NULL;
+
+    return has_option(words, given, true) ||
+           (left && !has_option(words, " --amend ", false) && access(left, F_OK) == 0);
+}
+
+/* What `git config` sets: "KEY VALUE" or "set KEY VALUE"; NULL: it only reads. */
+static const char *key_set(const struct al_shell_words *words)
+{
+    static const char writes[] = " --add --replace-all --unset --unset-all ";
+    static const char reads[] =
+        " -l --list --get --get-all --get-regexp --get-urlmatch --get-color --get-colorbool ";
+    const struct al_strv *others = &words->others;
+
+    if (has_option(words, reads, true) || has_verb(words, " list get "))
+        return NULL;
+    if (has_verb(words, " set unset "))
+        return others->count > 1 ? others->items[1] : "";
+    if (has_option(words, writes, false) || others->count > 1)
+        return others->count ? others->items[0] : "";
+    return NULL;
+}
+
+/* git starts another git for it, and prints nothing if it cannot. */
+static int check_formats(const struct al_shell_words *words, struct al_error *err)
+{
+    for (size_t i = 1; i < words->words.count; i++)
+        if (words->words.items[i][0] == '-' && strstr(words->words.items[i], "%(describe"))
+            return al_shell_words_refuse("--format=%(describe)",
+                                         "it starts another program; git describe says it", err);
+    return 0;
+}
+
+/* Through another name a branch could be moved past the rules for its own. */
+static int check_symbolic_ref(const struct al_shell_words *words, struct al_error *err)
+{
+    static const char heads[] = "refs/heads/";
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    for (size_t i = 0; i < words->others.count; i++)
+        al_strv_add(&names, words->others.items[i]);
+    for (size_t i = 0; i < words->paths.count; i++)
+        al_strv_add(&names, words->paths.items[i]);
+    if (names.count < 2 || !strcmp(names.items[0], "HEAD") ||
+        (!al_starts_with(names.items[0], heads) && !al_starts_with(names.items[1], heads)))
+        return 0;
+    return al_shell_words_refuse(
+        "symbolic-ref", "a second name for a branch; git branch NAME makes one of its own", err);
+}
+
+static int check_config(const struct al_shell_words *words, struct al_error *err)
+{
+    const char *key = key_set(words);
+    al_auto(al_freep) char *what = al_asprintf("config %s", key ? key : "");
+
+    if (!key)
+        return 0;
+    if (has_option(words, " --global --system ", false))
+        return al_shell_words_refuse(
+            what, "the user's own settings stay; leave --global out to set it here", err);
+    if (al_config_key_is_harmless(key))
+        return 0;
+    return al_shell_words_refuse(
+        what, "this key can run something or lead elsewhere; the user can set it", err);
+}
+
+int al_shell_words_read(struct al_shell_words *words, const struct al_strv *given,
+                        const struct al_repo *repo, struct al_error *err)
+{
+    size_t at = 0;
+    int r = read_globals(words, given, &at, err);
+
+    for (; at < given->count; at++)
+        al_strv_add(&words->words, given->items[at]);
+    if (r < 0)
+        return r;
+    words->command = words->words.count ? NULL : find_command(words, "help");
+    if (words->command)
+        return 0;
+    if (words->words.items[0][0] == '-') { /* --version and its like */
+        words->command = find_command(words, "version");
+        return words->words.count == 1
+                   ? 0
+                   : al_shell_words_refuse(words->words.items[0], "it stands alone", err);
+    }
+    r = find(words, repo, err);
+    if (r < 0)
+        return r;
+    read_options(words);
+    r = refuse_options(words, err);
+    if (r == 0)
+        r = check_formats(words, err);
+    if (r == 0 && !strcmp(words->command->name, "symbolic-ref"))
+        r = check_symbolic_ref(words, err);
+    if (r == 0 && !strcmp(words->command->name, "config"))
+        r = check_config(words, err);
+    if (r == 0 && !strcmp(words->command->name, "help") && words->others.count)
+        r = al_shell_words_refuse("help", "it opens a manual page; git COMMAND -h is short", err);
+    if (r == 0 && !strcmp(words->command->name, "commit") && !has_message(words, repo))
+        r = al_shell_words_refuse(
+            "commit",
+            "without a message it opens an editor; give one with -m or -F, or "
+            "--no-edit with --amend",
+            err);
+    return r;
+}
+
+static void add_branch(const char *word, struct al_strv *ret_names)
+{
+    static const char heads[] = "refs/heads/";
+
+    al_strv_add(ret_names, al_starts_with(word, heads) ? word + strlen(heads) : word);
+}
+
+/* The branch that git makes from "REMOTE/NAME", or from a directory: one of the word's ends. */
+static void add_ends(const char *word, struct al_strv *ret_names)
+{
+    al_auto(al_freep) char *plain = al_strdup(word);
+
+    for (size_t len = strlen(plain); len && plain[len - 1] == '/';)
+        plain[--len] = '\0';
+    for (const char *at = plain; (at = strchr(at, '/'));)
+        al_strv_add(ret_names, ++at);
+}
+
+/* "--orphan=NAME", "-fBNAME": whichever letter it is that takes the rest. */
+static void add_attached_branches(const char *word, struct al_strv *ret_names)
+{
+    const char *value = strchr(word, '=');
+
+    if (word[1] == '-' && value)
+        add_branch(value + 1, ret_names);
+    for (const char *at = word; word[1] != '-' && (at = strpbrk(at + 1, "bBcC"));)
+        if (at[1])
+            add_branch(at + 1, ret_names);
+}
+
+void al_shell_words_branches(const struct al_shell_words *words, struct al_strv *ret_names)
+{
+    static const char named[] = " -b -B -c -C --create --force-create --orphan ";
+    const bool takes_end =
+        !has_option(words, named, true) &&
+        (al_shell_words_list(" checkout switch ", words->command->name)
+             ? has_option(words, " -t --track ", false)
+             : !strcmp(words->command->name, "worktree") && has_verb(words, " add "));
+
+    if (!(words->command->flags & AL_SHELL_NAMES_BRANCHES) ||
+        (!strcmp(words->command->name, "stash") && !has_verb(words, " branch ")))
+        return;
+    for (size_t i = 1; i < words->words.count; i++) {
+        const char *word = words->words.items[i];
+
+        if (word[0] == '-')
+            add_attached_branches(word, ret_names);
+        else
+            add_branch(word, ret_names);
+        if (word[0] != '-' && takes_end)
+            add_ends(word, ret_names);
+    }
+}
+
+bool al_shell_words_may_name_trees(const struct al_shell_words *words)
+{
+    const size_t before = words->words.count - words->paths.count;
+
+    if (!strcmp(words->command->name, "commit") || !strcmp(words->command->name, "stash"))
+        return false;
+    for (size_t i = 1; i < before; i++)
+        if (strchr(words->words.items[i], ':'))
+            return true;
+    return false;
+}
+
+void al_shell_words_add(struct al_str *out, const char *word)
+{
+    const bool is_plain = *word && !strpbrk(word, " \t\n\"'\\$`*?[]{}()<>|&;#~!");
+
+    if (is_plain) {
+        al_str_addf(out, " %s", word);
+        return;
+    }
+    al_str_adds(out, " '");
+    for (; *word; word++)
+        if (*word == '\'')
+            al_str_adds(out, "'\\''");
+        else
+            al_str_addc(out, *word);
+    al_str_addc(out, '\'');
+}

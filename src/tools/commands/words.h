@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The words after `git`, taken apart, and what airlock says about them. */
+#ifndef AL_TOOLS_COMMANDS_WORDS_H
+#define AL_TOOLS_COMMANDS_WORDS_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "call/tool.h"
+#include "verbs/transport/remote.h"
+
+struct al_call;
+struct al_repo;
+struct al_run_limits;
+
+enum al_shell_words_flags {
+    AL_SHELL_OUTSIDE = 1 << 0,         /**< it writes where no repository is */
+    AL_SHELL_STARTS_CHILDREN = 1 << 1, /**< it starts other gits */
+    AL_SHELL_SHOWS_PATCHES = 1 << 2,   /**< see struct al_git_words */
+    AL_SHELL_NAMES_BRANCHES = 1 << 3,  /**< its words may name branches that it moves */
+    AL_SHELL_NAMES_PATHS = 1 << 4,     /**< its words are paths, before "--" too */
+    /** It prints the configuration or paths as git itself finds them, and changes nothing: no
+     * override of airlock's shows. */
+    AL_SHELL_SHOWS_SETTINGS = 1 << 5,
+    AL_SHELL_SCRIPT = 1 << 6, /**< see struct al_git_words */
+};
+
+/** What a command of git is like, whatever its options. */
+struct al_shell_words_command {
+    const char *name;
+    /** The letters and, between spaces, the options that take a value: the next word if none is
+     * attached.  Letters behind a '?' take an attached value alone.  NULL: none that matters. */
+    const char *letters, *values;
+    unsigned flags; /**< enum al_shell_words_flags */
+};
+
+/** The condition of an operation: every member that is given has to hold. */
+struct al_shell_words_form {
+    const char *command;
+    const char *options; /**< any of these is given, between spaces */
+    const char *verbs;   /**< the first word that is no option is one of these */
+    bool is_bare;        /**< there is no such word */
+    bool is_single;      /**< there is at most one */
+    /** A form that only reads: an abbreviated option does not count, as it might be another. */
+    bool in_full;
+};
+
+/** What a line asks of another repository, as a call of a tool of `everyday`. */
+struct al_shell_connection {
+    const struct al_tool *tool; /**< NULL: nothing */
+    json_t *arguments;
+    void *args; /**< the same, decoded */
+    const struct al_operation *operation;
+    struct al_fetch_words git; /**< what git gets besides */
+    struct al_strv rest;       /**< the options of git pull for what follows its fetch */
+    char *name;                /**< what git's output calls what is pushed; NULL: nothing is */
+};
+
+/** A line of words.  Set it up with AL_SHELL_WORDS_INIT. */
+struct al_shell_words {
+    struct al_strv globals; /**< the options of git itself that it gets */
+    struct al_strv words;   /**< the command and all that follows; an alias is expanded */
+    struct al_strv options; /**< "-x", "--name", each as often as given, without its value */
+    struct al_strv others;  /**< what is neither an option nor the value of one, before "--" */
+    struct al_strv paths;   /**< what follows "--" */
+    const char *git_dir, *work_tree; /**< the values of these options, borrowed; NULL: not given */
+    const struct al_shell_words_command *command;
+    struct al_shell_words_command plain; /**< it, if there is nothing to say of it */
+    struct al_shell_connection connection;
+};
+
+#define AL_SHELL_WORDS_INIT ((struct al_shell_words){ .command = NULL })
+
+void al_shell_words_clear(struct al_shell_words *words);
+
+/**
+ * Take a line apart, and refuse what git may not be told here.
+ *
+ * @param given  Borrowed: the line, without "git".
+ * @param repo   Where aliases are; NULL: there is no repository.
+ * @return 0, or AL_ERR_SANDBOX with one line that names another way.
+ */
+int al_shell_words_read(struct al_shell_words *words, const struct al_strv *given,
+                        const struct al_repo *repo, struct al_error *err);
+
+/** Read what a line that was taken apart asks of another repository; nothing is the rule.
+ *
+ * @return as al_shell_words_read(). */
+int al_shell_connection_read(struct al_shell_words *words, const struct al_repo *repo,
+                             const struct al_tool_defaults *defaults, struct al_run_limits *budget,
+                             struct al_error *err);
+void al_shell_connection_clear(struct al_shell_connection *connection);
+
+/** git clone, of the first of the other words into the second, with the options of the connection.
+ */
+int al_shell_clone(struct al_call *call, struct al_shell_words *words, int *ret_code,
+                   struct al_error *err);
+
+/** Refuse a command: "git WHAT is refused: WHY". */
+int al_shell_words_refuse(const char *what, const char *why, struct al_error *err);
+
+/** Test whether a list has a word, between spaces. */
+bool al_shell_words_list(const char *list, const char *word);
+
+/** Test whether a line is of this form. */
+bool al_shell_words_match(const struct al_shell_words *words,
+                          const struct al_shell_words_form *form);
+
+/** Append a blank and a word, quoted for a shell if it has to be. */
+void al_shell_words_add(struct al_str *out, const char *word);
+
+/** Append the branches that a line may move, by name; nothing: only the current one. */
+void al_shell_words_branches(const struct al_shell_words *words, struct al_strv *ret_names);
+
+/** Test whether a word before the paths can lead to a path within a commit, as REVISION:PATH does.
+ * What a commit or stash is named with counts for nothing. */
+bool al_shell_words_may_name_trees(const struct al_shell_words *words);
+
+#endif

@@ -1,0 +1,576 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_diff: what has changed, between any two of the working tree, the index and revisions.  With
+ * git's words or as patch files, with structured results, and with text. */
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/json.h"
+#include "call/call.h"
+#include "call/missing_paths.h"
+#include "call/place.h"
+#include "git/diff/diff.h"
+#include "git/diff/hunks.h"
+#include "git/diff/patch_files.h"
+#include "git/hunks/hunk_list.h"
+#include "git/plumbing/skipped.h"
+#include "git/reading/change_reader.h"
+#include "git/reading/worktree_state.h"
+#include "git/run.h"
+#include "guard/arg.h"
+#include "guard/gitdir.h"
+#include "guard/path.h"
+#include "guard/text.h"
+#include "tools/everyday/change_view.h"
+#include "tools/everyday/chosen.h"
+#include "tools/everyday/everyday.h"
+#include "tools/git/git.h"
+#include "tools/workflow/results.h"
+#include "tools/workflow/workflow.h"
+
+struct diff_args {
+    struct al_strv paths;
+    bool stat;              /* of the toolsets git and everyday */
+    bool staged;            /* of the toolsets workflow and everyday */
+    bool cached, name_only; /* of the toolset git */
+    struct al_opt_int unified;
+    const char *from_ref, *to_ref, *output_dir;
+    struct al_opt_int max_bytes;
+    const char *ref;       /* of the toolset workflow */
+    const char *from, *to; /* of the toolset everyday */
+    bool hunks;
+    struct al_opt_int context;
+    struct al_page page;
+    AL_GIT_COMMON_FIELDS;
+};
+
+/* The toolset git. */
+
+static const struct al_param git_params[] = {
+    AL_BOOL(struct diff_args, cached, "Staged changes."),
+    AL_BOOL(struct diff_args, name_only, "Names only.", .unless = "output_dir"),
+    AL_BOOL(struct diff_args, stat, "As --stat.", .unless = "output_dir name_only"),
+    AL_INT(struct diff_args, unified, "Lines of context.", .min = 0, .max = 1000000,
+           .flags = AL_PARAM_MAX_HIDDEN),
+    AL_STRINGS(struct diff_args, paths, "Only these paths.", .flags = AL_PARAM_PATH),
+    AL_STRING(struct diff_args, from_ref, "Compare from.", .flags = AL_PARAM_NAME,
+              .check = al_arg_check_revision),
+    AL_STRING(struct diff_args, to_ref, "Compare to; needs from_ref.", .flags = AL_PARAM_NAME,
+              .check = al_arg_check_revision),
+    AL_STRING(struct diff_args, output_dir,
+              "Write a patch file per path here, replacing files; needs both refs.",
+              .flags = AL_PARAM_OUTPUT),
+    AL_GIT_MAX_BYTES_ROW(struct diff_args, .unless = "output_dir"),
+    AL_GIT_TIMEOUT_ROW(struct diff_args),
+    AL_GIT_WORKING_DIR_ROW(struct diff_args),
+};
+
+static int git_check(const void *p, struct al_error *err)
+{
+    const struct diff_args *args = p;
+
+    if (args->cached && (args->from_ref || args->to_ref))
+        return al_error_set(err, AL_ERR_BAD_ARGS, "cached cannot be used with from_ref/to_ref");
+    if (args->output_dir && (!args->from_ref || !args->to_ref))
+        return al_error_set(err, AL_ERR_BAD_ARGS, "output_dir requires both from_ref and to_ref");
+    if (args->to_ref && !args->from_ref)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "to_ref requires from_ref");
+    return 0;
+}
+
+static struct al_diff_options options_of(const struct diff_args *args)
+{
+    return (struct al_diff_options){
+        .cached = args->cached,
+        .name_only = args->name_only,
+        .stat = args->stat,
+        .unified = args->unified.given ? args->unified.value : -1,
+        .from_ref = args->from_ref,
+        .to_ref = args->to_ref,
+        .paths = &args->paths,
+    };
+}
+
+AL_WHEN(only_shows, struct diff_args, !args->output_dir)
+
+static int git_show(struct al_call *call, const void *p, struct al_result *result,
+                    struct al_error *err)
+{
+    const struct diff_args *args = p;
+    const struct al_diff_options options = options_of(args);
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_str_clear) struct al_str notes = AL_STR_INIT;
+    int r;
+
+    r = al_git_diff(al_call_repo(call), &options, al_call_max_bytes(call), al_call_budget(call),
+                    &output, err);
+    if (r < 0)
+        return r;
+    if (!args->cached && !args->to_ref) /* otherwise the working tree is not read */
+        al_git_skipped_filters(al_call_repo(call), al_call_budget(call), &notes);
+    al_call_shape_text(call, &output, notes.buf, result);
+    return 0;
+}
+
+/* Resolve and check the directory for the patches.  Done again before they are written, since a
+ * link may have changed. */
+static int resolve_output(struct al_call *call, const struct diff_args *args,
+                          struct al_path *ret_dir, struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    int r =
+        al_path_resolve(al_call_session(call)->roots, repo->at.dir, args->output_dir, ret_dir, err);
+
+    if (r == 0)
+        r = al_call_check_granted(call, ret_dir->abs, true, err);
+    if (r < 0)
+        return r;
+    if (al_path_has_dot_git(ret_dir->abs) || al_fs_beneath(repo->at.git_dir, ret_dir->abs) ||
+        al_fs_beneath(repo->at.common_dir, ret_dir->abs) ||
+        (ret_dir->fd >= 0 && al_gitdir_contains(ret_dir->fd, NULL)))
+        return al_error_set_code(err, AL_ERR_SANDBOX, AL_CODE_PROTECTED_PATH,
+                                 "output_dir cannot lie in a .git directory");
+    if (ret_dir->fd >= 0 && !S_ISDIR(ret_dir->mode))
+        return al_error_set(err, AL_ERR_EXECUTION, "output_dir exists and is no directory");
+    return 0;
+}
+
+/** Payload of check_replaced(). */
+struct replaced {
+    struct al_call *call;
+    const struct al_path *dir;
+};
+
+static int check_replaced(void *payload, const struct al_strv *names, struct al_error *err)
+{
+    const struct replaced *replaced = payload;
+
+    return al_call_check_in_checkpoint(replaced->call, "output_dir", replaced->dir, names, err);
+}
+
+static int write_patches(struct al_call *call, const void *p, struct al_result *result,
+                         struct al_error *err)
+{
+    const struct diff_args *args = p;
+    const struct al_diff_options options = options_of(args);
+    al_auto(al_path_clear) struct al_path dir = AL_PATH_INIT;
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    al_auto(al_json_decrefp) json_t *list = NULL;
+    struct replaced replaced = { .call = call, .dir = &dir };
+    bool existed;
+    int r;
+
+    r = resolve_output(call, args, &dir, err);
+    if (r < 0)
+        return r;
+    existed = dir.fd >= 0;
+    r = al_path_mkdirs(&dir, args->output_dir, err);
+    if (r == 0)
+        r = al_git_write_patches(al_call_repo(call), &options, dir.fd,
+                                 &(struct al_replacing){ check_replaced, &replaced },
+                                 al_call_budget(call), &names, err);
+    if (r < 0) {
+        if (!existed && dir.fd >= 0)
+            (void)rmdir(dir.abs); /* made above, and still empty */
+        return r;
+    }
+    list = al_json_object();
+    al_json_set(list, "patches", al_json_array());
+    for (size_t i = 0; i < names.count; i++)
+        al_json_append(json_object_get(list, "patches"), al_json_string(names.items[i]));
+    al_json_dump(list, false, &result->text);
+    result->exit_code = 0;
+    return 0;
+}
+
+/* No approval is asked for: the checkpoint has the files that are replaced. */
+static const struct al_operation git_operations[] = {
+    { "show", only_shows, AL_READS, git_show, AL_ASKS_BY_EFFECTS },
+    { "write_patches", NULL, AL_READS | AL_WRITES_WORKTREE | AL_WRITES_FILES, write_patches,
+      AL_ASKS_NEVER },
+};
+
+static int git_authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct diff_args *args = p;
+    al_auto(al_path_clear) struct al_path dir = AL_PATH_INIT;
+
+    return args->output_dir ? resolve_output(call, args, &dir, err) : 0;
+}
+
+const struct al_tool al_tool_git_diff = {
+    .name = "git_diff",
+    .title = "Show changes",
+    .about = "Show unstaged changes, staged ones (cached), or those between two commits. "
+             "Reads, but for output_dir, which writes files.",
+    AL_TOOL_ROWS(git_params, git_operations),
+    AL_GIT_COMMON_OFFSETS(struct diff_args),
+    .check = git_check,
+    .authorize = git_authorize,
+    .summary = "Show diff[cached? cached][from_ref? {from_ref}..{to_ref}]"
+               "[output_dir? as patch files in {output_dir}]",
+};
+
+/* The toolset workflow. */
+
+static const struct al_param workflow_params[] = {
+    AL_BOOL(struct diff_args, staged, "Diff what is staged."),
+    AL_STRINGS(struct diff_args, paths, "Only these files or directories.", .flags = AL_PARAM_PATH),
+    AL_STRING(struct diff_args, ref, "Commit to compare with, or a range, e.g. main..feature.",
+              .flags = AL_PARAM_NAME),
+    AL_WORKFLOW_CWD_ROW(struct diff_args),
+};
+
+static int workflow_check(const void *p, struct al_error *err)
+{
+    const struct diff_args *args = p;
+    bool is_range = false;
+    int r = args->ref ? al_arg_check_range("ref", args->ref, &is_range, err) : 0;
+
+    if (r == 0 && is_range && args->staged)
+        r = al_error_set(err, AL_ERR_BAD_ARGS,
+                         "staged compares with one commit; ref must not be a range");
+    return r;
+}
+
+static int workflow_authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    return al_workflow_check_paths(call, "paths", &((const struct diff_args *)p)->paths, err);
+}
+
+/** What is read while git prints. */
+struct diff_result {
+    struct al_str diff;
+    json_t *hunks, *lines; /* `lines`: of the last hunk; borrowed */
+};
+
+static void diff_result_clear(struct diff_result *parts)
+{
+    al_str_clear(&parts->diff);
+    json_decref(parts->hunks);
+}
+
+static void begin_hunk(struct diff_result *parts, const struct al_hunk *hunk)
+{
+    json_t *object = al_json_object();
+
+    parts->lines = al_json_array();
+    al_json_set(object, "file", al_json_name(hunk->file));
+    al_json_set(object, "oldStart", al_json_int(hunk->old_start));
+    al_json_set(object, "oldLines", al_json_int(hunk->old_lines));
+    al_json_set(object, "newStart", al_json_int(hunk->new_start));
+    al_json_set(object, "newLines", al_json_int(hunk->new_lines));
+    if (hunk->header_len)
+        al_json_set(object, "header", al_json_stringn(hunk->header, hunk->header_len));
+    al_json_set(object, "lines", parts->lines);
+    al_json_append(parts->hunks, object);
+}
+
+static void add_line(void *payload, const struct al_patch_line *line)
+{
+    struct diff_result *parts = payload;
+
+    al_str_add(&parts->diff, line->text, line->len);
+    if (line->ended)
+        al_str_addc(&parts->diff, '\n');
+    if (line->head)
+        begin_hunk(parts, line->head);
+    if (line->in_hunk)
+        al_json_append(parts->lines, al_json_stringn(line->text, line->len));
+}
+
+static int workflow_show(struct al_call *call, const void *p, struct al_result *result,
+                         struct al_error *err)
+{
+    const struct diff_args *args = p;
+    const struct al_diff_options options = {
+        .cached = args->staged,
+        .unified = -1,
+        .from_ref = args->ref,
+        .paths = &args->paths,
+    };
+    al_auto(diff_result_clear) struct diff_result parts = { .diff = AL_STR_INIT,
+                                                            .hunks = al_json_array() };
+    al_auto(al_hunks_clear) struct al_hunks patch = AL_HUNKS_INIT(add_line, &parts);
+    int r;
+
+    r = al_git_read_diff(al_call_repo(call), &options, al_call_max_bytes(call),
+                         al_call_budget(call), &patch, err);
+    if (r < 0) {
+        if (args->ref && err->reason && err->code == AL_CODE_NONE)
+            err->code = AL_CODE_BRANCH_NOT_FOUND;
+        return r;
+    }
+    result->truncated = patch.truncated;
+    al_result_set(result, "diff", al_json_stringn(parts.diff.buf, parts.diff.len));
+    al_result_set(result, "truncated", al_json_bool(patch.truncated));
+    al_result_set(result, "filesChanged", al_json_int((int64_t)patch.files));
+    if (!patch.truncated)
+        al_result_set(result, "hunks", al_take(&parts.hunks));
+    return 0;
+}
+
+static const struct al_operation workflow_operations[] = {
+    { "show", NULL, AL_READS, workflow_show, AL_ASKS_NEVER },
+};
+
+/* clang-format off */
+static const char output_schema[] = AL_JSON({
+    "diff": "", "truncated": true, "filesChanged": 1,
+    "hunks?": [{
+        "file": "", "oldStart": 1, "oldLines": 1, "newStart": 1, "newLines": 1, "header?": "",
+        "lines": [""]
+    }]
+});
+/* clang-format on */
+
+const struct al_tool al_tool_workflow_diff = {
+    .name = "git_diff",
+    .title = "Show changes",
+    .about = "Show unstaged changes, staged ones, or those against a commit or within a range.",
+    AL_TOOL_ROWS(workflow_params, workflow_operations),
+    AL_WORKFLOW_TOOL(struct diff_args),
+    .check = workflow_check,
+    .authorize = workflow_authorize,
+    .summary = "Show diff[staged? of what is staged][ref? against {ref}]",
+    .output_schema = output_schema,
+};
+
+/* The toolset everyday. */
+
+#define CONTEXT_DEFAULT 3
+#define CONTEXT_MAX     1000
+
+static const struct al_param everyday_params[] = {
+    AL_STRING(struct diff_args, from, "A revision, or a range A...B.", .flags = AL_PARAM_NAME),
+    AL_STRING(struct diff_args, to, NULL, .flags = AL_PARAM_NAME, .check = al_arg_check_revision),
+    AL_BOOL(struct diff_args, staged, NULL),
+    AL_EVERYDAY_PATHS_ROW(struct diff_args, .min = 0),
+    AL_BOOL(struct diff_args, stat, NULL),
+    AL_BOOL(struct diff_args, hunks, "Each hunk with an id, for git_add and others."),
+    AL_INT(struct diff_args, context, NULL, .min = 0, .max = CONTEXT_MAX,
+           .default_int = CONTEXT_DEFAULT),
+    AL_PAGE_ROWS(struct diff_args),
+    AL_EVERYDAY_WORKING_DIR_ROW(struct diff_args),
+};
+
+static int check_revisions(const struct diff_args *args, struct al_error *err)
+{
+    bool is_range = false;
+    int r = args->from ? al_arg_check_range("from", args->from, &is_range, err) : 0;
+
+    if (r < 0)
+        return r;
+    if (args->to && !args->from)
+        return al_failure_bad_args(err, "Give from as well, or make to the from.",
+                                   "to: without from there is nothing to compare it with");
+    if (is_range && args->to)
+        return al_failure_bad_args(err, "Give a range in from, or from and to.",
+                                   "from is a range, so to cannot be given");
+    if (args->staged && (args->to || is_range))
+        return al_failure_bad_args(
+            err, "Leave out staged, or compare the index with one revision.",
+            "staged compares the index with one revision, not two revisions");
+    return 0;
+}
+
+static int everyday_check(const void *p, struct al_error *err)
+{
+    const struct diff_args *args = p;
+    int r = check_revisions(args, err);
+
+    if (r < 0)
+        return r;
+    if (args->hunks && args->from)
+        return al_failure_bad_args(err, "Leave out from: hunks are of what can be staged.",
+                                   "hunks: only changes of the working tree or the index have ids");
+    if (args->hunks && args->stat)
+        return al_failure_bad_args(err, "Give hunks or stat.", "stat and hunks exclude each other");
+    if (args->stat && args->context.given)
+        return al_failure_bad_args(err, "Leave out context, or stat.",
+                                   "context: with stat no lines are shown");
+    return 0;
+}
+
+static bool is_range(const struct diff_args *args)
+{
+    return args->from && strstr(args->from, "..");
+}
+
+static void add_number(size_t count, const char *what, struct al_str *out)
+{
+    if (!count)
+        return;
+    al_answer_add_counted(count, "file is ", "files are ", out);
+    al_str_addf(out, "%s\n", what);
+}
+
+/* What a new file needs to be compared, and where else changes are. */
+static void add_elsewhere(struct al_call *call, const struct diff_args *args, struct al_str *out)
+{
+    al_auto(al_worktree_state_clear) struct al_worktree_state state = AL_WORKTREE_STATE_INIT;
+
+    if (args->from || al_git_read_worktree_state(al_call_repo(call), "normal", NULL, NULL,
+                                                 al_call_budget(call), &state, NULL) < 0)
+        return;
+    add_number(args->staged ? state.unstaged : state.staged,
+               args->staged ? "changed and not staged: see git_diff without staged"
+                            : "staged: see git_diff with staged",
+               out);
+    add_number(state.untracked, "untracked: see git_status", out);
+}
+
+/* Both sides as one range.  NULL: there is one side, or none.  Caller frees. */
+static char *range_of(const struct diff_args *args)
+{
+    return args->to ? al_asprintf("%s..%s", args->from, args->to) : NULL;
+}
+
+static void add_missing(struct al_call *call, const struct diff_args *args, struct al_pages *pages)
+{
+    al_auto(al_freep) char *both = range_of(args);
+    const char *from = args->from ? args->from : "HEAD";
+
+    al_missing_paths_end(call, &args->paths, both ? both : from, pages);
+}
+
+static void add_nothing(struct al_call *call, const struct diff_args *args, struct al_pages *pages)
+{
+    al_auto(al_freep) char *both = range_of(args);
+    const struct al_path_scope scope = { .rev = both ? both : args->from,
+                                         .worktree = !args->to && !is_range(args) };
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    struct al_str *out = &text;
+
+    al_str_adds(out, "No changes");
+    if (args->staged)
+        al_str_addf(out, " staged%s", args->from ? " against that revision" : "");
+    else if (!args->from)
+        al_str_adds(out, " in the working tree that are not staged");
+    al_str_adds(out, args->paths.count ? " in these paths.\n" : ".\n");
+    if (args->paths.count)
+        al_missing_paths_add(call, &args->paths, &scope, out);
+    else
+        add_elsewhere(call, args, out);
+    (void)al_pages_adds(pages, out->buf);
+}
+
+static int show_changes(struct al_call *call, const struct diff_args *args, struct al_pages *pages,
+                        struct al_result *result, struct al_error *err)
+{
+    const struct al_diff_options options = {
+        .cached = args->staged,
+        .unified = args->stat            ? -1
+                   : args->context.given ? args->context.value
+                                         : CONTEXT_DEFAULT,
+        .from_ref = args->from,
+        .to_ref = args->to,
+        .paths = args->paths.count ? &args->paths : NULL,
+    };
+    al_auto(al_change_view_clear) struct al_change_view view = {
+        .pages = pages, .repo = al_call_repo(call), .lists_all = args->stat, .header = AL_STR_INIT
+    };
+    al_auto(al_change_reader_clear) struct al_change_reader reader;
+    al_auto(al_str_clear) struct al_str left = AL_STR_INIT;
+    struct al_patch_taker to = al_change_view_taker;
+    int r;
+
+    to.payload = &view;
+    al_change_reader_init(&reader, al_change_view_files, &to);
+    r = al_git_read_changes(al_call_repo(call), &options, !args->stat, al_call_budget(call),
+                            &reader, err);
+    if (r < 0)
+        return r;
+    al_change_view_end(&view);
+    if (!reader.files.count && !pages->text.len)
+        add_nothing(call, args, pages);
+    else
+        add_missing(call, args, pages);
+    al_change_view_left(&view, &left);
+    return al_pages_end(pages, left.buf, result, err);
+}
+
+/* Append the untracked files, an id each; false: the page is full. */
+static bool add_new_files(const struct al_repo *repo, const struct al_untracked *files,
+                          struct al_pages *pages, size_t *ret_shown)
+{
+    for (size_t i = 0; i < files->count; i++) {
+        const struct al_untracked_file *file = &files->items[i];
+        al_auto(al_str_clear) struct al_str unit = AL_STR_INIT;
+
+        al_str_addf(&unit, "@@ %s new file ", file->id);
+        al_place_add(repo, file->path, &unit);
+        if (file->is_binary)
+            al_str_adds(&unit, " binary\n");
+        else
+            al_str_addf(&unit, " +%" PRIu64 "\n", file->lines);
+        if (!al_pages_add(pages, unit.buf, unit.len))
+            return false;
+        (*ret_shown)++;
+    }
+    return true;
+}
+
+static int show_hunks(struct al_call *call, const struct diff_args *args, struct al_pages *pages,
+                      struct al_result *result, struct al_error *err)
+{
+    const struct al_hunk_query query = { .side = args->staged ? AL_HUNKS_STAGED : AL_HUNKS_UNSTAGED,
+                                         .paths = args->paths.count ? &args->paths : NULL };
+    const int64_t context = args->context.given ? args->context.value : CONTEXT_DEFAULT;
+    al_auto(al_hunk_list_clear) struct al_hunk_list list = AL_HUNK_LIST_INIT;
+    al_auto(al_str_clear) struct al_str left = AL_STR_INIT;
+    al_auto(al_untracked_clear) struct al_untracked files = { .items = NULL };
+    size_t shown = 0;
+    int r = al_git_read_hunks(al_call_repo(call), &query, al_call_budget(call), &list, err);
+
+    if (r == 0 && !args->staged)
+        r = al_untracked_read(call, query.paths, NULL, &files, err);
+    if (r < 0)
+        return r;
+    if (!list.nfiles && !list.truncated && !files.count)
+        add_nothing(call, args, pages);
+    if (!al_change_view_hunks(al_call_repo(call), &list, (size_t)context, pages, &shown) ||
+        !add_new_files(al_call_repo(call), &files, pages, &shown)) {
+        al_answer_add_count(list.count + files.count - shown, &left);
+        al_str_adds(&left, " of ");
+        al_answer_add_counted(list.count + files.count, "hunk", "hunks", &left);
+        al_str_adds(&left, " not shown");
+    }
+    if (list.nfiles || files.count)
+        add_missing(call, args, pages);
+    if ((list.nfiles || files.count) && files.nameless)
+        (void)al_pages_adds(pages, "Other untracked files are large or many: paths names them.\n");
+    if (list.truncated)
+        (void)al_pages_adds(pages, "The diff is larger than 64 MiB, and what is beyond has no ids: "
+                                   "give paths.\n");
+    return al_pages_end(pages, left.buf, result, err);
+}
+
+static int everyday_diff(struct al_call *call, const void *p, struct al_result *result,
+                         struct al_error *err)
+{
+    const struct diff_args *args = p;
+    al_auto(al_pages_clear) struct al_pages pages = AL_PAGES_INIT;
+    int r = al_pages_begin(&pages, call, &args->page, err);
+
+    if (r < 0)
+        return r;
+    return args->hunks ? show_hunks(call, args, &pages, result, err)
+                       : show_changes(call, args, &pages, result, err);
+}
+
+static const struct al_operation everyday_operations[] = {
+    { "diff", NULL, AL_READS, everyday_diff, AL_ASKS_NEVER },
+};
+
+const struct al_tool al_tool_everyday_diff = {
+    .name = "git_diff",
+    .title = "Show changes",
+    .about = "Show changes of the working tree, the index or between revisions.",
+    AL_TOOL_ROWS(everyday_params, everyday_operations),
+    AL_EVERYDAY_TOOL(struct diff_args),
+    AL_EVERYDAY_PAGES,
+    .check = everyday_check,
+};

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_add: stage files or hunks. */
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "git/plumbing/batch.h"
+#include "git/plumbing/filters.h"
+#include "git/repo/repo.h"
+#include "git/run.h"
+#include "tools/everyday/chosen.h"
+#include "tools/everyday/everyday.h"
+#include "tools/everyday/outcome.h"
+#include "tools/left_out.h"
+#include "verbs/porcelain/commit.h"
+#include "verbs/preview/affected_files.h"
+#include "verbs/sequencer/conflict.h"
+#include "verbs/sequencer/resolve.h"
+
+struct add_args {
+    struct al_strv paths, hunks;
+    bool all, update;
+    AL_EVERYDAY_FIELDS;
+};
+
+static const struct al_param params[] = {
+    AL_EVERYDAY_PATHS_ROW(struct add_args, .min = 0),
+    AL_CHOSEN_ROW(struct add_args),
+    AL_BOOL(struct add_args, all, "Every change, new files too.", .flags = AL_PARAM_EVERY_PATH),
+    AL_BOOL(struct add_args, update, "Every change of tracked files.",
+            .flags = AL_PARAM_EVERY_PATH),
+    AL_EVERYDAY_WORKING_DIR_ROW(struct add_args),
+};
+
+static int check(const void *p, struct al_error *err)
+{
+    const struct add_args *args = p;
+
+    if (!args->paths.count && !args->hunks.count && !args->all && !args->update)
+        return al_failure_bad_args(err, "git_status shows what has changed.",
+                                   "Name what to stage: paths, hunks, all or update");
+    if (args->hunks.count && (args->all || args->update))
+        return al_failure_bad_args(err, "all and update stage every hunk of the files.",
+                                   "hunks cannot be given together with all or update");
+    if (args->all && args->update)
+        return al_failure_bad_args(err, "all includes what update stages.",
+                                   "all and update cannot be given together");
+    return 0;
+}
+
+/* List the files that are staged: all, those of paths, or those of hunks. */
+static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
+                          struct al_error *err)
+{
+    const struct add_args *args = p;
+    const bool every = args->all || (args->update && !args->paths.count);
+    al_auto(al_named_clear) struct al_named named = { .hunks = AL_STRV_INIT };
+    int r = al_named_sort(call, &args->hunks, &args->paths, &named, err);
+
+    if (r == 0 && named.hunks.count) {
+        al_auto(al_chosen_clear) struct al_chosen chosen = AL_CHOSEN_INIT;
+
+        r = al_chosen_read(call, AL_HUNKS_UNSTAGED, &named.hunks, &chosen, err);
+        if (r == 0)
+            al_chosen_files(call, &chosen, out);
+    }
+    if (r < 0 || (args->hunks.count && !named.paths.count))
+        return r;
+    return al_git_affected_files(al_call_repo(call), every ? NULL : &named.paths, !args->update,
+                                 al_call_budget(call), out, err);
+}
+
+/* Refuse what git add would refuse after it has staged other paths. */
+static int check_paths(struct al_call *call, const struct add_args *args,
+                       const struct al_strv *files, struct al_error *err)
+{
+    al_auto(al_freep) char *ignored = NULL;
+    int r =
+        al_git_find_ignored(al_call_repo(call), &args->paths, al_call_budget(call), &ignored, err);
+
+    if (r == 0 && ignored)
+        return al_failure_set(err,
+                              "An ignored file is not staged; a user can change the ignore rules, "
+                              "or run git add --force.",
+                              "%s", ignored);
+    return r < 0 ? r
+                 : al_git_add_check(al_call_repo(call), &args->paths, false, files,
+                                    al_call_budget(call), err);
+}
+
+/* Staging a file marks its conflict as resolved, so it must have no conflict markers left. */
+static int check_conflicts(struct al_call *call, const struct al_strv *files, struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
+    int r = al_git_conflicts(repo, al_call_budget(call), &conflicts, err);
+
+    for (size_t i = 0; r == 0 && conflicts.count && i < files->count; i++) {
+        const char *name = al_location_worktree_name(&repo->at, files->items[i]);
+        const struct al_conflict *conflict = name ? al_conflicts_find(&conflicts, name) : NULL;
+
+        if (conflict)
+            r = al_git_check_no_markers(repo, conflict, al_call_budget(call), err);
+    }
+    return r;
+}
+
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct add_args *args = p;
+    struct al_repo *repo = al_call_repo(call);
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    const struct al_strv *files;
+    int r = al_repo_pathspecs(repo, &args->paths, al_call_budget(call), &words, err);
+
+    if (r == 0)
+        r = al_call_affected_files(call, &files, err);
+    if (r == 0 && args->paths.count)
+        r = check_paths(call, args, files, err);
+    if (r == 0)
+        r = check_conflicts(call, files, err);
+    return r < 0 ? r : al_git_check_files(repo, files, al_call_budget(call), err);
+}
+
+/* The files that the user did not name and that are left out.  `ret_line` says why. */
+static int leave_out(struct al_call *call, const struct add_args *args, struct al_strv *ret_names,
+                     struct al_str *ret_line, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv named = AL_STRV_INIT;
+    int r = 0;
+
+    if (args->paths.count)
+        r = al_git_affected_files(al_call_repo(call), &args->paths, true, al_call_budget(call),
+                                  &named, err);
+    return r < 0 ? r : al_leave_out(call, &named, ret_names, ret_line, err);
+}
+
+/* Remove the files that were left out from those that are told. */
+static void keep_staged(const struct al_call *call, const struct al_strv *files,
+                        const struct al_strv *without, const struct al_strv *outside,
+                        struct al_strv *out)
+{
+    for (size_t i = 0; i < files->count; i++) {
+        const char *name = al_location_worktree_name(&al_call_repo(call)->at, files->items[i]);
+
+        if (name && !al_strv_contains(without, name) && !al_strv_contains(outside, files->items[i]))
+            al_strv_add(out, name);
+    }
+}
+
+static int add_hunks(struct al_call *call, const struct al_strv *hunks, struct al_str *text,
+                     struct al_error *err)
+{
+    al_auto(al_chosen_clear) struct al_chosen chosen = AL_CHOSEN_INIT;
+    int r = al_chosen_read(call, AL_HUNKS_UNSTAGED, hunks, &chosen, err);
+
+    if (r == 0)
+        r = al_git_apply_hunks(al_call_repo(call), &chosen.choice, AL_HUNKS_STAGE, NULL,
+                               al_call_budget(call), err);
+    if (r < 0)
+        return r;
+    al_str_adds(text, "Staged ");
+    al_chosen_describe(call, &chosen, text);
+    al_str_addc(text, '\n');
+    return 0;
+}
+
+/* @param paths  Those of the arguments, and those of the untracked files that are named by id. */
+static int add_files(struct al_call *call, const struct add_args *args, const struct al_strv *paths,
+                     struct al_str *text, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv without = AL_STRV_INIT, staged = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv outside = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str left_out = AL_STR_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    const struct al_add_options options = {
+        .mode = args->all      ? AL_ADD_ALL
+                : args->update ? AL_ADD_UPDATE
+                               : AL_ADD_PATHS,
+        .paths = paths,
+        .without = &without,
+        .limited = args->update && args->paths.count,
+    };
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_freep) char *sparse = al_fs_join(repo->at.git_dir, "info/sparse-checkout");
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
+    bool has_inner = false;
+    int r = al_git_affected_files(repo, paths->count && !args->all ? paths : NULL, !args->update,
+                                  al_call_budget(call), &files, err);
+
+    if (r == 0 && args->all)
+        r = leave_out(call, args, &without, &left_out, err);
+    if (r == 0)
+        r = al_git_add(al_call_repo(call), &options, al_call_max_bytes(call), al_call_budget(call),
+                       &output, err);
+    /* git passes over files outside the sparse checkout without a word. */
+    if (r == 0 && !paths->count && access(sparse, F_OK) == 0)
+        r = al_git_affected_files(repo, NULL, args->all, al_call_budget(call), &outside, err);
+    if (r < 0)
+        return r;
+    keep_staged(call, &files, &without, &outside, &staged);
+    al_str_adds(text, staged.count    ? "Staged "
+                      : outside.count ? "Nothing was staged"
+                                      : "Nothing to stage: no change here is unstaged");
+    al_chosen_add_names(call, &staged, text);
+    for (size_t i = 0; i < staged.count; i++)
+        has_inner |= al_ends_with(staged.items[i], "/");
+    if (has_inner)
+        al_str_adds(text,
+                    "\nWhat ends with / is a repository of its own: only its commit is staged, "
+                    "which a clone of this one lacks");
+    if (outside.count)
+        al_str_adds(text, "\nNot staged, as a user can widen the sparse checkout first: ");
+    al_chosen_add_names(call, &outside, text);
+    al_str_addf(text, "\n%s%s", left_out.buf,
+                left_out.len ? "; name them in paths to stage them\n" : "");
+    return 0;
+}
+
+static int execute(struct al_call *call, const void *p, struct al_result *result,
+                   struct al_error *err)
+{
+    static const char *const hooks[] = { "post-index-change", NULL };
+    const struct add_args *args = p;
+    al_auto(al_named_clear) struct al_named named = { .hunks = AL_STRV_INIT };
+    int r = al_named_sort(call, &args->hunks, &args->paths, &named, err);
+
+    if (r == 0 && named.hunks.count)
+        r = add_hunks(call, &named.hunks, &result->text, err);
+    if (r == 0 && (named.paths.count || !args->hunks.count))
+        r = add_files(call, args, &named.paths, &result->text, err);
+    if (r == 0)
+        al_outcome_add_skipped(call, hooks, false, &result->text);
+    return r;
+}
+
+static const struct al_operation operations[] = {
+    { "add", NULL, AL_WRITES_INDEX, execute, AL_ASKS_UNLESS_SAVED },
+};
+
+static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
+{
+    const struct al_strv *files;
+    int r = al_call_affected_files(call, &files, err);
+
+    (void)p;
+    if (r == 0)
+        al_git_files_excerpt(al_call_repo(call), files,
+                             "These files are staged:", al_call_budget(call), out);
+    return r;
+}
+
+const struct al_tool al_tool_everyday_add = {
+    .name = "git_add",
+    .title = "Stage",
+    .about = "Stage files, single hunks, or everything.",
+    AL_TOOL_ROWS(params, operations),
+    AL_EVERYDAY_TOOL(struct add_args),
+    .check = check,
+    .authorize = authorize,
+    .affected_files = affected_files,
+    .preview = preview,
+    .summary = "Stage [hunks?{#hunks hunk}[paths?, {paths}]][!hunks?[all?every change][!all?"
+               "[paths?{paths}][!paths?[update?every change of tracked files]]]]",
+};

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/everyday/change_view.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "call/collapse.h"
+#include "call/failure.h"
+#include "call/place.h"
+
+#define NUMBER_MAX INT32_MAX
+
+/* A number from 1 on; false: there is none. */
+static bool read_number(const char **at, uint64_t *ret)
+{
+    uint64_t number = 0;
+
+    for (; **at >= '0' && **at <= '9' && number <= NUMBER_MAX; (*at)++)
+        number = number * 10 + (uint64_t)(**at - '0');
+    *ret = number;
+    return number >= 1 && number <= NUMBER_MAX;
+}
+
+int al_lines_read(const char *text, struct al_lines *ret_lines, struct al_error *err)
+{
+    const char *at = text;
+    bool good = true;
+
+    *ret_lines = (struct al_lines){ .first = 1, .last = UINT64_MAX };
+    if (!text)
+        return 0;
+    good = read_number(&at, &ret_lines->first);
+    if (good && !*at)
+        ret_lines->last = ret_lines->first;
+    else if (good && *at == ',' && at[1])
+        good = (at++, read_number(&at, &ret_lines->last)) && !*at &&
+               ret_lines->last >= ret_lines->first;
+    else
+        good = good && *at == ',';
+    return good ? 0
+                : al_failure_bad_args(err, "Give the first and the last line: lines \"120,160\".",
+                                      "lines: not a range of lines");
+}
+
+/* A longer list of files is collapsed. */
+#define FILES_MAX 100
+/* The names of files that are not shown. */
+#define LEFT_BYTES 400
+
+#define GITLINK    0160000u
+
+void al_change_view_clear(struct al_change_view *view)
+{
+    al_str_clear(&view->header);
+    free(al_take(&view->at));
+}
+
+static void add_numbers(uint64_t added, uint64_t deleted, struct al_str *out)
+{
+    al_str_addf(out, "+%" PRIu64 " -%" PRIu64, added, deleted);
+}
+
+void al_change_view_add_file(const struct al_repo *repo, const struct al_change *file,
+                             struct al_str *out)
+{
+    if (file->old_path)
+        al_place_add_rename(repo, file->old_path, file->path, out);
+    else
+        al_place_add(repo, file->path, out);
+    if (file->binary) {
+        al_str_adds(out, " binary");
+    } else if (file->added || file->deleted) {
+        al_str_addc(out, ' ');
+        add_numbers(file->added, file->deleted, out);
+    }
+}
+
+struct listing {
+    struct al_change_view *view;
+    const struct al_diff_raw *files;
+};
+
+/* A line of a collapsed list: a file, a directory, or the rest of one. */
+static void take_line(void *payload, const char *path, size_t count, size_t index)
+{
+    const struct listing *listing = payload;
+    const struct al_repo *repo = listing->view->repo;
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    uint64_t added = 0, deleted = 0;
+
+    for (size_t i = index; i < index + count; i++) {
+        added += listing->files->items[i].added;
+        deleted += listing->files->items[i].deleted;
+    }
+    al_str_addc(&line, ' ');
+    if (count == 1 && *path) {
+        al_change_view_add_file(repo, &listing->files->items[index], &line);
+    } else {
+        if (*path) {
+            al_place_add(repo, path, &line);
+            al_str_adds(&line, ": ");
+        } else {
+            al_str_adds(&line, "and ");
+        }
+        al_answer_add_counted(count, "file ", "files ", &line);
+        add_numbers(added, deleted, &line);
+    }
+    al_str_addc(&line, '\n');
+    (void)al_pages_add(listing->view->pages, line.buf, line.len);
+}
+
+static int by_path(const void *a, const void *b)
+{
+    const struct al_change *const *one = a, *const *other = b;
+
+    return strcmp((*one)->path, (*other)->path);
+}
+
+/* The files of a long list in the order of their paths, for al_collapse(). */
+static void add_collapsed(struct al_change_view *view, const struct al_diff_raw *files)
+{
+    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
+    struct al_diff_raw sorted = { .items = al_calloc(files->count, sizeof(*files->items)),
+                                  .count = files->count };
+    const struct al_change **order = al_calloc(files->count, sizeof(*order));
+
+    for (size_t i = 0; i < files->count; i++)
+        order[i] = &files->items[i];
+    qsort(order, files->count, sizeof(*order), by_path);
+    for (size_t i = 0; i < files->count; i++) {
+        sorted.items[i] = *order[i]; /* borrows the names */
+        al_strv_add(&paths, order[i]->path);
+    }
+    al_collapse(&paths, FILES_MAX, take_line, &(struct listing){ view, &sorted });
+    free(order);
+    free(sorted.items);
+}
+
+bool al_change_view_files(void *payload, const struct al_diff_raw *files)
+{
+    struct al_change_view *view = payload;
+    al_auto(al_str_clear) struct al_str total = AL_STR_INIT;
+
+    view->files = files;
+    if (files->count < 2 && !view->lists_all)
+        return true;
+    al_answer_add_counted(files->count, "file changed, ", "files changed, ", &total);
+    add_numbers(files->added, files->deleted, &total);
+    if (!al_pages_addf(view->pages, "%s\n", total.buf))
+        return false;
+    if (files->count > FILES_MAX && !view->lists_all) {
+        add_collapsed(view, files);
+        return !view->pages->full;
+    }
+    for (size_t i = 0; i < files->count; i++) {
+        al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+        al_str_addc(&line, ' ');
+        al_change_view_add_file(view->repo, &files->items[i], &line);
+        al_str_addc(&line, '\n');
+        if (!al_pages_add(view->pages, line.buf, line.len))
+            return false;
+        view->begun = view->lists_all ? i + 1 : 0;
+    }
+    return true;
+}
+
+/* The words of a mode, where they say more than its digits. */
+static const char *kind_of(unsigned mode)
+{
+    if (mode == GITLINK)
+        return "submodule";
+    return S_ISLNK(mode) ? "symbolic link" : mode & 0111 ? "executable file" : "file";
+}
+
+static void add_facts(const struct al_patch_file *file, struct al_strv *facts)
+{
+    if (file->is_unmerged)
+        al_strv_add(facts, "in conflict");
+    if (file->is_new)
+        al_strv_addf(facts, "new %s", kind_of(file->mode));
+    else if (file->is_deleted)
+        al_strv_addf(facts, "deleted %s", kind_of(file->old_mode));
+    else if (file->old_mode != file->mode)
+        al_strv_addf(facts, "%s, was %s", kind_of(file->mode), kind_of(file->old_mode));
+    if (file->old_path)
+        al_strv_add(facts, file->is_copy ? "copied" : "renamed");
+    if (file->is_binary)
+        al_strv_add(facts, "binary");
+}
+
+/* Append "--- src/a.c (new file)": the line above the hunks of a file. */
+static void add_header(const struct al_repo *repo, const struct al_patch_file *file,
+                       struct al_str *out)
+{
+    al_auto(al_strv_clear) struct al_strv facts = AL_STRV_INIT;
+
+    al_str_adds(out, "--- ");
+    if (file->old_path)
+        al_place_add_rename(repo, file->old_path, file->path, out);
+    else
+        al_place_add(repo, file->path, out);
+    add_facts(file, &facts);
+    for (size_t i = 0; i < facts.count; i++)
+        al_str_addf(out, "%s%s", i ? ", " : " (", facts.items[i]);
+    al_str_adds(out, facts.count ? ")\n" : "\n");
+}
+
+/* Add the header, with the first hunk if there is one.  A page that ends before it has not begun
+ * the file. */
+static bool flush_header(struct al_change_view *view)
+{
+    bool more = !view->header.len || al_pages_add(view->pages, view->header.buf, view->header.len);
+
+    if (view->header.len && !more && view->pages->full && !view->pages->next.offset) {
+        free(al_take(&view->at));
+        view->begun--;
+    }
+    al_str_reset(&view->header);
+    return more;
+}
+
+static bool take_file(void *payload, const struct al_patch_file *file)
+{
+    struct al_change_view *view = payload;
+
+    /* The change of a file in conflict comes after the line that says so. */
+    if (view->header.len && view->at && !strcmp(view->at, file->path))
+        return true;
+    if (!flush_header(view))
+        return false;
+    if (!view->at || strcmp(view->at, file->path) != 0) {
+        free(view->at);
+        view->at = al_strdup(file->path);
+        view->begun++;
+    }
+    add_header(view->repo, file, &view->header);
+    return true;
+}
+
+static void lead(struct al_change_view *view)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    al_str_adds(&line, "--- ");
+    al_place_add(view->repo, view->at, &line);
+    al_str_adds(&line, ", continued\n");
+    al_pages_lead(view->pages, line.buf);
+}
+
+static bool take_hunk(void *payload, const char *part, size_t len, bool is_first)
+{
+    struct al_change_view *view = payload;
+
+    if (!is_first || !view->header.len) {
+        if (view->at)
+            lead(view);
+        return al_pages_add(view->pages, part, len);
+    }
+    al_str_add(&view->header, part, len);
+    return flush_header(view);
+}
+
+const struct al_patch_taker al_change_view_taker = { .take_file = take_file,
+                                                     .take_hunk = take_hunk };
+
+void al_change_view_end(struct al_change_view *view)
+{
+    (void)flush_header(view);
+}
+
+void al_change_view_left(const struct al_change_view *view, struct al_str *out)
+{
+    al_auto(al_strv_clear) struct al_strv left = AL_STRV_INIT;
+    size_t count = view->files ? view->files->count : 0;
+
+    if (view->at) {
+        al_str_adds(out, "the rest of ");
+        al_place_add(view->repo, view->at, out);
+    }
+    if (view->begun >= count)
+        return;
+    for (size_t i = view->begun; i < count; i++) {
+        al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+        al_change_view_add_file(view->repo, &view->files->items[i], &line);
+        al_strv_add(&left, line.buf);
+        if (left.count > LEFT_BYTES / 4) /* only the first ones are named */
+            break;
+    }
+    if (view->at)
+        al_str_adds(out, " and ");
+    al_answer_add_count(count - view->begun, out);
+    al_str_adds(out, " of ");
+    al_answer_add_counted(count, "file", "files", out);
+    al_str_adds(out, " not shown: ");
+    al_answer_add_items_of(&left, count - view->begun, LEFT_BYTES, out);
+}
+
+/* The line of a file above its hunks. */
+static void add_hunk_file(const struct al_repo *repo, const struct al_hunk_file *file,
+                          struct al_str *out)
+{
+    const char *fact = file->status == 'A'   ? " (new file)"
+                       : file->status == 'D' ? " (deleted file)"
+                       : file->status == 'U' ? " (in conflict: git_conflicts shows it)"
+                                             : "";
+
+    al_str_adds(out, "--- ");
+    al_place_add(repo, file->path, out);
+    if (file->added || file->deleted)
+        al_str_addf(out, " +%" PRIu64 " -%" PRIu64, file->added, file->deleted);
+    al_str_addf(out, "%s\n", fact);
+}
+
+bool al_change_view_hunks(const struct al_repo *repo, const struct al_hunk_list *list,
+                          size_t context, struct al_pages *pages, size_t *ret_shown)
+{
+    for (size_t i = 0; i < list->nfiles; i++) {
+        const struct al_hunk_file *file = &list->files[i];
+        al_auto(al_str_clear) struct al_str unit = AL_STR_INIT;
+
+        add_hunk_file(repo, file, &unit);
+        for (size_t k = file->first; k < file->first + file->count; k++) {
+            al_hunk_show(list, &list->items[k], context, &unit);
+            if (!al_pages_add(pages, unit.buf, unit.len))
+                return false;
+            al_str_reset(&unit);
+            (*ret_shown)++;
+        }
+        if (unit.len && !al_pages_add(pages, unit.buf, unit.len))
+            return false;
+    }
+    return true;
+}

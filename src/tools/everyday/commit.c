@@ -1,0 +1,935 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_commit: commit what is staged, or exactly some files or hunks; amend. */
+#include "verbs/porcelain/commit.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/str.h"
+#include "call/call.h"
+#include "call/failure.h"
+#include "call/place.h"
+#include "call/resolved.h"
+#include "call/state_line.h"
+#include "git/command.h"
+#include "git/failure.h"
+#include "git/plumbing/batch.h"
+#include "git/plumbing/filters.h"
+#include "git/plumbing/heads.h"
+#include "git/plumbing/revision.h"
+#include "git/plumbing/scratch_index.h"
+#include "git/reading/read_log.h"
+#include "git/refs.h"
+#include "git/repo/repo.h"
+#include "git/run.h"
+#include "git/vet/vet.h"
+#include "guard/arg.h"
+#include "guard/text.h"
+#include "tools/everyday/chosen.h"
+#include "tools/everyday/everyday.h"
+#include "tools/everyday/outcome.h"
+#include "tools/left_out.h"
+#include "verbs/inmemory/inmemory.h"
+#include "verbs/porcelain/resume.h"
+#include "verbs/preview/affected_files.h"
+#include "verbs/preview/diff_excerpt.h"
+#include "verbs/preview/verify_objects.h"
+#include "verbs/replay/series.h"
+#include "verbs/sequencer/conflict.h"
+#include "verbs/sequencer/expected_commit.h"
+
+/* A longer message is taken to be another one. */
+#define MESSAGE_MAX_BYTES (1u << 20)
+
+/* Test whether an amend of what is staged would leave the last commit as it is, except for its
+ * date: nothing is staged, and the message is the same. */
+static int amend_changes_nothing(struct al_call *call, const char *message, bool *ret_nothing,
+                                 struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_str_clear) struct al_str wanted = AL_STR_INIT;
+    al_auto(al_freep) char *old = NULL;
+    uint64_t staged = 0;
+    int r = al_git_count_staged(repo, al_call_budget(call), &staged, err);
+
+    *ret_nothing = r == 0 && !staged && !message;
+    if (r < 0 || staged || !message)
+        return r;
+    r = al_git_read_message(repo, MESSAGE_MAX_BYTES, al_call_budget(call), &old, err);
+    if (r < 0)
+        return r;
+    al_str_adds(&wanted, message);
+    al_str_trim_end(&wanted);
+    *ret_nothing = !strcmp(wanted.buf, old);
+    return 0;
+}
+
+/* Choosing writes objects aside, and git gives one that exists already a new time.  Only what is
+ * read from here on must stay as it is. */
+static void begin_reading(struct al_call *call)
+{
+    struct al_run_limits *budget = al_call_budget(call);
+
+    if (!budget->stable_read)
+        return;
+    al_stable_read_wait(budget);
+    al_stable_read_begin(budget->stable_read);
+}
+
+static int show(struct al_call *call, struct al_repo *repo, const char *index, struct al_str *out,
+                struct al_error *err)
+{
+    const struct al_diff_options options = { .unified = -1, .cached = true, .index = index };
+    char *expected = NULL;
+    int r = al_git_expect_commit(repo, index, al_call_budget(call), &expected, err);
+
+    if (r < 0)
+        return r;
+    al_call_set_expected(call, expected);
+    return al_git_diff_excerpt(repo, &options, al_call_budget(call), out, err);
+}
+
+/* For a preview: append the change that the commit of this part makes to HEAD's commit, and note it
+ * for commit_check_shown().  The commit is prepared as it is made, beside the repository, which
+ * gets no object. */
+static int commit_show_part(struct al_call *call, const struct al_commit_part *part,
+                            struct al_str *out, struct al_error *err)
+{
+    al_auto(al_commit_indexes_clear) struct al_commit_indexes indexes = { .commit = NULL };
+    struct al_inmemory *memory = NULL;
+    struct al_repo repo;
+    int r = al_inmemory_open(al_call_repo(call), &memory, err);
+
+    if (r < 0)
+        return r;
+    repo = *al_inmemory_repo(memory);
+    r = al_git_choose_commit(&repo, part, al_call_budget(call), &indexes, err);
+    if (r == 0) {
+        begin_reading(call);
+        r = show(call, &repo, indexes.commit, out, err);
+    }
+    al_inmemory_free(memory);
+    return r;
+}
+
+/* Compare what an index would commit with what was shown. */
+static int commit_check_shown(struct al_call *call, const struct al_repo *repo, const char *index,
+                              struct al_error *err)
+{
+    const char *shown = al_call_expected(call);
+    al_auto(al_freep) char *now = NULL;
+    int r = 0;
+
+    if (shown)
+        r = al_git_expect_commit(repo, index, al_call_budget(call), &now, err);
+    if (r < 0 || !shown || !strcmp(shown, now))
+        return r;
+    return al_failure_set(err, "git_commit again shows the change as it is now.",
+                          "The commit would not be what was shown, since another program changed a "
+                          "file or the index meanwhile; nothing was done");
+}
+
+/* One commit of a series. */
+struct item_arg {
+    bool given;
+    const char *message, *into;
+    struct al_strv hunks, paths;
+};
+
+static const struct al_param members[] = {
+    AL_STRING(struct item_arg, message, NULL, .min_bytes = 1),
+    AL_STRINGS(struct item_arg, hunks, NULL, .max = AL_CHOSEN_IDS_MAX,
+               .max_bytes = AL_HUNK_ID_TEXT),
+    AL_STRINGS(struct item_arg, paths, NULL, .flags = AL_PARAM_PATH),
+    AL_STRING(struct item_arg, into, NULL, .flags = AL_PARAM_NAME, .min_bytes = 1),
+};
+
+/* The members of an item, for AL_OBJECTS(). */
+static const struct al_object items_row = { members, AL_COUNT(members), sizeof(struct item_arg) };
+
+struct commit_args {
+    const char *message;
+    struct al_strv paths, hunks;
+    bool all, amend, allow_empty;
+    const char *author, *into, *branch;
+    struct al_objects commits;
+    AL_EVERYDAY_FIELDS;
+};
+
+#define COMMITS_MAX 100
+
+static const struct al_param params[] = {
+    AL_STRING(struct commit_args, message, "With amend: default, the old one."),
+    AL_STRINGS(struct commit_args, paths, "Commit just these; what else is staged stays.",
+               .flags = AL_PARAM_PATH),
+    AL_STRINGS(struct commit_args, hunks, "Commit just these, by id.", .max = AL_CHOSEN_IDS_MAX,
+               .max_bytes = AL_HUNK_ID_TEXT, .flags = AL_PARAM_EVERY_PATH),
+    AL_BOOL(struct commit_args, all, "Every change, new files too.", .flags = AL_PARAM_EVERY_PATH),
+    AL_BOOL(struct commit_args, amend, NULL),
+    AL_STRING(struct commit_args, into, "Put it into this commit of the branch.",
+              .flags = AL_PARAM_NAME, .min_bytes = 1, .check = al_arg_check_revision),
+    AL_STRING(struct commit_args, branch, "Make it, and commit there.", .flags = AL_PARAM_BRANCH,
+              .min_bytes = 1, .check = al_arg_check_branch),
+    AL_OBJECTS(struct commit_args, commits, "Several at once, in order; all or none.", items_row,
+               .min = 1, .max = COMMITS_MAX, .flags = AL_PARAM_EVERY_PATH),
+    AL_STRING(struct commit_args, author, "Name <address>.", .max_bytes = 1024),
+    AL_BOOL(struct commit_args, allow_empty, NULL),
+    AL_EVERYDAY_WORKING_DIR_ROW(struct commit_args),
+};
+
+static bool chooses(const struct commit_args *args)
+{
+    return args->all || args->paths.count || args->hunks.count;
+}
+
+static int check_author(const char *author, struct al_error *err)
+{
+    const char *open = strchr(author, '<');
+
+    if (open && open > author && strchr(open, '>') && !strpbrk(author, "\r\n"))
+        return 0;
+    return al_failure_bad_args(err, "For example: Jane Roe <jane@example.org>.",
+                               "author: a name and an address in <> are needed");
+}
+
+static const struct item_arg *at(const struct al_objects *items, size_t i)
+{
+    return (const struct item_arg *)items->items + i;
+}
+
+static int check_item(const struct item_arg *item, size_t i, struct al_error *err)
+{
+    if (!item->message && !item->into)
+        return al_failure_bad_args(err, "Only one with into does without.",
+                                   "commits[%zu].message is required", i);
+    if (item->message && !item->message[strspn(item->message, " \t\r\n\v\f")])
+        return al_failure_bad_args(err, "Say what the commit does.",
+                                   "commits[%zu].message is empty", i);
+    if (!item->hunks.count && !item->paths.count && !(item->into && item->message))
+        return al_failure_bad_args(err, "git_diff with hunks shows what can be named.",
+                                   "commits[%zu] names nothing: give hunks or paths", i);
+    return item->into ? al_arg_check_revision("commits.into", item->into, err) : 0;
+}
+
+/* Two commits cannot have the same hunk. */
+static int check_twice(const struct al_objects *items, size_t i, struct al_error *err)
+{
+    for (size_t h = 0; h < at(items, i)->hunks.count; h++)
+        for (size_t k = 0; k < i; k++)
+            for (size_t g = 0; g < at(items, k)->hunks.count; g++)
+                if (!strcasecmp(at(items, i)->hunks.items[h], at(items, k)->hunks.items[g]))
+                    return al_failure_bad_args(err, "A hunk goes into one commit.",
+                                               "hunk %s is in commits[%zu] and commits[%zu]",
+                                               at(items, k)->hunks.items[g], k, i);
+    return 0;
+}
+
+/* What only a series, a new branch and an earlier commit need. */
+static int check_series(const struct commit_args *args, struct al_error *err)
+{
+    int r = 0;
+
+    if (args->commits.count && (args->message || args->paths.count || args->hunks.count ||
+                                args->all || args->amend || args->into))
+        return al_failure_bad_args(err, "Each item says what it has: message, hunks, paths, into.",
+                                   "commits goes with branch and author only");
+    if (args->amend && args->into)
+        return al_failure_bad_args(err, "Leave out amend: into HEAD changes the last commit.",
+                                   "amend and into exclude each other");
+    if (args->amend && args->branch)
+        return al_failure_bad_args(err, "git_switch with create makes a branch.",
+                                   "amend replaces the last commit of the current branch");
+    if (args->into && (args->author || args->branch || args->allow_empty))
+        return al_failure_bad_args(err, "Leave it out.",
+                                   "into goes into a commit that is there, with its author");
+    for (size_t i = 0; r == 0 && i < args->commits.count; i++) {
+        r = check_item(at(&args->commits, i), i, err);
+        if (r == 0)
+            r = check_twice(&args->commits, i, err);
+    }
+    return r;
+}
+
+static int check(const void *p, struct al_error *err)
+{
+    const struct commit_args *args = p;
+
+    int r = check_series(args, err);
+
+    if (r < 0)
+        return r;
+    if (!args->message && !args->amend && !args->into && !args->commits.count)
+        return al_failure_bad_args(err, "Only amend and into do without: they keep the old one.",
+                                   "message is required");
+    if (args->message && !args->message[strspn(args->message, " \t\r\n\v\f")])
+        return al_failure_bad_args(err, "Say what the commit does.", "message is empty");
+    if (args->all && (args->paths.count || args->hunks.count))
+        return al_failure_bad_args(err, "all commits every change.",
+                                   "all cannot be given together with paths or hunks");
+    return args->author ? check_author(args->author, err) : 0;
+}
+
+static const char heads[] = "refs/heads/";
+
+/* The full name of the branch to make; NULL: none is named, or the current one.  Caller frees. */
+static char *new_branch(const struct al_call *call, const struct commit_args *args)
+{
+    al_auto(al_freep) char *name = args->branch ? al_asprintf("%s%s", heads, args->branch) : NULL;
+    al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
+
+    if (!name || !al_call_repo(call)) /* without a repository the call fails later */
+        return NULL;
+    al_ref_follow_head(&al_call_repo(call)->at, &refs);
+    return !al_strv_contains(&refs, name) ? al_take(&name) : NULL;
+}
+
+static bool makes_branch(const struct al_call *call, const void *p)
+{
+    al_auto(al_freep) char *branch = new_branch(call, p);
+
+    return branch != NULL;
+}
+
+static bool goes_into(const struct al_call *call, const void *p)
+{
+    const struct commit_args *args = p;
+    bool into = args->into;
+
+    (void)call;
+    for (size_t i = 0; i < args->commits.count; i++)
+        into |= at(&args->commits, i)->into != NULL;
+    return into;
+}
+
+AL_WHEN(is_amend, struct commit_args, args->amend)
+
+/* Whether the commits are made in memory: git commit makes one that is simply on top. */
+static bool is_series(const struct al_call *call, const struct commit_args *args)
+{
+    return args->commits.count || goes_into(call, args) || makes_branch(call, args);
+}
+
+/* Words mean what they mean before the call. */
+static int resolve_into(struct al_call *call, const char *word, struct al_resolved *out,
+                        struct al_error *err)
+{
+    al_auto(al_freep) char *oid = NULL;
+    int r = al_git_resolve_commit(al_call_repo(call), word, al_call_budget(call), &oid, err);
+
+    if (r == 0)
+        al_resolved_add(out, "into", oid);
+    return r;
+}
+
+static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
+                   struct al_error *err)
+{
+    const struct commit_args *args = p;
+    al_auto(al_freep) char *head = al_ref_head(&al_call_repo(call)->at);
+    al_auto(al_freep) char *branch = new_branch(call, args);
+    int r = 0;
+
+    if (*head)
+        al_resolved_add(out, AL_RESOLVED_COMMIT, head);
+    if (branch)
+        al_resolved_add(out, AL_RESOLVED_BRANCH, branch);
+    if (args->into)
+        r = resolve_into(call, args->into, out, err);
+    for (size_t i = 0; r == 0 && i < args->commits.count; i++)
+        if (at(&args->commits, i)->into)
+            r = resolve_into(call, at(&args->commits, i)->into, out, err);
+    return r;
+}
+
+static bool is_commit_pushed(struct al_call *call, const char *word)
+{
+    al_auto(al_freep) char *oid = NULL;
+    bool pushed = true;
+
+    if (al_git_resolve_commit(al_call_repo(call), word, al_call_budget(call), &oid, NULL) == 0)
+        (void)al_git_has_pushed(al_call_repo(call), oid, NULL, al_call_budget(call), &pushed, NULL);
+    return pushed;
+}
+
+/* Whether a commit that is replaced is pushed.  What cannot be told counts as that. */
+static bool is_pushed(struct al_call *call, const void *p)
+{
+    const struct commit_args *args = p;
+    bool pushed = false;
+
+    if (args->amend)
+        return al_call_resolved(call, AL_RESOLVED_COMMIT) && is_commit_pushed(call, "HEAD");
+    if (args->into)
+        return is_commit_pushed(call, args->into);
+    for (size_t i = 0; i < args->commits.count; i++)
+        if (at(&args->commits, i)->into)
+            pushed |= is_commit_pushed(call, at(&args->commits, i)->into);
+    return pushed;
+}
+
+static struct al_commit_part part_of(const struct al_named *named, const struct al_strv *without)
+{
+    return (struct al_commit_part){
+        .paths = named->paths.count ? &named->paths : NULL,
+        .hunks = named->hunks.count ? &named->hunks : NULL,
+        .without = without,
+    };
+}
+
+/* Where HEAD is, before anything is chosen for a commit on top of it.  What replaces a commit
+ * replaces the one that the decision was about. */
+static char *begin_at(struct al_call *call)
+{
+    const char *decided = al_call_tool_data(call);
+
+    return decided ? al_strdup(decided) : al_ref_head(&al_call_repo(call)->at);
+}
+
+/* What a series is made of.  Set up with SERIES_INIT. */
+struct commit_series {
+    struct al_series series;
+    struct al_series_item *items;
+    struct al_named *named;
+    char **intos;
+    size_t count;
+    struct al_strv without;
+    char *branch, *head;
+};
+
+#define SERIES_INIT ((struct commit_series){ .items = NULL, .without = AL_STRV_INIT })
+
+static void commit_series_clear(struct commit_series *all)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        al_named_clear(&all->named[i]);
+        free(all->intos[i]);
+    }
+    free(all->items);
+    free(all->named);
+    free(all->intos);
+    al_strv_clear(&all->without);
+    free(all->branch);
+    free(all->head);
+}
+
+static int build_item(struct al_call *call, const struct commit_args *args, size_t i,
+                      struct commit_series *all, struct al_error *err)
+{
+    const struct item_arg single = {
+        .message = args->message, .into = args->into, .hunks = args->hunks, .paths = args->paths
+    };
+    const struct item_arg *item = args->commits.count ? at(&args->commits, i) : &single;
+    struct al_series_item *to = &all->items[i];
+    uint64_t staged = 1;
+    int r = al_named_sort(call, &item->hunks, &item->paths, &all->named[i], err);
+
+    if (r == 0 && item->into)
+        r = al_git_resolve_commit(al_call_repo(call), item->into, al_call_budget(call),
+                                  &all->intos[i], err);
+    if (r == 0 && args->into && !chooses(args))
+        r = al_git_count_staged(al_call_repo(call), al_call_budget(call), &staged, err);
+    if (r == 0 && !staged && !item->message)
+        r = al_failure_set(err, "hunks, paths or all choose changes; message alone rewords.",
+                           "Nothing is staged that could go into %.8s", all->intos[i]);
+    to->message = item->message;
+    to->into = all->intos[i];
+    to->part = part_of(&all->named[i], args->all ? &all->without : NULL);
+    to->changes = args->commits.count ? item->hunks.count || item->paths.count : staged > 0;
+    return r;
+}
+
+/* The files that an item has as a whole. */
+static int claimed_files(struct al_call *call, const struct al_strv *paths, struct al_strv *out,
+                         struct al_error *err)
+{
+    static const char *const staged[] = { "--no-renames", "--cached", NULL };
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    struct al_repo *repo = al_call_repo(call);
+    int r = al_git_affected_files(repo, paths, true, al_call_budget(call), out, err);
+
+    if (r == 0)
+        r = al_repo_pathspecs(repo, paths, al_call_budget(call), &words, err);
+    if (r == 0)
+        r = al_batch_list_diff(repo, staged, &words, al_call_budget(call), &list, err);
+    for (size_t i = 0; r == 0 && i < list.len; i += strlen(list.data + i) + 1)
+        al_strv_take(out, al_fs_join(repo->at.top, list.data + i));
+    al_buffer_clear(&list);
+    return r;
+}
+
+/* Fail if a hunk is of a file that an item before has as a whole. */
+static int check_claimed(struct al_call *call, const struct commit_series *all, size_t k,
+                         const struct al_hunk_list lists[2], struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
+    int r = claimed_files(call, &all->named[k].paths, &files, err);
+
+    for (size_t i = k + 1; r == 0 && i < all->count; i++)
+        for (size_t h = 0; h < 2 * all->named[i].hunks.count; h++) {
+            const char *id = all->named[i].hunks.items[h / 2];
+            const struct al_hunk_item *hunk = al_hunk_find(&lists[h % 2], id);
+            const char *name = hunk ? lists[h % 2].files[hunk->file].path : "";
+            al_auto(al_freep) char *path = al_fs_join(al_call_repo(call)->at.top, name);
+
+            if (hunk && al_strv_contains(&files, path))
+                return al_failure_bad_args(err, "Name the hunk before the whole file.",
+                                           "hunk %s of commits[%zu] is in commits[%zu] already, "
+                                           "which has the whole file",
+                                           id, i, k);
+        }
+    return r;
+}
+
+static int check_all_claimed(struct al_call *call, const struct commit_series *all,
+                             struct al_error *err)
+{
+    struct al_hunk_list lists[2] = { AL_HUNK_LIST_INIT, AL_HUNK_LIST_INIT };
+    bool paths = false, both = false;
+    int r = 0;
+
+    for (size_t i = 0; i < all->count; i++) {
+        both |= paths && all->named[i].hunks.count;
+        paths |= all->named[i].paths.count > 0;
+    }
+    if (both)
+        r = al_git_read_both_hunks(al_call_repo(call), &(struct al_hunk_query){ .binary = true },
+                                   al_call_budget(call), &lists[0], &lists[1], err);
+    for (size_t k = 0; r == 0 && both && k < all->count; k++)
+        if (all->named[k].paths.count)
+            r = check_claimed(call, all, k, lists, err);
+    al_hunk_list_clear(&lists[0]);
+    al_hunk_list_clear(&lists[1]);
+    return r;
+}
+
+/* Resolve what the arguments name; one that is no list of commits is a series of one.
+ *
+ * @param line  What is left out of `all`. */
+static int build(struct al_call *call, const struct commit_args *args, struct commit_series *all,
+                 struct al_str *line, struct al_error *err)
+{
+    int r = args->all ? al_leave_out(call, NULL, &all->without, line, err) : 0;
+
+    all->count = args->commits.count ? args->commits.count : 1;
+    all->items = al_calloc(all->count, sizeof(*all->items));
+    all->named = al_calloc(all->count, sizeof(*all->named));
+    all->intos = al_calloc(all->count, sizeof(*all->intos));
+    all->head = begin_at(call);
+    all->branch = new_branch(call, args);
+    for (size_t i = 0; r == 0 && i < all->count; i++)
+        r = build_item(call, args, i, all, err);
+    all->series = (struct al_series){ .items = all->items,
+                                      .count = all->count,
+                                      .head = all->head,
+                                      .author = args->author,
+                                      .branch = all->branch,
+                                      .allow_empty = args->allow_empty };
+    return r < 0 ? r : check_all_claimed(call, all, err);
+}
+
+/* The paths that are named, in all items. */
+static int name_paths(struct al_call *call, const struct commit_args *args, struct al_strv *out,
+                      struct al_error *err)
+{
+    al_auto(commit_series_clear) struct commit_series all = SERIES_INIT;
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    int r = build(call, args, &all, &line, err);
+
+    for (size_t i = 0; r == 0 && i < all.count; i++)
+        for (size_t k = 0; k < all.named[i].paths.count; k++)
+            al_strv_add(out, all.named[i].paths.items[k]);
+    return r;
+}
+
+static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
+                          struct al_error *err)
+{
+    const struct commit_args *args = p;
+    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
+    int r = name_paths(call, args, &paths, err);
+
+    if (r < 0 || (!args->all && !paths.count))
+        return r;
+    return al_git_affected_files(al_call_repo(call), args->all ? NULL : &paths, true,
+                                 al_call_budget(call), out, err);
+}
+
+/* git_conflicts concludes what stopped; a merge is concluded by a commit of everything staged. */
+static int check_operation(struct al_call *call, const struct commit_args *args,
+                           struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_str_clear) struct al_str merging = AL_STR_INIT;
+    const enum al_operation_state state = al_git_resumable(repo);
+    int r = al_git_check_no_conflicts(repo, al_call_budget(call), err);
+
+    if (r < 0)
+        return r;
+    if (state != AL_IN_PROGRESS_NONE)
+        return al_failure_set(err,
+                              "git_conflicts with action continue makes this commit and goes on.",
+                              "A %s is in progress", al_operation_state_name(state));
+    if (al_git_has_autostash(repo))
+        return al_failure_set(err, "git_conflicts with action continue concludes the merge.",
+                              "A merge is in progress that put changes aside, which come back "
+                              "when it ends");
+    r = al_git_add_merge_heads(repo, &merging, err);
+    if (r < 0 || !merging.len ||
+        (!args->paths.count && !args->hunks.count && !args->amend && !is_series(call, args)))
+        return r;
+    return al_failure_set(err,
+                          "Stage what belongs to the merge and commit it with a message alone; "
+                          "git_conflicts with action abort gives the merge up.",
+                          "A merge is in progress: its commit has everything that is staged");
+}
+
+static int check_branch(struct al_call *call, const struct commit_args *args, struct al_error *err)
+{
+    al_auto(al_freep) char *branch = new_branch(call, args);
+
+    if (!branch || !al_ref_exists(&al_call_repo(call)->at, branch))
+        return 0;
+    return al_failure_bad_args(err, "git_switch goes to it; branch makes a new one.",
+                               "branch: %s is there already", args->branch);
+}
+
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct commit_args *args = p;
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
+    const struct al_strv *files;
+    int r = name_paths(call, args, &paths, err);
+
+    if (r == 0)
+        r = al_repo_pathspecs(repo, &paths, al_call_budget(call), &words, err);
+    if (r == 0)
+        r = al_git_check_signature(repo, err);
+    if (r == 0)
+        r = check_branch(call, args, err);
+    if (r == 0)
+        r = check_operation(call, args, err);
+    if (r == 0 && !repo->vetting->has_identity)
+        r = al_git_no_identity(err);
+    if (r == 0 && args->amend && !al_call_resolved(call, AL_RESOLVED_COMMIT))
+        r = al_failure_set(err, "git_commit without amend makes the first commit.",
+                           "There is no commit to amend yet");
+    if (r == 0)
+        r = al_call_affected_files(call, &files, err);
+    if (r == 0 && paths.count)
+        r = al_git_add_check(repo, &paths, true, files, al_call_budget(call), err);
+    return r < 0 ? r : al_git_check_files(repo, files, al_call_budget(call), err);
+}
+
+static int show_part(struct al_call *call, const struct commit_args *args, struct al_str *out,
+                     struct al_error *err)
+{
+    al_auto(commit_series_clear) struct commit_series all = SERIES_INIT;
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    int r = build(call, args, &all, &line, err);
+
+    if (line.len)
+        al_str_addf(out, "%s\n", line.buf);
+    return r < 0 ? r : commit_show_part(call, &all.items[0].part, out, err);
+}
+
+/* Show each commit by its message and what it goes into, and the change of all together. */
+static int show_series(struct al_call *call, const struct commit_args *args, struct al_str *out,
+                       struct al_error *err)
+{
+    al_auto(al_series_made_clear) struct al_series_made made = { .memory = NULL };
+    al_auto(commit_series_clear) struct commit_series all = SERIES_INIT;
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    struct al_repo view;
+    int r = build(call, args, &all, &line, err);
+
+    if (r == 0)
+        r = al_series_make(al_call_repo(call), &all.series, al_call_budget(call), &made, err);
+    if (r < 0)
+        return r;
+    if (line.len)
+        al_str_addf(out, "%s\n", line.buf);
+    for (size_t i = 0; i < args->commits.count; i++) {
+        if (all.items[i].into)
+            al_str_addf(out, "Into %.8s:\n", all.items[i].into);
+        if (all.items[i].message)
+            al_text_add_indented(out, all.items[i].message, al_call_budget(call)->in_full);
+    }
+    if (!made.indexes.commit)
+        return 0;
+    view = *al_inmemory_repo(made.memory);
+    begin_reading(call);
+    return show(call, &view, made.indexes.commit, out, err);
+}
+
+static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
+{
+    const struct commit_args *args = p;
+
+    al_git_show_unsigned(al_call_repo(call), out);
+    if (args->message) {
+        al_str_adds(out, "The message:\n");
+        al_text_add_indented(out, args->message, al_call_budget(call)->in_full);
+    }
+    if (args->author) {
+        al_auto(al_freep) char *author = al_text_sanitize_line(args->author);
+
+        al_str_addf(out, "Author: %s\n", author);
+    }
+    if ((args->amend || goes_into(call, p)) && is_pushed(call, p))
+        al_str_adds(out, "A remote-tracking branch has the commit that is replaced.\n");
+    if (is_series(call, args))
+        return show_series(call, args, out, err);
+    return chooses(args) ? show_part(call, args, out, err)
+                         : show(call, al_call_repo(call), NULL, out, err);
+}
+
+/* The branch must not have moved to another commit since it was decided whether the user is asked.
+ */
+static int check_head(struct al_call *call, struct al_error *err)
+{
+    const char *decided = al_call_tool_data(call);
+    const char *head = al_call_resolved(call, AL_RESOLVED_COMMIT);
+
+    if (!decided || (head && !strcmp(decided, head)))
+        return 0;
+    return al_failure_set(err, "git_log shows the branch as it is now.",
+                          "The branch moved while this was decided; nothing was done");
+}
+
+static int authorize_amend(struct al_call *call, const void *p, struct al_error *err)
+{
+    const char *head = al_call_resolved(call, AL_RESOLVED_COMMIT);
+    int r = authorize(call, p, err);
+
+    if (r == 0 && (is_amend(call, p) || goes_into(call, p)) && head)
+        al_call_set_tool_data(call, al_strdup(head), free);
+    return r;
+}
+
+/* `index`: NULL, the repository's own. */
+static int make_commit(struct al_call *call, const struct commit_args *args, const char *index,
+                       const char *head, struct al_error *err)
+{
+    const struct al_commit_options options = {
+        .message = args->message,
+        .amend = args->amend,
+        .allow_empty = args->allow_empty,
+        .author = args->author,
+        .index = index,
+        .head = head,
+    };
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+
+    return al_git_commit_with(al_call_repo(call), &options, al_call_max_bytes(call),
+                              al_call_budget(call), &output, err);
+}
+
+/* "1a2b3c4d Subject", and "3 files changed, 10 insertions(+), 2 deletions(-)" as git says it. */
+static int add_commit(struct al_call *call, const char *rev, struct al_str *out,
+                      struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_freep) char *line = NULL;
+    const char *stat;
+    int r;
+
+    al_strv_adds(&command.argv, "git", "log", "-1", "--no-walk", "--no-decorate", "--abbrev=8",
+                 "--encoding=UTF-8", "--format=%h %s", "-m", "--first-parent", "--no-ext-diff",
+                 "--no-textconv", "--shortstat", "--end-of-options", rev, "--", NULL);
+    r = al_git_run(&al_call_repo(call)->at, &command,
+                   &(struct al_git_run){ .max_bytes = al_call_max_bytes(call), .checked = true },
+                   al_call_budget(call), &output, err);
+    if (r < 0)
+        return r;
+    line = al_strndup(output.out.out.buf, strcspn(output.out.out.buf, "\n"));
+    al_place_add_name(line, out);
+    stat = output.out.out.buf + strlen(line);
+    stat += strspn(stat, "\n ");
+    al_str_addf(out, "\n%s\n", *stat ? stat : "No file changed: an empty commit");
+    al_str_trim_end(out);
+    al_str_addc(out, '\n');
+    return 0;
+}
+
+/* Make the commit on a copy of the index, and put the index that is left into place.  Nobody else
+ * writes the index meanwhile. */
+static int commit_part(struct al_call *call, const struct commit_args *args, struct al_str *line,
+                       struct al_error *err)
+{
+    al_auto(al_index_lock_release) struct al_index_lock lock = AL_INDEX_LOCK_INIT;
+    al_auto(al_commit_indexes_clear) struct al_commit_indexes indexes = { .commit = NULL };
+    al_auto(commit_series_clear) struct commit_series all = SERIES_INIT;
+    int r = build(call, args, &all, line, err);
+
+    if (r == 0)
+        r = al_index_lock_take(al_call_repo(call), al_call_budget(call), &lock, err);
+    if (r == 0)
+        r = al_git_choose_commit(al_call_repo(call), &all.items[0].part, al_call_budget(call),
+                                 &indexes, err);
+    if (r == 0)
+        r = commit_check_shown(call, al_call_repo(call), indexes.commit, err);
+    if (r == 0)
+        r = al_index_lock_write(&lock, indexes.after, err);
+    if (r == 0)
+        r = make_commit(call, args, indexes.commit, all.head, err);
+    return r < 0 ? r : al_index_lock_install(&lock, err);
+}
+
+static int add_series(struct al_call *call, const struct commit_series *all,
+                      const struct al_series_made *made, struct al_str *out, struct al_error *err)
+{
+    if (all->branch) {
+        al_str_adds(out, "On the new branch ");
+        al_place_add_name(all->branch + strlen(heads), out);
+        al_str_adds(out, "\n");
+    }
+    for (size_t i = 0; i < all->count; i++) {
+        const char *into = all->items[i].into;
+        int r = add_commit(call, made->commits.items[i], out, err);
+
+        if (r < 0)
+            return r;
+        if (into)
+            al_str_addf(out, "  was %.8s%s\n", into, all->items[i].changes ? "" : ", reworded");
+    }
+    if (made->replayed > 1) {
+        al_answer_add_counted(made->replayed - 1, "commit", "commits", out);
+        al_str_adds(out, " replayed after it");
+        if (made->dropped)
+            al_str_addf(out, ", %zu of them dropped as empty", made->dropped);
+        al_str_addc(out, '\n');
+    }
+    return 0;
+}
+
+/* Make commits in memory, and then move the branch and put the index that is left into place.  The
+ * working tree stays as it is. */
+static int make_series(struct al_call *call, const struct commit_args *args, struct al_str *text,
+                       struct al_str *line, struct al_error *err)
+{
+    struct al_repo *repo = al_call_repo(call);
+    al_auto(al_index_lock_release) struct al_index_lock lock = AL_INDEX_LOCK_INIT;
+    al_auto(al_series_made_clear) struct al_series_made made = { .memory = NULL };
+    al_auto(commit_series_clear) struct commit_series all = SERIES_INIT;
+    int r = build(call, args, &all, line, err);
+
+    if (r == 0)
+        r = al_index_lock_take(repo, al_call_budget(call), &lock, err);
+    if (r == 0)
+        r = al_series_make(repo, &all.series, al_call_budget(call), &made, err);
+    if (r == 0 && made.indexes.commit)
+        r = commit_check_shown(call, al_inmemory_repo(made.memory), made.indexes.commit, err);
+    if (r == 0 && made.indexes.after)
+        r = al_index_lock_write(&lock, made.indexes.after, err);
+    if (r == 0)
+        r = al_series_do(repo, &all.series, &made, al_call_budget(call), err);
+    if (r == 0 && made.indexes.after)
+        r = al_index_lock_install(&lock, err);
+    return r < 0 ? r : add_series(call, &all, &made, text, err);
+}
+
+/* Commit what is staged.  What was shown is compared with a copy of the index, which nobody can
+ * change before git reads it. */
+static int commit_staged(struct al_call *call, const struct commit_args *args, struct al_error *err)
+{
+    al_auto(al_scratch_index_removep) char *copy = NULL;
+    al_auto(al_freep) char *head = begin_at(call);
+    int r = 0;
+
+    if (al_call_expected(call))
+        r = al_scratch_index_make(al_call_repo(call), NULL, &copy, err);
+    if (r == 0 && copy)
+        r = commit_check_shown(call, al_call_repo(call), copy, err);
+    return r < 0 ? r : make_commit(call, args, copy, head, err);
+}
+
+static int execute(struct al_call *call, const void *p, struct al_result *result,
+                   struct al_error *err)
+{
+    static const char *const hooks[] = { "pre-commit",  "prepare-commit-msg", "commit-msg",
+                                         "post-commit", "post-rewrite",       NULL };
+    const struct commit_args *args = p;
+    const char *before = al_call_resolved(call, AL_RESOLVED_COMMIT);
+    al_auto(al_str_clear) struct al_str left_out = AL_STR_INIT;
+    bool nothing = false;
+    int r = check_head(call, err);
+
+    if (r == 0 && args->amend && !args->author && !chooses(args))
+        r = amend_changes_nothing(call, args->message, &nothing, err);
+    if (r == 0 && nothing) {
+        al_str_adds(&result->text,
+                    "Nothing to amend: nothing is staged, and the message stays the same; "
+                    "paths, hunks or all choose changes\n");
+        return 0;
+    }
+    if (r == 0 && is_series(call, args)) {
+        r = make_series(call, args, &result->text, &left_out, err);
+    } else if (r == 0) {
+        r = chooses(args) ? commit_part(call, args, &left_out, err)
+                          : commit_staged(call, args, err);
+        if (r == 0 && args->amend)
+            al_str_addf(&result->text, "Amended %.*s: ", AL_SHORT_ID, before);
+        if (r == 0)
+            r = add_commit(call, "HEAD", &result->text, err);
+    }
+    if (r < 0)
+        return r;
+    if (left_out.len)
+        al_str_addf(&result->text, "%s; name them in paths to commit them\n", left_out.buf);
+    al_outcome_add_skipped(call, hooks, true, &result->text);
+    al_state_add_waiting(call, &result->text); /* it may have concluded a merge */
+    return 0;
+}
+
+static bool keeps_staged(const struct al_operation *operation, const void *p)
+{
+    const struct commit_args *args = p;
+
+    (void)operation;
+    return !args->all && !args->paths.count && !args->hunks.count && !args->commits.count;
+}
+
+#define COMMITS (AL_WRITES_INDEX | AL_WRITES_REFS)
+
+/* The working tree stays as it is, whatever is replayed. */
+static unsigned moves(const struct al_operation *operation)
+{
+    return strcmp(operation->name, "branch") != 0 ? AL_MOVES_BRANCH : AL_MOVES_HEAD | AL_MOVES_NEW;
+}
+
+static const struct al_operation operations[] = {
+    { "amend", is_amend, COMMITS | AL_REWRITES_HISTORY, execute, AL_ASKS_UNLESS_SAVED },
+    { "branch", makes_branch, COMMITS, execute, AL_ASKS_UNLESS_SAVED },
+    { "into", goes_into, COMMITS | AL_REWRITES_HISTORY, execute, AL_ASKS_UNLESS_SAVED },
+    { "commit", NULL, COMMITS, execute, AL_ASKS_UNLESS_SAVED },
+};
+
+static const struct al_stricter stricter[] = {
+    { "amend", is_pushed, "for a commit that a remote-tracking branch has", 0 },
+    { "into", is_pushed, "for a commit that a remote-tracking branch has", 0 },
+};
+
+const struct al_tool al_tool_everyday_commit = {
+    .name = "git_commit",
+    .title = "Commit",
+    .about = "Commit what is staged, or exactly some files, hunks or everything; amend.",
+    AL_TOOL_ROWS(params, operations),
+    AL_EVERYDAY_TOOL(struct commit_args),
+    AL_TOOL_STRICTER(stricter),
+    .moves_branch = true,
+    .check = check,
+    .resolve = resolve,
+    .authorize = authorize_amend,
+    .affected_files = affected_files,
+    .preview = preview,
+    .moves = moves,
+    .keeps_staged = keeps_staged,
+    .summary = "[amend?Amend the last commit][!amend?Commit][commits? {#commits} times]"
+               "[into? into {into}][branch? on branch {branch}][all? with every change]"
+               "[hunks? {#hunks hunk}][paths? {paths}][message?: {^message}]",
+};

@@ -1,0 +1,996 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_conflicts: show conflicts hunk by hunk, resolve them, and go on with what stopped there. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "base/utf8.h"
+#include "call/answer.h"
+#include "call/call.h"
+#include "call/failure.h"
+#include "call/place.h"
+#include "call/tool.h"
+#include "git/command.h"
+#include "git/diff/diff.h"
+#include "git/refs.h"
+#include "git/repo/repo.h"
+#include "git/run.h"
+#include "tools/everyday/everyday.h"
+#include "tools/everyday/outcome.h"
+#include "verbs/message/commit_message.h"
+#include "verbs/porcelain/commit.h"
+#include "verbs/porcelain/resume.h"
+#include "verbs/preview/affected_files.h"
+#include "verbs/preview/diff_excerpt.h"
+#include "verbs/replay/along.h"
+#include "verbs/replay/work.h"
+#include "verbs/sequencer/conflict.h"
+#include "verbs/sequencer/conflict_hunks.h"
+#include "verbs/sequencer/operation_state.h"
+#include "verbs/sequencer/resolve.h"
+
+#define ID_MAX_BYTES           32
+#define HUNK_CONTENT_MAX_BYTES (1u << 20)
+
+/* The ids that an error repeats. */
+#define IDS_MAX_BYTES 400
+
+struct hunk_arg {
+    bool given;
+    const char *id, *take, *content;
+};
+
+static const struct al_param members[] = {
+    AL_STRING(struct hunk_arg, id, NULL, .flags = AL_PARAM_REQUIRED, .min_bytes = 1,
+              .max_bytes = ID_MAX_BYTES),
+    AL_STRING(struct hunk_arg, take, NULL, .pattern = "^(ours|theirs|both)$", .max_bytes = 6,
+              .bad_message =
+                  "take of a hunk is ours, theirs or both; for any other text leave take out "
+                  "and give content"),
+    AL_STRING(struct hunk_arg, content, NULL, .max_bytes = HUNK_CONTENT_MAX_BYTES),
+};
+
+/* The members of an item, for AL_OBJECTS(). */
+static const struct al_object hunk_choices_row = { members, AL_COUNT(members),
+                                                   sizeof(struct hunk_arg) };
+
+static const struct hunk_arg *at(const struct al_objects *choices, size_t i)
+{
+    return (const struct hunk_arg *)choices->items + i;
+}
+
+/* Check the items by themselves: each has one of take and content, and no id is there twice. */
+static int hunk_choices_check(const struct al_objects *choices, struct al_error *err)
+{
+    for (size_t i = 0; i < choices->count; i++) {
+        const struct hunk_arg *hunk = at(choices, i);
+
+        if ((hunk->take != NULL) + (hunk->content != NULL) != 1)
+            return al_error_set(err, AL_ERR_BAD_ARGS, "hunks[%zu] takes one of take and content",
+                                i);
+        for (size_t k = 0; k < i; k++)
+            if (!strcmp(at(choices, k)->id, hunk->id))
+                return al_error_set(err, AL_ERR_BAD_ARGS, "hunks[%zu] and hunks[%zu] are one hunk",
+                                    k, i);
+    }
+    return 0;
+}
+
+/* What becomes of a hunk has no markers, although the file may keep those of others. */
+static int check_hunk_content(struct al_call *call, const struct al_conflict_file *file,
+                              const char *content, size_t i, struct al_error *err)
+{
+    bool has_markers;
+    int r = al_git_has_markers(al_call_repo(call), file, content, al_call_budget(call),
+                               &has_markers, err);
+
+    if (r < 0 || !has_markers)
+        return r;
+    return al_failure_bad_args(err,
+                               "Give only the lines that the hunk becomes, without those that "
+                               "begin with <<<<<<<, ||||||| or >>>>>>>.",
+                               "content of hunks[%zu] has conflict markers", i);
+}
+
+/* What git_conflicts does. */
+enum al_conflicts_action {
+    AL_CONFLICTS_SHOW,
+    AL_CONFLICTS_RESOLVE,
+    AL_CONFLICTS_CONTINUE,
+    AL_CONFLICTS_ABORT,
+    AL_CONFLICTS_SKIP,
+};
+
+/* Its arguments. */
+struct al_conflicts_args {
+    int action;
+    const char *path, *take, *content;
+    struct al_strv paths;
+    struct al_objects hunks;
+    bool goes_on;
+    AL_EVERYDAY_FIELDS;
+};
+
+/* One file of a resolution. */
+struct resolution {
+    char *path;            /* from the top */
+    struct al_str disk;    /* the file as it was then */
+    struct al_str content; /* it with the chosen hunks resolved */
+    size_t resolved, left; /* hunks */
+    bool by_hunks;
+};
+
+/* What `authorize` derives from the arguments of a resolution. */
+struct resolutions {
+    struct resolution *items;
+    struct al_resolve_options *options; /* one for each item, which they borrow from */
+    size_t count;
+};
+
+static void clear_resolution(struct resolution *resolution)
+{
+    free(resolution->path);
+    al_str_clear(&resolution->disk);
+    al_str_clear(&resolution->content);
+}
+
+static void resolutions_free(void *data)
+{
+    struct resolutions *all = data;
+
+    if (!all)
+        return;
+    for (size_t i = 0; i < all->count; i++)
+        clear_resolution(&all->items[i]);
+    free(all->items);
+    free(all->options);
+    free(all);
+}
+
+static struct al_resolve_options options_of(const struct resolution *resolution,
+                                            const struct al_conflicts_args *args)
+{
+    struct al_resolve_options options = { .path = resolution->path, .content = args->content };
+
+    if (resolution->by_hunks) {
+        options.how = resolution->left ? AL_RESOLVE_PARTLY : AL_RESOLVE_CONTENT;
+        options.content = resolution->content.buf;
+    } else if (args->content) {
+        options.how = AL_RESOLVE_CONTENT;
+    } else {
+        options.how = !strcmp(args->take, "ours")     ? AL_RESOLVE_OURS
+                      : !strcmp(args->take, "theirs") ? AL_RESOLVE_THEIRS
+                                                      : AL_RESOLVE_DISK;
+    }
+    return options;
+}
+
+/* Fail since the file is not in conflict. */
+static int conflicts_not_in_conflict(const struct al_repo *repo, const char *path,
+                                     const struct al_conflicts *conflicts, struct al_error *err)
+{
+    al_auto(al_freep) char *shown = al_place(repo, path);
+
+    return al_failure_set(err,
+                          conflicts->count ? "git_conflicts names the files that are in conflict."
+                                           : "Nothing is in conflict; git_status shows the state.",
+                          "'%s' is not in conflict", shown);
+}
+
+/* Append the files in conflict that a word names: one, a directory, or a glob. */
+static int add_named(struct al_call *call, const char *param, const char *word,
+                     const struct al_conflicts *conflicts, struct al_strv *out,
+                     struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
+    struct al_strv words = { .items = (char *[]){ (char *)(uintptr_t)word, NULL }, .count = 1 };
+    al_auto(al_freep) char *path = NULL;
+    const size_t before = out->count;
+    int r = al_place_from_argument(repo, param, word, &path, err);
+
+    if (r == 0 && al_conflicts_find(conflicts, path))
+        al_strv_add(&files, path);
+    else if (r == 0)
+        r = al_git_rewritten_files(repo, &words, al_call_budget(call), &files, err);
+    for (size_t i = 0; r == 0 && i < files.count; i++) {
+        const char *name = files.items[i];
+
+        name = *name == '/' ? al_location_worktree_name(&repo->at, name) : name;
+        if (name && al_conflicts_find(conflicts, name) && !al_strv_contains(out, name))
+            al_strv_add(out, name);
+    }
+    return r < 0 || out->count > before ? r : conflicts_not_in_conflict(repo, path, conflicts, err);
+}
+
+/* The files that a call is about: those that it names, or all. */
+static int find_files(struct al_call *call, const struct al_conflicts_args *args,
+                      const struct al_conflicts *conflicts, struct al_strv *out,
+                      struct al_error *err)
+{
+    int r = args->path ? add_named(call, "path", args->path, conflicts, out, err) : 0;
+
+    for (size_t i = 0; r == 0 && i < args->paths.count; i++)
+        r = add_named(call, "paths", args->paths.items[i], conflicts, out, err);
+    if (!args->path && !args->paths.count)
+        al_conflicts_add_paths(conflicts, out);
+    return r;
+}
+
+static int cannot_take_both(struct al_call *call, const struct al_conflict_file *file,
+                            struct al_error *err)
+{
+    const struct al_side *sides = file->conflict->sides;
+    al_auto(al_freep) char *shown = al_place(al_call_repo(call), file->conflict->path);
+
+    if (sides[AL_STAGE_OURS].oid && sides[AL_STAGE_THEIRS].oid && file->blocks.count)
+        return 0;
+    return al_failure_bad_args(err, "Take ours, theirs or disk for this file.",
+                               "'%s' has no hunks of which both sides can be taken", shown);
+}
+
+/* What the arguments say about one hunk; `given` is false: nothing. */
+static int choose(struct al_call *call, const struct al_conflicts_args *args,
+                  const struct al_conflict_file *file, size_t hunk, bool *used,
+                  struct al_hunk_resolution *ret_choice, struct al_error *err)
+{
+    const bool both = args->take && !strcmp(args->take, "both");
+
+    *ret_choice = (struct al_hunk_resolution){ .given = both, .both = both };
+    for (size_t i = 0; i < args->hunks.count; i++) {
+        const struct hunk_arg *arg = at(&args->hunks, i);
+
+        if (strcmp(file->hunks[hunk].id, arg->id) != 0)
+            continue;
+        if (used[i])
+            return al_failure_bad_args(err, "Name its file with path.",
+                                       "hunk %s is in more than one file", arg->id);
+        used[i] = true;
+        *ret_choice = (struct al_hunk_resolution){ true, arg->content, AL_STAGE_OURS, false };
+        if (arg->take && !strcmp(arg->take, "theirs"))
+            ret_choice->side = AL_STAGE_THEIRS;
+        ret_choice->both = arg->take && !strcmp(arg->take, "both");
+        return check_hunk_content(call, file, arg->content, i, err);
+    }
+    return 0;
+}
+
+/* Resolve the chosen hunks of a file.  AL_ERR_BAD_ARGS for content that has conflict markers. */
+static int settle(struct al_call *call, const struct al_conflicts_args *args,
+                  const struct al_conflict *conflict, bool *used, struct al_strv *ids,
+                  struct resolution *resolution, struct al_error *err)
+{
+    al_auto(al_conflict_file_clear) struct al_conflict_file file = AL_CONFLICT_FILE_INIT;
+    al_auto(al_freep) struct al_hunk_resolution *chosen = NULL;
+    int r =
+        al_git_conflict_files(al_call_repo(call), conflict, 1, al_call_budget(call), &file, err);
+
+    if (r == 0 && args->take)
+        r = cannot_take_both(call, &file, err);
+    if (r == 0)
+        r = al_git_conflict_hunks(al_call_repo(call), al_call_budget(call), &file, err);
+    if (r < 0)
+        return r;
+    chosen = al_calloc(file.blocks.count + 1, sizeof(*chosen));
+    for (size_t i = 0; r == 0 && i < file.blocks.count; i++) {
+        al_strv_add(ids, file.hunks[i].id);
+        r = choose(call, args, &file, i, used, &chosen[i], err);
+        resolution->resolved += chosen[i].given;
+    }
+    resolution->by_hunks = true;
+    resolution->left = file.blocks.count - resolution->resolved;
+    if (r == 0)
+        al_conflict_file_settle(&file, chosen, &resolution->content);
+    resolution->disk = file.disk;
+    file.disk = AL_STR_INIT;
+    return r;
+}
+
+/* Fail if a hunk is in none of the files. */
+static int check_used(const struct al_conflicts_args *args, const bool *used,
+                      const struct al_strv *ids, struct al_error *err)
+{
+    for (size_t i = 0; i < args->hunks.count; i++) {
+        al_auto(al_freep) char *shown = al_text_sanitize_line(at(&args->hunks, i)->id);
+        al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
+
+        if (used[i])
+            continue;
+        al_answer_add_items(ids, IDS_MAX_BYTES, &list);
+        return al_failure_bad_args(err, "git_conflicts shows the hunks that are left.",
+                                   "hunk %s is not there any more; %s%s", shown,
+                                   ids->count ? "there are " : "no hunk is left", list.buf);
+    }
+    return 0;
+}
+
+static int prepare(struct al_call *call, const struct al_conflicts_args *args,
+                   struct resolutions *all, struct al_error *err)
+{
+    const bool by_hunks = args->hunks.count || (args->take && !strcmp(args->take, "both"));
+    al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT, ids = AL_STRV_INIT;
+    al_auto(al_freep) bool *used = al_calloc(args->hunks.count + 1, sizeof(*used));
+    int r = al_git_conflicts(al_call_repo(call), al_call_budget(call), &conflicts, err);
+
+    if (r == 0)
+        r = find_files(call, args, &conflicts, &files, err);
+    if (r == 0 && !files.count)
+        r = al_failure_set(err, "git_status shows the state.", "Nothing is in conflict");
+    all->items = al_calloc(files.count + 1, sizeof(*all->items));
+    for (size_t i = 0; r == 0 && i < files.count; i++) {
+        struct resolution *next = &all->items[all->count++];
+
+        *next = (struct resolution){ .path = al_strdup(files.items[i]),
+                                     .disk = AL_STR_INIT,
+                                     .content = AL_STR_INIT };
+        if (by_hunks)
+            r = settle(call, args, al_conflicts_find(&conflicts, next->path), used, &ids, next,
+                       err);
+        if (by_hunks && !next->resolved && r == 0) /* none of its hunks is named */
+            clear_resolution(&all->items[--all->count]);
+    }
+    return r < 0 ? r : check_used(args, used, &ids, err);
+}
+
+/* Look at the files and the arguments, and keep what follows from them as the call's tool data. */
+static int conflicts_authorize_resolve(struct al_call *call, const struct al_conflicts_args *args,
+                                       struct al_error *err)
+{
+    struct resolutions *all = al_calloc(1, sizeof(*all));
+    int r;
+
+    al_call_set_tool_data(call, all, resolutions_free);
+    r = prepare(call, args, all, err);
+    if (r < 0)
+        return r;
+    all->options = al_calloc(all->count, sizeof(*all->options));
+    for (size_t i = 0; i < all->count; i++)
+        all->options[i] = options_of(&all->items[i], args);
+    return al_git_resolve_check(al_call_repo(call), all->options, all->count, al_call_budget(call),
+                                err);
+}
+
+/* The call may have waited for its turn, and somebody may have edited a file meanwhile. */
+static int check_current(struct al_call *call, const struct al_conflicts_args *args,
+                         struct al_error *err)
+{
+    const struct resolutions *all = al_call_tool_data(call);
+    bool same = true;
+
+    for (size_t i = 0; i < all->count; i++)
+        same &= !all->items[i].by_hunks ||
+                al_conflict_file_is(al_call_repo(call), all->items[i].path, &all->items[i].disk);
+    if (same)
+        return 0;
+    if (!al_call_was_asked(call))
+        return conflicts_authorize_resolve(call, args, err);
+    return al_failure_set(err, "git_conflicts shows it as it is now.",
+                          "The file was changed while this was decided; nothing was done");
+}
+
+#define NAMED_MAX 20
+
+/* "Resolved 1 of 2 hunks of a.c, b.c." */
+static void add_resolved(struct al_call *call, struct al_str *text)
+{
+    const struct resolutions *all = al_call_tool_data(call);
+
+    al_str_adds(text, "Resolved ");
+    for (size_t i = 0; i < all->count && i < NAMED_MAX; i++) {
+        al_str_adds(text, i ? ", " : "");
+        if (all->items[i].left)
+            al_str_addf(text, "%zu of %zu hunks of ", all->items[i].resolved,
+                        all->items[i].resolved + all->items[i].left);
+        al_place_add(al_call_repo(call), all->items[i].path, text);
+    }
+    if (all->count > NAMED_MAX)
+        al_str_addf(text, " and %zu more", all->count - NAMED_MAX);
+    al_str_adds(text, ".\n");
+}
+
+/* Resolve: the operation's function. */
+static int conflicts_resolve(struct al_call *call, const void *p, struct al_result *result,
+                             struct al_error *err)
+{
+    const struct resolutions *all;
+    int r = check_current(call, p, err);
+
+    if (r < 0)
+        return r;
+    all = al_call_tool_data(call);
+    r = al_git_resolve(al_call_repo(call), all->options, all->count, al_call_budget(call), err);
+    if (r == 0)
+        add_resolved(call, &result->text);
+    return r;
+}
+
+#define OUTPUT_BYTES    4096u
+#define FOLLOWERS_BYTES 400u
+
+/* The id of the commit at which it stopped; "" if it cannot be told.  Caller frees. */
+static char *stopped_commit(const struct al_repo *repo)
+{
+    static const char *const heads[] = { "REBASE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD" };
+    const bool rebases = al_git_operation_state(repo) == AL_IN_PROGRESS_REBASE;
+    char *oid = NULL;
+
+    for (size_t i = rebases ? 0 : 1; !oid && i < AL_COUNT(heads); i++)
+        oid = al_operation_oid(repo, heads[i]);
+    return oid ? oid : al_strdup("");
+}
+
+/* Append which commit is left out, and the changes that are lost with it. */
+static int skip_preview(struct al_call *call, struct al_str *out, struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    const struct al_diff_options lost = { .stat = true, .unified = -1, .from_ref = "HEAD" };
+    al_auto(al_freep) char *oid = stopped_commit(repo);
+    al_auto(al_str_clear) struct al_str excerpt = AL_STR_INIT;
+    int r = al_git_diff_excerpt(repo, &lost, al_call_budget(call), &excerpt, err);
+
+    if (r == 0)
+        r = al_git_unseen_changes_excerpt(repo, NULL, al_call_budget(call), &excerpt, err);
+    if (r < 0)
+        return r;
+    al_str_addf(out, "A %s is in progress.", al_operation_state_noun(al_git_operation_state(repo)));
+    if (*oid) {
+        al_str_adds(out, " This commit is left out:\n  ");
+        r = al_outcome_add_commit(call, oid, out, err);
+    } else {
+        al_str_adds(out, " The commit at which it stopped is left out.");
+    }
+    al_str_addc(out, '\n');
+    if (excerpt.len)
+        al_str_addf(out, "These changes are lost:\n%s", excerpt.buf);
+    return r;
+}
+
+/* The commit at which it stopped, if nothing of it is left: a rebase leaves it out, the others
+ * cannot go on.  NULL: it is something else.  Caller frees. */
+static char *emptied_commit(struct al_call *call)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_freep) char *oid = stopped_commit(repo);
+
+    if (!*oid)
+        return NULL;
+    al_strv_adds(&command.argv, "git", "diff-index", "--cached", "--quiet", "HEAD", "--", NULL);
+    if (al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = OUTPUT_BYTES },
+                   al_call_budget(call), &output, NULL) < 0 ||
+        output.exit_code != 0)
+        return NULL;
+    return al_take(&oid);
+}
+
+#define CONTENT_MAX_BYTES (4u << 20)
+#define HUNKS_MAX         1000
+#define PATHS_MAX         1000
+#define SUMMARY_PATHS     3
+
+/* Whether this session has begun what is in progress. */
+static bool is_begun_here(const struct al_call *call)
+{
+    return al_operation_was_begun_here(al_call_repo(call), al_call_session(call)->number);
+}
+
+/* Something was begun by somebody else: what is given up is theirs. */
+static bool is_of_others(struct al_call *call, const void *p)
+{
+    (void)p;
+    return al_git_operation_state(al_call_repo(call)) != AL_IN_PROGRESS_NONE &&
+           !is_begun_here(call);
+}
+
+static const struct al_choice actions[] = {
+    { "show", AL_CONFLICTS_SHOW },         { "resolve", AL_CONFLICTS_RESOLVE },
+    { "continue", AL_CONFLICTS_CONTINUE }, { "abort", AL_CONFLICTS_ABORT },
+    { "skip", AL_CONFLICTS_SKIP },         { NULL, 0 },
+};
+
+static const struct al_param params[] = {
+    AL_CHOICE(struct al_conflicts_args, action, NULL, .choices = actions),
+    AL_STRING(struct al_conflicts_args, path, NULL, .flags = AL_PARAM_PATH, .min_bytes = 1),
+    AL_EVERYDAY_PATHS_ROW(struct al_conflicts_args, .max = PATHS_MAX),
+    AL_STRING(struct al_conflicts_args, take,
+              "ours, theirs, both by hunk, or disk: as it is now; of path, paths or all files.",
+              .pattern = "^(ours|theirs|both|disk)$", .max_bytes = 6,
+              .bad_message = "take is ours, theirs, both or disk"),
+    AL_STRING(struct al_conflicts_args, content, "The whole file.", .max_bytes = CONTENT_MAX_BYTES),
+    AL_OBJECTS(struct al_conflicts_args, hunks, "Of any files.", hunk_choices_row, .min = 1,
+               .max = HUNKS_MAX),
+    AL_BOOL_AS(struct al_conflicts_args, goes_on, "continue", "Resolve, then continue."),
+    AL_EVERYDAY_WORKING_DIR_ROW(struct al_conflicts_args),
+};
+
+static int check(const void *p, struct al_error *err)
+{
+    const struct al_conflicts_args *args = p;
+    int ways = (args->take != NULL) + (args->content != NULL) + (args->hunks.count > 0);
+
+    if (args->action != AL_CONFLICTS_RESOLVE && (ways || args->goes_on))
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "take, content, hunks and continue go with action resolve only");
+    if (args->action > AL_CONFLICTS_RESOLVE && (args->path || args->paths.count))
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "path and paths go with action show and resolve only: the others are "
+                            "about the whole operation");
+    if (args->path && args->paths.count)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "path and paths cannot be given together");
+    if (args->action == AL_CONFLICTS_RESOLVE && (ways != 1 || (args->content && !args->path)))
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "resolve takes one of take, content and hunks, and content takes path");
+    return hunk_choices_check(&args->hunks, err);
+}
+
+/* The remedies are those of a session with this tool. */
+static int nothing_in_progress(struct al_call *call, const char *word, struct al_error *err)
+{
+    al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
+    al_auto(al_freep) char *waiting = al_operation_oid(al_call_repo(call), AL_WAITING_CHANGES);
+    int r = al_git_conflicts(al_call_repo(call), al_call_budget(call), &conflicts, err);
+
+    if (r < 0)
+        return r;
+    return al_failure_set(
+        err,
+        conflicts.count ? "A stash entry that was brought back into a conflict is no operation: "
+                          "git_conflicts with action resolve settles it, git_undo takes it back, "
+                          "and the entry is still there."
+        : waiting       ? "git_conflicts with action continue brings back what waits."
+                        : "There are no conflicts either, so there is nothing to do.",
+        "There is nothing to %s: no merge, rebase, cherry-pick or revert is in progress", word);
+}
+
+static int unresolved(struct al_call *call, struct al_error *err)
+{
+    al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
+    al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
+    int r = al_git_conflicts(al_call_repo(call), al_call_budget(call), &conflicts, err);
+
+    if (r == 0 && conflicts.count)
+        r = al_outcome_add_conflicts(call, &conflicts, &list, err);
+    if (r < 0 || !conflicts.count)
+        return r;
+    r = al_failure_set(err, "Settle them with git_conflicts and action resolve, then continue.",
+                       "There are conflicts left: %s", list.buf);
+    if (err) {
+        err->code = AL_CODE_CONFLICT;
+        err->reason = "conflict";
+    }
+    return r;
+}
+
+/* A cherry-pick or a revert whose stopped commit has nothing left. */
+static int emptied(struct al_call *call, struct al_error *err)
+{
+    enum al_operation_state state = al_git_operation_state(al_call_repo(call));
+    al_auto(al_freep) char *oid = NULL;
+
+    if (state != AL_IN_PROGRESS_CHERRY_PICK && state != AL_IN_PROGRESS_REVERT)
+        return 0;
+    oid = emptied_commit(call);
+    return !oid ? 0
+                : al_failure_set(err,
+                                 "git_conflicts with action skip leaves this commit out and goes "
+                                 "on; action abort gives all of it up.",
+                                 "Nothing of commit %.8s is left, so the %s cannot go on with it",
+                                 oid, al_operation_state_noun(state));
+}
+
+static int authorize_continue(struct al_call *call, struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_str_clear) struct al_str unused = AL_STR_INIT;
+    int r = unresolved(call, err);
+
+    if (r < 0 || al_git_operation_state(repo) == AL_IN_PROGRESS_NONE)
+        return r; /* what waits is brought back */
+    r = al_outcome_check_unstaged(call, err);
+    if (r == 0)
+        r = al_git_check_signature(repo, err);
+    if (r == 0)
+        r = emptied(call, err);
+    if (r == 0 && al_git_resumable(repo) != AL_IN_PROGRESS_NONE)
+        return al_git_resume_check(repo, al_call_budget(call), err);
+    return r < 0 ? r : al_git_commit_preview(repo, al_call_budget(call), &unused, err);
+}
+
+/* What an operation that is to go on needs, whatever is in conflict. */
+static int check_can_go_on(struct al_call *call, const char *word, struct al_error *err)
+{
+    const enum al_operation_state state = al_git_operation_state(al_call_repo(call));
+    al_auto(al_freep) char *waiting = al_operation_oid(al_call_repo(call), AL_WAITING_CHANGES);
+
+    if (state == AL_IN_PROGRESS_NONE && (!waiting || strcmp(word, "continue") != 0))
+        return nothing_in_progress(call, word, err);
+    if (state == AL_IN_PROGRESS_AM)
+        return al_failure_set(err, "Only a user can, with git am itself; action abort gives it up.",
+                              "An application of patches (git am) cannot be continued here");
+    return 0;
+}
+
+static int authorize_resolve(struct al_call *call, const struct al_conflicts_args *args,
+                             struct al_error *err)
+{
+    int r = args->goes_on ? check_can_go_on(call, "continue", err) : 0;
+
+    if (r == 0 && args->goes_on)
+        r = al_git_check_signature(al_call_repo(call), err);
+    return r < 0 ? r : conflicts_authorize_resolve(call, args, err);
+}
+
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct al_conflicts_args *args = p;
+    const struct al_repo *repo = al_call_repo(call);
+    const enum al_operation_state state = al_git_operation_state(repo);
+    int r;
+
+    if (args->action == AL_CONFLICTS_RESOLVE)
+        return authorize_resolve(call, args, err);
+    if (args->action == AL_CONFLICTS_SHOW)
+        return 0;
+    if (args->action == AL_CONFLICTS_ABORT)
+        return state == AL_IN_PROGRESS_NONE ? nothing_in_progress(call, "abort", err)
+                                            : al_git_abort_check(repo, al_call_budget(call), err);
+    r = check_can_go_on(call, args->action == AL_CONFLICTS_SKIP ? "skip" : "continue", err);
+    if (r < 0)
+        return r;
+    if (state == AL_IN_PROGRESS_MERGE && args->action == AL_CONFLICTS_SKIP)
+        return al_failure_set(err,
+                              "Settle the conflicts and continue, or give the merge up with "
+                              "action abort.",
+                              "A merge has no commit to skip");
+    return args->action == AL_CONFLICTS_SKIP ? al_git_skip_check(repo, al_call_budget(call), err)
+                                             : authorize_continue(call, err);
+}
+
+static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
+                          struct al_error *err)
+{
+    const struct al_conflicts_args *args = p;
+    const struct resolutions *all = al_call_tool_data(call);
+
+    for (size_t i = 0; args->action == AL_CONFLICTS_RESOLVE && i < all->count; i++)
+        al_git_resolve_affected_files(al_call_repo(call), &all->options[i], out);
+    return args->action == AL_CONFLICTS_ABORT || args->action == AL_CONFLICTS_SKIP
+               ? al_git_abort_affected_files(al_call_repo(call), al_call_budget(call), out, err)
+               : 0;
+}
+
+static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
+{
+    const struct al_conflicts_args *args = p;
+    struct al_repo *repo = al_call_repo(call);
+
+    if (args->action >= AL_CONFLICTS_CONTINUE && is_of_others(call, p))
+        al_str_adds(out, "This session has not begun it.\n");
+    if (args->action == AL_CONFLICTS_RESOLVE) {
+        const struct resolutions *all = al_call_tool_data(call);
+
+        if (args->goes_on)
+            al_git_show_unsigned(repo, out);
+        return al_git_resolve_preview(repo, all->options, all->count, al_call_budget(call), out,
+                                      err);
+    }
+    if (args->action == AL_CONFLICTS_SKIP)
+        return skip_preview(call, out, err);
+    if (args->action == AL_CONFLICTS_ABORT)
+        return al_git_abort_preview(repo, al_call_budget(call), out, err);
+    if (args->action == AL_CONFLICTS_SHOW)
+        return 0;
+    if (al_git_operation_state(repo) == AL_IN_PROGRESS_NONE)
+        return 0;
+    al_git_show_unsigned(repo, out);
+    if (al_git_resumable(repo) != AL_IN_PROGRESS_NONE)
+        return al_git_resume_preview(repo, al_call_budget(call), out, err);
+    return al_git_commit_preview(repo, al_call_budget(call), out, err);
+}
+
+static int show(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
+{
+    const struct al_conflicts_args *args = p;
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
+    int r = al_git_conflicts(repo, al_call_budget(call), &conflicts, err);
+
+    if (r == 0)
+        r = find_files(call, args, &conflicts, &files, err);
+    return r < 0 ? r : al_outcome_show(call, &conflicts, &files, result, err);
+}
+
+/* Conclude a merge with the message that git has prepared. */
+static int conclude_merge(struct al_call *call, struct al_error *err)
+{
+    struct al_repo *repo = al_call_repo(call);
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_freep) char *message = al_git_prepared_message(repo);
+    int r = 0;
+
+    if (!message || !al_utf8_valid(message, strlen(message))) {
+        free(al_take(&message));
+        r = al_git_suggest_message(repo, al_call_budget(call), &message, NULL, err);
+    }
+    return r < 0 ? r
+                 : al_git_commit(repo, message, NULL, al_call_max_bytes(call), al_call_budget(call),
+                                 &output, err);
+}
+
+/* When nothing is in progress any more, bring back what waited. */
+static int bring_back(struct al_call *call, struct al_result *result, struct al_error *err)
+{
+    struct al_repo *repo = al_call_repo(call);
+    al_auto(al_freep) char *saved = al_operation_oid(repo, AL_WAITING_CHANGES);
+    al_auto(al_freep) char *why = NULL;
+    int r;
+
+    if (!saved || al_git_operation_state(repo) != AL_IN_PROGRESS_NONE)
+        return 0;
+    r = al_call_return_commit(call, saved, err);
+    if (r == AL_ERR_EXECUTION)
+        r = al_failure_set(err,
+                           "A user can remove that file; airlock rollback has the files as "
+                           "they were before the call that stopped.",
+                           "The commit that " AL_WAITING_CHANGES
+                           " in the git directory names is gone");
+    if (r == 0)
+        r = al_uncommitted_bring_back(repo, saved, al_call_agent(call), al_call_budget(call), &why,
+                                      err);
+    if (r < 0)
+        return r;
+    if (why)
+        al_str_addf(&result->text,
+                    "%s. They are a stash entry now: git_stash with action pop brings them back.\n",
+                    why);
+    else
+        al_str_adds(&result->text, "The uncommitted changes that waited are back.\n");
+    return 0;
+}
+
+/* Name the commit that was left out. */
+static void add_left_out(struct al_call *call, const char *oid, struct al_str *text)
+{
+    if (!*oid) {
+        al_str_adds(text, "Left one commit out. ");
+        return;
+    }
+    al_str_adds(text, "Left out ");
+    if (al_outcome_add_commit(call, oid, text, NULL) < 0)
+        al_str_addf(text, "%.8s", oid);
+    al_str_adds(text, ". ");
+}
+
+/* The result of an operation that went on, or was skipped on, to its end or to its next stop.
+ * `left_out`: the commit that was, "" if it cannot be told; NULL: none. */
+static int went_on(struct al_call *call, enum al_operation_state state, const char *left_out,
+                   const struct al_merge_outcome *outcome, struct al_result *result,
+                   struct al_error *err)
+{
+    struct al_str *text = &result->text;
+    static const char *const committed[] = { "pre-commit",  "prepare-commit-msg", "commit-msg",
+                                             "post-commit", "post-merge",         "post-rewrite",
+                                             NULL };
+    const char *name = al_operation_state_name(state);
+
+    if (left_out)
+        add_left_out(call, left_out, text);
+    if (outcome->conflicted || outcome->in_progress) {
+        al_str_addf(text, "The %s went on and stopped again.\n", name);
+        return al_outcome_stopped(call, result, err);
+    }
+    al_str_addf(text, "The %s is done: ", name);
+    if (al_outcome_add_commit(call, "HEAD", text, err) < 0)
+        return AL_ERR_EXECUTION;
+    al_str_addc(text, '\n');
+    al_outcome_add_skipped(call, committed, true, text);
+    return 0;
+}
+
+/* The other branches that a stopped rebase moves when it is done: each, and where it is. */
+static void list_followers(const struct al_repo *repo, struct al_strv *out)
+{
+    al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
+
+    al_ref_followers(&repo->at, &refs);
+    for (size_t i = 0; i < refs.count; i++) {
+        al_strv_add(out, refs.items[i]);
+        al_strv_take(out, al_ref_oid(&repo->at, refs.items[i]));
+    }
+}
+
+/* Say where they are now.  git leaves one that somebody else has moved. */
+static void add_followers(const struct al_repo *repo, const struct al_strv *followers,
+                          struct al_str *text)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    for (size_t i = 0; i + 1 < followers->count; i += 2) {
+        al_auto(al_freep) char *now = al_ref_oid(&repo->at, followers->items[i]);
+        al_auto(al_str_clear) struct al_str name = AL_STR_INIT;
+        const bool stays = !strcmp(now, followers->items[i + 1]);
+
+        al_place_add_name(followers->items[i] + strlen("refs/heads/"), &name);
+        al_strv_addf(&names,
+                     !*now   ? "%s is gone"
+                     : stays ? "%s stays at %.8s"
+                             : "%s to %.8s",
+                     name.buf, now);
+    }
+    if (!names.count)
+        return;
+    al_str_adds(text, "Moved along: ");
+    al_answer_add_items(&names, FOLLOWERS_BYTES, text);
+    al_str_addc(text, '\n');
+}
+
+static int go_on(struct al_call *call, const void *p, struct al_result *result,
+                 struct al_error *err)
+{
+    const struct al_conflicts_args *args = p;
+    struct al_repo *repo = al_call_repo(call);
+    enum al_operation_state state = al_git_operation_state(repo);
+    bool begun_here = is_begun_here(call);
+    al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
+    al_auto(al_freep) char *left_out =
+        args->action == AL_CONFLICTS_SKIP ? stopped_commit(repo) : emptied_commit(call);
+    al_auto(al_strv_clear) struct al_strv followers = AL_STRV_INIT;
+    int r;
+
+    if (state == AL_IN_PROGRESS_NONE)
+        return bring_back(call, result, err);
+    list_followers(repo, &followers);
+    r = state == AL_IN_PROGRESS_MERGE
+            ? 0
+            : al_going_on_check(repo, args->action == AL_CONFLICTS_SKIP, al_call_budget(call), err);
+    if (r < 0)
+        return r;
+    if (args->action == AL_CONFLICTS_SKIP)
+        r = al_git_skip(repo, al_call_max_bytes(call), al_call_budget(call), &outcome, err);
+    else if (state == AL_IN_PROGRESS_MERGE)
+        r = conclude_merge(call, err);
+    else
+        r = al_git_resume(repo, NULL, NULL, al_call_max_bytes(call), al_call_budget(call), &outcome,
+                          err);
+    if (r < 0 && err && err->code == AL_CODE_NO_STAGED_CHANGES)
+        err->remedy = "git_conflicts with action abort gives all of it up; then begin again "
+                      "without that commit.";
+    if (r < 0)
+        return r;
+    if (!begun_here)
+        al_str_addf(&result->text, "This session had not begun the %s.\n",
+                    al_operation_state_noun(state));
+    if (args->action != AL_CONFLICTS_SKIP && left_out)
+        al_str_adds(&result->text, "One commit changed nothing here. ");
+    r = went_on(call, state, left_out, &outcome, result, err);
+    if (al_git_operation_state(repo) == AL_IN_PROGRESS_NONE)
+        add_followers(repo, &followers, &result->text);
+    return r < 0 ? r : bring_back(call, result, err);
+}
+
+/* What is resolved stays so, although the operation cannot go on before the others are. */
+static int resolve_and_go_on(struct al_call *call, const void *p, struct al_result *result,
+                             struct al_error *err)
+{
+    al_auto(al_conflicts_clear) struct al_conflicts left = AL_CONFLICTS_INIT;
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    int r = conflicts_resolve(call, p, result, err);
+
+    if (r == 0)
+        r = al_git_conflicts(al_call_repo(call), al_call_budget(call), &left, err);
+    if (r == 0 && left.count) {
+        al_str_adds(&result->text, "It did not go on: in conflict are still ");
+        r = al_outcome_add_conflicts(call, &left, &result->text, err);
+        al_str_adds(&result->text, ".\n");
+        return r;
+    }
+    if (r == 0 && al_outcome_check_unstaged(call, &why) < 0) {
+        al_str_addf(&result->text, "It did not go on: %s. %s\n", why.message, why.remedy);
+        return 0;
+    }
+    if (r == 0)
+        r = authorize_continue(call, err);
+    return r < 0 ? r : go_on(call, p, result, err);
+}
+
+static int give_up(struct al_call *call, const void *p, struct al_result *result,
+                   struct al_error *err)
+{
+    enum al_operation_state aborted = AL_IN_PROGRESS_NONE;
+    bool begun_here = is_begun_here(call);
+    al_auto(al_strv_clear) struct al_strv meanwhile = AL_STRV_INIT;
+    al_auto(al_freep) char *merged = al_operation_oid(al_call_repo(call), "MERGE_HEAD");
+    al_auto(al_freep) char *at = merged ? al_take(&merged) : stopped_commit(al_call_repo(call));
+    int r;
+
+    (void)p;
+    (void)al_git_changed_meanwhile(al_call_repo(call), *at ? at : NULL, al_call_budget(call),
+                                   &meanwhile, NULL);
+    r = al_git_abort(al_call_repo(call), al_call_budget(call), &aborted, err);
+    if (err && (r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED))
+        err->remedy = "It may be given up in part; git_undo puts back what was before.";
+    if (r == 0)
+        al_str_addf(&result->text, "Gave up the %s%s.\n", al_operation_state_noun(aborted),
+                    begun_here ? "" : ", which this session had not begun");
+    if (r == 0)
+        al_outcome_add_gone(call, &meanwhile, &result->text);
+    return r < 0 ? r : bring_back(call, result, err);
+}
+
+AL_WHEN(shows, struct al_conflicts_args, args->action == AL_CONFLICTS_SHOW)
+AL_WHEN(resolves, struct al_conflicts_args, args->action == AL_CONFLICTS_RESOLVE && !args->goes_on)
+AL_WHEN(resolves_and_goes_on, struct al_conflicts_args, args->goes_on)
+AL_WHEN(continues, struct al_conflicts_args, args->action == AL_CONFLICTS_CONTINUE)
+AL_WHEN(skips, struct al_conflicts_args, args->action == AL_CONFLICTS_SKIP)
+
+#define WRITES (AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS)
+
+static const struct al_operation operations[] = {
+    { "show", shows, AL_READS, show, AL_ASKS_NEVER },
+    { "resolve", resolves, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_DISCARDS_WORK,
+      conflicts_resolve, AL_ASKS_UNLESS_SAVED },
+    { "continue", continues, WRITES, go_on, AL_ASKS_UNLESS_SAVED },
+    { "resolve_and_continue", resolves_and_goes_on, WRITES | AL_DISCARDS_WORK, resolve_and_go_on,
+      AL_ASKS_UNLESS_SAVED },
+    { "skip", skips, WRITES | AL_DISCARDS_WORK, go_on, AL_ASKS_UNLESS_SAVED },
+    { "abort", NULL, WRITES | AL_DISCARDS_WORK, give_up, AL_ASKS_UNLESS_SAVED },
+};
+
+static const char of_others[] = "for an operation that this session has not begun";
+
+static const struct al_stricter stricter[] = {
+    { "continue", is_of_others, of_others, 0 },
+    { "resolve_and_continue", is_of_others, of_others, 0 },
+    { "skip", is_of_others, of_others, 0 },
+    { "abort", is_of_others, of_others, 0 },
+};
+
+static void summarize(const void *p, struct al_str *out)
+{
+    static const char *const words[] = {
+        [AL_CONFLICTS_SHOW] = "Show conflicts",
+        [AL_CONFLICTS_CONTINUE] = "Go on with what is in progress",
+        [AL_CONFLICTS_ABORT] = "Give up what is in progress and go back",
+        [AL_CONFLICTS_SKIP] = "Leave out the commit that stopped, and go on",
+    };
+    const struct al_conflicts_args *args = p;
+
+    if (args->action != AL_CONFLICTS_RESOLVE) {
+        al_str_adds(out, words[args->action]);
+        return;
+    }
+    al_str_adds(out, "Resolve ");
+    if (args->path)
+        al_str_addf(out, "the conflict in %s", args->path);
+    else if (args->paths.count)
+        al_text_add_list(out, &args->paths, SUMMARY_PATHS);
+    else
+        al_str_adds(out, args->take ? "all conflicts that are left" : "conflicts");
+    if (args->take)
+        al_str_addf(out, " with %s", args->take);
+    else if (args->hunks.count)
+        al_str_addf(out, ", %zu hunk%s", args->hunks.count, args->hunks.count == 1 ? "" : "s");
+    else
+        al_str_adds(out, " with new content");
+    if (args->goes_on)
+        al_str_adds(out, ", and go on");
+}
+
+const struct al_tool al_tool_everyday_conflicts = {
+    .name = "git_conflicts",
+    .title = "Conflicts",
+    .about =
+        "Show conflicts hunk by hunk, resolve them, then continue, skip or abort what stopped.",
+    AL_TOOL_ROWS(params, operations),
+    AL_EVERYDAY_TOOL(struct al_conflicts_args),
+    AL_TOOL_STRICTER(stricter),
+    .moves_branch = true,
+    .check = check,
+    .authorize = authorize,
+    .affected_files = affected_files,
+    .preview = preview,
+    .summarize = summarize,
+};

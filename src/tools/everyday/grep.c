@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_grep: lines of the tracked files, or of a revision. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "call/call.h"
+#include "call/missing_paths.h"
+#include "call/place.h"
+#include "git/reading/grep.h"
+#include "guard/arg.h"
+#include "tools/everyday/everyday.h"
+
+#define CONTEXT_MAX 100
+#define COUNT_MAX   100000
+/** Matches beyond the page are counted up to this number. */
+#define MORE_MAX 10000
+
+struct grep_args {
+    const char *pattern, *rev;
+    struct al_strv paths;
+    bool ignore_case, regex, word;
+    struct al_opt_int context;
+    bool files_only;
+    struct al_opt_int max_count;
+    struct al_page page;
+    AL_EVERYDAY_FIELDS;
+};
+
+static const struct al_param params[] = {
+    AL_STRING(struct grep_args, pattern, NULL, .flags = AL_PARAM_REQUIRED, .min_bytes = 1),
+    AL_STRING(struct grep_args, rev, "Default: the working tree.", .flags = AL_PARAM_NAME,
+              .check = al_arg_check_revision),
+    AL_EVERYDAY_PATHS_ROW(struct grep_args, .min = 0),
+    AL_BOOL(struct grep_args, ignore_case, NULL),
+    AL_BOOL(struct grep_args, regex, "Extended regex, not plain text."),
+    AL_BOOL(struct grep_args, word, NULL),
+    AL_INT(struct grep_args, context, NULL, .min = 0, .max = CONTEXT_MAX),
+    AL_BOOL(struct grep_args, files_only, NULL),
+    AL_INT(struct grep_args, max_count, NULL, .flags = AL_PARAM_MAX_HIDDEN, .min = 1,
+           .max = COUNT_MAX),
+    AL_PAGE_ROWS(struct grep_args),
+    AL_EVERYDAY_WORKING_DIR_ROW(struct grep_args),
+};
+
+static int check(const void *p, struct al_error *err)
+{
+    const struct grep_args *args = p;
+
+    if (args->files_only && args->context.given)
+        return al_failure_bad_args(err, "Leave out context, or files_only.",
+                                   "context: with files_only no lines are shown");
+    return 0;
+}
+
+/** The matches while they are shown. */
+struct showing {
+    const struct grep_args *args;
+    const struct al_repo *repo;
+    struct al_pages *pages;
+    char *path; /* the file of the last line */
+    uint64_t shown, more, read;
+    unsigned long long last_line;
+};
+
+static bool is_over(const struct showing *showing)
+{
+    return showing->args->max_count.given &&
+           showing->shown >= (uint64_t)showing->args->max_count.value;
+}
+
+/* The line above the matches of a file, where a file or a page begins. */
+static void add_heading(struct showing *showing, const struct al_grep_line *line,
+                        struct al_str *unit)
+{
+    al_auto(al_str_clear) struct al_str lead = AL_STR_INIT;
+
+    if (showing->path && !strcmp(showing->path, line->path)) {
+        al_place_add(showing->repo, line->path, &lead);
+        al_str_adds(&lead, ", continued\n");
+        al_pages_lead(showing->pages, lead.buf);
+        return;
+    }
+    free(showing->path);
+    showing->path = al_strdup(line->path);
+    showing->last_line = 0;
+    al_place_add(showing->repo, line->path, unit);
+    al_str_addc(unit, '\n');
+}
+
+static void add_line(struct showing *showing, const struct al_grep_line *line, struct al_str *unit)
+{
+    unsigned long long number = strtoull(line->line, NULL, 10);
+
+    if (showing->args->context.value > 0 && showing->last_line && number > showing->last_line + 1)
+        al_str_adds(unit, "--\n");
+    showing->last_line = number;
+    al_str_addf(unit, "%s%c ", line->line, line->is_match ? ':' : '-');
+    al_str_add(unit, line->text, line->len);
+    al_str_addc(unit, '\n');
+}
+
+static bool take_line(void *payload, const struct al_grep_line *line)
+{
+    struct showing *showing = payload;
+    al_auto(al_str_clear) struct al_str unit = AL_STR_INIT;
+
+    showing->read++;
+    if (!showing->pages->full && line->is_match && al_pages_shows(showing->pages)) {
+        if (is_over(showing))
+            al_pages_stop(showing->pages, AL_PAGES_LARGER_COUNT);
+        else
+            showing->shown++;
+    }
+    if (showing->pages->moved)
+        return false;
+    if (!showing->pages->full) {
+        if (showing->args->files_only) {
+            al_place_add(showing->repo, line->path, &unit);
+            al_str_addc(&unit, '\n');
+        } else {
+            add_heading(showing, line, &unit);
+            add_line(showing, line, &unit);
+        }
+        if (al_pages_add(showing->pages, unit.buf, unit.len))
+            return true;
+    }
+    showing->more += line->is_match;
+    return showing->more <= MORE_MAX;
+}
+
+static void add_left(const struct showing *showing, struct al_str *out)
+{
+    bool files = showing->args->files_only;
+
+    if (showing->more > MORE_MAX)
+        al_str_adds(out, "more than ");
+    al_answer_add_counted(showing->more > MORE_MAX ? MORE_MAX : showing->more,
+                          files ? "more file" : "more match", files ? "more files" : "more matches",
+                          out);
+}
+
+static void add_nothing(struct al_call *call, const struct grep_args *args, struct al_pages *pages)
+{
+    const struct al_path_scope scope = { .rev = args->rev, .worktree = !args->rev };
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    al_str_addf(&text, "No matches%s.\n", args->rev ? "" : " in tracked files");
+    if (!args->regex)
+        al_answer_add_plain("pattern", args->pattern, &text);
+    al_missing_paths_add(call, &args->paths, &scope, &text);
+    (void)al_pages_adds(pages, text.buf);
+}
+
+static int execute(struct al_call *call, const void *p, struct al_result *result,
+                   struct al_error *err)
+{
+    const struct grep_args *args = p;
+    al_auto(al_pages_clear) struct al_pages pages = AL_PAGES_INIT;
+    al_auto(al_str_clear) struct al_str left = AL_STR_INIT;
+    struct showing showing = { .args = args, .repo = al_call_repo(call), .pages = &pages };
+    const struct al_grep_query query = { .pattern = args->pattern,
+                                         .rev = args->rev,
+                                         .paths = args->paths.count ? &args->paths : NULL,
+                                         .ignore_case = args->ignore_case,
+                                         .regex = args->regex,
+                                         .word = args->word,
+                                         .files_only = args->files_only,
+                                         .context = args->context.value };
+    int r = al_pages_begin(&pages, call, &args->page, err);
+
+    if (r == 0)
+        r = al_git_grep(showing.repo, &query, take_line, &showing, al_call_budget(call), err);
+    free(showing.path);
+    if (r < 0)
+        return r;
+    if (!showing.read)
+        add_nothing(call, args, &pages);
+    else
+        al_missing_paths_end(call, &args->paths, args->rev, &pages);
+    add_left(&showing, &left);
+    return al_pages_end(&pages, left.buf, result, err);
+}
+
+static const struct al_operation operations[] = {
+    { "grep", NULL, AL_READS, execute, AL_ASKS_NEVER },
+};
+
+const struct al_tool al_tool_everyday_grep = {
+    .name = "git_grep",
+    .title = "Search files",
+    .about = "Search the tracked files, or those of a revision.",
+    AL_TOOL_ROWS(params, operations),
+    AL_EVERYDAY_TOOL(struct grep_args),
+    AL_EVERYDAY_PAGES,
+    .check = check,
+};

@@ -1,0 +1,975 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_rebase, git_cherry_pick and git_revert: commits are replayed elsewhere, or as a plan says, or
+ * taken back.  The work is tried in memory while the call is authorized, and done when it is
+ * executed. */
+#include <stdlib.h>
+
+#include "base/fs.h"
+#include "call/answer.h"
+#include "call/call.h"
+#include "call/failure.h"
+#include "call/place.h"
+#include "call/resolved.h"
+#include "git/failure.h"
+#include "git/plumbing/batch.h"
+#include "git/plumbing/heads.h"
+#include "git/plumbing/revision.h"
+#include "git/plumbing/rollback_plumbing.h"
+#include "git/refs.h"
+#include "git/repo/repo.h"
+#include "git/run.h"
+#include "git/vet/vet.h"
+#include "guard/arg.h"
+#include "tools/everyday/everyday.h"
+#include "tools/everyday/outcome.h"
+#include "verbs/preview/diff_excerpt.h"
+#include "verbs/replay/along.h"
+#include "verbs/replay/series.h"
+#include "verbs/replay/work.h"
+
+static bool is_rebase(const struct al_call *call)
+{
+    return al_call_tool(call) == &al_tool_everyday_rebase;
+}
+
+static bool is_revert(const struct al_call *call)
+{
+    return al_call_tool(call) == &al_tool_everyday_revert;
+}
+
+/* The arguments of git_rebase, and the work that follows from them. */
+
+#define MESSAGE_MAX_BYTES 65536
+#define NAMED_MAX_BYTES   400
+
+enum plan_do { DO_PICK, DO_REWORD, DO_SQUASH, DO_FIXUP, DO_DROP, DO_SPLIT };
+
+/* A part of a commit that is split. */
+struct part_arg {
+    bool given;
+    const char *message;
+    struct al_strv hunks, paths;
+};
+
+#define PART_HUNKS_MAX 1000
+#define PARTS_MAX      100
+
+static const struct al_param part_members[] = {
+    AL_STRING(struct part_arg, message, NULL, .flags = AL_PARAM_REQUIRED, .min_bytes = 1,
+              .max_bytes = MESSAGE_MAX_BYTES),
+    AL_STRINGS(struct part_arg, hunks, NULL, .max = PART_HUNKS_MAX),
+    AL_STRINGS(struct part_arg, paths, NULL, .flags = AL_PARAM_PATH),
+};
+
+static const struct al_object parts_row = { part_members, AL_COUNT(part_members),
+                                            sizeof(struct part_arg) };
+
+struct step_arg {
+    bool given;
+    const char *commit, *message;
+    int action; /* enum plan_do */
+    struct al_objects into;
+};
+
+static const struct al_choice actions[] = {
+    { "pick", DO_PICK },   { "reword", DO_REWORD }, { "squash", DO_SQUASH },
+    { "fixup", DO_FIXUP }, { "drop", DO_DROP },     { "split", DO_SPLIT },
+    { NULL, 0 },
+};
+
+static const struct al_param members[] = {
+    AL_STRING(struct step_arg, commit, NULL, .flags = AL_PARAM_REQUIRED | AL_PARAM_NAME,
+              .min_bytes = 1),
+    AL_CHOICE_AS(struct step_arg, action, "do", NULL, .choices = actions),
+    AL_STRING(struct step_arg, message, NULL, .max_bytes = MESSAGE_MAX_BYTES, .min_bytes = 1),
+    AL_OBJECTS(struct step_arg, into, "Of split: ids from git_show.", parts_row, .min = 1,
+               .max = PARTS_MAX),
+};
+
+/* The members of a step, for AL_OBJECTS(). */
+static const struct al_object rebase_plan_row = { members, AL_COUNT(members),
+                                                  sizeof(struct step_arg) };
+
+static const struct step_arg *at(const struct al_objects *plan, size_t i)
+{
+    return (const struct step_arg *)plan->items + i;
+}
+
+static bool melds(int action)
+{
+    return action == DO_SQUASH || action == DO_FIXUP;
+}
+
+/* Check the steps by themselves: which of them take a message. */
+static int rebase_plan_check(const struct al_objects *plan, struct al_error *err)
+{
+    bool kept = false;
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < plan->count; i++) {
+        const struct step_arg *step = at(plan, i);
+
+        if (step->action == DO_REWORD && !step->message)
+            return al_error_set(err, AL_ERR_BAD_ARGS, "plan[%zu].message is required with reword",
+                                i);
+        if ((step->action == DO_SPLIT) != (step->into.count > 0))
+            return al_error_set(err, AL_ERR_BAD_ARGS,
+                                "plan[%zu]: split takes into, a list of parts, and nothing else "
+                                "does",
+                                i);
+        if (step->message && step->action != DO_REWORD && step->action != DO_SQUASH)
+            return al_error_set(err, AL_ERR_BAD_ARGS,
+                                "plan[%zu].message goes with reword and squash only", i);
+        if (melds(step->action) && !kept)
+            return al_error_set(err, AL_ERR_BAD_ARGS,
+                                "plan[%zu] has no commit before it to be joined with", i);
+        kept |= step->action != DO_DROP;
+        r = al_arg_check_revision("plan.commit", step->commit, err);
+    }
+    return r;
+}
+
+/* Resolve the commits of the steps to full ids, in order. */
+static int rebase_plan_resolve(struct al_call *call, const struct al_objects *plan,
+                               struct al_strv *ret_oids, struct al_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < plan->count; i++) {
+        al_auto(al_freep) char *oid = NULL;
+
+        r = al_git_resolve_commit(al_call_repo(call), at(plan, i)->commit, al_call_budget(call),
+                                  &oid, err);
+        if (r == 0 && al_strv_contains(ret_oids, oid))
+            return al_error_set(err, AL_ERR_BAD_ARGS, "plan[%zu] names %.8s once more", i, oid);
+        if (r == 0)
+            al_strv_take(ret_oids, al_take(&oid));
+    }
+    return r;
+}
+
+/* The best common ancestor of all: in a plan without gaps that is its oldest commit. */
+static int find_oldest(struct al_call *call, const struct al_strv *oids, char **ret_oid,
+                       struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+
+    al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "merge-base", "--octopus", NULL);
+    for (size_t i = 0; i < oids->count; i++)
+        al_strv_add(&command.argv, oids->items[i]);
+    return al_git_run_word(al_call_repo(call), &command, al_call_budget(call), ret_oid, err);
+}
+
+/* The commit below the oldest commit of a plan, which is what it is replayed on when nothing else
+ * is said; NULL: the plan begins with the first commit of the history.  Caller frees. */
+static int rebase_plan_base(struct al_call *call, const struct al_strv *oids, char **ret_onto,
+                            struct al_error *err)
+{
+    al_auto(al_freep) char *oldest = NULL;
+    al_auto(al_freep) char *parent = NULL;
+    al_auto(al_freep) char *shallow = NULL;
+    int r = find_oldest(call, oids, &oldest, err);
+
+    if (r < 0)
+        return r;
+    if (!oldest || !al_strv_contains(oids, oldest))
+        return al_failure_bad_args(err,
+                                   "Name every commit from the oldest one to HEAD; git_log "
+                                   "lists them.",
+                                   "The plan leaves out the commit that its others build on%s%.8s",
+                                   oldest ? ": " : "", oldest ? oldest : "");
+    parent = al_asprintf("%s^", oldest);
+    r = al_git_find_object(al_call_repo(call), parent, "commit", al_call_budget(call), ret_onto,
+                           err);
+    if (r < 0 || *ret_onto)
+        return r;
+    shallow = al_shallow_commits(&al_call_repo(call)->at);
+    if (shallow)
+        return al_failure_set(err,
+                              "Plan the commits above it; a user can fetch the rest of the history "
+                              "with git fetch --unshallow.",
+                              "%.8s is where the history of this shallow clone begins", oldest);
+    return 0;
+}
+
+static int check_complete(const struct al_strv *oids, const struct al_strv *list,
+                          const struct al_strv *all, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv missing = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
+
+    for (size_t i = 0; i < oids->count; i++)
+        if (!al_strv_contains(all, oids->items[i]))
+            return al_failure_bad_args(err, "git_log lists the commits that are.",
+                                       "plan[%zu]: %.8s is not among the commits to rebase", i,
+                                       oids->items[i]);
+    for (size_t i = 0; i < list->count; i++)
+        if (!al_strv_contains(oids, list->items[i]))
+            al_strv_addf(&missing, "%.8s", list->items[i]);
+    if (!missing.count)
+        return 0;
+    al_answer_add_items(&missing, NAMED_MAX_BYTES, &names);
+    return al_failure_bad_args(err, "Name them too, with do: \"drop\" where they are to go.",
+                               "The plan leaves out %s", names.buf);
+}
+
+/* Make the parts of a commit, and add a step for each.  What no part names comes last. */
+static int add_parts(struct al_call *call, const struct step_arg *step, const char *oid,
+                     struct al_replay_work *work, struct al_strv *rests, struct al_str *lines,
+                     struct al_error *err)
+{
+    al_auto(al_freep) struct al_series_item *items = al_calloc(step->into.count, sizeof(*items));
+    al_auto(al_split_clear) struct al_split split = AL_SPLIT_INIT;
+    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
+    int r = work->memory ? 0 : al_inmemory_open(al_call_repo(call), &work->memory, err);
+
+    for (size_t i = 0; i < step->into.count; i++) {
+        const struct part_arg *part = (const struct part_arg *)step->into.items + i;
+
+        items[i].message = part->message;
+        items[i].part.hunks = part->hunks.count ? &part->hunks : NULL;
+        items[i].part.paths = part->paths.count ? &part->paths : NULL;
+    }
+    if (r == 0)
+        r = al_series_split(work->memory, oid, items, step->into.count, al_call_budget(call),
+                            &split, err);
+    for (size_t i = 0; r == 0 && i < split.commits.count; i++) {
+        al_replay_work_add(work, AL_REPLAY_PICK, split.commits.items[i], NULL, 0);
+        work->steps[work->nsteps - 1].part_of = al_strdup(oid);
+    }
+    if (split.rest) {
+        al_strv_take(rests, al_take(&split.rest));
+        al_answer_add_items(&split.paths, NAMED_MAX_BYTES, &names);
+        al_str_addf(lines, "Left uncommitted of %.8s: hunks of %s\n", oid, names.buf);
+    }
+    return r;
+}
+
+/* Add the steps to the work.  AL_ERR_BAD_ARGS unless they name every commit of `list`, and only
+ * commits of `all`, each once. */
+static int rebase_plan_add(struct al_call *call, const struct al_objects *plan,
+                           const struct al_strv *oids, const struct al_strv *list,
+                           const struct al_strv *all, struct al_replay_work *work,
+                           struct al_str *lines, struct al_error *err)
+{
+    static const enum al_replay_kind kinds[] = { [DO_PICK] = AL_REPLAY_PICK,
+                                                 [DO_REWORD] = AL_REPLAY_REWORD,
+                                                 [DO_SQUASH] = AL_REPLAY_SQUASH,
+                                                 [DO_FIXUP] = AL_REPLAY_FIXUP };
+    al_auto(al_strv_clear) struct al_strv rests = AL_STRV_INIT;
+    int r = check_complete(oids, list, all, err);
+
+    for (size_t i = 0; r == 0 && i < plan->count; i++)
+        if (at(plan, i)->action == DO_SPLIT)
+            r = add_parts(call, at(plan, i), oids->items[i], work, &rests, lines, err);
+        else if (at(plan, i)->action != DO_DROP)
+            al_replay_work_add(work, kinds[at(plan, i)->action], oids->items[i],
+                               at(plan, i)->message, 0);
+    for (size_t i = 0; r == 0 && i < rests.count; i++)
+        al_replay_work_add(work, AL_REPLAY_PICK, rests.items[i], NULL, 0);
+    work->rests = rests.count;
+    return r;
+}
+
+#define PLAN_MAX 1000
+
+struct rebase_args {
+    const char *onto;
+    struct al_objects plan;
+    bool autosquash;
+    bool update_refs;
+    AL_EVERYDAY_FIELDS;
+};
+
+static const struct al_param rebase_params[] = {
+    AL_STRING(struct rebase_args, onto,
+              "Default: the upstream; with plan, below its oldest commit.", .flags = AL_PARAM_NAME),
+    AL_OBJECTS(struct rebase_args, plan, "Every commit, oldest first, as it is to be.",
+               rebase_plan_row, .min = 1, .max = PLAN_MAX, .flags = AL_PARAM_EVERY_PATH),
+    AL_BOOL(struct rebase_args, autosquash, NULL),
+    AL_BOOL(struct rebase_args, update_refs, "Other branches on these commits follow."),
+    AL_EVERYDAY_WORKING_DIR_ROW(struct rebase_args),
+};
+
+static int check_rebase(const void *p, struct al_error *err)
+{
+    const struct rebase_args *args = p;
+
+    if (args->plan.count && args->autosquash)
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "plan and autosquash cannot both hold: a plan has an order of its own");
+    if (args->onto) {
+        int r = al_arg_check_revision("onto", args->onto, err);
+
+        if (r < 0)
+            return r;
+    }
+    return rebase_plan_check(&args->plan, err);
+}
+
+/* The upstream of the current branch. */
+static int find_upstream(struct al_call *call, char **ret_onto, struct al_error *err)
+{
+    int r = al_git_find_object(al_call_repo(call), "@{upstream}", "commit", al_call_budget(call),
+                               ret_onto, err);
+
+    if (r == 0 && !*ret_onto)
+        r = al_failure_bad_args(err, "Give onto: a branch or a revision, such as origin/main.",
+                                "The branch has no upstream to rebase onto");
+    return r;
+}
+
+static int find_onto(struct al_call *call, const struct rebase_args *args,
+                     const struct al_strv *planned, char **ret_onto, struct al_error *err)
+{
+    if (args->onto)
+        return al_git_resolve_commit(al_call_repo(call), args->onto, al_call_budget(call), ret_onto,
+                                     err);
+    return args->plan.count ? rebase_plan_base(call, planned, ret_onto, err)
+                            : find_upstream(call, ret_onto, err);
+}
+
+static int resolve_rebase(struct al_call *call, const void *p, struct al_resolved *out,
+                          struct al_error *err)
+{
+    const struct rebase_args *args = p;
+    al_auto(al_strv_clear) struct al_strv planned = AL_STRV_INIT;
+    al_auto(al_freep) char *onto = NULL;
+    int r = rebase_plan_resolve(call, &args->plan, &planned, err);
+
+    if (r == 0)
+        r = find_onto(call, args, &planned, &onto, err);
+    if (r < 0)
+        return r;
+    al_resolved_add(out, "onto", onto ? onto : "root");
+    for (size_t i = 0; i < planned.count; i++)
+        al_resolved_add(out, "planned", planned.items[i]);
+    return 0;
+}
+
+static void add_left_out(const struct al_rebase_list *list, struct al_str *lines)
+{
+    if (list->known) {
+        al_answer_add_counted(list->known, "commit", "commits", lines);
+        al_str_adds(lines, " left out: their change is there already\n");
+    }
+    if (list->merges) {
+        al_answer_add_counted(list->merges, "merge", "merges", lines);
+        al_str_adds(lines, " left out: a rebase makes the history linear\n");
+    }
+}
+
+static int add_steps(struct al_call *call, const struct rebase_args *args,
+                     const struct al_strv *planned, const struct al_rebase_list *list,
+                     struct al_replay_work *work, struct al_str *lines, struct al_error *err)
+{
+    al_auto(al_rebase_list_clear) struct al_rebase_list all = { .merges = 0 };
+    int r;
+
+    if (args->autosquash)
+        return al_replay_autosquash(al_call_repo(call), &list->commits, work, al_call_budget(call),
+                                    err);
+    if (!args->plan.count) {
+        for (size_t i = 0; i < list->commits.count; i++)
+            al_replay_work_add(work, AL_REPLAY_PICK, list->commits.items[i], NULL, 0);
+        return 0;
+    }
+    r = al_commit_list_rebase(al_call_repo(call), work->onto, true, al_call_budget(call), &all,
+                              err);
+    return r < 0 ? r
+                 : rebase_plan_add(call, &args->plan, planned, &list->commits, &all.commits, work,
+                                   lines, err);
+}
+
+/* Add the branches that follow, and say which ones stay where they are. */
+static int add_followers(struct al_call *call, const struct al_strv *list,
+                         struct al_replay_work *work, struct al_str *lines, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv held = AL_STRV_INIT;
+    int r =
+        al_replay_add_followers(al_call_repo(call), list, work, al_call_budget(call), &held, err);
+
+    if (held.count) {
+        al_str_adds(lines, "Not moved along: ");
+        al_answer_add_items(&held, NAMED_MAX_BYTES, lines);
+        al_str_addc(lines, '\n');
+    }
+    return r;
+}
+
+static int build_rebase(struct al_call *call, const void *p, struct al_replay_work *work,
+                        struct al_str *lines, struct al_error *err)
+{
+    const struct rebase_args *args = p;
+    al_auto(al_rebase_list_clear) struct al_rebase_list list = { .merges = 0 };
+    al_auto(al_strv_clear) struct al_strv planned = AL_STRV_INIT;
+    int r = rebase_plan_resolve(call, &args->plan, &planned, err);
+
+    work->kind = AL_WORK_REBASE;
+    if (r == 0)
+        r = find_onto(call, args, &planned, &work->onto, err);
+    work->is_root = r == 0 && !work->onto;
+    if (r == 0)
+        r = al_commit_list_rebase(al_call_repo(call), work->onto, false, al_call_budget(call),
+                                  &list, err);
+    if (r < 0)
+        return r;
+    work->onto_name = args->onto ? al_strdup(args->onto) : NULL;
+    add_left_out(&list, lines);
+    r = add_steps(call, args, &planned, &list, work, lines, err);
+    return r < 0 || !args->update_refs ? r : add_followers(call, &list.commits, work, lines, err);
+}
+
+/* Those of git_cherry_pick and git_revert. */
+
+#define COMMITS_MAX  1000
+#define MAINLINE_MAX 16
+
+/* git_cherry_pick has no `mainline`, which is then absent. */
+struct pick_args {
+    struct al_strv commits;
+    bool no_commit;
+    struct al_opt_int mainline;
+    AL_EVERYDAY_FIELDS;
+};
+
+#define COMMITS_ROW                                                                                \
+    AL_STRINGS(struct pick_args, commits, "Revisions, or ranges A..B.",                            \
+               .flags = AL_PARAM_REQUIRED | AL_PARAM_NAME, .min = 1, .max = COMMITS_MAX,           \
+               .min_bytes = 1)
+#define NO_COMMIT_ROW AL_BOOL(struct pick_args, no_commit, "Only stage the changes.")
+
+static const struct al_param pick_params[] = {
+    COMMITS_ROW,
+    NO_COMMIT_ROW,
+    AL_EVERYDAY_WORKING_DIR_ROW(struct pick_args),
+};
+
+static const struct al_param revert_params[] = {
+    COMMITS_ROW,
+    NO_COMMIT_ROW,
+    AL_INT(struct pick_args, mainline, "Of a merge: the parent to go back to.", .min = 1,
+           .max = MAINLINE_MAX),
+    AL_EVERYDAY_WORKING_DIR_ROW(struct pick_args),
+};
+
+static int check_picks(const void *p, struct al_error *err)
+{
+    const struct pick_args *args = p;
+    bool is_range;
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < args->commits.count; i++)
+        r = al_arg_check_range("commits", args->commits.items[i], &is_range, err);
+    return r;
+}
+
+static int list_picks(struct al_call *call, const struct pick_args *args, struct al_strv *out,
+                      struct al_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < args->commits.count; i++)
+        r = al_commit_list_add(al_call_repo(call), args->commits.items[i], is_revert(call),
+                               al_call_budget(call), out, err);
+    if (r == 0 && !out->count)
+        r = al_failure_set(err, "git_log with the range shows what is in it.",
+                           "The range has no commits");
+    return r;
+}
+
+/* The words are resolved once: what was approved is what is applied. */
+static int resolve_picks(struct al_call *call, const void *p, struct al_resolved *out,
+                         struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
+    int r = list_picks(call, p, &commits, err);
+
+    for (size_t i = 0; r == 0 && i < commits.count; i++)
+        al_resolved_add(out, "commit", commits.items[i]);
+    return r;
+}
+
+static int check_merges(const struct pick_args *args, bool reverts,
+                        const struct al_commits_read *commits, struct al_error *err)
+{
+    for (size_t i = 0; i < commits->count; i++) {
+        const struct al_commit_read *commit = &commits->items[i];
+        bool merge = commit->parents.count > 1;
+
+        if (merge && !reverts)
+            return al_failure_set(err, "Name the commits that it brought in: a range A..B.",
+                                  "%.8s is a merge, which cannot be picked", commit->oid);
+        if (merge && !args->mainline.given)
+            return al_failure_set(err,
+                                  "Say with mainline: 1 which parent to go back to; 1 is the "
+                                  "branch that was merged into.",
+                                  "%.8s is a merge", commit->oid);
+        if (merge && (uint64_t)args->mainline.value > commit->parents.count)
+            return al_failure_set(err, "mainline counts the parents from 1.",
+                                  "%.8s has %zu parents", commit->oid, commit->parents.count);
+        if (!merge && args->mainline.given)
+            return al_failure_set(err, "mainline is for merges only: leave it out.",
+                                  "%.8s is no merge", commit->oid);
+    }
+    return 0;
+}
+
+static int build_picks(struct al_call *call, const void *p, struct al_replay_work *work,
+                       struct al_error *err)
+{
+    const struct pick_args *args = p;
+    bool reverts = is_revert(call);
+    al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
+    al_auto(al_commits_read_clear) struct al_commits_read read = { .items = NULL };
+    int r = list_picks(call, args, &commits, err);
+
+    if (r == 0)
+        r = al_inmemory_open(al_call_repo(call), &work->memory, err);
+    if (r == 0)
+        r = al_inmemory_read(work->memory, &commits, al_call_budget(call), &read, err);
+    if (r == 0)
+        r = check_merges(args, reverts, &read, err);
+    if (r < 0)
+        return r;
+    work->kind = reverts ? AL_WORK_REVERT : AL_WORK_CHERRY_PICK;
+    work->no_commit = args->no_commit;
+    work->onto = al_ref_head(&al_call_repo(call)->at);
+    for (size_t i = 0; i < commits.count; i++)
+        al_replay_work_add(work, reverts ? AL_REPLAY_REVERT : AL_REPLAY_PICK, commits.items[i],
+                           NULL, args->mainline.given ? (unsigned)args->mainline.value : 0);
+    return 0;
+}
+
+/* Trying the work and doing it. */
+
+/* New commits that a result lists. */
+#define LISTED_MAX 20
+
+/* The work of a call, kept from `authorize` on. */
+struct attempt {
+    struct al_replay_work *work;
+    struct al_str lines; /* what the result says besides, whole lines */
+    bool published;      /* commits that a remote-tracking branch has would leave the branch */
+};
+
+static void attempt_free(void *data)
+{
+    struct attempt *attempt = data;
+
+    if (!attempt)
+        return;
+    al_replay_work_free(attempt->work);
+    al_str_clear(&attempt->lines);
+    free(attempt);
+}
+
+static struct attempt *attempt_of(struct al_call *call)
+{
+    return al_call_tool_data(call);
+}
+
+static int check_can_commit(const struct al_repo *repo, struct al_error *err)
+{
+    if (al_location_is_bare(&repo->at))
+        return al_failure_set(err, "It needs a working tree.", "The repository is bare");
+    if (!repo->vetting->has_identity)
+        return al_git_no_identity(err);
+    return al_git_check_signature(repo, err);
+}
+
+/* Which commits leave the branch is only known for what does not stop; else all may. */
+static int look_at_remotes(struct al_call *call, struct attempt *attempt, struct al_error *err)
+{
+    const struct al_replay_work *work = attempt->work;
+
+    if (work->kind != AL_WORK_REBASE)
+        return 0;
+    return al_git_has_pushed(al_inmemory_repo(work->memory), work->head,
+                             work->replayed.stopped ? work->onto : work->replayed.tip,
+                             al_call_budget(call), &attempt->published, err);
+}
+
+static bool splits(const struct rebase_args *args)
+{
+    for (size_t i = 0; i < args->plan.count; i++)
+        if (at(&args->plan, i)->action == DO_SPLIT)
+            return true;
+    return false;
+}
+
+/* Uncommitted changes go along; but what a split leaves uncommitted would not be told from what is
+ * staged. */
+static int check_uncommitted(struct al_call *call, const struct attempt *attempt,
+                             struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
+    bool staged;
+    int r = al_uncommitted_files(al_call_repo(call), al_call_budget(call), &files, &staged, err);
+
+    if (r < 0 || !staged)
+        return r;
+    al_call_loses_staged(call);
+    return attempt->work->rests ? al_uncommitted_refuse("There are staged changes", &files, err)
+                                : 0;
+}
+
+static int build_and_try(struct al_call *call, const void *args, struct al_error *err)
+{
+    struct attempt *attempt = al_calloc(1, sizeof(*attempt));
+    int r;
+
+    attempt->lines = AL_STR_INIT;
+    attempt->work = al_replay_work_new();
+    al_call_set_tool_data(call, attempt, attempt_free);
+    attempt->work->goes_along = true;
+    r = is_rebase(call) ? build_rebase(call, args, attempt->work, &attempt->lines, err)
+                        : build_picks(call, args, attempt->work, err);
+    if (r == 0)
+        r = al_replay_work_try(al_call_repo(call), attempt->work, al_call_budget(call), err);
+    if (r == 0 && attempt->work->replayed.stopped && is_rebase(call) && splits(args))
+        r = al_replay_conflict(
+            attempt->work->memory, &attempt->work->replayed,
+            attempt->work->steps[attempt->work->replayed.commits.count].commit,
+            "cannot be replayed on the parts",
+            "Name what it needs in a part; what no part names stays uncommitted.",
+            al_call_budget(call), err);
+    if (r == 0)
+        r = check_uncommitted(call, attempt, err);
+    return r < 0 ? r : look_at_remotes(call, attempt, err);
+}
+
+static int authorize(struct al_call *call, const void *args, struct al_error *err)
+{
+    al_auto(al_freep) char *head = al_ref_head(&al_call_repo(call)->at);
+    int r = al_everyday_check_idle(call, err);
+
+    if (r == 0)
+        r = check_can_commit(al_call_repo(call), err);
+    if (r == 0 && !*head)
+        r = al_failure_set(err, "git_commit makes the first one.", "There is no commit yet");
+    return r < 0 ? r : build_and_try(call, args, err);
+}
+
+static void moves_along(const struct al_call *call, struct al_strv *ret_refs)
+{
+    const struct attempt *attempt = al_call_tool_data(call);
+
+    for (size_t i = 0; attempt && i < attempt->work->nfollowers; i++)
+        al_strv_add(ret_refs, attempt->work->followers[i].ref);
+}
+
+/* "a to 1a2b3c4d, b", a line; a branch goes to what is known of it. */
+static void add_moved(const struct al_replay_work *work, const char *title, struct al_str *out)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    for (size_t i = 0; i < work->nfollowers; i++) {
+        const struct al_follower *follower = &work->followers[i];
+        const char *to = work->replayed.stopped ? NULL : al_follower_to(work, follower);
+        al_auto(al_str_clear) struct al_str name = AL_STR_INIT;
+
+        al_place_add_name(follower->ref + strlen("refs/heads/"), &name);
+        al_strv_addf(&names, to ? "%s to %.8s" : "%s", name.buf, to);
+    }
+    if (!names.count)
+        return;
+    al_str_adds(out, title);
+    al_answer_add_items(&names, NAMED_MAX_BYTES, out);
+    al_str_addc(out, '\n');
+}
+
+static bool is_published(struct al_call *call, const void *args)
+{
+    const struct attempt *attempt = attempt_of(call);
+
+    (void)args;
+    return attempt && attempt->published;
+}
+
+static int preview(struct al_call *call, const void *args, struct al_str *out, struct al_error *err)
+{
+    const struct al_replay_work *work = attempt_of(call)->work;
+    const char *tip = work->replayed.stopped ? work->onto : work->replayed.tip;
+    al_auto(al_freep) char *not_tip = al_asprintf("^%s", tip);
+    al_auto(al_freep) char *not_head = al_asprintf("^%s", work->head);
+    const struct al_repo *view = al_inmemory_repo(work->memory);
+    bool any = false, comes = false;
+    int r = 0;
+
+    (void)args;
+    al_git_show_unsigned(al_call_repo(call), out);
+    if (work->kind == AL_WORK_REBASE)
+        r = al_git_commits_excerpt(
+            view,
+            &(struct al_commits_shown){ .words = (const char *const[]){ work->head, not_tip, NULL },
+                                        .format = "  %h %s",
+                                        .title = "These commits leave the branch:" },
+            al_call_budget(call), out, &any, err);
+    add_moved(work, "These branches follow: ", out);
+    if (r == 0 && work->replayed.stopped) {
+        al_str_adds(out, "It will stop at a conflict.\n");
+        return 0;
+    }
+    if (r == 0)
+        r = al_git_commits_excerpt(
+            view,
+            &(struct al_commits_shown){ .words = (const char *const[]){ tip, not_head, NULL },
+                                        .format = "  %h %s",
+                                        .title = "These come:" },
+            al_call_budget(call), out, &comes, err);
+    if (r == 0 && !any && !comes)
+        al_call_skip_approval(call);
+    return r;
+}
+
+static int changed_files(struct al_call *call, const void *args, bool *ret_known,
+                         struct al_strv *out, struct al_error *err)
+{
+    const struct al_replay_work *work = attempt_of(call)->work;
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
+    int r;
+
+    (void)args;
+    *ret_known = !work->replayed.stopped;
+    if (work->replayed.stopped || !strcmp(work->head, work->replayed.tip))
+        return 0;
+    r = al_git_changed_files(al_inmemory_repo(work->memory), work->head,
+                             work->files ? work->files : work->replayed.tip, al_call_budget(call),
+                             &files, err);
+    for (size_t i = 0; r == 0 && i < files.count; i++)
+        al_strv_take(out, al_fs_join(al_call_repo(call)->at.top, files.items[i]));
+    return r;
+}
+
+static int replay(struct al_call *call, struct al_merge_outcome *ret_outcome, struct al_error *err)
+{
+    struct al_repo *repo = al_call_repo(call);
+    al_auto(al_freep) char *head = al_ref_head(&repo->at);
+    int r = al_everyday_check_idle(call, err);
+
+    if (r == 0 && strcmp(head, attempt_of(call)->work->head) != 0)
+        r = al_failure_set(err, "Nothing was done; call again.",
+                           "The branch moved while this was prepared");
+    return r < 0 ? r
+                 : al_replay_work_do(repo, attempt_of(call)->work, al_call_max_bytes(call),
+                                     al_call_budget(call), ret_outcome, err);
+}
+
+/* Fields: abbreviated id and subject. */
+static bool add_line(void *payload, char *const *fields)
+{
+    struct al_str *text = payload;
+
+    al_str_adds(text, "  ");
+    al_place_add_name(fields[0], text);
+    al_str_addc(text, '\n');
+    return true;
+}
+
+static int add_commits(struct al_call *call, struct al_str *text, struct al_error *err)
+{
+    const struct al_replay_work *work = attempt_of(call)->work;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, add_line, text);
+    al_auto(al_freep) char *range = al_asprintf("%s..%s", work->head, work->replayed.tip);
+    size_t count = 0;
+    int r;
+
+    for (size_t i = 0; i + work->rests < work->replayed.commits.count; i++)
+        count += *work->replayed.commits.items[i] != '\0';
+    al_strv_adds(&command.argv, "git", "log", "-z", "--topo-order", "--abbrev=8", "--no-decorate",
+                 "--encoding=UTF-8", "--format=%h %s", NULL);
+    al_strv_addf(&command.argv, "--max-count=%d", LISTED_MAX);
+    al_strv_add(&command.argv, range);
+    if (!work->is_root)
+        al_strv_addf(&command.argv, "^%s", work->onto);
+    al_strv_add(&command.argv, "--");
+    r = al_git_read_records(&al_call_repo(call)->at, &command, &records, al_call_budget(call), err);
+    if (r == 0 && count > LISTED_MAX)
+        al_str_addf(text, "  and %zu older ones\n", count - LISTED_MAX);
+    return r;
+}
+
+static void add_rebased(struct al_call *call, const struct rebase_args *args,
+                        const struct al_merge_outcome *outcome, struct al_str *text)
+{
+    const struct al_replay_work *work = attempt_of(call)->work;
+    const size_t nsteps = work->nsteps - work->rests;
+    size_t dropped = 0;
+
+    if (outcome->up_to_date) {
+        al_str_adds(text, "Nothing to do: the commits are there already, as they are to be.\n");
+        return;
+    }
+    for (size_t i = 0; i < nsteps; i++)
+        dropped += !*work->replayed.commits.items[i];
+    al_str_adds(text, work->is_root ? "Rebased from the first commit on" : "Rebased onto ");
+    if (args->onto)
+        al_place_add_name(args->onto, text);
+    else if (!work->is_root)
+        al_str_addf(text, "%.8s", work->onto);
+    al_str_adds(text, ", ");
+    al_answer_add_counted(nsteps, "commit", "commits", text);
+    al_str_adds(text, " replayed");
+    if (dropped)
+        al_str_addf(text, ", %zu of them dropped as empty", dropped);
+    al_str_adds(text, dropped < nsteps ? "; newest first:\n" : "\n");
+}
+
+static void add_picked(struct al_call *call, const struct pick_args *args, struct al_str *text)
+{
+    const struct al_strv *done = &attempt_of(call)->work->replayed.commits;
+    const char *verb = is_revert(call) ? "Reverted" : "Picked";
+    size_t kept = 0;
+
+    for (size_t i = 0; i < done->count; i++)
+        kept += *done->items[i] != '\0';
+    al_str_addf(text, "%s ", verb);
+    al_answer_add_counted(kept, "commit", "commits", text);
+    if (args->no_commit)
+        al_str_adds(text, ", staged and not committed");
+    if (kept < done->count)
+        al_str_addf(text, "; %zu changed nothing here and %s left out", done->count - kept,
+                    done->count - kept == 1 ? "was" : "were");
+    al_str_adds(text, kept && !args->no_commit ? ":\n" : "\n");
+}
+
+static int execute(struct al_call *call, const void *p, struct al_result *result,
+                   struct al_error *err)
+{
+    static const char *const rebased[] = { "pre-rebase", "post-checkout", "post-rewrite", NULL };
+    static const char *const picked[] = { "pre-commit", "prepare-commit-msg", "commit-msg",
+                                          "post-commit", NULL };
+    const struct attempt *attempt = attempt_of(call);
+    const bool rebases = is_rebase(call);
+    al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
+    struct al_str *text = &result->text;
+    int r = replay(call, &outcome, err);
+
+    if (r < 0)
+        return r;
+    if (outcome.conflicted || (rebases && outcome.in_progress)) {
+        al_str_addf(text, "The %s stopped at a conflict.\n%s",
+                    rebases           ? "rebase"
+                    : is_revert(call) ? "revert"
+                                      : "cherry-pick",
+                    attempt->lines.buf);
+        add_moved(attempt->work, "When it is done, these branches follow: ", text);
+        return al_outcome_stopped(call, result, err);
+    }
+    if (rebases)
+        add_rebased(call, p, &outcome, text);
+    else
+        add_picked(call, p, text);
+    if (attempt->work->no_commit || outcome.up_to_date)
+        return 0;
+    r = add_commits(call, text, err);
+    al_str_adds(text, attempt->lines.buf);
+    add_moved(attempt->work, "Moved along: ", text);
+    al_outcome_add_skipped(call, rebases ? rebased : picked, true, text);
+    return r;
+}
+
+/* The tools. */
+
+#define EFFECTS (AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS | AL_REWRITES_HISTORY)
+
+static const struct al_operation rebase_operations[] = {
+    { "rebase", NULL, EFFECTS, execute, AL_ASKS_UNLESS_SAVED },
+};
+
+static const struct al_stricter stricter[] = {
+    { NULL, is_published, AL_REPLAY_CONDITION, 0 },
+};
+
+static void summarize_rebase(const void *p, struct al_str *out)
+{
+    const struct rebase_args *args = p;
+
+    al_str_adds(out, "Rebase the current branch");
+    if (args->onto)
+        al_str_addf(out, " onto %s", args->onto);
+    if (args->plan.count)
+        al_str_addf(out, " by a plan of %zu step%s", args->plan.count,
+                    args->plan.count == 1 ? "" : "s");
+    if (args->autosquash)
+        al_str_adds(out, " with autosquash");
+    if (args->update_refs)
+        al_str_adds(out, "; other branches on its commits follow");
+}
+
+const struct al_tool al_tool_everyday_rebase = {
+    .name = "git_rebase",
+    .title = "Rebase",
+    .about = "Replay the branch's commits on another, or reorder, squash, reword and drop them by "
+             "plan.",
+    AL_TOOL_ROWS(rebase_params, rebase_operations),
+    AL_EVERYDAY_TOOL(struct rebase_args),
+    AL_TOOL_STRICTER(stricter),
+    .moves_branch = true,
+    .check = check_rebase,
+    .resolve = resolve_rebase,
+    .authorize = authorize,
+    .preview = preview,
+    .changed_files = changed_files,
+    .moves_always = AL_MOVES_HEAD | AL_MOVES_BRANCH, /* one that stops detaches HEAD */
+    .moves_along = moves_along,
+    .keeps_staged = al_tool_keeps_staged,
+    .summarize = summarize_rebase,
+};
+
+#define WRITES (AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS)
+
+static const struct al_operation pick_operations[] = {
+    { "cherry_pick", NULL, WRITES, execute, AL_ASKS_UNLESS_SAVED },
+};
+
+static const struct al_operation revert_operations[] = {
+    { "revert", NULL, WRITES, execute, AL_ASKS_UNLESS_SAVED },
+};
+
+static void summarize_picks(const char *verb, const struct pick_args *args, struct al_str *out)
+{
+    al_str_adds(out, verb);
+    for (size_t i = 0; i < args->commits.count; i++)
+        al_str_addf(out, "%s %s", i ? "," : "", args->commits.items[i]);
+    if (args->no_commit)
+        al_str_adds(out, ", without a commit");
+}
+
+static void summarize_pick(const void *args, struct al_str *out)
+{
+    summarize_picks("Cherry-pick", args, out);
+}
+
+static void summarize_revert(const void *args, struct al_str *out)
+{
+    summarize_picks("Revert", args, out);
+}
+
+/* What both tools have. */
+#define SHARED                                                                                     \
+    AL_EVERYDAY_TOOL(struct pick_args), .moves_branch = true, .check = check_picks,                \
+                                        .resolve = resolve_picks, .authorize = authorize,          \
+                                        .preview = preview, .changed_files = changed_files,        \
+                                        .moves_always = AL_MOVES_BRANCH
+
+const struct al_tool al_tool_everyday_cherry_pick = {
+    SHARED,
+    .name = "git_cherry_pick",
+    .title = "Cherry-pick",
+    .about = "Apply the changes of commits to the current branch.",
+    AL_TOOL_ROWS(pick_params, pick_operations),
+    .summarize = summarize_pick,
+};
+
+const struct al_tool al_tool_everyday_revert = {
+    SHARED,
+    .name = "git_revert",
+    .title = "Revert",
+    .about = "Make commits that take the changes of other commits back.",
+    AL_TOOL_ROWS(revert_params, revert_operations),
+    .summarize = summarize_revert,
+};

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_reset: move the branch to another commit. */
+#include "verbs/porcelain/checkout.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "call/resolved.h"
+#include "call/state_line.h"
+#include "git/command.h"
+#include "git/plumbing/heads.h"
+#include "git/plumbing/revision.h"
+#include "git/refs.h"
+#include "git/run.h"
+#include "guard/arg.h"
+#include "tools/checkout.h"
+#include "tools/everyday/everyday.h"
+#include "tools/everyday/outcome.h"
+#include "verbs/preview/affected_files.h"
+#include "verbs/preview/diff_excerpt.h"
+#include "verbs/sequencer/operation_state.h"
+#include "verbs/sequencer/overwrite.h"
+
+#define LISTED_MAX     10
+#define LIST_MAX_BYTES 4096u
+#define RESOLVED_HEAD  "head"
+
+struct reset_args {
+    const char *to;
+    int mode; /* enum al_reset_mode */
+    AL_EVERYDAY_FIELDS;
+};
+
+static const struct al_choice modes[] = {
+    { "mixed", AL_RESET_MIXED },
+    { "soft", AL_RESET_SOFT },
+    { "keep", AL_RESET_KEEP },
+    { "hard", AL_RESET_HARD },
+    { NULL, 0 },
+};
+
+static const struct al_param params[] = {
+    AL_STRING(struct reset_args, to, "Commit.", .flags = AL_PARAM_REQUIRED | AL_PARAM_NAME,
+              .check = al_arg_check_revision),
+    AL_CHOICE(struct reset_args, mode, "What becomes of changes: unstaged, staged, kept, or lost.",
+              .choices = modes, .default_int = AL_RESET_MIXED),
+    AL_EVERYDAY_WORKING_DIR_ROW(struct reset_args),
+};
+
+static int mode_of(const void *p)
+{
+    return ((const struct reset_args *)p)->mode;
+}
+
+static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
+                   struct al_error *err)
+{
+    const struct reset_args *args = p;
+    al_auto(al_freep) char *head = al_ref_head(&al_call_repo(call)->at);
+    int r = al_resolve_commit(call, args->to, out, err);
+
+    if (r == 0)
+        al_resolved_add(out, RESOLVED_HEAD, head);
+    return r;
+}
+
+/* What cannot be told counts as pushed. */
+static bool loses_pushed(struct al_call *call, const void *p)
+{
+    const char *head = al_call_resolved(call, RESOLVED_HEAD);
+    const char *to = al_call_resolved(call, AL_RESOLVED_COMMIT);
+    bool pushed = true;
+
+    (void)p;
+    if (!head || !*head || !to)
+        return false;
+    (void)al_git_has_pushed(al_call_repo(call), head, to, al_call_budget(call), &pushed, NULL);
+    return pushed;
+}
+
+static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
+                          struct al_error *err)
+{
+    const char *to = al_call_resolved(call, AL_RESOLVED_COMMIT);
+    struct al_repo *repo = al_call_repo(call);
+    int r;
+
+    if (mode_of(p) != AL_RESET_HARD)
+        return 0;
+    r = al_git_overwritten_files(repo, NULL, false, al_call_budget(call), out, err);
+    return r < 0 ? r : al_git_untracked_overwritten(repo, to, NULL, al_call_budget(call), out, err);
+}
+
+static int changed_files(struct al_call *call, const void *p, bool *ret_known, struct al_strv *out,
+                         struct al_error *err)
+{
+    const char *to = al_call_resolved(call, AL_RESOLVED_COMMIT);
+    const struct al_repo *repo = al_call_repo(call);
+
+    if (mode_of(p) == AL_RESET_KEEP)
+        return al_git_switched_files(repo, to, al_call_budget(call), ret_known, out, err);
+    return al_git_reset_files(repo, to, NULL, false, al_call_budget(call), ret_known, out, err);
+}
+
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const char *head = al_call_resolved(call, RESOLVED_HEAD);
+    const struct al_repo *repo = al_call_repo(call);
+    const enum al_operation_state state = al_git_operation_state(repo);
+
+    if (!*head)
+        return al_failure_set(err, "git_commit makes the first commit.",
+                              "The branch has no commit yet");
+    if (state != AL_IN_PROGRESS_NONE && state != AL_IN_PROGRESS_MERGE)
+        return al_failure_set(err, "git_conflicts with action abort gives it up.",
+                              "A %s is in progress", al_operation_state_name(state));
+    al_call_set_tool_data(call, al_strdup(head), free);
+    return al_git_reset_check(repo, al_call_resolved(call, AL_RESOLVED_COMMIT),
+                              (enum al_reset_mode)mode_of(p), al_call_budget(call), err);
+}
+
+/* List the commits that one commit reaches and the other does not; counts them. */
+static int list_commits(struct al_call *call, const char *from, const char *without,
+                        struct al_str *out, uint64_t *ret_count, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command counting = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_freep) char *count = NULL;
+    int r;
+
+    al_strv_adds(&counting.argv, "git", "rev-list", "--count", from, NULL);
+    al_strv_addf(&counting.argv, "^%s", without);
+    al_strv_add(&counting.argv, "--");
+    r = al_git_run_word(al_call_repo(call), &counting, al_call_budget(call), &count, err);
+    *ret_count = count ? strtoull(count, NULL, 10) : 0;
+    if (r < 0 || !*ret_count)
+        return r;
+    al_strv_adds(&command.argv, "git", "log", "--no-decorate", "--abbrev=8", "--encoding=UTF-8",
+                 "--format=  %h %s", NULL);
+    al_strv_addf(&command.argv, "--max-count=%d", LISTED_MAX);
+    al_strv_add(&command.argv, from);
+    al_strv_addf(&command.argv, "^%s", without);
+    al_strv_add(&command.argv, "--");
+    r = al_git_run(&al_call_repo(call)->at, &command,
+                   &(struct al_git_run){ .max_bytes = LIST_MAX_BYTES, .checked = true },
+                   al_call_budget(call), &output, err);
+    al_str_add(out, output.out.out.buf, output.out.out.len);
+    if (r == 0 && *ret_count > LISTED_MAX)
+        al_str_addf(out, "  and %" PRIu64 " more\n", *ret_count - LISTED_MAX);
+    return r;
+}
+
+static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
+{
+    const char *head = al_call_resolved(call, RESOLVED_HEAD);
+    const char *to = al_call_resolved(call, AL_RESOLVED_COMMIT);
+    const struct al_diff_options changed = { .unified = -1, .from_ref = "HEAD" };
+    al_auto(al_str_clear) struct al_str commits = AL_STR_INIT, loss = AL_STR_INIT;
+    uint64_t count = 0;
+    int r = list_commits(call, head, to, &commits, &count, err);
+
+    if (r < 0)
+        return r;
+    if (count)
+        al_str_addf(out, "These commits leave the branch%s:\n%s",
+                    loses_pushed(call, p) ? "; a remote-tracking branch has at least one of them"
+                                          : "",
+                    commits.buf);
+    if (mode_of(p) != AL_RESET_HARD)
+        return 0;
+    r = al_git_diff_excerpt(al_call_repo(call), &changed, al_call_budget(call), &loss, err);
+    if (r == 0)
+        r = al_git_unseen_changes_excerpt(al_call_repo(call), NULL, al_call_budget(call), &loss,
+                                          err);
+    if (r == 0 && loss.len)
+        al_str_addf(out, "This is lost:\n%s", loss.buf);
+    return r < 0 ? r : al_show_untracked_lost(call, to, NULL, out, err);
+}
+
+static int add_moved(struct al_call *call, const char *head, const char *to, struct al_str *text,
+                     struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str left = AL_STR_INIT, came = AL_STR_INIT;
+    uint64_t nleft = 0, ncame = 0;
+    int r = list_commits(call, head, to, &left, &nleft, err);
+
+    if (r == 0)
+        r = list_commits(call, to, head, &came, &ncame, err);
+    if (r < 0)
+        return r;
+    if (nleft) {
+        al_answer_add_counted(nleft, "commit", "commits", text);
+        al_str_addf(text, " left the branch (it was at %.*s):\n%s", AL_SHORT_ID, head, left.buf);
+    }
+    if (ncame) {
+        al_answer_add_counted(ncame, "commit", "commits", text);
+        al_str_addf(text, " came:\n%s", came.buf);
+    }
+    return 0;
+}
+
+static int execute(struct al_call *call, const void *p, struct al_result *result,
+                   struct al_error *err)
+{
+    static const char *const hooks[] = { "reference-transaction", "post-index-change", NULL };
+    static const char *const said[] = {
+        [AL_RESET_MIXED] = "Reset to ",
+        [AL_RESET_SOFT] = "Soft reset to ",
+        [AL_RESET_KEEP] = "Reset to ",
+        [AL_RESET_HARD] = "Hard reset to ",
+    };
+    const char *to = al_call_resolved(call, AL_RESOLVED_COMMIT);
+    al_auto(al_freep) char *head = al_strdup(al_call_resolved(call, RESOLVED_HEAD));
+    int r = 0;
+
+    if (strcmp(head, al_call_tool_data(call)) != 0)
+        return al_failure_set(err, "git_log shows the branch as it is now.",
+                              "The branch moved while this was decided; nothing was done");
+    if (mode_of(p) == AL_RESET_KEEP) /* git keeps changes only, and no ignored files */
+        r = al_overwrite_check(al_call_repo(call), head, to, al_call_budget(call), err);
+    if (r == 0)
+        r = al_git_reset(al_call_repo(call), to, (enum al_reset_mode)mode_of(p),
+                         al_call_budget(call), err);
+    if (r == 0)
+        al_str_adds(&result->text, said[mode_of(p)]);
+    if (r == 0)
+        r = al_outcome_add_commit(call, to, &result->text, err);
+    al_str_addc(&result->text, '\n');
+    if (r == 0)
+        r = add_moved(call, head, to, &result->text, err);
+    if (r == 0)
+        al_outcome_add_skipped(call, hooks, false, &result->text);
+    return r;
+}
+
+#define MOVES (AL_WRITES_REFS | AL_REWRITES_HISTORY)
+
+static const struct al_operation operations[] = {
+    { "soft", NULL, MOVES, execute, AL_ASKS_UNLESS_SAVED },
+    { "mixed", NULL, MOVES | AL_WRITES_INDEX, execute, AL_ASKS_UNLESS_SAVED },
+    { "keep", NULL, MOVES | AL_WRITES_INDEX | AL_WRITES_WORKTREE, execute, AL_ASKS_UNLESS_SAVED },
+    { "hard", NULL, MOVES | AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_DISCARDS_WORK, execute,
+      AL_ASKS_UNLESS_SAVED },
+};
+
+static const struct al_stricter stricter[] = {
+    { NULL, loses_pushed, "for commits that a remote-tracking branch has", 0 },
+};
+
+const struct al_tool al_tool_everyday_reset = {
+    .name = "git_reset",
+    .title = "Reset",
+    .about = "Move the branch to another commit.",
+    AL_TOOL_ROWS(params, operations),
+    AL_EVERYDAY_TOOL(struct reset_args),
+    AL_TOOL_STRICTER(stricter),
+    .moves_branch = true,
+    .resolve = resolve,
+    .authorize = authorize,
+    .affected_files = affected_files,
+    .changed_files = changed_files,
+    .preview = preview,
+    .moves_always = AL_MOVES_BRANCH,
+    .summary = "Reset the branch to '{to}' ({mode})",
+};

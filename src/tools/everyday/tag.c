@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_tag: list tags, create or delete one. */
+#include <string.h>
+
+#include "call/call.h"
+#include "call/place.h"
+#include "call/resolved.h"
+#include "git/git_lock.h"
+#include "git/reading/read_object.h"
+#include "git/refs.h"
+#include "guard/arg.h"
+#include "guard/text.h"
+#include "tools/checkout.h"
+#include "tools/everyday/everyday.h"
+#include "tools/everyday/outcome.h"
+#include "verbs/porcelain/branch.h"
+
+/** More tags are only counted. */
+#define LISTED_MAX 100
+
+enum action { LIST, CREATE, DELETE };
+
+struct tag_args {
+    int action; /* enum action */
+    const char *name, *rev, *message, *pattern;
+    AL_EVERYDAY_FIELDS;
+};
+
+static const struct al_choice actions[] = {
+    { "list", LIST },
+    { "create", CREATE },
+    { "delete", DELETE },
+    { NULL, 0 },
+};
+
+static const struct al_param params[] = {
+    AL_CHOICE(struct tag_args, action, NULL, .choices = actions, .default_int = LIST),
+    AL_STRING(struct tag_args, name, NULL, .flags = AL_PARAM_NAME | AL_PARAM_DELETED_TAG),
+    AL_STRING(struct tag_args, rev, NULL, .flags = AL_PARAM_NAME, .check = al_arg_check_revision,
+              .actions = "create"),
+    AL_STRING(struct tag_args, message, "Makes it annotated.", .min_bytes = 1, .actions = "create"),
+    AL_STRING(struct tag_args, pattern, NULL, .min_bytes = 1, .max_bytes = AL_PARAM_NAME_MAX_BYTES,
+              .actions = "list"),
+    AL_EVERYDAY_WORKING_DIR_ROW(struct tag_args),
+};
+
+static bool is_delete(const void *p)
+{
+    return ((const struct tag_args *)p)->action == DELETE;
+}
+
+/* The rules for the name of a tag are those for a branch. */
+static int check(const void *p, struct al_error *err)
+{
+    const struct tag_args *args = p;
+    if (args->name && args->action == LIST)
+        return al_failure_bad_args(err,
+                                   "Give action create to make the tag, delete to remove it; "
+                                   "pattern is what list takes.",
+                                   "name has no meaning for action list");
+    if (args->action == LIST)
+        return 0;
+    if (!args->name)
+        return al_failure_bad_args(err, "Give name.", "%s needs the name of the tag",
+                                   actions[args->action].name);
+    return al_arg_check_branch("name", args->name, err);
+}
+
+static bool exists(const struct al_call *call, const char *name)
+{
+    al_auto(al_freep) char *ref = al_asprintf("refs/tags/%s", name);
+
+    return al_ref_exists(&al_call_repo(call)->at, ref);
+}
+
+/* The commit to tag is part of what is approved. */
+static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
+                   struct al_error *err)
+{
+    const struct tag_args *args = p;
+
+    return args->action == CREATE ? al_resolve_commit(call, args->rev, out, err) : 0;
+}
+
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct tag_args *args = p;
+
+    if (args->action == DELETE && !exists(call, args->name))
+        return al_error_about(al_failure_set(err, "git_tag lists the tags there are.",
+                                             "There is no tag '%s'", args->name),
+                              err, AL_SUBJECT_TAG, args->name);
+    if (args->action == CREATE && exists(call, args->name))
+        return al_failure_set(err, "Choose another name, or delete that tag first.",
+                              "There is a tag '%s' already", args->name);
+    return 0;
+}
+
+static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
+{
+    const struct tag_args *args = p;
+    const char *oid = al_call_resolved(call, AL_RESOLVED_COMMIT);
+    int r;
+
+    if (args->action != CREATE || !oid)
+        return 0;
+    al_str_adds(out, "At ");
+    r = al_outcome_add_commit(call, oid, out, err);
+    al_str_addc(out, '\n');
+    if (r == 0 && args->message) {
+        al_str_adds(out, "The message:\n");
+        al_text_add_indented(out, args->message, al_call_budget(call)->in_full);
+    }
+    return r;
+}
+
+/** A listing while it is written. */
+struct showing {
+    struct al_str text;
+    size_t listed, left;
+};
+
+/* "v1.2 a1b2c3d 2026-02-07  subject" */
+static bool take_tag(void *payload, const struct al_listed_ref *ref)
+{
+    struct showing *showing = payload;
+
+    if (showing->listed++ >= LISTED_MAX) {
+        showing->left++;
+        return true;
+    }
+    al_place_add_name(ref->name, &showing->text);
+    al_str_addf(&showing->text, " %s %s  ", ref->hash, ref->date);
+    al_place_add_name(ref->subject, &showing->text);
+    al_str_addc(&showing->text, '\n');
+    return true;
+}
+
+static int list(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
+{
+    const struct tag_args *args = p;
+    const struct al_refs_query query = { .tags = true, .pattern = args->pattern };
+    struct showing showing = { .text = AL_STR_INIT };
+    int r =
+        al_git_read_refs(al_call_repo(call), &query, take_tag, &showing, al_call_budget(call), err);
+
+    if (r == 0) {
+        if (!showing.listed)
+            al_str_adds(&showing.text, args->pattern ? "No tags match.\n" : "No tags.\n");
+        if (showing.left) {
+            al_str_adds(&showing.text, "-- ");
+            al_answer_add_count(showing.left, &showing.text);
+            al_str_adds(&showing.text, " more, older ones: pattern takes a glob\n");
+        }
+        al_answer_text(&showing.text, result);
+    }
+    al_str_clear(&showing.text);
+    return r;
+}
+
+static int create(struct al_call *call, const void *p, struct al_result *result,
+                  struct al_error *err)
+{
+    const struct tag_args *args = p;
+    const char *oid = al_call_resolved(call, AL_RESOLVED_COMMIT);
+    const struct al_tag_options options = { .name = args->name,
+                                            .rev = oid,
+                                            .message = args->message };
+    int r = al_git_tag_create(al_call_repo(call), &options, al_call_budget(call), err);
+
+    if (r == 0)
+        al_str_addf(&result->text, "Created %stag %s at %.8s; git_push with tag sends it.\n",
+                    args->message ? "annotated " : "", args->name, oid);
+    return r;
+}
+
+static int remove_tag(struct al_call *call, const void *p, struct al_result *result,
+                      struct al_error *err)
+{
+    const struct tag_args *args = p;
+    al_auto(al_freep) char *ref = al_asprintf("refs/tags/%s", args->name);
+    al_auto(al_freep) char *oid = al_ref_oid(&al_call_repo(call)->at, ref);
+    int r = al_git_tag_delete(al_call_repo(call), args->name, al_call_budget(call), err);
+
+    if (r == 0)
+        al_str_addf(&result->text, "Deleted tag %s, was %.8s.\n", args->name, oid);
+    return r;
+}
+
+static const struct al_operation operations[] = {
+    { "list", NULL, AL_READS, list, AL_ASKS_NEVER },
+    { "create", NULL, AL_WRITES_REFS, create, AL_ASKS_NEVER },
+    { "delete", NULL, AL_WRITES_REFS | AL_DISCARDS_WORK, remove_tag, AL_ASKS_UNLESS_SAVED },
+};
+
+static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
+                          struct al_error *err)
+{
+    const struct tag_args *args = p;
+
+    (void)err;
+    if (args->action != DELETE)
+        return 0;
+    al_strv_addf(out, "%s/refs/tags/%s", al_call_repo(call)->at.common_dir, args->name);
+    al_strv_addf(out, "%s/packed-refs", al_call_repo(call)->at.common_dir);
+    return 0;
+}
+
+static unsigned git_locks(const struct al_operation *operation)
+{
+    return !strcmp(operation->name, "delete") ? AL_LOCK_PACKED_REFS : 0;
+}
+
+const struct al_tool al_tool_everyday_tag = {
+    .name = "git_tag",
+    .title = "Tags",
+    .about = "List tags, newest first, or create or delete one.",
+    AL_TOOL_ROWS(params, operations),
+    AL_EVERYDAY_TOOL(struct tag_args),
+    .deletes_branch = is_delete,
+    .check = check,
+    .resolve = resolve,
+    .authorize = authorize,
+    .affected_files = affected_files,
+    .preview = preview,
+    .git_locks = git_locks,
+    .summary = "[action=list?List tags][action=create?Create][action=delete?Delete]"
+               "[!action=list? tag '{name}']",
+};

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_fetch: fetch from a remote, and say what moved; with a structured result and with text. */
+#include "verbs/transport/remote.h"
+
+#include "base/fs.h"
+#include "call/answer.h"
+#include "call/place.h"
+#include "call/resolved.h"
+#include "git/refs.h"
+#include "git/repo/remotes.h"
+#include "guard/arg.h"
+#include "guard/text.h"
+#include "tools/everyday/everyday.h"
+#include "tools/transfer.h"
+#include "tools/workflow/workflow.h"
+
+struct fetch_args {
+    const char *remote, *branch;
+    bool all, prune, tags;
+    AL_EVERYDAY_FIELDS;
+};
+
+/* All remotes, the one that is given, or the one that the current branch follows. */
+static void add_remotes(struct al_call *call, const struct fetch_args *args, struct al_strv *names)
+{
+    al_auto(al_strv_clear) struct al_strv current = AL_STRV_INIT;
+
+    if (args->all) {
+        al_remote_names(al_call_repo(call), names);
+        return;
+    }
+    al_ref_head_branches(&al_call_repo(call)->at, &current);
+    al_strv_take(names, args->remote
+                            ? al_strdup(args->remote)
+                            : al_transfer_default_remote(al_call_repo(call),
+                                                         current.count ? current.items[0] : NULL));
+}
+
+static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
+                   struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    (void)err;
+    add_remotes(call, p, &names);
+    for (size_t i = 0; i < names.count; i++)
+        al_transfer_resolve(call, names.items[i], out);
+    return 0;
+}
+
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct fetch_args *args = p;
+
+    return args->all ? 0 : al_transfer_authorize(call, al_call_resolved(call, "remote"), err);
+}
+
+static bool is_new_address(struct al_call *call, const void *p)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    add_remotes(call, p, &names);
+    for (size_t i = 0; i < names.count; i++)
+        if (al_transfer_is_new(call, names.items[i], AL_FETCHES))
+            return true;
+    return false;
+}
+
+static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    int r = 0;
+
+    add_remotes(call, p, &names);
+    for (size_t i = 0; i < names.count && r == 0; i++) {
+        al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
+
+        r = al_remote_find(al_call_repo(call), names.items[i], &remote, err);
+        if (r == 0)
+            al_transfer_preview(call, &remote, AL_FETCHES, out);
+    }
+    return r;
+}
+
+static int fetch_one(struct al_call *call, const char *name, const struct fetch_args *args,
+                     struct al_str *changes, struct al_error *err)
+{
+    const struct al_fetch_options options = { .branch = args->branch,
+                                              .prune = args->prune,
+                                              .tags = args->tags };
+    al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
+    int r = al_remote_find(al_call_repo(call), name, &remote, err);
+
+    if (r < 0)
+        return r;
+    al_transfer_accept(call, &remote, AL_FETCHES);
+    return al_transfer_fetch(call, &remote, &options, changes, err);
+}
+
+static int fetch_shown(struct al_call *call, const char *name, const struct al_fetch_words *words,
+                       struct al_network_shown *shown, struct al_error *err)
+{
+    al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
+    al_auto(al_network_endp) struct al_network *network = NULL;
+    int r = al_remote_find(al_call_repo(call), name, &remote, err);
+
+    if (r < 0)
+        return r;
+    al_transfer_accept(call, &remote, AL_FETCHES);
+    r = al_transfer_begin(call, al_call_repo(call), &remote, remote.urls.items[0], AL_FETCHES,
+                          &network, err);
+    return r < 0 ? r : al_git_fetch_words(network, words, shown, al_call_budget(call), err);
+}
+
+static bool says_each(const struct al_fetch_words *words, size_t count)
+{
+    return (count > 1 || words->is_update) && !al_strv_contains(&words->options, "-q") &&
+           !al_strv_contains(&words->options, "--quiet");
+}
+
+int al_fetch_in_shell(struct al_call *call, const void *args, struct al_fetch_words *words,
+                      int *ret_code, struct al_error *err)
+{
+    struct al_network_shown shown = { .shell = words->shell };
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    int r = 0;
+
+    *ret_code = 0;
+    add_remotes(call, args, &names);
+    for (size_t i = 0; i < names.count && r == 0; i++) {
+        al_auto(al_freep) char *line = al_asprintf("Fetching %s\n", names.items[i]);
+
+        if (says_each(words, names.count))
+            (void)al_write_all(shown.shell->out_fd, line, strlen(line));
+        r = fetch_shown(call, names.items[i], words, &shown, err);
+        if (shown.exit_code)
+            *ret_code = shown.exit_code;
+        al_strv_add(&words->options, "--append"); /* the next one, to what this one fetched */
+    }
+    return r;
+}
+
+static const struct al_stricter stricter[] = {
+    { NULL, is_new_address, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },
+};
+
+/* What both tools have. */
+#define EFFECTS (AL_USES_NETWORK | AL_WRITES_REFS)
+#define SHARED                                                                                     \
+    .name = "git_fetch", .title = "Fetch", .resolve = resolve, .always_by = al_transfer_always_by, \
+    .authorize = authorize, .preview = preview, AL_TOOL_STRICTER(stricter)
+
+/* The toolset workflow. */
+
+static const struct al_param workflow_params[] = {
+    AL_TRANSFER_ROW_REMOTE(struct fetch_args, .unless = "all"),
+    AL_STRING(struct fetch_args, branch, "Only this branch.", .flags = AL_PARAM_NAME,
+              .check = al_arg_check_branch),
+    AL_BOOL(struct fetch_args, all, "From all remotes."),
+    AL_BOOL(struct fetch_args, prune, "Forget branches that are gone."),
+    AL_WORKFLOW_CWD_ROW(struct fetch_args),
+};
+
+static int fetch_each(struct al_call *call, const struct fetch_args *args, struct al_str *text,
+                      struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    int r = 0;
+
+    add_remotes(call, args, &names);
+    if (!names.count)
+        return al_remote_error(err, "git_remote with action add makes one.",
+                               "This repository has no remotes");
+    for (size_t i = 0; i < names.count && r == 0; i++) {
+        al_auto(al_str_clear) struct al_str changes = AL_STR_INIT;
+        al_auto(al_freep) char *shown = al_text_sanitize_line(names.items[i]);
+
+        r = fetch_one(call, names.items[i], args, &changes, err);
+        al_str_addf(text, "%sFetched from %s:%s%s", i ? "\n" : "", shown,
+                    changes.len ? "\n" : " nothing new", changes.buf);
+    }
+    return r;
+}
+
+static int workflow_execute(struct al_call *call, const void *p, struct al_result *result,
+                            struct al_error *err)
+{
+    const struct fetch_args *args = p;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    int r = fetch_each(call, args, &text, err);
+
+    if (r < 0)
+        return r;
+    result->truncated = al_text_truncate(&text, al_call_max_bytes(call));
+    al_transfer_result(result, true, args->all ? "all" : args->remote, text.buf);
+    if (args->branch)
+        al_result_set(result, "branch", al_json_string(args->branch));
+    if (args->prune)
+        al_result_set(result, "pruned", al_json_bool(true));
+    return 0;
+}
+
+static const struct al_operation workflow_operations[] = {
+    { "fetch", NULL, EFFECTS, workflow_execute, AL_ASKS_NEVER },
+};
+
+/* clang-format off */
+static const char output_schema[] = AL_JSON({
+    "success": true, "remote": "", "message": "", "branch?": "", "pruned?": true
+});
+/* clang-format on */
+
+const struct al_tool al_tool_workflow_fetch = {
+    SHARED,
+    .about = "Fetch commits from a remote.",
+    .summary = "Fetch [all?from all remotes][!all?[branch?{branch} ]from {remote}]",
+    AL_TOOL_ROWS(workflow_params, workflow_operations),
+    AL_WORKFLOW_TOOL(struct fetch_args),
+    .output_schema = output_schema,
+};
+
+/* The toolset everyday. */
+
+static const struct al_param everyday_params[] = {
+    AL_TRANSFER_ROW_ANY_REMOTE(struct fetch_args),
+    AL_STRING(struct fetch_args, branch, NULL, .flags = AL_PARAM_NAME,
+              .check = al_arg_check_branch),
+    AL_BOOL(struct fetch_args, prune, NULL),
+    AL_BOOL(struct fetch_args, tags, NULL),
+    AL_EVERYDAY_WORKING_DIR_ROW(struct fetch_args),
+};
+
+static int everyday_check(const void *p, struct al_error *err)
+{
+    const struct fetch_args *args = p;
+
+    if (args->branch && args->prune)
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "branch and prune cannot both hold: what is gone is known only when "
+                            "every branch is fetched");
+    return 0;
+}
+
+/* git's lines without the blanks that align them. */
+static void add_changes(const struct al_str *changes, struct al_str *text)
+{
+    bool blank = true; /* at the beginning of a line too */
+
+    for (size_t i = 0; i < changes->len; i++) {
+        char c = changes->buf[i];
+
+        if (c != ' ' || !blank)
+            al_str_addc(text, c);
+        blank = c == ' ' || c == '\n';
+    }
+    al_str_addc(text, '\n');
+}
+
+static int everyday_execute(struct al_call *call, const void *p, struct al_result *result,
+                            struct al_error *err)
+{
+    const char *remote = al_call_resolved(call, "remote");
+    al_auto(al_str_clear) struct al_str changes = AL_STR_INIT;
+    int r = fetch_one(call, remote, p, &changes, err);
+
+    if (r < 0)
+        return r;
+    al_str_adds(&result->text, "Fetched from ");
+    al_place_add_name(remote, &result->text);
+    al_str_adds(&result->text, changes.len ? ":\n" : ": nothing new.\n");
+    if (changes.len)
+        add_changes(&changes, &result->text);
+    return 0;
+}
+
+static const struct al_operation everyday_operations[] = {
+    { "fetch", NULL, EFFECTS, everyday_execute, AL_ASKS_NEVER },
+};
+
+const struct al_tool al_tool_everyday_fetch = {
+    SHARED,
+    .about = "Fetch from a remote, and say what moved.",
+    .summary = "Fetch [branch?{branch} ]from [remote?{remote}][!remote?the remote]",
+    AL_TOOL_ROWS(everyday_params, everyday_operations),
+    AL_EVERYDAY_TOOL(struct fetch_args),
+    .check = everyday_check,
+};

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/left_out.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/mem.h"
+#include "call/call.h"
+#include "git/command.h"
+#include "git/location.h"
+#include "git/plumbing/batch.h"
+#include "git/refs.h"
+#include "git/repo/repo.h"
+#include "guard/nofollow.h"
+#include "guard/policy.h"
+#include "guard/text.h"
+
+static const char secret[] = "looks like a secret";
+static const char dump[] = "looks like a core dump";
+
+/* Globs for the last component, in any case.  The first match counts. */
+static const struct row {
+    const char *pattern;
+    const char *looks; /* NULL: an ordinary file */
+} rows[] = {
+    { ".env.example", NULL },
+    { ".env.sample", NULL },
+    { ".env.template", NULL },
+    { ".env.dist", NULL },
+    { ".env*", secret },
+    { "*.pem", secret },
+    { "*.key", secret },
+    { "*.p12", secret },
+    { "*.pfx", secret },
+    { "*.jks", secret },
+    { "*.keystore", secret },
+    { "*.keytab", secret },
+    { "*.kdbx", secret },
+    { "*.ppk", secret },
+    { "id_*.*", NULL }, /* id_map.c, and the public half of a key */
+    { "id_*", secret },
+    { ".netrc", secret },
+    { "_netrc", secret },
+    { ".pgpass", secret },
+    { ".pypirc", secret },
+    { ".htpasswd", secret },
+    { ".git-credentials", secret },
+    { "credentials", secret },
+    { "core.[0-9]*", dump },
+    { "core.dump", dump },
+    { "*.coredump", dump },
+    { "vgcore.[0-9]*", dump },
+};
+
+/* The warning that a file's name deserves ("looks like a secret"), a constant; NULL: none. */
+static const char *private_file(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+
+    for (size_t i = 0; i < AL_COUNT(rows); i++)
+        if (fnmatch(rows[i].pattern, name, FNM_CASEFOLD) == 0)
+            return rows[i].looks;
+    return NULL;
+}
+
+#define LARGE_BYTES 5000000
+#define NAMED_MAX   20
+
+/* Whether a rule with paths allows the file to be committed. */
+static bool is_allowed(struct al_call *call, const char *name)
+{
+    const struct al_session *session = al_call_session(call);
+    al_auto(al_strv_clear) struct al_strv branches = AL_STRV_INIT, paths = AL_STRV_INIT;
+    struct al_ruling ruling;
+
+    if (!session->policy || !session->policy->count)
+        return false;
+    al_ref_head_branches(&al_call_repo(call)->at, &branches);
+    al_strv_add(&paths, name);
+    ruling = al_policy_decide(session->policy, session->mode,
+                              &(struct al_policy_query){
+                                  .tool = "git_commit",
+                                  .operation = "commit",
+                                  .effects = AL_WRITES_INDEX | AL_WRITES_REFS,
+                                  .branches = &branches,
+                                  .paths = &paths,
+                              });
+    return ruling.decision == AL_APPROVAL_ALLOW && ruling.number &&
+           session->policy->rules[ruling.number - 1].path;
+}
+
+static bool is_core_dump(int fd)
+{
+    unsigned char head[EI_NIDENT + 2];
+
+    return pread(fd, head, sizeof(head), 0) == (ssize_t)sizeof(head) &&
+           !memcmp(head, ELFMAG, SELFMAG) &&
+           head[EI_NIDENT + (head[EI_DATA] == ELFDATA2MSB)] == ET_CORE;
+}
+
+/* The reason to leave out a new file; NULL: it is committed. */
+static const char *reason_of(int top, const char *name)
+{
+    const char *warning = private_file(name);
+    al_auto(al_closep) int fd = -1;
+    struct stat st;
+
+    if (warning || al_ends_with(name, "/")) /* a clone of this repository would lack its commit */
+        return warning ? warning : "a repository of its own";
+    fd = al_nofollow_open(top, name, O_RDONLY);
+    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+        return NULL;
+    if (st.st_size > LARGE_BYTES)
+        return "larger than 5 MB";
+    return is_core_dump(fd) ? "a core dump" : NULL;
+}
+
+int al_leave_out(struct al_call *call, const struct al_strv *except, struct al_strv *ret_names,
+                 struct al_str *ret_line, struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_closep) int top = -1;
+    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    int r = al_location_open_top(&repo->at, &top, err);
+
+    al_strv_adds(&command.argv, "git", "-C", repo->at.top, "ls-files", "-z", "--others",
+                 "--exclude-standard", NULL);
+    if (r == 0)
+        r = al_git_list_paths(repo, &command, al_call_budget(call), &list, err);
+    for (size_t at = 0; r == 0 && at < list.len; at += strlen(list.data + at) + 1) {
+        const char *name = list.data + at, *reason = reason_of(top, name);
+        al_auto(al_freep) char *word = reason ? al_text_sanitize_shown_line(name) : NULL;
+
+        al_auto(al_freep) char *path = al_fs_join(repo->at.top, name);
+
+        if (!reason || (except && al_strv_contains(except, path)) || is_allowed(call, name))
+            continue;
+        if (ret_names->count < NAMED_MAX)
+            al_str_addf(ret_line, "%s%s (%s)", ret_names->count ? ", " : "Left out: ", word,
+                        reason);
+        al_strv_add(ret_names, name);
+    }
+    if (ret_names->count > NAMED_MAX)
+        al_str_addf(ret_line, ", and %zu more", ret_names->count - NAMED_MAX);
+    al_buffer_clear(&list);
+    return r;
+}

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_merge: merge a branch into the current one, conflicts are a result; or abort what is in
+ * progress.  With structured results and with text. */
+#include "verbs/sequencer/merge.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "call/answer.h"
+#include "call/call.h"
+#include "call/place.h"
+#include "call/resolved.h"
+#include "git/plumbing/revision.h"
+#include "git/refs.h"
+#include "git/repo/repo.h"
+#include "guard/arg.h"
+#include "tools/everyday/everyday.h"
+#include "tools/everyday/outcome.h"
+#include "tools/workflow/results.h"
+#include "tools/workflow/workflow.h"
+#include "verbs/inmemory/inmemory.h"
+#include "verbs/replay/along.h"
+#include "verbs/replay/merge_guard.h"
+#include "verbs/replay/work.h"
+#include "verbs/sequencer/operation_state.h"
+#include "verbs/sequencer/overwrite.h"
+
+struct merge_args {
+    const char *branch, *message;
+    bool no_ff, abort, squash;
+    AL_EVERYDAY_FIELDS;
+};
+
+AL_WHEN(aborts, struct merge_args, args->abort)
+
+/* Resolve the word to a commit, so that the approved commit is merged even if the branch moves. */
+static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
+                   struct al_error *err)
+{
+    const struct merge_args *args = p;
+    al_auto(al_freep) char *oid = NULL;
+    int r;
+
+    if (args->abort)
+        return 0;
+    r = al_git_resolve_branch(al_call_repo(call), args->branch, al_call_budget(call), &oid, err);
+    if (r == 0)
+        al_resolved_add(out, AL_RESOLVED_COMMIT, oid);
+    return r;
+}
+
+static struct al_merge_options options_of(const struct al_call *call, const struct merge_args *args)
+{
+    return (struct al_merge_options){
+        .commit = args->branch,
+        .oid = al_call_resolved(call, AL_RESOLVED_COMMIT),
+        .message = args->message && *args->message ? args->message : NULL,
+        .no_ff = args->no_ff,
+        .files = al_call_changed_files(call),
+    };
+}
+
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct merge_args *args = p;
+    const struct al_merge_options options = options_of(call, args);
+    struct al_repo *repo = al_call_repo(call);
+
+    if (args->abort)
+        return al_git_abort_check(repo, al_call_budget(call), err);
+    return al_git_merge_check(repo, &options, al_call_budget(call), err);
+}
+
+/* The files whose changes an abort discards. */
+static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
+                          struct al_error *err)
+{
+    const struct merge_args *args = p;
+
+    return args->abort
+               ? al_git_abort_affected_files(al_call_repo(call), al_call_budget(call), out, err)
+               : 0;
+}
+
+static int changed_files(struct al_call *call, const void *p, bool *ret_known, struct al_strv *out,
+                         struct al_error *err)
+{
+    const struct merge_args *args = p;
+    const char *commit = al_call_resolved(call, AL_RESOLVED_COMMIT);
+
+    *ret_known = !args->abort && commit;
+    return *ret_known ? al_merge_guard_files(al_call_repo(call), commit, al_call_budget(call),
+                                             ret_known, out, err)
+                      : 0;
+}
+
+static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
+{
+    const struct merge_args *args = p;
+    const struct al_merge_options options = options_of(call, args);
+    struct al_repo *repo = al_call_repo(call);
+    bool any = false;
+    int r;
+
+    if (args->abort)
+        return al_git_abort_preview(repo, al_call_budget(call), out, err);
+    r = al_git_merge_preview(repo, &options, al_call_budget(call), out, &any, err);
+    if (r == 0 && !any)
+        al_call_skip_approval(call);
+    return r;
+}
+
+static int run(struct al_call *call, const struct merge_args *args, bool goes_along,
+               struct al_merge_outcome *outcome, struct al_error *err)
+{
+    struct al_merge_options options = options_of(call, args);
+
+    options.goes_along = goes_along;
+    return al_merge_guard_run(al_call_repo(call), &options, al_call_max_bytes(call),
+                              al_call_budget(call), outcome, err);
+}
+
+static void add_summary(const struct merge_args *args, int message_bytes, struct al_str *out)
+{
+    al_str_addf(out, "%s %s into the current branch", args->squash ? "Squash" : "Merge",
+                args->branch);
+    if (args->no_ff)
+        al_str_adds(out, " with a merge commit");
+    if (args->message && *args->message)
+        al_str_addf(out, ": %.*s", message_bytes, args->message);
+}
+
+/* What both tools have. */
+#define MERGES (AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS)
+#define SHARED                                                                                     \
+    .name = "git_merge", .title = "Merge", .moves_branch = true, .resolve = resolve,               \
+    .changed_files = changed_files, .preview = preview
+
+/* The toolset workflow. */
+
+static const struct al_param workflow_params[] = {
+    AL_STRING(struct merge_args, branch, "What to merge; \"\" with abort.",
+              .flags =
+                  AL_PARAM_REQUIRED | AL_PARAM_MAY_BE_ABSENT | AL_PARAM_EVERY_PATH | AL_PARAM_NAME,
+              .unless = "abort"),
+    AL_BOOL_AS(struct merge_args, no_ff, "noFf", "Always make a merge commit.", .unless = "abort"),
+    AL_BOOL(struct merge_args, abort, "Give up what is in progress."),
+    AL_STRING(struct merge_args, message, NULL, .unless = "abort"),
+    AL_WORKFLOW_CWD_ROW(struct merge_args),
+};
+
+static int workflow_check(const void *p, struct al_error *err)
+{
+    const struct merge_args *args = p;
+
+    if (args->abort)
+        return 0;
+    if (!args->branch)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "branch is required");
+    return al_arg_check_revision("branch", args->branch, err);
+}
+
+static int workflow_merge(struct al_call *call, const void *p, struct al_result *result,
+                          struct al_error *err)
+{
+    al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
+    json_t *object;
+    int r = run(call, p, false, &outcome, err);
+
+    if (r < 0)
+        return r;
+    object = al_json_object();
+    al_json_set(object, "success", al_json_bool(!outcome.conflicted));
+    al_json_set(object, "message", al_json_string(outcome.text.buf));
+    if (outcome.conflicted)
+        al_json_set(object, "conflicts", al_workflow_strings(&outcome.conflicts));
+    else
+        al_json_set(object, "fastForward", al_json_bool(outcome.fast_forward));
+    al_result_set_structured(result, object);
+    result->truncated = outcome.truncated;
+    /* After a conflict the commit that concludes the merge says it. */
+    if (!outcome.conflicted && !outcome.up_to_date)
+        al_workflow_skipped(call, al_merge_hooks(&outcome), !outcome.fast_forward, result);
+    return 0;
+}
+
+static int abort_operation(struct al_call *call, const void *p, struct al_result *result,
+                           struct al_error *err)
+{
+    enum al_operation_state aborted = AL_IN_PROGRESS_NONE;
+    al_auto(al_freep) char *message = NULL;
+    json_t *object;
+    int r = al_git_abort(al_call_repo(call), al_call_budget(call), &aborted, err);
+
+    (void)p;
+    if (r < 0)
+        return r;
+    message = al_asprintf("Gave up the %s in progress.", al_operation_state_noun(aborted));
+    object = al_json_object();
+    al_json_set(object, "success", al_json_bool(true));
+    al_json_set(object, "message", al_json_string(message));
+    al_result_set_structured(result, object);
+    return 0;
+}
+
+static const struct al_operation workflow_operations[] = {
+    { "abort", aborts, MERGES | AL_DISCARDS_WORK, abort_operation, AL_ASKS_ALWAYS },
+    { "merge", NULL, MERGES, workflow_merge, AL_ASKS_ALWAYS },
+};
+
+static void workflow_summarize(const void *p, struct al_str *out)
+{
+    const struct merge_args *args = p;
+
+    if (args->abort)
+        al_str_adds(out, "Abort what is in progress and go back (WARNING: destructive)");
+    else
+        add_summary(args, INT_MAX, out);
+}
+
+/* clang-format off */
+static const char output_schema[] = AL_JSON({
+    "success": true, "message": "", "conflicts?": [""], "fastForward?": true
+});
+/* clang-format on */
+
+static unsigned moves(const struct al_operation *operation)
+{
+    return !strcmp(operation->name, "merge") ? AL_MOVES_BRANCH : 0;
+}
+
+const struct al_tool al_tool_workflow_merge = {
+    SHARED,
+    .about = "Merge a branch into the current one, or abort what is in progress.",
+    AL_TOOL_ROWS(workflow_params, workflow_operations),
+    AL_WORKFLOW_TOOL(struct merge_args),
+    .check = workflow_check,
+    .authorize = authorize,
+    .affected_files = affected_files,
+    .moves = moves,
+    .keeps_staged = al_tool_keeps_staged,
+    .summarize = workflow_summarize,
+    .output_schema = output_schema,
+};
+
+/* The toolset everyday. */
+
+static const struct al_param everyday_params[] = {
+    AL_STRING(struct merge_args, branch, NULL, .flags = AL_PARAM_REQUIRED | AL_PARAM_NAME,
+              .min_bytes = 1),
+    AL_BOOL(struct merge_args, squash, "One change without a merge; committed with message."),
+    AL_BOOL(struct merge_args, no_ff, NULL),
+    AL_STRING(struct merge_args, message, NULL, .min_bytes = 1),
+    AL_EVERYDAY_WORKING_DIR_ROW(struct merge_args),
+};
+
+static int everyday_check(const void *p, struct al_error *err)
+{
+    const struct merge_args *args = p;
+
+    if (args->squash && args->no_ff)
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "squash and no_ff cannot both hold: a squash makes no merge commit");
+    return al_arg_check_revision("branch", args->branch, err);
+}
+
+static int everyday_authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct merge_args *args = p;
+    al_auto(al_freep) char *head = al_ref_head(&al_call_repo(call)->at);
+    int r = al_everyday_check_idle(call, err);
+
+    if (r == 0 && args->squash && !*head)
+        r = al_failure_set(err, "Merge without squash: the branch then begins there.",
+                           "There is no commit yet");
+    return r < 0 ? r : authorize(call, p, err);
+}
+
+/* Squash what merges without conflicts: one commit in memory, whose tree or whose whole is taken.
+ */
+static int squash_merged(struct al_call *call, const struct merge_args *args,
+                         struct al_inmemory *memory, const char *head, const char *tree,
+                         struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv parents = AL_STRV_INIT;
+    al_auto(al_freep) char *oid = NULL;
+    al_auto(al_freep) char *reflog = al_asprintf("merge %s: squash", args->branch);
+    al_auto(al_freep) char *message =
+        al_asprintf("%s%s", args->message ? args->message : "squash",
+                    args->message && al_ends_with(args->message, "\n") ? "" : "\n");
+    const struct al_new_commit commit = { .tree = tree, .parents = &parents, .message = message };
+    int r;
+
+    al_strv_add(&parents, head);
+    r = al_inmemory_commit(memory, &commit, al_call_budget(call), &oid, err);
+    if (r == 0)
+        r = al_inmemory_accept(memory, oid, al_call_budget(call), err);
+    if (r < 0)
+        return r;
+    return al_git_advance(
+        al_call_repo(call),
+        &(struct al_advance){
+            .from = head, .to = oid, .reflog = reflog, .keeps_head = !args->message },
+        al_call_budget(call), err);
+}
+
+/* Squash what does not merge without conflicts: git itself leaves them. */
+static int squash_conflicted(struct al_call *call, struct al_inmemory *memory, const char *head,
+                             const char *tree, struct al_error *err)
+{
+    const struct al_repo *view = al_inmemory_repo(memory);
+    int r = al_overwrite_check(view, head, tree, al_call_budget(call), err);
+
+    if (r == 0)
+        r = al_uncommitted_set_aside(al_call_repo(call), view, head, tree, al_call_budget(call),
+                                     err);
+    return r < 0 ? r
+                 : al_git_squash_really(al_call_repo(call),
+                                        al_call_resolved(call, AL_RESOLVED_COMMIT),
+                                        al_call_max_bytes(call), al_call_budget(call), err);
+}
+
+static void say_squashed(const struct merge_args *args, bool conflicted, struct al_str *text)
+{
+    al_str_adds(text, conflicted ? "Squashing " : "Squashed ");
+    al_place_add_name(args->branch, text);
+    if (conflicted)
+        al_str_adds(text, " stopped at a conflict; once it is resolved, git_commit makes the "
+                          "commit.\n");
+    else
+        al_str_adds(text, args->message ? ".\n" : ": staged; git_commit makes the commit.\n");
+}
+
+static int squash(struct al_call *call, const struct merge_args *args, struct al_result *result,
+                  struct al_error *err)
+{
+    struct al_repo *repo = al_call_repo(call);
+    const char *theirs = al_call_resolved(call, AL_RESOLVED_COMMIT);
+    al_auto(al_freep) char *head = al_ref_head(&repo->at);
+    al_auto(al_freep) char *tree = NULL;
+    struct al_inmemory *memory = NULL;
+    al_auto(al_merged_clear) struct al_merged merged = AL_MERGED_INIT;
+    bool conflicted = false;
+    int r = al_inmemory_open(repo, &memory, err);
+
+    if (r == 0)
+        r = al_inmemory_merge(memory, head, theirs, al_call_budget(call), &merged, err);
+    if (r == 0)
+        r = al_inmemory_tree(memory, head, al_call_budget(call), &tree, err);
+    conflicted = r == 0 && merged.conflicted;
+    if (r == 0 && !conflicted && !strcmp(tree, merged.tree))
+        al_str_adds(&result->text, "Nothing to merge: its changes are here already.\n");
+    else if (r == 0 && conflicted)
+        r = squash_conflicted(call, memory, head, merged.tree, err);
+    else if (r == 0)
+        r = squash_merged(call, args, memory, head, merged.tree, err);
+    al_inmemory_free(memory);
+    if (r < 0)
+        return r;
+    if (!result->text.len)
+        say_squashed(args, conflicted, &result->text);
+    return conflicted ? al_outcome_stopped(call, result, err) : 0;
+}
+
+static int everyday_merge(struct al_call *call, const void *p, struct al_result *result,
+                          struct al_error *err)
+{
+    const struct merge_args *args = p;
+    al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
+    int r;
+
+    if (args->squash)
+        return squash(call, args, result, err);
+    r = run(call, args, true, &outcome, err);
+    return r < 0 ? r : al_merged_answer(call, args->branch, &outcome, result, err);
+}
+
+static const struct al_operation everyday_operations[] = {
+    { "merge", NULL, MERGES, everyday_merge, AL_ASKS_UNLESS_SAVED },
+};
+
+static void everyday_summarize(const void *p, struct al_str *out)
+{
+    const struct merge_args *args = p;
+
+    add_summary(args, args->message ? (int)strcspn(args->message, "\n") : 0, out);
+}
+
+const struct al_tool al_tool_everyday_merge = {
+    SHARED,
+    .about = "Merge a branch into the current one; conflicts are a result.",
+    AL_TOOL_ROWS(everyday_params, everyday_operations),
+    AL_EVERYDAY_TOOL(struct merge_args),
+    .check = everyday_check,
+    .authorize = everyday_authorize,
+    .moves_always = AL_MOVES_BRANCH,
+    .summarize = everyday_summarize,
+};

@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_pull: fetch a branch, then merge it or rebase on it; with a structured result and with text.
+ */
+#include <stdlib.h>
+
+#include "call/answer.h"
+#include "call/place.h"
+#include "call/resolved.h"
+#include "git/plumbing/heads.h"
+#include "git/plumbing/revision.h"
+#include "git/refs.h"
+#include "git/repo/remotes.h"
+#include "git/repo/repo.h"
+#include "guard/arg.h"
+#include "guard/url.h"
+#include "tools/everyday/everyday.h"
+#include "tools/everyday/outcome.h"
+#include "tools/transfer.h"
+#include "tools/workflow/results.h"
+#include "tools/workflow/workflow.h"
+#include "verbs/replay/along.h"
+#include "verbs/replay/merge_guard.h"
+#include "verbs/replay/work.h"
+#include "verbs/transport/remote.h"
+
+struct pull_args {
+    const char *remote, *branch;
+    bool rebase;
+    AL_EVERYDAY_FIELDS;
+};
+
+/* A resolved value of the toolset everyday: HEAD's commit, if published commits are rewritten. */
+#define REWRITES "rewrites"
+
+/* The parts of a pull, and what came of it. */
+struct pull {
+    struct al_remote remote;
+    char *current;  /* the local branch; NULL: HEAD is detached */
+    char *branch;   /* the branch at the remote */
+    char *head;     /* the commit of HEAD before; "" on an unborn branch */
+    char *tracking; /* the remote-tracking reference; NULL: none */
+    char *name;     /* "origin/main" */
+    bool rebases;
+    size_t replayed, known; /* commits that a rebase replayed, and left out */
+    struct al_merge_outcome outcome;
+};
+
+#define PULL_INIT ((struct pull){ .remote = AL_REMOTE_INIT, .outcome = AL_MERGE_INIT })
+
+static void pull_clear(struct pull *pull)
+{
+    al_remote_clear(&pull->remote);
+    al_merge_outcome_clear(&pull->outcome);
+    free(pull->current);
+    free(pull->branch);
+    free(pull->head);
+    free(pull->tracking);
+    free(pull->name);
+}
+
+/* The branch at the remote is the one given, else the upstream, else the one of the same name. */
+static int prepare(struct al_call *call, const struct pull_args *args, struct pull *pull,
+                   struct al_error *err)
+{
+    struct al_repo *repo = al_call_repo(call);
+    al_auto(al_freep) char *remote = NULL;
+    int r = al_transfer_check_idle(call, err);
+
+    if (r < 0)
+        return r;
+    r = al_transfer_current_branch(call, &pull->current, args->branch ? NULL : err);
+    if (r < 0 && !args->branch)
+        return r;
+    remote = args->remote ? al_strdup(args->remote)
+                          : al_transfer_default_remote(al_call_repo(call), pull->current);
+    r = al_remote_find(repo, remote, &pull->remote, err);
+    if (r < 0)
+        return r;
+    pull->branch = args->branch ? al_strdup(args->branch)
+                                : al_remote_upstream(repo, &pull->remote, pull->current);
+    if (!pull->branch)
+        pull->branch = al_strdup(pull->current);
+    pull->head = al_ref_head(&repo->at);
+    pull->tracking = al_remote_tracking(&pull->remote, pull->branch);
+    pull->name = al_asprintf("%s/%s", pull->remote.name, pull->branch);
+    pull->rebases = args->rebase && *pull->head;
+    return 0;
+}
+
+static bool is_published(struct al_call *call, const void *p)
+{
+    (void)p;
+    return al_call_resolved(call, REWRITES) != NULL;
+}
+
+/* Whether commits that a remote-tracking branch has would be rewritten.  Before the fetch the user
+ * can be asked; what only the fetch shows is left to git_rebase.  A question about the address is
+ * none about this. */
+static int check_published(struct al_call *call, const struct al_replay_work *work,
+                           struct al_error *err)
+{
+    const struct al_replayed *done = &work->replayed;
+    bool published;
+    int r = al_git_has_pushed(al_inmemory_repo(work->memory), work->head,
+                              done->stopped ? work->onto : done->tip, al_call_budget(call),
+                              &published, err);
+
+    if (r < 0 || !published || is_published(call, NULL))
+        return r;
+    return al_failure_set(err, "git_rebase asks about that; or pull without rebase.",
+                          "It was fetched, but the rebase would rewrite commits that a "
+                          "remote-tracking branch has");
+}
+
+static int rebase(struct al_call *call, struct pull *pull, const char *commit, struct al_error *err)
+{
+    struct al_repo *repo = al_call_repo(call);
+    struct al_run_limits *budget = al_call_budget(call);
+    struct al_replay_work *work = al_replay_work_new();
+    al_auto(al_rebase_list_clear) struct al_rebase_list list = { .merges = 0 };
+    al_auto(al_freep) char *onto = NULL;
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
+    bool staged;
+    int r = al_uncommitted_files(repo, budget, &files, &staged, err);
+
+    if (r == 0)
+        r = al_git_resolve_commit(repo, commit, budget, &onto, err);
+    if (r == 0)
+        r = al_replay_work_rebase(repo, work, onto, pull->name, budget, &list, err);
+    work->goes_along = al_transfer_in_text(call);
+    if (r == 0 && files.count && !work->goes_along)
+        r = al_uncommitted_refuse("There are uncommitted changes", &files, err);
+    if (r == 0 && al_transfer_in_text(call))
+        r = check_published(call, work, err);
+    if (r == 0)
+        r = al_replay_work_do(repo, work, al_call_max_bytes(call), budget, &pull->outcome, err);
+    pull->replayed = work->nsteps;
+    pull->known = list.known;
+    pull->outcome.fast_forward = !pull->outcome.up_to_date && !work->nsteps;
+    al_replay_work_free(work);
+    return r;
+}
+
+/* The message that git pull would use for the merge.  Caller frees. */
+static char *merge_message(const struct pull *pull)
+{
+    al_auto(al_freep) char *where = al_url_shown(pull->remote.urls.items[0]);
+    const char *current = pull->current;
+    bool into_main = !current || !strcmp(current, "main") || !strcmp(current, "master");
+
+    return al_asprintf("Merge branch '%s' of %s%s%s", pull->branch, where,
+                       into_main ? "" : " into ", into_main ? "" : current);
+}
+
+/* Fetched it is; now merge it or rebase on it. */
+static int run(struct al_call *call, const struct pull_args *args, struct pull *pull,
+               struct al_error *err)
+{
+    al_auto(al_freep) char *message = NULL;
+    struct al_merge_options options = { .commit = NULL };
+    int r = prepare(call, args, pull, err);
+
+    if (r < 0)
+        return r;
+    options.commit = pull->tracking ? pull->tracking : "FETCH_HEAD";
+    if (pull->rebases)
+        return rebase(call, pull, options.commit, err);
+    message = merge_message(pull);
+    options.message = message;
+    options.goes_along = al_transfer_in_text(call);
+    return al_merge_guard_run(al_call_repo(call), &options, al_call_max_bytes(call),
+                              al_call_budget(call), &pull->outcome, err);
+}
+
+static int fetch(struct al_call *call, const void *p, struct al_error *err)
+{
+    al_auto(pull_clear) struct pull pull = PULL_INIT;
+    al_auto(al_str_clear) struct al_str fetched = AL_STR_INIT;
+    struct al_fetch_options options = { .prune = false };
+    int r = prepare(call, p, &pull, err);
+
+    if (r < 0)
+        return r;
+    /* What was decided, it was decided by what was known before. */
+    al_call_set_tool_data(call, al_strdup(is_published(call, p) ? pull.head : ""), free);
+    al_transfer_accept(call, &pull.remote, AL_FETCHES);
+    options.branch = pull.branch;
+    return al_transfer_fetch(call, &pull.remote, &options, &fetched, err);
+}
+
+/* Whether there are commits here that the branch there has not, as far as it was fetched, and that
+ * another remote-tracking branch has. */
+static bool rewrites_published(struct al_call *call, const struct pull *pull)
+{
+    al_auto(al_freep) char *seen = NULL;
+    bool published = false;
+
+    if (!pull->rebases || !al_transfer_in_text(call))
+        return false;
+    seen = pull->tracking ? al_ref_oid(&al_call_repo(call)->at, pull->tracking) : al_strdup("");
+    return *seen &&
+           al_git_has_pushed(al_call_repo(call), pull->head, seen, al_call_budget(call), &published,
+                             NULL) == 0 &&
+           published;
+}
+
+static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
+                   struct al_error *err)
+{
+    const char *known = al_call_tool_data(call);
+    al_auto(pull_clear) struct pull pull = PULL_INIT;
+    int r = prepare(call, p, &pull, err);
+
+    if (r < 0)
+        return r;
+    al_transfer_resolve(call, pull.remote.name, out);
+    if (known ? *known && !strcmp(known, pull.head) : rewrites_published(call, &pull))
+        al_resolved_add(out, REWRITES, pull.head);
+    return 0;
+}
+
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    (void)p;
+    return al_transfer_authorize(call, al_call_resolved(call, "remote"), err);
+}
+
+static bool is_new_address(struct al_call *call, const void *p)
+{
+    (void)p;
+    return al_transfer_is_new(call, al_call_resolved(call, "remote"), AL_FETCHES);
+}
+
+static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
+{
+    al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
+    int r = al_remote_find(al_call_repo(call), al_call_resolved(call, "remote"), &remote, err);
+
+    al_git_show_unsigned(al_call_repo(call), out);
+    if (r == 0)
+        al_transfer_preview(call, &remote, AL_FETCHES, out);
+    if (r == 0 && is_published(call, p))
+        al_str_adds(out, "It rewrites commits that a remote-tracking branch has.\n");
+    return r;
+}
+
+static const struct al_stricter stricter[] = {
+    { NULL, is_new_address, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },
+    { NULL, is_published, AL_REPLAY_CONDITION, 0 },
+};
+
+static const char *const rebase_hooks[] = { "pre-rebase", "post-checkout", "post-rewrite", NULL };
+
+/* What both tools have.  A rebase that stops detaches HEAD. */
+#define EFFECTS                                                                                    \
+    (AL_USES_NETWORK | AL_WRITES_REFS | AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_REWRITES_HISTORY)
+#define SHARED                                                                                     \
+    .name = "git_pull", .title = "Pull", .moves_branch = true, .resolve = resolve,                 \
+    .preview = preview, .fetch = fetch, .moves_always = AL_MOVES_BRANCH | AL_MOVES_HEAD,           \
+    .summary = "Pull[branch? {branch}] from [remote?{remote}][!remote?its remote]"                 \
+               "[rebase? and rebase on it]",                                                       \
+    AL_TOOL_STRICTER(stricter)
+
+/* The toolset workflow. */
+
+static const struct al_param workflow_params[] = {
+    AL_TRANSFER_ROW_REMOTE(struct pull_args, .unless = NULL),
+    AL_STRING(struct pull_args, branch, "Default: the one followed, else of the same name.",
+              .flags = AL_PARAM_NAME, .check = al_arg_check_branch),
+    AL_BOOL(struct pull_args, rebase, "Rebase instead of merge."),
+    AL_WORKFLOW_CWD_ROW(struct pull_args),
+};
+
+static void add_message(const struct pull_args *args, const struct pull *pull, struct al_str *text)
+{
+    const struct al_merge_outcome *outcome = &pull->outcome;
+
+    if (outcome->conflicted)
+        al_str_addf(text,
+                    "%s conflicts with this branch in %zu file%s: resolve them, then git_commit "
+                    "goes on, or git_merge with abort: true gives up",
+                    pull->name, outcome->conflicts.count, outcome->conflicts.count == 1 ? "" : "s");
+    else if (outcome->up_to_date)
+        al_str_addf(text, "Already up to date with %s", pull->name);
+    else if (outcome->fast_forward)
+        al_str_addf(text, "Moved on to %s", pull->name);
+    else
+        al_str_addf(text, "Pulled %s and %s", pull->name, args->rebase ? "rebased" : "merged");
+}
+
+static int workflow_execute(struct al_call *call, const void *p, struct al_result *result,
+                            struct al_error *err)
+{
+    const struct pull_args *args = p;
+    al_auto(pull_clear) struct pull pull = PULL_INIT;
+    const struct al_merge_outcome *outcome = &pull.outcome;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    uint64_t updated = 0;
+    int r = run(call, args, &pull, err);
+
+    if (r == 0 && !outcome->conflicted)
+        r = al_git_count_updated(al_call_repo(call), pull.head, al_call_budget(call), &updated,
+                                 err);
+    if (r < 0)
+        return r;
+    add_message(args, &pull, &text);
+    al_transfer_result(result, !outcome->conflicted, args->remote, text.buf);
+    if (args->rebase)
+        al_result_set(result, "rebased", al_json_bool(!outcome->conflicted));
+    if (outcome->conflicted)
+        al_result_set(result, "conflicts", al_workflow_strings(&outcome->conflicts));
+    else
+        al_result_set(result, "filesUpdated", al_json_int((int64_t)updated));
+    if (!outcome->conflicted && !outcome->up_to_date)
+        al_workflow_skipped(call, args->rebase ? rebase_hooks : al_merge_hooks(outcome),
+                            !outcome->fast_forward, result);
+    return 0;
+}
+
+static const struct al_operation workflow_operations[] = {
+    { "pull", NULL, EFFECTS, workflow_execute, AL_ASKS_NEVER },
+};
+
+/* clang-format off */
+static const char output_schema[] = AL_JSON({
+    "success": true, "remote": "", "message": "", "rebased?": true, "filesUpdated?": 1,
+    "conflicts?": [""]
+});
+/* clang-format on */
+
+const struct al_tool al_tool_workflow_pull = {
+    SHARED,
+    .about = "Fetch a branch and merge it, or rebase on it. Conflicts are a result.",
+    AL_TOOL_ROWS(workflow_params, workflow_operations),
+    AL_WORKFLOW_TOOL(struct pull_args),
+    .always_by = al_transfer_always_by,
+    .authorize = authorize,
+    .output_schema = output_schema,
+};
+
+/* The toolset everyday. */
+
+static const struct al_param everyday_params[] = {
+    AL_TRANSFER_ROW_ANY_REMOTE(struct pull_args),
+    AL_STRING(struct pull_args, branch, NULL, .flags = AL_PARAM_NAME, .check = al_arg_check_branch),
+    AL_BOOL(struct pull_args, rebase, "Rebase instead of merge."),
+    AL_EVERYDAY_WORKING_DIR_ROW(struct pull_args),
+};
+
+static int everyday_authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    int r = authorize(call, p, err);
+
+    return r == 0 ? al_git_check_signature(al_call_repo(call), err) : r;
+}
+
+static void add_rebased(const struct pull *pull, struct al_str *text)
+{
+    if (pull->outcome.up_to_date) {
+        al_str_adds(text, "Nothing to do: the branch has ");
+        al_place_add_name(pull->name, text);
+        al_str_adds(text, " already.\n");
+        return;
+    }
+    al_str_adds(text, pull->replayed ? "Rebased onto " : "Moved on to ");
+    al_place_add_name(pull->name, text);
+    if (pull->replayed) {
+        al_str_adds(text, ", ");
+        al_answer_add_counted(pull->replayed, "commit", "commits", text);
+        al_str_adds(text, " replayed");
+    }
+    if (pull->known)
+        al_str_addf(text, ", %zu left out that %s there already", pull->known,
+                    pull->known == 1 ? "is" : "are");
+    al_str_adds(text, ".\n");
+}
+
+static int everyday_execute(struct al_call *call, const void *p, struct al_result *result,
+                            struct al_error *err)
+{
+    al_auto(pull_clear) struct pull pull = PULL_INIT;
+    const struct al_merge_outcome *outcome = &pull.outcome;
+    int r = run(call, p, &pull, err);
+
+    if (r < 0)
+        return r;
+    if (!pull.rebases)
+        return al_merged_answer(call, pull.name, outcome, result, err);
+    if (outcome->conflicted || outcome->in_progress) {
+        al_str_adds(&result->text, "Fetched; the rebase onto ");
+        al_place_add_name(pull.name, &result->text);
+        al_str_adds(&result->text, " stopped at a conflict.\n");
+        return al_outcome_stopped(call, result, err);
+    }
+    add_rebased(&pull, &result->text);
+    al_outcome_add_skipped(call, rebase_hooks, !outcome->up_to_date, &result->text);
+    return 0;
+}
+
+static const struct al_operation everyday_operations[] = {
+    { "pull", NULL, EFFECTS, everyday_execute, AL_ASKS_UNLESS_SAVED },
+};
+
+/* An answer about an address covers no rewriting, and one about rewriting only these commits. */
+static const char *const always_by[] = { "address", REWRITES, NULL };
+
+const struct al_tool al_tool_everyday_pull = {
+    SHARED,
+    .about = "Fetch a branch and merge it, or rebase on it; conflicts are a result.",
+    AL_TOOL_ROWS(everyday_params, everyday_operations),
+    AL_EVERYDAY_TOOL(struct pull_args),
+    .always_by = always_by,
+    .authorize = everyday_authorize,
+};

@@ -1,0 +1,738 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_push: push a branch to the branch of the same name at a remote, or delete it there; with a
+ * structured result and with text. */
+#include "verbs/transport/push.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/fs.h"
+#include "call/answer.h"
+#include "call/call.h"
+#include "call/place.h"
+#include "call/resolved.h"
+#include "git/oid.h"
+#include "git/refs.h"
+#include "git/repo/remotes.h"
+#include "git/run.h"
+#include "guard/arg.h"
+#include "guard/text.h"
+#include "tools/everyday/everyday.h"
+#include "tools/everyday/outcome.h"
+#include "tools/transfer.h"
+#include "tools/workflow/results.h"
+#include "tools/workflow/workflow.h"
+#include "verbs/transport/network.h"
+
+struct push_args {
+    const char *remote, *branch, *tag;
+    bool set_upstream, force, tags, delete;
+    AL_EVERYDAY_FIELDS;
+};
+
+/* What this server has pushed, by session, address and branch.  The oldest of more is forgotten:
+ * its next push asks again. */
+#define PUSHED_MAX 1024
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct al_oid noted[PUSHED_MAX];
+static size_t next;
+
+static void identify(struct al_call *call, const char *address, const char *branch,
+                     struct al_oid *ret_id)
+{
+    const char *const parts[] = { al_call_repo(call)->at.common_dir, address, branch };
+    const struct al_session *session = al_call_session(call);
+    struct al_hash hash;
+
+    al_hash_init(&hash, true);
+    al_hash_add(&hash, &session, sizeof(session));
+    al_hash_add(&hash, &session->number, sizeof(session->number)); /* another may get its address */
+    for (size_t i = 0; i < AL_COUNT(parts); i++)
+        al_hash_add(&hash, parts[i], strlen(parts[i]) + 1);
+    al_hash_end(&hash, ret_id);
+}
+
+static bool was_pushed(struct al_call *call, const char *address, const char *branch)
+{
+    struct al_oid id;
+    bool found = false;
+
+    identify(call, address, branch, &id);
+    (void)pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < PUSHED_MAX; i++)
+        found |= al_oid_equal(&noted[i], &id);
+    (void)pthread_mutex_unlock(&lock);
+    return found;
+}
+
+static void note_pushed(struct al_call *call, const char *address, const char *branch)
+{
+    struct al_oid id;
+
+    if (was_pushed(call, address, branch))
+        return;
+    identify(call, address, branch, &id);
+    (void)pthread_mutex_lock(&lock);
+    noted[next++ % PUSHED_MAX] = id;
+    (void)pthread_mutex_unlock(&lock);
+}
+
+#define TAGS      "refs/tags/"
+#define NAMED_MAX 20
+
+/* "<object id> <reference>" */
+static bool take_tag(void *payload, char *const *fields)
+{
+    const char *line = fields[0] + (fields[0][0] == '\n'); /* git ends the line before */
+
+    al_str_addf(payload, "%s\n", line);
+    return true;
+}
+
+/* Add every tag here, its full name and object id, as one value: a tag that is made, moved or
+ * deleted later gives another value. */
+static int push_tags_resolve(struct al_call *call, struct al_resolved *out, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, take_tag, &text);
+    int r;
+
+    al_strv_adds(&command.argv, "git", "for-each-ref", "--format=%(objectname) %(refname)%00", TAGS,
+                 NULL);
+    r = al_git_read_records(&al_call_repo(call)->at, &command, &records, al_call_budget(call), err);
+    if (r == 0)
+        al_resolved_add(out, "tags", text.buf);
+    return r;
+}
+
+/* Append the full names of all resolved tags. */
+static void all_names(const char *tags, struct al_strv *out)
+{
+    for (const char *line = tags; *line; line += strcspn(line, "\n") + 1) {
+        const char *ref = line + strcspn(line, " ") + 1;
+
+        al_strv_take(out, al_strndup(ref, strcspn(ref, "\n")));
+    }
+}
+
+static void add_one(const char *tags, const char *ref, struct al_str *out)
+{
+    al_auto(al_freep) char *mark = al_asprintf(" %s\n", ref);
+    const char *at = strstr(tags, mark);
+
+    al_str_adds(out, "  ");
+    al_place_add_name(al_starts_with(ref, TAGS) ? ref + strlen(TAGS) : ref, out);
+    while (at && at > tags && at[-1] != '\n')
+        at--;
+    if (at)
+        al_str_addf(out, " (%.8s)", at);
+    al_str_addc(out, '\n');
+}
+
+/* Append the names and ids of tags: at most 20, then their number. */
+static void push_tags_show(const struct al_call *call, const struct al_strv *missing,
+                           struct al_str *out)
+{
+    const char *tags = al_call_resolved(call, "tags");
+    al_auto(al_strv_clear) struct al_strv all = AL_STRV_INIT;
+    const struct al_strv *list = missing ? missing : &all;
+
+    if (!missing)
+        all_names(tags, &all);
+    if (!list->count) {
+        al_str_adds(out, missing ? "No tag is new there.\n" : "There are no tags.\n");
+        return;
+    }
+    al_str_adds(out, missing ? "Tags that are new there:\n" : "Tags, if they are new there:\n");
+    for (size_t i = 0; i < list->count && i < NAMED_MAX; i++)
+        add_one(tags, list->items[i], out);
+    if (list->count > NAMED_MAX) {
+        al_str_adds(out, "  and ");
+        al_answer_add_count(list->count - NAMED_MAX, out);
+        al_str_adds(out, " more\n");
+    }
+}
+
+/* The name of the resolved value that identifies the repository at an address.  Caller frees. */
+static char *target_key(const char *address)
+{
+    return al_asprintf("place of %s", address);
+}
+
+static int add_target(struct al_call *call, const struct al_remote *remote, const char *address,
+                      struct al_resolved *out, struct al_error *err)
+{
+    al_auto(al_network_endp) struct al_network *network = NULL;
+    al_auto(al_freep) char *name = target_key(address);
+    int r = al_transfer_begin(call, al_call_repo(call), remote, address, AL_PUSHES, &network, err);
+
+    if (r < 0)
+        return r;
+    al_resolved_add(out, "address", address);
+    al_resolved_add(out, name, al_network_repository_id(network));
+    return 0;
+}
+
+/* Add the branch as "branch", its commit as "commit" ("" to delete it there), the commit last seen
+ * there as "seen", and each address with the repository it leads to. */
+static int resolve_push(struct al_call *call, const struct al_remote *remote, const char *branch,
+                        bool deletes, struct al_resolved *out, struct al_error *err)
+{
+    const struct al_location *at = &al_call_repo(call)->at;
+    const bool is_tag = al_starts_with(branch, TAGS);
+    al_auto(al_freep) char *ref = al_asprintf("%s%s", is_tag ? "" : "refs/heads/", branch);
+    al_auto(al_freep) char *commit = deletes ? al_strdup("") : al_ref_oid(at, ref);
+    al_auto(al_freep) char *tracking = is_tag ? NULL : al_remote_tracking(remote, branch);
+    al_auto(al_freep) char *seen = tracking ? al_ref_oid(at, tracking) : al_strdup("");
+    int r = 0;
+
+    al_resolved_add(out, "branch", branch);
+    if (is_tag)
+        al_resolved_add(out, AL_RESOLVED_BRANCH, ref);
+    al_resolved_add(out, "commit", commit);
+    al_resolved_add(out, "seen", seen);
+    for (size_t i = 0; i < remote->push_urls.count && r == 0; i++)
+        r = add_target(call, remote, remote->push_urls.items[i], out, err);
+    return r;
+}
+
+/* Check that the address still leads to the repository that was resolved. */
+static int check_target(const struct al_call *call, const struct al_network *network,
+                        const char *address, struct al_error *err)
+{
+    al_auto(al_freep) char *name = target_key(address);
+    const char *place = al_call_resolved(call, name);
+
+    if (place && !strcmp(place, al_network_repository_id(network)))
+        return 0;
+    return al_remote_error(err, "Nothing was pushed there; try again.",
+                           "'%s' leads to another repository by now", al_network_shown(network));
+}
+
+/* Push to an address that still leads to the repository that was resolved. */
+static int push_to(struct al_call *call, const struct al_remote *remote, const char *address,
+                   const struct al_push_options *options, struct al_pushed *pushed,
+                   struct al_error *err)
+{
+    al_auto(al_network_endp) struct al_network *network = NULL;
+    int r = al_transfer_begin(call, al_call_repo(call), remote, address, AL_PUSHES, &network, err);
+
+    if (r == 0)
+        r = check_target(call, network, address, err);
+    if (r < 0)
+        return r;
+    al_pushed_clear(pushed);
+    return al_git_push(network, options, al_call_progress(call), al_call_max_bytes(call),
+                       al_call_budget(call), pushed, err);
+}
+
+AL_WHEN(deletes, struct push_args, args->delete)
+AL_WHEN(is_plain, struct push_args, !args->force && !args->delete &&!args->tags && !args->tag)
+
+AL_WHEN(sends_tag, struct push_args, args->tag)
+
+/* A rule about a branch says nothing about tags, so they are an operation of their own. */
+AL_WHEN(sends_tags, struct push_args, args->tags && !args->force)
+
+static int no_branch(struct al_call *call, const char *branch, struct al_error *err)
+{
+    const struct al_location *at = &al_call_repo(call)->at;
+    al_auto(al_freep) char *tag = al_asprintf("refs/tags/%s", branch);
+    al_auto(al_strv_clear) struct al_strv current = AL_STRV_INIT;
+    bool text = al_transfer_in_text(call);
+    int r;
+
+    al_ref_head_branches(at, &current);
+    if (text && al_strv_contains(&current, branch))
+        return al_failure_set(err, "git_commit makes the first commit.",
+                              "There is no commit on '%s' yet", branch);
+    if (text && al_ref_exists(at, tag))
+        return al_failure_set(err, "tag pushes one tag, tags all of them beside a branch.",
+                              "'%s' is a tag, and git_push pushes branches", branch);
+    r = al_failure_set(
+        err, text ? "git_branch lists the branches there are." : NULL,
+        text ? "There is no branch '%s'" : "There is no branch '%s', or no commit on it", branch);
+    if (err) {
+        err->code = AL_CODE_BRANCH_NOT_FOUND;
+        err->reason = text ? NULL : "not_found";
+    }
+    return al_error_about(r, err, AL_SUBJECT_BRANCH, branch);
+}
+
+static int find_tag(struct al_call *call, const char *name, char **ret_ref, struct al_error *err)
+{
+    al_auto(al_freep) char *ref = al_asprintf(TAGS "%s", name);
+
+    if (!al_ref_exists(&al_call_repo(call)->at, ref))
+        return al_failure_set(err, "git_tag lists the tags there are.", "There is no tag '%s'",
+                              name);
+    *ret_ref = al_take(&ref);
+    return 0;
+}
+
+/* The branch, or the full name of the tag. */
+static int find_branch(struct al_call *call, const struct push_args *args, char **ret_branch,
+                       struct al_error *err)
+{
+    al_auto(al_freep) char *ref = NULL;
+    int r = 0;
+
+    if (args->tag)
+        return find_tag(call, args->tag, ret_branch, err);
+
+    if (args->branch)
+        *ret_branch = al_strdup(args->branch);
+    else
+        r = al_transfer_current_branch(call, ret_branch, err);
+    if (r < 0 || args->delete)
+        return r;
+    ref = al_asprintf("refs/heads/%s", *ret_branch);
+    if (al_ref_exists(&al_call_repo(call)->at, ref))
+        return 0;
+    r = no_branch(call, *ret_branch, err);
+    free(al_take(ret_branch));
+    return r;
+}
+
+/* A branch that was never seen there is not deleted there. */
+static int check_seen(struct al_call *call, const struct al_remote *remote, const char *branch,
+                      struct al_error *err)
+{
+    al_auto(al_freep) char *tracking = al_remote_tracking(remote, branch);
+
+    if (tracking && al_ref_exists(&al_call_repo(call)->at, tracking))
+        return 0;
+    return al_failure_set(err, "git_fetch looks what is there now.",
+                          "There is no '%s/%s' as last seen, so it is not deleted", remote->name,
+                          branch);
+}
+
+/* The remote to push to.  Caller frees. */
+static char *remote_of(struct al_call *call, const struct push_args *args, const char *branch)
+{
+    char *name =
+        args->remote ? al_strdup(args->remote) : al_remote_push_default(al_call_repo(call), branch);
+
+    return name ? name : al_transfer_default_remote(al_call_repo(call), branch);
+}
+
+/* Resolve the remote, the branch, its commit, the tags, the repositories, and the remote commit
+ * that a forced push or a deletion is about. */
+static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
+                   struct al_error *err)
+{
+    const struct push_args *args = p;
+    al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
+    al_auto(al_freep) char *branch = NULL;
+    al_auto(al_freep) char *name = NULL;
+    int r = find_branch(call, args, &branch, err);
+
+    if (r < 0)
+        return r;
+    name = remote_of(call, args, branch);
+    r = al_transfer_authorize(call, name, err);
+    if (r == 0)
+        r = al_remote_find(al_call_repo(call), name, &remote, err);
+    if (r == 0 && args->delete)
+        r = check_seen(call, &remote, branch, err);
+    if (r < 0)
+        return r;
+    al_resolved_add(out, "remote", name);
+    if (args->tags)
+        r = push_tags_resolve(call, out, err);
+    return r == 0 ? resolve_push(call, &remote, branch, args->delete, out, err) : r;
+}
+
+static int find_remote(struct al_call *call, struct al_remote *remote, struct al_error *err)
+{
+    return al_remote_find(al_call_repo(call), al_call_resolved(call, "remote"), remote, err);
+}
+
+static bool is_new_address(struct al_call *call, const void *p)
+{
+    (void)p;
+    return al_transfer_is_new(call, al_call_resolved(call, "remote"), AL_PUSHES);
+}
+
+static struct al_push_options options_of(const struct al_call *call, const struct push_args *args)
+{
+    return (struct al_push_options){
+        .branch = args->tag ? args->tag : al_call_resolved(call, "branch"),
+        .is_tag = args->tag,
+        .commit = al_call_resolved(call, "commit"),
+        .lease = args->force || args->delete ? al_call_resolved(call, "seen") : NULL,
+        .deletes = args->delete,
+        .tags = args->tags,
+    };
+}
+
+/* Look at a remote that the user knows: a question about nothing is not asked, nor one about what
+ * git refuses already.  The call's draft is set when there is nothing to push. */
+static int look(struct al_call *call, const struct push_args *args, const struct al_remote *remote,
+                struct al_error *err)
+{
+    struct al_push_options options = options_of(call, args);
+    const bool looks = !args->tags && !is_new_address(call, args);
+    bool nothing = looks && !args->delete;
+
+    options.looks = true;
+    for (size_t i = 0; looks && i < remote->push_urls.count; i++) {
+        al_auto(al_pushed_clear) struct al_pushed pushed = AL_PUSHED_INIT;
+        const int r = push_to(call, remote, remote->push_urls.items[i], &options, &pushed, err);
+
+        if (pushed.is_rejected && !al_call_session(call)->caller_shell)
+            return r;
+        nothing |= pushed.is_rejected && i == 0; /* git says so itself, and how it ends */
+        if (r < 0)
+            al_error_clear(err);
+        nothing = nothing && (pushed.is_rejected || (r == 0 && pushed.up_to_date));
+    }
+    al_call_set_draft(call, nothing ? al_strdup("") : NULL);
+    if (nothing)
+        al_call_skip_approval(call);
+    return 0;
+}
+
+/* Show the tags: those that the remote lacks if it is a single one that the user knows and it says
+ * so, else all there are. */
+static void show_tags(struct al_call *call, const struct push_args *args,
+                      const struct al_remote *remote, struct al_str *out)
+{
+    struct al_push_options options = options_of(call, args);
+    al_auto(al_pushed_clear) struct al_pushed pushed = AL_PUSHED_INIT;
+    bool told = remote->push_urls.count == 1 && !is_new_address(call, args);
+
+    options.looks = true;
+    told = told &&
+           push_to(call, remote, remote->push_urls.items[0], &options, &pushed, NULL) == 0 &&
+           !pushed.is_cut;
+    push_tags_show(call, told ? &pushed.tags : NULL, out);
+}
+
+/* Show the addresses, and the commits that a forced push removes. */
+static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
+{
+    const struct push_args *args = p;
+    al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
+    int r = find_remote(call, &remote, err);
+
+    if (r < 0)
+        return r;
+    if (al_transfer_in_text(call))
+        r = look(call, args, &remote, err);
+    if (r < 0)
+        return r;
+    al_transfer_preview(call, &remote, AL_PUSHES, out);
+    if (args->tag)
+        al_str_addf(out, "The tag leads to %.8s.\n", al_call_resolved(call, "commit"));
+    if (args->tags)
+        show_tags(call, args, &remote, out);
+    if (args->delete) {
+        al_str_addf(out, "The branch is deleted there; it was last seen at %.8s.\n",
+                    al_call_resolved(call, "seen"));
+        return 0;
+    }
+    return al_git_push_preview(al_call_repo(call), al_call_resolved(call, "commit"),
+                               al_call_resolved(call, "seen"), args->force, al_call_budget(call),
+                               out, err);
+}
+
+static int push(struct al_call *call, const struct push_args *args, struct al_pushed *pushed,
+                struct al_error *err)
+{
+    const char *branch = al_call_resolved(call, "branch");
+    al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
+    const struct al_push_options options = options_of(call, args);
+    int r = find_remote(call, &remote, err);
+
+    if (r < 0)
+        return r;
+    al_transfer_accept(call, &remote, AL_PUSHES);
+    pushed->up_to_date = al_call_draft(call) && !al_call_was_asked(call);
+    for (size_t i = 0; r == 0 && !pushed->up_to_date && i < remote.push_urls.count; i++) {
+        r = push_to(call, &remote, remote.push_urls.items[i], &options, pushed, err);
+        if (r == 0 && !args->delete)
+            note_pushed(call, remote.push_urls.items[i], branch);
+        if (pushed->up_to_date && i + 1 < remote.push_urls.count)
+            pushed->up_to_date = false;
+    }
+    if (r == 0 && args->set_upstream)
+        r = al_git_set_upstream(al_call_repo(call), branch, remote.name, al_call_budget(call), err);
+    return r;
+}
+
+/* As git does, which does nothing of it. */
+static void say_upstream(const struct al_network_shown *shown, const struct al_remote *remote,
+                         const char *branch, bool is_quiet)
+{
+    al_auto(al_freep) char *line =
+        al_asprintf("Would set upstream of '%s' to '%s' of '%s'\n", branch, branch, remote->name);
+
+    if (!is_quiet)
+        (void)al_write_all(shown->shell->out_fd, line, strlen(line));
+}
+
+int al_push_in_shell(struct al_call *call, const void *args, const struct al_strv *words,
+                     const char *name, int *ret_code, struct al_error *err)
+{
+    const struct push_args *given = args;
+    struct al_network_shown shown = { .shell = al_call_session(call)->caller_shell,
+                                      .id = al_call_resolved(call, "commit"),
+                                      .name = name };
+    al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
+    al_auto(al_pushed_clear) struct al_pushed pushed = AL_PUSHED_INIT;
+    const bool is_quiet = al_strv_contains(words, "-q") || al_strv_contains(words, "--quiet");
+    struct al_push_options options = options_of(call, given);
+    int r = find_remote(call, &remote, err);
+
+    *ret_code = 0;
+    if (r < 0)
+        return r;
+    al_transfer_accept(call, &remote, AL_PUSHES);
+    options.looks = al_call_draft(call) && !al_call_was_asked(call); /* there is nothing to push */
+    options.shown = &shown;
+    options.words = words;
+    for (size_t i = 0; r == 0 && i < remote.push_urls.count; i++) {
+        r = push_to(call, &remote, remote.push_urls.items[i], &options, &pushed, err);
+        if (shown.exit_code)
+            *ret_code = shown.exit_code;
+    }
+    if (r < 0 || *ret_code || !given->set_upstream)
+        return r;
+    if (al_strv_contains(words, "-n") || al_strv_contains(words, "--dry-run"))
+        say_upstream(&shown, &remote, al_call_resolved(call, "branch"), is_quiet);
+    else
+        r = al_git_set_upstream_shown(al_call_repo(call), al_call_resolved(call, "branch"), &remote,
+                                      shown.shell, is_quiet, al_call_budget(call), err);
+    return r;
+}
+
+static void add_summary(const struct push_args *args, const char *branch, const char *remote,
+                        struct al_str *out)
+{
+    if (args->delete)
+        al_str_addf(out, "Delete %s at ", branch);
+    else
+        al_str_addf(out, "%s %s%s to ", args->force ? "Force push" : "Push",
+                    args->tag ? "the tag " : "", args->tag ? args->tag : branch);
+    al_str_adds(out, remote);
+    if (args->tags)
+        al_str_adds(out, " with all tags");
+}
+
+static void summarize(const void *p, struct al_str *out)
+{
+    const struct push_args *args = p;
+
+    add_summary(args, args->branch ? args->branch : "the current branch",
+                args->remote ? args->remote : "its remote", out);
+}
+
+static const char *const hooks[] = { "pre-push", NULL };
+
+static const char *const always_by[] = { "branch", "address", NULL };
+
+/* What both tools have. */
+#define EFFECTS (AL_USES_NETWORK | AL_LEAVES_MACHINE | AL_WRITES_REFS | AL_WRITES_CONFIG)
+#define SHARED                                                                                     \
+    .name = "git_push", .title = "Push", .moves_branch = true, .resolve = resolve,                 \
+    .always_by = always_by, .preview = preview, .summarize = summarize
+
+/* The toolset workflow. */
+
+static const struct al_param workflow_params[] = {
+    AL_TRANSFER_ROW_REMOTE(struct push_args, .unless = NULL),
+    AL_STRING(struct push_args, branch, "Default: the current one.", .flags = AL_PARAM_BRANCH,
+              .check = al_arg_check_branch),
+    AL_BOOL(struct push_args, force, "Replace what was last seen there."),
+    AL_BOOL_AS(struct push_args, set_upstream, "setUpstream", "Follow the remote's branch."),
+    AL_WORKFLOW_CWD_ROW(struct push_args),
+};
+
+static void add_message(const struct push_args *args, const char *branch,
+                        const struct al_pushed *pushed, struct al_str *text)
+{
+    if (pushed->up_to_date)
+        al_str_addf(text, "%s/%s was up to date already", args->remote, branch);
+    else if (pushed->is_new)
+        al_str_addf(text, "Pushed the new branch %s to %s", branch, args->remote);
+    else
+        al_str_addf(text, "%s %s to %s: %s", pushed->forced ? "Force pushed" : "Pushed", branch,
+                    args->remote, pushed->range);
+    if (args->set_upstream)
+        al_str_addf(text, "; it follows %s/%s now", args->remote, branch);
+    if (pushed->from_hook.len)
+        al_str_addf(text, "\nThe remote says:\n%s", pushed->from_hook.buf);
+}
+
+static int workflow_execute(struct al_call *call, const void *p, struct al_result *result,
+                            struct al_error *err)
+{
+    const struct push_args *args = p;
+    const char *branch = al_call_resolved(call, "branch");
+    al_auto(al_pushed_clear) struct al_pushed pushed = AL_PUSHED_INIT;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    int r = push(call, args, &pushed, err);
+
+    if (r < 0)
+        return r;
+    add_message(args, branch, &pushed, &text);
+    result->truncated = al_text_truncate(&text, al_call_max_bytes(call));
+    al_transfer_result(result, true, args->remote, text.buf);
+    al_result_set(result, "branch", al_json_string(branch));
+    al_result_set(result, "forced", al_json_bool(args->force));
+    al_workflow_skipped(call, hooks, false, result);
+    return 0;
+}
+
+static const struct al_operation workflow_operations[] = {
+    { "push", is_plain, EFFECTS, workflow_execute, AL_ASKS_NEVER },
+    { "force", NULL, EFFECTS | AL_REWRITES_HISTORY, workflow_execute, AL_ASKS_ALWAYS },
+};
+
+static const struct al_stricter workflow_stricter[] = {
+    { "push", is_new_address, AL_TRANSFER_CONDITION, 0 },
+};
+
+/* clang-format off */
+static const char output_schema[] = AL_JSON({
+    "success": true, "remote": "", "message": "", "branch?": "", "forced?": true
+});
+/* clang-format on */
+
+const struct al_tool al_tool_workflow_push = {
+    SHARED,
+    .about = "Push a branch to the same name at a remote.",
+    AL_TOOL_ROWS(workflow_params, workflow_operations),
+    AL_WORKFLOW_TOOL(struct push_args),
+    AL_TOOL_STRICTER(workflow_stricter),
+    .output_schema = output_schema,
+};
+
+/* The toolset everyday. */
+
+static const struct al_param everyday_params[] = {
+    AL_TRANSFER_ROW_ANY_REMOTE(struct push_args),
+    AL_STRING(struct push_args, branch, "Default: the current one.", .flags = AL_PARAM_BRANCH,
+              .check = al_arg_check_branch),
+    AL_BOOL(struct push_args, set_upstream, NULL),
+    AL_BOOL(struct push_args, force, "Replace what was last seen there."),
+    AL_STRING(struct push_args, tag, "One tag alone.", .flags = AL_PARAM_NAME,
+              .check = al_arg_check_branch),
+    AL_BOOL(struct push_args, tags, "All tags too."),
+    AL_BOOL(struct push_args, delete, "Delete the branch there."),
+    AL_EVERYDAY_WORKING_DIR_ROW(struct push_args),
+};
+
+static int everyday_check(const void *p, struct al_error *err)
+{
+    const struct push_args *args = p;
+
+    if (args->delete &&!args->branch)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "branch is required with delete");
+    if (args->delete &&(args->set_upstream || args->tags || args->force))
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "delete cannot be combined with set_upstream, tags or force");
+    if (args->tag && (args->branch || args->tags || args->delete || args->set_upstream))
+        return al_failure_bad_args(err, "Give tag alone, with remote.",
+                                   "tag cannot be combined with branch, tags, delete or "
+                                   "set_upstream");
+    if (args->tag && args->force)
+        return al_failure_bad_args(err, "Leave out force, or give the tag another name.",
+                                   "force: a tag that is there is not moved, since others may have "
+                                   "it");
+    return 0;
+}
+
+/* The first push of a session to each address and branch. */
+static bool is_first(struct al_call *call, const void *p)
+{
+    al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
+    const char *branch = al_call_resolved(call, "branch");
+
+    if (is_new_address(call, p) || find_remote(call, &remote, NULL) < 0)
+        return true;
+    for (size_t i = 0; i < remote.push_urls.count; i++)
+        if (!was_pushed(call, remote.push_urls.items[i], branch))
+            return true;
+    return false;
+}
+
+static void add_done(struct al_call *call, const struct push_args *args,
+                     const struct al_pushed *pushed, struct al_str *text)
+{
+    al_auto(al_str_clear) struct al_str there = AL_STR_INIT;
+
+    if (args->tag) {
+        al_str_adds(&there, "tag ");
+        al_place_add_name(args->tag, &there);
+        al_str_adds(&there, " at ");
+    }
+    al_place_add_name(al_call_resolved(call, "remote"), &there);
+    if (!args->tag) {
+        al_str_addc(&there, '/');
+        al_place_add_name(al_call_resolved(call, "branch"), &there);
+    }
+    if (args->delete)
+        al_str_addf(text, "Deleted %s", there.buf);
+    else if (pushed->up_to_date)
+        al_str_addf(text, "%s was up to date already", there.buf);
+    else if (pushed->is_new)
+        al_str_addf(text, "Pushed the new %s%s", args->tag ? "" : "branch ", there.buf);
+    else
+        al_str_addf(text, "%s %s: %s", pushed->forced ? "Force pushed" : "Pushed", there.buf,
+                    pushed->range);
+    if (pushed->tags.count) {
+        al_str_adds(text, ", and ");
+        al_answer_add_counted(pushed->tags.count, "new tag", "new tags", text);
+    }
+    if (args->set_upstream)
+        al_str_adds(text, "; the branch follows it");
+    al_str_addc(text, '\n');
+    if (pushed->from_hook.len)
+        al_str_addf(text, "The remote says:\n%s\n", pushed->from_hook.buf);
+}
+
+static int everyday_execute(struct al_call *call, const void *p, struct al_result *result,
+                            struct al_error *err)
+{
+    al_auto(al_pushed_clear) struct al_pushed pushed = AL_PUSHED_INIT;
+    int r = push(call, p, &pushed, err);
+
+    if (r < 0)
+        return r;
+    add_done(call, p, &pushed, &result->text);
+    al_outcome_add_skipped(call, hooks, false, &result->text);
+    return 0;
+}
+
+static const struct al_operation everyday_operations[] = {
+    { "push", is_plain, EFFECTS, everyday_execute, AL_ASKS_NEVER },
+    { "delete", deletes, EFFECTS | AL_REWRITES_HISTORY, everyday_execute, AL_ASKS_ALWAYS },
+    { "tag", sends_tag, EFFECTS, everyday_execute, AL_ASKS_NEVER },
+    { "tags", sends_tags, EFFECTS, everyday_execute, AL_ASKS_ALWAYS },
+    { "force", NULL, EFFECTS | AL_REWRITES_HISTORY, everyday_execute, AL_ASKS_ALWAYS },
+};
+
+static const struct al_stricter everyday_stricter[] = {
+    { "push", is_first, "for the first push of a session to an address and branch", 0 },
+    { "tag", is_first, "for the first push of a session to an address and tag", 0 },
+};
+
+static void summarize_resolved(struct al_call *call, const void *p, struct al_str *out)
+{
+    add_summary(p, al_call_resolved(call, "branch"), al_call_resolved(call, "remote"), out);
+}
+
+const struct al_tool al_tool_everyday_push = {
+    SHARED,
+    .about = "Push a branch to the same name at a remote, or delete it there.",
+    AL_TOOL_ROWS(everyday_params, everyday_operations),
+    AL_EVERYDAY_TOOL(struct push_args),
+    AL_TOOL_STRICTER(everyday_stricter),
+    .check = everyday_check,
+    .summarize_resolved = summarize_resolved,
+};

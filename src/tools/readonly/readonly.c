@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/readonly/readonly.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "call/call.h"
+#include "git/readonly/readonly_commands.h"
+#include "guard/guards.h"
+#include "guard/text.h"
+#include "verbs/submodule/submodules.h"
+
+/* Git: eight commands that only read, each with a list of allowed options. */
+
+#define ARGS_MAX      32
+#define ARG_MAX_BYTES 1024
+#define REF_MAX_BYTES 1024 /* a longer one fails the pattern, with its message */
+#define TIMEOUT_MAX_S 120
+#define TIMEOUT_S     30
+
+struct git_args {
+    int op;
+    const char *repo;
+    struct al_strv args;
+    const char *ref, *path;
+    struct al_opt_int timeout_s;
+};
+
+static const struct al_choice ops[] = {
+    { "status", AL_READONLY_STATUS },
+    { "log", AL_READONLY_LOG },
+    { "diff", AL_READONLY_DIFF },
+    { "show", AL_READONLY_SHOW },
+    { "branch", AL_READONLY_BRANCH },
+    { "blame", AL_READONLY_BLAME },
+    { "ls_files", AL_READONLY_LS_FILES },
+    { "rev_parse", AL_READONLY_REV_PARSE },
+#ifdef AL_GUARDS_OFF
+    { "commit", AL_READONLY_COMMIT },
+    { "update_ref", AL_READONLY_UPDATE_REF },
+    { "config", AL_READONLY_CONFIG },
+    { "gc", AL_READONLY_GC },
+#endif
+    { NULL, 0 },
+};
+
+/* In a build without guards a test sees what they would stop. */
+#ifdef AL_GUARDS_OFF
+#define REF_PATTERN .pattern = NULL
+#else
+#define REF_PATTERN                                                                                \
+    .pattern = AL_READONLY_REF_PATTERN, .bad_message = "ref must match " AL_READONLY_REF_PATTERN
+#endif
+
+static const struct al_param params[] = {
+    AL_CHOICE(struct git_args, op, "What to run.", .flags = AL_PARAM_REQUIRED, .choices = ops),
+    AL_STRING(struct git_args, repo, "Absolute path of a repository's top; it contains .git.",
+              .flags = AL_PARAM_REQUIRED | AL_PARAM_NAME, .max_bytes = 4096),
+    AL_STRINGS(struct git_args, args,
+               "Options, for log only: --oneline, --graph, -n N, --since=..., --author=....",
+               .max = ARGS_MAX, .max_bytes = ARG_MAX_BYTES),
+    AL_STRING(struct git_args, ref,
+              "Commit, branch or tag; log and diff take A..B too. show needs it.",
+              .flags = AL_PARAM_NAME, .max_bytes = REF_MAX_BYTES, REF_PATTERN),
+    AL_STRING(struct git_args, path, "Path inside repo, relative to it. blame needs it.",
+              .flags = AL_PARAM_PATH),
+    AL_INT(struct git_args, timeout_s, "Seconds until git is stopped.",
+           .flags = AL_PARAM_HAS_DEFAULT | AL_PARAM_SECONDS, .min = 1, .max = TIMEOUT_MAX_S,
+           .default_int = TIMEOUT_S),
+};
+
+static struct al_readonly_options options_of(const struct git_args *args)
+{
+    return (struct al_readonly_options){
+        .op = (enum al_readonly_op)args->op,
+        .dir = args->repo,
+        .args = &args->args,
+        .ref = args->ref,
+        .path = args->path,
+    };
+}
+
+static int check(const void *p, struct al_error *err)
+{
+    const struct git_args *args = p;
+    const struct al_readonly_options options = options_of(args);
+
+    if (al_guarded && args->repo[0] != '/')
+        return al_error_set(err, AL_ERR_BAD_ARGS, "repo must be an absolute path");
+    return al_readonly_check(&options, err);
+}
+
+/* Refuse a directory below the top of a repository. */
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+
+    (void)p;
+    if (strcmp(repo->at.dir, repo->at.top) != 0)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "repo does not contain .git");
+    return 0;
+}
+
+static json_t *command_of(const struct al_readonly_run *found)
+{
+    json_t *list = al_json_array();
+
+    for (size_t i = 0; i < found->argv.count; i++)
+        al_json_append(list, al_json_string(found->argv.items[i]));
+    return list;
+}
+
+static json_t *seconds(int64_t ms)
+{
+    json_t *value = json_real((double)ms / 1000.0);
+
+    return value ? value : al_json_int(0);
+}
+
+/* git that was stopped at the output limit has not failed. */
+static int exit_code_of(const struct al_readonly_run *found)
+{
+    return found->output.stopped ? 0 : found->output.exit_code;
+}
+
+static const char *name_of(const struct git_args *args)
+{
+    const struct al_choice *op = ops;
+
+    while (op->name && op->value != args->op)
+        op++;
+    return op->name ? op->name : "";
+}
+
+static void set_result(const struct git_args *args, const struct al_readonly_run *found,
+                       int64_t took_ms, struct al_result *result)
+{
+    const struct al_str *out = &found->output.out.out, *errors = &found->output.err.out;
+
+    al_result_set(result, "op", al_json_string(name_of(args)));
+    al_result_set(result, "exit_code", al_json_int(exit_code_of(found)));
+    al_result_set(result, "stdout", al_json_stringn(out->buf, out->len));
+    al_result_set(result, "stderr", al_json_stringn(errors->buf, errors->len));
+    al_result_set(result, "duration_s", seconds(took_ms));
+    al_result_set(result, "timed_out", al_json_bool(found->output.timed_out));
+    al_result_set(result, "cmd", command_of(found));
+    al_result_set(result, "stdout_truncated", al_json_bool(found->out_truncated));
+    al_result_set(result, "stderr_truncated", al_json_bool(found->err_truncated));
+    result->exit_code = exit_code_of(found);
+    result->truncated = found->out_truncated || found->err_truncated;
+}
+
+/* Add notes about submodules, which git was told not to enter. */
+static void note_submodules(struct al_call *call, const struct git_args *args,
+                            struct al_result *result)
+{
+    al_auto(al_submodules_clear) struct al_submodules submodules = AL_SUBMODULES_INIT;
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    if (args->op != AL_READONLY_STATUS || result->exit_code != 0)
+        return;
+    al_git_scan_submodules(al_call_repo(call), args->path, true, al_call_budget(call), &submodules);
+    al_submodules_add_line(&submodules, &line);
+    if (line.len)
+        al_result_note(result, line.buf);
+}
+
+static int execute(struct al_call *call, const void *p, struct al_result *result,
+                   struct al_error *err)
+{
+    const struct git_args *args = p;
+    const struct al_readonly_options options = options_of(args);
+    al_auto(al_readonly_run_clear) struct al_readonly_run found = AL_READONLY_RUN_INIT;
+    int64_t began_ms = al_clock_ms();
+    int r = al_git_read_only(al_call_repo(call), &options, al_call_budget(call), &found, err);
+
+    if (r < 0)
+        return r;
+    set_result(args, &found, al_clock_ms() - began_ms, result);
+    note_submodules(call, args, result);
+    return 0;
+}
+
+/* Map failures to the error kinds of this toolset.  A directory that is not a repository is a wrong
+ * argument. */
+static void reword(struct al_call *call, struct al_error *err)
+{
+    const char *word = "tool_failed";
+    al_auto(al_freep) char *message = err->message;
+
+    (void)call;
+    if (err->code == AL_CODE_NOT_INITIALIZED || err->subject == AL_SUBJECT_DIRECTORY)
+        err->status = AL_ERR_BAD_ARGS;
+    if (err->status == AL_ERR_BAD_ARGS)
+        word = "invalid_args";
+    if (err->status == AL_ERR_SANDBOX || err->status == AL_ERR_NOT_GRANTED)
+        word = "fs_denied";
+    err->message = al_asprintf("%s: %s", word, message);
+}
+
+/* One operation for each `op`, so that rules and the journal can name it. */
+#define OP(name)                                                                                   \
+    {                                                                                              \
+        name, NULL, AL_READS, execute, AL_ASKS_BY_EFFECTS                                          \
+    }
+static const struct al_operation operations[] = {
+    OP("status"), OP("log"),   OP("diff"),     OP("show"),
+    OP("branch"), OP("blame"), OP("ls_files"), OP("rev_parse"),
+};
+
+static const char output_schema[] =
+    "{\"type\":\"object\",\"properties\":{"
+    "\"op\":{\"type\":\"string\"},"
+    "\"exit_code\":{\"type\":\"integer\"},"
+    "\"stdout\":{\"type\":\"string\"},"
+    "\"stderr\":{\"type\":\"string\"},"
+    "\"duration_s\":{\"type\":\"number\"},"
+    "\"timed_out\":{\"type\":\"boolean\"},"
+    "\"cmd\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},"
+    "\"stdout_truncated\":{\"type\":\"boolean\"},"
+    "\"stderr_truncated\":{\"type\":\"boolean\"}},"
+    "\"required\":[\"op\",\"exit_code\",\"stdout\",\"stderr\",\"duration_s\",\"timed_out\","
+    "\"cmd\",\"stdout_truncated\",\"stderr_truncated\"],"
+    "\"additionalProperties\":false}";
+
+const struct al_tool al_tool_readonly_git = {
+    .name = "Git",
+    .title = "Read a repository",
+    .about = "Run one read-only git command: status, log, diff, show, branch, blame, ls_files or "
+             "rev_parse. Never writes.",
+    AL_TOOL_ROWS(params, operations),
+    .args_size = sizeof(struct git_args),
+    .working_dir_offset = offsetof(struct git_args, repo),
+    .check = check,
+    .authorize = authorize,
+    .summary = "Read with git {op} in {repo}",
+    .complete_error = reword,
+    .output_schema = output_schema,
+};

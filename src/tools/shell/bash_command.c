@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+/* bash_command: show a pipeline of whitelisted commands, or run it if the session allows that. */
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/json.h"
+#include "call/call.h"
+#include "guard/root.h"
+#include "guard/text.h"
+#include "tools/shell/explain.h"
+#include "tools/shell/parse.h"
+#include "tools/shell/plan.h"
+#include "tools/shell/run.h"
+#include "tools/shell/shell.h"
+#include "tools/shell/state.h"
+
+#define COMMAND_MAX_BYTES 16384
+#define REASON_MAX_BYTES  4096
+
+struct bash_args {
+    const char *command, *reason;
+    bool live; /* from the session, not a parameter */
+};
+
+static const struct al_param params[] = {
+    AL_STRING(struct bash_args, command,
+              "The command line: words, quotes, patterns, |, > >> < 2> 2>&1; no variables.",
+              .flags = AL_PARAM_REQUIRED | AL_PARAM_EVERY_PATH, .min_bytes = 1,
+              .max_bytes = COMMAND_MAX_BYTES),
+    AL_STRING(struct bash_args, reason, "Why it is needed; recorded.", .flags = AL_PARAM_REQUIRED,
+              .min_bytes = 1, .max_bytes = REASON_MAX_BYTES),
+};
+
+static void apply_session(const struct al_session *session, void *args)
+{
+    ((struct bash_args *)args)->live = session->shell && al_shell_is_live(session->shell);
+}
+
+static void free_plan(void *plan)
+{
+    al_shell_plan_clear(plan);
+    free(plan);
+}
+
+/* Plan the command before approval.  The call keeps the plan, so that exactly what was checked is
+ * run. */
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct bash_args *args = p;
+    const struct al_shell *shell = al_call_session(call)->shell;
+    struct al_shell_plan *plan;
+
+    if (!shell)
+        return al_error_set(err, AL_ERR_EXECUTION, "This session has no shell");
+    plan = al_calloc(1, sizeof(*plan));
+    al_call_set_tool_data(call, plan, free_plan);
+    return al_shell_plan(shell, args->command, plan, err);
+}
+
+/* Add the path of a redirect that truncates a file. */
+static void add_overwritten(const struct al_redirect *redirect, struct al_strv *out)
+{
+    al_auto(al_freep) char *dir = NULL;
+
+    if (!redirect->name || redirect->dir_fd < 0)
+        return;
+    dir = al_fs_fd_path(redirect->dir_fd);
+    if (dir)
+        al_strv_take(out, al_fs_join(dir, redirect->name));
+}
+
+static int overwritten_files(struct al_call *call, const void *p, struct al_strv *out,
+                             struct al_error *err)
+{
+    const struct al_shell_plan *plan = al_call_tool_data(call);
+
+    (void)err;
+    for (size_t i = 0; ((const struct bash_args *)p)->live && i < plan->nsteps; i++) {
+        const struct al_shell_step *step = &plan->steps[i];
+
+        if (!step->redirects->append_out)
+            add_overwritten(&step->out, out);
+        if (!step->redirects->append_err)
+            add_overwritten(&step->err, out);
+    }
+    return 0;
+}
+
+/* Append the names of the commands, each once.  authorize() has found all of them in the whitelist.
+ */
+static void describe_checked(const void *p, struct al_str *out)
+{
+    const struct bash_args *args = p;
+    al_auto(al_shell_pipeline_clear) struct al_shell_pipeline pipeline = AL_SHELL_PIPELINE_INIT;
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    if (al_shell_parse(args->command, &pipeline, NULL) < 0)
+        return;
+    for (size_t i = 0; i < pipeline.nstages; i++)
+        if (!al_strv_contains(&names, pipeline.stages[i].words[0].text))
+            al_strv_add(&names, pipeline.stages[i].words[0].text);
+    al_text_add_list(out, &names, AL_SHELL_STAGES_MAX);
+    al_str_adds(out, " in whitelist");
+}
+
+static int64_t timeout_ms(const struct al_session *session)
+{
+    return session->shell ? (int64_t)session->shell->options.timeout_s * 1000
+                          : session->defaults.timeout_ms;
+}
+
+static void trace_command(const void *p, struct al_str *out)
+{
+    al_str_adds(out, ((const struct bash_args *)p)->command);
+}
+
+static json_t *list_of(const struct al_strv *words, size_t from)
+{
+    json_t *list = al_json_array();
+
+    for (size_t i = from; i < words->count; i++)
+        al_json_append(list, al_json_string(words->items[i]));
+    return list;
+}
+
+static void set_redirect(json_t *object, const char *name, const char *path, bool append)
+{
+    if (!path)
+        return;
+    al_json_set(object, name, al_json_string(path));
+    if (append)
+        al_json_set(object, "append", al_json_bool(true));
+}
+
+static json_t *stage_object(const struct al_shell_step *step)
+{
+    const struct al_shell_redirects *to = step->redirects;
+    json_t *object = al_json_object();
+
+    al_json_set(object, "command", al_json_string(step->words.items[0]));
+    al_json_set(object, "args", list_of(&step->words, 1));
+    set_redirect(object, "stdin", to->in, false);
+    set_redirect(object, "stdout", to->out, to->append_out);
+    set_redirect(object, "stderr", to->join ? "&1" : to->err, to->append_err);
+    return object;
+}
+
+/* The names of the variables.  Their values may be private. */
+static json_t *env_names(const struct al_strv *env)
+{
+    json_t *names = al_json_array();
+
+    for (size_t i = 0; i < env->count; i++)
+        al_json_append(names, al_json_stringn(env->items[i], strcspn(env->items[i], "=")));
+    return names;
+}
+
+static int preview(struct al_call *call, const void *p, struct al_result *result,
+                   struct al_error *err)
+{
+    const struct bash_args *args = p;
+    const struct al_shell *shell = al_call_session(call)->shell;
+    const struct al_shell_plan *plan = al_call_tool_data(call);
+    json_t *object, *stages;
+
+    (void)err;
+    object = al_json_object();
+    stages = al_json_array();
+    for (size_t i = 0; i < plan->nsteps; i++)
+        al_json_append(stages, stage_object(&plan->steps[i]));
+    al_json_set(object, "dry_run", al_json_bool(true));
+    al_json_set(object, "command", al_json_string(args->command));
+    al_json_set(object, "stages", stages);
+    al_json_set(object, "cwd", al_json_string(shell->options.roots->items[0].path));
+    al_json_set(object, "env", env_names(&shell->env));
+    al_result_set_structured(result, object);
+    result->dry_run = true;
+    return 0;
+}
+
+/* The error message of a failed run; NULL: it succeeded.  Caller frees. */
+static char *failure_of(const struct al_shell *shell, const struct al_shell_plan *plan,
+                        const struct al_shell_outcome *outcome)
+{
+    if (outcome->timed_out)
+        return al_asprintf("command timeout after %us", (unsigned)shell->options.timeout_s);
+    if (outcome->exit_code == 0)
+        return NULL;
+    return al_asprintf("command failed: exit code %d%s", outcome->exit_code,
+                       al_shell_found_nothing(plan, outcome->exit_code) ? " (no match)" : "");
+}
+
+static json_t *outcome_object(const struct al_shell_outcome *outcome, int64_t took_ms,
+                              const char *error)
+{
+    const struct al_str *out = &outcome->out.out, *errors = &outcome->err.out;
+    json_t *object = al_json_object();
+
+    if (error)
+        al_json_set(object, "error", al_json_string(error));
+    al_json_set(object, "stdout", al_json_stringn(out->buf, out->len));
+    al_json_set(object, "stderr", al_json_stringn(errors->buf, errors->len));
+    al_json_set(object, "exit_code", al_json_int(outcome->exit_code));
+    if (!error)
+        al_json_set(object, "duration_ms", al_json_int(took_ms));
+    return object;
+}
+
+static int run(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
+{
+    struct al_shell *shell = al_call_session(call)->shell;
+    struct al_run_limits *budget = al_call_budget(call);
+    al_auto(al_shell_outcome_clear) struct al_shell_outcome outcome = { .exit_code = -1 };
+    al_auto(al_freep) char *error = NULL;
+    int64_t began_ms = al_clock_ms();
+    int r;
+
+    (void)p;
+    result->confinement = al_shell_confinement(shell);
+    budget->left_ms = shell->options.timeout_s * 1000;
+    r = al_shell_run(shell, al_call_tool_data(call), al_call_repo(call), budget,
+                     al_call_max_bytes(call), &outcome, err);
+    if (r < 0)
+        return r;
+    result->truncated = al_text_truncate(&outcome.out.out, outcome.out.max_bytes);
+    result->truncated |= al_text_truncate(&outcome.err.out, outcome.err.max_bytes);
+    error = failure_of(shell, al_call_tool_data(call), &outcome);
+    al_result_set_structured(result, outcome_object(&outcome, al_clock_ms() - began_ms, error));
+    result->exit_code = outcome.exit_code;
+    if (!error)
+        return 0;
+    return al_error_set_code(err, outcome.timed_out ? AL_ERR_TIMEOUT : AL_ERR_EXECUTION,
+                             outcome.timed_out ? AL_CODE_TIMEOUT : AL_CODE_NONE, "%s", error);
+}
+
+AL_WHEN(is_dry, struct bash_args, !args->live)
+
+/* A redirect may overwrite a file. */
+#define RUNS (AL_READS | AL_WRITES_WORKTREE | AL_DISCARDS_WORK | AL_RUNS_PROGRAM | AL_WRITES_FILES)
+
+/* The whitelist and --tool are the user's consent, so a live call asks only if a rule says so. */
+static const struct al_operation operations[] = {
+    { "preview", is_dry, AL_READS, preview, AL_ASKS_NEVER },
+    { "run", NULL, RUNS, run, AL_ASKS_NEVER },
+};
+
+static void summarize(const void *p, struct al_str *out)
+{
+    const struct bash_args *args = p;
+
+    al_str_addf(out, "%s %s (%s)", args->live ? "Run" : "Preview", args->command, args->reason);
+}
+
+/* clang-format off */
+static const char output_schema[] = AL_JSON({
+    "type": "object",
+    "properties": {
+        "dry_run": {"type": "boolean"},
+        "command": {"type": "string"},
+        "stages": {"type": "array", "items": {"type": "object"}},
+        "cwd": {"type": "string"},
+        "env": {"type": "array", "items": {"type": "string"}},
+        "error": {"type": "string"},
+        "stdout": {"type": "string"},
+        "stderr": {"type": "string"},
+        "exit_code": {"type": "integer"},
+        "duration_ms": {"type": "integer"}
+    },
+    "anyOf": [
+        {"properties": {"dry_run": {}, "command": {}, "stages": {}, "cwd": {}, "env": {}},
+          "required": ["dry_run", "command", "stages", "cwd", "env"]},
+        {"properties": {"stdout": {}, "stderr": {}, "exit_code": {}, "duration_ms": {}},
+          "required": ["stdout", "stderr", "exit_code", "duration_ms"]},
+        {"properties": {"error": {}, "stdout": {}, "stderr": {}, "exit_code": {}},
+          "required": ["error", "stdout", "stderr", "exit_code"]}
+    ],
+    "additionalProperties": false
+});
+/* clang-format on */
+
+const struct al_tool al_tool_bash_command = {
+    .name = "bash_command",
+    .title = "Run a command",
+    .about =
+        "Execute a bash command. Whitelist enforced. Shows preview in dry-run. No shell: pipes "
+        "and redirects of ls, cat, grep, find, head, tail, wc, echo, pwd, date, go, and git "
+        "(log, diff, show, status), unless configured otherwise.",
+    AL_TOOL_ROWS(params, operations),
+    .args_size = sizeof(struct bash_args),
+    .at_first_root = true,
+    .apply_session = apply_session,
+    .authorize = authorize,
+    .overwritten_files = overwritten_files,
+    .summarize = summarize,
+    .describe_checked = describe_checked,
+    .trace_command = trace_command,
+    .timeout_ms = timeout_ms,
+    .output_schema = output_schema,
+};

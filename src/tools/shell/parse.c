@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/shell/parse.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* The error "<what> is not allowed: <why>". */
+static int shell_unsupported(const char *what, const char *why, struct al_error *err)
+{
+    return al_error_set(err, AL_ERR_BAD_ARGS, "%s is not allowed: %s", what, why);
+}
+
+/* A longer operator stands before those that it begins with. */
+static const struct operator
+{
+    const char *text, *name, *why;
+}
+operators[] = {
+    { "&&", "'&&'", "one pipeline a call" },
+    { "||", "'||'", "one pipeline a call" },
+    { "|&", "'|&'", "write 2>&1 |" },
+    { "&>", "'&>'", "write > FILE 2>&1" },
+    { "&", "'&'", "nothing runs in the background" },
+    { ";", "';'", "one pipeline a call" },
+    { "`", "'`' (command substitution)", "nothing is substituted" },
+    { "(", "'(' (subshell)", "one pipeline a call" },
+    { ")", "')' (subshell)", "one pipeline a call" },
+    { "<<<", "'<<<' (here-string)", "pipe it in with echo" },
+    { "<<", "'<<' (here-document)", "pipe it in with echo" },
+    { "<>", "'<>'", "a file is read or written" },
+    { "<&", "'<&'", "only 2>&1 joins streams" },
+    { "<(", "'<(' (process substitution)", "one pipeline a call" },
+    { ">(", "'>(' (process substitution)", "one pipeline a call" },
+    { ">|", "'>|'", "write >" },
+    { ">&", "'>&'", "only 2>&1 joins streams" },
+};
+
+/* Check for an operator other than '|' and plain redirects, outside of quotes. */
+static int shell_check_operator(const char *at, struct al_error *err)
+{
+    for (size_t i = 0; i < AL_COUNT(operators); i++)
+        if (al_starts_with(at, operators[i].text))
+            return shell_unsupported(operators[i].name, operators[i].why, err);
+    return 0;
+}
+
+/* Check a whole line for newlines and control characters. */
+static int shell_check_characters(const char *line, struct al_error *err)
+{
+    for (const unsigned char *s = (const unsigned char *)line; *s; s++) {
+        if (*s == '\n')
+            return shell_unsupported("A newline", "one pipeline a call", err);
+        if ((*s < 0x20 && *s != '\t') || *s == 0x7f)
+            return shell_unsupported("A control character", "write it as printf or echo -e would",
+                                     err);
+    }
+    return 0;
+}
+
+/* Check a '$'.  It is allowed where bash would not expand it. */
+static int shell_check_dollar(const char *at, bool in_double_quotes, struct al_error *err)
+{
+    const char next = at[1];
+    static const char specials[] = "_{([*@#?-$!'\"";
+
+    if (!next || (in_double_quotes && next == '"'))
+        return 0;
+    if ((next >= '0' && next <= '9') || (next >= 'a' && next <= 'z') ||
+        (next >= 'A' && next <= 'Z'))
+        return shell_unsupported("'$' (a variable)", "quote it with ' to mean the character", err);
+    if (!in_double_quotes && (next == '\'' || next == '"'))
+        return shell_unsupported("'$' before a quote", "use plain quotes", err);
+    if (strchr(specials, next) && (!in_double_quotes || (next != '\'' && next != '"')))
+        return shell_unsupported("'$' (an expansion)", "quote it with ' to mean the character",
+                                 err);
+    return 0;
+}
+
+/* bash expands {a,b} and {1..3} and leaves other braces alone.  It does so even with quotes inside,
+ * so everything up to the line's last '}' counts. */
+static int shell_check_brace(const char *at, struct al_error *err)
+{
+    const char *last = strrchr(at, '}');
+    al_auto(al_freep) char *inside = last ? al_strndup(at, (size_t)(last - at)) : NULL;
+
+    if (inside && (strchr(inside, ',') || strstr(inside, "..")))
+        return shell_unsupported("'{' (brace expansion)", "write the words out, or quote it", err);
+    return 0;
+}
+
+/* The characters that end a word. */
+#define WORD_ENDS " \t|<>"
+
+/* The state of the parser. */
+struct parser {
+    const char *at;
+    struct al_shell_pipeline *pipeline;
+    size_t nwords;
+    struct al_error *err;
+};
+
+/* A word that is being parsed. */
+struct word {
+    struct al_str text, pattern;
+    bool is_pattern, exists, is_quoted;
+};
+
+/* Whether bash would expand '~' here: at the beginning of a word and after '=' or ':'. */
+static bool expands_tilde(const struct word *word)
+{
+    return !word->exists || (word->text.len && strchr("=:", word->text.buf[word->text.len - 1]));
+}
+
+static void add(struct word *word, const char *text, size_t len, bool quoted)
+{
+    word->exists = true;
+    word->is_quoted |= quoted;
+    al_str_add(&word->text, text, len);
+    for (size_t i = 0; i < len; i++) {
+        bool special = strchr("*?[", text[i]);
+
+        if (quoted && (special || strchr("]\\-!^", text[i])))
+            al_str_addc(&word->pattern, '\\');
+        word->is_pattern |= special && !quoted;
+        al_str_addc(&word->pattern, text[i]);
+    }
+}
+
+static int take_single(struct parser *parser, struct word *word)
+{
+    size_t len = strcspn(parser->at + 1, "'");
+
+    if (!parser->at[len + 1])
+        return al_error_set(parser->err, AL_ERR_BAD_ARGS, "A quote ' is not closed");
+    add(word, parser->at + 1, len, true);
+    parser->at += len + 2;
+    return 0;
+}
+
+static int take_double(struct parser *parser, struct word *word)
+{
+    add(word, "", 0, true);
+    for (parser->at++; *parser->at != '"'; parser->at++) {
+        const char c = *parser->at;
+
+        if (!c)
+            return al_error_set(parser->err, AL_ERR_BAD_ARGS, "A quote \" is not closed");
+        if (c == '`')
+            return shell_check_operator(parser->at, parser->err);
+        if (c == '$') {
+            int r = shell_check_dollar(parser->at, true, parser->err);
+
+            if (r < 0)
+                return r;
+        }
+        if (c == '\\' && parser->at[1] && strchr("\\\"$`", parser->at[1]))
+            parser->at++;
+        add(word, parser->at, 1, true);
+    }
+    parser->at++;
+    return 0;
+}
+
+static int take_plain(struct parser *parser, struct word *word)
+{
+    int r = shell_check_operator(parser->at, parser->err);
+
+    if (r < 0)
+        return r;
+    if (*parser->at == '\\') {
+        if (!parser->at[1])
+            return shell_unsupported("'\\' at the end", "nothing follows it", parser->err);
+        add(word, parser->at + 1, 1, true);
+        parser->at += 2;
+        return 0;
+    }
+    if (*parser->at == '~' && expands_tilde(word))
+        return shell_unsupported("'~' (a home directory)", "quote it to mean the character",
+                                 parser->err);
+    if (!word->exists && *parser->at == '#')
+        return shell_unsupported("'#' (a comment)", "quote it to mean the character", parser->err);
+    if (*parser->at == '$')
+        r = shell_check_dollar(parser->at, false, parser->err);
+    if (*parser->at == '{')
+        r = shell_check_brace(parser->at, parser->err);
+    if (r < 0)
+        return r;
+    add(word, parser->at, 1, false);
+    parser->at++;
+    return 0;
+}
+
+static void word_clear(struct word *word)
+{
+    al_str_clear(&word->text);
+    al_str_clear(&word->pattern);
+}
+
+#define WORD_INIT ((struct word){ .text = AL_STR_INIT, .pattern = AL_STR_INIT })
+
+static int take_word(struct parser *parser, struct word *word)
+{
+    int r = 0;
+
+    while (r == 0 && *parser->at && !strchr(WORD_ENDS, *parser->at)) {
+        if (*parser->at == '\'')
+            r = take_single(parser, word);
+        else if (*parser->at == '"')
+            r = take_double(parser, word);
+        else
+            r = take_plain(parser, word);
+    }
+    return r;
+}
+
+static void skip_blanks(struct parser *parser)
+{
+    parser->at += strspn(parser->at, " \t");
+}
+
+/* --- Redirects --- */
+
+static int take_target(struct parser *parser, char **place)
+{
+    al_auto(word_clear) struct word word = WORD_INIT;
+    int r;
+
+    skip_blanks(parser);
+    if (*place)
+        return al_error_set(parser->err, AL_ERR_BAD_ARGS, "A stream is redirected twice");
+    r = shell_check_operator(parser->at, parser->err);
+    if (r == 0)
+        r = take_word(parser, &word);
+    if (r < 0)
+        return r;
+    if (!word.exists)
+        return al_error_set(parser->err, AL_ERR_BAD_ARGS, "A redirect needs the name of a file");
+    if (word.is_pattern)
+        return shell_unsupported("A pattern after a redirect", "quote it to mean the characters",
+                                 parser->err);
+    *place = al_str_detach(&word.text);
+    return 0;
+}
+
+static int join_streams(struct parser *parser, struct al_shell_redirects *to)
+{
+    if (to->join || to->err)
+        return al_error_set(parser->err, AL_ERR_BAD_ARGS, "A stream is redirected twice");
+    to->join = true;
+    parser->at += strlen(">&1");
+    if (*parser->at && !strchr(" \t|", *parser->at))
+        return shell_unsupported("'>&'", "only 2>&1 joins streams", parser->err);
+    return 0;
+}
+
+/* Parse a redirect at '<' or '>'.  `number` is the digit before it, '\0' for none. */
+static int take_redirect(struct parser *parser, struct al_shell_redirects *to, char number)
+{
+    bool into = *parser->at == '>', append = al_starts_with(parser->at, ">>");
+    int r;
+
+    if (number == '2' && al_starts_with(parser->at, ">&1"))
+        return join_streams(parser, to);
+    r = shell_check_operator(parser->at, parser->err);
+    if (r < 0)
+        return r;
+    parser->at += append ? 2 : 1;
+    if (!into)
+        return number && number != '0'
+                   ? shell_unsupported("Such a descriptor", "only 0, 1 and 2 are", parser->err)
+                   : take_target(parser, &to->in);
+    if (number == '2') {
+        if (to->join)
+            return al_error_set(parser->err, AL_ERR_BAD_ARGS, "A stream is redirected twice");
+        to->append_err = append;
+        return take_target(parser, &to->err);
+    }
+    if (number && number != '1')
+        return shell_unsupported("Such a descriptor", "only 0, 1 and 2 are", parser->err);
+    /* In bash, 2>&1 before the redirect joins the old output, which is rarely intended. */
+    if (to->join)
+        return shell_unsupported("A redirect of the output behind 2>&1", "write > FILE 2>&1",
+                                 parser->err);
+    to->append_out = append;
+    return take_target(parser, &to->out);
+}
+
+/* --- Stages --- */
+
+static struct al_shell_stage *add_stage(struct al_shell_pipeline *pipeline)
+{
+    pipeline->stages =
+        al_reallocarray(pipeline->stages, pipeline->nstages + 1, sizeof(*pipeline->stages));
+    pipeline->stages[pipeline->nstages] = (struct al_shell_stage){ .words = NULL };
+    return &pipeline->stages[pipeline->nstages++];
+}
+
+static int add_word(struct parser *parser, struct al_shell_stage *stage, struct word *word)
+{
+    if (++parser->nwords > AL_SHELL_WORDS_MAX)
+        return al_error_set(parser->err, AL_ERR_BAD_ARGS, "The command has more than %d words",
+                            AL_SHELL_WORDS_MAX);
+    stage->words = al_reallocarray(stage->words, stage->nwords + 1, sizeof(*stage->words));
+    stage->words[stage->nwords++] = (struct al_shell_word){
+        .pattern = word->is_pattern ? al_strdup(word->pattern.buf) : NULL,
+        .text = al_str_detach(&word->text),
+    };
+    return 0;
+}
+
+/* Whether a word is the number of a redirect, as in "2>". */
+static bool is_number(const struct word *word, char next)
+{
+    return (next == '<' || next == '>') && word->exists && !word->is_quoted &&
+           word->text.len == strspn(word->text.buf, "0123456789");
+}
+
+static int take_item(struct parser *parser, struct al_shell_stage *stage)
+{
+    al_auto(word_clear) struct word word = WORD_INIT;
+    int r = take_word(parser, &word);
+
+    if (r < 0)
+        return r;
+    if (is_number(&word, *parser->at)) {
+        if (word.text.len > 1)
+            return shell_unsupported("Such a descriptor", "only 0, 1 and 2 are", parser->err);
+        return take_redirect(parser, &stage->redirects, word.text.buf[0]);
+    }
+    if (word.text.buf[0] == '{' && *parser->at && strchr("<>", *parser->at))
+        return shell_unsupported("'{' before a redirect", "only 0, 1 and 2 are redirected",
+                                 parser->err);
+    if (word.exists)
+        return add_word(parser, stage, &word);
+    return take_redirect(parser, &stage->redirects, '\0');
+}
+
+static int take_stage(struct parser *parser)
+{
+    struct al_shell_stage *stage = add_stage(parser->pipeline);
+    int r = 0;
+
+    if (parser->pipeline->nstages > AL_SHELL_STAGES_MAX)
+        return al_error_set(parser->err, AL_ERR_BAD_ARGS, "The pipeline has more than %d commands",
+                            AL_SHELL_STAGES_MAX);
+    skip_blanks(parser);
+    while (r == 0 && *parser->at && *parser->at != '|') {
+        r = take_item(parser, stage);
+        skip_blanks(parser);
+    }
+    if (r == 0 && *parser->at == '|')
+        r = shell_check_operator(parser->at, parser->err);
+    if (r == 0 && !stage->nwords)
+        r = al_error_set(parser->err, AL_ERR_BAD_ARGS, "A command is missing%s",
+                         parser->pipeline->nstages > 1 || *parser->at ? " beside '|'" : "");
+    return r;
+}
+
+int al_shell_parse(const char *command, struct al_shell_pipeline *ret_pipeline,
+                   struct al_error *err)
+{
+    struct parser parser = { .at = command, .pipeline = ret_pipeline, .err = err };
+    int r = shell_check_characters(command, err);
+
+    *ret_pipeline = AL_SHELL_PIPELINE_INIT;
+    while (r == 0) {
+        r = take_stage(&parser);
+        if (r < 0 || *parser.at != '|')
+            break;
+        parser.at++;
+    }
+    if (r < 0)
+        al_shell_pipeline_clear(ret_pipeline);
+    return r;
+}
+
+void al_shell_pipeline_clear(struct al_shell_pipeline *pipeline)
+{
+    for (size_t i = 0; i < pipeline->nstages; i++) {
+        struct al_shell_stage *stage = &pipeline->stages[i];
+
+        for (size_t k = 0; k < stage->nwords; k++) {
+            free(stage->words[k].text);
+            free(stage->words[k].pattern);
+        }
+        free(stage->words);
+        free(stage->redirects.in);
+        free(stage->redirects.out);
+        free(stage->redirects.err);
+    }
+    free(pipeline->stages);
+    *pipeline = AL_SHELL_PIPELINE_INIT;
+}
+
+void al_shell_quote(const char *word, struct al_str *out)
+{
+    al_str_addc(out, '\'');
+    for (; *word; word++) {
+        if (*word == '\'')
+            al_str_adds(out, "'\\''");
+        else
+            al_str_addc(out, *word);
+    }
+    al_str_addc(out, '\'');
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/shell/plan.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "guard/glob.h"
+#include "guard/redirect.h"
+#include "guard/root.h"
+#include "tools/shell/rules.h"
+#include "tools/shell/state.h"
+
+/* Paths that go is told to write have to lie below the working directory, like redirects.  Landlock
+ * enforces the same; this check gives an error beforehand, also in a preview. */
+
+/* Options whose value is a path to write, of go and of test binaries.  The latter accept them with
+ * the prefix "test." as well. */
+static const char *const outputs[] = {
+    "o",
+    "outputdir",
+    "coverprofile",
+    "cpuprofile",
+    "memprofile",
+    "blockprofile",
+    "mutexprofile",
+    "trace",
+    "pkgdir",
+    "modfile",
+    "testlogfile",
+    "gocoverdir",
+    "fuzzcachedir",
+    "debug-trace",
+    "debug-actiongraph",
+    "debug-runtime-trace",
+    "asmhdr",
+    "linkobj",
+    "traceprofile",
+};
+
+/* Options whose value is a list of options for the compiler or the linker. */
+static const char *const lists[] = { "ldflags", "gcflags", "asmflags" };
+
+/* The rest of "-name", "--name" or "-name=value" after the name; NULL: another word. */
+static const char *after_flag(const char *word, const char *name)
+{
+    size_t len = strlen(name);
+
+    if (!word || *word != '-')
+        return NULL;
+    word += word[1] == '-' ? 2 : 1;
+    if (al_starts_with(word, "test."))
+        word += strlen("test.");
+    return !strncmp(word, name, len) && (!word[len] || word[len] == '=') ? word + len : NULL;
+}
+
+/* The value of an option, in this word or in the next; NULL: none. */
+static const char *value_of(const struct al_strv *words, size_t at, const char *const *names,
+                            size_t nnames)
+{
+    for (size_t i = 0; i < nnames; i++) {
+        const char *rest = after_flag(words->items[at], names[i]);
+
+        if (rest && *rest)
+            return rest + 1;
+        if (rest)
+            return at + 1 < words->count ? words->items[at + 1] : NULL;
+    }
+    return NULL;
+}
+
+static int check_options(const struct al_root *root, const struct al_strv *words,
+                         struct al_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < words->count && r == 0; i++) {
+        const char *value = value_of(words, i, outputs, AL_COUNT(outputs));
+
+        if (value && *value)
+            r = al_output_check(root, value, err);
+    }
+    return r;
+}
+
+/* Check the options in a value like "all=-o=x -N".  The package pattern and quotes are skipped. */
+static int check_list(const struct al_root *root, const char *list, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv words = AL_STRV_INIT;
+
+    while (*list) {
+        const size_t len = strcspn(list, " \t'\"");
+        al_auto(al_freep) char *word = al_strndup(list, len);
+        const char *option = words.count ? NULL : strstr(word, "=-");
+
+        if (len)
+            al_strv_add(&words, option ? option + 1 : word);
+        list += len + strspn(list + len, " \t'\"");
+    }
+    return check_options(root, &words, err);
+}
+
+/* `go mod edit` writes the file that is its argument. */
+static int check_mod_edit(const struct al_root *root, const struct al_strv *words,
+                          struct al_error *err)
+{
+    bool edits =
+        words->count > 2 && !strcmp(words->items[1], "mod") && !strcmp(words->items[2], "edit");
+    int r = 0;
+
+    for (size_t i = 3; edits && i < words->count && r == 0; i++)
+        if (words->items[i][0] != '-' && words->items[i][0])
+            r = al_output_check(root, words->items[i], err);
+    return r;
+}
+
+int al_shell_check_outputs(const struct al_root *root, const struct al_strv *words,
+                           struct al_error *err)
+{
+    int r = 0;
+
+    if (al_shell_kind_of(words->items[0]) != AL_SHELL_GO)
+        return 0;
+    for (size_t i = 1; i < words->count && r == 0; i++) {
+        const char *list = value_of(words, i, lists, AL_COUNT(lists));
+
+        if (list)
+            r = check_list(root, list, err);
+    }
+    if (r == 0)
+        r = check_options(root, words, err);
+    return r < 0 ? r : check_mod_edit(root, words, err);
+}
+
+/* Half of the kernel's limit for arguments and environment, which is 2 MiB with the default stack
+ * limit (execve(2)). */
+#define WORDS_MAX_BYTES (1024u * 1024u)
+
+void al_shell_plan_clear(struct al_shell_plan *plan)
+{
+    for (size_t i = 0; i < plan->nsteps; i++) {
+        al_strv_clear(&plan->steps[i].words);
+        al_redirect_clear(&plan->steps[i].in);
+        al_redirect_clear(&plan->steps[i].out);
+        al_redirect_clear(&plan->steps[i].err);
+    }
+    al_shell_pipeline_clear(&plan->pipeline);
+    *plan = AL_SHELL_PLAN_INIT;
+}
+
+static int check_redirects(const struct al_root *root, const struct al_shell_redirects *redirects,
+                           struct al_error *err)
+{
+    const char *const names[] = { redirects->in, redirects->out, redirects->err };
+    int r = 0;
+
+    for (size_t i = 0; i < AL_COUNT(names) && r == 0; i++)
+        if (names[i])
+            r = al_redirect_check(root, names[i], err);
+    return r;
+}
+
+/* Check the words before patterns are expanded, so that a refusal does not depend on the files that
+ * exist. */
+static int check_as_written(const struct al_shell *shell, const struct al_shell_stage *stage,
+                            struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv words = AL_STRV_INIT;
+    const char *command = stage->words[0].pattern ? stage->words[0].pattern : stage->words[0].text;
+    int r = al_shell_check_command(shell->options.whitelist, command, err);
+
+    for (size_t i = 0; i < stage->nwords; i++)
+        al_strv_add(&words, stage->words[i].text);
+    if (r == 0)
+        r = al_shell_check_words(&words, err);
+    if (r == 0)
+        r = al_shell_check_outputs(&shell->options.roots->items[0], &words, err);
+    if (r == 0)
+        r = check_redirects(&shell->options.roots->items[0], &stage->redirects, err);
+    return r;
+}
+
+static int expand(const struct al_root *root, const struct al_shell_stage *stage,
+                  struct al_glob_cost *cost, struct al_strv *words, struct al_error *err)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < stage->nwords; i++) {
+        const struct al_shell_word *word = &stage->words[i];
+        size_t before = words->count;
+        int r = word->pattern ? al_glob_expand(root->fd, word->pattern, cost, words, err) : 0;
+
+        if (r < 0)
+            return r;
+        if (words->count == before)
+            al_strv_add(words, word->text);
+        for (size_t k = before; k < words->count; k++)
+            bytes += strlen(words->items[k]) + 1;
+        if (bytes > WORDS_MAX_BYTES)
+            return al_error_set(err, AL_ERR_BAD_ARGS, "The command becomes longer than %u bytes",
+                                WORDS_MAX_BYTES);
+    }
+    return 0;
+}
+
+static int find_redirects(const struct al_root *root, struct al_shell_step *step,
+                          struct al_error *err)
+{
+    const struct al_shell_redirects *to = step->redirects;
+    int r = to->in ? al_redirect_find(root, to->in, &step->in, err) : 0;
+
+    if (r == 0 && to->out)
+        r = al_redirect_find(root, to->out, &step->out, err);
+    if (r == 0 && to->err)
+        r = al_redirect_find(root, to->err, &step->err, err);
+    return r;
+}
+
+int al_shell_plan(const struct al_shell *shell, const char *command, struct al_shell_plan *ret_plan,
+                  struct al_error *err)
+{
+    const struct al_root *root = &shell->options.roots->items[0];
+    struct al_shell_plan plan = AL_SHELL_PLAN_INIT;
+    struct al_glob_cost cost = AL_GLOB_COST_INIT;
+    int r = al_shell_parse(command, &plan.pipeline, err);
+
+    for (size_t i = 0; i < plan.pipeline.nstages && r == 0; i++)
+        r = check_as_written(shell, &plan.pipeline.stages[i], err);
+    for (size_t i = 0; i < plan.pipeline.nstages && r == 0; i++) {
+        const struct al_shell_stage *stage = &plan.pipeline.stages[i];
+        struct al_shell_step *step = &plan.steps[plan.nsteps++];
+
+        *step = (struct al_shell_step){ .kind = al_shell_kind_of(stage->words[0].text),
+                                        .redirects = &stage->redirects,
+                                        .in = AL_REDIRECT_INIT,
+                                        .out = AL_REDIRECT_INIT,
+                                        .err = AL_REDIRECT_INIT };
+        r = expand(root, stage, &cost, &step->words, err);
+        if (r == 0)
+            r = al_shell_check_words(&step->words, err);
+        if (r == 0)
+            r = al_shell_check_outputs(root, &step->words, err);
+        if (r == 0)
+            r = find_redirects(root, step, err);
+    }
+    if (r < 0)
+        al_shell_plan_clear(&plan);
+    else
+        *ret_plan = plan;
+    return r;
+}
+
+static void quote_redirect(const char *sign, const char *name, struct al_str *out)
+{
+    if (!name)
+        return;
+    al_str_adds(out, sign);
+    al_shell_quote(name, out);
+}
+
+void al_shell_plan_quote(const struct al_shell_plan *plan, struct al_str *out)
+{
+    for (size_t i = 0; i < plan->nsteps; i++) {
+        const struct al_shell_step *step = &plan->steps[i];
+        const struct al_shell_redirects *to = step->redirects;
+
+        al_str_adds(out, i ? " | " : "");
+        for (size_t k = 0; k < step->words.count; k++) {
+            al_str_adds(out, k ? " " : "");
+            al_shell_quote(step->words.items[k], out);
+        }
+        quote_redirect(" < ", to->in, out);
+        quote_redirect(to->append_out ? " >> " : " > ", to->out, out);
+        quote_redirect(to->append_err ? " 2>> " : " 2> ", to->err, out);
+        al_str_adds(out, to->join ? " 2>&1" : "");
+    }
+}

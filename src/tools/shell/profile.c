@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/shell/profile.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "guard/env.h"
+#include "guard/program.h"
+#include "guard/root.h"
+#include "tools/shell/shell.h"
+#include "tools/shell/state.h"
+
+#define RULES_MAX      96
+
+#define DATA_MAX_BYTES (2ull << 30)
+#define FILE_MAX_BYTES (1ull << 30)
+#define FILES_MAX      256u
+#define GO_FILES_MAX   1024u
+
+void al_shell_make_env(struct al_shell *shell)
+{
+    static const char *const base[] = { "PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "TERM=dumb" };
+    static const char *const go[] = {
+        "GOPROXY=off", "GOTOOLCHAIN=local", "CGO_ENABLED=0",
+        "GOENV=off",   "GOSUMDB=off",       "GOFLAGS=-buildvcs=false"
+    };
+
+    for (size_t i = 0; i < AL_COUNT(base); i++)
+        al_strv_add(&shell->env, base[i]);
+    for (size_t i = 0; i < AL_COUNT(base); i++)
+        al_strv_add(&shell->go_env, base[i]);
+    for (size_t i = 0; i < AL_COUNT(go); i++)
+        al_strv_add(&shell->go_env, go[i]);
+    al_strv_add(&shell->env, "HOME=/nonexistent");
+    al_strv_addf(&shell->env, "TMPDIR=%s/tmp", shell->work_dir);
+    al_env_add_allowed(&shell->env, shell->options.env_allow, shell->options.environ_);
+    al_strv_addf(&shell->go_env, "HOME=%s/home", shell->work_dir);
+    al_strv_addf(&shell->go_env, "TMPDIR=%s/tmp", shell->work_dir);
+    al_env_add_allowed(&shell->go_env, shell->options.env_allow, shell->options.environ_);
+    al_strv_addf(&shell->go_env, "GOCACHE=%s/gocache", shell->work_dir);
+    al_strv_addf(&shell->go_env, "GOTMPDIR=%s/tmp", shell->work_dir);
+    al_strv_addf(&shell->go_env, "GOPATH=%s/gopath", shell->work_dir);
+}
+
+struct al_limits al_shell_limits(enum al_shell_kind kind, uint32_t left_ms)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return (struct al_limits){
+        .data_bytes = DATA_MAX_BYTES,
+        .cpu_s = (uint64_t)left_ms / 1000 * (uint64_t)(cores > 0 ? cores : 1) + 5,
+        .fsize_bytes = FILE_MAX_BYTES,
+        .nofile = kind == AL_SHELL_GO ? GO_FILES_MAX : FILES_MAX,
+    };
+}
+
+struct rules {
+    struct al_confine_rule items[RULES_MAX];
+    size_t count;
+};
+
+static void add_rule(struct rules *rules, const char *path, unsigned rights, bool optional)
+{
+    if (path && rules->count < RULES_MAX)
+        rules->items[rules->count++] =
+            (struct al_confine_rule){ .path = path, .rights = rights, .optional = optional };
+}
+
+/* Add rules for programs and libraries.  No file with data about the user is included. */
+static void add_system(struct rules *rules)
+{
+    static const char *const readable[] = {
+        "/usr",           "/bin",         "/lib",      "/lib64", "/etc/ld.so.cache",
+        "/etc/localtime", "/dev/urandom", "/dev/zero",
+    };
+
+    for (size_t i = 0; i < AL_COUNT(readable); i++)
+        add_rule(rules, readable[i], AL_RIGHT_READ, true);
+    add_rule(rules, "/dev/null", AL_RIGHT_READ | AL_RIGHT_WRITE_FILE, false);
+}
+
+/* Add rules for the roots that the grant allows to read.  Only the first one may be written. */
+static void add_roots(struct rules *rules, const struct al_shell *shell, bool writes)
+{
+    const struct al_roots *roots = shell->options.roots;
+
+    for (size_t i = 0; i < roots->count && rules->count < RULES_MAX; i++) {
+        unsigned rights = AL_RIGHT_READ | (writes && i == 0 ? AL_RIGHT_WRITE : 0);
+
+        if (!al_root_is_released(&roots->items[i]) &&
+            al_grant_check_dir(shell->options.grant, roots->items[i].path, false, NULL) == 0)
+            rules->items[rules->count++] = (struct al_confine_rule){ .path = roots->items[i].path,
+                                                                     .rights = rights,
+                                                                     .by_fd = true,
+                                                                     .fd = roots->items[i].fd };
+    }
+}
+
+/* The go installation of <goroot>/bin/go, with compiler and linker.  Caller frees. */
+static char *go_root_of(const char *program)
+{
+    char *root = al_strdup(program);
+
+    for (int up = 0; up < 2; up++) {
+        char *slash = strrchr(root, '/');
+
+        if (slash)
+            *slash = '\0';
+    }
+    return root;
+}
+
+/* go runs what it builds, so its private directories may be both written and executed; no others
+ * may. */
+static void add_go(struct rules *rules, const char *go_root, const char *tools, const char *work)
+{
+    add_rule(rules, go_root, AL_RIGHT_READ, true);
+    add_rule(rules, tools, AL_RIGHT_READ | AL_RIGHT_EXECUTE_BENEATH, true);
+    add_rule(rules, work, AL_RIGHT_READ | AL_RIGHT_WRITE | AL_RIGHT_EXECUTE_BENEATH, false);
+}
+
+static int build_ruleset(const struct al_shell *shell, struct al_shell_program *program,
+                         struct al_error *err)
+{
+    bool writes = program->kind == AL_SHELL_GO || program->kind == AL_SHELL_OTHER;
+    al_auto(al_freep) char *interp = al_program_interpreter(program->path);
+    al_auto(al_freep) char *tmp = al_fs_join(shell->work_dir, "tmp");
+    al_auto(al_freep) char *go_root = go_root_of(program->path);
+    al_auto(al_freep) char *tools = al_fs_join(go_root, "pkg/tool");
+    struct rules rules = { .count = 0 };
+
+    add_rule(&rules, program->path, AL_RIGHT_EXECUTE | AL_RIGHT_READ, false);
+    add_rule(&rules, interp, AL_RIGHT_EXECUTE | AL_RIGHT_READ, false);
+    add_system(&rules);
+    if (program->kind == AL_SHELL_GO)
+        add_go(&rules, go_root, tools, shell->work_dir);
+    else if (writes)
+        add_rule(&rules, tmp, AL_RIGHT_READ | AL_RIGHT_WRITE, false);
+    add_roots(&rules, shell, writes);
+    return al_ruleset_new(rules.items, rules.count, false, &program->ruleset, err);
+}
+
+static int make_directories(const struct al_shell *shell, struct al_error *err)
+{
+    static const char *const names[] = { "home", "tmp", "gocache", "gopath" };
+
+    for (size_t i = 0; i < AL_COUNT(names); i++) {
+        al_auto(al_freep) char *path = al_fs_join(shell->work_dir, names[i]);
+        int r = al_fs_mkdirs(path, 0700);
+
+        if (r < 0)
+            return al_error_errno(err, -r, "cannot make '%s'", path);
+    }
+    return 0;
+}
+
+/* Whether the program and the files of its ruleset still exist and were not replaced. */
+static bool is_current(const struct al_shell_program *program)
+{
+    if (program->ruleset)
+        return al_ruleset_is_current(program->ruleset);
+    return access(program->path, X_OK) == 0;
+}
+
+void al_shell_program_free(struct al_shell_program *program)
+{
+    al_ruleset_free(program->ruleset);
+    free(program->name);
+    free(program->path);
+    free(program);
+}
+
+/* Find a program and build its ruleset.  *ret_program is NULL when there is no such program. */
+static int new_program(const struct al_shell *shell, const char *name,
+                       struct al_shell_program **ret_program, struct al_error *err)
+{
+    const struct al_shell_options *options = &shell->options;
+    struct al_shell_program *program;
+    char *path = al_program_find(name, options->path_list, options->roots);
+    int r = 0;
+
+    *ret_program = NULL;
+    if (!path)
+        return 0;
+    program = al_calloc(1, sizeof(*program));
+    program->name = al_strdup(name);
+    program->path = path;
+    program->kind = al_shell_kind_of(name);
+    if (shell->isolation == AL_ISOLATION_LANDLOCK)
+        r = make_directories(shell, err);
+    if (r == 0 && shell->isolation == AL_ISOLATION_LANDLOCK)
+        r = build_ruleset(shell, program, err);
+    if (r < 0)
+        al_shell_program_free(program);
+    else
+        *ret_program = program;
+    return r;
+}
+
+static struct al_shell_program *find_known(const struct al_shell *shell, const char *name)
+{
+    for (struct al_shell_program *program = shell->programs; program; program = program->next)
+        if (!strcmp(program->name, name))
+            return program;
+    return NULL;
+}
+
+int al_shell_find(struct al_shell *shell, const char *name, const char **ret_path,
+                  const struct al_ruleset **ret_ruleset, struct al_error *err)
+{
+    struct al_shell_program *program;
+    int r = 0;
+
+    (void)pthread_mutex_lock(&shell->lock);
+    program = find_known(shell, name);
+    if (!program || !is_current(program)) {
+        /* The stale entry stays in the list, since another call may use it; the newest entry comes
+         * first. */
+        r = new_program(shell, name, &program, err);
+        if (program) {
+            program->next = shell->programs;
+            shell->programs = program;
+        }
+    }
+    *ret_path = program ? program->path : NULL;
+    *ret_ruleset = program ? program->ruleset : NULL;
+    (void)pthread_mutex_unlock(&shell->lock);
+    return r;
+}

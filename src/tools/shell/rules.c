@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/shell/rules.h"
+
+#include "git/readonly/readonly_commands.h"
+#include "guard/gitdir.h"
+#include "guard/root.h"
+#include "guard/text.h"
+
+/* Programs that only read.  Any other program that the user puts on the whitelist may write below
+ * the root. */
+static const char *const readers[] = {
+    "ls",    "cat",     "grep",     "find",     "head",     "tail",      "wc",    "date",
+    "sort",  "uniq",    "cut",      "tr",       "nl",       "tac",       "rev",   "comm",
+    "join",  "paste",   "fold",     "expand",   "column",   "diff",      "cmp",   "file",
+    "stat",  "tree",    "du",       "df",       "basename", "dirname",   "seq",   "printf",
+    "true",  "false",   "readlink", "realpath", "md5sum",   "sha256sum", "cksum", "od",
+    "xxd",   "hexdump", "strings",  "jq",       "rg",       "sed",       "awk",   "test",
+    "egrep", "fgrep",
+};
+
+enum match {
+    WORD,  /* exactly this word */
+    LONG,  /* --name, --name=..., and abbreviations as in getopt_long(3) */
+    SHORT, /* -x, also combined (-nx) and with a value (-xfile) */
+    FLAG,  /* -name or --name, optionally with =..., as Go programs parse them */
+};
+
+static const char *const runs = "would run a program";
+static const char *const writes = "would write a file";
+static const char *const removes = "would remove files";
+
+/* The arguments that are refused. */
+static const struct refusal {
+    const char *command;
+    enum match match;
+    const char *name;
+    const char *const *why;
+} refusals[] = {
+    { "find", WORD, "-exec", &runs },      { "find", WORD, "-execdir", &runs },
+    { "find", WORD, "-ok", &runs },        { "find", WORD, "-okdir", &runs },
+    { "find", WORD, "-delete", &removes }, { "find", WORD, "-fprint", &writes },
+    { "find", WORD, "-fprint0", &writes }, { "find", WORD, "-fprintf", &writes },
+    { "find", WORD, "-fls", &writes },     { "sort", SHORT, "o", &writes },
+    { "sort", LONG, "output", &writes },   { "sort", LONG, "compress-program", &runs },
+    { "sort", SHORT, "T", &writes },       { "sort", LONG, "temporary-directory", &writes },
+    { "sed", SHORT, "i", &writes },        { "sed", LONG, "in-place", &writes },
+    { "tree", SHORT, "o", &writes },       { "rg", LONG, "pre", &runs },
+    { "rg", LONG, "hostname-bin", &runs }, { "rg", SHORT, "z", &runs },
+    { "rg", LONG, "search-zip", &runs },   { "awk", SHORT, "i", &runs },
+    { "awk", LONG, "include", &runs },     { "awk", SHORT, "l", &runs },
+    { "awk", LONG, "load", &runs },        { "file", SHORT, "C", &writes },
+    { "file", LONG, "compile", &writes },  { "xxd", SHORT, "r", &writes },
+    { "go", FLAG, "toolexec", &runs },     { "go", FLAG, "exec", &runs },
+    { "go", FLAG, "vettool", &runs },      { "go", FLAG, "compiler", &runs },
+    { "go", FLAG, "gccgoflags", &runs },   { "go", FLAG, "overlay", &writes },
+    { "go", FLAG, "modcacherw", &writes }, { "go", FLAG, "C", &writes },
+};
+
+/* Short options with a value: the letters after them in a word are not options. */
+static const struct {
+    const char *command, *letters;
+} with_value[] = {
+    { "sort", "kStT" }, { "sed", "efl" },    { "tree", "LPIHT" }, { "rg", "efgtTmABCEjMr" },
+    { "awk", "Fvfe" },  { "file", "fFmMP" }, { "xxd", "clsog" },
+};
+
+enum al_shell_kind al_shell_kind_of(const char *command)
+{
+    static const struct {
+        const char *name;
+        enum al_shell_kind kind;
+    } kinds[] = {
+        { "echo", AL_SHELL_ECHO },
+        { "pwd", AL_SHELL_PWD },
+        { "git", AL_SHELL_GIT },
+        { "go", AL_SHELL_GO },
+    };
+
+    for (size_t i = 0; i < AL_COUNT(kinds); i++)
+        if (!strcmp(kinds[i].name, command))
+            return kinds[i].kind;
+    for (size_t i = 0; i < AL_COUNT(readers); i++)
+        if (!strcmp(readers[i], command))
+            return AL_SHELL_READER;
+    return AL_SHELL_OTHER;
+}
+
+int al_shell_check_command(const struct al_strv *whitelist, const char *word, struct al_error *err)
+{
+    al_auto(al_freep) char *safe = NULL;
+
+    if (al_strv_contains(whitelist, word))
+        return 0;
+    safe = al_text_sanitize_line(word);
+    return al_error_set(err, AL_ERR_SANDBOX, "Command '%s' not in whitelist", safe);
+}
+
+static int refuse(const char *command, const char *word, const char *why, struct al_error *err)
+{
+    al_auto(al_freep) char *safe = al_text_sanitize_line(word);
+
+    return al_error_set(err, AL_ERR_SANDBOX, "%s: '%s' is not allowed: it %s", command, safe, why);
+}
+
+static const char *letters_with_value(const char *command)
+{
+    for (size_t i = 0; i < AL_COUNT(with_value); i++)
+        if (!strcmp(with_value[i].command, command))
+            return with_value[i].letters;
+    return "";
+}
+
+/* getopt_long(3) accepts unambiguous abbreviations.  Ambiguous ones, which it rejects, are refused
+ * here too. */
+static bool is_long(const char *word, const char *name)
+{
+    size_t len;
+
+    if (!al_starts_with(word, "--"))
+        return false;
+    len = strcspn(word + 2, "=");
+    return len > 0 && len <= strlen(name) && !strncmp(word + 2, name, len);
+}
+
+static bool is_short(const char *command, const char *word, char letter)
+{
+    const char *ends = letters_with_value(command);
+
+    if (word[0] != '-' || word[1] == '-')
+        return false;
+    for (const char *at = word + 1; *at; at++) {
+        if (*at == letter)
+            return true;
+        if (strchr(ends, *at))
+            return false;
+    }
+    return false;
+}
+
+static bool is_flag(const char *word, const char *name)
+{
+    size_t len = strlen(name);
+
+    if (word[0] != '-')
+        return false;
+    word += word[1] == '-' ? 2 : 1;
+    return !strncmp(word, name, len) && (word[len] == '\0' || word[len] == '=');
+}
+
+static bool matches(const struct refusal *refusal, const char *word)
+{
+    switch (refusal->match) {
+    case WORD:
+        return !strcmp(word, refusal->name);
+    case LONG:
+        return is_long(word, refusal->name);
+    case SHORT:
+        return is_short(refusal->command, word, refusal->name[0]);
+    case FLAG:
+        break;
+    }
+    return is_flag(word, refusal->name);
+}
+
+static int check_refusals(const struct al_strv *words, struct al_error *err)
+{
+    const char *command = words->items[0];
+
+    for (size_t i = 0; i < AL_COUNT(refusals); i++) {
+        if (strcmp(refusals[i].command, command) != 0)
+            continue;
+        for (size_t k = 1; k < words->count; k++)
+            if (matches(&refusals[i], words->items[k]))
+                return refuse(command, words->items[k], *refusals[i].why, err);
+    }
+    return 0;
+}
+
+/* date sets the clock with -s and with a plain number, so its arguments are allow-listed.  The
+ * value of an option in the next word is skipped. */
+static int check_date(const struct al_strv *words, struct al_error *err)
+{
+    static const char *const plain[] = { "-u",      "--utc", "--universal", "-R",     "--rfc-email",
+                                         "--debug", "-I",    "--iso-8601",  "--help", "--version" };
+    static const char *const attached[] = { "-I", "--iso-8601=", "--rfc-3339=", "--date=",
+                                            "--reference=" };
+    static const char *const followed[] = { "-d", "--date", "-r", "--reference", "-ud", "-ur" };
+
+    for (size_t i = 1; i < words->count; i++) {
+        const char *word = words->items[i];
+        bool good = word[0] == '+', value = false;
+
+        for (size_t k = 0; k < AL_COUNT(plain); k++)
+            good |= !strcmp(plain[k], word);
+        for (size_t k = 0; k < AL_COUNT(attached); k++)
+            good |= al_starts_with(word, attached[k]);
+        for (size_t k = 0; k < AL_COUNT(followed); k++)
+            value |= !strcmp(followed[k], word);
+        if (!good && !value)
+            return refuse("date", word,
+                          "could set the clock, or is not one of -u -R -I -d -r "
+                          "--rfc-3339= and +FORMAT",
+                          err);
+        i += value;
+    }
+    return 0;
+}
+
+/* go: four commands are allowed, without the options that would run another program. */
+static int check_go(const struct al_strv *words, struct al_error *err)
+{
+    static const char *const commands[] = { "build", "test", "run", "mod" };
+    const char *word = words->count > 1 ? words->items[1] : "";
+
+    for (size_t i = 2; i < words->count; i++) {
+        const char *value = strchr(words->items[i], '=');
+
+        if (al_path_has_dot_git(value ? value + 1 : words->items[i]))
+            return refuse("go", words->items[i], "lies in a .git directory", err);
+    }
+    for (size_t i = 0; i < AL_COUNT(commands); i++)
+        if (!strcmp(commands[i], word))
+            return check_refusals(words, err);
+    return refuse("go", word, "is not one of build, test, run and mod", err);
+}
+
+int al_shell_check_words(const struct al_strv *words, struct al_error *err)
+{
+    const char *command = words->items[0];
+
+    if (!strcmp(command, "git"))
+        return al_git_pipeline_check(words, err);
+    if (!strcmp(command, "go"))
+        return check_go(words, err);
+    if (!strcmp(command, "date"))
+        return check_date(words, err);
+    return check_refusals(words, err);
+}

@@ -1,0 +1,613 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A stage is an external program or a builtin whose output is already known.  A command that does
+ * not exist, and git outside of a repository, count as builtins that print an error.
+ *
+ *   program | program   joined by a pipe (proc/pipeline.c)
+ *   builtin | program   the builtin's output is the program's input
+ *   program | builtin   the program writes to a closed pipe, since a builtin reads nothing
+ */
+#include "tools/shell/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/str.h"
+#include "base/utf8.h"
+#include "git/readonly/readonly_commands.h"
+#include "guard/root.h"
+#include "tools/shell/explain.h"
+#include "tools/shell/parse.h"
+#include "tools/shell/profile.h"
+#include "tools/shell/rules.h"
+#include "tools/shell/state.h"
+
+/* echo and pwd, with the behaviour of bash's builtins. */
+
+/* Whether a word is an option of echo, such as "-n" or "-neE". */
+static bool is_echo_option(const char *word)
+{
+    return word[0] == '-' && word[1] && !word[1 + strspn(word + 1, "neE")];
+}
+
+static int digit_of(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return 99;
+}
+
+/* Read at most `most` digits.  Returns the end of the number. */
+static const char *take_number(const char *at, unsigned base, int most, uint32_t *ret)
+{
+    *ret = 0;
+    for (; most > 0 && digit_of(*at) < (int)base; most--, at++)
+        *ret = *ret * base + (uint32_t)digit_of(*at);
+    return at;
+}
+
+/* Append the character of a numeric escape: 0, x, u or U and digits.  NULL: there are no digits. */
+static const char *take_numeric(const char *at, struct al_str *out)
+{
+    const char letter = *at;
+    const char *from = at + 1;
+    uint32_t c;
+
+    if (letter == '0') {
+        at = take_number(from, 8, 3, &c);
+        al_str_addc(out, (char)(c & 0xff));
+        return at;
+    }
+    at = take_number(from, 16, letter == 'x' ? 2 : letter == 'u' ? 4 : 8, &c);
+    if (at == from)
+        return NULL;
+    if (letter == 'x')
+        al_str_addc(out, (char)c);
+    else
+        al_utf8_add(c, out);
+    return at;
+}
+
+/* Append the character of the escape after a backslash.  Returns its end; NULL for `\c`, which ends
+ * the output. */
+static const char *take_escape(const char *at, struct al_str *out)
+{
+    static const char letters[] = "abeEfnrtv\\";
+    static const char meant[] = "\a\b\033\033\f\n\r\t\v\\";
+    const char *known = *at ? strchr(letters, *at) : NULL;
+    const char *after = NULL;
+
+    if (*at == 'c')
+        return NULL;
+    if (known) {
+        al_str_addc(out, meant[known - letters]);
+        return at + 1;
+    }
+    if (*at && strchr("0xuU", *at))
+        after = take_numeric(at, out);
+    if (after)
+        return after;
+    al_str_addc(out, '\\');
+    return at;
+}
+
+/* Append a word with its escapes replaced.  Returns false after `\c`. */
+static bool add_escaped(const char *word, struct al_str *out)
+{
+    while (*word) {
+        if (*word != '\\') {
+            al_str_addc(out, *word++);
+            continue;
+        }
+        word = take_escape(word + 1, out);
+        if (!word)
+            return false;
+    }
+    return true;
+}
+
+/* Run echo; the words begin with the command.  Returns its exit code. */
+static int shell_echo(const struct al_strv *words, struct al_str *out)
+{
+    bool newline = true, escapes = false;
+    size_t at = 1;
+
+    for (; at < words->count && is_echo_option(words->items[at]); at++)
+        for (const char *letter = words->items[at] + 1; *letter; letter++) {
+            newline &= *letter != 'n';
+            escapes = *letter == 'e' || (escapes && *letter != 'E');
+        }
+    for (size_t i = at; i < words->count; i++) {
+        if (i > at)
+            al_str_addc(out, ' ');
+        if (!escapes)
+            al_str_adds(out, words->items[i]);
+        else if (!add_escaped(words->items[i], out))
+            return 0;
+    }
+    if (newline)
+        al_str_addc(out, '\n');
+    return 0;
+}
+
+/* Run pwd in the directory `dir`.  Returns its exit code. */
+static int shell_pwd(const struct al_strv *words, const char *dir, struct al_str *out,
+                     struct al_str *errors)
+{
+    for (size_t i = 1; i < words->count; i++) {
+        const char *word = words->items[i];
+        size_t good = 1 + strspn(word + 1, "LP");
+
+        if (word[0] != '-' || !word[1] || !strcmp(word, "--"))
+            break;
+        if (word[good]) {
+            al_str_addf(errors, "pwd: -%c: invalid option\npwd: usage: pwd [-LP]\n", word[good]);
+            return 2;
+        }
+    }
+    al_str_addf(out, "%s\n", dir);
+    return 0;
+}
+
+/*
+ * Run a plan in firejail: its words, quoted, as one line for a bash inside firejail.
+ *
+ * firejail is set-uid root, so it runs without no_new_privs, Landlock and seccomp; the confinement
+ * is firejail's alone.  Redirects are checked and opened once here, but bash opens them again for
+ * the command.
+ */
+
+static bool add_text(void *payload, const char *data, size_t len)
+{
+    return al_text_add(payload, data, len);
+}
+
+static int open_once(const char *given, const struct al_redirect *redirect,
+                     enum al_redirect_mode mode, struct al_error *err)
+{
+    al_auto(al_closep) int fd = -1;
+
+    return given ? al_redirect_open(redirect, mode, &fd, err) : 0;
+}
+
+static int check_redirects(const struct al_shell_plan *plan, struct al_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < plan->nsteps && r == 0; i++) {
+        const struct al_shell_step *step = &plan->steps[i];
+        const struct al_shell_redirects *to = step->redirects;
+
+        r = open_once(to->in, &step->in, AL_REDIRECT_READ, err);
+        if (r == 0)
+            r = open_once(to->out, &step->out,
+                          to->append_out ? AL_REDIRECT_APPEND : AL_REDIRECT_WRITE, err);
+        if (r == 0)
+            r = open_once(to->err, &step->err,
+                          to->append_err ? AL_REDIRECT_APPEND : AL_REDIRECT_WRITE, err);
+    }
+    return r;
+}
+
+/* Replace the words of git commands by hardened ones.  git's hardened environment then applies to
+ * every program of the line. */
+static int harden_git(struct al_shell_plan *plan, const struct al_repo *repo, uint32_t left_ms,
+                      struct al_git_pipeline *git, struct al_error *err)
+{
+    for (size_t i = 0; i < plan->nsteps; i++) {
+        struct al_shell_step *step = &plan->steps[i];
+        struct al_git_pipeline stage = AL_GIT_PIPELINE_INIT;
+        int r;
+
+        if (step->kind != AL_SHELL_GIT || !repo)
+            continue;
+        r = al_git_pipeline_open(repo, &step->words, left_ms, &stage, err);
+        if (r < 0)
+            return r;
+        al_strv_clear(&step->words);
+        step->words = stage.argv;
+        stage.argv = AL_STRV_INIT;
+        al_git_pipeline_close(git);
+        *git = stage;
+    }
+    return 0;
+}
+
+/* Like al_shell_run(), but fills in an initialised outcome. */
+static int shell_run_firejail(struct al_shell *shell, struct al_shell_plan *plan,
+                              const struct al_repo *repo, struct al_run_limits *budget,
+                              struct al_shell_outcome *outcome, struct al_error *err)
+{
+    const struct al_root *root = &shell->options.roots->items[0];
+    al_auto(al_git_pipeline_close) struct al_git_pipeline git = AL_GIT_PIPELINE_INIT;
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    al_auto(al_freep) char *whitelist = al_asprintf("--whitelist=%s", root->path);
+    const char *argv[] = { "firejail",
+                           "--quiet", /* firejail's messages would be mixed with the output */
+                           "--noprofile",
+                           "--private-tmp",
+                           "--private-dev",
+                           "--noroot",
+                           "--net=none",
+                           whitelist,
+                           "--",
+                           "bash",
+                           "-c",
+                           NULL,
+                           NULL };
+    struct al_proc_result result;
+    int r = check_redirects(plan, err);
+
+    if (r == 0)
+        r = harden_git(plan, repo, budget->left_ms, &git, err);
+    if (r < 0)
+        return r;
+    al_shell_plan_quote(plan, &line);
+    argv[AL_COUNT(argv) - 2] = line.buf;
+    r = al_proc_run_pipeline(
+        &(struct al_proc_spec){
+            .program = shell->firejail,
+            .argv = argv,
+            .envp = git.env.count ? git.env.entries : (const char *const *)shell->env.items,
+            .cwd_fd = root->fd,
+            .out = { add_text, &outcome->out },
+            .err = { add_text, &outcome->err },
+            .sandbox = &(struct al_confinement){ .keep_setuid = true },
+            .cancel = budget->cancel,
+            .timeout_ms = budget->left_ms,
+        },
+        1, &result, err);
+    if (r < 0)
+        return r;
+    outcome->exit_code = al_shell_code_of(&result);
+    outcome->stopped = result.stopped;
+    return 0;
+}
+
+_Static_assert(AL_SHELL_STAGES_MAX == AL_PIPELINE_MAX, "every plan fits into one pipeline");
+
+#define NOT_FOUND_CODE   127
+#define GIT_FATAL_CODE   128
+
+#define ERRORS_MAX_BYTES (64u * 1024u)
+
+/* A stage that is being run. */
+struct stage {
+    const struct al_shell_step *step;
+    bool builtin;
+    struct al_str out, err; /* a builtin's output */
+    int code;
+    int in_fd, out_fd, err_fd; /* redirects; -1: not redirected */
+    int closed_pipe_fd;        /* write end of a pipe without a reader; -1: none */
+    struct al_git_pipeline git;
+    size_t spec; /* index of a program in struct run's specs */
+};
+
+struct run {
+    struct al_shell *shell;
+    const struct al_repo *repo;
+    struct al_run_limits *budget;
+    struct stage stages[AL_SHELL_STAGES_MAX];
+    size_t count;
+    struct al_proc_spec specs[AL_SHELL_STAGES_MAX];
+    struct al_confinement sandboxes[AL_SHELL_STAGES_MAX];
+    size_t nspecs;
+    struct al_shell_outcome *outcome;
+};
+
+void al_shell_outcome_clear(struct al_shell_outcome *outcome)
+{
+    al_text_clear(&outcome->out);
+    al_text_clear(&outcome->err);
+}
+
+static void stage_clear(struct stage *stage)
+{
+    al_str_clear(&stage->out);
+    al_str_clear(&stage->err);
+    al_closep(&stage->in_fd);
+    al_closep(&stage->out_fd);
+    al_closep(&stage->err_fd);
+    al_closep(&stage->closed_pipe_fd);
+    al_git_pipeline_close(&stage->git);
+}
+
+/* --- Redirects --- */
+
+static int open_redirects(struct stage *stage, struct al_error *err)
+{
+    const struct al_shell_step *step = stage->step;
+    const struct al_shell_redirects *to = step->redirects;
+    int r = 0;
+
+    if (to->in)
+        r = al_redirect_open(&step->in, AL_REDIRECT_READ, &stage->in_fd, err);
+    if (r == 0 && to->out)
+        r = al_redirect_open(&step->out, to->append_out ? AL_REDIRECT_APPEND : AL_REDIRECT_WRITE,
+                             &stage->out_fd, err);
+    if (r == 0 && to->err)
+        r = al_redirect_open(&step->err, to->append_err ? AL_REDIRECT_APPEND : AL_REDIRECT_WRITE,
+                             &stage->err_fd, err);
+    return r;
+}
+
+/* --- Builtins --- */
+
+static void set_builtin(struct stage *stage, int code)
+{
+    stage->builtin = true;
+    stage->code = code;
+}
+
+static void set_not_found(struct stage *stage)
+{
+    al_str_addf(&stage->err, "%s: command not found\n", stage->step->words.items[0]);
+    set_builtin(stage, NOT_FOUND_CODE);
+}
+
+/* Write a builtin's output to its redirects.  What is not redirected stays in `out`, where stderr
+ * joined by 2>&1 follows stdout. */
+static int deliver_output(const struct run *run, struct stage *stage, struct al_error *err)
+{
+    const struct al_shell_redirects *to = stage->step->redirects;
+    int r = 0;
+
+    if (to->join && stage->err.len) {
+        al_str_add(&stage->out, stage->err.buf, stage->err.len);
+        al_str_clear(&stage->err);
+    }
+    if (stage->err_fd >= 0)
+        r = al_write_all(stage->err_fd, stage->err.buf, stage->err.len);
+    else
+        (void)al_text_add(&run->outcome->err, stage->err.buf, stage->err.len);
+    if (r == 0 && stage->out_fd >= 0) {
+        r = al_write_all(stage->out_fd, stage->out.buf, stage->out.len);
+        al_str_clear(&stage->out);
+    }
+    return r < 0 ? al_error_errno(err, -r, "cannot write") : 0;
+}
+
+/* --- Programs --- */
+
+static struct al_proc_spec *add_spec(struct run *run, struct stage *stage)
+{
+    struct al_proc_spec *spec = &run->specs[run->nspecs];
+
+    stage->spec = run->nspecs;
+    *spec = (struct al_proc_spec){
+        .cwd_fd = run->shell->options.roots->items[0].fd,
+        .err = { add_text, &run->outcome->err },
+        .sandbox = &run->sandboxes[run->nspecs],
+        .cancel = run->budget->cancel,
+        .timeout_ms = run->budget->left_ms,
+        .err_to_out = stage->step->redirects->join,
+    };
+    run->nspecs++;
+    return spec;
+}
+
+static int add_git(struct run *run, struct stage *stage, struct al_error *err)
+{
+    struct al_proc_spec *spec;
+    int r;
+
+    if (!run->repo) {
+        al_str_adds(&stage->err, "fatal: not a git repository (or any of the parent "
+                                 "directories): .git\n");
+        set_builtin(stage, GIT_FATAL_CODE);
+        return 0;
+    }
+    r = al_git_pipeline_open(run->repo, &stage->step->words, run->budget->left_ms, &stage->git,
+                             err);
+    if (r < 0)
+        return r;
+    spec = add_spec(run, stage);
+    spec->program = stage->git.program;
+    spec->argv = (const char *const *)stage->git.argv.items;
+    spec->envp = stage->git.env.entries;
+    run->sandboxes[stage->spec] = stage->git.sandbox;
+    return 0;
+}
+
+static int add_program(struct run *run, struct stage *stage, struct al_error *err)
+{
+    const struct al_shell_step *step = stage->step;
+    const struct al_ruleset *ruleset;
+    struct al_proc_spec *spec;
+    const char *path;
+    int r = al_shell_find(run->shell, step->words.items[0], &path, &ruleset, err);
+
+    if (r < 0)
+        return r;
+    if (!path) {
+        set_not_found(stage);
+        return 0;
+    }
+    spec = add_spec(run, stage);
+    spec->program = path;
+    spec->argv = (const char *const *)step->words.items;
+    spec->envp = (const char *const *)(step->kind == AL_SHELL_GO ? run->shell->go_env.items
+                                                                 : run->shell->env.items);
+    run->sandboxes[stage->spec] = (struct al_confinement){
+        .ruleset = ruleset,
+        .no_sockets = true,
+        .limits = al_shell_limits(step->kind, run->budget->left_ms),
+    };
+    return 0;
+}
+
+static void run_builtin(const struct run *run, struct stage *stage)
+{
+    const struct al_strv *words = &stage->step->words;
+    const char *dir = run->shell->options.roots->items[0].path;
+    int code = stage->step->kind == AL_SHELL_ECHO ? shell_echo(words, &stage->out)
+                                                  : shell_pwd(words, dir, &stage->out, &stage->err);
+
+    set_builtin(stage, code);
+}
+
+static int prepare(struct run *run, struct stage *stage, struct al_error *err)
+{
+    int r = open_redirects(stage, err);
+
+    if (r < 0)
+        return r;
+    switch (stage->step->kind) {
+    case AL_SHELL_ECHO:
+    case AL_SHELL_PWD:
+        run_builtin(run, stage);
+        break;
+    case AL_SHELL_GIT:
+        r = add_git(run, stage, err);
+        break;
+    case AL_SHELL_READER:
+    case AL_SHELL_GO:
+    case AL_SHELL_OTHER:
+        r = add_program(run, stage, err);
+        break;
+    }
+    if (r == 0 && stage->builtin)
+        r = deliver_output(run, stage, err);
+    return r;
+}
+
+/* Make a pipe without a reader.  A program that writes to it ends by SIGPIPE, as in bash. */
+static int make_closed_pipe(struct stage *stage, struct al_error *err)
+{
+    int ends[2];
+
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return al_error_errno(err, errno, "cannot create a pipe");
+    al_close(ends[0]);
+    stage->closed_pipe_fd = ends[1];
+    return 0;
+}
+
+static int connect_output(struct run *run, size_t i, struct al_error *err)
+{
+    struct stage *stage = &run->stages[i], *next = i + 1 < run->count ? stage + 1 : NULL;
+    struct al_proc_spec *spec = &run->specs[stage->spec];
+    int r = 0;
+
+    if (stage->out_fd >= 0) {
+        spec->out_fd = stage->out_fd;
+    } else if (next && (next->builtin || next->in_fd >= 0)) {
+        r = make_closed_pipe(stage, err);
+        spec->out_fd = r == 0 ? stage->closed_pipe_fd : 0;
+    } else if (!next) {
+        spec->out = (struct al_sink){ add_text, &run->outcome->out };
+    }
+    if (stage->err_fd >= 0)
+        spec->err_fd = stage->err_fd;
+    return r;
+}
+
+static void connect_input(struct run *run, size_t i)
+{
+    struct stage *stage = &run->stages[i];
+    const struct stage *before = i ? stage - 1 : NULL;
+    struct al_proc_spec *spec = &run->specs[stage->spec];
+
+    if (stage->in_fd >= 0) {
+        spec->in_fd = stage->in_fd;
+    } else if (before && (before->builtin || before->out_fd >= 0)) {
+        /* A redirected stage gives no input. */
+        spec->input = before->builtin ? before->out.buf : "";
+        spec->input_len = before->builtin ? before->out.len : 0;
+    }
+}
+
+static int connect_stages(struct run *run, struct al_error *err)
+{
+    for (size_t i = 0; i < run->count; i++) {
+        int r;
+
+        if (run->stages[i].builtin)
+            continue;
+        connect_input(run, i);
+        r = connect_output(run, i, err);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+int al_shell_code_of(const struct al_proc_result *result)
+{
+    if (result->stopped)
+        return 0;
+    return result->signal ? 128 + result->signal : result->exit_code;
+}
+
+static int start(struct run *run, struct al_error *err)
+{
+    const struct stage *last = &run->stages[run->count - 1];
+    struct al_proc_result results[AL_SHELL_STAGES_MAX];
+    int r = run->nspecs ? al_proc_run_pipeline(run->specs, run->nspecs, results, err) : 0;
+
+    if (r < 0)
+        return r;
+    if (last->builtin) {
+        (void)al_text_add(&run->outcome->out, last->out.buf, last->out.len);
+        run->outcome->exit_code = last->code;
+    } else {
+        run->outcome->exit_code = al_shell_code_of(&results[last->spec]);
+        run->outcome->stopped = results[last->spec].stopped;
+    }
+    return 0;
+}
+
+static int run_stages(struct run *run, const struct al_shell_plan *plan, struct al_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < plan->nsteps && r == 0; i++) {
+        struct stage *stage = &run->stages[run->count++];
+
+        *stage = (struct stage){ .step = &plan->steps[i],
+                                 .out = AL_STR_INIT,
+                                 .err = AL_STR_INIT,
+                                 .in_fd = -1,
+                                 .out_fd = -1,
+                                 .err_fd = -1,
+                                 .closed_pipe_fd = -1,
+                                 .git = AL_GIT_PIPELINE_INIT };
+        r = prepare(run, stage, err);
+    }
+    if (r == 0)
+        r = connect_stages(run, err);
+    return r < 0 ? r : start(run, err);
+}
+
+int al_shell_run(struct al_shell *shell, struct al_shell_plan *plan, const struct al_repo *repo,
+                 struct al_run_limits *budget, size_t max_bytes,
+                 struct al_shell_outcome *ret_outcome, struct al_error *err)
+{
+    struct al_shell_outcome outcome = { .out = AL_TEXT_INIT(max_bytes),
+                                        .err = AL_TEXT_INIT(ERRORS_MAX_BYTES),
+                                        .exit_code = -1 };
+    struct run run = { .shell = shell, .repo = repo, .budget = budget, .outcome = &outcome };
+    int r = shell->isolation == AL_ISOLATION_FIREJAIL
+                ? shell_run_firejail(shell, plan, repo, budget, &outcome, err)
+                : run_stages(&run, plan, err);
+
+    for (size_t i = 0; i < run.count; i++)
+        stage_clear(&run.stages[i]);
+    al_text_end(&outcome.out);
+    al_text_end(&outcome.err);
+    al_shell_add_refused(shell, plan, &outcome.err);
+    outcome.timed_out = r == AL_ERR_TIMEOUT;
+    if (r < 0 && r != AL_ERR_TIMEOUT) {
+        al_shell_outcome_clear(&outcome);
+        return r;
+    }
+    *ret_outcome = outcome;
+    return 0;
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/shell/shell.h"
+
+#include <stdlib.h>
+
+#include "base/fs.h"
+#include "base/log.h"
+#include "guard/program.h"
+#include "tools/shell/profile.h"
+#include "tools/shell/state.h"
+
+static void warn(const struct al_shell *shell)
+{
+    if (shell->options.live)
+        al_log_note("Warning: firejail not installed, running without isolation");
+}
+
+/* Choose an isolation that is available: the configured one, else Landlock, else firejail, else
+ * none. */
+static int choose_isolation(struct al_shell *shell, struct al_error *err)
+{
+    const struct al_shell_options *options = &shell->options;
+    const enum al_isolation best = al_confine_abi() > 0 ? AL_ISOLATION_LANDLOCK : AL_ISOLATION_NONE;
+
+    shell->isolation = options->isolation;
+    if (options->isolation == AL_ISOLATION_NONE)
+        return 0;
+    if (options->isolation == AL_ISOLATION_LANDLOCK && best == AL_ISOLATION_NONE)
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "[tools.shell] isolation is 'landlock', and this kernel has none");
+    shell->isolation = best;
+    if (best != AL_ISOLATION_NONE && options->isolation != AL_ISOLATION_FIREJAIL)
+        return 0;
+    shell->firejail = al_program_find("firejail", options->path_list, options->roots);
+    if (shell->firejail)
+        shell->isolation = AL_ISOLATION_FIREJAIL;
+    else
+        warn(shell);
+    return 0;
+}
+
+int al_shell_new(const struct al_shell_options *options, struct al_shell **ret_shell,
+                 struct al_error *err)
+{
+    struct al_shell *shell = al_calloc(1, sizeof(*shell));
+    int r;
+
+    shell->options = *options;
+    shell->work_dir = al_fs_join(options->state_dir, "shell");
+    (void)pthread_mutex_init(&shell->lock, NULL);
+    al_shell_make_env(shell);
+    r = choose_isolation(shell, err);
+    if (r < 0)
+        al_shell_free(shell);
+    else
+        *ret_shell = shell;
+    return r;
+}
+
+bool al_shell_is_live(const struct al_shell *shell)
+{
+    return shell->options.live;
+}
+
+const char *al_shell_confinement(const struct al_shell *shell)
+{
+    switch (shell->isolation) {
+    case AL_ISOLATION_FIREJAIL:
+        return "firejail";
+    case AL_ISOLATION_NONE:
+        return "seccomp";
+    case AL_ISOLATION_LANDLOCK:
+    case AL_ISOLATION_AUTO:
+        break;
+    }
+    return NULL; /* the same as for git */
+}
+
+void al_shell_free(struct al_shell *shell)
+{
+    if (!shell)
+        return;
+    while (shell->programs) {
+        struct al_shell_program *program = shell->programs;
+
+        shell->programs = program->next;
+        al_shell_program_free(program);
+    }
+    al_strv_clear(&shell->env);
+    al_strv_clear(&shell->go_env);
+    free(shell->firejail);
+    free(shell->work_dir);
+    (void)pthread_mutex_destroy(&shell->lock);
+    free(shell);
+}

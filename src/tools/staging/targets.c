@@ -1,0 +1,716 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The toolset `staging`: git_push, git_pull and git_branches, which have a target, and git_merge.
+ */
+#include "tools/staging/staging.h"
+
+#include <stdlib.h>
+
+#include "base/base64.h"
+#include "call/call.h"
+#include "call/resolved.h"
+#include "git/refs.h"
+#include "git/repo/repo.h"
+#include "guard/root.h"
+#include "guard/text.h"
+#include "staging/pull/pull.h"
+#include "staging/push/push.h"
+#include "staging/sandbox/sandbox.h"
+#include "staging/staging.h"
+#include "staging/target.h"
+#include "verbs/landing/landing.h"
+#include "verbs/transport/mirror.h"
+
+/* The argument that names a target: `target` of git_push, `source` of git_pull. */
+
+/* The fields of target_object. */
+struct al_target_args {
+    bool given;
+    int type; /* enum al_target_type */
+    const char *path, *repo, *branch;
+};
+
+#define PATH_MAX_BYTES 4096
+#define NAME_MAX_BYTES 1024
+
+struct target_call {
+    struct al_target_args target; /* of git_pull: "source" */
+    const char *commit_id;
+    struct al_strv paths;
+    int dest_zone;
+};
+
+static const struct al_choice types[] = {
+    { "local", AL_TARGET_LOCAL },
+    { "local-bare", AL_TARGET_LOCAL_BARE },
+    { "github", AL_TARGET_GITHUB },
+    { NULL, 0 },
+};
+
+static const struct al_param target_rows[] = {
+    AL_CHOICE(struct al_target_args, type, NULL, .choices = types, .flags = AL_PARAM_REQUIRED),
+    AL_STRING(struct al_target_args, path, "Of a local repository, such as \".\".",
+              .flags = AL_PARAM_NAME, .max_bytes = PATH_MAX_BYTES),
+    AL_STRING(struct al_target_args, repo, "On GitHub: user/name.", .flags = AL_PARAM_NAME,
+              .max_bytes = NAME_MAX_BYTES),
+    AL_STRING(struct al_target_args, branch, "Default: the current one.", .flags = AL_PARAM_BRANCH,
+              .max_bytes = NAME_MAX_BYTES),
+};
+
+static const struct al_object target_object = { target_rows, AL_COUNT(target_rows),
+                                                sizeof(struct al_target_args) };
+
+static struct al_target given_target(const struct al_target_args *args)
+{
+    return (struct al_target){
+        .type = (enum al_target_type)args->type,
+        .path = (char *)args->path,
+        .repo = (char *)args->repo,
+        .branch = (char *)args->branch,
+    };
+}
+
+/* The target that the arguments name, else the default target of the session.  Borrowed. */
+static struct al_target target_of(const struct al_call *call, const void *p)
+{
+    const struct target_call *args = p;
+    const struct al_staging *staging = al_call_session(call)->staging;
+
+    return args->target.given ? given_target(&args->target)
+                              : *al_staging_options(staging)->default_target;
+}
+
+static int check_named(const void *p, const char *param, struct al_error *err)
+{
+    const struct target_call *args = p;
+    const struct al_target target = given_target(&args->target);
+
+    return args->target.given ? al_target_check(&target, param, err) : 0;
+}
+
+static int check(const void *p, struct al_error *err)
+{
+    return check_named(p, "target", err);
+}
+
+/* With `only_names` nothing of a target on GitHub is fetched. */
+static int open_target(struct al_call *call, const void *p, bool only_names,
+                       struct al_repo **ret_repo, struct al_error *err)
+{
+    const struct al_session *session = al_call_session(call);
+    const struct al_target target = target_of(call, p);
+
+    if (target.type == AL_TARGET_GITHUB)
+        return al_target_open_github(
+            session->git,
+            &(struct al_github_request){
+                .target = &target,
+                .base_url = al_staging_options(session->staging)->github_base_url,
+                .progress = al_call_progress(call),
+                .only_names = only_names,
+            },
+            al_call_budget(call), ret_repo, err);
+    return al_target_open(session->git, session->roots->items[0].path, &target,
+                          al_call_budget(call), ret_repo, err);
+}
+
+static bool is_remote(const struct al_call *call, const void *p)
+{
+    return target_of(call, p).type == AL_TARGET_GITHUB;
+}
+
+static bool is_local(const struct al_call *call, const void *p)
+{
+    return !is_remote(call, p);
+}
+
+/* --- git_push --- */
+
+#define ID_MAX_BYTES 64
+
+static const struct al_param push_params[] = {
+    AL_STRING_AS(
+        struct target_call, commit_id, "commitId", "The staged commit: its id or 6 digits.",
+        .flags = AL_PARAM_REQUIRED | AL_PARAM_NAME, .min_bytes = 1, .max_bytes = ID_MAX_BYTES),
+    AL_OBJECT(struct target_call, target, "Where to. A branch that is missing is created.",
+              target_object, .flags = AL_PARAM_REQUIRED | AL_PARAM_DEFAULT_TARGET),
+};
+
+static int open_for_push(struct al_call *call, const void *p, struct al_repo **ret_repo,
+                         struct al_error *err)
+{
+    const struct target_call *args = p;
+    const struct al_target target = target_of(call, args);
+    struct al_repo *repo = NULL;
+    int r = open_target(call, args, false, &repo, err);
+
+    if (r == 0)
+        r = al_target_go_to_branch(&target, al_call_budget(call), &repo, err);
+    if (r < 0)
+        al_repo_free(repo);
+    else
+        *ret_repo = repo;
+    return r;
+}
+
+static void free_push(void *push)
+{
+    al_push_free(push);
+}
+
+static int resolve_push(struct al_call *call, const void *p, struct al_resolved *out,
+                        struct al_error *err)
+{
+    const struct target_call *args = p;
+    const struct al_target target = target_of(call, args);
+    struct al_push *push = NULL;
+    int r = al_push_plan(al_call_session(call)->staging, args->commit_id, &target,
+                         al_call_repo(call), al_call_budget(call), &push, err);
+
+    if (r < 0)
+        return r;
+    al_call_set_tool_data(call, push, free_push);
+    al_resolved_add(out, AL_RESOLVED_COMMIT, push->commit);
+    al_resolved_add(out, AL_RESOLVED_BRANCH, push->ref);
+    al_resolved_add(out, "target", push->key);
+    al_resolved_add(out, "head", push->head);
+    al_resolved_add(out, "parent", push->parent);
+    al_resolved_add(out, "author", push->author);
+    return 0;
+}
+
+static int policy_paths(struct al_call *call, const void *p, struct al_strv *out,
+                        struct al_error *err)
+{
+    (void)p;
+    (void)err;
+    al_push_paths(al_call_tool_data(call), out);
+    return 0;
+}
+
+static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
+{
+    al_auto(al_push_result_clear) struct al_push_result result = { .message = NULL };
+    struct al_push *push = al_call_tool_data(call);
+    char *commit = NULL;
+    size_t framed = 0;
+    int r;
+
+    (void)p;
+    if (al_push_conflict(push, &result)) {
+        al_call_skip_approval(call);
+        return 0;
+    }
+    r = al_push_preview(push, al_call_budget(call), out, &framed, &commit, err);
+    if (r < 0)
+        return r;
+    al_call_frame(call, framed);
+    al_call_set_draft(call, commit);
+    return 0;
+}
+
+static json_t *conflict_of(const struct al_push_result *result)
+{
+    json_t *conflict = al_json_object();
+
+    al_json_set(conflict, "reason",
+                al_json_string(result->is_other ? "other" : "non-fast-forward"));
+    al_json_set(conflict, "message", al_json_string(result->message));
+    if (result->target_head)
+        al_json_set(conflict, "targetHead", al_json_string(result->target_head));
+    return conflict;
+}
+
+static int push(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
+{
+    al_auto(al_push_result_clear) struct al_push_result pushed = { .message = NULL };
+    struct al_push *push = al_call_tool_data(call);
+    int r = al_push_run(push, al_call_draft(call), al_call_budget(call), &pushed, err);
+
+    (void)p;
+    if (r < 0)
+        return r;
+    al_result_set(result, "status", al_json_string(pushed.is_conflict ? "conflict" : "success"));
+    if (pushed.is_conflict)
+        al_result_set(result, "conflict", conflict_of(&pushed));
+    else
+        al_result_set(result, "commitSha", al_json_string(pushed.commit));
+    result->not_done = pushed.is_conflict;
+    /* They have to be merged with what is new, and staged again: a staged commit never changes. */
+    if (pushed.is_conflict && !pushed.is_other)
+        al_result_note(result, "Nothing was pushed. To go on: git_pull the files from there, "
+                               "resolve what conflicts, then git_stage and git_push them again");
+    for (size_t i = 0; i < pushed.notes.count; i++)
+        al_result_note(result, pushed.notes.items[i]);
+    return 0;
+}
+
+/* Its checkpoint has the references alone, so the working tree must not be brought along. */
+static int execute_elsewhere(struct al_call *call, const void *p, struct al_result *result,
+                             struct al_error *err)
+{
+    if (((const struct al_push *)al_call_tool_data(call))->is_checked_out)
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "the branch was checked out meanwhile, so nothing was pushed; call "
+                            "git_push again");
+    return push(call, p, result, err);
+}
+
+/* Whether there is no working tree on the branch. */
+static bool is_elsewhere(const struct al_call *call, const void *p)
+{
+    const struct al_target target = target_of(call, p);
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_freep) char *ref = NULL;
+
+    if (target.type == AL_TARGET_LOCAL_BARE)
+        return true;
+    return repo && target.branch && al_target_branch(&target, repo, &ref, NULL) == 0 &&
+           !al_landing_is_checked_out(repo, ref);
+}
+
+#define ON_LOCAL (AL_WRITES_REFS | AL_WRITES_INDEX | AL_WRITES_WORKTREE)
+
+static const struct al_operation push_operations[] = {
+    { "push", is_remote, AL_USES_NETWORK | AL_LEAVES_MACHINE, push, AL_ASKS_ALWAYS },
+    { "push", is_elsewhere, AL_WRITES_REFS, execute_elsewhere, AL_ASKS_ALWAYS },
+    { "push", NULL, ON_LOCAL, push, AL_ASKS_ALWAYS },
+};
+
+static void summarize_resolved(struct al_call *call, const void *p, struct al_str *out)
+{
+    (void)p;
+    al_push_summary(al_call_tool_data(call), out);
+}
+
+/* Whether a shell takes the text as one word, and no command for an option. */
+static bool is_word(const char *text)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                                "_./:@%+=,-";
+
+    return *text && *text != '-' && !text[strspn(text, plain)];
+}
+
+/* `airlock staging push` takes a target in its words, and by itself "local:." */
+static bool command_line(const struct al_call *call, const void *p, struct al_str *out)
+{
+    const struct target_call *args = p;
+    const struct al_target target = target_of(call, args);
+    const char *place = target.type == AL_TARGET_GITHUB ? target.repo : target.path;
+    const char *options = al_call_session(call)->options;
+
+    if (!options || !is_word(args->commit_id) || !is_word(place) ||
+        (target.branch && !is_word(target.branch)))
+        return false;
+    al_str_addf(out, "airlock staging push %s", args->commit_id);
+    if (target.type != AL_TARGET_LOCAL || strcmp(place, ".") != 0 || target.branch)
+        al_str_addf(out, " --target %s:%s", al_target_type_name(target.type), place);
+    if (target.branch)
+        al_str_addf(out, " --branch %s", target.branch);
+    al_str_adds(out, options);
+    return true;
+}
+
+static const char *const always_by[] = { "target", AL_RESOLVED_BRANCH, NULL };
+
+/* clang-format off */
+static const char push_schema[] = AL_JSON({
+    "status": "success|conflict", "commitSha?": "",
+    "conflict?": {"reason": "non-fast-forward|other", "message": "", "targetHead?": ""}
+});
+/* clang-format on */
+
+const struct al_tool al_tool_staging_push = {
+    .name = "git_push",
+    .title = "Push a staged commit",
+    .about = "Push a staged commit to a branch of a repository. The user is asked first.",
+    AL_TOOL_ROWS(push_params, push_operations),
+    .args_size = sizeof(struct target_call),
+    .runs_at_top = true,
+    .check = check,
+    .open_repository = open_for_push,
+    .resolve = resolve_push,
+    .policy_paths = policy_paths,
+    .preview = preview,
+    .command_line = command_line,
+    .always_by = always_by,
+    .summary = "Push staged commit {commitId}",
+    .summarize_resolved = summarize_resolved,
+    .output_schema = push_schema,
+};
+
+/* --- git_pull --- */
+
+#define HEADS "refs/heads/"
+
+static const struct al_choice zones[] = {
+    { "workspace", 0 },
+    { NULL, 0 },
+};
+
+static const struct al_param pull_params[] = {
+    AL_ROW_OF(struct target_call, target.given, "source", bool, AL_TYPE_OBJECT, "Where from.",
+              .object = &target_object, .flags = AL_PARAM_REQUIRED | AL_PARAM_DEFAULT_TARGET),
+    AL_STRINGS(struct target_call, paths,
+               "Files, directories (\"docs/\") or patterns. Default: what was pulled before.",
+               .flags = AL_PARAM_NAME, .min = 1, .max = AL_STAGING_PATHS_MAX,
+               .max_bytes = AL_STAGING_PATH_MAX_BYTES),
+    AL_CHOICE_AS(struct target_call, dest_zone, "destZone", NULL, .choices = zones),
+};
+
+static int check_source(const void *p, struct al_error *err)
+{
+    return check_named(p, "source", err);
+}
+
+static int open_for_pull(struct al_call *call, const void *p, struct al_repo **ret_repo,
+                         struct al_error *err)
+{
+    return open_target(call, p, false, ret_repo, err);
+}
+
+static int unknown_branch(const struct al_repo *repo, const char *branch, const char *shown,
+                          struct al_error *err)
+{
+    al_auto(al_freep) char *safe = al_text_sanitize_line(branch + strlen(HEADS));
+
+    if (al_ref_exists(&repo->at, branch))
+        return al_error_set(err, AL_ERR_EXECUTION, "branch '%s' of %s cannot be read", safe, shown);
+    (void)al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_BRANCH_NOT_FOUND,
+                            "%s has no branch '%s', or nothing was committed to it; git_branches "
+                            "lists them",
+                            shown, safe);
+    if (err)
+        err->reason = "not_found";
+    return AL_ERR_EXECUTION;
+}
+
+/* The branch to read.  The default target's may not exist before the first push makes it, from the
+ * branch of HEAD: until then that one is read. */
+static int find_branch(struct al_call *call, const struct target_call *args, char **ret_branch,
+                       struct al_error *err)
+{
+    struct al_target target = target_of(call, args);
+    const struct al_repo *repo = al_call_repo(call);
+    int r = al_target_branch(&target, repo, ret_branch, err);
+
+    if (r < 0 || args->target.given || !target.branch || al_ref_exists(&repo->at, *ret_branch))
+        return r;
+    free(*ret_branch);
+    *ret_branch = NULL;
+    target.branch = NULL;
+    return al_target_branch(&target, repo, ret_branch, err);
+}
+
+/* The branch and its commit, so that all of a call sees the same files. */
+static int resolve_pull(struct al_call *call, const void *p, struct al_resolved *out,
+                        struct al_error *err)
+{
+    const struct target_call *args = p;
+    const struct al_target target = target_of(call, args);
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_freep) char *shown = al_target_shown(&target);
+    al_auto(al_freep) char *branch = NULL;
+    al_auto(al_freep) char *commit = NULL;
+    int r = find_branch(call, args, &branch, err);
+
+    if (r < 0)
+        return r;
+    commit = al_ref_oid(&repo->at, branch);
+    if (!*commit)
+        return unknown_branch(repo, branch, shown, err);
+    al_resolved_add(out, AL_RESOLVED_BRANCH, branch);
+    al_resolved_add(out, AL_RESOLVED_COMMIT, commit);
+    return 0;
+}
+
+/* Strings as an array, as many as fit into `left` bytes. */
+static json_t *strings(const struct al_strv *items, size_t *left, bool *ret_truncated)
+{
+    json_t *array = al_json_array();
+
+    for (size_t i = 0; i < items->count; i++) {
+        size_t len = strlen(items->items[i]) + 3; /* quotes and a comma */
+
+        if (len > *left) {
+            *ret_truncated = true;
+            break;
+        }
+        *left -= len;
+        al_json_append(array, al_json_string(items->items[i]));
+    }
+    return array;
+}
+
+static void set_pull(struct al_call *call, const struct al_pull_result *pulled,
+                     struct al_result *result)
+{
+    size_t left = al_call_max_bytes(call);
+    json_t *conflicts = strings(&pulled->conflicts, &left, &result->truncated);
+
+    al_result_set(result, "pulled", strings(&pulled->pulled, &left, &result->truncated));
+    al_result_set(result, "conflicts", conflicts);
+    for (size_t i = 0; i < pulled->notes.count; i++)
+        al_result_note(result, pulled->notes.items[i]);
+}
+
+static int pull(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
+{
+    const struct target_call *args = p;
+    struct al_staging *staging = al_call_session(call)->staging;
+    const struct al_target target = target_of(call, args);
+    const char *branch = al_call_resolved(call, AL_RESOLVED_BRANCH);
+    al_auto(al_pull_result_clear) struct al_pull_result pulled = AL_PULL_RESULT_INIT;
+    al_auto(al_freep) char *key = al_target_key(&target, al_call_repo(call));
+    al_auto(al_freep) char *shown = al_target_shown(&target);
+    al_auto(al_freep) char *name = al_text_sanitize_line(branch + strlen(HEADS));
+    al_auto(al_freep) char *where = al_asprintf("%s (branch: %s)", shown, name);
+    int r = al_pull(staging,
+                    &(struct al_pull_request){
+                        .repo = al_call_repo(call),
+                        .target = key,
+                        .branch = branch,
+                        .commit = al_call_resolved(call, AL_RESOLVED_COMMIT),
+                        .where = where,
+                        .paths = &args->paths,
+                        .everything = al_staging_options(staging)->default_target != NULL,
+                    },
+                    al_call_budget(call), &pulled, err);
+
+    if (r == 0)
+        set_pull(call, &pulled, result);
+    return r;
+}
+
+static const struct al_operation pull_operations[] = {
+    { "pull", is_local, AL_READS | AL_WRITES_FILES, pull, AL_ASKS_NEVER },
+    { "pull", NULL, AL_READS | AL_WRITES_FILES | AL_USES_NETWORK, pull, AL_ASKS_NEVER },
+};
+
+static void summarize(const void *p, struct al_str *out)
+{
+    const struct target_call *args = p;
+
+    al_str_adds(out, "Pull files into the sandbox");
+    if (args->target.given && args->target.path)
+        al_str_addf(out, " from %s", args->target.path);
+}
+
+/* clang-format off */
+static const char pull_schema[] = AL_JSON({"pulled": [""], "conflicts": [""]});
+/* clang-format on */
+
+const struct al_tool al_tool_staging_pull = {
+    .name = "git_pull",
+    .title = "Pull into the sandbox",
+    .about = "Bring files of a branch into the sandbox and merge them with what is there. Files in "
+             "conflicts need a decision; most have markers.",
+    AL_TOOL_ROWS(pull_params, pull_operations),
+    .args_size = sizeof(struct target_call),
+    .check = check_source,
+    .open_repository = open_for_pull,
+    .resolve = resolve_pull,
+    .summarize = summarize,
+    .output_schema = pull_schema,
+};
+
+/* --- git_branches --- */
+
+static const struct al_param branches_params[] = {
+    AL_OBJECT(struct target_call, target, "The repository.", target_object,
+              .flags = AL_PARAM_REQUIRED | AL_PARAM_DEFAULT_TARGET),
+};
+
+static int open_for_branches(struct al_call *call, const void *p, struct al_repo **ret_repo,
+                             struct al_error *err)
+{
+    return open_target(call, p, true, ret_repo, err);
+}
+
+static void set_branches(const struct al_target_branches *branches, struct al_result *result)
+{
+    json_t *names = al_json_array();
+
+    for (size_t i = 0; i < branches->names.count; i++)
+        al_json_append(names, al_json_string(branches->names.items[i]));
+    al_result_set(result, "branches", names);
+    if (branches->current)
+        al_result_set(result, "current", al_json_string(branches->current));
+}
+
+static int list(struct al_call *call, const struct target_call *args,
+                struct al_target_branches *ret_branches, struct al_error *err)
+{
+    if (target_of(call, args).type == AL_TARGET_GITHUB)
+        return al_mirror_branches(al_call_repo(call)->mirror, al_call_budget(call),
+                                  &ret_branches->names, &ret_branches->truncated, err);
+    return al_target_branches_list(al_call_repo(call), al_call_max_bytes(call),
+                                   al_call_budget(call), ret_branches, err);
+}
+
+static int list_branches(struct al_call *call, const void *p, struct al_result *result,
+                         struct al_error *err)
+{
+    al_auto(al_target_branches_clear) struct al_target_branches branches = { .names =
+                                                                                 AL_STRV_INIT };
+    int r = list(call, p, &branches, err);
+
+    if (r < 0)
+        return r;
+    result->truncated = branches.truncated;
+    set_branches(&branches, result);
+    return 0;
+}
+
+static const struct al_operation branches_operations[] = {
+    { "branches", is_local, AL_READS, list_branches, AL_ASKS_NEVER },
+    { "branches", NULL, AL_READS | AL_USES_NETWORK, list_branches, AL_ASKS_NEVER },
+};
+
+/* clang-format off */
+static const char branches_schema[] = AL_JSON({"branches": [""], "current?": ""});
+/* clang-format on */
+
+const struct al_tool al_tool_staging_branches = {
+    .name = "git_branches",
+    .title = "List branches",
+    .about = "List the branches of a repository, and the current one.",
+    AL_TOOL_ROWS(branches_params, branches_operations),
+    .args_size = sizeof(struct target_call),
+    .check = check,
+    .open_repository = open_for_branches,
+    .output_schema = branches_schema,
+};
+
+/* --- git_merge --- */
+
+/* All versions of a file fit into one message of a client. */
+#define VERSION_MAX_BYTES (10u << 20)
+
+enum encoding { UTF_8, BASE64 };
+
+struct merge_args {
+    const char *path, *base, *ours, *theirs;
+    int encoding; /* enum encoding */
+};
+
+static const struct al_choice encodings[] = {
+    { "utf-8", UTF_8 },
+    { "base64", BASE64 },
+    { NULL, 0 },
+};
+
+static const struct al_param merge_params[] = {
+    AL_STRING(struct merge_args, path, "The file, for context.",
+              .flags = AL_PARAM_REQUIRED | AL_PARAM_NAME, .max_bytes = AL_STAGING_PATH_MAX_BYTES),
+    AL_STRING(struct merge_args, base, "Content of the common ancestor.",
+              .max_bytes = VERSION_MAX_BYTES),
+    AL_STRING(struct merge_args, ours, "Content in the sandbox.", .flags = AL_PARAM_REQUIRED,
+              .max_bytes = VERSION_MAX_BYTES),
+    AL_STRING(struct merge_args, theirs, "Incoming content.", .flags = AL_PARAM_REQUIRED,
+              .max_bytes = VERSION_MAX_BYTES),
+    AL_CHOICE(struct merge_args, encoding, "Of all contents; base64 for binary files.",
+              .choices = encodings),
+};
+
+static int decode(const char *name, const char *given, int encoding, struct al_str *ret,
+                  struct al_error *err)
+{
+    size_t len = strlen(given);
+
+    if (encoding == UTF_8)
+        al_str_add(ret, given, len);
+    else if (!al_base64_decode(given, len, ret))
+        return al_error_set(err, AL_ERR_BAD_ARGS, "%s is not base64; leave encoding out for text",
+                            name);
+    return 0;
+}
+
+static void set_merge(const struct al_str *content, int encoding, bool is_clean,
+                      struct al_result *result)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    al_result_set(result, "status", al_json_string(is_clean ? "clean" : "conflict"));
+    if (encoding == UTF_8) {
+        al_result_set(result, "content", al_json_stringn(content->buf, content->len));
+        return;
+    }
+    al_base64_encode(content->buf, content->len, &text);
+    al_result_set(result, "content", al_json_stringn(text.buf, text.len));
+    al_result_set(result, "encoding", al_json_string("base64"));
+}
+
+/* What to do about a conflict that has no markers; NULL: there are some, or none are needed. */
+static const char *note_of(enum al_merge_outcome outcome)
+{
+    if (outcome == AL_MERGE_BINARY)
+        return "the content is binary and changed on both sides: this is ours, choose one of them";
+    if (outcome == AL_MERGE_TOO_LARGE)
+        return "the content is too large to be merged: this is ours, choose one of them";
+    return NULL;
+}
+
+static int merge(struct al_call *call, const void *p, struct al_result *result,
+                 struct al_error *err)
+{
+    const struct merge_args *args = p;
+    al_auto(al_str_clear) struct al_str base = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str ours = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str theirs = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str content = AL_STR_INIT;
+    const struct al_merge_sides sides = { .base = args->base ? &base : NULL,
+                                          .ours = &ours,
+                                          .theirs = &theirs };
+    enum al_merge_outcome outcome = AL_MERGE_CLEAN;
+    int r = decode("ours", args->ours, args->encoding, &ours, err);
+
+    if (r == 0)
+        r = decode("theirs", args->theirs, args->encoding, &theirs, err);
+    if (r == 0 && args->base)
+        r = decode("base", args->base, args->encoding, &base, err);
+    if (r == 0)
+        r = al_merge(al_call_session(call)->staging, &sides, al_call_budget(call), &outcome,
+                     &content, err);
+    if (r < 0)
+        return r;
+    set_merge(note_of(outcome) ? &ours : &content, args->encoding, outcome == AL_MERGE_CLEAN,
+              result);
+    if (note_of(outcome))
+        al_result_note(result, note_of(outcome));
+    return 0;
+}
+
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct merge_args *args = p;
+    al_auto(al_freep) char *given = args->path[0] == '/'
+                                        ? al_strdup(args->path)
+                                        : al_asprintf(AL_SANDBOX_ROOT "/%s", args->path);
+    al_auto(al_freep) char *path = NULL;
+
+    (void)call;
+    return al_sandbox_path(given, &path, err);
+}
+
+static const struct al_operation merge_operations[] = {
+    { "merge", NULL, AL_READS, merge, AL_ASKS_NEVER },
+};
+
+/* clang-format off */
+static const char merge_schema[] = AL_JSON({
+    "status": "clean|conflict", "content": "", "encoding?": "base64"
+});
+/* clang-format on */
+
+const struct al_tool al_tool_staging_merge = {
+    .name = "git_merge",
+    .title = "Merge versions of a file",
+    .about = "Merge two versions of a file line by line and return the result, with markers where "
+             "they conflict. Writes nothing.",
+    AL_TOOL_ROWS(merge_params, merge_operations),
+    .args_size = sizeof(struct merge_args),
+    .open_repository = al_call_without_repository,
+    .authorize = authorize,
+    .output_schema = merge_schema,
+};

@@ -1,0 +1,622 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_status: the branch, and which files are staged, modified or untracked.  With git's words,
+ * with structured results, and with text that says where one is in one call. */
+#include <string.h>
+
+#include "call/answer.h"
+#include "call/call.h"
+#include "call/collapse.h"
+#include "call/place.h"
+#include "call/state_line.h"
+#include "git/plumbing/heads.h"
+#include "git/plumbing/skipped.h"
+#include "git/plumbing/stash_owners.h"
+#include "git/reading/read_log.h"
+#include "git/reading/worktree_state.h"
+#include "git/refs.h"
+#include "git/repo/remotes.h"
+#include "git/run.h"
+#include "guard/text.h"
+#include "tools/everyday/everyday.h"
+#include "tools/git/git.h"
+#include "tools/workflow/workflow.h"
+#include "verbs/sequencer/operation_state.h"
+#include "verbs/submodule/submodules.h"
+
+struct status_args {
+    bool porcelain, branch, untracked; /* of the toolset git */
+    struct al_page page;               /* of the toolset everyday */
+    AL_GIT_COMMON_FIELDS;
+};
+
+/* Note an operation in progress, and conflicts, for which neither form has a field. */
+static void note_operation(const struct al_call *call, size_t conflicts, struct al_result *result)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    al_git_operation_line(al_call_repo(call), conflicts, &line);
+    if (line.len)
+        al_result_note(result, line.buf);
+}
+
+/* What both tools have. */
+#define SHARED                                                                                     \
+    .name = "git_status", .title = "Show status",                                                  \
+    .about = "Show the branch and which files are staged, modified or untracked.",                 \
+    .summary = "Show git status"
+
+/* The toolset git. */
+
+static const struct al_param git_params[] = {
+    AL_BOOL(struct status_args, porcelain, "As --porcelain=1.", .default_int = 1),
+    AL_BOOL(struct status_args, branch, "With the branch line.", .default_int = 1),
+    AL_BOOL(struct status_args, untracked, "With untracked files.", .default_int = 1),
+    AL_GIT_TIMEOUT_ROW(struct status_args),
+    AL_GIT_WORKING_DIR_ROW(struct status_args),
+};
+
+static int git_status(struct al_call *call, const void *p, struct al_result *result,
+                      struct al_error *err)
+{
+    const struct status_args *args = p;
+    const struct al_status_options options = {
+        .porcelain = args->porcelain,
+        .branch = args->branch,
+        .untracked = args->untracked,
+    };
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_submodules_clear) struct al_submodules submodules = AL_SUBMODULES_INIT;
+    al_auto(al_str_clear) struct al_str notes = AL_STR_INIT;
+    int r;
+
+    r = al_git_status(al_call_repo(call), &options, al_call_max_bytes(call), al_call_budget(call),
+                      &output, err);
+    if (r < 0)
+        return r;
+    al_git_skipped_filters(al_call_repo(call), al_call_budget(call), &notes);
+    al_git_scan_submodules(al_call_repo(call), NULL, args->untracked, al_call_budget(call),
+                           &submodules);
+    al_submodules_add_line(&submodules, &notes);
+    al_call_shape_text(call, &output, notes.buf, result);
+    if (args->porcelain) /* git's long format contains it */
+        note_operation(call, 0, result);
+    return 0;
+}
+
+static const struct al_operation git_operations[] = {
+    { "status", NULL, AL_READS, git_status, AL_ASKS_BY_EFFECTS },
+};
+
+const struct al_tool al_tool_git_status = {
+    SHARED,
+    AL_TOOL_ROWS(git_params, git_operations),
+    AL_GIT_COMMON_OFFSETS(struct status_args),
+};
+
+/* The toolset workflow. */
+
+static const struct al_param workflow_params[] = {
+    AL_WORKFLOW_CWD_ROW(struct status_args),
+};
+
+/** The lists of names. */
+enum change { IN_INDEX, MODIFIED, NEW, CHANGES };
+
+struct lists {
+    json_t *names[CHANGES];
+    struct al_submodules submodules; /* those with changes inside */
+    size_t room;                     /* bytes that names may have yet */
+    bool truncated;
+};
+
+static void lists_clear(struct lists *lists)
+{
+    for (int i = 0; i < CHANGES; i++)
+        al_json_decrefp(&lists->names[i]);
+    al_submodules_clear(&lists->submodules);
+}
+
+static void list_name(struct lists *lists, enum change change, const char *name)
+{
+    lists->truncated =
+        lists->truncated || !al_workflow_fits(&lists->room, strlen(name) + AL_WORKFLOW_NAME_COSTS);
+    if (!lists->truncated)
+        al_json_append(lists->names[change], al_json_name(name));
+}
+
+/* A submodule that git itself reports is marked, so that it is not added twice. */
+static bool list_file(void *payload, const struct al_file_state *file)
+{
+    struct lists *lists = payload;
+    const bool modified = file->kind == 'u' || file->unstaged != '.';
+
+    if (file->kind == '?')
+        list_name(lists, NEW, file->path);
+    if (file->kind != 'u' && file->staged != '.')
+        list_name(lists, IN_INDEX, file->path);
+    if (modified)
+        list_name(lists, MODIFIED, file->path);
+    for (size_t i = 0; modified && i < lists->submodules.count; i++)
+        if (!strcmp(lists->submodules.items[i].name, file->path))
+            lists->submodules.items[i].is_named = true;
+    return !lists->truncated;
+}
+
+/* Like git, list a submodule with changes inside as modified. */
+static void list_submodules(struct lists *lists)
+{
+    for (size_t i = 0; i < lists->submodules.count; i++) {
+        const struct al_submodule *submodule = &lists->submodules.items[i];
+
+        if (submodule->content && !submodule->is_named)
+            al_json_append(lists->names[MODIFIED], al_json_name(submodule->name));
+    }
+}
+
+static void set_result(struct lists *lists, const char *branch, struct al_result *result)
+{
+    static const char *const titles[] = {
+        [IN_INDEX] = "staged", [MODIFIED] = "modified", [NEW] = "untracked"
+    };
+    bool clean = !lists->truncated;
+
+    al_result_set(result, "branch", al_json_name(branch ? branch : "HEAD"));
+    for (int i = 0; i < CHANGES; i++) {
+        clean = clean && !json_array_size(lists->names[i]);
+        al_result_set(result, titles[i], al_take(&lists->names[i]));
+    }
+    al_result_set(result, "clean", al_json_bool(clean));
+    result->truncated = lists->truncated;
+}
+
+static int workflow_status(struct al_call *call, const void *args, struct al_result *result,
+                           struct al_error *err)
+{
+    al_auto(lists_clear) struct lists lists = {
+        .names = { al_json_array(), al_json_array(), al_json_array() },
+        .room = al_call_max_bytes(call),
+    };
+    al_auto(al_worktree_state_clear) struct al_worktree_state state = AL_WORKTREE_STATE_INIT;
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    int r;
+
+    (void)args;
+    al_git_scan_submodules(al_call_repo(call), NULL, true, al_call_budget(call), &lists.submodules);
+    r = al_git_read_worktree_state(al_call_repo(call), "all", list_file, &lists,
+                                   al_call_budget(call), &state, err);
+    if (r < 0)
+        return r;
+    list_submodules(&lists);
+    set_result(&lists, state.branch, result);
+    al_submodules_add_line(&lists.submodules, &line);
+    if (line.len)
+        al_result_note(result, line.buf);
+    note_operation(call, state.conflicts, result);
+    return 0;
+}
+
+static const struct al_operation workflow_operations[] = {
+    { "status", NULL, AL_READS, workflow_status, AL_ASKS_NEVER },
+};
+
+/* clang-format off */
+static const char output_schema[] = AL_JSON({
+    "branch": "", "staged": [""], "modified": [""], "untracked": [""], "clean": true
+});
+/* clang-format on */
+
+const struct al_tool al_tool_workflow_status = {
+    SHARED,
+    AL_TOOL_ROWS(workflow_params, workflow_operations),
+    AL_WORKFLOW_TOOL(struct status_args),
+    .output_schema = output_schema,
+};
+
+/* The toolset everyday: what there is beside the files. */
+
+/** More working trees are only counted. */
+#define WORKTREES_MAX 20
+
+/* The branch that <remote>/HEAD names, without the remote; NULL.  Caller frees. */
+static char *remote_default(const struct al_repo *repo, const char *remote)
+{
+    al_auto(al_freep) char *name = al_asprintf("refs/remotes/%s/HEAD", remote);
+    al_auto(al_freep) char *target = al_ref_read_loose(&repo->at, name);
+    al_auto(al_freep) char *prefix = al_asprintf("ref: refs/remotes/%s/", remote);
+
+    return target && al_starts_with(target, prefix) &&
+                   al_ref_exists(&repo->at, target + strlen("ref: "))
+               ? al_strdup(target + strlen(prefix))
+               : NULL;
+}
+
+char *al_default_branch(const struct al_repo *repo)
+{
+    static const char *const usual[] = { "main", "master" };
+    al_auto(al_strv_clear) struct al_strv remotes = AL_STRV_INIT;
+    char *branch = remote_default(repo, "origin");
+
+    al_remote_names(repo, &remotes);
+    if (!branch && remotes.count == 1)
+        branch = remote_default(repo, remotes.items[0]);
+    for (size_t i = 0; i < AL_COUNT(usual) && !branch; i++) {
+        al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", usual[i]);
+
+        if (al_ref_exists(&repo->at, ref))
+            branch = al_strdup(usual[i]);
+    }
+    return branch;
+}
+
+static void add_remotes(const struct al_repo *repo, struct al_str *out)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    al_remote_names(repo, &names);
+    for (size_t i = 0; i < names.count; i++) {
+        al_auto(al_strv_clear) struct al_strv urls = AL_STRV_INIT;
+        al_auto(al_strv_clear) struct al_strv push_urls = AL_STRV_INIT;
+
+        (void)al_remote_addresses(repo, names.items[i], &urls, &push_urls);
+        al_str_adds(out, i ? ", " : "remotes: ");
+        al_place_add_name(names.items[i], out);
+        if (urls.count) {
+            al_str_addc(out, ' ');
+            al_place_add_name(urls.items[0], out);
+        }
+    }
+    if (names.count)
+        al_str_addc(out, '\n');
+}
+
+static void add_default_branch(const struct al_repo *repo, const struct al_worktree_state *state,
+                               struct al_str *out)
+{
+    al_auto(al_freep) char *branch = al_default_branch(repo);
+
+    if (!branch || (state->branch && !strcmp(branch, state->branch)))
+        return;
+    al_str_adds(out, "default branch: ");
+    al_place_add_name(branch, out);
+    al_str_addc(out, '\n');
+}
+
+static void add_stashes(const struct al_repo *repo, struct al_str *out)
+{
+    al_auto(al_strv_clear) struct al_strv entries = AL_STRV_INIT;
+    al_auto(al_stash_owners_clear) struct al_stash_owners owners = AL_STASH_OWNERS_INIT;
+    size_t own = 0;
+
+    al_git_stash_entries(repo, &entries);
+    if (!entries.count)
+        return;
+    al_stash_owners_read(repo, &owners);
+    for (size_t i = 0; i < entries.count; i++)
+        own += al_stash_is_own(&owners, entries.items[i]);
+    al_str_adds(out, "stash: ");
+    al_answer_add_counted(entries.count, "entry", "entries", out);
+    if (owners.is_shared)
+        al_str_addf(out, ", %zu of them of this working tree", own);
+    al_str_addc(out, '\n');
+}
+
+/* The other working trees, while they are listed. */
+struct worktrees {
+    struct al_str text;
+    size_t count;
+};
+
+static bool take_worktree(void *payload, const struct al_head *head)
+{
+    static const char heads[] = "refs/heads/";
+    struct worktrees *to = payload;
+    const bool on_branch = head->branch && al_starts_with(head->branch, heads);
+
+    if (head->is_own || !head->top || (!head->branch && !head->oid) || to->count++ >= WORKTREES_MAX)
+        return true;
+    al_str_addc(&to->text, ' ');
+    al_place_add_name(head->top, &to->text);
+    if (on_branch) {
+        al_str_adds(&to->text, " on ");
+        al_place_add_name(head->branch + strlen(heads), &to->text);
+    } else {
+        al_str_addf(&to->text, " detached at %.*s", AL_SHORT_ID, head->oid ? head->oid : "");
+    }
+    al_str_addc(&to->text, '\n');
+    return true;
+}
+
+static void add_worktrees(const struct al_repo *repo, struct al_str *out)
+{
+    struct worktrees others = { .text = AL_STR_INIT };
+
+    (void)al_git_each_head(&repo->at, take_worktree, &others, NULL);
+    if (others.count)
+        al_str_addf(out, "other working trees:\n%s", others.text.buf);
+    if (others.count > WORKTREES_MAX)
+        al_str_addf(out, " and %zu more\n", others.count - WORKTREES_MAX);
+    al_str_clear(&others.text);
+}
+
+static void add_facts(const struct al_repo *repo, const struct al_worktree_state *state,
+                      struct al_str *out)
+{
+    al_auto(al_freep) char *shallow = al_shallow_commits(&repo->at);
+
+    if (shallow)
+        al_str_adds(out, "shallow clone: older commits are not here\n");
+    add_default_branch(repo, state, out);
+    add_remotes(repo, out);
+    add_stashes(repo, out);
+    add_worktrees(repo, out);
+}
+
+/* The toolset everyday: the files. */
+
+/** A longer list of files is collapsed by directory. */
+#define LINES_MAX 50
+/** The last commits that are shown. */
+#define COMMITS 3
+
+static const struct al_param everyday_params[] = {
+    AL_PAGE_ROWS(struct status_args),
+    AL_EVERYDAY_WORKING_DIR_ROW(struct status_args),
+};
+
+enum list { CONFLICTS, STAGED, UNSTAGED, UNTRACKED, LISTS };
+
+/** The files, each as "path NUL what is said about it", so that they can be sorted. */
+struct files {
+    const struct al_repo *repo;
+    struct al_strv paths[LISTS], words[LISTS];
+    struct al_submodules submodules;
+};
+
+static void files_clear(struct files *files)
+{
+    for (int i = 0; i < LISTS; i++) {
+        al_strv_clear(&files->paths[i]);
+        al_strv_clear(&files->words[i]);
+    }
+    al_submodules_clear(&files->submodules);
+}
+
+static void add_file(struct files *files, enum list list, const char *path, const char *words)
+{
+    al_strv_add(&files->paths[list], path);
+    al_strv_add(&files->words[list], words);
+}
+
+static const char *change_word(char change)
+{
+    switch (change) {
+    case 'A':
+        return "new";
+    case 'D':
+        return "deleted";
+    case 'T':
+        return "type changed";
+    case 'R':
+        return "renamed";
+    case 'C':
+        return "copied";
+    default:
+        return "modified";
+    }
+}
+
+/* Both sides of a conflict: git's XY of an unmerged file. */
+static const char *conflict_word(const struct al_file_state *file)
+{
+    static const struct {
+        char xy[3];
+        const char *words;
+    } known[] = {
+        { "UU", "both modified" },   { "AA", "both added" },    { "DD", "both deleted" },
+        { "AU", "added by us" },     { "UA", "added by them" }, { "DU", "deleted by us" },
+        { "UD", "deleted by them" },
+    };
+
+    for (size_t i = 0; i < AL_COUNT(known); i++)
+        if (known[i].xy[0] == file->staged && known[i].xy[1] == file->unstaged)
+            return known[i].words;
+    return "in conflict";
+}
+
+static void on_renamed(struct files *files, const struct al_file_state *file)
+{
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+
+    al_str_addf(&words, "%s from ", file->staged == 'C' ? "copied" : "renamed");
+    al_place_add(files->repo, file->old_path, &words);
+    add_file(files, STAGED, file->path, words.buf);
+}
+
+/* A submodule that git itself reports is said in one place with what is inside. */
+static bool on_file(void *payload, const struct al_file_state *file)
+{
+    struct files *files = payload;
+    const char *unstaged = change_word(file->unstaged);
+
+    if (file->kind == 'u') {
+        add_file(files, CONFLICTS, file->path, conflict_word(file));
+        return true;
+    }
+    if (file->kind == '?') {
+        add_file(files, UNTRACKED, file->path, "");
+        return true;
+    }
+    if (file->old_path && file->staged != '.')
+        on_renamed(files, file);
+    else if (file->staged != '.')
+        add_file(files, STAGED, file->path, change_word(file->staged));
+    if (file->unstaged == 'M' && file->index_mode != file->mode)
+        unstaged = "modified, mode changed";
+    if (file->unstaged == 'M' && file->is_submodule)
+        unstaged = "submodule, new commits";
+    if (file->unstaged != '.')
+        add_file(files, UNSTAGED, file->path, unstaged);
+    return true;
+}
+
+static void add_submodules(struct files *files)
+{
+    for (size_t i = 0; i < files->submodules.count; i++) {
+        const struct al_submodule *submodule = &files->submodules.items[i];
+        const char *words = submodule->content & AL_MODIFIED_CONTENT ? "submodule, changes inside"
+                            : submodule->content & AL_UNTRACKED_CONTENT
+                                ? "submodule, untracked files inside"
+                                : "submodule, not looked at";
+
+        add_file(files, UNSTAGED, submodule->name, words);
+    }
+}
+
+/** A list while it is written. */
+struct writing {
+    struct al_pages *pages;
+    const struct files *files;
+    enum list list;
+};
+
+static void take_line(void *payload, const char *path, size_t count, size_t index)
+{
+    static const char *const nouns[][2] = {
+        [CONFLICTS] = { " conflict", " conflicts" },
+        [STAGED] = { " file", " files" },
+        [UNSTAGED] = { " file", " files" },
+        [UNTRACKED] = { " untracked file", " untracked files" },
+    };
+    const struct writing *writing = payload;
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    al_str_addc(&line, ' ');
+    if (*path)
+        al_place_add(writing->files->repo, path, &line);
+    if (count == 1 && *path) {
+        const char *words = writing->files->words[writing->list].items[index];
+
+        al_str_addf(&line, "%s%s%s", *words ? " (" : "", words, *words ? ")" : "");
+    } else {
+        al_str_adds(&line, *path ? ": " : "and ");
+        al_answer_add_count(count, &line);
+        al_str_adds(&line, nouns[writing->list][count != 1]);
+    }
+    al_str_addc(&line, '\n');
+    (void)al_pages_add(writing->pages, line.buf, line.len);
+}
+
+/* Say "modified" once, not for each file, where nothing else is in the list. */
+static void add_lists(struct al_pages *pages, const struct files *files)
+{
+    static const char *const titles[] = { [CONFLICTS] = "in conflict, see git_conflicts",
+                                          [STAGED] = "staged",
+                                          [UNSTAGED] = "not staged",
+                                          [UNTRACKED] = "untracked" };
+
+    for (int i = 0; i < LISTS; i++) {
+        struct writing writing = { .pages = pages, .files = files, .list = (enum list)i };
+        al_auto(al_str_clear) struct al_str title = AL_STR_INIT;
+
+        if (!files->paths[i].count)
+            continue;
+        al_answer_add_count(files->paths[i].count, &title);
+        al_str_addf(&title, " %s:\n", titles[i]);
+        (void)al_pages_add(pages, title.buf, title.len);
+        al_collapse(&files->paths[i], LINES_MAX, take_line, &writing);
+    }
+}
+
+static bool take_commit(void *payload, const struct al_logged *commit)
+{
+    struct al_pages *pages = payload;
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    al_str_addf(&line, " %s %s ", commit->hash, commit->date);
+    al_place_add_name(commit->author, &line);
+    al_str_adds(&line, "  ");
+    al_place_add_name(commit->message, &line);
+    al_str_addc(&line, '\n');
+    return al_pages_add(pages, line.buf, line.len);
+}
+
+static int add_commits(struct al_call *call, struct al_pages *pages, struct al_error *err)
+{
+    const struct al_log_query query = { .max_count = COMMITS };
+    const struct al_log_taker to = { .take_commit = take_commit, .patch = { .payload = pages } };
+    bool unborn;
+
+    (void)al_pages_adds(pages, "last commits:\n");
+    return al_git_read_commits(al_call_repo(call), &query, &to, al_call_budget(call), &unborn, err);
+}
+
+static int read_files(struct al_call *call, struct files *files, struct al_worktree_state *state,
+                      struct al_error *err)
+{
+    int r;
+
+    al_git_scan_submodules(files->repo, NULL, true, al_call_budget(call), &files->submodules);
+    r = al_git_read_worktree_state(files->repo, "all", on_file, files, al_call_budget(call), state,
+                                   err);
+    add_submodules(files);
+    return r;
+}
+
+static void add_head(const struct al_repo *repo, const struct files *files,
+                     const struct al_worktree_state *state, struct al_pages *pages)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str operation = AL_STR_INIT;
+    bool clean = true;
+
+    al_state_add_branch(state, &line);
+    al_state_add_operation(repo, &operation);
+    for (int i = 0; i < LISTS; i++)
+        clean = clean && !files->paths[i].count;
+    if (operation.len)
+        al_str_addf(&line, ", %s in progress: git_conflicts continues or aborts it", operation.buf);
+    else if (clean)
+        al_str_adds(&line, ", clean");
+    al_str_addc(&line, '\n');
+    (void)al_pages_add(pages, line.buf, line.len);
+}
+
+static int everyday_status(struct al_call *call, const void *p, struct al_result *result,
+                           struct al_error *err)
+{
+    const struct status_args *args = p;
+    al_auto(al_pages_clear) struct al_pages pages = AL_PAGES_INIT;
+    al_auto(files_clear) struct files files = { .repo = al_call_repo(call) };
+    al_auto(al_worktree_state_clear) struct al_worktree_state state = AL_WORKTREE_STATE_INIT;
+    al_auto(al_str_clear) struct al_str facts = AL_STR_INIT;
+    int r = al_pages_begin(&pages, call, &args->page, err);
+
+    if (r == 0)
+        r = read_files(call, &files, &state, err);
+    if (r < 0)
+        return r;
+    add_head(files.repo, &files, &state, &pages);
+    al_state_add_waiting(call, &facts);
+    add_facts(files.repo, &state, &facts);
+    if (facts.len)
+        (void)al_pages_add(&pages, facts.buf, facts.len);
+    if (*state.head)
+        r = add_commits(call, &pages, err);
+    if (r < 0)
+        return r;
+    add_lists(&pages, &files);
+    return al_pages_end(&pages, "more files", result, err);
+}
+
+static const struct al_operation everyday_operations[] = {
+    { "status", NULL, AL_READS, everyday_status, AL_ASKS_NEVER },
+};
+
+const struct al_tool al_tool_everyday_status = {
+    .name = "git_status",
+    .title = "Show status",
+    .about = "Show where you are: branch, changes, conflicts, stashes, last commits.",
+    AL_TOOL_ROWS(everyday_params, everyday_operations),
+    AL_EVERYDAY_TOOL(struct status_args),
+    AL_EVERYDAY_PAGES,
+};

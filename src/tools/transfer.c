@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/transfer.h"
+
+#include "call/failure.h"
+#include "git/refs.h"
+#include "git/repo/known_remotes.h"
+#include "git/repo/repo.h"
+#include "guard/arg.h"
+#include "guard/url.h"
+#include "tools/everyday/outcome.h"
+#include "verbs/sequencer/operation_state.h"
+
+int al_transfer_check_remote(const char *param, const char *name, struct al_error *err)
+{
+    if (strchr(name, ':') || *name == '/' || al_starts_with(name, "../"))
+        return al_failure_bad_args(err,
+                                   "git_remote lists the names; action add gives an address one.",
+                                   "%s: the name of a remote is meant, not an address", param);
+    return al_arg_check_branch(param, name, err);
+}
+
+static int check_addresses(const struct al_strv *addresses, struct al_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < addresses->count && r == 0; i++) {
+        al_auto(al_url_clear) struct al_url url = AL_URL_INIT;
+
+        r = al_url_parse(addresses->items[i], &url, err);
+    }
+    return r;
+}
+
+int al_transfer_authorize(struct al_call *call, const char *remote, struct al_error *err)
+{
+    al_auto(al_remote_clear) struct al_remote found = AL_REMOTE_INIT;
+    int r = al_remote_find(al_call_repo(call), remote, &found, err);
+
+    if (r == 0)
+        r = check_addresses(&found.urls, err);
+    return r == 0 ? check_addresses(&found.push_urls, err) : r;
+}
+
+/* Whether an address is a path on this machine. */
+static bool is_here(const char *address)
+{
+    al_auto(al_url_clear) struct al_url url = AL_URL_INIT;
+
+    return al_url_parse(address, &url, NULL) == 0 && url.kind == AL_URL_PATH;
+}
+
+static bool is_new(struct al_call *call, const struct al_remote *remote, const char *address,
+                   enum al_direction direction)
+{
+    if (direction == AL_FETCHES && is_here(address))
+        return false;
+    return al_remote_address_is_new(al_call_repo(call), remote->name, address, direction);
+}
+
+static const struct al_strv *addresses_of(const struct al_remote *remote,
+                                          enum al_direction direction)
+{
+    return direction == AL_PUSHES ? &remote->push_urls : &remote->urls;
+}
+
+bool al_transfer_is_new(struct al_call *call, const char *remote, enum al_direction direction)
+{
+    al_auto(al_remote_clear) struct al_remote found = AL_REMOTE_INIT;
+    const struct al_strv *addresses = addresses_of(&found, direction);
+
+    if (al_remote_find(al_call_repo(call), remote, &found, NULL) < 0)
+        return false; /* the call itself reports the error */
+    for (size_t i = 0; i < addresses->count; i++)
+        if (is_new(call, &found, addresses->items[i], direction))
+            return true;
+    return false;
+}
+
+const char *const al_transfer_always_by[] = { "address", NULL };
+
+void al_transfer_resolve(struct al_call *call, const char *remote, struct al_resolved *out)
+{
+    al_auto(al_remote_clear) struct al_remote found = AL_REMOTE_INIT;
+
+    al_resolved_add(out, "remote", remote);
+    if (al_remote_find(al_call_repo(call), remote, &found, NULL) < 0)
+        return;
+    for (size_t i = 0; i < found.urls.count; i++)
+        al_resolved_add(out, "address", found.urls.items[i]);
+}
+
+void al_transfer_preview(struct al_call *call, const struct al_remote *remote,
+                         enum al_direction direction, struct al_str *out)
+{
+    const struct al_strv *addresses = addresses_of(remote, direction);
+
+    for (size_t i = 0; i < addresses->count; i++) {
+        al_auto(al_freep) char *shown = al_url_shown(addresses->items[i]);
+
+        al_str_addf(out, "%s %s\n", direction == AL_PUSHES ? "To" : "From", shown);
+        if (is_new(call, remote, addresses->items[i], direction))
+            al_str_adds(out, "This address was added or changed in this session.\n");
+    }
+}
+
+void al_transfer_accept(struct al_call *call, const struct al_remote *remote,
+                        enum al_direction direction)
+{
+    if (al_call_was_asked(call))
+        al_remote_accept(al_call_repo(call), remote, direction);
+}
+
+int al_transfer_begin(struct al_call *call, const struct al_repo *repo,
+                      const struct al_remote *remote, const char *address,
+                      enum al_direction direction, struct al_network **ret_network,
+                      struct al_error *err)
+{
+    al_auto(al_network_endp) struct al_network *network = NULL;
+    int r = al_network_begin(repo, remote, address, direction, al_call_budget(call), &network, err);
+    const struct al_repo *other = r == 0 ? al_network_other(network) : NULL;
+    bool writes = direction == AL_PUSHES;
+
+    if (other) {
+        r = al_call_check_granted(call, other->at.top, writes, err);
+        if (r == 0)
+            r = al_call_check_granted(call, other->at.git_dir, writes, err);
+        if (r == 0)
+            r = al_call_check_granted(call, other->at.common_dir, writes, err);
+    }
+    if (r == 0)
+        *ret_network = al_take(&network);
+    return r;
+}
+
+int al_transfer_fetch(struct al_call *call, const struct al_remote *remote,
+                      const struct al_fetch_options *options, struct al_str *ret_text,
+                      struct al_error *err)
+{
+    al_auto(al_network_endp) struct al_network *network = NULL;
+    int r = al_transfer_begin(call, al_call_repo(call), remote, remote->urls.items[0], AL_FETCHES,
+                              &network, err);
+
+    if (r < 0)
+        return r;
+    return al_git_fetch(network, options, al_call_progress(call), al_call_max_bytes(call),
+                        al_call_budget(call), ret_text, err);
+}
+
+bool al_transfer_in_text(const struct al_call *call)
+{
+    return !al_call_tool(call)->output_schema;
+}
+
+int al_transfer_check_idle(struct al_call *call, struct al_error *err)
+{
+    return al_transfer_in_text(call)
+               ? al_everyday_check_idle(call, err)
+               : al_git_check_no_operation(al_call_repo(call), al_call_budget(call), err);
+}
+
+int al_transfer_current_branch(struct al_call *call, char **ret_branch, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    bool text = al_transfer_in_text(call);
+    int r;
+
+    al_ref_head_branches(&al_call_repo(call)->at, &names);
+    if (names.count && strcmp(names.items[0], "HEAD") != 0) {
+        *ret_branch = al_strdup(names.items[0]);
+        return 0;
+    }
+    /* HEAD is detached during a rebase; the advice to switch branches would leave it unfinished. */
+    r = al_transfer_check_idle(call, err);
+    if (r < 0)
+        return r;
+    r = al_error_set_code(err, AL_ERR_EXECUTION, text ? AL_CODE_NONE : AL_CODE_OPERATION_FAILED,
+                          "HEAD is on no branch");
+    if (err)
+        err->remedy = text ? "Name a branch, or go to one with git_switch."
+                           : "Switch to a branch with git_checkout first.";
+    return r;
+}
+
+char *al_transfer_default_remote(const struct al_repo *repo, const char *branch)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    al_remote_names(repo, &names);
+    for (size_t i = 0; branch && i < names.count; i++) {
+        al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
+        al_auto(al_freep) char *upstream = NULL;
+
+        if (al_remote_find(repo, names.items[i], &remote, NULL) < 0)
+            continue;
+        upstream = al_remote_upstream(repo, &remote, branch);
+        if (upstream)
+            return al_strdup(names.items[i]);
+    }
+    if (names.count == 1 && !al_strv_contains(&names, AL_DEFAULT_REMOTE))
+        return al_strdup(names.items[0]);
+    return al_strdup(AL_DEFAULT_REMOTE);
+}
+
+void al_transfer_result(struct al_result *result, bool success, const char *remote,
+                        const char *message)
+{
+    al_result_set(result, "success", al_json_bool(success));
+    al_result_set(result, "remote", al_json_string(remote));
+    al_result_set(result, "message", al_json_string(message));
+}

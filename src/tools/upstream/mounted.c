@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A mounted tool in the stages of a call. */
+#include "tools/upstream/mounted.h"
+
+#include <nettle/base16.h>
+#include <nettle/sha2.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/progress.h"
+#include "call/call.h"
+#include "call/defined.h"
+#include "call/resolved.h"
+#include "git/command.h"
+#include "guard/root.h"
+#include "guard/text.h"
+#include "tools/upstream/content.h"
+#include "tools/upstream/names.h"
+
+/* The most fields of a form, and the longest schema as JSON. */
+#define FIELDS_MAX       64u
+#define SCHEMA_MAX_BYTES 65536u
+
+static bool is_read_by_users(const char *name)
+{
+    return !strcmp(name, "title") || !strcmp(name, "description") || !strcmp(name, "enumNames");
+}
+
+/* A copy in which text that users read is safe.  Caller owns the reference. */
+static json_t *safe_copy(const json_t *value, bool is_read)
+{
+    const char *name;
+    json_t *copy, *member;
+    size_t i;
+
+    if (is_read && json_is_string(value)) {
+        al_auto(al_freep) char *safe = al_text_join_shown_lines(json_string_value(value));
+
+        return al_json_string(safe);
+    }
+    if (json_is_array(value)) {
+        copy = al_json_array();
+        json_array_foreach(value, i, member) al_json_append(copy, safe_copy(member, is_read));
+        return copy;
+    }
+    if (!json_is_object(value))
+        return json_incref((json_t *)value);
+    copy = al_json_object();
+    json_object_foreach((json_t *)value, name, member)
+    {
+        al_json_set(copy, name, safe_copy(member, is_read_by_users(name)));
+    }
+    return copy;
+}
+
+/* A copy of the schema; NULL: it is too large, or none.  Caller owns the reference. */
+static json_t *safe_schema(const json_t *schema)
+{
+    al_auto(al_str_clear) struct al_str json = AL_STR_INIT;
+    const json_t *properties = json_object_get(schema, "properties");
+
+    if (!json_is_object(schema) || json_object_size(properties) > FIELDS_MAX)
+        return NULL;
+    al_json_dump(schema, true, &json);
+    if (json.len > SCHEMA_MAX_BYTES)
+        return NULL;
+    return safe_copy(schema, false);
+}
+
+json_t *al_question_params(const json_t *params, const char *server, const char *tool)
+{
+    const char *asked = al_json_get_string(params, "message");
+    const char *mode = al_json_get_string(params, "mode");
+    al_auto(al_json_decrefp) json_t *schema =
+        safe_schema(json_object_get(params, "requestedSchema"));
+    al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
+    json_t *passed;
+
+    if (!asked || !schema || (mode && strcmp(mode, "form") != 0))
+        return NULL;
+    al_str_addf(&message,
+                "The MCP server %s asks this, while it runs %s. It is not a question of "
+                "airlock's:\n",
+                server, tool);
+    al_text_add_indented(&message, asked, false);
+    passed = al_json_object();
+    if (mode)
+        al_json_set(passed, "mode", al_json_string("form"));
+    al_json_set(passed, "message", al_json_stringn(message.buf, message.len));
+    al_json_set(passed, "requestedSchema", al_take(&schema));
+    return passed;
+}
+
+/* The value that binds an approval to the definition; an "always" shows its beginning. */
+#define DEFINITION "definition"
+
+/* The longest wait for the new list of a server that has just said that it has changed. */
+#define CHANGE_MS 3000
+
+/* Without the annotation readOnlyHint a tool counts as everything. */
+#define EVERYTHING ((1u << AL_EFFECT_COUNT) - 1)
+
+static const struct al_mounted *mounted_of(const void *args)
+{
+    const struct al_defined_args *defined = args;
+
+    return (const struct al_mounted *)defined->tool;
+}
+
+static const char *server_of(const struct al_mounted *mounted)
+{
+    return al_upstream_name(mounted->mount->upstream);
+}
+
+/* A server that contradicts itself is not believed. */
+static unsigned effects_of(const json_t *annotations)
+{
+    if (!json_is_true(json_object_get(annotations, "readOnlyHint")) ||
+        json_is_true(json_object_get(annotations, "destructiveHint")))
+        return EVERYTHING;
+    if (json_is_false(json_object_get(annotations, "openWorldHint")))
+        return AL_READS;
+    return AL_READS | AL_USES_NETWORK;
+}
+
+static size_t add_json(struct sha256_ctx *sum, const json_t *value)
+{
+    al_auto(al_str_clear) struct al_str json = AL_STR_INIT;
+
+    if (value)
+        al_json_dump(value, false, &json);
+    sha256_update(sum, json.len + 1, (const uint8_t *)(json.buf ? json.buf : ""));
+    return json.len;
+}
+
+static size_t add_text(struct sha256_ctx *sum, const char *text)
+{
+    const size_t len = text ? strlen(text) : 0;
+
+    sha256_update(sum, len + 1, (const uint8_t *)(text ? text : ""));
+    return len;
+}
+
+/* The digest of a definition in hexadecimal: title, description, schemas, annotations.  Returns
+ * how many bytes these have. */
+static size_t digest_of(const struct al_upstream_tool *upstream, char ret_hex[65])
+{
+    uint8_t digest[SHA256_DIGEST_SIZE];
+    struct sha256_ctx sum;
+    size_t bytes;
+
+    sha256_init(&sum);
+    bytes = add_text(&sum, upstream->name);
+    bytes += add_text(&sum, upstream->title);
+    bytes += add_text(&sum, upstream->description);
+    bytes += add_json(&sum, upstream->input_schema);
+    bytes += add_json(&sum, upstream->output_schema);
+    bytes += add_json(&sum, upstream->annotations);
+    sha256_digest(&sum, sizeof(digest), digest);
+    base16_encode_update(ret_hex, sizeof(digest), digest);
+    ret_hex[64] = '\0';
+    return bytes;
+}
+
+static int changed(const struct al_mounted *mounted, struct al_error *err)
+{
+    return al_error_set(err, AL_ERR_EXECUTION,
+                        "The MCP server %s has changed its tool %s since it was listed. Nothing "
+                        "was done; list the tools again",
+                        server_of(mounted), mounted->upstream->name);
+}
+
+/* The definition that the user was shown has to be the one that the server has when the call runs.
+ */
+static int resolve(struct al_call *call, const void *args, struct al_resolved *out,
+                   struct al_error *err)
+{
+    const struct al_mounted *mounted = mounted_of(args);
+    const struct al_upstream_tools *now;
+    const struct al_upstream_tool *tool;
+    char digest[65];
+    bool same;
+    int r = al_upstream_tools(mounted->mount->upstream, CHANGE_MS, al_call_cancel(call), &now, err);
+
+    if (r < 0)
+        return r;
+    tool = al_upstream_tools_find(now, mounted->upstream->name);
+    same = tool == mounted->upstream;
+    if (tool && !same) {
+        (void)digest_of(tool, digest);
+        same = !strcmp(digest, mounted->digest);
+    }
+    al_upstream_tools_unref(now);
+    if (!same)
+        return changed(mounted, err);
+    al_resolved_add(out, DEFINITION, mounted->digest);
+    return 0;
+}
+
+/* The server can use all of every root, whatever the call is about. */
+static int authorize(struct al_call *call, const void *args, struct al_error *err)
+{
+    const struct al_roots *roots = al_call_session(call)->roots;
+    int r = 0;
+
+    (void)args;
+    for (size_t i = 0; r == 0 && i < roots->count; i++)
+        if (!al_root_is_released(&roots->items[i]))
+            r = al_call_check_granted_below(call, roots->items[i].path, true, err);
+    return r;
+}
+
+static void summarize(const void *args, struct al_str *out)
+{
+    al_defined_summarize(args, server_of(mounted_of(args)), out);
+}
+
+static int preview(struct al_call *call, const void *args, struct al_str *out, struct al_error *err)
+{
+    return al_defined_preview(args, al_call_budget(call)->in_full, out, err);
+}
+
+/* A call that runs. */
+struct running {
+    struct al_call *call;
+    const struct al_mounted *mounted;
+};
+
+static void on_progress(void *payload, const struct al_upstream_progress *progress)
+{
+    const struct running *running = payload;
+    const struct al_progress *to = al_call_progress(running->call);
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    al_str_addf(&line, "%g", progress->progress);
+    if (progress->total >= 0)
+        al_str_addf(&line, " of %g", progress->total);
+    if (progress->message)
+        al_str_addf(&line, ": %s", progress->message);
+    to->report(to->payload, line.buf);
+}
+
+static int on_question(void *payload, const char *method, const json_t *params,
+                       struct al_cancel *cancel, json_t **ret_result, struct al_error *err)
+{
+    const struct running *running = payload;
+    const struct al_asker *client = al_call_asker(running->call);
+    const bool is_form = !strcmp(method, "elicitation/create");
+    al_auto(al_json_decrefp) json_t *form =
+        is_form ? al_question_params(params, server_of(running->mounted),
+                                     running->mounted->upstream->name)
+                : NULL;
+
+    *ret_result = NULL;
+    if (is_form && !form)
+        return 0;
+    return client->ask(client->payload, method, form ? form : params, cancel, ret_result, err);
+}
+
+static int execute(struct al_call *call, const void *args, struct al_result *result,
+                   struct al_error *err)
+{
+    const struct al_mounted *mounted = mounted_of(args);
+    struct running running = { .call = call, .mounted = mounted };
+    al_auto(al_json_decrefp) json_t *answer = NULL;
+    int r = al_upstream_call(mounted->mount->upstream,
+                             &(struct al_upstream_call){
+                                 .tool = mounted->upstream->name,
+                                 .definition = mounted->upstream,
+                                 .arguments = ((const struct al_defined_args *)args)->arguments,
+                                 .cancel = al_call_cancel(call),
+                                 .progress = al_call_progress(call) ? on_progress : NULL,
+                                 .ask = al_call_asker(call) ? on_question : NULL,
+                                 .payload = &running,
+                             },
+                             &answer, err);
+
+    if (r < 0)
+        return r;
+    return al_upstream_take_result(answer, al_call_max_bytes(call), server_of(mounted),
+                                   mounted->upstream->output_schema != NULL, result, err);
+}
+
+size_t al_mounted_init(struct al_mounted *mounted, const struct al_mount *mount,
+                       const struct al_upstream_tool *upstream)
+{
+    static const char *const always_by[] = { DEFINITION, NULL };
+    const unsigned effects = effects_of(upstream->annotations);
+
+    mounted->mount = mount;
+    mounted->upstream = upstream;
+    mounted->name = al_mounted_name(al_upstream_name(mount->upstream), upstream->name);
+    const size_t bytes = digest_of(upstream, mounted->digest);
+
+    mounted->definition = (struct al_tool_definition){
+        .has_title = upstream->title != NULL,
+        .input_schema = upstream->input_schema,
+        .output_schema = upstream->output_schema,
+        .annotations = upstream->annotations,
+    };
+    mounted->operation = (struct al_operation){
+        .name = "call", .effects = effects, .execute = execute, .asks = AL_ASKS_BY_EFFECTS
+    };
+    mounted->tool = (struct al_tool){
+        .name = mounted->name,
+        .title = upstream->title ? upstream->title : upstream->name,
+        .about = upstream->description ? upstream->description : "",
+        .args_size = sizeof(struct al_defined_args),
+        .operations = &mounted->operation,
+        .noperations = 1,
+        .definition = &mounted->definition,
+        .at_first_root = true,
+        .moves_branch = al_effects_change_repository(effects),
+        .resolve = resolve,
+        .authorize = authorize,
+        .summarize = summarize,
+        .preview = preview,
+        .always_by = always_by,
+    };
+    return bytes;
+}

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "tools/upstream/mounted.h"
+#include "tools/upstream/names.h"
+#include "tools/upstream/upstream.h"
+
+/* Making a list of mounted tools. */
+
+/* One server's part of a list that is being made. */
+struct part {
+    struct al_mounting *mounting;
+    const struct al_mount *mount;
+    struct al_str collisions; /* names, separated by commas */
+    size_t bytes;             /* of its definitions */
+};
+
+static void add(struct al_mounting *mounting, struct al_mounted *mounted)
+{
+    const size_t count = mounting->list.count + 1;
+
+    mounting->tools = al_reallocarray(mounting->tools, count, sizeof(struct al_mounted *));
+    mounting->items = al_reallocarray(mounting->items, count, sizeof(*mounting->items));
+    mounting->tools[count - 1] = mounted;
+    mounting->items[count - 1] = (struct al_listed_tool){
+        .toolset = &mounted->mount->toolset,
+        .tool = &mounted->tool,
+    };
+    mounting->list = (struct al_mounted_list){ .items = mounting->items, .count = count };
+}
+
+static void mounted_free(struct al_mounted *mounted)
+{
+    free(mounted->name);
+    free(mounted);
+}
+
+/* Mount a tool if there is room for its definition. */
+static void add_if_it_fits(struct part *part, const struct al_upstream_tool *upstream)
+{
+    struct al_mounting *mounting = part->mounting;
+    struct al_mounted *mounted = al_calloc(1, sizeof(*mounted));
+    const size_t bytes = al_mounted_init(mounted, part->mount, upstream);
+
+    if (part->bytes + bytes <= AL_MOUNT_MAX_BYTES &&
+        mounting->bytes + bytes <= AL_MOUNTS_MAX_BYTES) {
+        part->bytes += bytes;
+        mounting->bytes += bytes;
+        add(mounting, mounted);
+        return;
+    }
+    al_strv_addf(&mounting->left_out,
+                 "%s: '%s' has no room: all definitions of one server have at "
+                 "most 1 MiB, and of all servers 8 MiB",
+                 al_upstream_name(part->mount->upstream), upstream->name);
+    mounted_free(mounted);
+}
+
+/* Whether the configuration names the tool, or names none. */
+static bool is_wanted(const struct al_mount *mount, const char *tool)
+{
+    return !mount->limits_tools || al_strv_contains(&mount->tools, tool);
+}
+
+static void add_tool(struct part *part, const struct al_upstream_tool *upstream,
+                     const struct al_mount_rules *rules)
+{
+    const char *server = al_upstream_name(part->mount->upstream);
+    al_auto(al_freep) char *refusal = NULL;
+
+    if (!is_wanted(part->mount, upstream->name))
+        return;
+    refusal = al_mounted_refusal(server, upstream->name);
+    if (refusal)
+        al_strv_addf(&part->mounting->left_out, "%s: %s", server, refusal);
+    else if (al_mounted_collides(rules->native, rules->prefer_mcp, upstream->name))
+        al_str_addf(&part->collisions, "%s%s", part->collisions.len ? ", " : "", upstream->name);
+    else
+        add_if_it_fits(part, upstream);
+}
+
+const struct al_upstream_tools *al_mount_tools(const struct al_mount *mount)
+{
+    const struct al_upstream_tools *tools = NULL;
+
+    if (!atomic_load(&mount->started) ||
+        al_upstream_tools(mount->upstream, 0, NULL, &tools, NULL) < 0)
+        return NULL;
+    return tools;
+}
+
+struct al_mounting *al_mounting_new(struct al_mount *mounts, size_t nmounts,
+                                    const struct al_mount_rules *rules)
+{
+    struct al_mounting *mounting = al_calloc(1, sizeof(*mounting));
+
+    atomic_init(&mounting->refs, 1);
+    mounting->left_out = AL_STRV_INIT;
+    mounting->collisions = AL_STRV_INIT;
+    mounting->sources = al_calloc(nmounts, sizeof(*mounting->sources));
+    mounting->nsources = nmounts;
+    for (size_t i = 0; i < nmounts; i++) {
+        const struct al_upstream_tools *source = al_mount_tools(&mounts[i]);
+        struct part part = { mounting, &mounts[i], AL_STR_INIT, 0 };
+
+        mounting->sources[i] = source;
+        for (size_t k = 0; source && k < source->count; k++)
+            add_tool(&part, &source->items[k], rules);
+        if (part.collisions.len)
+            al_strv_addf(&mounting->collisions, "%s: %s", al_upstream_name(mounts[i].upstream),
+                         part.collisions.buf);
+        al_str_clear(&part.collisions);
+    }
+    return mounting;
+}
+
+void al_mounting_unref(struct al_mounting *mounting)
+{
+    if (!mounting || atomic_fetch_sub(&mounting->refs, 1) > 1)
+        return;
+    for (size_t i = 0; i < mounting->list.count; i++)
+        mounted_free(mounting->tools[i]);
+    for (size_t i = 0; i < mounting->nsources; i++)
+        al_upstream_tools_unref(mounting->sources[i]);
+    free(mounting->tools);
+    free(mounting->items);
+    free(mounting->sources);
+    al_strv_clear(&mounting->left_out);
+    al_strv_clear(&mounting->collisions);
+    free(mounting);
+}
+
+struct mounts {
+    struct al_mounts base; /* must be first */
+    struct al_mount *items;
+    size_t count;
+    struct al_mount_rules rules;
+
+    pthread_mutex_t lock;
+    struct al_mounting *current; /* guarded by `lock`; NULL: none was asked for */
+
+    pthread_mutex_t watch_lock; /* guards the members below; held while `changed` runs */
+    void (*changed)(void *payload);
+    void *payload;
+};
+
+static struct mounts *of(struct al_mounts *base)
+{
+    return (struct mounts *)base;
+}
+
+static void on_tools(void *payload)
+{
+    struct mounts *mounts = payload;
+
+    (void)pthread_mutex_lock(&mounts->watch_lock);
+    if (mounts->changed)
+        mounts->changed(mounts->payload);
+    (void)pthread_mutex_unlock(&mounts->watch_lock);
+}
+
+static void watch(struct al_mounts *base, void (*changed)(void *payload), void *payload)
+{
+    struct mounts *mounts = of(base);
+
+    (void)pthread_mutex_lock(&mounts->watch_lock);
+    mounts->changed = changed;
+    mounts->payload = payload;
+    (void)pthread_mutex_unlock(&mounts->watch_lock);
+}
+
+/* A list that is referred to keeps its address, so a newer one has another. */
+static bool is_current(const struct mounts *mounts)
+{
+    for (size_t i = 0; i < mounts->count; i++) {
+        const struct al_upstream_tools *now = al_mount_tools(&mounts->items[i]);
+        const bool same = now == mounts->current->sources[i];
+
+        al_upstream_tools_unref(now);
+        if (!same)
+            return false;
+    }
+    return true;
+}
+
+static const struct al_mounted_list *list(struct al_mounts *base)
+{
+    struct mounts *mounts = of(base);
+    struct al_mounting *found;
+
+    (void)pthread_mutex_lock(&mounts->lock);
+    if (!mounts->current || !is_current(mounts)) {
+        al_mounting_unref(mounts->current);
+        mounts->current = al_mounting_new(mounts->items, mounts->count, &mounts->rules);
+    }
+    found = mounts->current;
+    atomic_fetch_add(&found->refs, 1);
+    (void)pthread_mutex_unlock(&mounts->lock);
+    return &found->list;
+}
+
+static void unref(const struct al_mounted_list *found)
+{
+    al_mounting_unref((struct al_mounting *)found);
+}
+
+/* Failures are for the calls and for airlock doctor: the tools of other servers are listed. */
+static void await(struct al_mounts *base, uint32_t wait_ms, struct al_cancel *cancel)
+{
+    struct mounts *mounts = of(base);
+    const int64_t deadline = al_clock_ms() + wait_ms;
+
+    for (size_t i = 0; i < mounts->count; i++) {
+        atomic_store(&mounts->items[i].started, true);
+        al_upstream_start(mounts->items[i].upstream);
+    }
+    for (size_t i = 0; i < mounts->count; i++) {
+        const int64_t left = deadline - al_clock_ms();
+        const struct al_upstream_tools *tools = NULL;
+
+        if (al_upstream_tools(mounts->items[i].upstream, left > 0 ? (uint32_t)left : 0, cancel,
+                              &tools, NULL) == 0)
+            al_upstream_tools_unref(tools);
+    }
+}
+
+/* The server that a name of the form "mcp__SERVER__tool" belongs to; NULL: none. */
+static struct al_mount *find_mount(const struct al_mounts *base, const char *name)
+{
+    const struct mounts *mounts = (const struct mounts *)base;
+    const size_t len = al_mounted_server(name);
+
+    for (size_t i = 0; len && i < mounts->count; i++) {
+        const char *server = al_upstream_name(mounts->items[i].upstream);
+
+        if (strlen(server) == len && !strncmp(name + strlen(AL_MOUNTS_PREFIX), server, len))
+            return &mounts->items[i];
+    }
+    return NULL;
+}
+
+static bool claims(const struct al_mounts *base, const char *name)
+{
+    return find_mount(base, name) != NULL;
+}
+
+static int await_tool(struct al_mounts *base, const char *name, struct al_cancel *cancel,
+                      struct al_error *err)
+{
+    struct al_mount *mount = find_mount(base, name);
+    const struct al_upstream_tools *tools = NULL;
+    int r;
+
+    if (!mount)
+        return 0; /* the list tells that there is no such tool */
+    atomic_store(&mount->started, true);
+    r = al_upstream_tools(mount->upstream, mount->timeout_ms, cancel, &tools, err);
+    al_upstream_tools_unref(tools);
+    return r;
+}
+
+static bool replaces(struct al_mounts *base, const char *native)
+{
+    const struct al_mounted_list *now;
+    bool found = false;
+
+    if (!of(base)->rules.prefer_mcp)
+        return false;
+    now = list(base);
+    for (size_t i = 0; i < now->count && !found; i++)
+        found = !strcmp(((const struct al_mounted *)now->items[i].tool)->upstream->name, native);
+    unref(now);
+    return found;
+}
+
+static void mount_init(struct al_mount *mount, struct mounts *mounts,
+                       const struct al_mount_options *options)
+{
+    struct al_upstream_settings settings = options->settings;
+
+    settings.on_tools = on_tools;
+    settings.payload = mounts;
+    atomic_init(&mount->started, false);
+    mount->toolset_name = al_asprintf(AL_MOUNTS_PREFIX "%s", settings.name);
+    mount->toolset = (struct al_toolset){
+        .name = mount->toolset_name,
+        .about = "tools of another MCP server",
+    };
+    mount->limits_tools = options->limits_tools;
+    mount->timeout_ms = settings.timeout_ms;
+    mount->tools = AL_STRV_INIT;
+    for (size_t i = 0; i < options->tools->count; i++)
+        al_strv_add(&mount->tools, options->tools->items[i]);
+    mount->upstream = al_upstream_new(&settings);
+}
+
+struct al_mounts *al_upstream_mounts_new(const struct al_mount_options *options, size_t noptions,
+                                         const struct al_registry *native, bool prefer_mcp)
+{
+    static const struct al_mounts_ops ops = {
+        .await = await,
+        .list = list,
+        .unref = unref,
+        .claims = claims,
+        .await_tool = await_tool,
+        .replaces = replaces,
+        .watch = watch,
+    };
+    struct mounts *mounts = al_calloc(1, sizeof(*mounts));
+
+    mounts->base.ops = &ops;
+    mounts->rules = (struct al_mount_rules){ .native = native, .prefer_mcp = prefer_mcp };
+    (void)pthread_mutex_init(&mounts->lock, NULL);
+    (void)pthread_mutex_init(&mounts->watch_lock, NULL);
+    mounts->items = al_calloc(noptions, sizeof(*mounts->items));
+    mounts->count = noptions;
+    for (size_t i = 0; i < noptions; i++)
+        mount_init(&mounts->items[i], mounts, &options[i]);
+    return &mounts->base;
+}
+
+void al_upstream_mounts_free(struct al_mounts *base)
+{
+    struct mounts *mounts = base ? of(base) : NULL;
+
+    if (!mounts)
+        return;
+    for (size_t i = 0; i < mounts->count; i++)
+        al_upstream_end(mounts->items[i].upstream);
+    al_mounting_unref(mounts->current);
+    for (size_t i = 0; i < mounts->count; i++) {
+        al_upstream_free(mounts->items[i].upstream);
+        al_strv_clear(&mounts->items[i].tools);
+        free(mounts->items[i].toolset_name);
+    }
+    (void)pthread_mutex_destroy(&mounts->lock);
+    (void)pthread_mutex_destroy(&mounts->watch_lock);
+    free(mounts->items);
+    free(mounts);
+}
+
+size_t al_upstream_mounts_count(const struct al_mounts *base)
+{
+    return base ? ((const struct mounts *)base)->count : 0;
+}
+
+struct al_upstream *al_upstream_mounts_server(const struct al_mounts *base, size_t which)
+{
+    return ((const struct mounts *)base)->items[which].upstream;
+}
+
+static void add_missing(const struct al_mount *mount, const struct al_upstream_tools *tools,
+                        struct al_strv *ret_lines)
+{
+    for (size_t i = 0; i < mount->tools.count; i++)
+        if (!al_upstream_tools_find(tools, mount->tools.items[i]))
+            al_strv_addf(ret_lines, "%s: has no tool '%s'", al_upstream_name(mount->upstream),
+                         mount->tools.items[i]);
+}
+
+void al_upstream_mounts_left_out(const struct al_mounts *base, const struct al_mounted_list *found,
+                                 struct al_strv *ret_lines, struct al_strv *ret_collisions)
+{
+    const struct mounts *mounts = (const struct mounts *)base;
+    const struct al_mounting *mounting = (const struct al_mounting *)found;
+
+    for (size_t i = 0; i < mounting->left_out.count; i++)
+        al_strv_add(ret_lines, mounting->left_out.items[i]);
+    for (size_t i = 0; i < mounting->collisions.count; i++)
+        al_strv_add(ret_collisions, mounting->collisions.items[i]);
+    for (size_t i = 0; i < mounts->count; i++)
+        if (mounting->sources[i])
+            add_missing(&mounts->items[i], mounting->sources[i], ret_lines);
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/workflow/results.h"
+
+#include <string.h>
+
+#include "base/fs.h"
+#include "call/call.h"
+#include "call/failure.h"
+#include "git/plumbing/skipped.h"
+#include "git/refs.h"
+#include "git/repo/repo.h"
+#include "guard/gitdir.h"
+#include "guard/path.h"
+#include "guard/text.h"
+#include "proc/proc.h"
+
+int al_workflow_check_path(struct al_call *call, const char *param, const char *given,
+                           struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_path_clear) struct al_path path = AL_PATH_INIT;
+    al_auto(al_freep) char *word = NULL;
+    const char *rest;
+    int r = al_path_resolve(al_call_session(call)->roots, repo->at.dir, given, &path, err);
+
+    if (r < 0)
+        return r;
+    rest = al_fs_beneath(repo->at.top, path.abs);
+    if ((rest && al_path_has_dot_git(rest)) || (*given != '/' && al_path_has_dot_git(given))) {
+        word = al_text_sanitize_line(given);
+        return al_error_set_code(err, AL_ERR_SANDBOX, AL_CODE_PROTECTED_PATH, "Protected path: %s",
+                                 word);
+    }
+    return al_repo_file(repo, param, given, &word, err);
+}
+
+int al_workflow_check_paths(struct al_call *call, const char *param, const struct al_strv *given,
+                            struct al_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < given->count && r == 0; i++)
+        r = al_workflow_check_path(call, param, given->items[i], err);
+    return r;
+}
+
+void al_workflow_complete_error(struct al_call *call, struct al_error *err)
+{
+    (void)call;
+    if (!al_failure_begin(err))
+        return;
+    if (err->code == AL_CODE_NONE && err->status != AL_ERR_BAD_ARGS &&
+        err->status != AL_ERR_SANDBOX && err->status != AL_ERR_TIMEOUT)
+        err->code = AL_CODE_OPERATION_FAILED;
+}
+
+bool al_workflow_fits(size_t *room, size_t bytes)
+{
+    const bool fits = bytes <= *room;
+
+    *room -= fits ? bytes : 0;
+    return fits;
+}
+
+json_t *al_workflow_strings(const struct al_strv *items)
+{
+    json_t *array = al_json_array();
+
+    for (size_t i = 0; i < items->count; i++)
+        al_json_append(array, al_json_name(items->items[i]));
+    return array;
+}
+
+json_t *al_workflow_names(const struct al_buffer *names, size_t max_bytes, bool *ret_truncated)
+{
+    json_t *array = al_json_array();
+    bool truncated = false;
+
+    for (size_t at = 0, len; at < names->len && !truncated; at += len + 1) {
+        len = strlen(names->data + at);
+        truncated = at + len == names->len || /* cut in the middle */
+                    !al_workflow_fits(&max_bytes, len + AL_WORKFLOW_NAME_COSTS);
+        if (!truncated)
+            al_json_append(array, al_json_name(names->data + at));
+    }
+    *ret_truncated = truncated;
+    return array;
+}
+
+void al_workflow_skipped(struct al_call *call, const char *const *hooks, bool commits,
+                         struct al_result *result)
+{
+    al_auto(al_str_clear) struct al_str not_run = AL_STR_INIT, unsigned_one = AL_STR_INIT;
+
+    al_git_skipped_hooks(al_call_repo(call), hooks, &not_run);
+    if (not_run.len)
+        al_result_note(result, not_run.buf);
+    if (commits)
+        al_git_skipped_signature(al_call_repo(call), &unsigned_one);
+    if (unsigned_one.len)
+        al_result_note(result, unsigned_one.buf);
+}
+
+char *al_workflow_current_branch(struct al_call *call)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    al_ref_head_branches(&al_call_repo(call)->at, &names);
+    return al_strdup(names.items[0]);
+}

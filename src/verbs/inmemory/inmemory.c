@@ -1,0 +1,643 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verbs/inmemory/inmemory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/fs.h"
+#include "base/mem.h"
+#include "git/failure.h"
+#include "git/layer.h"
+#include "git/oid.h"
+#include "git/plumbing/batch.h"
+#include "git/plumbing/filters.h"
+#include "git/plumbing/revision.h"
+#include "git/plumbing/scratch_index.h"
+#include "git/private_dir.h"
+#include "git/refs.h"
+#include "git/run.h"
+#include "git/vet/vet.h"
+#include "verbs/inmemory/private.h"
+#include "verbs/preview/verify_objects.h"
+
+/* --- Scratch --- */
+
+/* The directory of new objects, and the children that work with it. */
+
+static int unusable(const struct al_inmemory *memory, int error, struct al_error *err)
+{
+    return al_error_errno(err, error, "cannot use the private directory '%s'", memory->dir);
+}
+
+static int make_dir(const char *path, int *ret_fd)
+{
+    if (mkdir(path, 0700) < 0)
+        return -errno;
+    *ret_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    return *ret_fd < 0 ? -errno : 0;
+}
+
+static int make_dirs(struct al_inmemory *memory)
+{
+    int r = mkdir(memory->dir, 0700) < 0 ? -errno : 0;
+
+    if (r == 0)
+        r = make_dir(memory->objects, &memory->objects_fd);
+    return r < 0 ? r : make_dir(memory->top, &memory->top_fd);
+}
+
+int al_inmemory_open(const struct al_repo *repo, struct al_inmemory **ret_memory,
+                     struct al_error *err)
+{
+    struct al_inmemory *memory;
+    int r;
+
+    if (repo->at.is_own || repo->at.objects)
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "A repository of airlock's own cannot be merged in memory");
+    memory = al_calloc(1, sizeof(*memory));
+    memory->real = repo;
+    memory->objects_fd = memory->top_fd = -1;
+    memory->dir = al_git_private_name(repo->at.git, "inmemory");
+    memory->objects = al_fs_join(memory->dir, "objects");
+    memory->top = al_fs_join(memory->dir, "top");
+    memory->view = *repo;
+    memory->view.at.objects = memory->objects;
+    r = make_dirs(memory);
+    if (r < 0) {
+        r = unusable(memory, -r, err);
+        al_inmemory_free(memory);
+        return r;
+    }
+    *ret_memory = memory;
+    return 0;
+}
+
+void al_inmemory_free(struct al_inmemory *memory)
+{
+    if (!memory)
+        return;
+    al_close(memory->objects_fd);
+    al_close(memory->top_fd);
+    al_fs_remove_tree(memory->dir);
+    free(memory->dir);
+    free(memory->objects);
+    free(memory->top);
+    free(memory->attributes_of);
+    free(memory->author);
+    free(memory->committer);
+    al_strv_clear(&memory->made);
+    al_strv_clear(&memory->bounds);
+    free(memory);
+}
+
+const struct al_repo *al_inmemory_repo(const struct al_inmemory *memory)
+{
+    return &memory->view;
+}
+
+void al_inmemory_add_bound(struct al_inmemory *memory, const char *commit)
+{
+    if (!al_strv_contains(&memory->made, commit) && !al_strv_contains(&memory->bounds, commit))
+        al_strv_add(&memory->bounds, commit);
+}
+
+int al_inmemory_git(const struct al_inmemory *memory, struct al_git_command *command,
+                    struct al_run_limits *budget, struct al_buffer *ret_out, int *ret_exit,
+                    struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    command->class = AL_GIT_SCRATCH;
+    command->cwd_fd = memory->top_fd;
+    command->work_tree = memory->top;
+    if (!ret_out->max_bytes)
+        ret_out->max_bytes = AL_INMEMORY_OUTPUT_MAX_BYTES;
+    r = al_git_run(&memory->view.at, command,
+                   &(struct al_git_run){ .sink = al_buffer_sink(ret_out) }, budget, &output, err);
+    if (r < 0)
+        return r;
+    if (!ret_exit && output.exit_code != 0)
+        return al_git_failed(&output, err);
+    if (ret_out->total > ret_out->len)
+        return al_error_set(err, AL_ERR_EXECUTION, "git %s has more to say than fits in %zu MiB",
+                            command->argv.items[1], ret_out->max_bytes >> 20);
+    if (ret_exit) {
+        *ret_exit = output.exit_code;
+        if (output.exit_code != 0 && output.exit_code != 1)
+            return al_git_failed(&output, err);
+    }
+    return 0;
+}
+
+/* "<2 digits>/<the others>" */
+static char *loose_path(const char *oid)
+{
+    return al_asprintf("%.2s/%s", oid, oid + 2);
+}
+
+/* Whether an object is among the new ones. */
+static bool has(const struct al_inmemory *memory, const char *oid)
+{
+    al_auto(al_freep) char *path = loose_path(oid);
+    struct stat st;
+
+    return fstatat(memory->objects_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* The file is no part of the repository, so it may be seen while it is written. */
+static int write_loose(const struct al_inmemory *memory, const char *path, const void *data,
+                       size_t len)
+{
+    const char dir[] = { path[0], path[1], '\0' };
+    al_auto(al_closep) int fd = -1;
+
+    if (mkdirat(memory->objects_fd, dir, 0700) < 0 && errno != EEXIST)
+        return -errno;
+    fd = openat(memory->objects_fd, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+                0600);
+    return fd < 0 ? -errno : al_write_all(fd, data, len);
+}
+
+int al_inmemory_write(struct al_inmemory *memory, enum al_object_type type, const char *data,
+                      size_t len, char ret_oid[AL_OID_TEXT], struct al_error *err)
+{
+    const bool sha256 = memory->real->vetting->is_sha256;
+    al_auto(al_str_clear) struct al_str whole = AL_STR_INIT;
+    al_auto(al_freep) unsigned char *packed = NULL;
+    al_auto(al_freep) char *path = NULL;
+    struct al_oid oid;
+    uLongf room;
+    int r;
+
+    al_oid_of(sha256, type, data, len, &oid);
+    al_oid_text(&oid, sha256, ret_oid);
+    if (has(memory, ret_oid))
+        return 0;
+    al_str_addf(&whole, "%s %zu", al_object_types[type], len);
+    al_str_addc(&whole, '\0');
+    al_str_add(&whole, data, len);
+    room = compressBound(whole.len);
+    packed = al_malloc(room);
+    if (compress2(packed, &room, (const Bytef *)whole.buf, whole.len, Z_BEST_SPEED) != Z_OK)
+        return al_error_set(err, AL_ERR_EXECUTION, "zlib cannot compress an object");
+    path = loose_path(ret_oid);
+    r = write_loose(memory, path, packed, room);
+    return r < 0 ? unusable(memory, -r, err) : 0;
+}
+
+/* A commit that stands for a tree.  The message keeps the sides apart if their trees are the same.
+ */
+static int stand_in(struct al_inmemory *memory, const char *tree, const char *parent,
+                    const char *message, char ret_oid[AL_OID_TEXT], struct al_error *err)
+{
+    static const char who[] = "airlock <airlock@localhost> 0 +0000";
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    al_str_addf(&text, "tree %s\n", tree);
+    if (parent)
+        al_str_addf(&text, "parent %s\n", parent);
+    al_str_addf(&text, "author %s\ncommitter %s\n\n%s\n", who, who, message);
+    return al_inmemory_write(memory, AL_OBJECT_COMMIT, text.buf, text.len, ret_oid, err);
+}
+
+/* --- Attributes --- */
+
+/*
+ * The attributes of a merge.
+ *
+ * git reads them from the files of its working tree, which in a merge is that of our side.  Here
+ * that is a directory with nothing but the .gitattributes files of our side's tree.
+ */
+
+#define NAME ".gitattributes"
+
+/* Start again with an empty working tree. */
+static int empty_top(struct al_inmemory *memory, struct al_error *err)
+{
+    al_close(al_take_fd(&memory->top_fd));
+    al_fs_remove_tree(memory->top);
+    if (mkdir(memory->top, 0700) == 0)
+        memory->top_fd = open(memory->top, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    return memory->top_fd < 0
+               ? al_error_errno(err, errno, "cannot use the private directory '%s'", memory->top)
+               : 0;
+}
+
+/* Check out the .gitattributes files of a tree.  git takes it for a mistake if there is none, and
+ * writes no index then. */
+static int check_out(const struct al_inmemory *memory, const char *tree,
+                     struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_freep) char *index = al_fs_join(memory->dir, "attributes");
+    struct al_buffer out = { .max_bytes = 0 };
+    int exit_code = -1, r;
+
+    command.index = index;
+    al_strv_adds(&command.argv, "git", "checkout", "-q", "--no-recurse-submodules", tree, "--",
+                 ":(top,glob)**/" NAME, NULL);
+    r = al_inmemory_git(memory, &command, budget, &out, &exit_code, err);
+    al_buffer_clear(&out);
+    if (unlink(index) == 0 && r == 0 && exit_code == 1)
+        r = al_error_set(err, AL_ERR_EXECUTION, "git cannot copy the " NAME " files of the tree");
+    return r;
+}
+
+/* "<commit>", or with -m "<commit> (from <parent>)", and the files of each. */
+int al_inmemory_change_attributes(struct al_inmemory *memory, const struct al_strv *commits,
+                                  const char *tree, struct al_run_limits *budget, bool *ret_change,
+                                  struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
+    struct al_buffer names = { .max_bytes = 0 };
+    char first[AL_OID_TEXT];
+    int r = stand_in(memory, tree, NULL, "attributes", first, err);
+
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < commits->count; i++)
+        al_str_addf(&input, "%s\n", commits->items[i]);
+    al_str_addf(&input, "%s\n", first);
+    command.input = input.buf;
+    command.input_len = input.len;
+    al_strv_adds(&command.argv, "git", "diff-tree", "--stdin", "--root", "-m", "-r", "-z",
+                 "--name-only", "--no-renames", "--", ":(top,glob)**/" NAME, NULL);
+    r = al_inmemory_git(memory, &command, budget, &names, NULL, err);
+    *ret_change = r < 0 || (names.len && !al_starts_with(names.data, first));
+    if (r == 0 && !names.len && !memory->attributes_of)
+        al_inmemory_without_attributes(memory);
+    al_buffer_clear(&names);
+    return r;
+}
+
+void al_inmemory_without_attributes(struct al_inmemory *memory)
+{
+    memory->keeps_attributes = true;
+    memory->attributes_of = al_strdup("");
+}
+
+int al_inmemory_set_attributes(struct al_inmemory *memory, const char *tree,
+                               struct al_run_limits *budget, struct al_error *err)
+{
+    int r;
+
+    if (memory->attributes_of && (memory->keeps_attributes || !strcmp(memory->attributes_of, tree)))
+        return 0;
+    free(al_take(&memory->attributes_of));
+    r = empty_top(memory, err);
+    if (r == 0)
+        r = check_out(memory, tree, budget, err);
+    if (r == 0)
+        memory->attributes_of = al_strdup(tree);
+    return r;
+}
+
+/* --- Index tree --- */
+
+/* The tree of what is staged.  git notes the trees of an index in the index itself, so it works on
+ * a copy. */
+int al_inmemory_index_tree(struct al_inmemory *memory, const char *index,
+                           struct al_run_limits *budget, char **ret_tree, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_scratch_index_removep) char *copy = NULL;
+    struct al_buffer out = { .max_bytes = 0 };
+    int r = index ? 0 : al_scratch_index_make(memory->real, NULL, &copy, err);
+
+    if (r < 0)
+        return r;
+    command.index = index ? index : copy;
+    al_strv_adds(&command.argv, "git", "write-tree", "--missing-ok", NULL);
+    r = al_inmemory_git(memory, &command, budget, &out, NULL, err);
+    if (r == 0)
+        *ret_tree = al_strndup(out.data ? out.data : "", out.data ? strcspn(out.data, "\n") : 0);
+    al_buffer_clear(&out);
+    return r;
+}
+
+/* --- Merge output --- */
+
+void al_merged_clear(struct al_merged *merged)
+{
+    struct al_conflicts conflicts = { .items = merged->conflicts, .count = merged->count };
+
+    free(merged->tree);
+    al_conflicts_clear(&conflicts);
+    *merged = AL_MERGED_INIT;
+}
+
+void al_merged_paths(const struct al_merged *merged, struct al_strv *ret_paths)
+{
+    for (size_t i = 0; i < merged->count; i++)
+        al_strv_add(ret_paths, merged->conflicts[i].path);
+}
+
+const char *al_merge_conflict_kind(const struct al_conflict *conflict)
+{
+    const struct al_side *base = &conflict->sides[AL_SIDE_BASE],
+                         *ours = &conflict->sides[AL_SIDE_OURS],
+                         *theirs = &conflict->sides[AL_SIDE_THEIRS];
+
+    if (!ours->oid || !theirs->oid)
+        return !ours->oid && !theirs->oid ? "rename/rename"
+               : base->oid                ? "modify/delete"
+                                          : "renamed, or in the place of a directory";
+    if (al_side_is_submodule(ours) || al_side_is_submodule(theirs))
+        return "submodule";
+    return (ours->mode ^ theirs->mode) & S_IFMT ? "distinct types" : "contents";
+}
+
+bool al_merge_output_parse(const char *data, size_t len, bool sha256, struct al_merged *ret_merged)
+{
+    al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
+    struct al_oid oid;
+    bool good = len && !data[len - 1] && al_oid_parse(data, sha256, &oid) &&
+                !data[2 * al_oid_bytes(sha256)];
+
+    for (const char *field = good ? data + strlen(data) + 1 : NULL; good && field < data + len;
+         field += strlen(field) + 1)
+        good = al_conflicts_add(&conflicts, field) || conflicts.more;
+    if (!good)
+        return false;
+    *ret_merged = (struct al_merged){ .tree = al_strdup(data),
+                                      .conflicts = conflicts.items,
+                                      .count = conflicts.count };
+    conflicts = AL_CONFLICTS_INIT;
+    return true;
+}
+
+/* --- Merge --- */
+
+/*
+ * Merging two commits, or two trees with a base.
+ *
+ * git merge-tree takes commits and finds their base by itself; an option for another base came only
+ * with 2.40.  So a given base becomes a commit without parents, and both sides become commits with
+ * that parent.  They stay among the new objects and are never brought to the repository.
+ */
+
+static int merge_tree(const struct al_inmemory *memory, const char *ours, const char *theirs,
+                      struct al_run_limits *budget, struct al_merged *ret_merged,
+                      struct al_error *err)
+{
+    struct al_merged merged = AL_MERGED_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    struct al_buffer out = { .max_bytes = 0 };
+    int exit_code = -1, r;
+
+    al_strv_add(&command.argv, "git");
+    if (al_git_has_filters(memory->real)) /* a filter would have to run */
+        al_strv_adds(&command.argv, "-c", "merge.renormalize=false", NULL);
+    al_strv_adds(&command.argv, "merge-tree", "--write-tree", "-z", "--no-messages", ours, theirs,
+                 NULL);
+    r = al_inmemory_git(memory, &command, budget, &out, &exit_code, err);
+    if (r == 0 &&
+        !al_merge_output_parse(out.data, out.len, memory->real->vetting->is_sha256, &merged))
+        r = al_error_set(err, AL_ERR_EXECUTION, "git merge-tree did not say what was asked");
+    al_buffer_clear(&out);
+    if (r < 0)
+        return r;
+    merged.conflicted = exit_code == 1;
+    *ret_merged = merged;
+    return 0;
+}
+
+int al_inmemory_tree(const struct al_inmemory *memory, const char *oid,
+                     struct al_run_limits *budget, char **ret_tree, struct al_error *err)
+{
+    char *tree = NULL;
+    int r = al_git_find_object(&memory->view, oid, "tree", budget, &tree, err);
+
+    if (r < 0)
+        return r;
+    if (tree) {
+        *ret_tree = tree;
+        return 0;
+    }
+    r = al_error_set(err, AL_ERR_EXECUTION, "%s is neither a commit nor a tree", oid);
+    if (err)
+        err->remedy = "The clone may lack it; a user can fetch the rest of the history with 'git "
+                      "fetch --unshallow'.";
+    return r;
+}
+
+/* Refuse a path that either side changed and that goes through a merge driver, by the attributes of
+ * either side. */
+static int check_drivers(const struct al_inmemory *memory, const char *base, const char *ours,
+                         const char *theirs, struct al_run_limits *budget, struct al_error *err)
+{
+    const char *const sides[] = { ours, theirs };
+    int r = 0;
+
+    if (!memory->real->vetting->merge_drivers.count)
+        return 0;
+    for (size_t i = 0; r == 0 && i < AL_COUNT(sides); i++) {
+        struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+
+        r = al_git_list_changed(&memory->view, base, sides[i], budget, &list, err);
+        for (size_t j = 0; r == 0 && j < AL_COUNT(sides); j++)
+            r = al_git_check_merge_drivers(&memory->view, &list, sides[j], budget, err);
+        al_buffer_clear(&list);
+    }
+    return r;
+}
+
+int al_inmemory_merge(struct al_inmemory *memory, const char *ours, const char *theirs,
+                      struct al_run_limits *budget, struct al_merged *ret_merged,
+                      struct al_error *err)
+{
+    al_auto(al_freep) char *base = NULL;
+    int r = al_inmemory_set_attributes(memory, ours, budget, err);
+
+    /* Any of several bases does: a path that differs between the sides differs from it on one. */
+    if (r == 0 && memory->real->vetting->merge_drivers.count)
+        r = al_git_merge_base(&memory->view, ours, theirs, budget, &base, err);
+    if (r == 0 && base)
+        r = check_drivers(memory, base, ours, theirs, budget, err);
+    al_inmemory_add_bound(memory, ours);
+    al_inmemory_add_bound(memory, theirs);
+    return r < 0 ? r : merge_tree(memory, ours, theirs, budget, ret_merged, err);
+}
+
+int al_inmemory_merge_trees(struct al_inmemory *memory, const char *const trees[AL_SIDES],
+                            struct al_run_limits *budget, struct al_merged *ret_merged,
+                            struct al_error *err)
+{
+    char base[AL_OID_TEXT], ours[AL_OID_TEXT], theirs[AL_OID_TEXT];
+    int r = al_inmemory_set_attributes(memory, trees[AL_SIDE_OURS], budget, err);
+
+    if (r == 0)
+        r = check_drivers(memory, trees[AL_SIDE_BASE], trees[AL_SIDE_OURS], trees[AL_SIDE_THEIRS],
+                          budget, err);
+    if (r == 0)
+        r = stand_in(memory, trees[AL_SIDE_BASE], NULL, "base", base, err);
+    if (r == 0)
+        r = stand_in(memory, trees[AL_SIDE_OURS], base, "ours", ours, err);
+    if (r == 0)
+        r = stand_in(memory, trees[AL_SIDE_THEIRS], base, "theirs", theirs, err);
+    return r < 0 ? r : merge_tree(memory, ours, theirs, budget, ret_merged, err);
+}
+
+/* --- Accept --- */
+
+/*
+ * Bringing new objects to the repository.
+ *
+ * They are packed, and git unpacks or indexes the pack in the repository.  git does not write an
+ * object that the repository has already, whatever its content is, so what arrived is read there
+ * and compared with the ids.
+ *
+ * Source: git-pack-objects(1), git-unpack-objects(1), git-index-pack(1).
+ */
+
+/* So many objects stay a pack; git's own limit (transfer.unpackLimit). */
+#define UNPACK_LIMIT 100
+
+/* The ids of the objects that are needed, one a line. */
+struct needed {
+    const struct al_inmemory *memory;
+    struct al_str ids, line;
+    size_t count;
+};
+
+static void needed_clear(struct needed *needed)
+{
+    al_str_clear(&needed->ids);
+    al_str_clear(&needed->line);
+}
+
+/* Only new objects: the repository has the others. */
+static bool take_id(void *payload, const char *data, size_t len)
+{
+    struct needed *needed = payload;
+
+    for (size_t i = 0; i < len; i++) {
+        if (data[i] != '\n') {
+            al_str_addc(&needed->line, data[i]);
+            continue;
+        }
+        if (needed->line.len > 2 && has(needed->memory, needed->line.buf)) {
+            al_str_addf(&needed->ids, "%s\n", needed->line.buf);
+            needed->count++;
+        }
+        al_str_reset(&needed->line);
+    }
+    return true;
+}
+
+static int list_needed(const struct al_inmemory *memory, const char *commit,
+                       struct al_run_limits *budget, struct needed *needed, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+
+    al_str_addf(&words, "%s\n", commit);
+    for (size_t i = 0; i < memory->bounds.count; i++)
+        al_str_addf(&words, "^%s\n", memory->bounds.items[i]);
+    command.input = words.buf;
+    command.input_len = words.len;
+    al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "rev-list", "--objects",
+                 "--no-object-names", "--missing=allow-any", "--stdin", NULL);
+    return al_git_run(&memory->view.at, &command,
+                      &(struct al_git_run){ .sink = { take_id, needed }, .checked = true }, budget,
+                      &output, err);
+}
+
+static int make_pack(const struct al_inmemory *memory, const struct needed *needed,
+                     struct al_run_limits *budget, char **ret_path, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    struct al_buffer hash = { .max_bytes = AL_OID_TEXT };
+    int r;
+
+    command.input = needed->ids.buf;
+    command.input_len = needed->ids.len;
+    al_strv_adds(&command.argv, "git", "-c", "pack.packSizeLimit=0", "pack-objects", "-q", NULL);
+    al_strv_addf(&command.argv, "%s/pack", memory->dir);
+    r = al_inmemory_git(memory, &command, budget, &hash, NULL, err);
+    if (r == 0)
+        *ret_path =
+            al_asprintf("%s/pack-%.*s.pack", memory->dir,
+                        hash.data ? (int)strcspn(hash.data, "\n") : 0, hash.data ? hash.data : "");
+    al_buffer_clear(&hash);
+    return r;
+}
+
+static int unpack(const struct al_inmemory *memory, const void *pack, size_t len, size_t count,
+                  struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    command.input = pack;
+    command.input_len = len;
+    if (count < UNPACK_LIMIT)
+        al_strv_adds(&command.argv, "git", "unpack-objects", "-q", NULL);
+    else
+        al_strv_adds(&command.argv, "git", "index-pack", "--stdin", NULL);
+    return al_git_write(&memory->real->at, &command, 0, budget, err);
+}
+
+static int unpack_file(const struct al_inmemory *memory, const char *path, size_t count,
+                       struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    struct stat st;
+    void *pack;
+    int r;
+
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return al_error_errno(err, errno, "cannot read the pack of new objects");
+    pack = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (pack == MAP_FAILED)
+        return al_error_errno(err, errno, "cannot read the pack of new objects");
+    r = unpack(memory, pack, (size_t)st.st_size, count, budget, err);
+    (void)munmap(pack, (size_t)st.st_size);
+    return r;
+}
+
+/* In the repository itself. */
+static int verify(const struct al_inmemory *memory, const struct needed *needed,
+                  struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_stable_read_clear) struct al_stable_read found = AL_STABLE_READ_INIT;
+    struct al_stable_read *outer = budget->stable_read;
+    bool complete = true;
+    int r;
+
+    budget->stable_read = &found;
+    r = al_git_verify_objects(memory->real, &needed->ids, budget, &complete, err);
+    budget->stable_read = outer;
+    if (r == 0 && complete && found.oids.count < needed->count)
+        r = al_error_set(err, AL_ERR_EXECUTION,
+                         "Not all new objects arrived in the repository, and no reference was "
+                         "moved");
+    return r;
+}
+
+int al_inmemory_accept(struct al_inmemory *memory, const char *commit, struct al_run_limits *budget,
+                       struct al_error *err)
+{
+    al_auto(needed_clear) struct needed needed = { .memory = memory,
+                                                   .ids = AL_STR_INIT,
+                                                   .line = AL_STR_INIT };
+    al_auto(al_freep) char *path = NULL;
+    int r = list_needed(memory, commit, budget, &needed, err);
+
+    if (r < 0 || !needed.count)
+        return r;
+    r = make_pack(memory, &needed, budget, &path, err);
+    if (r == 0)
+        r = unpack_file(memory, path, needed.count, budget, err);
+    return r < 0 ? r : verify(memory, &needed, budget, err);
+}

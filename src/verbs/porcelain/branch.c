@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verbs/porcelain/branch.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "base/fs.h"
+#include "git/command.h"
+#include "git/diff/diff.h"
+#include "git/failure.h"
+#include "git/git_lock.h"
+#include "git/plumbing/revision.h"
+#include "git/refs.h"
+#include "git/run.h"
+#include "guard/nofollow.h"
+#include "guard/text.h"
+#include "verbs/preview/diff_excerpt.h"
+
+#define OUTPUT_BYTES (64u * 1024u)
+
+int al_git_branch_list(const struct al_repo *repo, bool all, bool remote, size_t max_bytes,
+                       struct al_run_limits *budget, struct al_git_output *ret_output,
+                       struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "branch", "-v", NULL);
+    if (all)
+        al_strv_add(&command.argv, "-a");
+    else if (remote)
+        al_strv_add(&command.argv, "-r");
+    return al_git_run(&repo->at, &command,
+                      &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, budget,
+                      ret_output, err);
+}
+
+int al_git_branch_preview(const struct al_repo *repo, const char *name,
+                          struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+{
+    al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", name);
+    al_auto(al_freep) char *others = al_asprintf("--exclude=refs/heads/%s", name);
+    const char *const words[] = { ref, "--not", others, "--all", NULL };
+    bool any;
+
+    if (!al_ref_exists(&repo->at, ref)) /* git says so when it is deleted */
+        return 0;
+    return al_git_commits_excerpt(
+        repo,
+        &(struct al_commits_shown){ .words = words,
+                                    .format = "%h %s",
+                                    .title = "Lost, because nothing else holds these commits:" },
+        budget, out, &any, err);
+}
+
+/* The reference a branch must be merged to before `git branch -d` deletes it: its upstream if that
+ * exists, else HEAD. */
+static int merge_target(const struct al_repo *repo, const char *ref, struct al_run_limits *budget,
+                        char **ret_target, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    al_strv_adds(&command.argv, "git", "for-each-ref", "--format=%(upstream)", ref, NULL);
+    r = al_git_run(&repo->at, &command,
+                   &(struct al_git_run){ .max_bytes = AL_GIT_EXCERPT_MAX_BYTES, .checked = true },
+                   budget, &output, err);
+    if (r < 0)
+        return r;
+    al_str_truncate(&output.out.out, strcspn(output.out.out.buf, "\n"));
+    *ret_target = output.out.out.len && al_ref_exists(&repo->at, output.out.out.buf)
+                      ? al_str_detach(&output.out.out)
+                      : al_strdup("HEAD");
+    return 0;
+}
+
+static bool exists(const struct al_repo *repo, const char *name)
+{
+    al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", name);
+
+    return al_ref_exists(&repo->at, ref);
+}
+
+int al_git_branch_create_check(const struct al_repo *repo, const char *name, struct al_error *err)
+{
+    al_auto(al_freep) char *safe = al_text_sanitize_line(name);
+
+    return exists(repo, name)
+               ? al_git_would_fail(err, "fatal: a branch named '%s' already exists", safe)
+               : 0;
+}
+
+int al_git_branch_rename_check(const struct al_repo *repo, const char *name, const char *new_name,
+                               struct al_error *err)
+{
+    al_auto(al_freep) char *safe = al_text_sanitize_line(name);
+    al_auto(al_strv_clear) struct al_strv current = AL_STRV_INIT;
+
+    al_ref_head_branches(&repo->at, &current);
+    if (!exists(repo, name) && !al_strv_contains(&current, name))
+        return al_git_would_fail(err, "fatal: no branch named '%s'", safe);
+    return strcmp(name, new_name) != 0 ? al_git_branch_create_check(repo, new_name, err) : 0;
+}
+
+void al_branch_unmerged_clear(struct al_branch_unmerged *unmerged)
+{
+    free(unmerged->target);
+    *unmerged = (struct al_branch_unmerged){ .ahead = 0 };
+}
+
+int al_git_branch_unmerged(const struct al_repo *repo, const char *name,
+                           struct al_run_limits *budget, struct al_branch_unmerged *ret_unmerged,
+                           struct al_error *err)
+{
+    al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", name);
+    al_auto(al_branch_unmerged_clear) struct al_branch_unmerged found = { .ahead = 0 };
+    size_t ahead = 0, missing = 0, behind;
+    int r = merge_target(repo, ref, budget, &found.target, err);
+
+    if (r == 0)
+        r = al_git_count_apart(repo, ref, found.target, budget, &ahead, &behind, err);
+    found.ahead = ahead;
+    if (r == 0 && found.ahead && strcmp(found.target, "HEAD") != 0) {
+        r = al_git_count_apart(repo, ref, "HEAD", budget, &missing, &behind, err);
+        found.is_in_head = r == 0 && !missing;
+    }
+    if (r == 0) {
+        *ret_unmerged = found;
+        found.target = NULL;
+    }
+    return r;
+}
+
+int al_git_branch_delete_refused(const struct al_repo *repo, const char *name, bool force,
+                                 struct al_run_limits *budget, bool *ret_refused,
+                                 struct al_error *err)
+{
+    al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", name);
+    al_auto(al_branch_unmerged_clear) struct al_branch_unmerged unmerged = { .ahead = 0 };
+    al_auto(al_strv_clear) struct al_strv current = AL_STRV_INIT;
+    int r;
+
+    al_ref_head_branches(&repo->at, &current);
+    *ret_refused = !al_ref_exists(&repo->at, ref) || al_strv_contains(&current, name);
+    if (*ret_refused || force)
+        return 0;
+    r = al_git_branch_unmerged(repo, name, budget, &unmerged, err);
+    if (r == 0)
+        *ret_refused = unmerged.ahead > 0;
+    return r;
+}
+
+void al_git_branch_files(const struct al_repo *repo, const char *name, struct al_strv *out)
+{
+    al_strv_addf(out, "%s/refs/heads/%s", repo->at.common_dir, name);
+    al_strv_addf(out, "%s/packed-refs", repo->at.common_dir);
+}
+
+/* Run a command that changes a branch and says so. */
+static int run(struct al_repo *repo, struct al_git_command *command, size_t max_bytes,
+               struct al_run_limits *budget, struct al_git_output *ret_output, struct al_error *err)
+{
+    command->class = AL_GIT_WRITE;
+    return al_git_run(&repo->at, command,
+                      &(struct al_git_run){
+                          .max_bytes = max_bytes, .locks = AL_LOCK_PACKED_REFS, .checked = true },
+                      budget, ret_output, err);
+}
+
+int al_git_branch_delete(struct al_repo *repo, const char *name, bool force, size_t max_bytes,
+                         struct al_run_limits *budget, struct al_git_output *ret_output,
+                         struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "branch", force ? "-D" : "-d", "--", name, NULL);
+    return run(repo, &command, max_bytes, budget, ret_output, err);
+}
+
+int al_git_branch_rename(struct al_repo *repo, const char *from, const char *to, size_t max_bytes,
+                         struct al_run_limits *budget, struct al_git_output *ret_output,
+                         struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "branch", "-m", "--", from, to, NULL);
+    return run(repo, &command, max_bytes, budget, ret_output, err);
+}
+
+int al_git_tag_create(struct al_repo *repo, const struct al_tag_options *options,
+                      struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "tag", "--no-sign", NULL);
+    if (options->message) {
+        command.input = options->message;
+        command.input_len = strlen(options->message);
+        al_strv_adds(&command.argv, "--annotate", "--cleanup=whitespace", "--file=-", NULL);
+    }
+    al_strv_adds(&command.argv, "--", options->name, options->rev ? options->rev : "HEAD", NULL);
+    return al_git_write(&repo->at, &command, 0, budget, err);
+}
+
+int al_git_tag_delete(struct al_repo *repo, const char *name, struct al_run_limits *budget,
+                      struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "tag", "--delete", "--", name, NULL);
+    return al_git_write(&repo->at, &command, AL_LOCK_PACKED_REFS, budget, err);
+}
+
+/* The commit that a new branch was made at, by the first entry of its reflog, "<old> <new> ...";
+ * without one, the commit that it is at now.  Caller frees. */
+static char *first_commit(const struct al_repo *repo, const char *ref, const char *now)
+{
+    al_auto(al_freep) char *path = al_fs_join("logs", ref);
+    al_auto(al_str_clear) struct al_str log = AL_STR_INIT;
+    al_auto(al_closep) int common_fd = -1;
+    al_auto(al_closep) int fd = -1;
+    const size_t len = strlen(now);
+
+    if (al_location_open_common_dir(&repo->at, &common_fd, NULL) < 0)
+        return al_strdup(now);
+    fd = al_nofollow_open(common_fd, path, O_RDONLY);
+    return fd < 0 || al_fs_read_fd(fd, OUTPUT_BYTES, &log) < 0 || log.len <= 2 * len ||
+                   !al_is_oid(log.buf + len + 1, len)
+               ? al_strdup(now)
+               : al_strndup(log.buf + len + 1, len);
+}
+
+/* Another process moved what the branch was made from.  The branch goes as it came, unless somebody
+ * has moved it since. */
+static int take_back(struct al_repo *repo, const char *name, const char *made,
+                     struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_command_clear) struct al_git_command config = AL_GIT_COMMAND_INIT;
+    al_auto(al_error_clear) struct al_error none = AL_ERROR_INIT;
+    int r;
+
+    al_strv_adds(&command.argv, "git", "update-ref", "--no-deref", "-d", NULL);
+    al_strv_addf(&command.argv, "refs/heads/%s", name);
+    al_strv_add(&command.argv, made);
+    r = al_git_write(&repo->at, &command, AL_LOCK_PACKED_REFS, budget, err);
+    al_strv_adds(&config.argv, "git", "config", "--local", "--remove-section", NULL);
+    al_strv_addf(&config.argv, "branch.%s", name);
+    if (r == 0) /* fails if the branch follows none */
+        (void)al_git_write(&repo->at, &config, AL_LOCK_CONFIG, budget, &none);
+    return r < 0 ? r
+                 : al_error_set(err, AL_ERR_EXECUTION,
+                                "What the branch was to begin at moved just now; nothing was done");
+}
+
+int al_git_branch_create_from(struct al_repo *repo, const char *name, const char *from,
+                              const char *oid, struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", name);
+    al_auto(al_freep) char *now = NULL;
+    al_auto(al_freep) char *made = NULL;
+    int r;
+
+    al_strv_adds(&command.argv, "git", "branch", "--", name, from ? from : oid, NULL);
+    r = al_git_write(&repo->at, &command, 0, budget, err);
+    if (r < 0 || !oid)
+        return r;
+    now = al_ref_oid(&repo->at, ref);
+    if (!strcmp(now, oid))
+        return 0;
+    made = first_commit(repo, ref, now);
+    return !strcmp(made, oid) ? 0 : take_back(repo, name, made, budget, err);
+}

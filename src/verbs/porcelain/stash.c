@@ -1,0 +1,789 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verbs/porcelain/stash.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "git/command.h"
+#include "git/diff/diff.h"
+#include "git/failure.h"
+#include "git/plumbing/batch.h"
+#include "git/plumbing/filters.h"
+#include "git/plumbing/partial_clone.h"
+#include "git/plumbing/revision.h"
+#include "git/plumbing/stash_owners.h"
+#include "git/refs.h"
+#include "git/run.h"
+#include "git/vet/vet.h"
+#include "verbs/preview/affected_files.h"
+#include "verbs/preview/diff_excerpt.h"
+#include "verbs/preview/verify_objects.h"
+
+#define OUTPUT_MAX_BYTES (64u << 10)
+
+/* The number of times that other gits may change the stash just then. */
+#define ATTEMPTS_MAX 16
+
+static int not_found(const char *message, struct al_error *err)
+{
+    int r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_STASH_EMPTY, "%s", message);
+
+    if (err)
+        err->reason = "not_found";
+    return r;
+}
+
+static int stash_empty(struct al_error *err)
+{
+    return not_found("No stash entries found.", err);
+}
+
+/* --- Drop --- */
+
+/* git says "Dropped stash@{1} (<id>)".  Caller frees. */
+static char *dropped_id(const struct al_git_output *output)
+{
+    const char *at = strrchr(output->out.out.buf, '(');
+    const size_t len = at ? strcspn(at + 1, ")") : 0;
+
+    return at && al_is_oid(at + 1, len) ? al_strndup(at + 1, len) : NULL;
+}
+
+int al_git_stash_store(const struct al_repo *repo, const char *message, const char *oid,
+                       struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "stash", "store", "-q", "-m", message, oid, NULL);
+    command.starts_children = true; /* git update-ref */
+    return al_git_write(&repo->at, &command, 0, budget, err);
+}
+
+/* It is the newest one again, as it was: only a push changes the indexes. */
+static int put_back(struct al_repo *repo, const char *oid, struct al_run_limits *budget,
+                    struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command show = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_output_clear) struct al_git_output said = { .exit_code = -1 };
+    int r;
+
+    al_strv_adds(&show.argv, "git", "log", "-1", "--no-walk", "--format=%s", oid, "--", NULL);
+    r = al_git_run(&repo->at, &show,
+                   &(struct al_git_run){ .max_bytes = OUTPUT_MAX_BYTES, .checked = true }, budget,
+                   &said, err);
+    if (r < 0)
+        return r;
+    al_str_trim_end(&said.out.out);
+    return al_git_stash_store(repo, said.out.out.buf, oid, budget, err);
+}
+
+static size_t count_of(const struct al_strv *oids, const char *oid)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < oids->count; i++)
+        count += !strcmp(oids->items[i], oid);
+    return count;
+}
+
+/* Put back the entries that are no longer there. */
+static int put_back_missing(struct al_repo *repo, const struct al_strv *before,
+                            const struct al_strv *now, struct al_run_limits *budget,
+                            struct al_error *err)
+{
+    int r = 0;
+
+    for (size_t i = before->count; r == 0 && i > 0; i--)
+        if (!al_strv_contains(now, before->items[i - 1]))
+            r = put_back(repo, before->items[i - 1], budget, err);
+    return r;
+}
+
+/* git names the entry of an index and then drops what has that index.  Another git may push before
+ * either: so it is looked at what is gone, and another entry comes back. */
+static int drop(struct al_repo *repo, const char *oid, struct al_run_limits *budget,
+                struct al_git_output *ret_output, struct al_error *err)
+{
+    int64_t index;
+    int r = 0;
+
+    for (int i = 0; r == 0 && i < ATTEMPTS_MAX; i++) {
+        al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+        al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+        al_auto(al_strv_clear) struct al_strv before = AL_STRV_INIT, now = AL_STRV_INIT;
+        al_auto(al_freep) char *dropped = NULL;
+
+        al_git_stash_entries(repo, &before);
+        if (!al_git_stash_find(repo, oid, &index))
+            return not_found("The stash entry is no longer there", err);
+        al_strv_adds(&command.argv, "git", "stash", "drop", NULL);
+        al_strv_addf(&command.argv, "stash@{%" PRId64 "}", index);
+        command.class = AL_GIT_WRITE;
+        command.starts_children = true; /* git reflog and git update-ref */
+        r = al_git_run(&repo->at, &command,
+                       &(struct al_git_run){ .max_bytes = OUTPUT_MAX_BYTES, .checked = true },
+                       budget, &output, err);
+        dropped = r == 0 ? dropped_id(&output) : NULL;
+        al_git_stash_entries(repo, &now);
+        if (r == 0 &&
+            count_of(&now, oid) >= count_of(&before, oid)) { /* a commit can be there twice */
+            if (dropped && !al_strv_contains(&before, dropped))
+                al_strv_add(&before, dropped); /* pushed since */
+            r = put_back_missing(repo, &before, &now, budget, err);
+            continue;
+        }
+        if (r == 0) {
+            *ret_output = output;
+            output = (struct al_git_output){ .exit_code = -1 };
+            return 0;
+        }
+    }
+    return r < 0 ? r
+                 : al_error_set(err, AL_ERR_EXECUTION,
+                                "Another git keeps changing the stash, and the entry was not "
+                                "dropped");
+}
+
+/* --- List and show --- */
+
+char *al_git_stash_entry(const struct al_stash_options *options)
+{
+    return options->entries ? al_strdup(options->entries)
+                            : al_asprintf("stash@{%" PRId64 "}", options->index);
+}
+
+/* Move the id from the beginning of each line to its end, as whose the entry is. */
+static void name_owners(const struct al_stash_owners *owners, struct al_str *text)
+{
+    struct al_str named = AL_STR_INIT;
+
+    for (const char *line = text->buf; text->len && *line;) {
+        size_t len = strcspn(line, "\n"), id_len = strcspn(line, " \n");
+        al_auto(al_freep) char *id = al_strndup(line, id_len);
+        al_auto(al_freep) char *words = al_stash_owner_words(owners, id);
+
+        if (id_len < len)
+            al_str_addf(&named, "%.*s (%s)\n", (int)(len - id_len - 1), line + id_len + 1, words);
+        line += len + (line[len] == '\n');
+    }
+    al_str_clear(text);
+    *text = named;
+}
+
+int al_git_stash_list(const struct al_repo *repo, size_t max_bytes, struct al_run_limits *budget,
+                      struct al_git_output *ret_output, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_stash_owners_clear) struct al_stash_owners owners = AL_STASH_OWNERS_INIT;
+    int r;
+
+    if (!al_ref_exists(&repo->at, "refs/stash")) {
+        *ret_output = (struct al_git_output){
+            .out = AL_TEXT_INIT(0),
+            .err = AL_TEXT_INIT(0),
+        };
+        return 0;
+    }
+    /* Run what `git stash list` runs, without the child process it starts. */
+    al_stash_owners_read(repo, &owners);
+    al_strv_adds(&command.argv, "git", "log",
+                 owners.is_shared ? "--format=%H %gd: %gs" : "--format=%gd: %gs", "-g",
+                 "--first-parent", "-m", "refs/stash", "--", NULL);
+    r = al_git_run(&repo->at, &command,
+                   &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, budget,
+                   ret_output, err);
+    if (r == 0 && owners.is_shared)
+        name_owners(&owners, &ret_output->out.out);
+    return r;
+}
+
+/* --- Read the entries --- */
+
+#define NO_BRANCH "(no branch)"
+/* Bytes that JSON adds to an entry. */
+#define ENTRY_COSTS 96
+
+/** The entries while git lists them. */
+struct reading {
+    struct al_stashes *to;
+    size_t room; /* bytes that entries may have yet */
+};
+
+void al_stashes_clear(struct al_stashes *stashes)
+{
+    for (size_t i = 0; i < stashes->count; i++) {
+        free(stashes->items[i].message);
+        free(stashes->items[i].branch);
+        free(stashes->items[i].date);
+    }
+    free(stashes->items);
+    *stashes = AL_STASHES_INIT;
+}
+
+/* Parse "WIP on main: 1a2b3c4 subject" or "On main: message". Branch names contain no colon. */
+static void split_subject(const char *subject, struct al_stash_entry *entry)
+{
+    const char *name = subject, *colon;
+
+    if (al_starts_with(name, "WIP "))
+        name += 4;
+    if (!al_starts_with(name, "On ") && !al_starts_with(name, "on "))
+        name = NULL;
+    colon = name ? strchr(name, ':') : NULL;
+    if (!colon || colon[1] != ' ') {
+        entry->message = al_strdup(subject);
+        return;
+    }
+    name += 3;
+    if (strncmp(name, NO_BRANCH ":", strlen(NO_BRANCH) + 1) != 0)
+        entry->branch = al_strndup(name, (size_t)(colon - name));
+    entry->message = al_strdup(colon + 2);
+}
+
+static bool take_stash(void *payload, char *const *fields)
+{
+    struct reading *reading = payload;
+    struct al_stashes *to = reading->to;
+    struct al_stash_entry entry = { .message = NULL };
+    size_t bytes = ENTRY_COSTS + strlen(fields[0]) + strlen(fields[1]);
+
+    to->truncated = bytes > reading->room;
+    if (to->truncated)
+        return false;
+    reading->room -= bytes;
+    split_subject(fields[0], &entry);
+    entry.date = al_strdup(fields[1]);
+    to->items = al_reallocarray(to->items, to->count + 1, sizeof(*to->items));
+    to->items[to->count++] = entry;
+    return true;
+}
+
+int al_git_read_stashes(const struct al_repo *repo, size_t max_bytes, struct al_run_limits *budget,
+                        struct al_stashes *ret_stashes, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_stashes_clear) struct al_stashes stashes = AL_STASHES_INIT;
+    struct reading reading = { .to = &stashes, .room = max_bytes };
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(2, take_stash, &reading);
+    int r;
+
+    *ret_stashes = AL_STASHES_INIT;
+    if (!al_ref_exists(&repo->at, "refs/stash"))
+        return 0;
+    al_strv_adds(&command.argv, "git", "log", "-z", "--format=%gs%x00%cI", "-g", "--no-patch",
+                 "--no-show-signature", "refs/stash", "--", NULL);
+    r = al_git_read_records(&repo->at, &command, &records, budget, err);
+    if (r < 0)
+        return r;
+    *ret_stashes = stashes;
+    stashes = AL_STASHES_INIT;
+    return 0;
+}
+
+int al_git_stash_show(const struct al_repo *repo, const struct al_stash_options *options,
+                      size_t max_bytes, struct al_run_limits *budget,
+                      struct al_git_output *ret_output, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    if (!al_ref_exists(&repo->at, "refs/stash"))
+        return stash_empty(err);
+    al_strv_adds(&command.argv, "git", "stash", "show", NULL);
+    al_strv_take(&command.argv, al_git_stash_entry(options));
+    return al_git_run(&repo->at, &command,
+                      &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, budget,
+                      ret_output, err);
+}
+
+/* List the untracked files that a push would stash, or that an entry has in its third parent. */
+static int list_untracked(const struct al_repo *repo, const struct al_stash_options *options,
+                          const char *entry, struct al_run_limits *budget, struct al_buffer *list,
+                          struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    int r;
+
+    if (options->action == AL_STASH_PUSH) {
+        if (!options->include_untracked)
+            return 0;
+        al_strv_adds(&command.argv, "git", "-C", repo->at.top, "ls-files", "-z", "--others",
+                     "--exclude-standard", NULL);
+    } else {
+        al_strv_adds(&command.argv, "git", "ls-tree", "-r", "-z", "--name-only", "--full-tree",
+                     NULL);
+        al_strv_addf(&command.argv, "%s^3", entry);
+    }
+    r = al_git_list_paths(repo, &command, budget, list, err);
+    return al_git_exited_with_error(r, budget) ? 0 : r; /* most entries have no third parent */
+}
+
+/* Check the filters and merge drivers that content would pass, by the attributes of the files and
+ * of the commit that git resets to or applies. */
+static int check_programs(const struct al_repo *repo, const struct al_stash_options *options,
+                          const char *tree, const struct al_buffer *list,
+                          struct al_run_limits *budget, struct al_error *err)
+{
+    int r = al_git_check_filters(repo, list, NULL, budget, err);
+
+    if (r == 0)
+        r = al_git_check_filters(repo, list, tree, budget, err);
+    if (r == 0 && options->action != AL_STASH_PUSH)
+        r = al_git_check_merge_drivers(repo, list, NULL, budget, err);
+    return r;
+}
+
+int al_git_stash_check(const struct al_repo *repo, const struct al_stash_options *options,
+                       struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_freep) char *entry = al_git_stash_entry(options);
+    al_auto(al_freep) char *parent = al_asprintf("%s^", entry);
+    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    bool pushes = options->action == AL_STASH_PUSH;
+    bool applies = options->action == AL_STASH_POP || options->action == AL_STASH_APPLY;
+    al_auto(al_error_clear) struct al_error complaint = AL_ERROR_INIT;
+    int r;
+
+    if (!pushes && !al_ref_exists(&repo->at, "refs/stash"))
+        return options->action == AL_STASH_CLEAR ? 0 : stash_empty(err);
+    if (!pushes && !applies)
+        return 0;
+    if (!repo->vetting->filters.count && !(applies && repo->vetting->merge_drivers.count))
+        return 0;
+    r = al_git_list_changed(repo, pushes ? "HEAD" : parent, pushes ? NULL : entry, budget, &list,
+                            &complaint);
+    if (r == 0)
+        r = list_untracked(repo, options, entry, budget, &list, &complaint);
+    if (r == 0)
+        r = check_programs(repo, options, pushes ? "HEAD" : entry, &list, budget, err);
+    else if (al_git_exited_with_error(r, budget))
+        r = 0; /* git itself reports a missing entry or an unborn branch */
+    else
+        r = al_error_pass(r, &complaint, err);
+    al_buffer_clear(&list);
+    return r;
+}
+
+static void add_words(struct al_strv *argv, const struct al_stash_options *options)
+{
+    static const char *const verbs[] = { "push", "pop", "apply", "drop", "clear" };
+
+    al_strv_adds(argv, "git", "stash", verbs[options->action], NULL);
+    if (options->action == AL_STASH_PUSH) {
+        if (options->include_untracked)
+            al_strv_add(argv, "--include-untracked");
+        if (options->message)
+            al_strv_addf(argv, "--message=%s", options->message);
+        if (options->paths)
+            al_strv_adds(argv, "--pathspec-from-file=-", "--pathspec-file-nul", NULL);
+    } else if (options->action != AL_STASH_CLEAR) {
+        if (options->keeps_staged)
+            al_strv_add(argv, "--index");
+        al_strv_take(argv, al_git_stash_entry(options));
+    }
+}
+
+static int run(struct al_repo *repo, const struct al_stash_options *options, size_t max_bytes,
+               bool checked, struct al_run_limits *budget, struct al_git_output *ret_output,
+               struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
+    int r = options->paths ? al_repo_pathspecs(repo, options->paths, budget, &list, err) : 0;
+
+    if (r < 0)
+        return r;
+    command.input = options->paths ? list.buf : NULL;
+    command.input_len = list.len;
+    command.class = AL_GIT_WRITE;
+    command.starts_children = true; /* git stash runs git reset, git clean and git apply */
+    add_words(&command.argv, options);
+    return al_git_run(
+        &repo->at, &command,
+        &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true, .checked = checked },
+        budget, ret_output, err);
+}
+
+/* What the index has otherwise than a commit. */
+static int list_staged(const struct al_repo *repo, const char *commit, struct al_run_limits *budget,
+                       struct al_buffer *list, struct al_error *err)
+{
+    const char *const options[] = { "--cached", "--ignore-submodules=dirty", commit, NULL };
+    al_auto(al_str_clear) struct al_str all = AL_STR_INIT;
+
+    al_str_add(&all, ":/", sizeof(":/"));
+    return al_batch_list_diff(repo, options, &all, budget, list, err);
+}
+
+/* Both are sorted. */
+static bool have_common(const struct al_buffer *one, const struct al_buffer *two)
+{
+    size_t i = 0, k = 0;
+
+    while (i < one->len && k < two->len) {
+        const int order = strcmp(one->data + i, two->data + k);
+
+        if (order == 0)
+            return true;
+        if (order < 0)
+            i += strlen(one->data + i) + 1;
+        else
+            k += strlen(two->data + k) + 1;
+    }
+    return false;
+}
+
+int al_git_stash_keeps_staged(const struct al_repo *repo, const char *entry,
+                              struct al_run_limits *budget, bool *ret_has, bool *ret_keeps,
+                              struct al_error *err)
+{
+    al_auto(al_freep) char *base = al_asprintf("%s^1", entry);
+    al_auto(al_freep) char *index = al_asprintf("%s^2", entry);
+    struct al_buffer theirs = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    struct al_buffer ours = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    struct al_buffer since = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    int r = al_git_list_changed(repo, base, index, budget, &theirs, err);
+
+    if (r == 0 && theirs.len)
+        r = list_staged(repo, "HEAD", budget, &ours, err);
+    if (r == 0 && theirs.len && !ours.len)
+        r = list_staged(repo, base, budget, &since, err);
+    *ret_has = theirs.len;
+    *ret_keeps = r == 0 && theirs.len && !ours.len && !have_common(&theirs, &since);
+    al_buffer_clear(&theirs);
+    al_buffer_clear(&ours);
+    al_buffer_clear(&since);
+    return r;
+}
+
+/* Record whose the entry is that a push has made, or that it made none.  One that cannot be told
+ * from that of another git is nobody's. */
+static void record_push(const struct al_repo *repo, const struct al_strv *before,
+                        const struct al_str *said, const char *agent)
+{
+    al_auto(al_freep) char *oid = NULL;
+    const size_t count = al_git_stash_find_new(repo, before, said, &oid);
+
+    if (oid || count == 0)
+        al_stash_owners_add(repo, oid, agent);
+}
+
+static int push(struct al_repo *repo, const struct al_stash_options *options, size_t max_bytes,
+                struct al_run_limits *budget, struct al_git_output *ret_output,
+                struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv before = AL_STRV_INIT;
+    /* A push restores the files from HEAD after it has created its entry. */
+    int r = al_git_check_downloaded(repo, "HEAD", NULL, budget, err);
+
+    if (r < 0)
+        return r;
+    al_git_stash_entries(repo, &before);
+    r = run(repo, options, max_bytes, true, budget, ret_output, err);
+    if (r == 0)
+        record_push(repo, &before, &ret_output->out.out, options->agent);
+    return r;
+}
+
+/* Drop the entries one by one; one that is gone already is no error. */
+static int drop_each(struct al_repo *repo, const char *entries, struct al_run_limits *budget,
+                     struct al_git_output *ret_output, struct al_error *err)
+{
+    al_auto(al_freep) char *ids = al_strdup(entries);
+    char *save = NULL;
+    int r = 0;
+
+    *ret_output = (struct al_git_output){ .out = AL_TEXT_INIT(0), .err = AL_TEXT_INIT(0) };
+    for (char *oid = strtok_r(ids, " ", &save); r == 0 && oid; oid = strtok_r(NULL, " ", &save)) {
+        al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+        int64_t index;
+
+        if (al_git_stash_find(repo, oid, &index))
+            r = drop(repo, oid, budget, &output, err);
+    }
+    return r;
+}
+
+/* Apply the entry by its id and then drop it, as git does for an index, and say what git says. */
+static int pop_entry(struct al_repo *repo, const char *entry, bool keeps_staged, size_t max_bytes,
+                     struct al_run_limits *budget, struct al_git_output *ret_output,
+                     struct al_error *err)
+{
+    static const char kept[] = "The stash entry is kept in case you need it again.\n";
+    const struct al_stash_options apply = { .action = AL_STASH_APPLY,
+                                            .entries = entry,
+                                            .keeps_staged = keeps_staged };
+    al_auto(al_git_output_clear) struct al_git_output dropped = { .exit_code = -1 };
+    al_auto(al_git_output_clear) struct al_git_output applied = { .exit_code = -1 };
+    int r = run(repo, &apply, max_bytes, false, budget, &applied, err);
+
+    if (r < 0)
+        return r;
+    if (!al_git_wrote_all_files(&applied)) {
+        al_str_adds(&applied.out.out, kept);
+        return al_git_failed(&applied, err);
+    }
+    r = drop(repo, entry, budget, &dropped, err);
+    if (r < 0)
+        return r;
+    al_str_add(&applied.out.out, dropped.out.out.buf, dropped.out.out.len);
+    *ret_output = applied;
+    applied = (struct al_git_output){ .exit_code = -1 };
+    return 0;
+}
+
+/* The id of the entry that a drop by index names now.  Another git may push before git would drop
+ * it, and it is another one's index then.  A pop by index is left to git, which has the same race:
+ * a child more would take half as long again.  NULL: git says what is wrong with it.  Caller frees.
+ */
+static char *entry_at(const struct al_repo *repo, const struct al_stash_options *options)
+{
+    al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
+
+    if (options->action != AL_STASH_DROP)
+        return NULL;
+    al_git_stash_entries(repo, &oids);
+    return options->index >= 0 && (uint64_t)options->index < oids.count
+               ? al_strdup(oids.items[options->index])
+               : NULL;
+}
+
+int al_git_stash(struct al_repo *repo, const struct al_stash_options *options, size_t max_bytes,
+                 struct al_run_limits *budget, struct al_git_output *ret_output,
+                 struct al_error *err)
+{
+    al_auto(al_freep) char *entry = options->entries ? NULL : entry_at(repo, options);
+    const char *entries = entry ? entry : options->entries;
+    int r;
+
+    if (options->action == AL_STASH_PUSH)
+        r = push(repo, options, max_bytes, budget, ret_output, err);
+    else if (options->action == AL_STASH_CLEAR && entries)
+        r = drop_each(repo, entries, budget, ret_output, err);
+    else if (options->action == AL_STASH_DROP && entries)
+        r = drop(repo, entries, budget, ret_output, err);
+    else if (options->action == AL_STASH_POP && entries)
+        r = pop_entry(repo, entries, options->keeps_staged, max_bytes, budget, ret_output, err);
+    else
+        r = run(repo, options, max_bytes, true, budget, ret_output, err);
+    return r;
+}
+
+/* --- Preview --- */
+
+/*
+ * The preview of a stash command for an approval.
+ *
+ * A stash entry is a commit.  Its first parent is the commit it was made on, the second has the
+ * staged changes, and the third, which only some entries have, the untracked files.  All of them
+ * matter, so the existence of an entry is never derived from one of these diffs.
+ *
+ * Source: git-stash(1) "DISCUSSION".
+ */
+
+#define IDS_MAX_BYTES (64u * 1024u)
+/* Limits on what the preview of a clear shows beyond the list: number of entries, and bytes. */
+#define ENTRIES_MAX       10
+#define ENTRIES_MAX_BYTES (16u * 1024u)
+
+static int preview_push(const struct al_repo *repo, const struct al_strv *files,
+                        struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+{
+    static const struct al_diff_options staged = { .cached = true, .unified = -1 };
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    int r = al_git_diff_excerpt(repo, &staged, budget, &text, err);
+
+    if (r < 0)
+        return r;
+    al_git_files_excerpt(repo, files,
+                         "Changes to these files are put aside, staged ones too:", budget, out);
+    if (text.len)
+        al_str_addf(out, "This is staged, and put aside:\n%s", text.buf);
+    al_str_reset(&text);
+    r = al_git_unseen_changes_excerpt(repo, NULL, budget, &text, err);
+    if (r == 0 && text.len)
+        al_str_addf(out, "This is not put aside, and may be lost:\n%s", text.buf);
+    return r;
+}
+
+/* Run `git rev-parse` or `git log` and return the ids it prints, one a line; none when git
+ * fails. */
+static int find_ids(const struct al_repo *repo, struct al_git_command *command,
+                    struct al_run_limits *budget, struct al_strv *ret_ids, struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r = al_git_run(&repo->at, command, &(struct al_git_run){ .max_bytes = IDS_MAX_BYTES },
+                       budget, &output, err);
+
+    if (r == 0 && output.exit_code == 0)
+        al_strv_split(ret_ids, output.out.out.buf, "\n");
+    return r;
+}
+
+static int find_parents(const struct al_repo *repo, const char *entry, struct al_run_limits *budget,
+                        struct al_strv *ret_ids, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "rev-parse", NULL);
+    al_strv_addf(&command.argv, "%s^@", entry);
+    return find_ids(repo, &command, budget, ret_ids, err);
+}
+
+/* Whether the staged content differs from the files as they were on disk. */
+static int has_own_index(const struct al_repo *repo, const char *entry,
+                         const struct al_strv *parents, struct al_run_limits *budget, bool *ret_has,
+                         struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_strv_clear) struct al_strv trees = AL_STRV_INIT;
+    int r;
+
+    al_strv_adds(&command.argv, "git", "rev-parse", NULL);
+    al_strv_addf(&command.argv, "%s^{tree}", parents->items[0]);
+    al_strv_addf(&command.argv, "%s^{tree}", parents->items[1]);
+    al_strv_addf(&command.argv, "%s^{tree}", entry);
+    r = find_ids(repo, &command, budget, &trees, err);
+    *ret_has = trees.count != 3 || (strcmp(trees.items[1], trees.items[0]) != 0 &&
+                                    strcmp(trees.items[1], trees.items[2]) != 0);
+    return r;
+}
+
+/* Append one diff of an entry, below its title. */
+static int add_part(const struct al_repo *repo, const char *from, const char *to, const char *title,
+                    struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+{
+    const struct al_diff_options change = { .from_ref = from, .to_ref = to, .unified = -1 };
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    int r = al_git_diff_excerpt(repo, &change, budget, &text, &why);
+
+    if (al_git_exited_with_error(r, budget)) {
+        al_str_addf(out, "%s(git cannot show it)\n", title);
+        return 0;
+    }
+    r = al_error_pass(r, &why, err);
+    if (r == 0 && text.len)
+        al_str_addf(out, "%s%s", title, text.buf);
+    return r;
+}
+
+/* Append everything in an entry. The staged content is shown if the action does not restore it. */
+static int add_entry(const struct al_repo *repo, const char *entry, enum al_stash_action action,
+                     struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv parents = AL_STRV_INIT;
+    size_t before = out->len;
+    bool own_index = false;
+    int r = find_parents(repo, entry, budget, &parents, err);
+
+    if (r == 0 && parents.count)
+        r = add_part(repo, parents.items[0], entry, "", budget, out, err);
+    if (r == 0 && parents.count > 1 && action != AL_STASH_APPLY)
+        r = has_own_index(repo, entry, &parents, budget, &own_index, err);
+    if (r == 0 && own_index)
+        r = add_part(repo, parents.items[0], parents.items[1],
+                     action == AL_STASH_POP ? "This was staged, and comes back only as above:\n"
+                                            : "This was staged:\n",
+                     budget, out, err);
+    if (r == 0 && parents.count > 2)
+        r = add_part(repo, al_git_empty_tree(repo), parents.items[2], "Untracked files:\n", budget,
+                     out, err);
+    if (r == 0 && out->len == before)
+        al_str_adds(out, "(it has no changes)\n");
+    return r;
+}
+
+/* Append the content of the first entries; `all`: these are all there are, by index. */
+static int add_entries(const struct al_repo *repo, const struct al_strv *ids, bool all,
+                       struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+{
+    const size_t begin = out->len;
+    size_t i = 0;
+    int r = 0;
+
+    for (; r == 0 && i < ids->count && i < ENTRIES_MAX && out->len - begin < ENTRIES_MAX_BYTES;
+         i++) {
+        int64_t index = (int64_t)i;
+
+        if (!all)
+            (void)al_git_stash_find(repo, ids->items[i], &index);
+        al_str_addf(out, "In stash@{%" PRId64 "}:\n", index);
+        r = add_entry(repo, ids->items[i], AL_STASH_CLEAR, budget, out, err);
+    }
+    if (i < ids->count && all)
+        al_str_addf(out, "What is in the entries from stash@{%zu} on is not shown.\n", i);
+    else if (i < ids->count)
+        al_str_adds(out, "What is in the other entries is not shown.\n");
+    return r;
+}
+
+/* Append the entries of this working tree. */
+static int preview_clear_own(const struct al_repo *repo, const char *entries,
+                             struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+{
+    al_auto(al_freep) char *words = al_strdup(entries);
+    al_auto(al_strv_clear) struct al_strv ids = AL_STRV_INIT;
+
+    al_strv_split(&ids, words, " ");
+    if (!ids.count)
+        return 0;
+    al_str_addf(out, "This is lost, %zu entr%s of this worktree:\n", ids.count,
+                ids.count == 1 ? "y" : "ies");
+    return add_entries(repo, &ids, false, budget, out, err);
+}
+
+/* Append the list of entries, then the content of the first ones. */
+static int preview_clear(const struct al_repo *repo, struct al_run_limits *budget,
+                         struct al_str *out, struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_strv_clear) struct al_strv ids = AL_STRV_INIT;
+    int r = al_git_stash_list(repo, al_git_excerpt_bytes(budget, AL_GIT_EXCERPT_MAX_BYTES), budget,
+                              &output, err);
+
+    if (r < 0)
+        return r;
+    al_git_stash_entries(repo, &ids);
+    al_str_adds(out, "This is lost:\n");
+    al_git_add_excerpt(budget, output.out.out.buf, output.out.out.len, output.stopped, out);
+    if (!ids.count) /* there is no reflog; git deletes the commit that refs/stash points to */
+        al_strv_add(&ids, "refs/stash");
+    return add_entries(repo, &ids, true, budget, out, err);
+}
+
+int al_git_stash_preview(const struct al_repo *repo, const struct al_stash_options *options,
+                         const struct al_strv *files, struct al_run_limits *budget,
+                         struct al_str *out, bool *ret_any, struct al_error *err)
+{
+    al_auto(al_freep) char *word = al_git_stash_entry(options);
+    al_auto(al_freep) char *entry = NULL;
+    const size_t before = out->len;
+    int r;
+
+    *ret_any = false;
+    if (options->action == AL_STASH_PUSH) {
+        r = preview_push(repo, files, budget, out, err);
+        *ret_any = out->len > before;
+        return r;
+    }
+    if (!al_ref_exists(&repo->at, "refs/stash"))
+        return 0;
+    if (options->action == AL_STASH_CLEAR && options->entries) {
+        r = preview_clear_own(repo, options->entries, budget, out, err);
+        *ret_any = out->len > before;
+        return r;
+    }
+    if (options->action == AL_STASH_CLEAR) {
+        *ret_any = true;
+        return preview_clear(repo, budget, out, err);
+    }
+    r = al_git_find_object(repo, word, "commit", budget, &entry, err);
+    if (r < 0 || !entry) /* git reports it when it runs */
+        return r;
+    *ret_any = true;
+    if (options->action == AL_STASH_DROP)
+        al_str_adds(out, "This is lost:\n");
+    return add_entry(repo, entry, options->action, budget, out, err);
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Run `git stash`. */
+#ifndef AL_VERBS_PORCELAIN_STASH_H
+#define AL_VERBS_PORCELAIN_STASH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "git/command.h"
+#include "git/repo/repo.h"
+#include "git/run.h"
+
+/** Actions that change the stash. */
+enum al_stash_action {
+    AL_STASH_PUSH,
+    AL_STASH_POP,
+    AL_STASH_APPLY,
+    AL_STASH_DROP,
+    AL_STASH_CLEAR,
+};
+
+/** Options of `git stash`. `message` and `include_untracked` are used with AL_STASH_PUSH. */
+struct al_stash_options {
+    enum al_stash_action action;
+    const char *message;
+    bool include_untracked;
+    int64_t index;
+    bool keeps_staged; /**< with AL_STASH_POP and AL_STASH_APPLY: what was staged is staged again,
+                          see al_git_stash_keeps_staged() */
+    const struct al_strv *paths; /**< with AL_STASH_PUSH: as the agent wrote them; NULL: all */
+    const char *agent;   /**< with AL_STASH_PUSH: who pushes, see stash_owners.h; NULL: nobody */
+    const char *entries; /**< the object id of the entry, which counts and not the index; with
+                            AL_STASH_CLEAR those of the entries to drop, separated by spaces; NULL:
+                            the index counts, and a clear drops all */
+};
+
+/** The words that name the entry to git: its object id, or "stash@{1}".  Caller frees. */
+char *al_git_stash_entry(const struct al_stash_options *options);
+
+/** Whether an entry has staged changes, and whether git can stage them again: nothing is staged
+ * now, and the index has those files as they were before. */
+int al_git_stash_keeps_staged(const struct al_repo *repo, const char *entry,
+                              struct al_run_limits *budget, bool *ret_has, bool *ret_keeps,
+                              struct al_error *err);
+
+/** Make a commit of `git stash create` the newest entry. */
+int al_git_stash_store(const struct al_repo *repo, const char *message, const char *oid,
+                       struct al_run_limits *budget, struct al_error *err);
+
+/** List the entries with the output of `git stash list`, without its child process.  In a
+ * repository with several working trees each line ends with whose the entry is. */
+int al_git_stash_list(const struct al_repo *repo, size_t max_bytes, struct al_run_limits *budget,
+                      struct al_git_output *ret_output, struct al_error *err);
+int al_git_stash_show(const struct al_repo *repo, const struct al_stash_options *options,
+                      size_t max_bytes, struct al_run_limits *budget,
+                      struct al_git_output *ret_output, struct al_error *err);
+
+/** Check an action before approval is asked for: entries exist, and no filter or merge driver is
+ * needed. */
+int al_git_stash_check(const struct al_repo *repo, const struct al_stash_options *options,
+                       struct al_run_limits *budget, struct al_error *err);
+
+/** Run `git stash push|pop|apply|drop|clear`. A non-zero exit code is an error; a conflict has
+ * AL_CODE_CONFLICT.  Whose a new entry is gets recorded. */
+int al_git_stash(struct al_repo *repo, const struct al_stash_options *options, size_t max_bytes,
+                 struct al_run_limits *budget, struct al_git_output *ret_output,
+                 struct al_error *err);
+
+/** One stash entry. Its index in the list is its number. */
+struct al_stash_entry {
+    char *message; /**< without git's prefix "On <branch>: " */
+    char *branch;  /**< NULL: HEAD was detached, or the branch is unknown */
+    char *date;    /**< ISO 8601, strict */
+};
+
+/** Stash entries, newest first. */
+struct al_stashes {
+    struct al_stash_entry *items;
+    size_t count;
+    bool truncated;
+};
+
+#define AL_STASHES_INIT ((struct al_stashes){ .items = NULL })
+
+void al_stashes_clear(struct al_stashes *stashes);
+
+/** Read the stash entries. At most one git child. */
+int al_git_read_stashes(const struct al_repo *repo, size_t max_bytes, struct al_run_limits *budget,
+                        struct al_stashes *ret_stashes, struct al_error *err);
+
+/**
+ * Append what a stash command would change: for a push the files it takes away (`files`, listed by
+ * al_git_overwritten_files()), else the content of the entries that would be restored or dropped.
+ *
+ * @param[out] ret_any  Whether the command would do anything: there is a change to stash, or the
+ *                      entry exists.
+ */
+int al_git_stash_preview(const struct al_repo *repo, const struct al_stash_options *options,
+                         const struct al_strv *files, struct al_run_limits *budget,
+                         struct al_str *out, bool *ret_any, struct al_error *err);
+
+#endif

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verbs/preview/verify_objects.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "git/command.h"
+#include "git/failure.h"
+#include "git/layer.h"
+#include "git/oid.h"
+#include "git/plumbing/batch.h"
+#include "git/plumbing/cat_file.h"
+#include "git/plumbing/filters.h"
+#include "git/plumbing/revision.h"
+#include "git/refs.h"
+#include "git/run.h"
+#include "git/vet/vet.h"
+#include "guard/root.h"
+#include "guard/text.h"
+#include "proc/cancel.h"
+
+/* --- Stable read --- */
+
+/* The clock of a file system may be this far behind the local clock. */
+#define STABLE_READ_MARGIN_MS 20
+
+#define NS_PER_S              ((int64_t)1000000000)
+#define NS_PER_MS             ((int64_t)1000000)
+#define ALTERNATES_MAX_BYTES  65536u
+#define STORES_MAX            64u
+#define FANOUTS               256u
+
+/* A time without a fraction may come from a file system with coarse times: FAT's resolution is two
+ * seconds. */
+#define COARSEST_NS (2 * NS_PER_S)
+
+void al_stable_read_begin(struct al_stable_read *reading)
+{
+    struct timespec now;
+
+    /* The kernel takes ctime from this clock. It advances by ticks, so a time from a finer clock is
+     * never earlier. */
+    (void)clock_gettime(CLOCK_REALTIME_COARSE, &now);
+    al_strv_clear(&reading->oids);
+    reading->since_ns = now.tv_sec * NS_PER_S + now.tv_nsec - STABLE_READ_MARGIN_MS * NS_PER_MS;
+}
+
+void al_stable_read_wait(const struct al_run_limits *budget)
+{
+    struct pollfd wait = { .fd = al_cancel_fd(budget->cancel), .events = POLLIN };
+
+    (void)poll(&wait, 1, STABLE_READ_MARGIN_MS);
+}
+
+void al_stable_read_clear(struct al_stable_read *reading)
+{
+    al_strv_clear(&reading->oids);
+}
+
+/* One pass over the object stores. */
+struct scan {
+    const struct al_repo *repo;
+    int64_t since_ns;
+    struct al_strv stores; /* object directories, those of alternates included */
+    char *link;            /* the first symbolic link found; NULL: none */
+    bool changed;
+};
+
+static void scan_clear(struct scan *scan)
+{
+    al_strv_clear(&scan->stores);
+    free(scan->link);
+}
+
+/* Compare the ctime that was just read with the window, which ends now.  A ctime in the future
+ * means that the clock was set back; a change made now gets the current time. */
+static void check_time(struct scan *scan, const struct stat *st)
+{
+    int64_t at = st->st_ctim.tv_sec * NS_PER_S + st->st_ctim.tv_nsec;
+    int64_t finest = st->st_ctim.tv_nsec ? 0 : COARSEST_NS;
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    scan->changed |= at >= scan->since_ns - finest && at <= now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+/* Check one directory entry. Returns false when it does not exist: it was not read then, and its
+ * removal shows in the ctime of its directory. */
+static bool check_entry(struct scan *scan, int dir_fd, const char *name)
+{
+    struct stat st;
+
+    if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return false;
+    check_time(scan, &st);
+    if (S_ISLNK(st.st_mode) && !scan->link)
+        scan->link = al_strdup(name);
+    return true;
+}
+
+/* Check the entries of a directory, and those of directories in it: layers of a multi-pack-index.
+ */
+static void check_entries(struct scan *scan, int parent_fd, const char *name, bool is_pack_dir)
+{
+    al_auto(al_closedirp) DIR *dir =
+        al_fs_list(openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+    const struct dirent *entry;
+
+    while (dir && (entry = readdir(dir))) {
+        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+            continue;
+        (void)check_entry(scan, dirfd(dir), entry->d_name);
+        if (is_pack_dir && al_ends_with(entry->d_name, ".d"))
+            check_entries(scan, dirfd(dir), entry->d_name, false);
+    }
+    scan->changed |= !dir; /* it existed a moment ago */
+}
+
+static void check_packs(struct scan *scan, int store_fd)
+{
+    if (check_entry(scan, store_fd, "pack") && !scan->link)
+        check_entries(scan, store_fd, "pack", true);
+}
+
+static unsigned digit(char c)
+{
+    return (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10) & 0xf;
+}
+
+static void check_loose_objects(struct scan *scan, int store_fd, const struct al_strv *oids)
+{
+    bool checked[FANOUTS] = { false }, exists[FANOUTS] = { false };
+
+    for (size_t i = 0; i < oids->count; i++) {
+        const char *oid = oids->items[i];
+        const char fanout[] = { oid[0], oid[1], '\0' };
+        const unsigned number = digit(oid[0]) << 4 | digit(oid[1]);
+        al_auto(al_freep) char *path = NULL;
+
+        if (!checked[number])
+            exists[number] = check_entry(scan, store_fd, fanout);
+        checked[number] = true;
+        if (!exists[number])
+            continue;
+        path = al_asprintf("%s/%s", fanout, oid + 2);
+        (void)check_entry(scan, store_fd, path);
+    }
+}
+
+/* Check the directories that lead to a store, up to a root, since another directory could be
+ * renamed into the path for a while. Agents cannot change directories above a root. */
+static void check_parents(struct scan *scan, const char *store)
+{
+    al_auto(al_freep) char *path = al_strdup(store);
+    const struct al_roots *roots = al_roots_parts(scan->repo->at.git->roots);
+    struct stat st;
+    char *slash;
+
+    for (;;) {
+        for (size_t i = 0; i < roots->count; i++)
+            if (!al_root_is_released(&roots->items[i]) && !strcmp(roots->items[i].path, path))
+                return;
+        slash = strrchr(path, '/');
+        if (!slash || slash == path)
+            return;
+        if (lstat(path, &st) == 0)
+            check_time(scan, &st);
+        *slash = '\0';
+    }
+}
+
+/* Add the alternates of a store. Whether they are allowed was checked when the repository was
+ * opened. */
+static void add_alternates(struct scan *scan, const char *store)
+{
+    al_auto(al_freep) char *path = al_fs_join(store, "info/alternates");
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    char *save = NULL;
+
+    if (al_fs_read(AT_FDCWD, path, ALTERNATES_MAX_BYTES, &text) < 0)
+        return;
+    for (char *line = strtok_r(text.buf, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+        al_auto(al_freep) char *other = al_fs_join(store, line);
+        al_auto(al_closep) int fd = open(other, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        al_auto(al_freep) char *abs = fd < 0 ? NULL : al_fs_fd_path(fd);
+
+        check_parents(scan, other);
+        if (*line != '#' && abs && !al_strv_contains(&scan->stores, abs) &&
+            scan->stores.count < STORES_MAX)
+            al_strv_add(&scan->stores, abs);
+    }
+}
+
+static void check_store(struct scan *scan, const char *store, const struct al_strv *oids)
+{
+    static const char *const names[] = { "info", "info/alternates" };
+    al_auto(al_closep) int fd = open(store, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    scan->changed |= fd < 0;
+    check_parents(scan, store);
+    for (size_t i = 0; fd >= 0 && i < AL_COUNT(names); i++)
+        (void)check_entry(scan, fd, names[i]);
+    if (fd < 0)
+        return;
+    check_packs(scan, fd);
+    check_loose_objects(scan, fd, oids);
+    add_alternates(scan, store);
+}
+
+/* Find the first store. A symbolic link on the path to it is checked as well. */
+static int find_store(struct scan *scan, struct al_error *err)
+{
+    al_auto(al_freep) char *path = al_fs_join(scan->repo->at.common_dir, "objects");
+    al_auto(al_closep) int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    struct stat st;
+
+    if (fd < 0 || fstatat(AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return al_error_errno(err, errno, "cannot open 'objects' in the git directory");
+    check_time(scan, &st);
+    al_strv_take(&scan->stores, al_fs_fd_path(fd));
+    check_parents(scan, scan->repo->at.common_dir);
+    return 0;
+}
+
+int al_stable_read_check(const struct al_repo *repo, const struct al_stable_read *reading,
+                         bool *ret_stable, struct al_error *err)
+{
+    al_auto(scan_clear) struct scan scan = { .repo = repo, .since_ns = reading->since_ns };
+    int r = 0;
+
+    *ret_stable = true;
+    if (!reading->oids.count || repo->at.is_own) /* no agent can write there */
+        return 0;
+    r = find_store(&scan, err);
+    for (size_t i = 0; r == 0 && i < scan.stores.count; i++) {
+        al_auto(al_freep) char *store = al_strdup(scan.stores.items[i]);
+
+        check_store(&scan, store, &reading->oids);
+    }
+    if (r == 0 && scan.link) {
+        al_auto(al_freep) char *word = al_text_sanitize_line(scan.link);
+
+        r = al_error_set(err, AL_ERR_EXECUTION,
+                         "'%s' among the repository's objects is a link, so that what is shown of "
+                         "them cannot be relied on; put the file itself there",
+                         word);
+    }
+    *ret_stable = r == 0 && !scan.changed;
+    return r;
+}
+
+/* --- Verify objects --- */
+
+#define LIST_MAX_BYTES (8u << 20)
+
+static bool begin_object(void *payload, const char *oid, const char *type, uint64_t size)
+{
+    struct al_object_verifier *verifier = payload;
+    al_auto(al_freep) char *header = type ? al_asprintf("%s %" PRIu64, type, size) : NULL;
+
+    al_str_reset(&verifier->id);
+    al_str_adds(&verifier->id, oid);
+    al_hash_init(&verifier->hash, verifier->sha256);
+    if (header)
+        al_hash_add(&verifier->hash, header, strlen(header) + 1);
+    return true;
+}
+
+static bool add_object(void *payload, const char *data, size_t len, bool last)
+{
+    struct al_object_verifier *verifier = payload;
+    char text[AL_OID_TEXT];
+    struct al_oid oid;
+
+    al_hash_add(&verifier->hash, data, len);
+    verifier->bytes += len;
+    if (verifier->bytes > AL_VERIFY_MAX_BYTES || !last)
+        return verifier->bytes <= AL_VERIFY_MAX_BYTES;
+    al_hash_end(&verifier->hash, &oid);
+    al_oid_text(&oid, verifier->sha256, text);
+    if (verifier->oids)
+        al_strv_add(verifier->oids, verifier->id.buf);
+    if (strcmp(text, verifier->id.buf) != 0)
+        verifier->mismatch = al_strdup(verifier->id.buf);
+    return !verifier->mismatch;
+}
+
+void al_object_verifier_begin(struct al_object_verifier *verifier, const struct al_repo *repo,
+                              const struct al_run_limits *budget)
+{
+    *verifier = (struct al_object_verifier){
+        .reader = AL_CAT_FILE_INIT(begin_object, add_object, verifier),
+        .sha256 = repo->vetting->is_sha256,
+        .oids = budget->stable_read ? &budget->stable_read->oids : NULL,
+        .id = AL_STR_INIT,
+    };
+}
+
+void al_object_verifier_clear(struct al_object_verifier *verifier)
+{
+    al_cat_file_clear(&verifier->reader);
+    al_str_clear(&verifier->id);
+    free(verifier->mismatch);
+}
+
+int al_object_verifier_end(const struct al_object_verifier *verifier, bool *ret_complete,
+                           struct al_error *err)
+{
+    if (verifier->mismatch)
+        return al_error_set(
+            err, AL_ERR_EXECUTION,
+            "Object %s of the repository has other content than its id says, and cannot be "
+            "shown. The user can look with git fsck",
+            verifier->mismatch);
+    if (verifier->bytes > AL_VERIFY_MAX_BYTES)
+        *ret_complete = false;
+    else if (!al_cat_file_is_whole(&verifier->reader))
+        return al_error_set(err, AL_ERR_EXECUTION, "git cat-file did not say what was asked");
+    return 0;
+}
+
+int al_git_verify_objects(const struct al_repo *repo, const struct al_str *words,
+                          struct al_run_limits *budget, bool *ret_complete, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_object_verifier_clear) struct al_object_verifier verifier;
+    int r;
+
+    al_object_verifier_begin(&verifier, repo, budget);
+    if (!words->len)
+        return 0;
+    command.input = words->buf;
+    command.input_len = words->len;
+    al_strv_adds(&command.argv, "git", "cat-file", "--batch", "--buffer", NULL);
+    r = al_git_read(&repo->at, &command, (struct al_sink){ al_cat_file_add, &verifier.reader },
+                    budget, err);
+    return r < 0 ? r : al_object_verifier_end(&verifier, ret_complete, err);
+}
+
+/* Append the tree ids in the output of `ls-tree -z`, "<mode> tree <oid> TAB <path>", one a line. */
+static void add_trees(const struct al_buffer *list, struct al_str *words)
+{
+    static const char mark[] = " tree ";
+
+    for (size_t at = 0; at < list->len; at += strlen(list->data + at) + 1) {
+        const char *oid = strstr(list->data + at, mark);
+
+        if (oid)
+            al_str_addf(words, "%.*s\n", (int)strcspn(oid + strlen(mark), "\t"),
+                        oid + strlen(mark));
+    }
+}
+
+int al_git_verify_tree(const struct al_repo *repo, const char *commit, struct al_run_limits *budget,
+                       bool *ret_complete, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    struct al_buffer list = { .max_bytes = LIST_MAX_BYTES };
+    int r;
+
+    al_strv_adds(&command.argv, "git", "ls-tree", "-r", "-d", "-z", "--full-tree", NULL);
+    al_strv_addf(&command.argv, "%s^{tree}", commit);
+    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .sink = al_buffer_sink(&list) },
+                   budget, &output, err);
+    if (r == 0 && output.stopped)
+        *ret_complete = false;
+    else if (r == 0 && output.exit_code != 0)
+        r = al_git_failed(&output, err);
+    if (r == 0) {
+        al_str_addf(&words, "%s\n%s^{tree}\n", commit, commit);
+        add_trees(&list, &words);
+        r = al_git_verify_objects(repo, &words, budget, ret_complete, err);
+    }
+    al_buffer_clear(&list);
+    return r;
+}
+
+int al_git_verify_commits(const struct al_repo *repo, const char *const *words,
+                          struct al_run_limits *budget, bool *ret_complete, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
+    struct al_buffer ids = { .max_bytes = LIST_MAX_BYTES };
+    int r;
+
+    al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "rev-list", NULL);
+    for (; *words; words++)
+        al_strv_add(&command.argv, *words);
+    al_strv_add(&command.argv, "--");
+    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .sink = al_buffer_sink(&ids) },
+                   budget, &output, err);
+    if (r == 0 && output.stopped)
+        *ret_complete = false;
+    else if (r == 0 && output.exit_code != 0)
+        r = al_git_failed(&output, err);
+    if (r == 0) {
+        al_str_add(&list, ids.data, ids.len);
+        r = al_git_verify_objects(repo, &list, budget, ret_complete, err);
+    }
+    al_buffer_clear(&ids);
+    return r;
+}

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verbs/replay/merge_guard.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "git/command.h"
+#include "git/plumbing/index_scan.h"
+#include "git/plumbing/revision.h"
+#include "git/plumbing/rollback_plumbing.h"
+#include "git/refs.h"
+#include "git/run.h"
+#include "verbs/inmemory/inmemory.h"
+#include "verbs/preview/affected_files.h"
+#include "verbs/replay/along.h"
+#include "verbs/replay/work.h"
+#include "verbs/sequencer/overwrite.h"
+
+#define MESSAGE_MAX_BYTES (64u << 10)
+
+/** A merge that git made in memory. */
+struct guarded {
+    struct al_inmemory *memory;
+    char
+        *ours; /* the commit or the tree that the working tree goes from; NULL: there is no merge */
+    char *untracked; /* the commit with the untracked files of a stash entry; NULL: none */
+    struct al_merged merged;
+};
+
+#define GUARDED_INIT ((struct guarded){ .merged = AL_MERGED_INIT })
+
+static void guarded_clear(struct guarded *guarded)
+{
+    al_merged_clear(&guarded->merged);
+    free(guarded->ours);
+    free(guarded->untracked);
+    al_inmemory_free(guarded->memory);
+}
+
+/* git reads the attributes of the working tree, as the index has it. */
+static int open_memory(const struct al_repo *repo, struct guarded *guarded, struct al_error *err)
+{
+    int r = al_inmemory_open(repo, &guarded->memory, err);
+
+    if (r == 0 && !al_repo_index_facts(&repo->at).attributes)
+        al_inmemory_without_attributes(guarded->memory);
+    return r;
+}
+
+static int merge_commit(const struct al_repo *repo, const char *theirs,
+                        struct al_run_limits *budget, struct guarded *guarded, struct al_error *err)
+{
+    al_auto(al_freep) char *head = al_ref_head(&repo->at);
+    int r;
+
+    r = open_memory(repo, guarded, err);
+    if (r == 0 && *head)
+        r = al_inmemory_merge(guarded->memory, head, theirs, budget, &guarded->merged, err);
+    else if (r == 0)
+        guarded->merged.tree = al_strdup(theirs);
+    guarded->ours = *head ? al_take(&head) : al_strdup(al_git_empty_tree(repo));
+    return r;
+}
+
+/** The commit of a stash entry, and the one that it was made on. */
+struct entry {
+    char *trees[2];
+    char *untracked;
+    size_t count;
+};
+
+static void entry_clear(struct entry *entry)
+{
+    free(entry->trees[0]);
+    free(entry->trees[1]);
+    free(entry->untracked);
+}
+
+/* "<tree> <parent> <parent> <parent>"; an entry has two parents, or three. */
+static bool take_commit(void *payload, char *const *fields)
+{
+    struct entry *entry = payload;
+    char *save = NULL, *word = strtok_r(fields[0], " ", &save);
+
+    if (!word || entry->count == AL_COUNT(entry->trees))
+        return false;
+    entry->trees[entry->count] = al_strdup(word);
+    for (unsigned i = 0; (word = strtok_r(NULL, " ", &save)); i++)
+        if (i == 2 && !entry->count)
+            entry->untracked = al_strdup(word);
+    entry->count++;
+    return true;
+}
+
+static int read_entry(const struct al_repo *repo, const char *word, struct al_run_limits *budget,
+                      struct entry *entry, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, take_commit, entry);
+
+    al_strv_adds(&command.argv, "git", "log", "--no-walk=unsorted", "-z", "--format=%T %P",
+                 "--no-show-signature", "--no-notes", "--no-decorate", "--no-color", "--no-patch",
+                 word, NULL);
+    al_strv_addf(&command.argv, "%s^1", word);
+    al_strv_add(&command.argv, "--");
+    return al_git_read_records(&repo->at, &command, &records, budget, err);
+}
+
+/* git merges the entry into what is staged, on the commit that it was made on. */
+static int merge_entry(const struct al_repo *repo, const char *word, struct al_run_limits *budget,
+                       struct guarded *guarded, struct al_error *err)
+{
+    al_auto(entry_clear) struct entry entry = { .count = 0 };
+    const char *trees[AL_SIDES];
+    int r = read_entry(repo, word, budget, &entry, err);
+
+    if (r == 0 && entry.count == AL_COUNT(entry.trees))
+        r = open_memory(repo, guarded, err);
+    if (r < 0 || !guarded->memory)
+        return r;
+    r = al_inmemory_index_tree(guarded->memory, NULL, budget, &guarded->ours, err);
+    if (r == AL_ERR_EXECUTION && err) { /* with conflicts it has no tree, and git refuses it */
+        al_error_clear(err);
+        return 0;
+    }
+    if (r < 0)
+        return r;
+    trees[AL_SIDE_BASE] = entry.trees[1];
+    trees[AL_SIDE_OURS] = guarded->ours;
+    trees[AL_SIDE_THEIRS] = entry.trees[0];
+    guarded->untracked = al_take(&entry.untracked);
+    if (!strcmp(trees[AL_SIDE_BASE], trees[AL_SIDE_OURS])) { /* nothing is to be merged with it */
+        guarded->merged.tree = al_take(&entry.trees[0]);
+        return 0;
+    }
+    return al_inmemory_merge_trees(guarded->memory, trees, budget, &guarded->merged, err);
+}
+
+/* The name that a file in the way of a directory gets is another one when git merges in the working
+ * tree. */
+static bool add_names(const struct al_repo *repo, const struct al_strv *names, struct al_strv *out)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (al_overwrite_is_moved_away(names->items[i]))
+            return false;
+    for (size_t i = 0; i < names->count; i++)
+        al_strv_take(out, al_fs_join(repo->at.top, names->items[i]));
+    return true;
+}
+
+/* `r` is what came of the merge. */
+static int list_files(int r, const struct al_repo *repo, const struct guarded *guarded,
+                      struct al_run_limits *budget, bool *ret_known, struct al_strv *out,
+                      struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    *ret_known = false;
+    if (r < 0 || !guarded->ours)
+        return r;
+    r = al_git_changed_files(al_inmemory_repo(guarded->memory), guarded->ours, guarded->merged.tree,
+                             budget, &names, err);
+    if (r == 0 && guarded->untracked)
+        r = al_git_changed_files(al_inmemory_repo(guarded->memory), al_git_empty_tree(repo),
+                                 guarded->untracked, budget, &names, err);
+    if (r == 0)
+        *ret_known = add_names(repo, &names, out);
+    return r;
+}
+
+int al_merge_guard_files(const struct al_repo *repo, const char *theirs,
+                         struct al_run_limits *budget, bool *ret_known, struct al_strv *out,
+                         struct al_error *err)
+{
+    al_auto(guarded_clear) struct guarded guarded = GUARDED_INIT;
+    int r;
+
+    *ret_known = al_git_index_tells(repo);
+    if (!*ret_known)
+        return 0;
+    r = merge_commit(repo, theirs, budget, &guarded, err);
+    /* What the merge changes, and what has local changes: one that fails applies them again. */
+    if (r == 0)
+        r = al_git_reset_files(al_inmemory_repo(guarded.memory), guarded.merged.tree, NULL, false,
+                               budget, ret_known, out, err);
+    for (size_t i = 0; r == 0 && i < out->count; i++)
+        *ret_known &= !al_overwrite_is_moved_away(out->items[i]);
+    return r;
+}
+
+int al_merge_guard_entry_files(const struct al_repo *repo, const char *entry,
+                               struct al_run_limits *budget, bool *ret_known, struct al_strv *out,
+                               struct al_error *err)
+{
+    al_auto(guarded_clear) struct guarded guarded = GUARDED_INIT;
+    int r;
+
+    *ret_known = al_git_index_tells(repo);
+    if (!*ret_known)
+        return 0;
+    r = merge_entry(repo, entry, budget, &guarded, err);
+    return list_files(r, repo, &guarded, budget, ret_known, out, err);
+}
+
+static int check(const struct guarded *guarded, struct al_run_limits *budget, struct al_error *err)
+{
+    return guarded->ours ? al_overwrite_check(al_inmemory_repo(guarded->memory), guarded->ours,
+                                              guarded->merged.tree, budget, err)
+                         : 0;
+}
+
+int al_merge_guard_check_entry(const struct al_repo *repo, const char *entry,
+                               struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(guarded_clear) struct guarded guarded = GUARDED_INIT;
+    int r = merge_entry(repo, entry, budget, &guarded, err);
+
+    return r < 0 ? r : check(&guarded, budget, err);
+}
+
+static int check_merge(const struct al_repo *repo, const struct al_merge_options *options,
+                       struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(guarded_clear) struct guarded guarded = GUARDED_INIT;
+    al_auto(al_freep) char *theirs = NULL;
+    int r = al_git_resolve_commit(repo, options->oid ? options->oid : options->commit, budget,
+                                  &theirs, err);
+
+    if (r == 0)
+        r = merge_commit(repo, theirs, budget, &guarded, err);
+    return r < 0 ? r : check(&guarded, budget, err);
+}
+
+/* The message that git-merge(1) would have. */
+static int default_message(const struct al_repo *repo, const char *name, const char *oid,
+                           struct al_run_limits *budget, char **ret_message, struct al_error *err)
+{
+    static const char *const kinds[][2] = { { "refs/heads/", "branch" },
+                                            { "refs/remotes/", "remote-tracking branch" },
+                                            { "refs/tags/", "tag" } };
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    struct al_buffer text = { .max_bytes = MESSAGE_MAX_BYTES };
+    int r;
+
+    for (size_t i = 0; i < AL_COUNT(kinds) && !line.len; i++) {
+        al_auto(al_freep) char *ref = al_asprintf("%s%s", kinds[i][0], name);
+
+        if (al_ref_exists(&repo->at, ref))
+            al_str_addf(&line, "%s\t\t%s '%s' of .\n", oid, kinds[i][1], name);
+    }
+    if (!line.len)
+        al_str_addf(&line, "%s\t\tcommit '%s'\n", oid, name);
+    command.input = line.buf;
+    command.input_len = line.len;
+    al_strv_adds(&command.argv, "git", "fmt-merge-msg", "--file=-", NULL);
+    r = al_git_read(&repo->at, &command, al_buffer_sink(&text), budget, err);
+    if (r == 0)
+        *ret_message = al_strndup(text.data ? text.data : "", text.len);
+    al_buffer_clear(&text);
+    return r;
+}
+
+/* The commit that a merge in memory makes; it comes into the repository. */
+static int commit_merged(const struct al_repo *repo, const struct al_merge_options *options,
+                         struct guarded *guarded, const char *theirs, struct al_run_limits *budget,
+                         char **ret_oid, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv parents = AL_STRV_INIT;
+    al_auto(al_freep) char *message = NULL;
+    int r = 0;
+
+    if (options->message)
+        message =
+            al_asprintf("%s%s", options->message, al_ends_with(options->message, "\n") ? "" : "\n");
+    else
+        r = default_message(repo, options->commit, theirs, budget, &message, err);
+    if (r < 0)
+        return r;
+    al_strv_add(&parents, guarded->ours);
+    al_strv_add(&parents, theirs);
+    r = al_inmemory_commit(guarded->memory,
+                           &(struct al_new_commit){ .tree = guarded->merged.tree,
+                                                    .parents = &parents,
+                                                    .message = message },
+                           budget, ret_oid, err);
+    return r < 0 ? r : al_inmemory_accept(guarded->memory, *ret_oid, budget, err);
+}
+
+static int add_shortstat(const struct al_repo *repo, const char *from, const char *to,
+                         struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    struct al_buffer text = { .max_bytes = MESSAGE_MAX_BYTES };
+    int r;
+
+    al_strv_adds(&command.argv, "git", "diff", "--shortstat", "--no-ext-diff", "--no-textconv",
+                 from, to, "--", NULL);
+    r = al_git_read(&repo->at, &command, al_buffer_sink(&text), budget, err);
+    al_str_add(out, text.data ? text.data : "", text.len);
+    al_buffer_clear(&text);
+    return r;
+}
+
+/* Merge in memory, and move there with the uncommitted changes.  Not done: git's own merge is the
+ * way, since there are none, or it has nothing to do, or stops. */
+static int merge_along(struct al_repo *repo, const struct al_merge_options *options,
+                       struct al_run_limits *budget, struct al_merge_outcome *outcome,
+                       bool *ret_done, struct al_error *err)
+{
+    al_auto(guarded_clear) struct guarded guarded = GUARDED_INIT;
+    al_auto(al_freep) char *head = al_ref_head(&repo->at);
+    al_auto(al_freep) char *theirs = NULL;
+    al_auto(al_freep) char *base = NULL;
+    al_auto(al_freep) char *to = NULL;
+    al_auto(al_freep) char *reflog = NULL;
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
+    bool staged, forwards;
+    int r = al_uncommitted_files(repo, budget, &files, &staged, err);
+
+    if (r < 0 || !*head || !files.count)
+        return r;
+    r = al_git_merge_check(repo, options, budget, err);
+    if (r == 0)
+        r = al_git_resolve_commit(repo, options->oid ? options->oid : options->commit, budget,
+                                  &theirs, err);
+    if (r == 0)
+        r = al_git_merge_base(repo, head, theirs, budget, &base, err);
+    if (r < 0 || !base || !strcmp(base, theirs))
+        return r;
+    forwards = !strcmp(base, head) && !options->no_ff;
+    r = forwards ? 0 : merge_commit(repo, theirs, budget, &guarded, err);
+    if (r == 0 && guarded.merged.conflicted)
+        return al_uncommitted_set_aside(repo, al_inmemory_repo(guarded.memory), head,
+                                        guarded.merged.tree, budget, err);
+    if (r == 0 && !forwards)
+        r = commit_merged(repo, options, &guarded, theirs, budget, &to, err);
+    if (r < 0)
+        return r;
+    if (forwards)
+        to = al_strdup(theirs);
+    reflog = al_asprintf("merge %s: %s", options->commit,
+                         forwards ? "Fast-forward" : "Merge made by the 'ort' strategy.");
+    r = al_git_advance(
+        repo,
+        &(struct al_advance){ .from = head, .to = to, .reflog = reflog, .sets_orig_head = true },
+        budget, err);
+    if (r == 0)
+        r = add_shortstat(repo, head, to, budget, &outcome->text, err);
+    outcome->fast_forward = forwards;
+    *ret_done = true;
+    return r;
+}
+
+int al_merge_guard_run(struct al_repo *repo, const struct al_merge_options *options,
+                       size_t max_bytes, struct al_run_limits *budget,
+                       struct al_merge_outcome *ret_outcome, struct al_error *err)
+{
+    bool done = false;
+    int along =
+        options->goes_along ? merge_along(repo, options, budget, ret_outcome, &done, err) : 0;
+    int r;
+
+    if (along < 0 || done)
+        return along;
+    r = options->files ? al_overwrite_check_files(repo, options->files, budget, err)
+                       : check_merge(repo, options, budget, err);
+    return r < 0 ? r : al_git_merge(repo, options, max_bytes, budget, ret_outcome, err);
+}

@@ -1,0 +1,957 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verbs/replay/work.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/fs.h"
+#include "base/str.h"
+#include "git/command.h"
+#include "git/failure.h"
+#include "git/git_lock.h"
+#include "git/location.h"
+#include "git/plumbing/revision.h"
+#include "git/refs.h"
+#include "git/run.h"
+#include "guard/nofollow.h"
+#include "verbs/replay/along.h"
+#include "verbs/sequencer/merge.h"
+#include "verbs/sequencer/operation_state.h"
+#include "verbs/sequencer/overwrite.h"
+#include "verbs/sequencer/rebase_continue.h"
+
+/* --- Work --- */
+
+/* --- Commit list --- */
+
+/* More commits than this are refused. */
+#define COMMIT_LIST_MAX 10000
+
+/** The bytes of one line of rev-list, with a parent. */
+#define LINE_BYTES 160
+
+void al_rebase_list_clear(struct al_rebase_list *list)
+{
+    al_strv_clear(&list->commits);
+    *list = (struct al_rebase_list){ .merges = 0 };
+}
+
+/* Run a command that prints ids, one a line, perhaps with a mark in front, and those of parents
+ * behind. */
+static int read_ids(const struct al_repo *repo, struct al_git_command *command,
+                    struct al_run_limits *budget, struct al_strv *out, struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    struct al_buffer ids = { .max_bytes = (size_t)COMMIT_LIST_MAX * LINE_BYTES };
+    int r = al_git_run(&repo->at, command, &(struct al_git_run){ .sink = al_buffer_sink(&ids) },
+                       budget, &output, err);
+
+    if (r == 0 && output.stopped)
+        r = al_error_set(err, AL_ERR_EXECUTION, "These are more than %d commits", COMMIT_LIST_MAX);
+    else if (r == 0 && output.exit_code != 0)
+        r = al_git_failed(&output, err);
+    al_strv_split(out, r == 0 ? ids.data : NULL, "\n");
+    al_buffer_clear(&ids);
+    return r;
+}
+
+static void begin_list(struct al_git_command *command)
+{
+    al_strv_adds(&command->argv, "git", "-c", AL_NO_COMMIT_GRAPH, "rev-list", NULL);
+}
+
+int al_commit_list_add(const struct al_repo *repo, const char *word, bool newest_first,
+                       struct al_run_limits *budget, struct al_strv *out, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_freep) char *oid = NULL;
+    int r;
+
+    if (!strstr(word, "..")) {
+        r = al_git_resolve_commit(repo, word, budget, &oid, err);
+        if (r == 0)
+            al_strv_take(out, al_take(&oid));
+        return r;
+    }
+    begin_list(&command);
+    al_strv_add(&command.argv, "--topo-order");
+    if (!newest_first)
+        al_strv_add(&command.argv, "--reverse");
+    al_strv_adds(&command.argv, "--end-of-options", word, "--", NULL);
+    return read_ids(repo, &command, budget, out, err);
+}
+
+/* Append the full ids of commits whose ids may be abbreviated.  One git child. */
+static int commit_list_full(const struct al_repo *repo, const struct al_strv *words,
+                            struct al_run_limits *budget, struct al_strv *out, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
+
+    for (size_t i = 0; i < words->count; i++)
+        al_str_addf(&input, "%s\n", words->items[i]);
+    command.input = input.buf;
+    command.input_len = input.len;
+    begin_list(&command);
+    al_strv_adds(&command.argv, "--no-walk=unsorted", "--stdin", NULL);
+    return read_ids(repo, &command, budget, out, err);
+}
+
+int al_commit_list_rebase(const struct al_repo *repo, const char *onto, bool all,
+                          struct al_run_limits *budget, struct al_rebase_list *ret_list,
+                          struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_strv_clear) struct al_strv marked = AL_STRV_INIT;
+    al_auto(al_freep) char *range = onto ? al_asprintf("%s...HEAD", onto) : al_strdup("HEAD");
+    int r;
+
+    begin_list(&command);
+    al_strv_adds(&command.argv, "--reverse", "--topo-order", "--parents", NULL);
+    if (onto)
+        al_strv_adds(&command.argv, "--right-only", "--cherry-mark", NULL);
+    al_strv_adds(&command.argv, range, "--", NULL);
+    r = read_ids(repo, &command, budget, &marked, err);
+    for (size_t i = 0; r == 0 && i < marked.count; i++) {
+        const char *line = marked.items[i], *parents = strchrnul(line, ' ');
+        const char *oid = line + strcspn(line, "0123456789abcdef");
+
+        if (*parents && strchr(parents + 1, ' '))
+            ret_list->merges++;
+        else if (*line == '=' && !all)
+            ret_list->known++;
+        else
+            al_strv_take(&ret_list->commits, al_strndup(oid, (size_t)(parents - oid)));
+    }
+    return r;
+}
+
+/* --- Advance --- */
+
+static int move_files(struct al_repo *repo, const struct al_advance *advance,
+                      struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "-C", repo->at.top, "read-tree", "-m", "-u", advance->from,
+                 advance->to, NULL);
+    return al_git_write(&repo->at, &command, AL_LOCK_INDEX, budget, err);
+}
+
+static int move_index(struct al_repo *repo, const char *to, struct al_run_limits *budget,
+                      struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "-C", repo->at.top, "read-tree", "-m", to, NULL);
+    return al_git_write(&repo->at, &command, AL_LOCK_INDEX, budget, err);
+}
+
+/* The old value makes sure that HEAD has not moved meanwhile. */
+static int move_head(struct al_repo *repo, const struct al_advance *advance,
+                     struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
+
+    const char *to = advance->left ? advance->left : advance->to;
+
+    if (advance->sets_orig_head)
+        al_str_addf(&input, "update ORIG_HEAD %s\n", advance->from);
+    for (size_t i = 0; advance->along && i < advance->along->nfollowers; i++) {
+        const struct al_follower *follower = &advance->along->followers[i];
+
+        al_str_addf(&input, "update %s %s %s\n", follower->ref,
+                    al_follower_to(advance->along, follower), follower->from);
+    }
+    if (advance->detaches)
+        al_str_adds(&input, "option no-deref\n");
+    al_str_addf(&input, "update HEAD %s %s\n", to, advance->from);
+    command.input = input.buf;
+    command.input_len = input.len;
+    al_strv_adds(&command.argv, "git", "update-ref", "-m", advance->reflog, "--stdin", NULL);
+    return al_git_write(&repo->at, &command, AL_LOCK_INDEX, budget, err);
+}
+
+/* Fail if content of these files goes through a filter. */
+static int check_filters(const struct al_repo *repo, const struct al_advance *advance,
+                         struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv sides = AL_STRV_INIT;
+
+    al_strv_add(&sides, advance->to);
+    return al_git_check_merge_programs(repo, advance->from, &sides, budget, err);
+}
+
+/* The same, when filters and files in the way were looked for.  git looks at all files before it
+ * writes one. */
+static int advance_checked(struct al_repo *repo, const struct al_advance *advance,
+                           struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    int r = move_files(repo, advance, budget, &why);
+
+    if (why.code == AL_CODE_DIRTY_WORKDIR) { /* it may look so by its times alone */
+        al_error_clear(&why);
+        r = al_git_refresh_index(&repo->at, budget, &why);
+        if (r == 0)
+            r = move_files(repo, advance, budget, &why);
+    }
+    r = why.code == AL_CODE_DIRTY_WORKDIR
+            ? al_uncommitted_bring(repo, advance->from, advance->to, budget, err)
+            : al_error_pass(r, &why, err);
+    if (r == 0 && advance->left)
+        r = move_index(repo, advance->left, budget, err);
+    return r < 0 || advance->keeps_head ? r : move_head(repo, advance, budget, err);
+}
+
+int al_git_advance(struct al_repo *repo, const struct al_advance *advance,
+                   struct al_run_limits *budget, struct al_error *err)
+{
+    int r = check_filters(repo, advance, budget, err);
+
+    if (r == 0)
+        r = al_overwrite_check(repo, advance->from, advance->to, budget, err);
+    return r < 0 ? r : advance_checked(repo, advance, budget, err);
+}
+
+/* --- Begin rebase --- */
+
+/*
+ * Begin a rebase as git does after the todo list was edited, and let git run it.
+ *
+ * No editor runs: the directory rebase-merge is written here, with the todo list in it, and `git
+ * rebase --continue` goes on from its first line.  A new message is put into a commit that is
+ * picked in place of the original.
+ *
+ * Source: git-rebase(1), "INTERACTIVE MODE"; sequencer.c of git for the files.
+ */
+
+static bool melds(enum al_replay_kind kind)
+{
+    return kind == AL_REPLAY_SQUASH || kind == AL_REPLAY_FIXUP;
+}
+
+/* A commit and what is melded into it. */
+struct chain {
+    size_t first, end; /* steps */
+    size_t spoken;     /* the last step with a message of its own, which the commit has from the
+                          beginning; `first` when there is none */
+};
+
+static struct chain find_chain(const struct al_replay_work *work, size_t first)
+{
+    struct chain chain = { .first = first, .end = first + 1, .spoken = first };
+
+    for (; chain.end < work->nsteps && melds(work->steps[chain.end].kind); chain.end++)
+        if (work->steps[chain.end].message)
+            chain.spoken = chain.end;
+    return chain;
+}
+
+/* The commit to pick for a step with another message: the same one with that message. */
+static int reword(struct al_replay_work *work, const char *commit, const char *message,
+                  struct al_run_limits *budget, char **ret_oid, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
+    al_auto(al_commits_read_clear) struct al_commits_read commits = { .items = NULL };
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    struct al_new_commit made = { .message = NULL };
+    int r;
+
+    al_message_strip_space(message, &text);
+    made.message = text.buf;
+    al_strv_add(&oids, commit);
+    r = al_inmemory_read(work->memory, &oids, budget, &commits, err);
+    if (r < 0)
+        return r;
+    made.tree = commits.items[0].tree;
+    made.author = commits.items[0].author;
+    made.parents = &commits.items[0].parents;
+    r = al_inmemory_commit(work->memory, &made, budget, ret_oid, err);
+    return r < 0 ? r : al_inmemory_accept(work->memory, *ret_oid, budget, err);
+}
+
+static int add_subject(const struct al_repo *repo, const char *commit, struct al_run_limits *budget,
+                       struct al_str *todo, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_freep) char *subject = NULL;
+    int r;
+
+    al_strv_adds(&command.argv, "git", "log", "-1", "--no-walk", "--format=%s", commit, "--", NULL);
+    r = al_git_run_word(repo, &command, budget, &subject, err);
+    if (r == 0)
+        al_str_addf(todo, " %s # %s\n", commit, subject ? subject : "");
+    return r;
+}
+
+/* Add the todo line of a step, with a message of its own or NULL.  What was dropped in memory is
+ * dropped by git too. */
+static int add_line(struct al_repo *repo, struct al_replay_work *work, size_t i,
+                    const char *message, const char *melding, struct al_run_limits *budget,
+                    struct al_str *todo, struct al_error *err)
+{
+    const struct al_work_step *step = &work->steps[i];
+    al_auto(al_freep) char *reworded = NULL;
+    int r = 0;
+
+    if (message)
+        r = reword(work, step->commit, message, budget, &reworded, err);
+    if (r < 0)
+        return r;
+    al_str_adds(todo, melds(step->kind) ? melding : "pick");
+    return add_subject(repo, reworded ? reworded : step->commit, budget, todo, err);
+}
+
+/* git takes a line that begins with "#" for a comment when it goes on after a conflict in a chain.
+ */
+static bool has_comments(const char *message)
+{
+    return *message == '#' || strstr(message, "\n#");
+}
+
+/* Whether the messages of chains are all set by a step of their own: a git that goes on with
+ * another comment character than "#" takes other lines for comments, and those that mark what was
+ * joined here for text. */
+static int find_always_kept(const struct al_repo *repo, struct al_run_limits *budget,
+                            bool *ret_kept, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_freep) char *word = NULL;
+    int r;
+
+    al_strv_adds(&command.argv, "git", "config", "--default=#", "--get", "core.commentChar", NULL);
+    r = al_git_run_word(repo, &command, budget, &word, err);
+    *ret_kept = r == 0 && word && strcmp(word, "#") != 0;
+    return r;
+}
+
+/* The message that a chain ends with, if git would not keep it as it is: else `out` stays empty.
+ * Without a message of the user's, it is known only if nothing can become of the first commit any
+ * more. */
+static int find_kept_message(struct al_replay_work *work, const struct chain *chain, bool always,
+                             struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+{
+    const struct al_strv *done = &work->replayed.commits;
+    const bool is_given = work->steps[chain->spoken].message;
+    const bool is_known = chain->first < done->count && *done->items[chain->first];
+    al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
+    al_auto(al_commits_read_clear) struct al_commits_read commits = { .items = NULL };
+    int r;
+
+    if (chain->end - chain->first == 1 || !(is_given || is_known))
+        return 0;
+    for (size_t i = chain->spoken; i < chain->end; i++)
+        al_strv_add(&oids, work->steps[i].commit);
+    r = al_inmemory_read(work->memory, &oids, budget, &commits, err);
+    if (r < 0)
+        return r;
+    if (is_given)
+        al_message_strip_space(work->steps[chain->spoken].message, out);
+    else
+        al_str_adds(out, commits.items[0].message);
+    for (size_t i = 1; i < commits.count; i++) {
+        al_auto(al_str_clear) struct al_str both = AL_STR_INIT;
+
+        if (work->steps[chain->spoken + i].kind == AL_REPLAY_SQUASH) {
+            al_message_squash(out->buf, commits.items[i].message, &both);
+            al_str_reset(out);
+            al_str_adds(out, both.buf);
+        }
+    }
+    if (!always && !has_comments(out->buf))
+        al_str_reset(out);
+    return 0;
+}
+
+/* Add a step that changes the message alone: git takes it over to the byte. */
+static int add_message_line(struct al_repo *repo, struct al_replay_work *work, const char *commit,
+                            const char *message, struct al_run_limits *budget, struct al_str *todo,
+                            struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
+    al_auto(al_commits_read_clear) struct al_commits_read commits = { .items = NULL };
+    al_auto(al_freep) char *made = NULL;
+    int r;
+
+    al_strv_add(&oids, commit);
+    r = al_inmemory_read(work->memory, &oids, budget, &commits, err);
+    if (r == 0)
+        r = al_inmemory_commit(work->memory,
+                               &(struct al_new_commit){ .tree = commits.items[0].tree,
+                                                        .parents = &oids,
+                                                        .author = commits.items[0].author,
+                                                        .message = message },
+                               budget, &made, err);
+    if (r == 0)
+        r = al_inmemory_accept(work->memory, made, budget, err);
+    if (r < 0)
+        return r;
+    al_str_adds(todo, "fixup -C");
+    return add_subject(repo, made, budget, todo, err);
+}
+
+/* Add the lines that move branches to what so many steps have made. */
+static void add_followers(const struct al_replay_work *work, size_t steps, struct al_str *todo)
+{
+    for (size_t i = 0; i < work->nfollowers; i++)
+        if (work->followers[i].after == steps)
+            al_str_addf(todo, "update-ref %s\n", work->followers[i].ref);
+}
+
+static int add_chain(struct al_repo *repo, struct al_replay_work *work, const struct chain *chain,
+                     bool always_kept, struct al_run_limits *budget, struct al_str *todo,
+                     struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str kept = AL_STR_INIT;
+    int r = find_kept_message(work, chain, always_kept, budget, &kept, err);
+
+    for (size_t i = chain->first; r == 0 && i < chain->end; i++) {
+        const bool is_fixup =
+            kept.len || work->steps[i].kind == AL_REPLAY_FIXUP || i <= chain->spoken;
+
+        r = add_line(repo, work, i, i == chain->first ? work->steps[chain->spoken].message : NULL,
+                     is_fixup ? "fixup" : "squash", budget, todo, err);
+        if (i + 1 < chain->end)
+            add_followers(work, i + 1, todo);
+    }
+    if (r == 0 && kept.len)
+        r = add_message_line(repo, work, work->steps[chain->first].commit, kept.buf, budget, todo,
+                             err);
+    add_followers(work, chain->end, todo);
+    return r;
+}
+
+static int make_todo(struct al_repo *repo, struct al_replay_work *work,
+                     struct al_run_limits *budget, struct al_str *todo, struct al_error *err)
+{
+    bool always_kept = false;
+    int r = find_always_kept(repo, budget, &always_kept, err);
+
+    add_followers(work, 0, todo);
+    for (size_t first = 0; r == 0 && first < work->nsteps;) {
+        const struct chain chain = find_chain(work, first);
+
+        r = add_chain(repo, work, &chain, always_kept, budget, todo, err);
+        first = chain.end;
+    }
+    return r;
+}
+
+static int write_state_file(int dir, const char *name, const char *text, struct al_error *err)
+{
+    int r = al_fs_write_atomic(dir, name, text, strlen(text), 0666, false);
+
+    return r < 0 ? al_error_errno(err, -r, "cannot write the state of the rebase") : 0;
+}
+
+/* git's own notes: a branch, where it is, and where it goes, which is not known. */
+static void note_followers(const struct al_replay_work *work, struct al_str *out)
+{
+    for (size_t i = 0; i < work->nfollowers; i++)
+        al_str_addf(out, "%s\n%s\n%0*d\n", work->followers[i].ref, work->followers[i].from,
+                    (int)strlen(work->followers[i].from), 0);
+}
+
+static int write_state(struct al_repo *repo, const struct al_replay_work *work, const char *branch,
+                       const char *todo, struct al_error *err)
+{
+    al_auto(al_freep) char *onto = al_asprintf("%s\n", work->onto);
+    al_auto(al_freep) char *head = al_asprintf("%s\n", work->head);
+    al_auto(al_freep) char *name = al_asprintf("%s\n", branch ? branch : "detached HEAD");
+    al_auto(al_str_clear) struct al_str followers = AL_STR_INIT;
+    const char *const files[][2] = {
+        { "head-name", name },
+        { "onto", onto },
+        { "orig-head", head },
+        { "interactive", "" },
+        { "drop_redundant_commits", "" },
+        { "no-reschedule-failed-exec", "" },
+        { work->is_root ? "squash-onto" : NULL, work->onto },
+        { "git-rebase-todo", todo },
+        { "git-rebase-todo.backup", todo },
+    };
+    al_auto(al_closep) int git_dir = -1;
+    al_auto(al_closep) int dir = -1;
+    int r = al_location_open_git_dir(&repo->at, &git_dir, err);
+
+    if (r < 0)
+        return r;
+    if (mkdirat(git_dir, "rebase-merge", 0777) < 0)
+        return al_error_errno(err, errno, "cannot write the state of the rebase");
+    dir = al_nofollow_open(git_dir, "rebase-merge", O_RDONLY | O_DIRECTORY);
+    if (dir < 0)
+        return al_error_errno(err, -dir, "cannot write the state of the rebase");
+    for (size_t i = 0; r == 0 && i < AL_COUNT(files); i++)
+        if (files[i][0])
+            r = write_state_file(dir, files[i][0], files[i][1], err);
+    note_followers(work, &followers);
+    return r == 0 && followers.len ? write_state_file(dir, "update-refs", followers.buf, err) : r;
+}
+
+static int begin(struct al_repo *repo, struct al_replay_work *work, struct al_run_limits *budget,
+                 struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str todo = AL_STR_INIT;
+    al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
+    al_auto(al_freep) char *reflog =
+        al_asprintf("rebase (start): checkout %s", work->onto_name ? work->onto_name : work->onto);
+    int r = make_todo(repo, work, budget, &todo, err);
+
+    if (r < 0)
+        return r;
+    al_ref_follow_head(&repo->at, &refs);
+    r = advance_checked(repo,
+                        &(struct al_advance){ .from = work->head,
+                                              .to = work->onto,
+                                              .reflog = reflog,
+                                              .detaches = true,
+                                              .sets_orig_head = true },
+                        budget, err);
+    return r < 0 ? r : write_state(repo, work, refs.count ? refs.items[0] : NULL, todo.buf, err);
+}
+
+static int run(struct al_repo *repo, size_t max_bytes, struct al_run_limits *budget,
+               struct al_merge_outcome *outcome, struct al_error *err)
+{
+    /* A todo list that git parses again is not changed by settings of the repository. */
+    static const char *const settings[] = {
+        "rebase.abbreviatecommands", "false", "rerere.enabled",   "false",
+        "core.commentchar",          "#",     "notes.rewriteref", "",
+    };
+    al_auto(al_strv_clear) struct al_strv config = AL_STRV_INIT;
+    const struct al_git_link link = { .protocol = "none", .config = &config };
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    int r;
+
+    for (size_t i = 0; i < AL_COUNT(settings); i++)
+        al_strv_add(&config, settings[i]);
+    command.link = &link;
+    command.class = AL_GIT_WRITE;
+    command.starts_children = true; /* git rebase runs git commit */
+    al_strv_adds(&command.argv, "git", "rebase", "--continue", NULL);
+    r = al_merge_run(repo, &command, max_bytes, budget, outcome, err);
+    if (r == 0)
+        outcome->in_progress = al_git_operation_state(repo) == AL_IN_PROGRESS_REBASE;
+    return r;
+}
+
+/* begin_rebase.c: for work that stops, begin the rebase as git does and let git run into the
+ * conflict. */
+static int replay_begin_rebase(struct al_repo *repo, struct al_replay_work *work, size_t max_bytes,
+                               struct al_run_limits *budget, struct al_merge_outcome *ret_outcome,
+                               struct al_error *err)
+{
+    al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
+    al_auto(al_strv_clear) struct al_strv sides = AL_STRV_INIT;
+    int r = 0;
+
+    al_strv_adds(&sides, work->onto, "HEAD", NULL);
+    if (work->is_root)
+        r = al_inmemory_accept(work->memory, work->onto, budget, err);
+    if (r == 0)
+        r = al_git_check_merge_programs(repo, "HEAD", &sides, budget, err);
+    if (r == 0)
+        r = begin(repo, work, budget, err);
+    if (r == 0)
+        r = run(repo, max_bytes, budget, &outcome, err);
+    if (r < 0)
+        return r;
+    *ret_outcome = outcome;
+    outcome = AL_MERGE_INIT;
+    return 0;
+}
+
+/* --- Work --- */
+
+struct al_replay_work *al_replay_work_new(void)
+{
+    struct al_replay_work *work = al_calloc(1, sizeof(*work));
+
+    work->replayed = AL_REPLAYED_INIT;
+    return work;
+}
+
+static void follower_clear(struct al_follower *follower)
+{
+    free(follower->ref);
+    free(follower->from);
+}
+
+void al_replay_work_free(struct al_replay_work *work)
+{
+    if (!work)
+        return;
+    for (size_t i = 0; i < work->nsteps; i++) {
+        free(work->steps[i].commit);
+        free(work->steps[i].message);
+        free(work->steps[i].part_of);
+    }
+    for (size_t i = 0; i < work->nfollowers; i++)
+        follower_clear(&work->followers[i]);
+    free(work->followers);
+    free(work->steps);
+    free(work->onto);
+    free(work->onto_name);
+    free(work->head);
+    free(work->files);
+    al_replayed_clear(&work->replayed);
+    al_inmemory_free(work->memory);
+    free(work);
+}
+
+void al_replay_work_add(struct al_replay_work *work, enum al_replay_kind kind, const char *commit,
+                        const char *message, unsigned mainline)
+{
+    work->steps = al_reallocarray(work->steps, work->nsteps + 1, sizeof(*work->steps));
+    work->steps[work->nsteps++] = (struct al_work_step){
+        .kind = kind,
+        .commit = al_strdup(commit),
+        .message = message ? al_strdup(message) : NULL,
+        .mainline = mainline,
+    };
+}
+
+static int replay(struct al_replay_work *work, struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_freep) struct al_replay_step *steps = al_calloc(work->nsteps + 1, sizeof(*steps));
+    const struct al_replay replay = {
+        .onto = work->onto,
+        .is_root = work->is_root,
+        .steps = steps,
+        .nsteps = work->nsteps,
+        .fast_forwards = work->kind == AL_WORK_REBASE,
+        .when_empty = AL_EMPTY_DROPPED,
+    };
+
+    for (size_t i = 0; i < work->nsteps; i++)
+        steps[i] = (struct al_replay_step){ .commit = work->steps[i].commit,
+                                            .kind = work->steps[i].kind,
+                                            .message = work->steps[i].message,
+                                            .mainline = work->steps[i].mainline };
+    al_replayed_clear(&work->replayed);
+    return al_inmemory_replay(work->memory, &replay, budget, &work->replayed, err);
+}
+
+/* The branch ends before the steps that are left uncommitted. */
+static void leave_rests(struct al_replay_work *work)
+{
+    const struct al_strv *done = &work->replayed.commits;
+    size_t last = work->nsteps - work->rests;
+
+    while (last && !*done->items[last - 1])
+        last--;
+    free(work->files);
+    work->files = work->replayed.tip;
+    work->replayed.tip = al_strdup(last ? done->items[last - 1] : work->onto);
+}
+
+/* Leave those that will move.  Nothing is left of a history that begins anew before its first
+ * commit. */
+static void leave_followers(struct al_replay_work *work)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < work->nfollowers; i++) {
+        struct al_follower *follower = &work->followers[i];
+        const char *to = al_follower_to(work, follower);
+
+        if ((to && !strcmp(to, follower->from)) || (work->is_root && !follower->after))
+            follower_clear(follower);
+        else
+            work->followers[kept++] = *follower;
+    }
+    work->nfollowers = kept;
+}
+
+int al_replay_work_try(const struct al_repo *repo, struct al_replay_work *work,
+                       struct al_run_limits *budget, struct al_error *err)
+{
+    int r = 0;
+
+    free(work->head);
+    work->head = al_ref_head(&repo->at);
+    if (!work->memory)
+        r = al_inmemory_open(repo, &work->memory, err);
+    if (r == 0 && work->is_root) {
+        free(al_take(&work->onto)); /* git rebase --root too begins with an empty commit */
+        r = al_inmemory_nothing(work->memory, budget, &work->onto, err);
+    }
+    if (r == 0)
+        r = replay(work, budget, err);
+    if (r == 0 && work->rests && !work->replayed.stopped)
+        leave_rests(work);
+    if (r == 0)
+        leave_followers(work);
+    return r;
+}
+
+int al_replay_work_rebase(const struct al_repo *repo, struct al_replay_work *work, const char *onto,
+                          const char *onto_name, struct al_run_limits *budget,
+                          struct al_rebase_list *list, struct al_error *err)
+{
+    int r = al_commit_list_rebase(repo, onto, false, budget, list, err);
+
+    work->kind = AL_WORK_REBASE;
+    work->onto = al_strdup(onto);
+    work->onto_name = al_strdup(onto_name);
+    for (size_t i = 0; r == 0 && i < list->commits.count; i++)
+        al_replay_work_add(work, AL_REPLAY_PICK, list->commits.items[i], NULL, 0);
+    return r < 0 ? r : al_replay_work_try(repo, work, budget, err);
+}
+
+/* Fail if content would be written through a filter: of a path that differs from a picked commit,
+ * or from what a reverted one is taken back to. */
+static int check_programs(const struct al_repo *repo, const struct al_replay_work *work,
+                          struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv sides = AL_STRV_INIT;
+
+    for (size_t i = 0; i < work->nsteps; i++) {
+        const struct al_work_step *step = &work->steps[i];
+        al_auto(al_freep) char *parent =
+            al_asprintf("%s^%u", step->commit, step->mainline ? step->mainline : 1);
+        al_auto(al_freep) char *oid = NULL;
+        int r = 0;
+
+        if (work->kind == AL_WORK_REVERT)
+            r = al_git_find_object(repo, parent, "commit", budget, &oid, err);
+        if (r < 0)
+            return r;
+        if (work->kind != AL_WORK_REVERT)
+            al_strv_add(&sides, step->commit);
+        else
+            al_strv_add(&sides, oid ? oid : al_git_empty_tree(repo));
+    }
+    return al_git_check_merge_programs(repo, work->head, &sides, budget, err);
+}
+
+/* git's own command from the beginning; what came to nothing is left out, as it was in memory. */
+static int run_for_real(struct al_repo *repo, const struct al_replay_work *work, size_t max_bytes,
+                        struct al_run_limits *budget, struct al_merge_outcome *outcome,
+                        struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    const struct al_strv *done = &work->replayed.commits;
+    int r = check_programs(repo, work, budget, err);
+
+    if (r < 0)
+        return r;
+    command.class = AL_GIT_WRITE;
+    command.starts_children = true; /* it may run git commit */
+    al_strv_adds(&command.argv, "git", work->kind == AL_WORK_REVERT ? "revert" : "cherry-pick",
+                 "--no-gpg-sign", "--no-rerere-autoupdate", "--no-edit", NULL);
+    if (work->no_commit)
+        al_strv_add(&command.argv, "--no-commit");
+    if (work->nsteps && work->steps[0].mainline)
+        al_strv_addf(&command.argv, "--mainline=%u", work->steps[0].mainline);
+    for (size_t i = 0; i < work->nsteps; i++)
+        if (i >= done->count || *done->items[i])
+            al_strv_add(&command.argv, work->steps[i].commit);
+    return al_merge_bring(repo,
+                          &(struct al_merge_input){ .command = &command,
+                                                    .oid = work->steps[work->nsteps - 1].commit,
+                                                    .head = work->head },
+                          max_bytes, budget, outcome, err);
+}
+
+/* The entry of the reflog, as git words it. */
+static int reflog_of(const struct al_replay_work *work, struct al_run_limits *budget,
+                     char **ret_text, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_freep) char *subject = NULL;
+    int r;
+
+    if (work->kind == AL_WORK_REBASE) {
+        *ret_text = al_asprintf("rebase (finish): onto %s", work->onto);
+        return 0;
+    }
+    al_strv_adds(&command.argv, "git", "log", "-1", "--no-walk", "--format=%s", work->replayed.tip,
+                 "--", NULL);
+    r = al_git_run_word(al_inmemory_repo(work->memory), &command, budget, &subject, err);
+    if (r == 0)
+        *ret_text = al_asprintf("%s: %s", work->kind == AL_WORK_REVERT ? "revert" : "cherry-pick",
+                                subject ? subject : "");
+    return r;
+}
+
+/* A branch may be moved to what a commit was before another one was melded with it. */
+static int accept_followers(const struct al_replay_work *work, struct al_run_limits *budget,
+                            struct al_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < work->nfollowers; i++) {
+        const char *to = al_follower_to(work, &work->followers[i]);
+
+        if (!al_strv_contains(&work->replayed.commits, to))
+            r = al_inmemory_accept(work->memory, to, budget, err);
+    }
+    return r;
+}
+
+static int finish(struct al_repo *repo, const struct al_replay_work *work,
+                  struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_freep) char *reflog = NULL;
+    int r = reflog_of(work, budget, &reflog, err);
+
+    const char *files = work->files ? work->files : work->replayed.tip;
+
+    if (r == 0)
+        r = al_inmemory_accept(work->memory, files, budget, err);
+    if (r == 0)
+        r = accept_followers(work, budget, err);
+    if (r < 0)
+        return r;
+    return al_git_advance(repo,
+                          &(struct al_advance){ .from = work->head,
+                                                .to = files,
+                                                .left = work->files ? work->replayed.tip : NULL,
+                                                .reflog = reflog,
+                                                .keeps_head = work->no_commit,
+                                                .along = work,
+                                                .sets_orig_head = work->kind == AL_WORK_REBASE },
+                          budget, err);
+}
+
+/* git writes over ignored files without a word, and no checkpoint has them.  A replay that stops
+ * writes what it begins at, what each commit has, by and by, and what the step that conflicts
+ * leaves. */
+static int check_no_overwrite(const struct al_replay_work *work, struct al_run_limits *budget,
+                              struct al_error *err)
+{
+    const struct al_repo *view = al_inmemory_repo(work->memory);
+    const struct al_replayed *replayed = &work->replayed;
+    const bool moves = work->kind == AL_WORK_REBASE && !work->is_root;
+    int r = moves ? al_overwrite_check(view, work->head, work->onto, budget, err) : 0;
+
+    if (r == 0)
+        r = al_overwrite_check_steps(view, work->onto, replayed->tip, budget, err);
+    return r < 0 || !replayed->conflict.tree
+               ? r
+               : al_overwrite_check(view, replayed->tip, replayed->conflict.tree, budget, err);
+}
+
+int al_replay_work_do(struct al_repo *repo, struct al_replay_work *work, size_t max_bytes,
+                      struct al_run_limits *budget, struct al_merge_outcome *ret_outcome,
+                      struct al_error *err)
+{
+    al_auto(al_freep) char *head = al_ref_head(&repo->at);
+    int r;
+
+    if (strcmp(head, work->head) != 0)
+        return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
+                                 "The branch moved while this was prepared; nothing was done");
+    if (!work->replayed.stopped && !strcmp(work->head, work->replayed.tip)) {
+        ret_outcome->up_to_date = true;
+        return 0;
+    }
+    r = al_replay_check_followers(repo, work, err);
+    if (r < 0)
+        return r;
+    if (!work->replayed.stopped)
+        return finish(repo, work, budget, err);
+    r = check_no_overwrite(work, budget, err);
+    if (r == 0 && work->goes_along) /* git rebase wants no changes at all */
+        r = al_uncommitted_set_aside(
+            repo, al_inmemory_repo(work->memory), work->head,
+            work->kind == AL_WORK_REBASE ? NULL : work->replayed.conflict.tree, budget, err);
+    if (r < 0)
+        return r;
+    if (work->kind == AL_WORK_REBASE)
+        return replay_begin_rebase(repo, work, max_bytes, budget, ret_outcome, err);
+    return run_for_real(repo, work, max_bytes, budget, ret_outcome, err);
+}
+
+/* --- Going on --- */
+
+/* The commit that what is left is replayed onto: what is staged, as it will be committed; or HEAD.
+ */
+static int find_start(const struct al_repo *repo, struct al_inmemory *memory, bool skips,
+                      struct al_run_limits *budget, char **ret_oid, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv parents = AL_STRV_INIT;
+    al_auto(al_freep) char *head = al_ref_head(&repo->at);
+    al_auto(al_freep) char *tree = NULL;
+    int r;
+
+    if (skips) {
+        *ret_oid = al_take(&head);
+        return 0;
+    }
+    al_strv_add(&parents, head);
+    r = al_inmemory_index_tree(memory, NULL, budget, &tree, err);
+    return r < 0
+               ? r
+               : al_inmemory_commit(memory,
+                                    &(struct al_new_commit){
+                                        .tree = tree, .parents = &parents, .message = "staged\n" },
+                                    budget, ret_oid, err);
+}
+
+/* git stops at the first conflict, and what comes after it is looked at when it goes on. */
+static int check_replayed(const struct al_replay_work *work, struct al_run_limits *budget,
+                          struct al_error *err)
+{
+    const struct al_repo *view = al_inmemory_repo(work->memory);
+    const struct al_replayed *done = &work->replayed;
+    int r = al_overwrite_check_steps(view, work->onto, done->tip, budget, err);
+
+    return r == 0 && done->stopped && !done->stopped_empty
+               ? al_overwrite_check(view, done->tip, done->conflict.tree, budget, err)
+               : r;
+}
+
+int al_going_on_check(const struct al_repo *repo, bool skips, struct al_run_limits *budget,
+                      struct al_error *err)
+{
+    const enum al_operation_state state = al_git_operation_state(repo);
+    const unsigned mainline = state == AL_IN_PROGRESS_REBASE ? 0 : al_todo_mainline(repo);
+    al_auto(al_strv_clear) struct al_strv left = AL_STRV_INIT, commits = AL_STRV_INIT;
+    struct al_replay_work *work;
+    int r;
+
+    al_todo_left(repo, &left);
+    if (!left.count)
+        return 0;
+    work = al_replay_work_new();
+    work->kind = AL_WORK_CHERRY_PICK;
+    r = commit_list_full(repo, &left, budget, &commits, err);
+    for (size_t i = 0; i < commits.count; i++)
+        al_replay_work_add(work, state == AL_IN_PROGRESS_REVERT ? AL_REPLAY_REVERT : AL_REPLAY_PICK,
+                           commits.items[i], NULL, mainline);
+    if (r == 0)
+        r = al_inmemory_open(repo, &work->memory, err);
+    if (r == 0)
+        r = find_start(repo, work->memory, skips, budget, &work->onto, err);
+    if (r == 0)
+        r = al_replay_work_try(repo, work, budget, err);
+    if (r == 0)
+        r = check_replayed(work, budget, err);
+    al_replay_work_free(work);
+    return r;
+}
+
+/* --- Squash --- */
+
+int al_git_squash_really(struct al_repo *repo, const char *oid, size_t max_bytes,
+                         struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
+    al_auto(al_freep) char *head = al_ref_head(&repo->at);
+
+    command.class = AL_GIT_WRITE;
+    command.starts_children = true; /* git merge runs git stash so that it can go back */
+    al_strv_adds(&command.argv, "git", "merge", "--squash", "--strategy=ort", "--no-verify",
+                 "--no-verify-signatures", "--no-autostash", "--no-rerere-autoupdate", "--no-stat",
+                 "--no-progress", "--ff", oid, NULL);
+    return al_merge_bring(repo,
+                          &(struct al_merge_input){ .command = &command, .oid = oid, .head = head },
+                          max_bytes, budget, &outcome, err);
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verbs/sequencer/conflict.h"
+
+#include <stdlib.h>
+
+#include "base/utf8.h"
+#include "git/command.h"
+#include "git/plumbing/diff_raw.h"
+#include "git/plumbing/index_scan.h"
+#include "git/run.h"
+#include "verbs/sequencer/conflict_hunks.h"
+
+#define TYPE_MASK 0170000u
+#define TYPE_LINK 0120000u
+#define NAMED_MAX 5
+
+/** The stages of so many files are held at once. */
+#define VIEWS_AT_ONCE 16
+
+void al_conflicts_clear(struct al_conflicts *conflicts)
+{
+    for (size_t i = 0; i < conflicts->count; i++) {
+        free(conflicts->items[i].path);
+        for (size_t k = 0; k < AL_STAGES; k++)
+            free(conflicts->items[i].sides[k].oid);
+    }
+    free(conflicts->items);
+    *conflicts = AL_CONFLICTS_INIT;
+}
+
+static struct al_conflict *conflict_of(struct al_conflicts *conflicts, const char *path)
+{
+    size_t count = conflicts->count;
+
+    /* git lists the stages of a path one after the other */
+    if (count && !strcmp(conflicts->items[count - 1].path, path))
+        return &conflicts->items[count - 1];
+    if (count == AL_CONFLICTS_MAX)
+        return NULL;
+    conflicts->items = al_reallocarray(conflicts->items, count + 1, sizeof(*conflicts->items));
+    conflicts->items[count] = (struct al_conflict){ .path = al_strdup(path) };
+    conflicts->count++;
+    return &conflicts->items[count];
+}
+
+bool al_conflicts_add(struct al_conflicts *conflicts, const char *line)
+{
+    const size_t digits = strspn(line, "01234567"),
+                 oid_len = digits == 6 && line[6] == ' ' ? strspn(line + 7, "0123456789abcdef") : 0;
+    const char *stage = oid_len ? line + 7 + oid_len : "";
+    struct al_conflict *conflict;
+    struct al_side *side;
+
+    if ((oid_len != 40 && oid_len != 64) || stage[0] != ' ' || stage[1] < '1' || stage[1] > '3' ||
+        stage[2] != '\t' || !stage[3])
+        return false;
+    conflict = conflict_of(conflicts, stage + 3);
+    if (!conflict) {
+        conflicts->more = true;
+        return false;
+    }
+    side = &conflict->sides[stage[1] - '1'];
+    free(side->oid);
+    side->oid = al_strndup(line + 7, oid_len);
+    side->mode = al_diff_mode(line);
+    return true;
+}
+
+static bool take_stage(void *payload, char *const *fields)
+{
+    struct al_conflicts *conflicts = payload;
+
+    return al_conflicts_add(conflicts, fields[0]) || !conflicts->more;
+}
+
+int al_git_conflicts(const struct al_repo *repo, struct al_run_limits *budget,
+                     struct al_conflicts *ret_conflicts, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    struct al_conflicts found = AL_CONFLICTS_INIT;
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, take_stage, &found);
+    int r;
+
+    *ret_conflicts = AL_CONFLICTS_INIT;
+    if (!al_repo_index_facts(&repo->at).conflicts)
+        return 0;
+    al_strv_adds(&command.argv, "git", "-C", repo->at.top, "ls-files", "-z", "--unmerged", NULL);
+    r = al_git_read_records(&repo->at, &command, &records, budget, err);
+    if (r < 0) {
+        al_conflicts_clear(&found);
+        return r;
+    }
+    *ret_conflicts = found;
+    return 0;
+}
+
+const struct al_conflict *al_conflicts_find(const struct al_conflicts *conflicts, const char *path)
+{
+    for (size_t i = 0; i < conflicts->count; i++)
+        if (!strcmp(conflicts->items[i].path, path))
+            return &conflicts->items[i];
+    return NULL;
+}
+
+void al_conflicts_add_paths(const struct al_conflicts *conflicts, struct al_strv *out)
+{
+    for (size_t i = 0; i < conflicts->count; i++)
+        al_strv_add(out, conflicts->items[i].path);
+}
+
+int al_git_check_no_conflicts(const struct al_repo *repo, struct al_run_limits *budget,
+                              struct al_error *err)
+{
+    al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
+    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
+    int r = al_git_conflicts(repo, budget, &conflicts, err);
+
+    if (r < 0 || !conflicts.count)
+        return r;
+    al_conflicts_add_paths(&conflicts, &paths);
+    al_text_add_list(&names, &paths, NAMED_MAX);
+    r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_CONFLICT,
+                          "There are unresolved conflicts in %s; resolve them first", names.buf);
+    if (err)
+        err->reason = "conflict";
+    return r;
+}
+
+void al_conflict_views_clear(struct al_conflict_views *views)
+{
+    for (size_t i = 0; i < views->count; i++) {
+        free(views->items[i].ours);
+        free(views->items[i].theirs);
+        free(views->items[i].markers);
+    }
+    free(views->items);
+    *views = AL_CONFLICT_VIEWS_INIT;
+}
+
+static bool is_text(const struct al_str *data)
+{
+    return !memchr(data->buf, '\0', data->len) && al_utf8_valid(data->buf, data->len);
+}
+
+static void add_views(const struct al_conflicts *conflicts, size_t *left,
+                      struct al_conflict_views *views)
+{
+    views->items = al_calloc(conflicts->count, sizeof(*views->items));
+    views->truncated = conflicts->more;
+    for (size_t i = 0; i < conflicts->count; i++) {
+        size_t len = strlen(conflicts->items[i].path);
+
+        if (len > *left) {
+            views->truncated = true;
+            return;
+        }
+        *left -= len;
+        views->items[views->count++] =
+            (struct al_conflict_view){ .conflict = &conflicts->items[i], .markers = al_strdup("") };
+    }
+}
+
+/* Append the hunks that are left, unless they do not fit. */
+static bool add_hunks(const struct al_conflict_file *file, size_t max_bytes, struct al_str *out)
+{
+    for (size_t i = 0; i < file->blocks.count; i++) {
+        const struct al_conflict_block *block = &file->blocks.items[i];
+        size_t len = block->end - block->start;
+
+        while (len && strchr("\r\n", file->disk.buf[block->start + len - 1]))
+            len--;
+        if (out->len + (i > 0) + len > max_bytes)
+            return false;
+        al_str_adds(out, i ? "\n" : "");
+        al_str_add(out, file->disk.buf + block->start, len);
+    }
+    return true;
+}
+
+static bool is_type(const struct al_side *side, unsigned type)
+{
+    return side->oid && (side->mode & TYPE_MASK) == type;
+}
+
+bool al_side_is_link(const struct al_side *side)
+{
+    return is_type(side, TYPE_LINK);
+}
+
+bool al_side_is_submodule(const struct al_side *side)
+{
+    return is_type(side, AL_TYPE_GITLINK);
+}
+
+bool al_conflict_has_links(const struct al_conflict *conflict)
+{
+    for (size_t i = AL_STAGE_OURS; i < AL_STAGES; i++)
+        if (al_side_is_link(&conflict->sides[i]) || al_side_is_submodule(&conflict->sides[i]))
+            return true;
+    return false;
+}
+
+static void add_markers(const struct al_conflict_file *file, size_t *left,
+                        struct al_conflict_view *view, bool *truncated)
+{
+    al_auto(al_str_clear) struct al_str hunks = AL_STR_INIT;
+
+    if (!is_text(&file->disk))
+        return;
+    if (!add_hunks(file, *left, &hunks))
+        *truncated = true;
+    *left -= hunks.len;
+    free(view->markers);
+    view->markers = al_str_detach(&hunks);
+}
+
+/* Both sides that exist, or neither. */
+static void add_sides(const struct al_conflict_file *file, size_t *left,
+                      struct al_conflict_view *view, bool *truncated)
+{
+    const struct al_blob *ours = &file->stages[AL_STAGE_OURS],
+                         *theirs = &file->stages[AL_STAGE_THEIRS];
+
+    if (ours->size + theirs->size > *left || (ours->exists && !ours->kept) ||
+        (theirs->exists && !theirs->kept)) {
+        *truncated = true;
+        return;
+    }
+    if (!is_text(&ours->data) || !is_text(&theirs->data))
+        return;
+    *left -= ours->size + theirs->size;
+    view->ours = ours->exists ? al_strndup(ours->data.buf, ours->data.len) : NULL;
+    view->theirs = theirs->exists ? al_strndup(theirs->data.buf, theirs->data.len) : NULL;
+}
+
+/* Fill some views; the sides come after the hunks of all files. */
+static int fill_views(const struct al_repo *repo, const struct al_conflicts *conflicts,
+                      bool with_sides, struct al_run_limits *budget, size_t *left,
+                      struct al_conflict_views *views, struct al_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0, n; r == 0 && i < views->count; i += n) {
+        struct al_conflict_file files[VIEWS_AT_ONCE];
+
+        n = views->count - i < VIEWS_AT_ONCE ? views->count - i : VIEWS_AT_ONCE;
+        r = al_git_conflict_files(repo, &conflicts->items[i], n, budget, files, err);
+        for (size_t k = 0; k < n; k++) {
+            if (r == 0)
+                (with_sides ? add_sides : add_markers)(&files[k], left, &views->items[i + k],
+                                                       &views->truncated);
+            al_conflict_file_clear(&files[k]);
+        }
+    }
+    return r;
+}
+
+int al_git_conflict_views(const struct al_repo *repo, const struct al_conflicts *conflicts,
+                          size_t max_bytes, struct al_run_limits *budget,
+                          struct al_conflict_views *ret_views, struct al_error *err)
+{
+    struct al_conflict_views views = AL_CONFLICT_VIEWS_INIT;
+    size_t left = max_bytes;
+    int r;
+
+    add_views(conflicts, &left, &views);
+    r = fill_views(repo, conflicts, false, budget, &left, &views, err);
+    if (r == 0)
+        r = fill_views(repo, conflicts, true, budget, &left, &views, err);
+    if (r < 0) {
+        al_conflict_views_clear(&views);
+        return r;
+    }
+    *ret_views = views;
+    return 0;
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verbs/sequencer/overwrite.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "git/command.h"
+#include "git/location.h"
+#include "git/oid.h"
+#include "git/plumbing/batch.h"
+#include "git/plumbing/index_scan.h"
+#include "git/vet/vet.h"
+#include "guard/nofollow.h"
+#include "guard/text.h"
+
+#define DEPTH_MAX 200u /* each level has a descriptor */
+#define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+
+/* The first directory of a path that is none.  NULL: they are directories, or are not there. */
+static char *find_above(int top_fd, const char *path)
+{
+    al_auto(al_freep) char *part = al_strdup(path);
+    struct stat st;
+
+    for (char *slash = strchr(part, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (fstatat(top_fd, part, &st, AT_SYMLINK_NOFOLLOW) < 0)
+            return NULL;
+        if (!S_ISDIR(st.st_mode))
+            return al_take(&part);
+        *slash = '/';
+    }
+    return NULL;
+}
+
+/* What is in the place of a file that is to be written: its own path, or that of one of its
+ * directories which is no directory.  NULL: nothing.  Caller frees. */
+static char *find_place(int top_fd, const char *path)
+{
+    char *above = find_above(top_fd, path);
+    struct stat st;
+
+    if (above)
+        return above;
+    return fstatat(top_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0 ? al_strdup(path) : NULL;
+}
+
+/* The first file below a directory that is not tracked; NULL: none.  A directory that cannot be
+ * read counts as one.  Caller frees. */
+static char *find_untracked(int parent_fd, const char *name, const char *path,
+                            const struct al_strv *tracked, unsigned depth)
+{
+    al_auto(al_closedirp) DIR *dir = al_fs_list(openat(parent_fd, name, DIR_FLAGS));
+    struct dirent *entry;
+    char *found = NULL;
+
+    if (!dir || depth == DEPTH_MAX)
+        return al_strdup(path);
+    while (!found && (entry = readdir(dir))) {
+        al_auto(al_freep) char *below = al_fs_join(path, entry->d_name);
+        struct stat st;
+
+        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
+            fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+            continue;
+        if (S_ISDIR(st.st_mode))
+            found = find_untracked(dirfd(dir), entry->d_name, below, tracked, depth + 1);
+        else if (!al_strv_contains_sorted(tracked, below))
+            found = al_take(&below);
+    }
+    return found;
+}
+
+/* The file in the place that is lost; NULL: none.  A submodule is tracked.  Caller frees. */
+static char *find_lost(int top_fd, const char *path, const struct al_strv *tracked)
+{
+    al_auto(al_freep) char *nested = al_fs_join(path, ".git");
+    const bool is_tracked = al_strv_contains_sorted(tracked, path);
+    struct stat st;
+
+    if (fstatat(top_fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+        (is_tracked &&
+         (!S_ISDIR(st.st_mode) || faccessat(top_fd, nested, F_OK, AT_SYMLINK_NOFOLLOW) == 0)))
+        return NULL;
+    return S_ISDIR(st.st_mode) ? find_untracked(top_fd, path, path, tracked, 0) : al_strdup(path);
+}
+
+/* A path in the way of many files is listed for each of them. */
+static void list_once(const struct al_strv *found, struct al_strv *ret_once)
+{
+    al_auto(al_strv_clear) struct al_strv sorted = AL_STRV_INIT;
+
+    for (size_t i = 0; i < found->count; i++)
+        al_strv_add(&sorted, found->items[i]);
+    al_strv_sort(&sorted);
+    for (size_t i = 0; i < sorted.count; i++)
+        if (!i || strcmp(sorted.items[i], sorted.items[i - 1]) != 0)
+            al_strv_add(ret_once, sorted.items[i]);
+}
+
+struct tracked {
+    const struct al_strv *asked; /* sorted */
+    struct al_strv *found;
+};
+
+/* Add an entry that is one of those that were asked for, or is below one. */
+static bool add_tracked(void *payload, const struct al_index_entry *entry)
+{
+    const struct tracked *tracked = payload;
+    al_auto(al_freep) char *part = al_strdup(entry->name);
+    bool is = al_strv_contains_sorted(tracked->asked, part);
+
+    for (char *slash = strchr(part, '/'); !is && slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        is = al_strv_contains_sorted(tracked->asked, part);
+        *slash = '/';
+    }
+    if (is)
+        al_strv_add(tracked->found, entry->name);
+    return true;
+}
+
+/* The index tells at once, where airlock can read all of it. */
+static int find_tracked(const struct al_repo *repo, const struct al_strv *asked,
+                        struct al_run_limits *budget, struct al_strv *ret_found,
+                        struct al_error *err)
+{
+    struct tracked tracked = { asked, ret_found };
+    al_auto(al_freep) char *path = al_fs_join(repo->at.git_dir, "index");
+    al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+    if (!asked->count || (fd >= 0 && al_index_read(fd, al_oid_bytes(repo->vetting->is_sha256),
+                                                   add_tracked, &tracked) == AL_INDEX_WHOLE))
+        return 0;
+    al_strv_clear(ret_found);
+    return al_repo_tracked_files(repo, asked, budget, ret_found, err);
+}
+
+/* Fail if one of these is untracked, or is a directory with something untracked. */
+static int check_found(const struct al_repo *repo, const struct al_strv *found,
+                       struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv once = AL_STRV_INIT, tracked = AL_STRV_INIT;
+    al_auto(al_closep) int top_fd = -1;
+    int r = found->count ? al_location_open_top(&repo->at, &top_fd, err) : 0;
+
+    list_once(found, &once);
+    if (r == 0)
+        r = find_tracked(repo, &once, budget, &tracked, err);
+    al_strv_sort(&tracked);
+    for (size_t i = 0; r == 0 && i < once.count; i++) {
+        al_auto(al_freep) char *lost = find_lost(top_fd, once.items[i], &tracked);
+        al_auto(al_freep) char *word = lost ? al_text_sanitize_line(lost) : NULL;
+
+        if (!lost)
+            continue;
+        r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_DIRTY_WORKDIR,
+                              "The untracked file '%s' would be overwritten; move or remove it "
+                              "first",
+                              word);
+        if (err) {
+            err->reason = "conflict";
+            err->remedy = "No file was changed.";
+        }
+    }
+    return r;
+}
+
+/* Where the name that git gives to a file in the way of a directory begins, "<name>~<side>": a
+ * merge in memory has the id of the side.  NULL: it is another name. */
+static const char *moved_away(const char *path)
+{
+    const char *tilde = strrchr(path, '~');
+    size_t hex = tilde ? strspn(tilde + 1, "0123456789abcdef") : 0;
+
+    return (hex == 40 || hex == 64) && (!tilde[1 + hex] || tilde[1 + hex] == '_') ? tilde : NULL;
+}
+
+/* git names the side as the operation has it.  Whatever is there under such a name counts. */
+static void find_moved_away(int top_fd, const char *path, const char *tilde, struct al_strv *found)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    al_auto(al_freep) char *parent = slash ? al_strndup(path, (size_t)(slash - path)) : NULL;
+    al_auto(al_closedirp) DIR *dir = al_fs_list(parent ? al_nofollow_open(top_fd, parent, DIR_FLAGS)
+                                                       : openat(top_fd, ".", DIR_FLAGS));
+    const size_t len = (size_t)(tilde - name) + 1;
+    struct dirent *entry;
+
+    while (dir && (entry = readdir(dir)))
+        if (!strncmp(entry->d_name, name, len) && entry->d_name[len])
+            al_strv_take(found,
+                         parent ? al_fs_join(parent, entry->d_name) : al_strdup(entry->d_name));
+}
+
+bool al_overwrite_is_moved_away(const char *path)
+{
+    return moved_away(path);
+}
+
+int al_overwrite_check_files(const struct al_repo *repo, const struct al_strv *files,
+                             struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv found = AL_STRV_INIT;
+    al_auto(al_closep) int top_fd = -1;
+    int r = al_location_open_top(&repo->at, &top_fd, err);
+
+    for (size_t i = 0; r == 0 && i < files->count; i++) {
+        const char *path = files->items[i], *tilde = moved_away(path);
+        char *place = *path ? find_place(top_fd, path) : NULL;
+
+        if (tilde)
+            find_moved_away(top_fd, path, tilde, &found);
+        if (place)
+            al_strv_take(&found, place);
+    }
+    return r < 0 ? r : check_found(repo, &found, budget, err);
+}
+
+static int check_listed(const struct al_repo *repo, const struct al_git_command *command,
+                        struct al_run_limits *budget, struct al_error *err)
+{
+    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
+    int r = al_git_list_paths(repo, command, budget, &list, err);
+
+    for (size_t at = 0; r == 0 && at < list.len; at += strlen(list.data + at) + 1)
+        al_strv_add(&files, list.data + at);
+    al_buffer_clear(&list);
+    return r < 0 ? r : al_overwrite_check_files(repo, &files, budget, err);
+}
+
+/* git writes over no file that both have and the index has not. */
+int al_overwrite_check(const struct al_repo *repo, const char *from, const char *to,
+                       struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+
+    al_strv_adds(&command.argv, "git", "diff-tree", "-r", "-z", "--name-only", "--no-renames",
+                 "--diff-filter=A", from, to, "--", NULL);
+    return check_listed(repo, &command, budget, err);
+}
+
+int al_overwrite_check_steps(const struct al_repo *repo, const char *from, const char *to,
+                             struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+
+    al_strv_adds(&command.argv, "git", "-c", "log.showRoot=true", "log",
+                 "--format=", "--no-show-signature", "--no-notes", "--no-decorate", "--no-color",
+                 "--diff-merges=separate", "--name-only", "-z", "--no-relative", "--no-renames",
+                 "--no-ext-diff", "--no-textconv", "--diff-filter=A", NULL);
+    al_strv_addf(&command.argv, "%s..%s", from, to);
+    al_strv_add(&command.argv, "--");
+    return check_listed(repo, &command, budget, err);
+}

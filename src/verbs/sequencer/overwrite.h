@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Files of the user that git would write over: untracked, ignored or not, in the place of a file
+ * that is to be written or of one of its directories.  git takes ignored ones for worthless, and
+ * no checkpoint has them.
+ */
+#ifndef AL_VERBS_SEQUENCER_OVERWRITE_H
+#define AL_VERBS_SEQUENCER_OVERWRITE_H
+
+#include "base/str.h"
+#include "git/repo/repo.h"
+
+/** Fail with AL_CODE_DIRTY_WORKDIR if there is such a file when the working tree goes from one
+ * commit or tree to the other. */
+int al_overwrite_check(const struct al_repo *repo, const char *from, const char *to,
+                       struct al_run_limits *budget, struct al_error *err);
+
+/** The same when it goes there commit by commit: by all that `from..to` writes. */
+int al_overwrite_check_steps(const struct al_repo *repo, const char *from, const char *to,
+                             struct al_run_limits *budget, struct al_error *err);
+
+/** The same for files that a command writes, relative to the top. */
+int al_overwrite_check_files(const struct al_repo *repo, const struct al_strv *files,
+                             struct al_run_limits *budget, struct al_error *err);
+
+/** Test whether a merge in memory gave this name to a file in the way of a directory,
+ * "<name>~<id>". git has another one for it in the working tree. */
+bool al_overwrite_is_moved_away(const char *path);
+
+#endif

@@ -1,0 +1,996 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verbs/transport/network.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "git/command.h"
+#include "git/failure.h"
+#include "git/layer.h"
+#include "git/location.h"
+#include "git/plumbing/heads.h"
+#include "git/repo/known_remotes.h"
+#include "git/repo/remotes.h"
+#include "git/repo/repo.h"
+#include "git/repo/write_lock.h"
+#include "git/run.h"
+#include "git/vet/vet.h"
+#include "guard/env.h"
+#include "guard/text.h"
+#include "guard/url.h"
+#include "verbs/transport/credential.h"
+
+/* One run of a command over the exchange. */
+struct network_job {
+    struct al_network *network;
+    struct al_git_command *command;
+    struct al_git_link *link; /* the command's; filled by the function that runs the job */
+    size_t max_bytes;
+    struct al_run_limits *budget;
+};
+
+/* --- Network config --- */
+
+/* Configure the remote of this exchange.  Its url is the random name, which only our own insteadOf
+ * rewrites: a rule of the repository would have to contain the name, or match a shorter prefix,
+ * and the longest match wins. */
+static void add_remote(struct al_strv *config, const struct al_network *network,
+                       const char *address)
+{
+    const char *name = network->name;
+    const struct al_remote *remote = network->remote;
+
+    al_strv_addf(config, "url.%s.insteadof", address);
+    al_strv_add(config, name);
+    al_strv_addf(config, "url.%s.insteadof", address); /* for git clone, which takes no bare name */
+    al_strv_addf(config, "%s:/", name);
+    al_strv_addf(config, "remote.%s.url", name);
+    al_strv_add(config, name);
+    al_strv_addf(config, "remote.%s.pushurl", name);
+    al_strv_add(config, name);
+    for (size_t i = 0; i < remote->refspecs.count; i++) {
+        al_strv_addf(config, "remote.%s.fetch", name);
+        al_strv_add(config, remote->refspecs.items[i]);
+    }
+    if (network->is_partial) {
+        al_strv_addf(config, "remote.%s.promisor", name);
+        al_strv_add(config, "true");
+        al_strv_addf(config, "remote.%s.partialclonefilter", name);
+        al_strv_adds(config, "blob:none", "fetch.negotiationalgorithm", "noop", NULL);
+        al_strv_adds(config, "protocol.version", "2", NULL); /* a file can be asked for by its id */
+    }
+    if (network->is_shown)
+        al_network_add_upstream(config, network);
+    if (remote->tag_option) {
+        al_strv_addf(config, "remote.%s.tagopt", name);
+        al_strv_add(config, remote->tag_option);
+    }
+    al_strv_adds(config, "credential.helper", "", "push.pushoption", "", "transfer.bundleuri",
+                 "false", "core.alternaterefscommand", ":", NULL);
+    if (network
+            ->uses_github_token) /* the branch of an empty repository on a server that names none */
+        al_strv_adds(config, "init.defaultbranch", "main", NULL);
+    /* Keep every transfer as one pack, so that the limit of a file is the limit of a transfer. */
+    al_strv_adds(config, "fetch.unpacklimit", "1", "transfer.unpacklimit", "1",
+                 "fetch.uriprotocols", "", NULL);
+}
+
+/* The proxy of the user's configuration or environment; "" for none. */
+static const char *proxy_for(const struct al_network *network)
+{
+    static const char *const of_http[] = { "http_proxy", "all_proxy", "ALL_PROXY" };
+    static const char *const of_https[] = { "https_proxy", "HTTPS_PROXY", "all_proxy",
+                                            "ALL_PROXY" };
+    bool secure = !strcmp(network->url.protocol, "https");
+    const char *const *names = secure ? of_https : of_http;
+    size_t count = secure ? AL_COUNT(of_https) : AL_COUNT(of_http);
+
+    if (network->repo->vetting->proxy)
+        return network->repo->vetting->proxy;
+    for (size_t i = 0; i < count; i++) {
+        const char *value = al_env_get(&network->repo->at.git->env_network, names[i]);
+
+        if (value)
+            return value;
+    }
+    return "";
+}
+
+/* Override the http settings that a repository must not decide: once without an address, and once
+ * for this address, which no other key matches more closely. */
+static void add_http(struct al_strv *config, const struct al_network *network)
+{
+    const struct {
+        const char *variable, *value;
+    } rows[] = {
+        { "proxy", proxy_for(network) },
+        { "sslverify", "true" },
+        { "cookiefile", "" },
+        { "savecookies", "false" },
+        { "extraheader", "" },
+        { "curloptresolve", "" },
+        { "followredirects", network->uses_github_token ? "false" : "initial" },
+        { "emptyauth", "false" },
+        { "delegation", "none" },
+    };
+
+    for (size_t i = 0; i < AL_COUNT(rows); i++) {
+        al_strv_addf(config, "http.%s", rows[i].variable);
+        al_strv_add(config, rows[i].value);
+        al_strv_addf(config, "http.%s.%s", network->url.bare, rows[i].variable);
+        al_strv_add(config, rows[i].value);
+    }
+}
+
+static void add_env(struct al_strv *env, const struct al_network *network)
+{
+    const struct al_git *git = network->repo->at.git;
+    bool ssh = network->url.kind == AL_URL_SSH;
+
+    if (network->url.kind == AL_URL_GIT)
+        return;
+    for (size_t i = 0; i < git->env_network.count; i++)
+        if (ssh == al_starts_with(git->env_network.items[i], "SSH_AUTH_SOCK="))
+            al_strv_add(env, git->env_network.items[i]);
+    if (ssh) {
+        /* A single word, found in PATH: git passes anything else to a shell. */
+        al_strv_addf(env, "PATH=/usr/bin:/bin:%s/bin", git->private_dir);
+        al_env_add(env, "GIT_SSH_COMMAND", "airlock-ssh");
+        al_env_add(env, "AIRLOCK_SSH", git->ssh);
+    } else if (network->repo->vetting->ca_path && !al_env_get(env, "GIT_SSL_CAINFO")) {
+        al_env_add(env, "GIT_SSL_CAINFO", network->repo->vetting->ca_path);
+    }
+}
+
+static void add_config(struct al_strv *config, const struct al_network *network,
+                       const char *address)
+{
+    add_remote(config, network, address);
+    if (network->url.kind == AL_URL_HTTP)
+        add_http(config, network);
+}
+
+/* Run the command once over the network.  `answers` is the file for our askpass, -1: none. */
+static int network_run_once(const struct network_job *job, int answers,
+                            struct al_git_output *ret_output, struct al_error *err)
+{
+    static const enum al_git_class classes[] = {
+        [AL_URL_GIT] = AL_GIT_TCP,
+        [AL_URL_SSH] = AL_GIT_SSH,
+        [AL_URL_HTTP] = AL_GIT_HTTP,
+    };
+    const struct al_network *network = job->network;
+    struct al_git_link *link = job->link;
+    al_auto(al_strv_clear) struct al_strv config = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
+
+    add_config(&config, network, network->url.bare);
+    add_env(&env, network);
+    if (answers >= 0) {
+        al_strv_addf(&env, "GIT_ASKPASS=%s/bin/airlock-askpass",
+                     network->repo->at.git->private_dir);
+        al_strv_addf(&env, "AIRLOCK_ANSWERS=%d", answers);
+        link->fds = &answers;
+        link->nfds = 1;
+    }
+    link->protocol = network->url.protocol;
+    link->max_file_bytes = network->repo->at.git->max_fetch_bytes;
+    link->config = &config;
+    link->env = &env;
+    job->command->class = classes[network->url.kind];
+    return al_git_run(&network->repo->at, job->command,
+                      &(struct al_git_run){ .max_bytes = job->max_bytes }, job->budget, ret_output,
+                      err);
+}
+
+/* --- Http auth --- */
+
+/* Exchanges over http, with credentials where the server asks for them. */
+
+static bool says(const struct al_git_output *output, const char *words)
+{
+    return strstr(output->err.out.buf, words);
+}
+
+static bool asks_for_credentials(const struct al_git_output *output)
+{
+    return output->exit_code != 0 && (says(output, "fatal: could not read Username for '") ||
+                                      says(output, "fatal: could not read Password for '"));
+}
+
+static bool was_refused(const struct al_git_output *output)
+{
+    return output->exit_code != 0 && says(output, "fatal: Authentication failed for '");
+}
+
+static int refused(const struct al_network *network, struct al_error *err)
+{
+    return al_remote_error(err,
+                           "The user can put the right ones into their credential helper, or sign "
+                           "in there once with git.",
+                           "%s does not accept the credentials it was given", network->url.origin);
+}
+
+static int run_with(const struct network_job *job, const char *user, const char *password,
+                    struct al_git_output *ret_output, struct al_error *err)
+{
+    al_auto(al_closep) int answers = al_credential_answers(&job->network->url, user, password);
+
+    if (answers < 0)
+        return al_error_errno(err, errno, "cannot hand over the credentials");
+    return network_run_once(job, answers, ret_output, err);
+}
+
+/* An agent can choose addresses, and a helper without a host would give its token to each of them.
+ * So helpers are asked only for the hosts that the user listed, and for addresses that are the
+ * user's own over https. */
+static bool may_have_credentials(const struct al_network *network)
+{
+    const struct al_repo *repo = network->repo;
+
+    if (al_credential_hosts_match(&repo->at.git->credential_hosts, &network->url))
+        return true;
+    return !strcmp(network->url.protocol, "https") &&
+           !al_remote_address_is_new(repo, network->remote->name, network->address, AL_FETCHES);
+}
+
+static int withheld(const struct al_network *network, struct al_error *err)
+{
+    if (strcmp(network->url.protocol, "https") != 0)
+        return al_remote_error(
+            err,
+            "Use https; or the user can list the server with its scheme and port "
+            "in credential_hosts of [tools.git]: [\"http://host:port\"].",
+            "%s asks for a user and a password, and gets none over plain http",
+            network->url.origin);
+    return al_remote_error(err,
+                           "The user can list the host in credential_hosts of [tools.git] in the "
+                           "configuration of airlock.",
+                           "%s asks for a user and a password, and gets none: this address was "
+                           "added or changed in this session, and the user did not agree to it",
+                           network->url.origin);
+}
+
+/* The server asked: run again with the credentials of the user's helpers. */
+static int run_with_helpers(const struct network_job *job, struct al_git_output *ret_output,
+                            struct al_error *err)
+{
+    al_auto(al_credential_clear) struct al_credential credential = AL_CREDENTIAL_INIT;
+    const struct al_network *network = job->network;
+    struct al_git *git = network->repo->at.git;
+    bool found, right;
+    int r;
+
+    if (!may_have_credentials(network))
+        return withheld(network, err);
+    r = al_credential_fill(git, &network->url, job->budget, &credential, &found, err);
+
+    if (r < 0)
+        return r;
+    if (!found)
+        return al_remote_error(err,
+                               "The user can set up a credential helper, or sign in there once "
+                               "with git; airlock never prompts.",
+                               "%s asks for a user and a password, and no credential helper has "
+                               "them",
+                               network->url.origin);
+    r = run_with(job, credential.user, credential.password, ret_output, err);
+    if (r < 0)
+        return r;
+    right = !was_refused(ret_output) && !asks_for_credentials(ret_output);
+    al_credential_report(git, &credential, right, job->budget);
+    if (right)
+        return 0;
+    al_git_output_clear(ret_output);
+    return refused(network, err);
+}
+
+/* The server asked: run again with the token for GitHub. */
+static int run_with_token(const struct network_job *job, struct al_git_output *ret_output,
+                          struct al_error *err)
+{
+    al_auto(al_credential_clear) struct al_credential credential = AL_CREDENTIAL_INIT;
+    const struct al_network *network = job->network;
+    int r;
+
+    if (!al_github_is_safe(&network->url))
+        return withheld(network, err);
+    r = al_github_token(network->repo->at.git, &network->url, job->budget, &credential, err);
+    if (r == 0)
+        r = run_with(job, credential.user, credential.password, ret_output, err);
+    if (r < 0 || (!asks_for_credentials(ret_output) && !was_refused(ret_output)))
+        return r;
+    al_git_output_clear(ret_output);
+    return al_remote_error(err,
+                           "The token may be expired or revoked: set another GITHUB_TOKEN and "
+                           "restart airlock, or run `gh auth login`.",
+                           "%s does not accept the token it was given", network->url.origin);
+}
+
+/* Without credentials first, so that what is public needs no token. */
+static int run_for_github(const struct network_job *job, struct al_git_output *ret_output,
+                          struct al_error *err)
+{
+    struct al_git_output output;
+    int r;
+
+    if (job->network->was_asked)
+        return run_with_token(job, ret_output, err);
+    r = network_run_once(job, -1, &output, err);
+    if (r < 0)
+        return r;
+    if (!asks_for_credentials(&output)) {
+        *ret_output = output;
+        return 0;
+    }
+    al_git_output_clear(&output);
+    job->network->was_asked = true;
+    return run_with_token(job, ret_output, err);
+}
+
+/* Run a job over http: once without credentials unless the address has some, and once more when
+ * the server asks for them.  Returns as al_network_run(). */
+static int network_run_http(const struct network_job *job, struct al_git_output *ret_output,
+                            struct al_error *err)
+{
+    const struct al_url *url = &job->network->url;
+    struct al_git_output output;
+    int r;
+
+    if (job->network->uses_github_token)
+        return run_for_github(job, ret_output, err);
+    r = url->password ? run_with(job, url->user, url->password, &output, err)
+                      : network_run_once(job, -1, &output, err);
+    if (r < 0)
+        return r;
+    if (!asks_for_credentials(&output) && !was_refused(&output)) {
+        *ret_output = output;
+        return 0;
+    }
+    al_git_output_clear(&output);
+    if (url->password)
+        return refused(job->network, err);
+    return run_with_helpers(job, ret_output, err);
+}
+
+/* --- Local server --- */
+
+/*
+ * The other repository is on this machine: git's server for it runs beside the client, confined and
+ * with our overrides, and the two talk over a socket.  Neither a shell nor a hook is started.
+ */
+
+#define SERVER_STACK_BYTES   ((size_t)256 * 1024)
+#define SERVER_ERR_MAX_BYTES 4096
+
+/* git's server for the other repository, on its own thread. */
+struct server {
+    const struct al_repo *repo;
+    int dir_fd; /* the git directory of `repo` */
+    enum al_direction direction;
+    int socket_fd; /* closed when the server has exited */
+    struct al_run_limits budget;
+    struct al_git_output output;
+    struct al_error err;
+    int r;
+
+    pthread_t thread;
+    int start_error; /* result of pthread_create(); the members above belong to the thread once it
+                        runs */
+};
+
+/* A socket pair, or the errno of creating it. */
+struct socket_pair {
+    int fds[2];
+    int error;
+};
+
+/* A push moves references of the other repository, never its files: a change of files needs rules,
+ * grants and a checkpoint of its own.  So the checked-out branch is refused too. */
+static void add_receive_config(struct al_strv *config)
+{
+    al_strv_adds(config, "receive.denycurrentbranch", "refuse", NULL);
+}
+
+static void *serve(void *payload)
+{
+    struct server *server = payload;
+    al_auto(al_strv_clear) struct al_strv config = AL_STRV_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    const struct al_git_link link = {
+        .protocol = "none",
+        .config = &config,
+        .socket_fd = server->socket_fd,
+        .has_job = true,
+        .max_file_bytes = server->repo->at.git->max_fetch_bytes,
+    };
+    bool pushes = server->direction == AL_PUSHES;
+
+    add_receive_config(&config);
+    command.link = &link;
+    command.cwd_fd = server->dir_fd;
+    command.class = pushes ? AL_GIT_WRITE : AL_GIT_READ;
+    command.starts_children = true; /* pack-objects, unpack-objects, index-pack, rev-list */
+    if (pushes)
+        al_strv_adds(&command.argv, "git", "receive-pack", ".", NULL);
+    else
+        al_strv_adds(&command.argv, "git", "upload-pack", "--strict", ".", NULL);
+    server->r = al_git_run(&server->repo->at, &command,
+                           &(struct al_git_run){ .max_bytes = SERVER_ERR_MAX_BYTES },
+                           &server->budget, &server->output, &server->err);
+    al_closep(&server->socket_fd);
+    return NULL;
+}
+
+/* Runs on an unfiltered thread, see al_proc_confine_thread(). */
+static void create_thread(void *payload)
+{
+    struct server *server = payload;
+    pthread_attr_t attr;
+
+    (void)pthread_attr_init(&attr);
+    (void)pthread_attr_setstacksize(&attr, SERVER_STACK_BYTES);
+    server->start_error = pthread_create(&server->thread, &attr, serve, server);
+    (void)pthread_attr_destroy(&attr);
+}
+
+static int start_server(struct server *server, struct al_error *err)
+{
+    al_proc_run_unfiltered(create_thread, server);
+    if (server->start_error)
+        return al_error_errno(err, server->start_error,
+                              "cannot start a thread for the other repository");
+    return 0;
+}
+
+/* Runs on an unfiltered thread, which can create sockets. */
+static void make_pair(void *payload)
+{
+    struct socket_pair *pair = payload;
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair->fds) < 0)
+        pair->error = errno;
+}
+
+/* The job is acquired before both budgets start, so waiting for it counts for neither side. */
+static int run_client(const struct network_job *job, struct server *server,
+                      struct al_git_output *ret_output, struct al_error *err)
+{
+    int r = start_server(server, err);
+
+    if (r < 0) {
+        al_close(job->link->fds[0]);
+        al_close(server->socket_fd);
+        return r;
+    }
+    r = al_git_run(&job->network->repo->at, job->command,
+                   &(struct al_git_run){ .max_bytes = job->max_bytes }, job->budget, ret_output,
+                   err);
+    al_close(job->link->fds[0]); /* the server then reads end of file and exits */
+    (void)pthread_join(server->thread, NULL);
+    /* Both have the same deadline, and either may reach it first; the other then sees the
+     * connection cut. */
+    if (r == 0 && ret_output->exit_code != 0 && server->r == AL_ERR_TIMEOUT) {
+        *err = server->err;
+        server->err = AL_ERROR_INIT;
+        return AL_ERR_TIMEOUT;
+    }
+    return r;
+}
+
+/* Append the server's errors after those of git, if git failed. */
+static void add_server_error(struct al_git_output *output, const struct server *server)
+{
+    if (server->r == 0 && output->exit_code != 0 && server->output.err.out.len)
+        al_str_add(&output->err.out, server->output.err.out.buf, server->output.err.out.len);
+}
+
+static int run_both(const struct network_job *job, struct al_git_output *ret_output,
+                    struct al_error *err)
+{
+    const struct al_network *network = job->network;
+    al_auto(al_strv_clear) struct al_strv config = AL_STRV_INIT;
+    al_auto(al_freep) char *address = NULL;
+    struct server server = { .repo = network->other,
+                             .dir_fd = network->other_fd,
+                             .direction = network->direction,
+                             .budget = *job->budget,
+                             .output = { .out = AL_TEXT_INIT(0), .err = AL_TEXT_INIT(0) } };
+    struct socket_pair pair = { .error = 0 };
+    int r;
+
+    r = al_proc_acquire_job(job->budget->cancel, err);
+    if (r < 0)
+        return r;
+    al_proc_run_unfiltered(make_pair, &pair);
+    if (pair.error) {
+        al_proc_release_job();
+        return al_error_errno(err, pair.error, "cannot connect two gits");
+    }
+    server.socket_fd = pair.fds[1];
+    address = al_asprintf("fd::%d/%s", pair.fds[0],
+                          network->is_shown ? network->url.shown : network->other->at.git_dir);
+    add_config(&config, network, address);
+    *job->link = (struct al_git_link){
+        .protocol = "fd",
+        .config = &config,
+        .fds = &pair.fds[0],
+        .nfds = 1,
+        .has_job = true,
+        .max_file_bytes = network->repo->at.git->max_fetch_bytes,
+        .progress = job->link->progress,
+    };
+    job->command->class = AL_GIT_WRITE;
+    r = run_client(job, &server, ret_output, err);
+    al_proc_release_job();
+    if (r == 0)
+        add_server_error(ret_output, &server);
+    al_git_output_clear(&server.output);
+    al_error_clear(&server.err);
+    return r;
+}
+
+/* Run a job whose exchange is with a repository on this machine.  Returns as al_network_run(). */
+static int network_run_local(const struct network_job *job, struct al_git_output *ret_output,
+                             struct al_error *err)
+{
+    struct al_network *network = job->network;
+    int r = 0;
+
+    if (network->direction == AL_PUSHES)
+        r = al_write_lock_acquire_other(network->other, network->repo, job->budget, err);
+    if (r < 0)
+        return r;
+    r = run_both(job, ret_output, err);
+    al_write_lock_release(network->other);
+    return r;
+}
+
+/* --- Leftovers --- */
+
+/* Temporary files of a failed or killed transfer in the object store.  git gives unfinished packs
+ * and objects temporary names, and removes them only with `git gc`, weeks later. */
+
+/* File times tick more coarsely than the clock. */
+#define TICK_NS 20000000
+
+/* A time that no file of a transfer that begins now is older than, in ns since the epoch. */
+static int64_t leftovers_since(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - TICK_NS;
+}
+
+/* The target of a link below /proc/<pid>; false for another user's process and one that is gone. */
+static bool read_link(const char *pid, const char *name, char ret_target[PATH_MAX])
+{
+    al_auto(al_freep) char *path = al_asprintf("/proc/%s/%s", pid, name);
+    ssize_t len = readlink(path, ret_target, PATH_MAX - 1);
+
+    if (len <= 0)
+        return false;
+    ret_target[len] = '\0';
+    return true;
+}
+
+static bool is_git_in(const struct al_repo *repo, const char *pid)
+{
+    char target[PATH_MAX];
+    const char *name;
+
+    if (!read_link(pid, "exe", target))
+        return false;
+    name = strrchr(target, '/');
+    if (!name || !al_starts_with(name, "/git"))
+        return false;
+    return read_link(pid, "cwd", target) &&
+           (al_fs_beneath(repo->at.top, target) || al_fs_beneath(repo->at.common_dir, target));
+}
+
+static bool is_git_at_work(const struct al_repo *repo)
+{
+    DIR *dir = opendir("/proc");
+    const struct dirent *entry;
+    bool found = !dir;
+
+    while (dir && !found && (entry = readdir(dir)))
+        found = isdigit((unsigned char)entry->d_name[0]) && is_git_in(repo, entry->d_name);
+    if (dir)
+        (void)closedir(dir);
+    return found;
+}
+
+/* A write lease is granted only if no other process has the file open (fcntl(2)).  An open(2) by
+ * another process then waits until we release the lease; the signal that we get is ignored by
+ * default. */
+static bool is_open_elsewhere(int fd)
+{
+    if (fcntl(fd, F_SETSIG, SIGURG) < 0 || fcntl(fd, F_SETLEASE, F_WRLCK) < 0)
+        return true;
+    (void)fcntl(fd, F_SETLEASE, F_UNLCK);
+    return false;
+}
+
+static bool is_temporary(const char *name)
+{
+    static const char *const beginnings[] = { "tmp_obj_", "tmp_pack_", "tmp_idx_", "tmp_rev_" };
+
+    for (size_t i = 0; i < AL_COUNT(beginnings); i++)
+        if (al_starts_with(name, beginnings[i]))
+            return true;
+    return false;
+}
+
+static void remove_file(int dir_fd, const char *name, int64_t since)
+{
+    al_auto(al_closep) int fd =
+        openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    struct al_file_id id;
+    struct stat st;
+
+    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+        return;
+    id = al_file_id_from(&st);
+    if (id.ctime_ns >= since && !is_open_elsewhere(fd))
+        (void)unlinkat(dir_fd, name, 0);
+}
+
+static void remove_in(int objects_fd, const char *name, int64_t since)
+{
+    int fd = openat(objects_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    const struct dirent *entry;
+
+    if (!dir) {
+        al_close(fd);
+        return;
+    }
+    while ((entry = readdir(dir)))
+        if (is_temporary(entry->d_name))
+            remove_file(dirfd(dir), entry->d_name, since);
+    (void)closedir(dir);
+}
+
+/* Remove temporary files of objects and packs that are not older than `since`.  Call it when all
+ * processes of the transfer have ended.  Does nothing when another git is at work in the
+ * repository, and leaves any file that a process has open: it could belong to another program. */
+static void leftovers_remove(const struct al_repo *repo, int64_t since)
+{
+    al_auto(al_closep) int common_fd = -1;
+    al_auto(al_closep) int objects_fd = -1;
+
+    if (is_git_at_work(repo) || al_location_open_common_dir(&repo->at, &common_fd, NULL) < 0)
+        return;
+    objects_fd = openat(common_fd, "objects", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (objects_fd < 0)
+        return;
+    remove_in(objects_fd, ".", since);
+    remove_in(objects_fd, "pack", since);
+    for (unsigned i = 0; i < 256; i++) {
+        char name[3];
+
+        (void)snprintf(name, sizeof(name), "%02x", i);
+        remove_in(objects_fd, name, since);
+    }
+}
+
+/* --- Network --- */
+
+#define NAME_BYTES 16
+
+/* A random name, for which nobody can have written configuration in advance. */
+static char *unknown_name(void)
+{
+    uint8_t bytes[NAME_BYTES];
+    struct al_str name = AL_STR_INIT;
+
+    if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
+        return NULL;
+    al_str_adds(&name, "airlock-");
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        al_str_addf(&name, "%02x", bytes[i]);
+    return al_str_detach(&name);
+}
+
+/* git's server gets an open descriptor, since the path could lead elsewhere by then. */
+static int hold_other(struct al_network *network, struct al_error *err)
+{
+    int r = al_location_open_git_dir(&network->other->at, &network->other_fd, err);
+    struct stat st;
+
+    if (r == 0 && fstat(network->other_fd, &st) < 0)
+        r = al_error_errno(err, errno, "cannot look at the other repository");
+    if (r < 0)
+        return r;
+    free(network->repository_id);
+    network->repository_id = al_asprintf("%ju:%ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
+    return 0;
+}
+
+static int open_other(struct al_network *network, struct al_run_limits *budget,
+                      struct al_error *err)
+{
+    int r;
+
+    if (network->url.kind != AL_URL_PATH)
+        return 0;
+    r = al_repo_open_at(network->repo->at.git, network->repo->at.top, network->url.path, budget,
+                        &network->other, err);
+    if (r == 0)
+        return hold_other(network, err);
+    if (err && (r == AL_ERR_EXECUTION || r == AL_ERR_SANDBOX)) {
+        err->code = AL_CODE_REMOTE_ERROR;
+        err->remedy = "The other repository has to be one of yours, inside the roots; a user adds "
+                      "a root with --root.";
+    }
+    return r;
+}
+
+static int check_programs(const struct al_network *network, struct al_error *err)
+{
+    const struct al_git *git = network->repo->at.git;
+
+    if (network->url.kind == AL_URL_SSH && !git->ssh)
+        return al_remote_error(err, "The user can install it, or use https.",
+                               "There is no ssh on this machine");
+    if (network->url.kind == AL_URL_HTTP && (!git->http_helper || access(git->http_helper, X_OK)))
+        return al_remote_error(err, "The user can install it, or use ssh.",
+                               "This git has no helper for http");
+    return 0;
+}
+
+int al_network_begin(const struct al_repo *repo, const struct al_remote *remote,
+                     const char *address, enum al_direction direction, struct al_run_limits *budget,
+                     struct al_network **ret_network, struct al_error *err)
+{
+    al_auto(al_network_endp) struct al_network *network = al_calloc(1, sizeof(*network));
+    int r;
+
+    network->repo = repo;
+    network->remote = remote;
+    network->direction = direction;
+    network->url = AL_URL_INIT;
+    network->address = al_strdup(address);
+    network->repository_id = al_strdup("");
+    network->other_fd = -1;
+    network->name = unknown_name();
+    if (!network->name)
+        return al_error_set(err, AL_ERR_EXECUTION, "The kernel has no random numbers yet");
+    r = al_url_parse(address, &network->url, err);
+    if (r == 0)
+        r = check_programs(network, err);
+    if (r == 0)
+        r = open_other(network, budget, err);
+    if (r == 0)
+        r = al_git_note_pushed(repo, budget, err);
+    if (r < 0)
+        return r;
+    *ret_network = al_take(&network);
+    return 0;
+}
+
+static void end_network(struct al_network *network)
+{
+    if (!network)
+        return;
+    al_url_clear(&network->url);
+    al_repo_free(network->other);
+    al_close(network->other_fd);
+    free(network->repository_id);
+    free(network->address);
+    free(network->name);
+    free(network);
+}
+
+void al_network_endp(struct al_network **network)
+{
+    end_network(al_take(network));
+}
+
+const struct al_repo *al_network_other(const struct al_network *network)
+{
+    return network->other;
+}
+
+const char *al_network_repository_id(const struct al_network *network)
+{
+    return network->repository_id;
+}
+
+const char *al_network_name(const struct al_network *network)
+{
+    return network->name;
+}
+
+const char *al_network_shown(const struct al_network *network)
+{
+    return network->other ? network->other->at.git_dir : network->url.shown;
+}
+
+void al_network_hide_descriptor(const struct al_str *text, struct al_str *out)
+{
+    const char *from = text->buf, *mark;
+
+    while ((mark = strstr(from, "fd::"))) {
+        const char *end = mark + strlen("fd::");
+
+        al_str_add(out, from, (size_t)(mark - from));
+        end += strspn(end, "0123456789");
+        from = *end == '/' ? end + 1 : end;
+    }
+    al_str_adds(out, from);
+}
+
+static void clean(const struct al_network *network, struct al_str *text)
+{
+    struct al_str out = AL_STR_INIT;
+
+    if (network->other)
+        al_network_hide_descriptor(text, &out);
+    else
+        al_url_redact(text->buf, text->len, &out);
+    al_str_clear(text);
+    *text = out;
+}
+
+int al_network_run(struct al_network *network, struct al_git_command *command, size_t max_bytes,
+                   const struct al_progress *progress, struct al_run_limits *budget,
+                   struct al_git_output *ret_output, struct al_error *err)
+{
+    struct al_git_link link = { .progress = progress };
+    const struct network_job job = { network, command, &link, max_bytes, budget };
+    const int64_t since = leftovers_since();
+    int r;
+
+    command->link = &link;
+    command->starts_children = true; /* helpers, pack-objects, index-pack, rev-list */
+    if (network->other)
+        r = network_run_local(&job, ret_output, err);
+    else if (network->url.kind == AL_URL_HTTP)
+        r = network_run_http(&job, ret_output, err);
+    else
+        r = network_run_once(&job, -1, ret_output, err);
+    command->link = NULL;
+    if (r < 0 || ret_output->exit_code != 0)
+        leftovers_remove(network->repo, since);
+    if (r < 0)
+        return r;
+    clean(network, &ret_output->out.out);
+    clean(network, &ret_output->err.out);
+    return 0;
+}
+
+/* --- Network failure --- */
+
+static const char check_address[] = "See git_remote with action list whether the address is right, "
+                                    "and whether the network is there.";
+
+static const char too_much[] = "Where it is more than max_fetch_bytes in [tools.git] of the "
+                               "configuration, the user can raise that.";
+
+static const struct failure {
+    const char *words; /* printed by git, ssh or curl in the C locale */
+    const char *cause; /* %s: the address */
+    const char *remedy;
+} failures[] = {
+    { "Host key verification failed", "ssh does not know the host key of %s, or another one by now",
+      "The user can connect there once with ssh, check the key and accept it." },
+    { "Permission denied (", "%s accepts none of the keys that ssh has here",
+      "The user can load the right one with ssh-add, or register it with the server." },
+    { "Could not resolve host", "The host of %s is not known", check_address },
+    { "Name or service not known", "The host of %s is not known", check_address },
+    { "Temporary failure in name resolution", "The host of %s cannot be looked up", check_address },
+    { "Connection refused", "Nobody answers at %s", check_address },
+    { "Failed to connect to", "Nobody answers at %s", check_address },
+    { "Couldn't connect to server", "Nobody answers at %s", check_address },
+    { "Network is unreachable", "There is no way to %s", check_address },
+    { "No route to host", "There is no way to %s", check_address },
+    { "Connection timed out", "%s does not answer", check_address },
+    { "certificate verification failed", "The certificate of %s is not one this machine trusts",
+      "The user can check it, and name its authority in http.sslCAInfo of their ~/.gitconfig." },
+    { "SSL certificate problem", "The certificate of %s is not one this machine trusts",
+      "The user can check it, and name its authority in http.sslCAInfo of their ~/.gitconfig." },
+    { "Repository not found", "There is no repository at %s, or none these credentials may see",
+      check_address },
+    { "does not appear to be a git repository", "There is no repository at %s", check_address },
+    { "not a git repository", "There is no repository at %s", check_address },
+    { "access denied or repository not exported", "There is no repository at %s, or not for us",
+      check_address },
+    { "The requested URL returned error: 404", "There is no repository at %s", check_address },
+    { "' not found", "There is no repository at %s", check_address },
+    { "The requested URL returned error: 403", "%s does not allow it",
+      "The user can give the credentials in use the right to do this." },
+    { "does not support this repository's hash algorithm",
+      "The object ids of %s are of another kind than those here (SHA-1, SHA-256)",
+      "Push to a repository of the same kind." },
+    { "early EOF", "The connection to %s was cut", "Nothing was changed here; try again." },
+    { "unexpected disconnect", "The connection to %s was cut",
+      "Nothing was changed here; try again." },
+    { "hung up unexpectedly", "The connection to %s was cut",
+      "Nothing was changed here; try again." },
+    { "RPC failed", "The connection to %s was cut", "Nothing was changed here; try again." },
+    /* after the errors of index-pack itself, which prints none when a file grew too large */
+    { "index-pack output", "What %s sent could not be stored", too_much },
+    { "unpack-objects abnormal exit", "What was sent to %s could not be stored", too_much },
+    { "index-pack abnormal exit", "What was sent to %s could not be stored", too_much },
+};
+
+/* Append the lines that are not from a hook at the other end, which must not decide the cause. */
+static void add_own_words(const struct al_git_output *output, struct al_str *out)
+{
+    al_auto(al_freep) char *copy = al_strdup(output->err.out.buf);
+    char *save = NULL;
+
+    for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+        if (!al_starts_with(line, "remote: "))
+            al_str_addf(out, "%s\n", line);
+}
+
+bool al_network_lacks_branch(const struct al_git_output *output)
+{
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+
+    add_own_words(output, &words);
+    return output->exit_code != 0 && strstr(words.buf, "fatal: Remote branch ") &&
+           strstr(words.buf, " not found in upstream ");
+}
+
+static int no_such_branch(const char *words, struct al_error *err)
+{
+    static const char mark[] = "couldn't find remote ref ";
+    const char *name = strstr(words, mark) + strlen(mark);
+    al_auto(al_freep) char *ref = al_strndup(name, strcspn(name, "\n"));
+    const char *branch = al_starts_with(ref, "refs/heads/") ? ref + strlen("refs/heads/") : ref;
+    int r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_BRANCH_NOT_FOUND,
+                              "The remote has no branch '%s'", branch);
+
+    if (err) {
+        err->reason = "not_found";
+        err->remedy = "Fetch without a branch, then see the remote's in git_branch.";
+    }
+    return al_error_about(r, err, AL_SUBJECT_THEIR_BRANCH, branch);
+}
+
+int al_network_failed(const struct al_network *network, const struct al_git_output *output,
+                      struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    al_auto(al_freep) char *where = al_asprintf("'%s'", al_network_shown(network));
+    int r;
+
+    add_own_words(output, &words);
+    if (strstr(words.buf, "couldn't find remote ref "))
+        return no_such_branch(words.buf, err);
+    for (size_t i = 0; i < AL_COUNT(failures); i++) {
+        al_auto(al_str_clear) struct al_str cause = AL_STR_INIT;
+        const char *gap = strstr(failures[i].cause, "%s");
+
+        if (!strstr(words.buf, failures[i].words))
+            continue;
+        al_str_add(&cause, failures[i].cause, (size_t)(gap - failures[i].cause));
+        al_str_addf(&cause, "%s%s", where, gap + strlen("%s"));
+        return al_remote_error(err, failures[i].remedy, "%s", cause.buf);
+    }
+    r = al_git_failed(output, err);
+    if (err) {
+        err->code = AL_CODE_REMOTE_ERROR;
+        err->reason = NULL;
+    }
+    return r;
+}

@@ -1,0 +1,865 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verbs/worktree/submodules.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "git/failure.h"
+#include "git/locate.h"
+#include "git/location.h"
+#include "git/plumbing/batch.h"
+#include "git/plumbing/filters.h"
+#include "git/plumbing/partial_clone.h"
+#include "git/plumbing/revision.h"
+#include "git/repo/remotes.h"
+#include "git/run.h"
+#include "guard/arg.h"
+#include "guard/gitdir.h"
+#include "guard/nofollow.h"
+#include "guard/text.h"
+#include "verbs/worktree/list.h"
+
+/* The bounds of one call: submodules, files of their object stores, bytes that are copied where
+ * files cannot be linked, references of each. */
+#define WORKTREE_SUBMODULES_MAX      64
+
+#define WORKTREE_SUBMODULE_FILES_MAX 100000
+
+#define WORKTREE_SUBMODULE_BYTES_MAX (1u << 30)
+
+#define WORKTREE_SUBMODULE_REFS_MAX  10000
+
+/* One submodule.  Owned strings. */
+struct worktree_submodule {
+    char *path; /* from the top of the worktree */
+    char *dir;  /* its git directory, from that of the worktree: "modules/<name>/modules/<name>" */
+    char *head; /* what its HEAD says, without the line end */
+};
+
+/* A list.  Set up with WORKTREE_SUBMODULES_INIT. */
+struct worktree_submodules {
+    struct worktree_submodule *items;
+    size_t count;
+};
+
+#define WORKTREE_SUBMODULES_INIT ((struct worktree_submodules){ .items = NULL })
+
+/* --- Submodule list --- */
+
+/* The submodules of a repository: entries of its index, and their names in .gitmodules. */
+
+#define NAME_MAX_BYTES 1024u
+
+static void worktree_submodule_clear(struct worktree_submodule *submodule)
+{
+    free(submodule->path);
+    free(submodule->dir);
+    free(submodule->head);
+}
+
+static void worktree_submodules_clear(struct worktree_submodules *submodules)
+{
+    for (size_t i = 0; i < submodules->count; i++)
+        worktree_submodule_clear(&submodules->items[i]);
+    free(submodules->items);
+    *submodules = WORKTREE_SUBMODULES_INIT;
+}
+
+/* Gitlinks and names while they are read: pairs of path and commit, and of path and name. */
+struct listing {
+    struct al_strv links, names;
+};
+
+static void listing_clear(struct listing *listing)
+{
+    al_strv_clear(&listing->links);
+    al_strv_clear(&listing->names);
+}
+
+/* "<mode> <oid> <stage> TAB <path>" */
+static bool take_link(void *payload, char *const *fields)
+{
+    struct listing *listing = payload;
+    const char *tab = strchr(fields[0], '\t');
+    const char *oid = fields[0] + strlen("160000 ");
+
+    if (!tab || !al_starts_with(fields[0], "160000 ") || tab[-1] != '0')
+        return true;
+    al_strv_add(&listing->links, tab + 1);
+    al_strv_take(&listing->links, al_strndup(oid, strcspn(oid, " ")));
+    return listing->links.count <= 2 * (size_t)WORKTREE_SUBMODULES_MAX;
+}
+
+/* "submodule.<name>.path NL <path>"; the last one of a name counts. */
+static bool take_name(void *payload, char *const *fields)
+{
+    struct listing *listing = payload;
+    const char *begin = fields[0] + strlen("submodule.");
+    const char *line = strchr(fields[0], '\n');
+    const char *end = line ? line - strlen(".path") : NULL;
+
+    if (!line || end <= begin)
+        return true;
+    al_strv_add(&listing->names, line + 1);
+    al_strv_take(&listing->names, al_strndup(begin, (size_t)(end - begin)));
+    return listing->names.count <= 16 * (size_t)WORKTREE_SUBMODULES_MAX;
+}
+
+static int read_links(const struct al_repo *repo, struct listing *listing,
+                      struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, take_link, listing);
+
+    al_strv_adds(&command.argv, "git", "-C", repo->at.top, "ls-files", "--stage", "-z", NULL);
+    return al_git_read_records(&repo->at, &command, &records, budget, err);
+}
+
+/* The blob of the index is read, not the file, which could be a link.  A repository without it has
+ * submodules without names. */
+static void read_names(const struct al_repo *repo, struct listing *listing,
+                       struct al_run_limits *budget)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, take_name, listing);
+
+    al_strv_adds(&command.argv, "git", "config", "--no-includes", "--blob=:.gitmodules", "-z",
+                 "--get-regexp", "^submodule\\..*\\.path$", NULL);
+    (void)al_git_read_records(&repo->at, &command, &records, budget, NULL);
+}
+
+/* The name is a path below modules/: no part of it may be empty, "." or "..", or a git directory.
+ */
+static bool is_name(const char *name)
+{
+    if (!*name || strlen(name) > NAME_MAX_BYTES || *name == '/' || al_ends_with(name, "/") ||
+        strpbrk(name, "\\\n\r") || strstr(name, "//") || al_path_has_dot_git(name))
+        return false;
+    for (const char *at = name; at; at = strchr(at, '/') ? strchr(at, '/') + 1 : NULL) {
+        size_t len = strcspn(at, "/");
+
+        if ((len == 1 && at[0] == '.') || (len == 2 && at[0] == '.' && at[1] == '.'))
+            return false;
+    }
+    return true;
+}
+
+/* Caller borrows; NULL: none. */
+static const char *name_of(const struct listing *listing, const char *path)
+{
+    const char *name = NULL;
+
+    for (size_t i = 0; i + 1 < listing->names.count; i += 2)
+        if (!strcmp(listing->names.items[i], path))
+            name = listing->names.items[i + 1];
+    return name;
+}
+
+static void refuse(struct al_strv *refused, const char *path, const char *reason)
+{
+    al_auto(al_freep) char *safe = al_text_sanitize_line(path);
+
+    al_strv_addf(refused, "'%s': %s", safe, reason);
+}
+
+static void add(struct worktree_submodules *list, char *path, char *dir, const char *head)
+{
+    list->items = al_reallocarray(list->items, list->count + 1, sizeof(*list->items));
+    list->items[list->count++] =
+        (struct worktree_submodule){ .path = path, .dir = dir, .head = al_strdup(head) };
+}
+
+/*
+ * Append the submodules of a repository that have an entry in its index and a name in its
+ * `.gitmodules`; `head` is the commit of the entry.
+ *
+ * @param path     Of the repository, from the top of the worktree: "" or "<path>/".
+ * @param dir      Of its git directory, in the same way.
+ * @param refused  Gets "'<path>': <reason>" for those with a name that is none.
+ */
+static int worktree_list_submodules(const struct al_repo *repo, const char *path, const char *dir,
+                                    struct al_run_limits *budget, struct worktree_submodules *list,
+                                    struct al_strv *refused, struct al_error *err)
+{
+    al_auto(listing_clear) struct listing listing = { .links = AL_STRV_INIT };
+    int r = read_links(repo, &listing, budget, err);
+
+    if (r < 0 || !listing.links.count)
+        return r;
+    read_names(repo, &listing, budget);
+    for (size_t i = 0; i + 1 < listing.links.count; i += 2) {
+        const char *name = name_of(&listing, listing.links.items[i]);
+        al_auto(al_freep) char *at = al_asprintf("%s%s", path, listing.links.items[i]);
+
+        if (list->count >= WORKTREE_SUBMODULES_MAX)
+            refuse(refused, at, "there are too many submodules");
+        else if (!name)
+            refuse(refused, at, ".gitmodules does not name it");
+        else if (!is_name(name) || strpbrk(at, "\n\r"))
+            refuse(refused, at, "its name in .gitmodules is no name of a directory");
+        else
+            add(list, al_take(&at), al_asprintf("%smodules/%s", dir, name),
+                listing.links.items[i + 1]);
+    }
+    return 0;
+}
+
+/* --- Submodule objects --- */
+
+/* Linking the objects of one repository into another one, as `git clone --local` does. */
+
+/* A store while it is linked. */
+struct linking {
+    size_t *files_left;
+    uint64_t bytes_left; /* that may be copied */
+    struct al_run_limits *budget;
+    struct al_error *err;
+};
+
+static int too_large(const struct linking *linking)
+{
+    return al_error_set(linking->err, AL_ERR_EXECUTION, "its object store is too large");
+}
+
+static bool is_same(int fd, const char *name, const struct stat *st)
+{
+    struct stat other;
+
+    return fstatat(fd, name, &other, AT_SYMLINK_NOFOLLOW) == 0 && other.st_dev == st->st_dev &&
+           other.st_ino == st->st_ino;
+}
+
+/* Where the file system links no files, or not these. */
+static int copy_file(struct linking *linking, int from_fd, int to_fd, const char *name,
+                     const struct stat *st)
+{
+    al_auto(al_closep) int from =
+        openat(from_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    al_auto(al_closep) int to = -1;
+    int r;
+
+    if ((uint64_t)st->st_size > linking->bytes_left)
+        return too_large(linking);
+    linking->bytes_left -= (uint64_t)st->st_size;
+    to = openat(to_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444);
+    r = from < 0 || to < 0 ? -errno : al_fs_copy(from, to);
+    return r < 0 ? al_error_errno(linking->err, -r, "its objects cannot be copied") : 0;
+}
+
+/* Only regular files of the user's count: a link in an object store would bring in what it leads
+ * to, and a file that is linked must be the one that was looked at. */
+static int take_file(struct linking *linking, int from_fd, int to_fd, const char *name)
+{
+    struct stat st;
+
+    if (fstatat(from_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return 0; /* git packs objects, and deletes the loose ones */
+    if (S_ISDIR(st.st_mode))
+        return 0;
+    if (!S_ISREG(st.st_mode) || !al_location_is_own(&st))
+        return al_error_set(linking->err, AL_ERR_EXECUTION,
+                            "its object store has something in it that is no file of the user's");
+    if (!(*linking->files_left)--)
+        return too_large(linking);
+    if (linkat(from_fd, name, to_fd, name, 0) < 0) {
+        if (errno == ENOENT)
+            return 0;
+        return errno == EXDEV || errno == EPERM || errno == EMLINK
+                   ? copy_file(linking, from_fd, to_fd, name, &st)
+                   : al_error_errno(linking->err, errno, "its objects cannot be linked");
+    }
+    return is_same(to_fd, name, &st) ? 0
+                                     : al_error_set(linking->err, AL_ERR_EXECUTION,
+                                                    "its object store was changed meanwhile");
+}
+
+static int take_dir(struct linking *linking, int from_objects, int to_objects, const char *name)
+{
+    al_auto(al_closep) int to_fd = -1;
+    al_auto(al_closedirp) DIR *dir =
+        al_fs_list(al_nofollow_open(from_objects, name, O_RDONLY | O_DIRECTORY));
+    const struct dirent *entry;
+    int r = 0;
+
+    if (!dir)
+        return errno == ENOENT ? 0
+                               : al_error_errno(linking->err, errno, "its objects cannot be read");
+    if (mkdirat(to_objects, name, 0777) < 0 && errno != EEXIST)
+        return al_error_errno(linking->err, errno, "its objects cannot be linked");
+    to_fd = al_nofollow_open(to_objects, name, O_RDONLY | O_DIRECTORY);
+    if (to_fd < 0)
+        return al_error_errno(linking->err, -to_fd, "its objects cannot be linked");
+    while (r == 0 && (entry = readdir(dir))) {
+        if (entry->d_name[0] == '.' || al_starts_with(entry->d_name, "tmp_"))
+            continue;
+        r = take_file(linking, dirfd(dir), to_fd, entry->d_name);
+        if (r == 0 && al_cancel_fired(linking->budget->cancel))
+            r = al_error_set(linking->err, AL_ERR_CANCELLED, "Cancelled");
+    }
+    return r;
+}
+
+/* Link, or copy, the files of an object store into another one.  (submodule_objects.c)
+ * @return 0; AL_ERR_EXECUTION when it borrows objects, is too large, or changes meanwhile. */
+static int worktree_link_objects(int from_fd, int to_fd, size_t *files_left,
+                                 struct al_run_limits *budget, struct al_error *err)
+{
+    struct linking linking = { .files_left = files_left,
+                               .bytes_left = WORKTREE_SUBMODULE_BYTES_MAX,
+                               .budget = budget,
+                               .err = err };
+    struct stat st;
+    int r = 0;
+
+    if (fstatat(from_fd, "info/alternates", &st, AT_SYMLINK_NOFOLLOW) == 0)
+        return al_error_set(err, AL_ERR_EXECUTION, "it borrows objects");
+    /* The loose ones first: git packs them before it deletes them. */
+    for (unsigned i = 0; i < 256 && r == 0; i++) {
+        char name[3];
+
+        (void)snprintf(name, sizeof(name), "%02x", i);
+        r = take_dir(&linking, from_fd, to_fd, name);
+    }
+    return r < 0 ? r : take_dir(&linking, from_fd, to_fd, "pack");
+}
+
+/* --- Submodule make --- */
+
+/* Making the repository and the files of one submodule from a repository that is there. */
+
+#define OUTPUT_MAX_BYTES  (64u << 10)
+#define SHALLOW_MAX_BYTES (1u << 20)
+
+/* A submodule while it is made. */
+struct making {
+    const struct al_worktree_half *half;
+    const struct worktree_submodule *submodule;
+    struct al_run_limits *budget;
+    size_t *files_left;
+    struct al_worktree_beside source;
+    char *refs;    /* as packed-refs has them */
+    int source_fd; /* the git directory that it is made from */
+    int top_fd, git_fd;
+    bool has_git_dir; /* what is there is ours to remove */
+};
+
+static void making_clear(struct making *making)
+{
+    al_worktree_beside_clear(&making->source);
+    free(making->refs);
+    al_close(making->source_fd);
+    al_close(making->top_fd);
+    al_close(making->git_fd);
+}
+
+static char *find_below(int base_fd, const char *dir)
+{
+    al_auto(al_closep) int fd = al_nofollow_open(base_fd, dir, O_PATH | O_DIRECTORY);
+    struct stat st;
+
+    return fd >= 0 && fstatat(fd, "HEAD", &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode)
+               ? al_fs_fd_path(fd)
+               : NULL;
+}
+
+/* The git directory that a submodule is made from; NULL: there is none.  Caller frees. */
+static char *worktree_submodule_source(const struct al_repo *repo, const char *dir)
+{
+    al_auto(al_closep) int git_fd = -1;
+    al_auto(al_closep) int common_fd = -1;
+    char *path = NULL;
+
+    if (al_location_open_git_dir(&repo->at, &git_fd, NULL) == 0)
+        path = find_below(git_fd, dir);
+    if (!path && al_location_open_common_dir(&repo->at, &common_fd, NULL) == 0)
+        path = find_below(common_fd, dir);
+    return path;
+}
+
+static int worktree_open_made(const struct al_worktree_half *half,
+                              const struct worktree_submodule *submodule,
+                              struct al_run_limits *budget, struct al_worktree_beside *ret_beside,
+                              struct al_error *err)
+{
+    al_auto(al_freep) char *top = al_fs_join(half->top, submodule->path);
+    al_auto(al_freep) char *git_dir = al_fs_join(half->git_dir, submodule->dir);
+
+    return al_worktree_open_submodule(half->repo, top, git_dir, budget, ret_beside, err);
+}
+
+/* --- What it is made from --- */
+
+static bool borrows(const char *git_dir)
+{
+    al_auto(al_freep) char *file = al_fs_join(git_dir, "objects/info/alternates");
+    struct stat st;
+
+    return lstat(file, &st) == 0;
+}
+
+static int open_source(struct making *making, struct al_error *err)
+{
+    al_auto(al_freep) char *path =
+        worktree_submodule_source(making->half->repo, making->submodule->dir);
+    struct stat st;
+    int r;
+
+    if (!path)
+        return al_error_set(err, AL_ERR_EXECUTION, "there is no repository of it here");
+    if (borrows(path))
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "it borrows objects (objects/info/alternates); 'git repack -a -d' in "
+                            "it, and removing that file, changes that");
+    r = al_worktree_open_submodule(making->half->repo, NULL, path, making->budget, &making->source,
+                                   err);
+    if (r == 0)
+        r = al_location_open_git_dir(&making->source.repo->at, &making->source_fd, err);
+    if (r == 0 && fstatat(making->source_fd, "commondir", &st, AT_SYMLINK_NOFOLLOW) == 0)
+        r = al_error_set(err, AL_ERR_EXECUTION, "its repository is part of another one");
+    return r;
+}
+
+/* References of a packed-refs file, while they are read. */
+struct reading {
+    struct al_str text;
+    size_t count;
+};
+
+static bool take_ref(void *payload, char *const *fields)
+{
+    struct reading *reading = payload;
+    const char *ref = fields[0] + (fields[0][0] == '\n'); /* git ends the line before */
+
+    if (al_ends_with(ref, "/HEAD")) /* a symbolic one, which the file cannot have */
+        return true;
+    al_str_addf(&reading->text, "%s\n", ref);
+    return ++reading->count <= WORKTREE_SUBMODULE_REFS_MAX;
+}
+
+static int read_refs(struct making *making, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    struct reading reading = { .text = AL_STR_INIT };
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, take_ref, &reading);
+    int r;
+
+    al_strv_adds(&command.argv, "git", "for-each-ref", "--format=%(objectname) %(refname)%00",
+                 "refs/remotes/", "refs/tags/", NULL);
+    r = al_git_read_records(&making->source.repo->at, &command, &records, making->budget, err);
+    if (r == 0 && reading.count > WORKTREE_SUBMODULE_REFS_MAX)
+        r = al_error_set(err, AL_ERR_EXECUTION, "it has too many references");
+    making->refs = al_str_detach(&reading.text);
+    return r;
+}
+
+/* --- Its git directory --- */
+
+/* The path from one directory to another, both absolute and canonical.  Caller frees. */
+static char *relative(const char *from, const char *to)
+{
+    struct al_str path = AL_STR_INIT;
+    size_t same = 0;
+
+    for (size_t i = 0;; i++) {
+        bool ends = (!from[i] || from[i] == '/') && (!to[i] || to[i] == '/');
+
+        if (ends)
+            same = i;
+        if (!from[i] || from[i] != to[i])
+            break;
+    }
+    for (const char *at = from + same; *at; at++)
+        if (*at == '/')
+            al_str_adds(&path, "../");
+    al_str_adds(&path, to[same] ? to + same + 1 : "");
+    return al_str_detach(&path);
+}
+
+static void add_value(struct al_str *text, const char *key, const char *value)
+{
+    bool plain = !strpbrk(value, "\"\\#;\n\t") && *value != ' ' && !al_ends_with(value, " ");
+
+    al_str_addf(text, "\t%s = %s", key, plain ? "" : "\"");
+    for (const char *at = value; *at; at++) {
+        if (*at == '"' || *at == '\\')
+            al_str_addc(text, '\\');
+        if (*at == '\n' || *at == '\t')
+            al_str_adds(text, *at == '\n' ? "\\n" : "\\t");
+        else
+            al_str_addc(text, *at);
+    }
+    al_str_adds(text, plain ? "\n" : "\"\n");
+}
+
+/* Where it came from stays known, as after a clone; nothing else of the configuration is taken. */
+static void add_remotes(const struct al_repo *source, struct al_str *text)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    al_remote_names(source, &names);
+    for (size_t i = 0; i < names.count; i++) {
+        const char *name = names.items[i];
+        al_auto(al_strv_clear) struct al_strv urls = AL_STRV_INIT;
+        al_auto(al_strv_clear) struct al_strv push_urls = AL_STRV_INIT;
+
+        if (al_arg_check_branch("remote", name, NULL) < 0 || strpbrk(name, "\"\\") ||
+            !al_remote_addresses(source, name, &urls, &push_urls))
+            continue;
+        al_str_addf(text, "[remote \"%s\"]\n", name);
+        for (size_t k = 0; k < urls.count && k < AL_REMOTE_URLS_MAX; k++)
+            add_value(text, "url", urls.items[k]);
+        al_str_addf(text, "\tfetch = +refs/heads/*:refs/remotes/%s/*\n", name);
+    }
+}
+
+/* "submodule.<name>.url NL <address>" */
+static bool take_address(void *payload, char *const *fields)
+{
+    const char *name = fields[0] + strlen("submodule.");
+    const char *line = strchr(fields[0], '\n');
+    const char *end = line ? line - strlen(".url") : NULL;
+    struct al_str *text = payload;
+
+    if (!line || end <= name || memchr(name, '"', (size_t)(end - name)) ||
+        memchr(name, '\\', (size_t)(end - name)))
+        return true;
+    al_str_addf(text, "[submodule \"%.*s\"]\n\tactive = true\n", (int)(end - name), name);
+    add_value(text, "url", line + 1);
+    return true;
+}
+
+/* Its own submodules are initialised as they are there.  No other key is taken: `update` would name
+ * a program. */
+static int add_submodules(const struct making *making, struct al_str *text, struct al_error *err)
+{
+    const struct al_repo *source = making->source.repo;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, take_address, text);
+
+    al_strv_adds(&command.argv, "git", "config", "--no-includes", NULL);
+    al_strv_addf(&command.argv, "--file=%s/config", source->at.git_dir);
+    al_strv_adds(&command.argv, "-z", "--get-regexp", "^submodule\\..*\\.url$", NULL);
+    return al_git_run(&source->at, &command,
+                      &(struct al_git_run){ .sink = { al_nul_records_add, &records } },
+                      making->budget, &output, err);
+}
+
+static int write_config(const struct making *making, struct al_str *text, struct al_error *err)
+{
+    const struct al_repo *source = making->source.repo;
+    al_auto(al_freep) char *git_dir = al_fs_join(making->half->git_dir, making->submodule->dir);
+    al_auto(al_freep) char *top = al_fs_join(making->half->top, making->submodule->path);
+    al_auto(al_freep) char *to_top = relative(git_dir, top);
+
+    al_str_addf(text, "[core]\n\trepositoryformatversion = %d\n\tfilemode = true\n\tbare = false\n",
+                source->vetting->is_sha256);
+    al_str_adds(text, "\tlogallrefupdates = true\n");
+    add_value(text, "worktree", to_top);
+    if (source->vetting->is_sha256)
+        al_str_adds(text, "[extensions]\n\tobjectformat = sha256\n");
+    add_remotes(source, text);
+    return add_submodules(making, text, err);
+}
+
+static int write_file(int dir_fd, const char *name, const char *text, struct al_error *err)
+{
+    int r = al_fs_write_atomic(dir_fd, name, text, strlen(text), 0644, false);
+
+    return r < 0 ? al_error_errno(err, -r, "its '%s' cannot be written", name) : 0;
+}
+
+static int write_files(struct making *making, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str config = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str shallow = AL_STR_INIT;
+    al_auto(al_freep) char *head = al_asprintf("%s\n", making->submodule->head);
+    al_auto(al_freep) char *refs =
+        al_asprintf("# pack-refs with: sorted \n%s", making->refs ? making->refs : "");
+    int r = write_config(making, &config, err);
+
+    if (r == 0)
+        r = write_file(making->git_fd, "config", config.buf, err);
+    if (r == 0 && al_fs_read(making->source_fd, "shallow", SHALLOW_MAX_BYTES, &shallow) == 0)
+        r = write_file(making->git_fd, "shallow", shallow.buf, err);
+    if (r == 0)
+        r = write_file(making->git_fd, "packed-refs", refs, err);
+    if (r == 0 && mkdirat(making->git_fd, "refs", 0777) < 0)
+        r = al_error_errno(err, errno, "its references cannot be written");
+    return r < 0 ? r : write_file(making->git_fd, "HEAD", head, err);
+}
+
+/* The directory may not be inside of another submodule's repository, nor be there already. */
+static int make_git_dir(struct making *making, struct al_error *err)
+{
+    al_auto(al_closep) int base_fd =
+        open(making->half->git_dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    al_auto(al_closep) int parent_fd = -1;
+    const char *name;
+    struct stat st;
+
+    if (base_fd < 0)
+        return al_error_errno(err, errno, "cannot open the administrative directory");
+    parent_fd = al_nofollow_open_parent(base_fd, making->submodule->dir, true, &name);
+    if (parent_fd < 0)
+        return al_error_errno(err, -parent_fd, "its git directory cannot be made");
+    if (fstatat(parent_fd, "HEAD", &st, AT_SYMLINK_NOFOLLOW) == 0)
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "its git directory would be inside of another submodule's");
+    if (mkdirat(parent_fd, name, 0777) < 0)
+        return al_error_errno(err, errno, "its git directory cannot be made");
+    making->has_git_dir = true;
+    making->git_fd = al_nofollow_open(parent_fd, name, O_RDONLY | O_DIRECTORY);
+    return making->git_fd < 0
+               ? al_error_errno(err, -making->git_fd, "its git directory cannot be opened")
+               : 0;
+}
+
+static int link_objects(struct making *making, struct al_error *err)
+{
+    al_auto(al_closep) int from_fd =
+        al_nofollow_open(making->source_fd, "objects", O_RDONLY | O_DIRECTORY);
+    al_auto(al_closep) int to_fd = -1;
+
+    if (from_fd < 0)
+        return al_error_errno(err, -from_fd, "its objects cannot be read");
+    if (mkdirat(making->git_fd, "objects", 0777) == 0)
+        to_fd = al_nofollow_open(making->git_fd, "objects", O_RDONLY | O_DIRECTORY);
+    if (to_fd < 0)
+        return al_error_set(err, AL_ERR_EXECUTION, "its git directory cannot be written");
+    return worktree_link_objects(from_fd, to_fd, making->files_left, making->budget, err);
+}
+
+/* --- Its files --- */
+
+/* git makes an empty directory for a gitlink. */
+static int open_top(struct making *making, struct al_error *err)
+{
+    al_auto(al_closep) int base_fd =
+        open(making->half->top, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    al_auto(al_closep) int parent_fd = -1;
+    const char *name;
+
+    if (base_fd < 0)
+        return al_error_errno(err, errno, "cannot open the worktree");
+    parent_fd = al_nofollow_open_parent(base_fd, making->submodule->path, true, &name);
+    if (parent_fd >= 0 && (mkdirat(parent_fd, name, 0777) == 0 || errno == EEXIST))
+        making->top_fd = al_nofollow_open(parent_fd, name, O_RDONLY | O_DIRECTORY);
+    return making->top_fd >= 0 && al_fs_is_empty_dir(making->top_fd)
+               ? 0
+               : al_error_set(err, AL_ERR_EXECUTION, "there is something else at its path");
+}
+
+static int write_dot_git(const struct making *making, struct al_error *err)
+{
+    al_auto(al_freep) char *git_dir = al_fs_join(making->half->git_dir, making->submodule->dir);
+    al_auto(al_freep) char *top = al_fs_join(making->half->top, making->submodule->path);
+    al_auto(al_freep) char *to_git_dir = relative(top, git_dir);
+    al_auto(al_freep) char *line = al_asprintf("gitdir: %s\n", to_git_dir);
+
+    return write_file(making->top_fd, ".git", line, err);
+}
+
+static int check_out(struct making *making, struct al_error *err)
+{
+    al_auto(al_worktree_beside_clear) struct al_worktree_beside made = AL_WORKTREE_BESIDE_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_freep) char *oid = NULL;
+    int r = worktree_open_made(making->half, making->submodule, making->budget, &made, err);
+
+    if (r < 0)
+        return r;
+    al_repo_use_absolute_paths(made.repo);
+    r = al_git_find_object(made.repo, "HEAD", "commit", making->budget, &oid, err);
+    if (r == 0 && !oid)
+        r = al_error_set(err, AL_ERR_EXECUTION,
+                         "the repository of it that is here lacks the commit %.8s",
+                         making->submodule->head);
+    if (r == 0)
+        r = al_git_check_downloaded(made.repo, "HEAD", NULL, making->budget, err);
+    if (r == 0)
+        r = al_git_check_filters_between(made.repo, al_git_empty_tree(made.repo), "HEAD",
+                                         making->budget, err);
+    if (r < 0)
+        return r;
+    command.class = AL_GIT_WRITE;
+    al_strv_adds(&command.argv, "git", "read-tree", "--reset", "-u", "HEAD", NULL);
+    r = al_git_run(&made.repo->at, &command, &(struct al_git_run){ .max_bytes = OUTPUT_MAX_BYTES },
+                   making->budget, &output, err);
+    return r == 0 && !al_git_wrote_all_files(&output) ? al_git_failed(&output, err) : r;
+}
+
+/* --- All of it --- */
+
+/* What is below the worktree goes with its content; the empty directory stays, as git makes it. */
+static void discard(struct making *making)
+{
+    al_auto(al_closep) int base_fd =
+        open(making->half->git_dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    al_auto(al_closep) int parent_fd = -1;
+    al_auto(al_closedirp) DIR *dir = making->top_fd < 0 ? NULL : al_fs_list_at(making->top_fd);
+    const struct dirent *entry;
+    const char *name;
+
+    if (!making->has_git_dir || base_fd < 0)
+        return;
+    while (dir && (entry = readdir(dir)))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            al_fs_remove_tree_at(making->top_fd, entry->d_name);
+    parent_fd = al_nofollow_open_parent(base_fd, making->submodule->dir, false, &name);
+    if (parent_fd < 0)
+        return;
+    al_fs_remove_tree_at(parent_fd, name);
+    al_nofollow_remove_parents(base_fd, making->submodule->dir);
+}
+
+/* Make one submodule of a worktree; on failure nothing of it is left.  (submodule_make.c)
+ * @param files_left  Of WORKTREE_SUBMODULE_FILES_MAX; reduced. */
+static int worktree_make_submodule(const struct al_worktree_half *half,
+                                   const struct worktree_submodule *submodule, size_t *files_left,
+                                   struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(making_clear) struct making making = { .half = half,
+                                                   .submodule = submodule,
+                                                   .budget = budget,
+                                                   .files_left = files_left,
+                                                   .source = AL_WORKTREE_BESIDE_INIT,
+                                                   .source_fd = -1,
+                                                   .top_fd = -1,
+                                                   .git_fd = -1 };
+    int r = open_source(&making, err);
+
+    if (r == 0)
+        r = read_refs(&making, err);
+    if (r == 0)
+        r = open_top(&making, err);
+    if (r == 0)
+        r = make_git_dir(&making, err);
+    if (r == 0)
+        r = link_objects(&making, err);
+    if (r == 0)
+        r = write_files(&making, err);
+    if (r == 0)
+        r = write_dot_git(&making, err);
+    if (r == 0)
+        r = check_out(&making, err);
+    if (r < 0)
+        discard(&making);
+    return r;
+}
+
+/* --- Submodules --- */
+
+static char *child(const struct worktree_submodule *submodule, bool of_dir)
+{
+    return al_asprintf("%s/", of_dir ? submodule->dir : submodule->path);
+}
+
+static bool is_same_dir(const char *a, const char *b)
+{
+    struct stat one, other;
+
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
+}
+
+/* Whether it is initialised in the working tree that is there: its `.git` file names the repository
+ * that it has to have.  A reason: it is, but not so; NULL with *ret_is false: it is not. */
+static const char *find_initialised(const struct al_repo *from,
+                                    const struct worktree_submodule *submodule, bool *ret_is)
+{
+    al_auto(al_closep) int top_fd = -1;
+    al_auto(al_closep) int fd = -1;
+    al_auto(al_freep) char *source = worktree_submodule_source(from, submodule->dir);
+    al_auto(al_freep) char *top = al_fs_join(from->at.top, submodule->path);
+    al_auto(al_freep) char *named = NULL;
+    struct stat st;
+
+    *ret_is = false;
+    if (al_location_open_top(&from->at, &top_fd, NULL) < 0)
+        return NULL;
+    fd = al_nofollow_open(top_fd, submodule->path, O_PATH | O_DIRECTORY);
+    if (fd < 0 || fstatat(fd, ".git", &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return NULL;
+    if (!S_ISREG(st.st_mode))
+        return "its git directory is in its working tree; 'git submodule absorbgitdirs' moves it";
+    named = al_git_read_pointer(fd, ".git", "gitdir: ", top);
+    if (!named || !source || !is_same_dir(named, source))
+        return "its .git file does not name the repository below modules/ that its name means";
+    *ret_is = true;
+    return NULL;
+}
+
+static void add_missing(struct al_worktree_submodules_made *made,
+                        const struct worktree_submodule *submodule, const char *reason)
+{
+    al_auto(al_freep) char *path = al_text_sanitize_line(submodule->path);
+
+    al_strv_addf(&made->missing, "'%s': %s", path, reason);
+}
+
+/* Only the end of the call's time ends the making. */
+static bool is_over(int r)
+{
+    return r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED;
+}
+
+/* Make one, and list the submodules that it has. */
+static int make_next(const struct al_worktree_half *half, size_t at, size_t *files_left,
+                     struct al_run_limits *budget, struct worktree_submodules *list,
+                     struct al_worktree_submodules_made *made, struct al_error *err)
+{
+    const struct worktree_submodule *submodule = &list->items[at];
+    al_auto(al_worktree_beside_clear) struct al_worktree_beside beside = AL_WORKTREE_BESIDE_INIT;
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    al_auto(al_freep) char *path = child(submodule, false);
+    al_auto(al_freep) char *dir = child(submodule, true);
+    bool is_initialised;
+    const char *reason = find_initialised(half->repo, submodule, &is_initialised);
+    int r;
+
+    if (!is_initialised) {
+        if (reason)
+            add_missing(made, submodule, reason);
+        return 0;
+    }
+    r = worktree_make_submodule(half, submodule, files_left, budget, &why);
+    if (is_over(r))
+        return al_error_set(err, r, "%s", why.message);
+    if (r < 0) {
+        add_missing(made, submodule, why.message);
+        return 0;
+    }
+    made->count++;
+    r = worktree_open_made(half, submodule, budget, &beside, err);
+    return r < 0 ? r
+                 : worktree_list_submodules(beside.repo, path, dir, budget, list, &made->missing,
+                                            err);
+}
+
+int al_worktree_make_submodules(const struct al_worktree_half *half, struct al_run_limits *budget,
+                                struct al_worktree_submodules_made *made, struct al_error *err)
+{
+    al_auto(al_worktree_beside_clear) struct al_worktree_beside beside = AL_WORKTREE_BESIDE_INIT;
+    al_auto(worktree_submodules_clear) struct worktree_submodules list = WORKTREE_SUBMODULES_INIT;
+    size_t files_left = WORKTREE_SUBMODULE_FILES_MAX;
+    int r = al_worktree_open_beside(half->repo, half->top, NULL, budget, &beside, err);
+
+    if (r == 0)
+        r = worktree_list_submodules(beside.repo, "", "", budget, &list, &made->missing, err);
+    for (size_t i = 0; i < list.count && r == 0; i++)
+        r = make_next(half, i, &files_left, budget, &list, made, err);
+    return r;
+}

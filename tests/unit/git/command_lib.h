@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the tests of a git child and of its environment share: another program in git's place. */
+#ifndef TESTS_UNIT_GITOPS_COMMAND_LIB_H
+#define TESTS_UNIT_GITOPS_COMMAND_LIB_H
+
+#include "tests/unit/git/lib.h"
+
+/* Open the repository with git, then go on with another program in its place. */
+static inline struct al_repo *open_with(struct world *w, const char *program)
+{
+    struct al_repo *repo = must_open(w, "repo");
+
+    free(w->git->program);
+    w->git->program = al_strdup(program);
+    return repo;
+}
+
+#endif

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git/plumbing/batch.h: however many paths there are, no command line is too long and none is
+ * lost. */
+#include "git/command.h"
+#include "git/plumbing/batch.h"
+#include "tests/unit/git/lib.h"
+
+/* A word is counted with its NUL and a pointer. */
+#define EXTRA (1 + sizeof(char *))
+
+static void add_word(struct al_str *words, char letter, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        al_str_addc(words, letter);
+    al_str_addc(words, '\0');
+}
+
+/* How many of two words that take `bytes` together fit on the first command line. */
+static size_t fitting(size_t bytes)
+{
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    al_auto(al_strv_clear) struct al_strv argv = AL_STRV_INIT;
+    size_t at = 0, first;
+    bool left;
+
+    add_word(&words, 'a', 10);
+    add_word(&words, 'b', bytes - 10 - 2 * EXTRA);
+    left = al_batch_add(&argv, &words, &at);
+    first = argv.count;
+    assert_true(left == (first < 2));
+    assert_true(left == (at < words.len));
+    if (left)
+        assert_false(al_batch_add(&argv, &words, &at));
+    assert_int_equal(argv.count, 2);
+    assert_int_equal(argv.items[0][0], 'a');
+    assert_int_equal(argv.items[1][0], 'b');
+    return first;
+}
+
+static void fills_a_command_line_to_the_limit(void **state)
+{
+    size_t limit = al_batch_max_bytes();
+
+    (void)state;
+    assert_int_equal(fitting(limit - 1), 2);
+    assert_int_equal(fitting(limit), 2);
+    assert_int_equal(fitting(limit + 1), 1);
+}
+
+static void takes_a_word_that_is_too_long_by_itself(void **state)
+{
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    al_auto(al_strv_clear) struct al_strv argv = AL_STRV_INIT;
+    size_t at = 0;
+
+    (void)state;
+    add_word(&words, 'a', 2 * al_batch_max_bytes());
+    add_word(&words, 'b', 1);
+    assert_true(al_batch_add(&argv, &words, &at));
+    assert_int_equal(argv.count, 1);
+    assert_false(al_batch_add(&argv, &words, &at));
+    assert_int_equal(argv.count, 2);
+    assert_false(al_batch_add(&argv, &words, &at)); /* nothing is left */
+    assert_int_equal(argv.count, 2);
+}
+
+/* The first names listed for `words`, and how many there are. */
+static size_t list(struct world *w, const struct al_str *words, char **ret_first)
+{
+    static const char *const command[] = { "git", "ls-files", "-z", "--full-name", "--", NULL };
+    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
+    struct al_buffer names = { .max_bytes = 1u << 20 };
+    struct al_run_limits budget = long_budget();
+    size_t count = 0;
+
+    assert_int_equal(al_batch_list(repo, command, words, &budget, &names, NULL), 0);
+    *ret_first = al_strdup(names.len ? names.data : "");
+    for (size_t at = 0; at < names.len; at += strlen(names.data + at) + 1)
+        count++;
+    al_buffer_clear(&names);
+    return count;
+}
+
+static void lists_what_several_batches_name_once_and_in_order(void **state)
+{
+    struct world *w = *state;
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    al_auto(al_freep) char *first = NULL;
+    al_auto(al_freep) char *none = NULL;
+    size_t batches = 0, at = 0;
+
+    assert_int_equal(list(w, &words, &none), 0);
+    git_fixture_commit(w->repo, "b/c.txt", "c\n", "second");
+    git_fixture_commit(w->repo, "b/d.txt", "d\n", "third");
+    /* Words that name nothing lie between those that do. */
+    al_str_add(&words, "b\0a.txt", sizeof("b\0a.txt"));
+    for (size_t bytes = 0; bytes <= 2 * al_batch_max_bytes(); bytes += 4000)
+        add_word(&words, 'x', 4000);
+    al_str_add(&words, "b/d.txt\0a.txt", sizeof("b/d.txt\0a.txt"));
+    do {
+        al_auto(al_strv_clear) struct al_strv argv = AL_STRV_INIT;
+
+        batches++;
+        if (!al_batch_add(&argv, &words, &at))
+            break;
+    } while (true);
+    assert_int_equal(batches, 3);
+    assert_int_equal(list(w, &words, &first), 3);
+    assert_string_equal(first, "a.txt");
+}
+
+/* What differs between two revisions, as airlock and as git list it. */
+static void assert_changed(struct world *w, const char *from, const char *to)
+{
+    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
+    al_auto(al_freep) char *expected =
+        git_output(w->repo, "diff", "--name-only", "--no-renames", from, to, NULL);
+    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
+    struct al_buffer list = { .max_bytes = 1u << 20 };
+    struct al_run_limits budget = long_budget();
+
+    assert_int_equal(al_git_list_changed(repo, from, to, &budget, &list, NULL), 0);
+    for (size_t at = 0; at < list.len; at += strlen(list.data + at) + 1)
+        al_str_addf(&names, "%s\n", list.data + at);
+    assert_string_equal(names.buf, expected);
+    al_buffer_clear(&list);
+}
+
+static void lists_what_differs_between_commits(void **state)
+{
+    struct world *w = *state;
+    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
+    al_auto(al_freep) char *old = git_output(w->repo, "rev-parse", "HEAD", NULL);
+    al_auto(al_freep) char *now = NULL, *parent = NULL;
+    struct al_run_limits budget = long_budget();
+
+    old[strcspn(old, "\n")] = '\0';
+    git_fixture_commit(w->repo, "b/c.txt", "c\n", "second");
+    git_fixture_commit(w->repo, "b-c", "d\n", "third");
+    git_ok(w->repo, "mv", "a.txt", "d", NULL);
+    git_fixture_commit(w->repo, "a.txt/e", "e\n", "a directory in the place of a file");
+    now = git_output(w->repo, "rev-parse", "HEAD", NULL);
+    now[strcspn(now, "\n")] = '\0';
+    parent = al_asprintf("%s^", now);
+    assert_changed(w, old, now);
+    assert_changed(w, now, old);
+    assert_changed(w, now, now);
+    assert_changed(w, parent, now); /* an id with something behind it is no id */
+    assert_changed(w, now, parent);
+    assert_changed(w, "HEAD~2", "HEAD");
+    for (size_t bytes = 0; bytes < 2; bytes++) { /* a.txt, a.txt/e, b-c, b/c.txt, d */
+        struct al_buffer list = { .max_bytes = 6 + 8 + 4 + 8 + 2 - bytes };
+
+        assert_int_equal(al_git_list_changed(repo, old, now, &budget, &list, NULL),
+                         bytes ? AL_ERR_EXECUTION : 0);
+        al_buffer_clear(&list);
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fills_a_command_line_to_the_limit),
+        cmocka_unit_test(takes_a_word_that_is_too_long_by_itself),
+        WORLD_TEST(lists_what_several_batches_name_once_and_in_order),
+        WORLD_TEST(lists_what_differs_between_commits),
+    };
+
+    gitops_begin();
+    return cmocka_run_group_tests_name("gitops/batch", tests, NULL, NULL);
+}
