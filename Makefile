@@ -51,7 +51,7 @@ soak: check-deps build/airlock ## the long proofs: SOAK_SEEDS (20), SOAK_CALLS (
 	@python3 tests/attack/test_saves_meanwhile.py $(BUILD)/airlock $(BUILD)/tests/attack/meanwhile $(or $(SOAK_SEEDS),20)
 	@AIRLOCK_RANDOM=$(or $(SOAK_CALLS),10000) python3 tests/e2e/test_rollback_model.py $(BUILD)/airlock
 	@AIRLOCK_RANDOM=$(or $(SOAK_CALLS),10000) python3 tests/e2e/test_effect_table.py $(BUILD)/airlock
-	@AIRLOCK_RANDOM=1000 python3 tests/e2e/test_hook_random.py $(BUILD)/airlock
+	@AIRLOCK_RANDOM=1000 AIRLOCK_NESTED=1 python3 tests/e2e/test_hook_random.py $(BUILD)/airlock
 	@CHORES=$(or $(SOAK_CHORES),5000) CHORES_SECONDS=1e6 python3 tests/e2e/test_everyday_chores.py $(BUILD)/airlock
 	@python3 tests/e2e/side_by_side.py $(BUILD)/airlock --seconds 120 --seed 2
 

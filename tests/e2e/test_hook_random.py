@@ -64,11 +64,11 @@ class Random(hooks.Case):
         return script
 
     def begin(self, session, call):
-        self.assertIsNone(self.send(self.recorded("before", session=session, tool_use_id=call), limit=0))
+        self.assertIsNone(self.send(self.recorded("before", session=session, tool_use_id=call)))
 
     def end(self, session, call, before, script):
-        self.assertIsNone(self.send(self.recorded("after", session=session, tool_use_id=call), limit=0))
-        line = [line for line in self.log("Bash") if line["call_id"] == call][0]
+        self.assertIsNone(self.send(self.recorded("after", session=session, tool_use_id=call)))
+        line = [line for line in self.log("Bash") if line["call_id"] == call and line["outcome"] == "ok"][-1]
         if self.state(session) != before:
             self.assertIn("changes", line, script)
         if "changes" in line:
