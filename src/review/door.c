@@ -473,6 +473,12 @@ void al_review_door_wait(struct al_review_door *door)
     (void)al_review_door_run(door);
 }
 
+void al_review_door_await_reply(struct al_review_door *door, struct al_review_reply *ret_reply)
+{
+    while (!al_review_door_next_reply(door, ret_reply))
+        al_review_door_wait(door);
+}
+
 struct al_review_door *al_review_door_new(const struct al_strv *dirs)
 {
     return open_door(dirs, true);

@@ -156,6 +156,9 @@ int64_t al_review_door_answer(struct al_review_door *door, const char *id, enum 
 /** Take the next reply.  False: there is none. */
 bool al_review_door_next_reply(struct al_review_door *door, struct al_review_reply *ret_reply);
 
+/** Wait for the next reply, for a program that waits for nothing else and has asked for one. */
+void al_review_door_await_reply(struct al_review_door *door, struct al_review_reply *ret_reply);
+
 /** Ask every process for a link to the page that it serves (`serve --http`).  Each has a reply.
  * Returns how many were asked. */
 size_t al_review_door_ask_links(struct al_review_door *door);

@@ -185,15 +185,14 @@ static int answer(const struct command *command, struct al_review_door *door,
 {
     const struct al_review_waiting *found =
         al_review_list_find(al_review_door_questions(door), command->id);
-    struct al_review_reply reply = { .message = NULL };
+    struct al_review_reply reply;
     al_auto(al_freep) char *summary = NULL;
 
     if (!found)
         return say_gone(command);
     summary = al_text_join_shown_lines(al_json_get_string(found->entry, "summary"));
     (void)al_review_door_answer(door, command->id, decision, command->reason);
-    while (!al_review_door_next_reply(door, &reply))
-        al_review_door_wait(door);
+    al_review_door_await_reply(door, &reply);
     if (reply.outcome == AL_REVIEW_TAKEN)
         al_str_addf(out, "%s: %s\n", word, summary);
     else if (reply.outcome == AL_REVIEW_GONE)

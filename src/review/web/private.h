@@ -5,13 +5,15 @@
  *   site.c    requests: who may make them, what they are for, and answers in general
  *   keys.c    who may see the page
  *   form.c    fields of a form or a query
- *   desk.c    the thread behind the page, which serves the requests
+ *   visit.c   a request, from its beginning to its end
  *   page.c    HTML (page.h)
  *   web.c     airlock review --web
  */
 #ifndef AL_REVIEW_WEB_PRIVATE_H
 #define AL_REVIEW_WEB_PRIVATE_H
 
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -117,86 +119,78 @@ void al_web_answer_message(struct al_http_exchange *exchange, enum al_web_status
 /** Send the browser to another page of this server. */
 void al_web_answer_elsewhere(struct al_http_exchange *exchange, const char *path);
 
-/* --- desk.c --- */
+/* --- visit.c --- */
 
 /*
- * The thread behind the page: it has the door to the questions, the overview of the rest and the
- * children that look up and roll back, and it answers what the HTTP thread puts on its desk.
+ * Each request of a browser is served by a thread of its own, from its beginning to its end.  It
+ * has a door to the questions and a model of the rest, as a command of airlock review has, and may
+ * wait for either; the HTTP thread never waits.
  *
- * - The HTTP thread never waits.  At most AL_DESK_REQUESTS_MAX requests are served at once, and
- *   AL_DESK_STREAMS_MAX browsers are told about changes.
- * - The door is there as long as `always_attached` says, or a browser is on the event stream, or a
- *   request is served, and AL_DESK_LINGER_MS after it.
- *
- * Threads: al_desk_put() may be called by any thread, the others by one.
+ * An event stream is such a request, which lasts until the browser leaves.
  */
 
-/** Requests at once; one more is refused. */
-#define AL_DESK_REQUESTS_MAX 64
+/** Requests at once, but for streams; one more is refused. */
+#define AL_VISITS_MAX 64
 
-/** Event streams at once; one more is refused. */
-#define AL_DESK_STREAMS_MAX 32
+/** Event streams at once, each with an attached door; one more is refused. */
+#define AL_STREAMS_MAX 16
 
 /** Children at once; further requests for one wait for their turn. */
-#define AL_DESK_JOBS_MAX 4
+#define AL_VISIT_JOBS_MAX 4
 
-/** How long the door stays after the last request, in milliseconds: a page that loads itself again
- * finds the text that it asked for. */
-#define AL_DESK_LINGER_MS 5000
-
-/** What a request is for. */
-enum al_desk_kind {
-    AL_DESK_OVERVIEW,
-    AL_DESK_LIVE,
-    AL_DESK_EVENTS,
-    AL_DESK_QUESTION,
-    AL_DESK_ANSWER,
-    AL_DESK_EXECUTION,
-    AL_DESK_PREVIEW,
-    AL_DESK_ROLL_BACK,
-    AL_DESK_STAGED,
-    AL_DESK_STYLE, /**< never put on the desk, as the next one */
-    AL_DESK_SCRIPT,
+/** The site: what its requests share. */
+struct al_site {
+    const struct al_setup *setup;
+    struct al_strv dirs; /**< of the sockets */
+    struct al_web_keys *keys;
+    int stop_fd; /**< eventfd(2): readable once the site ends */
+    sem_t jobs;  /**< children that may be started */
+    pthread_mutex_t lock;
+    pthread_cond_t left;      /**< a request has ended */
+    size_t nvisits, nstreams; /**< lock */
+    bool stops;               /**< lock: requests are refused */
 };
 
-/** A request of a browser that may see the page. */
-struct al_desk_request {
-    enum al_desk_kind kind;
+/** What a request is for. */
+enum al_visit_kind {
+    AL_VISIT_OVERVIEW,
+    AL_VISIT_LIVE,
+    AL_VISIT_EVENTS,
+    AL_VISIT_QUESTION,
+    AL_VISIT_ANSWER,
+    AL_VISIT_EXECUTION,
+    AL_VISIT_PREVIEW,
+    AL_VISIT_ROLL_BACK,
+    AL_VISIT_STAGED,
+    AL_VISIT_ATTEND, /**< of nobody: calls wait for the site as long as it is there */
+    AL_VISIT_STYLE,  /**< never started, as the next one */
+    AL_VISIT_SCRIPT,
+};
+
+/** A request of a browser that may see the page, on the heap. */
+struct al_visit {
+    struct al_site *site;
+    enum al_visit_kind kind;
     struct al_http_exchange *exchange; /**< a reference */
     struct al_web_key csrf;            /**< of the browser */
     char *id;                          /**< of the entry; NULL: none */
-    uint64_t newest;                   /**< what the preview of a rollback was made for */
-    size_t page;                       /**< of the text, from 0 */
+    uint64_t newest; /**< what the preview of a rollback was made for; 0: there was none */
+    size_t page;     /**< of the text, from 0 */
     enum al_answer decision;
     char *reason;       /**< NULL: none */
     const char *notice; /**< for the top of the page, a constant; NULL: none */
     char *filter;       /**< of /review; NULL: none */
     bool only_changes;  /**< of /review */
+
+    /* Private. */
+    struct al_review_door *door;
+    struct al_model *model;
 };
 
-struct al_desk;
+/** Serve a request, which is taken over.  False: too many are served, or the site ends; it is the
+ * caller's still. */
+bool al_visit_start(struct al_visit *visit);
 
-/**
- * Start the thread.
- *
- * @param setup  After al_setup_config(), in a process that has called al_proc_init().  Borrowed.
- * @param dirs   Of the sockets; copied.
- */
-int al_desk_new(const struct al_setup *setup, const struct al_strv *dirs, bool always_attached,
-                struct al_desk **ret_desk, struct al_error *err);
-
-/** Answer everything, end the streams and the thread.  A rollback that runs is waited for.  What is
- * put on the desk later is refused. */
-void al_desk_stop(struct al_desk *desk);
-
-/** After al_desk_stop(), when nobody calls any more.  NULL is fine. */
-void al_desk_free(struct al_desk *desk);
-
-/** Take a request over with all it has.  False: too many are served, or the desk has stopped;
- * the request is the caller's still. */
-bool al_desk_put(struct al_desk *desk, const struct al_desk_request *request);
-
-/** Release what a request has. */
-void al_desk_request_clear(struct al_desk_request *request);
+void al_visit_free(struct al_visit *visit);
 
 #endif

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "review/web/site.h"
 
-#include <inttypes.h>
-#include <stdint.h>
-#include <stdio.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 
+#include "base/fs.h"
+#include "base/lock.h"
 #include "review/queue.h"
 #include "review/web/page.h"
 #include "review/web/private.h"
@@ -121,11 +122,11 @@ void al_web_answer_elsewhere(struct al_http_exchange *exchange, const char *path
 
 /* A page and what its path names. */
 struct route {
-    enum al_desk_kind kind;
+    enum al_visit_kind kind;
     const char *id; /* of an entry; borrowed from the path */
     size_t id_len;
-    bool posts;               /* it takes POST too */
-    enum al_desk_kind posted; /* what that is for */
+    bool posts;                /* it takes POST too */
+    enum al_visit_kind posted; /* what that is for */
 };
 
 /* "3f2a9c10" */
@@ -147,11 +148,11 @@ static bool find_execution(const char *text, struct route *route)
 {
     const size_t len = strspn(text, "0123456789");
 
-    *route = (struct route){ .kind = AL_DESK_EXECUTION, .id = text, .id_len = len };
+    *route = (struct route){ .kind = AL_VISIT_EXECUTION, .id = text, .id_len = len };
     if (!strcmp(text + len, "/rollback")) {
-        route->kind = AL_DESK_PREVIEW;
+        route->kind = AL_VISIT_PREVIEW;
         route->posts = true;
-        route->posted = AL_DESK_ROLL_BACK;
+        route->posted = AL_VISIT_ROLL_BACK;
     }
     return len && (!text[len] || route->posts);
 }
@@ -163,12 +164,12 @@ static bool route_find(const char *path, struct route *ret_route)
         const char *path;
         struct route route;
     } fixed[] = {
-        { "/review", { .kind = AL_DESK_OVERVIEW } },
-        { "/review/", { .kind = AL_DESK_OVERVIEW } },
-        { "/review/live", { .kind = AL_DESK_LIVE } },
-        { "/review/events", { .kind = AL_DESK_EVENTS } },
-        { "/review/style.css", { .kind = AL_DESK_STYLE } },
-        { "/review/script.js", { .kind = AL_DESK_SCRIPT } },
+        { "/review", { .kind = AL_VISIT_OVERVIEW } },
+        { "/review/", { .kind = AL_VISIT_OVERVIEW } },
+        { "/review/live", { .kind = AL_VISIT_LIVE } },
+        { "/review/events", { .kind = AL_VISIT_EVENTS } },
+        { "/review/style.css", { .kind = AL_VISIT_STYLE } },
+        { "/review/script.js", { .kind = AL_VISIT_SCRIPT } },
     };
     static const char execution[] = "/review/execution/", staged[] = "/review/staged/",
                       below[] = "/review/";
@@ -181,54 +182,76 @@ static bool route_find(const char *path, struct route *ret_route)
     if (al_starts_with(path, execution))
         return find_execution(path + strlen(execution), ret_route);
     if (al_starts_with(path, staged)) {
-        *ret_route = (struct route){ .kind = AL_DESK_STAGED,
+        *ret_route = (struct route){ .kind = AL_VISIT_STAGED,
                                      .id = path + strlen(staged),
                                      .id_len = UUID_CHARS };
         return is_uuid(ret_route->id);
     }
     if (!al_starts_with(path, below))
         return false;
-    *ret_route = (struct route){ .kind = AL_DESK_QUESTION,
+    *ret_route = (struct route){ .kind = AL_VISIT_QUESTION,
                                  .id = path + strlen(below),
                                  .id_len = AL_REVIEW_ID_CHARS,
                                  .posts = true,
-                                 .posted = AL_DESK_ANSWER };
+                                 .posted = AL_VISIT_ANSWER };
     return is_question_id(ret_route->id);
 }
 
-struct al_site {
-    struct al_desk *desk;
-    struct al_web_keys *keys;
-};
+/* Have calls wait for the site, whether or not a browser looks at it. */
+static bool attend(struct al_site *site)
+{
+    struct al_visit *visit = al_calloc(1, sizeof(*visit));
+
+    *visit = (struct al_visit){ .site = site, .kind = AL_VISIT_ATTEND };
+    if (al_visit_start(visit))
+        return true;
+    al_visit_free(visit);
+    return false;
+}
 
 int al_site_new(const struct al_site_options *options, struct al_site **ret_site,
                 struct al_error *err)
 {
     struct al_site *site = al_calloc(1, sizeof(*site));
-    const int r =
-        al_desk_new(options->setup, options->dirs, options->always_attached, &site->desk, err);
 
-    if (r < 0) {
-        free(site);
-        return r;
-    }
+    site->setup = options->setup;
+    for (size_t i = 0; i < options->dirs->count; i++)
+        al_strv_add(&site->dirs, options->dirs->items[i]);
     site->keys = al_web_keys_new();
+    (void)sem_init(&site->jobs, 0, AL_VISIT_JOBS_MAX);
+    (void)pthread_mutex_init(&site->lock, NULL);
+    (void)pthread_cond_init(&site->left, NULL);
+    site->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (site->stop_fd < 0 || (options->always_attached && !attend(site))) {
+        (void)al_error_errno(err, errno, "the review page cannot be served");
+        al_site_free(site);
+        return AL_ERR_EXECUTION;
+    }
     *ret_site = site;
     return 0;
 }
 
 void al_site_stop(struct al_site *site)
 {
-    if (site)
-        al_desk_stop(site->desk);
+    if (!site)
+        return;
+    al_hold(&site->lock);
+    site->stops = true;
+    (void)eventfd_write(site->stop_fd, 1);
+    while (site->nvisits || site->nstreams)
+        (void)pthread_cond_wait(&site->left, &site->lock);
 }
 
 void al_site_free(struct al_site *site)
 {
     if (!site)
         return;
-    al_desk_free(site->desk);
+    al_strv_clear(&site->dirs);
     al_web_keys_free(site->keys);
+    al_close(site->stop_fd);
+    (void)sem_destroy(&site->jobs);
+    (void)pthread_cond_destroy(&site->left);
+    (void)pthread_mutex_destroy(&site->lock);
     free(site);
 }
 
@@ -258,7 +281,7 @@ static bool is_get(const struct al_http_request *request)
 /* A link with a key has no cookie yet. */
 static bool has_key(const struct route *route, const struct al_http_request *request)
 {
-    return route->kind == AL_DESK_OVERVIEW && request->query &&
+    return route->kind == AL_VISIT_OVERVIEW && request->query &&
            al_starts_with(request->query, "k=");
 }
 
@@ -268,7 +291,7 @@ static bool is_foreign(const struct route *route, const struct al_http_request *
 {
     const char *site = al_http_find_header(request, "sec-fetch-site");
     const bool may_be_linked =
-        is_get(request) && route->kind != AL_DESK_LIVE && route->kind != AL_DESK_EVENTS;
+        is_get(request) && route->kind != AL_VISIT_LIVE && route->kind != AL_VISIT_EVENTS;
 
     return site && strcmp(site, "same-origin") != 0 && strcmp(site, "none") != 0 && !may_be_linked;
 }
@@ -287,7 +310,7 @@ void al_site_on_headers(struct al_site *site, struct al_http_exchange *exchange,
         refuse(exchange, AL_WEB_METHOD_NOT_ALLOWED, "This page can be read only.");
     } else if (is_foreign(&route, request)) {
         refuse(exchange, AL_WEB_FORBIDDEN, "Another page has sent this request; nothing was done.");
-    } else if (route.kind != AL_DESK_STYLE && route.kind != AL_DESK_SCRIPT &&
+    } else if (route.kind != AL_VISIT_STYLE && route.kind != AL_VISIT_SCRIPT &&
                !has_key(&route, request) &&
                !al_web_keys_find(site->keys, al_http_find_header(request, "cookie"), &csrf)) {
         refuse(exchange, AL_WEB_FORBIDDEN,
@@ -329,7 +352,7 @@ static const char *notice_of(const char *said)
 }
 
 /* The decision of a form.  False: it has none. */
-static bool read_decision(const char *form, struct al_desk_request *request)
+static bool read_decision(const char *form, struct al_visit *visit)
 {
     static const char *const decisions[] = {
         [AL_ANSWER_ONCE] = "once", [AL_ANSWER_ALWAYS] = "always", [AL_ANSWER_REJECT] = "reject"
@@ -337,40 +360,40 @@ static bool read_decision(const char *form, struct al_desk_request *request)
     al_auto(al_freep) char *value = al_web_field(form, "decision");
     al_auto(al_freep) char *newest = al_web_field(form, "newest");
 
-    if (request->kind == AL_DESK_ROLL_BACK) {
-        request->newest = newest ? strtoull(newest, NULL, 10) : 0;
-        return value && !strcmp(value, "rollback") && request->newest;
+    if (visit->kind == AL_VISIT_ROLL_BACK) {
+        visit->newest = newest ? strtoull(newest, NULL, 10) : 0;
+        return value && !strcmp(value, "rollback") && visit->newest;
     }
     for (size_t i = 0; i < AL_COUNT(decisions); i++)
         if (value && decisions[i] && !strcmp(value, decisions[i]))
-            request->decision = (enum al_answer)i;
-    request->reason = al_web_field(form, "reason");
-    return request->decision != AL_ANSWER_NONE;
+            visit->decision = (enum al_answer)i;
+    visit->reason = al_web_field(form, "reason");
+    return visit->decision != AL_ANSWER_NONE;
 }
 
 /* Read the form of a POST.  False: it is refused, and has its answer. */
-static bool read_form(const struct al_http_request *http, struct al_desk_request *request)
+static bool read_form(const struct al_http_request *http, struct al_visit *visit)
 {
     al_auto(al_freep) char *csrf = NULL;
 
     if (http->body_len > AL_WEB_FORM_MAX_BYTES) {
-        al_web_answer_message(request->exchange, AL_WEB_TOO_LARGE,
+        al_web_answer_message(visit->exchange, AL_WEB_TOO_LARGE,
                               "The form is too long; shorten the reason.");
         return false;
     }
     csrf = al_web_field(http->body, "csrf");
-    if (!al_web_key_is(&request->csrf, csrf))
-        al_web_answer_message(request->exchange, AL_WEB_FORBIDDEN,
+    if (!al_web_key_is(&visit->csrf, csrf))
+        al_web_answer_message(visit->exchange, AL_WEB_FORBIDDEN,
                               "The form is not of this page; load the page again.");
-    else if (!read_decision(http->body, request))
-        al_web_answer_message(request->exchange, AL_WEB_BAD_REQUEST,
+    else if (!read_decision(http->body, visit))
+        al_web_answer_message(visit->exchange, AL_WEB_BAD_REQUEST,
                               "The form has no decision; press one of its buttons.");
     else
         return true;
     return false;
 }
 
-/* Put a request of a browser that may see the page on the desk. */
+/* Serve a request of a browser that may see the page. */
 static void hand_over(struct al_site *site, struct al_http_exchange *exchange,
                       const struct al_http_request *http, const struct route *route,
                       const struct al_web_key *csrf)
@@ -379,7 +402,10 @@ static void hand_over(struct al_site *site, struct al_http_exchange *exchange,
     al_auto(al_freep) char *page = al_web_field(http->query, "page");
     al_auto(al_freep) char *said = al_web_field(http->query, "said");
     al_auto(al_freep) char *changes = al_web_field(http->query, "changes");
-    struct al_desk_request request = {
+    struct al_visit *visit = al_calloc(1, sizeof(*visit));
+
+    *visit = (struct al_visit){
+        .site = site,
         .kind = posts ? route->posted : route->kind,
         .exchange = al_http_ref(exchange),
         .csrf = *csrf,
@@ -389,17 +415,14 @@ static void hand_over(struct al_site *site, struct al_http_exchange *exchange,
         .only_changes = changes,
         .page = page ? strtoull(page, NULL, 10) : 0,
     };
-
-    request.page -= request.page > 0; /* the first is 1 */
-    if (posts && !read_form(http, &request)) {
-        al_desk_request_clear(&request);
-        return;
+    visit->page -= visit->page > 0; /* the first is 1 */
+    if (!posts || read_form(http, visit)) {
+        if (al_visit_start(visit))
+            return;
+        al_web_answer_message(exchange, AL_WEB_UNAVAILABLE,
+                              "Too many requests wait, or the server ends. Load the page again.");
     }
-    if (al_desk_put(site->desk, &request))
-        return;
-    al_web_answer_message(exchange, AL_WEB_UNAVAILABLE,
-                          "Too many requests wait, or the server ends. Load the page again.");
-    al_desk_request_clear(&request);
+    al_visit_free(visit);
 }
 
 void al_site_on_request(struct al_site *site, struct al_http_exchange *exchange,
@@ -410,10 +433,10 @@ void al_site_on_request(struct al_site *site, struct al_http_exchange *exchange,
 
     if (!route_find(request->path, &route)) {
         refuse(exchange, AL_WEB_NOT_FOUND, "The page of airlock review is at /review.");
-    } else if (route.kind == AL_DESK_STYLE) {
+    } else if (route.kind == AL_VISIT_STYLE) {
         answer(exchange, AL_WEB_OK, "text/css; charset=utf-8", al_page_style,
                strlen(al_page_style));
-    } else if (route.kind == AL_DESK_SCRIPT) {
+    } else if (route.kind == AL_VISIT_SCRIPT) {
         answer(exchange, AL_WEB_OK, "text/javascript; charset=utf-8", al_page_script,
                strlen(al_page_script));
     } else if (has_key(&route, request)) {

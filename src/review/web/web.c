@@ -147,10 +147,8 @@ static char *find_link(const struct al_strv *dirs)
     if (!door)
         return NULL;
     nasked = al_review_door_ask_links(door);
-    while (nasked && !link) {
-        while (!al_review_door_next_reply(door, &reply))
-            al_review_door_wait(door);
-        nasked--;
+    for (; nasked && !link; nasked--) {
+        al_review_door_await_reply(door, &reply);
         if (reply.outcome == AL_REVIEW_TAKEN && reply.message &&
             (al_starts_with(reply.message, "http://") || al_starts_with(reply.message, "https://")))
             link = al_take(&reply.message);
