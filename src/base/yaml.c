@@ -31,9 +31,10 @@ const struct al_yaml *al_yaml_get(const struct al_yaml *mapping, const char *nam
 }
 
 static const char *const type_names[] = {
-    [AL_YAML_NULL] = "empty",      [AL_YAML_BOOL] = "true or false",
-    [AL_YAML_NUMBER] = "a number", [AL_YAML_STRING] = "a string",
-    [AL_YAML_LIST] = "a list",     [AL_YAML_MAPPING] = "a mapping",
+    [AL_YAML_NULL] = "empty",          [AL_YAML_BOOL] = "true or false",
+    [AL_YAML_NUMBER] = "a number",     [AL_YAML_STRING] = "a string",
+    [AL_YAML_LIST] = "a list",         [AL_YAML_MAPPING] = "a mapping",
+    [AL_YAML_TIME] = "a date or time",
 };
 
 int al_yaml_check_type(const struct al_yaml *yaml, enum al_yaml_type wanted, struct al_error *err)
@@ -222,18 +223,13 @@ static enum al_yaml_type scalar_type(const yaml_event_t *event, const char *text
     return is_number(text) ? AL_YAML_NUMBER : AL_YAML_STRING;
 }
 
-static int fail_nul(const struct al_yaml *yaml, struct al_error *err)
-{
-    return al_yaml_error(yaml, err, "must not contain a NUL");
-}
-
 static int read_scalar(struct reader *reader, const yaml_event_t *event, struct al_yaml *yaml)
 {
     size_t len = event->data.scalar.length;
 
     yaml->text = al_strndup((const char *)event->data.scalar.value, len);
     if (strlen(yaml->text) != len)
-        return fail_nul(yaml, reader->err);
+        return al_yaml_error(yaml, reader->err, "must not contain a NUL");
     yaml->type = scalar_type(event, yaml->text);
     return 0;
 }
@@ -309,7 +305,7 @@ static int read_name(struct reader *reader, const yaml_event_t *event, const str
     member->key =
         *parent->key ? al_asprintf("%s.%s", parent->key, member->name) : al_strdup(member->name);
     if (strlen(member->name) != len)
-        return fail_nul(member, reader->err);
+        return al_yaml_error(member, reader->err, "must not contain a NUL");
     for (const struct al_yaml *other = parent->items; other < member; other++)
         if (!strcmp(other->name, member->name))
             return al_yaml_error(member, reader->err, "is there twice");

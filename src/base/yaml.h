@@ -23,6 +23,7 @@ enum al_yaml_type {
     AL_YAML_BOOL, /**< "true" or "false" */
     AL_YAML_NUMBER,
     AL_YAML_STRING, /**< any other scalar, and every scalar in quotes */
+    AL_YAML_TIME,   /**< a date or time, of TOML alone; it has no text */
     AL_YAML_LIST,
     AL_YAML_MAPPING,
 };

@@ -52,219 +52,217 @@ void al_config_clear(struct al_config *config)
     *config = (struct al_config){ .file = NULL };
 }
 
-/* --- Reading one file --- */
+/* --- Reading values --- */
 
 /* Of several errors, the one nearest to the beginning of the file is kept. */
 struct reader {
-    struct al_config *into;
-    const char *path;
-    const char *home; /* may be NULL */
+    const char *home;   /* may be NULL */
+    const char *hidden; /* what suggestions leave out of the names of keys */
     struct al_error *err;
-    bool failed;
-    unsigned line;     /* of the error that is kept */
-    bool has_decision; /* the current rule has a decision, or there is no current rule */
+    unsigned line; /* of the error that is kept; 0: there is none */
 };
 
-/* Report an error: "<file>:<line>: <key>: <what>". */
-static void al_printf(4, 5)
-    fail(struct reader *reader, unsigned line, const char *key, const char *fmt, ...)
+static void al_printf(3, 4)
+    fail(struct reader *reader, const struct al_yaml *value, const char *fmt, ...)
 {
     al_auto(al_str_clear) struct al_str what = AL_STR_INIT;
-    al_auto(al_freep) char *safe = NULL;
     va_list args;
 
-    if (reader->failed && line >= reader->line)
+    if (reader->line && value->line >= reader->line)
         return;
     va_start(args, fmt);
     al_str_addv(&what, fmt, args);
     va_end(args);
-    safe = al_text_sanitize_line(key);
-    al_error_set(reader->err, AL_ERR_BAD_ARGS, "%s:%u: %s%s%s", reader->path, line, safe,
-                 safe[0] ? ": " : "", what.buf);
-    reader->failed = true;
-    reader->line = line;
+    (void)al_yaml_error(value, reader->err, "%s", what.buf);
+    reader->line = value->line;
 }
 
-static const char *type_name(enum al_toml_type type)
+enum type { EMPTY, TABLE, STRING, WHOLE, FRACTION, TRUTH, TIME, STRINGS, TABLES, MIXED };
+
+static const char *const type_names[] = {
+    [EMPTY] = "empty",
+    [TABLE] = "a table",
+    [STRING] = "a string",
+    [WHOLE] = "a whole number",
+    [FRACTION] = "a number with a fraction",
+    [TRUTH] = "true or false",
+    [TIME] = "a date or time",
+    [STRINGS] = "a list of strings",
+    [TABLES] = "a list of tables",
+    [MIXED] = "a list of something else",
+};
+
+static bool all_are(const struct al_yaml *list, enum al_yaml_type type)
 {
-    switch (type) {
-    case AL_TOML_TABLE:
-        return "a table";
-    case AL_TOML_STRING:
-        return "a string";
-    case AL_TOML_INT:
-        return "a whole number";
-    case AL_TOML_BOOL:
-        return "true or false";
-    case AL_TOML_STRINGS:
-        return "a list of strings";
-    case AL_TOML_LIST:
-        return "a list of something else";
-    case AL_TOML_FLOAT:
-        return "a number with a fraction";
-    case AL_TOML_TIME:
-        return "a date or time";
-    case AL_TOML_TABLES:
-        return "a list of tables";
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i].type != type)
+            return false;
+    return true;
+}
+
+/* The empty list is one of strings, too. */
+static enum type type_of(const struct al_yaml *value)
+{
+    switch (value->type) {
+    case AL_YAML_MAPPING:
+        return TABLE;
+    case AL_YAML_STRING:
+        return STRING;
+    case AL_YAML_BOOL:
+        return TRUTH;
+    case AL_YAML_NUMBER:
+        return value->text[strspn(value->text, "-0123456789")] ? FRACTION : WHOLE;
+    case AL_YAML_LIST:
+        return all_are(value, AL_YAML_STRING)    ? STRINGS
+               : all_are(value, AL_YAML_MAPPING) ? TABLES
+                                                 : MIXED;
+    case AL_YAML_TIME:
+        return TIME;
+    case AL_YAML_NULL:
+        break;
     }
-    return "something else";
+    return EMPTY;
 }
 
-static bool check_type(struct reader *reader, const struct al_toml_value *value,
-                       enum al_toml_type wanted)
-{
-    if (value->type == wanted)
-        return true;
-    fail(reader, value->line, value->key, "must be %s, not %s", type_name(wanted),
-         type_name(value->type));
-    return false;
-}
-
-/* Check the rules for every string: not empty, no NUL, not too long. */
-static bool check_strings(struct reader *reader, const struct al_toml_value *value)
-{
-    bool fit = true;
-
-    if (value->type == AL_TOML_TABLES)
-        return true;
-    for (size_t i = 0; i < value->nitems; i++) {
-        const struct al_toml_item *item = &value->items[i];
-
-        if (item->len == 0)
-            fail(reader, item->line, value->key, "must not be empty");
-        else if (strlen(item->text) != item->len)
-            fail(reader, item->line, value->key, "must not contain a NUL");
-        else if (item->len > STRING_MAX_BYTES)
-            fail(reader, item->line, value->key, "must be at most %u bytes", STRING_MAX_BYTES);
-        else
-            continue;
-        fit = false;
-    }
-    return fit;
-}
-
-static enum al_toml_type type_wanted(enum al_key_kind kind)
+static enum type type_wanted(enum al_key_kind kind)
 {
     switch (kind) {
     case AL_KEY_BOOL:
-        return AL_TOML_BOOL;
+        return TRUTH;
     case AL_KEY_UINT32:
     case AL_KEY_UINT64:
-        return AL_TOML_INT;
+        return WHOLE;
     case AL_KEY_STRINGS:
     case AL_KEY_PATHS:
-        return AL_TOML_STRINGS;
+        return STRINGS;
     case AL_KEY_STRING:
     case AL_KEY_ABS_FILE:
     case AL_KEY_FILE:
     case AL_KEY_CHOICE:
-        return AL_TOML_STRING;
+        return STRING;
     case AL_KEY_RULES:
-        return AL_TOML_TABLES;
+        return TABLES;
     case AL_KEY_VARIABLES:
     case AL_KEY_DIRS:
     case AL_KEY_GRANTS:
     case AL_KEY_SERVERS:
         break;
     }
-    return AL_TOML_TABLE;
+    return TABLE;
 }
 
-static bool is_within(struct reader *reader, const struct al_key *key,
-                      const struct al_toml_value *value)
+static bool check_type(struct reader *reader, const struct al_yaml *value, enum type wanted)
 {
-    if (value->integer >= key->min && value->integer <= key->max)
+    const enum type type = type_of(value);
+
+    if (type == wanted || (wanted == TABLES && type == STRINGS && !value->count))
         return true;
-    fail(reader, value->line, value->key, "must be between %" PRId64 " and %" PRId64, key->min,
-         key->max);
+    fail(reader, value, "must be %s, not %s", type_names[wanted], type_names[type]);
     return false;
 }
 
-/* Whether one more fits into a list or a table of the user's names. */
-static bool has_room(struct reader *reader, const char *path, const struct al_toml_value *value,
-                     size_t count)
-{
-    bool is_table;
-    const struct al_key *key = al_key_find(path, &is_table);
-
-    if (count < (size_t)key->max)
-        return true;
-    fail(reader, value->line, value->key, "%s has more than %" PRId64 " items", path, key->max);
-    return false;
-}
-
-static void set_strings(struct reader *reader, const struct al_key *key,
-                        const struct al_toml_value *value, struct al_strv *field)
-{
-    if (value->nitems < (size_t)key->min || value->nitems > (size_t)key->max) {
-        fail(reader, value->line, value->key, "must have between %" PRId64 " and %" PRId64 " items",
-             key->min, key->max);
-        return;
-    }
-    al_strv_clear(field);
-    for (size_t i = 0; i < value->nitems; i++) {
-        const struct al_toml_item *item = &value->items[i];
-        al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
-
-        if (key->check && key->check(item->text, &why) < 0)
-            fail(reader, item->line, value->key, "%s", why.message);
-        al_strv_add(field, item->text);
-    }
-}
-
-static void set_paths(struct reader *reader, const struct al_toml_value *value,
-                      struct al_strv *field)
-{
-    for (size_t i = 0; i < field->count; i++) {
-        char *path = field->items[i];
-
-        if (path[0] == '/')
-            continue;
-        if (al_starts_with(path, "~/") && reader->home) {
-            field->items[i] = al_fs_join(reader->home, path + 2);
-            free(path);
-            continue;
-        }
-        fail(reader, value->items[i].line, value->key, "%s",
-             al_starts_with(path, "~/") ? "begins with '~/', but HOME is not set"
-                                        : "must be absolute paths, or begin with '~/'");
-    }
-}
-
-static void set_file(struct reader *reader, const struct al_key *key,
-                     const struct al_toml_item *item, char **field)
-{
-    const char *slash = strrchr(reader->path, '/');
-    al_auto(al_freep) char *directory =
-        slash ? al_strndup(reader->path, (size_t)(slash + 1 - reader->path)) : al_strdup(".");
-    bool at_home = al_starts_with(item->text, "~/");
-
-    if (item->text[0] != '/' && !at_home && key->kind == AL_KEY_ABS_FILE) {
-        fail(reader, item->line, key->path, "must be an absolute path or begin with '~/'");
-    } else if (al_ends_with(item->text, "/")) {
-        fail(reader, item->line, key->path, "must name a file, not a directory");
-    } else if (at_home && !reader->home) {
-        fail(reader, item->line, key->path, "begins with '~/', but HOME is not set");
-    } else {
-        free(*field);
-        *field = at_home ? al_fs_join(reader->home, item->text + 2)
-                         : al_fs_join(directory, item->text); /* an absolute path stays */
-    }
-}
-
-static void set_string(struct reader *reader, const struct al_key *key,
-                       const struct al_toml_item *item, char **field)
+/* Check the rules for every string: not empty and not too long, and what its key wants. */
+static bool check_string(struct reader *reader, const struct al_key *key,
+                         const struct al_yaml *value)
 {
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
 
-    if (key->check && key->check(item->text, &why) < 0)
-        fail(reader, item->line, key->path, "%s", why.message);
+    if (!*value->text)
+        fail(reader, value, "must not be empty");
+    else if (strlen(value->text) > STRING_MAX_BYTES)
+        fail(reader, value, "must be at most %u bytes", STRING_MAX_BYTES);
+    else if (key->check && key->check(value->text, &why) < 0)
+        fail(reader, value, "%s", why.message);
+    else
+        return true;
+    return false;
+}
+
+static int64_t number_of(struct reader *reader, const struct al_key *key,
+                         const struct al_yaml *value)
+{
+    const int64_t number = strtoll(value->text, NULL, 10);
+
+    if (number < key->min || number > key->max)
+        fail(reader, value, "must be between %" PRId64 " and %" PRId64, key->min, key->max);
+    return number;
+}
+
+/* Whether one more fits into a table of the user's names. */
+static bool has_room(struct reader *reader, const struct al_key *key, const struct al_yaml *member,
+                     size_t count)
+{
+    if (count >= (size_t)key->max)
+        fail(reader, member, "%s has more than %" PRId64 " items", key->path, key->max);
+    return count < (size_t)key->max;
+}
+
+/* A path that may begin with "~/", as it is without.  Caller frees. */
+static char *expand_home(struct reader *reader, const struct al_yaml *value)
+{
+    if (!al_starts_with(value->text, "~/"))
+        return al_strdup(value->text);
+    if (!reader->home)
+        fail(reader, value, "begins with '~/', but HOME is not set");
+    return al_fs_join(reader->home ? reader->home : "", value->text + 2);
+}
+
+static void add_string(struct reader *reader, const struct al_key *key, const struct al_yaml *value,
+                       struct al_strv *list)
+{
+    if (!check_string(reader, key, value))
+        return;
+    if (key->kind == AL_KEY_PATHS && *value->text != '/' && !al_starts_with(value->text, "~/"))
+        fail(reader, value, "must be absolute paths, or begin with '~/'");
+    al_strv_take(list,
+                 key->kind == AL_KEY_PATHS ? expand_home(reader, value) : al_strdup(value->text));
+}
+
+static void read_strings(struct reader *reader, const struct al_key *key,
+                         const struct al_yaml *value, struct al_strv *list)
+{
+    if (value->count < (size_t)key->min || value->count > (size_t)key->max) {
+        fail(reader, value, "must have between %" PRId64 " and %" PRId64 " items", key->min,
+             key->max);
+        return;
+    }
+    al_strv_clear(list);
+    for (size_t i = 0; i < value->count; i++)
+        add_string(reader, key, &value->items[i], list);
+}
+
+/* A relative path begins where the file that is read lies. */
+static void read_file(struct reader *reader, const struct al_key *key, const struct al_yaml *value,
+                      char **field)
+{
+    const char *slash = strrchr(value->file, '/');
+    al_auto(al_freep) char *directory =
+        slash ? al_strndup(value->file, (size_t)(slash + 1 - value->file)) : al_strdup(".");
+    al_auto(al_freep) char *path = NULL;
+
+    if (!check_string(reader, key, value))
+        return;
+    if (key->kind == AL_KEY_ABS_FILE && *value->text != '/' && !al_starts_with(value->text, "~/"))
+        fail(reader, value, "must be an absolute path or begin with '~/'");
+    else if (al_ends_with(value->text, "/"))
+        fail(reader, value, "must name a file, not a directory");
+    path = expand_home(reader, value);
     free(*field);
-    *field = al_strdup(item->text);
+    *field = al_fs_join(directory, path); /* an absolute path stays */
+}
+
+static void read_string(struct reader *reader, const struct al_key *key,
+                        const struct al_yaml *value, char **field)
+{
+    if (!check_string(reader, key, value))
+        return;
+    free(*field);
+    *field = al_strdup(value->text);
 }
 
 /* "must be 'ask', 'allow' or 'deny'" */
-static void fail_choice(struct reader *reader, const struct al_key *key, unsigned line)
+static void fail_choice(struct reader *reader, const struct al_key *key,
+                        const struct al_yaml *value)
 {
     al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
 
@@ -273,300 +271,248 @@ static void fail_choice(struct reader *reader, const struct al_key *key, unsigne
 
         al_str_addf(&list, "%s'%s'", !i ? "" : last ? " or " : ", ", key->words[i]);
     }
-    fail(reader, line, key->path, "must be %s", list.buf);
+    fail(reader, value, "must be %s", list.buf);
 }
 
-static void set_choice(struct reader *reader, const struct al_key *key,
-                       const struct al_toml_item *item, unsigned *field)
+static void read_choice(struct reader *reader, const struct al_key *key,
+                        const struct al_yaml *value, unsigned *field)
 {
+    if (!check_string(reader, key, value))
+        return;
     for (unsigned i = 0; key->words[i]; i++)
-        if (!strcmp(key->words[i], item->text)) {
+        if (!strcmp(key->words[i], value->text)) {
             *field = i;
             return;
         }
-    fail_choice(reader, key, item->line);
+    fail_choice(reader, key, value);
 }
 
-/* Names that the user chooses for grants and servers.  A server's has no "__" and no '_' at its
- * end. */
-static bool is_name(const char *name, size_t len, bool of_server)
+/* --- Tables whose names the user chooses, and lists of tables --- */
+
+static void read_table(struct reader *reader, const char *place, const struct al_yaml *table,
+                       void *fields);
+
+/* Names of grants and servers.  A server's has no "__" and no '_' at its end. */
+static bool is_name(const char *name, bool of_server)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
                                   "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                   "0123456789_-";
+    const size_t len = strlen(name);
 
-    for (size_t i = 0; i < len; i++)
-        if (!name[i] || !strchr(allowed, name[i]) ||
-            (of_server && name[i] == '_' && (i + 1 == len || name[i + 1] == '_')))
-            return false;
-    return len > 0 && len <= (of_server ? AL_MCP_SERVER_NAME_MAX_BYTES : GRANT_MAX_BYTES);
+    if (of_server && (strstr(name, "__") || al_ends_with(name, "_")))
+        return false;
+    return len > 0 && strspn(name, allowed) == len &&
+           len <= (of_server ? AL_MCP_SERVER_NAME_MAX_BYTES : GRANT_MAX_BYTES);
 }
 
-static bool begin_grant(struct reader *reader, const struct al_toml_value *value)
+static void read_grants(struct reader *reader, const struct al_key *key,
+                        const struct al_yaml *value, struct al_grants *grants)
 {
-    struct al_grants *grants = &reader->into->grants;
-    al_auto(al_freep) char *name = NULL;
+    al_grants_clear(grants);
+    for (size_t i = 0; i < value->count; i++) {
+        const struct al_yaml *member = &value->items[i], *tools = al_yaml_get(member, "tools");
+        struct al_grant *grant;
 
-    if (!check_type(reader, value, AL_TOML_TABLE) ||
-        !has_room(reader, "grants", value, grants->count))
-        return false;
-    if (!is_name(value->name, value->name_len, false)) {
-        fail(reader, value->line, value->key,
-             "must be named with 1 to %u letters, digits, '_' and '-'", GRANT_MAX_BYTES);
-        return false;
+        if (!check_type(reader, member, TABLE) || !has_room(reader, key, member, grants->count))
+            continue;
+        if (!is_name(member->name, false)) {
+            fail(reader, member, "must be named with 1 to %u letters, digits, '_' and '-'",
+                 GRANT_MAX_BYTES);
+            continue;
+        }
+        grant = al_grants_add(grants, member->name);
+        grant->tools_line = tools ? tools->line : 0;
+        read_table(reader, AL_KEY_GRANT, member, grant);
     }
-    name = al_strndup(value->name, value->name_len);
-    (void)al_grants_add(grants, name);
-    return true;
 }
 
-static bool begin_server(struct reader *reader, const struct al_toml_value *value)
+static void read_servers(struct reader *reader, const struct al_key *key,
+                         const struct al_yaml *value, struct al_mcp_servers *servers)
 {
-    struct al_mcp_servers *servers = &reader->into->mcp.servers;
-    struct al_mcp_server server = { .line = value->line };
+    al_mcp_servers_clear(servers);
+    for (size_t i = 0; i < value->count; i++) {
+        const struct al_yaml *member = &value->items[i];
+        struct al_mcp_server *server;
 
-    if (!check_type(reader, value, AL_TOML_TABLE) ||
-        !has_room(reader, "mcp.servers", value, servers->count))
-        return false;
-    if (!is_name(value->name, value->name_len, true)) {
-        fail(reader, value->line, value->key,
-             "must be named with 1 to %u letters, digits, '-' and '_', without '__' and without "
-             "'_' at the end",
-             AL_MCP_SERVER_NAME_MAX_BYTES);
-        return false;
+        if (!check_type(reader, member, TABLE) || !has_room(reader, key, member, servers->count))
+            continue;
+        if (!is_name(member->name, true)) {
+            fail(reader, member,
+                 "must be named with 1 to %u letters, digits, '-' and '_', without '__' and "
+                 "without '_' at the end",
+                 AL_MCP_SERVER_NAME_MAX_BYTES);
+            continue;
+        }
+        servers->items = al_grow(servers->items, servers->count, sizeof(*server));
+        server = &servers->items[servers->count++];
+        *server = (struct al_mcp_server){ .name = al_strdup(member->name), .line = member->line };
+        al_keys_init(AL_KEY_OF_SERVER, server);
+        read_table(reader, AL_KEY_SERVER, member, server);
+        if (!reader->line && !server->command.count)
+            fail(reader, member, "has no 'command'");
     }
-    al_keys_init(AL_KEY_OF_SERVER, &server);
-    server.name = al_strndup(value->name, value->name_len);
-    servers->items = al_reallocarray(servers->items, servers->count + 1, sizeof(server));
-    servers->items[servers->count++] = server;
-    return true;
 }
 
-static void add_dir(struct reader *reader, const struct al_toml_value *value)
+static void read_dirs(struct reader *reader, const struct al_key *key, const struct al_yaml *value,
+                      struct al_grant *grant)
 {
-    struct al_grants *grants = &reader->into->grants;
-    struct al_grant *grant = &grants->items[grants->count - 1];
-    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
-    al_auto(al_freep) char *path = al_strndup(value->name, value->name_len);
+    for (size_t i = 0; i < value->count; i++) {
+        const struct al_yaml *member = &value->items[i];
+        al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
 
-    if (!check_type(reader, value, AL_TOML_STRING) || !check_strings(reader, value) ||
-        !has_room(reader, AL_KEY_GRANT "fs", value, grant->ndirs))
-        return;
-    if (strlen(path) != value->name_len)
-        fail(reader, value->line, value->key, "must not contain a NUL");
-    else if (al_grant_add_dir(grant, path, value->items[0].text, &why) < 0)
-        fail(reader, value->line, value->key, "%s", why.message);
+        if (check_type(reader, member, STRING) && check_string(reader, key, member) &&
+            has_room(reader, key, member, grant->ndirs) &&
+            al_grant_add_dir(grant, member->name, member->text, &why) < 0)
+            fail(reader, member, "%s", why.message);
+    }
 }
 
 /* A POSIX name: letters, digits and '_', not beginning with a digit. */
-static bool is_variable(const char *name, size_t len)
+static bool is_variable(const char *name)
 {
-    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
+                                  "0123456789";
 
-    for (size_t i = 0; i < len; i++)
-        if (!name[i] || (!strchr(letters, name[i]) && (i == 0 || name[i] < '0' || name[i] > '9')))
-            return false;
-    return len > 0;
+    return *name && (*name < '0' || *name > '9') && !name[strspn(name, letters)];
 }
 
-static void add_variable(struct reader *reader, const struct al_toml_value *value)
+/* The value of a variable is the only string that may be empty. */
+static void read_variables(struct reader *reader, const struct al_key *key,
+                           const struct al_yaml *value, struct al_strv *env)
 {
-    struct al_mcp_servers *servers = &reader->into->mcp.servers;
-    struct al_strv *env = &servers->items[servers->count - 1].env;
-    const struct al_toml_item *item = value->items;
+    for (size_t i = 0; i < value->count; i++) {
+        const struct al_yaml *member = &value->items[i];
 
-    if (!check_type(reader, value, AL_TOML_STRING) ||
-        !has_room(reader, AL_KEY_SERVER "env", value, env->count))
+        if (!check_type(reader, member, STRING) || !has_room(reader, key, member, env->count))
+            continue;
+        if (!is_variable(member->name))
+            fail(reader, member, "must be the name of a variable: letters, digits and '_'");
+        else if (!*member->text || check_string(reader, key, member))
+            al_strv_addf(env, "%s=%s", member->name, member->text);
+    }
+}
+
+/* Every rule has to state its decision, so there is no default to misremember.  The file's rules
+ * replace earlier ones. */
+static void read_rules(struct reader *reader, const struct al_key *key, const struct al_yaml *value,
+                       struct al_policy *policy)
+{
+    if (value->count > (size_t)key->max) {
+        fail(reader, value, "must have at most %" PRId64 " rules", key->max);
         return;
-    if (!is_variable(value->name, value->name_len))
-        fail(reader, value->line, value->key,
-             "must be the name of a variable: letters, digits and '_'");
-    else if (!item->len) /* the only string that may be empty */
-        al_strv_addf(env, "%s=", value->name);
-    else if (check_strings(reader, value))
-        al_strv_addf(env, "%s=%s", value->name, item->text);
-}
-
-/* Every rule has to state its decision, so there is no default to misremember. */
-static void end_rule(struct reader *reader)
-{
-    const struct al_policy *policy = &reader->into->approval.policy;
-
-    if (policy->count && !reader->has_decision)
-        fail(reader, policy->rules[policy->count - 1].line, "tools.approval.rule",
-             "has no 'decision'");
-}
-
-/* Begin the list of rules, or the next rule of it.  The file's rules replace earlier ones. */
-static bool set_rules(struct reader *reader, const struct al_key *key,
-                      const struct al_toml_value *value, struct al_policy *policy)
-{
-    if (value->in_list) {
-        end_rule(reader);
-        reader->has_decision = false;
-        (void)al_policy_add(policy, value->line);
-        return true;
-    }
-    if (value->type == AL_TOML_STRINGS && !value->nitems) {
-        al_policy_clear(policy);
-        return false;
-    }
-    if (!check_type(reader, value, AL_TOML_TABLES))
-        return false;
-    if (value->nitems > (size_t)key->max) {
-        fail(reader, value->line, value->key, "must have at most %" PRId64 " rules", key->max);
-        return false;
     }
     al_policy_clear(policy);
-    reader->has_decision = true; /* there is no current rule */
-    return true;
-}
+    for (size_t i = 0; i < value->count; i++) {
+        const struct al_yaml *item = &value->items[i];
 
-/* The struct that has the field of a key: that of the rule, grant or server that was begun last. */
-static void *place_of(const struct reader *reader, const struct al_key *key)
-{
-    struct al_config *into = reader->into;
-
-    switch (key->place) {
-    case AL_KEY_OF_RULE:
-        return &into->approval.policy.rules[into->approval.policy.count - 1];
-    case AL_KEY_OF_GRANT:
-        return &into->grants.items[into->grants.count - 1];
-    case AL_KEY_OF_SERVER:
-        return &into->mcp.servers.items[into->mcp.servers.count - 1];
-    case AL_KEY_OF_CONFIG:
-        break;
+        read_table(reader, AL_KEY_RULE, item, al_policy_add(policy, item->line));
+        if (!al_yaml_get(item, "decision"))
+            fail(reader, item, "has no 'decision'");
     }
-    return into;
 }
 
-/* Store the value of a key that is neither a table nor a list of tables. */
-static void set_value(struct reader *reader, const struct al_key *key,
-                      const struct al_toml_value *value, void *field)
+/* --- Tables of keys --- */
+
+static void read_key(struct reader *reader, const struct al_key *key, const struct al_yaml *value,
+                     void *fields)
 {
+    void *field = (char *)fields + key->offset;
+
+    if (key->takes_one && value->type == AL_YAML_STRING) {
+        al_strv_clear(field);
+        add_string(reader, key, value, field);
+        return;
+    }
+    if (!check_type(reader, value, type_wanted(key->kind)))
+        return;
+    if (key->given)
+        *(bool *)((char *)fields + key->given) = true;
     switch (key->kind) {
     case AL_KEY_BOOL:
-        *(bool *)field = value->boolean;
+        *(bool *)field = !strcmp(value->text, "true");
         break;
     case AL_KEY_UINT32:
-        if (is_within(reader, key, value))
-            *(uint32_t *)field = (uint32_t)value->integer;
+        *(uint32_t *)field = (uint32_t)number_of(reader, key, value);
         break;
     case AL_KEY_UINT64:
-        if (is_within(reader, key, value))
-            *(uint64_t *)field = (uint64_t)value->integer;
+        *(uint64_t *)field = (uint64_t)number_of(reader, key, value);
         break;
     case AL_KEY_STRINGS:
-        set_strings(reader, key, value, field);
-        break;
     case AL_KEY_PATHS:
-        set_strings(reader, key, value, field);
-        set_paths(reader, value, field);
+        read_strings(reader, key, value, field);
         break;
     case AL_KEY_ABS_FILE:
     case AL_KEY_FILE:
-        set_file(reader, key, value->items, field);
+        read_file(reader, key, value, field);
         break;
     case AL_KEY_CHOICE:
-        set_choice(reader, key, value->items, field);
+        read_choice(reader, key, value, field);
         break;
     case AL_KEY_STRING:
-        set_string(reader, key, value->items, field);
+        read_string(reader, key, value, field);
         break;
     case AL_KEY_VARIABLES:
+        read_variables(reader, key, value, field);
+        break;
     case AL_KEY_DIRS:
+        read_dirs(reader, key, value, fields);
+        break;
     case AL_KEY_GRANTS:
+        read_grants(reader, key, value, field);
+        break;
     case AL_KEY_SERVERS:
+        read_servers(reader, key, value, field);
+        break;
     case AL_KEY_RULES:
+        read_rules(reader, key, value, field);
         break;
     }
 }
 
-/* Whether to visit what is inside the value. */
-static bool set(struct reader *reader, const struct al_key *key, const struct al_toml_value *value)
-{
-    void *place = place_of(reader, key), *field = (char *)place + key->offset;
-
-    if (key->kind == AL_KEY_RULES)
-        return set_rules(reader, key, value, field);
-    reader->has_decision |= key->place == AL_KEY_OF_RULE && key->kind == AL_KEY_CHOICE;
-    if (!(key->takes_one && value->type == AL_TOML_STRING) &&
-        !check_type(reader, value, type_wanted(key->kind)))
-        return false;
-    if (!check_strings(reader, value))
-        return false;
-    if (key->given)
-        *(bool *)((char *)place + key->given) = true;
-    if (key->place == AL_KEY_OF_GRANT && key->kind == AL_KEY_STRINGS)
-        ((struct al_grant *)place)->tools_line = value->line;
-    if (key->kind == AL_KEY_GRANTS)
-        al_grants_clear(field);
-    if (key->kind == AL_KEY_SERVERS)
-        al_mcp_servers_clear(field);
-    set_value(reader, key, value, field);
-    return value->type == AL_TOML_TABLE;
-}
-
-/* The key as the table of keys has it: NAME for the name of the grant or server, and without what
- * the user names below.  Caller frees. */
-static char *path_of(const struct reader *reader, const struct al_toml_value *value)
-{
-    const struct al_grants *grants = &reader->into->grants;
-    const struct al_mcp_servers *servers = &reader->into->mcp.servers;
-    const size_t grant = strlen("grants."), server = strlen("mcp.servers.");
-
-    if (al_starts_with(value->key, "grants.") && value->depth > 1)
-        return al_asprintf(AL_KEY_GRANT "%s",
-                           value->key + grant + strlen(grants->items[grants->count - 1].name) + 1);
-    if (al_starts_with(value->key, "mcp.servers.") && value->depth > 2)
-        return al_asprintf(AL_KEY_SERVER "%s", value->key + server +
-                                                   strlen(servers->items[servers->count - 1].name) +
-                                                   1);
-    return al_strdup(value->key);
-}
-
-static void fail_unknown(struct reader *reader, const struct al_toml_value *value, const char *path)
+static void fail_unknown(struct reader *reader, const struct al_yaml *value, const char *path)
 {
     al_auto(al_freep) char *meant = al_key_nearest(path);
+    const size_t hidden = strlen(reader->hidden);
 
-    fail(reader, value->line, value->key, "unknown key%s%s%s", meant ? ", did you mean '" : "",
-         meant ? meant : "", meant ? "'?" : "");
-}
-
-static bool visit(void *payload, const struct al_toml_value *value)
-{
-    struct reader *reader = payload;
-    al_auto(al_freep) char *path = path_of(reader, value);
-    bool is_table;
-    const struct al_key *key;
-
-    if (al_starts_with(path, "grants.") && value->depth == 1)
-        return begin_grant(reader, value);
-    if (al_starts_with(path, "mcp.servers.") && value->depth == 2)
-        return begin_server(reader, value);
-    key = al_key_find(path, &is_table);
-    if (key)
-        return set(reader, key, value);
-    if (is_table)
-        return check_type(reader, value, AL_TOML_TABLE);
-    if (al_starts_with(path, AL_KEY_GRANT "fs."))
-        add_dir(reader, value);
-    else if (al_starts_with(path, AL_KEY_SERVER "env."))
-        add_variable(reader, value);
+    if (meant && al_starts_with(meant, reader->hidden))
+        fail(reader, value, "unknown key, did you mean '%s'?", meant + hidden);
     else
-        fail_unknown(reader, value, path);
-    return false;
+        fail(reader, value, "unknown key");
 }
 
-static void not_toml(void *payload, unsigned line, const char *what)
+/* Read the members of a table, which in the table of keys is called `place`: "" or "tools.git.".
+ * The end of a member's key has the quotes that its name may need. */
+static void read_table(struct reader *reader, const char *place, const struct al_yaml *table,
+                       void *fields)
 {
-    static const char noise[] = "Error "; /* toml++ says "Error while parsing …" */
-    struct reader *reader = payload;
-    al_auto(al_freep) char *safe =
-        al_text_join_lines(al_starts_with(what, noise) ? what + strlen(noise) : what);
+    for (size_t i = 0; i < table->count; i++) {
+        const struct al_yaml *member = &table->items[i];
+        const char *name = member->key + strlen(table->key) + (*table->key ? 1 : 0);
+        al_auto(al_freep) char *path = al_asprintf("%s%s", place, name);
+        al_auto(al_freep) char *below = al_asprintf("%s.", path);
+        bool is_table;
+        const struct al_key *key = al_key_find(path, &is_table);
 
-    fail(reader, line, "", "%s", safe);
+        if (key)
+            read_key(reader, key, member, fields);
+        else if (!is_table)
+            fail_unknown(reader, member, path);
+        else if (check_type(reader, member, TABLE))
+            read_table(reader, below, member, fields);
+    }
 }
+
+int al_config_read_table(const char *place, const struct al_yaml *table, void *fields,
+                         struct al_error *err)
+{
+    struct reader reader = { .hidden = place, .err = err };
+
+    read_table(&reader, place, table, fields);
+    return reader.line ? AL_ERR_BAD_ARGS : 0;
+}
+
+/* --- Reading one file --- */
 
 int al_config_read_text(const char *path, struct al_str *ret_text, struct al_error *err)
 {
@@ -585,36 +531,22 @@ int al_config_read_text(const char *path, struct al_str *ret_text, struct al_err
                  : 0;
 }
 
-/* Report a server without a command, if nothing else is wrong. */
-static void end_servers(struct reader *reader)
-{
-    const struct al_mcp_servers *servers = &reader->into->mcp.servers;
-
-    for (size_t i = 0; i < servers->count && !reader->failed; i++) {
-        al_auto(al_freep) char *key = al_asprintf("mcp.servers.%s", servers->items[i].name);
-
-        if (!servers->items[i].command.count)
-            fail(reader, servers->items[i].line, key, "has no 'command'");
-    }
-}
-
 static int read_config(struct al_config *config, const char *path, const char *home,
                        struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    struct reader reader = {
-        .into = config, .path = path, .home = home, .err = err, .has_decision = true
-    };
+    al_auto(al_yaml_clear) struct al_yaml toml = { .type = AL_YAML_NULL };
+    struct reader reader = { .home = home, .hidden = "", .err = err };
     int r = al_config_read_text(path, &text, err);
 
     if (r < 0)
         return r;
     free(config->file);
     config->file = al_strdup(path);
-    (void)al_toml_walk(text.buf, text.len, visit, not_toml, &reader); /* failures arrive there */
-    end_rule(&reader);
-    end_servers(&reader);
-    return reader.failed ? AL_ERR_BAD_ARGS : 0;
+    r = al_toml_read(path, text.buf, text.len, &toml, err);
+    if (r == 0)
+        read_table(&reader, "", &toml, config);
+    return reader.line ? AL_ERR_BAD_ARGS : r;
 }
 
 /* The user's file.  The XDG base directory specification ignores a relative $XDG_CONFIG_HOME. */
@@ -631,6 +563,7 @@ int al_config_load(struct al_config *config, const char *path, const char *env_c
     al_auto(al_freep) char *own = user_file(env_config_home, home);
     const char *const places[] = { path ? path : own, path ? NULL : SYSTEM_FILE };
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    al_auto(al_freep) char *safe = NULL;
     int r = AL_ERR_NOT_FOUND;
 
     for (size_t i = 0; i < AL_COUNT(places) && r == AL_ERR_NOT_FOUND; i++)
@@ -640,6 +573,8 @@ int al_config_load(struct al_config *config, const char *path, const char *env_c
         return 0;
     al_config_clear(config);
     al_config_init(config);
-    return r == AL_ERR_NOT_FOUND ? al_error_set(err, AL_ERR_BAD_ARGS, "%s: no such file", path)
-                                 : al_error_set(err, AL_ERR_BAD_ARGS, "%s", why.message);
+    if (r == AL_ERR_NOT_FOUND)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "%s: no such file", path);
+    safe = al_text_join_lines(why.message);
+    return al_error_set(err, AL_ERR_BAD_ARGS, "%s", safe);
 }

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "base/yaml.h"
 
 struct al_config;
 
@@ -35,9 +36,10 @@ enum al_key_kind {
 /** The struct that has a key's field. */
 enum al_key_place { AL_KEY_OF_CONFIG, AL_KEY_OF_RULE, AL_KEY_OF_GRANT, AL_KEY_OF_SERVER };
 
-/** How the paths of the keys begin that are below a name of the user's choosing. */
+/** How the paths of the keys begin that are below a name of the user's choosing, or of a rule. */
 #define AL_KEY_GRANT  "grants.NAME."
 #define AL_KEY_SERVER "mcp.servers.NAME."
+#define AL_KEY_RULE   "tools.approval.rule."
 
 struct al_key {
     const char *path;  /**< dotted, from the top */
@@ -64,6 +66,16 @@ const struct al_key *al_key_find(const char *name, bool *ret_is_table);
 
 /** The key or table nearest to a mistyped name; NULL when none is near.  Caller frees. */
 char *al_key_nearest(const char *name);
+
+/**
+ * Read a table of settings whose keys are those of one place.
+ *
+ * @param place   How their paths begin: AL_KEY_GRANT.
+ * @param fields  The struct of that place.
+ * @return 0, or AL_ERR_BAD_ARGS "<file>:<line>: <key>: <what is wrong>".
+ */
+int al_config_read_table(const char *place, const struct al_yaml *table, void *fields,
+                         struct al_error *err);
 
 /** Read a file of settings as it is.  0; AL_ERR_NOT_FOUND: there is no such file; or
  * AL_ERR_BAD_ARGS. */

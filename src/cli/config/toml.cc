@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The only C++ file: it passes toml++'s tree to C, one key at a time. */
+/* The only C++ file: it makes a tree of values of what toml++ reads. */
 
 /* pkg-config may ask for the distribution's shared library; airlock uses the headers only. */
 #undef TOML_HEADER_ONLY
@@ -18,21 +18,15 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "cli/config/toml.h"
 
+extern "C" {
+#include "base/mem.h"
+}
+
 namespace
 {
-
-struct walker {
-    al_toml_visit_fn visit;
-    void *payload;
-
-    void table(const toml::table &from, const std::string &above, unsigned depth) const;
-    void list(const toml::array &from, al_toml_value place, unsigned depth) const;
-    bool value(const toml::node &node, al_toml_value place) const;
-};
 
 /* toml++ recurses once for each part of a dotted key, and limits only brackets.  Returns the line
  * that has more dots between two separators than any key or string of airlock's configuration, or
@@ -62,112 +56,108 @@ bool is_bare(std::string_view key)
     return !key.empty();
 }
 
+char *copy(std::string_view text)
+{
+    return al_strndup(text.data(), text.size());
+}
+
+bool fill(al_yaml &value, const toml::node &node, al_error *err);
+
 /* A quoted key may contain a dot; without its quotes it would look like a key of a table. */
-std::string join(const std::string &above, std::string_view key)
+bool fill_table(al_yaml &value, const toml::table &from, al_error *err)
 {
-    std::string part = is_bare(key) ? std::string(key) : '"' + std::string(key) + '"';
-
-    return above.empty() ? part : above + '.' + part;
-}
-
-al_toml_item item_of(const toml::node &node)
-{
-    const std::string &text = node.as_string()->get();
-
-    return { text.c_str(), text.size(), node.source().begin.line };
-}
-
-al_toml_type type_of(const toml::node &node)
-{
-    switch (node.type()) {
-    case toml::node_type::table:
-        return AL_TOML_TABLE;
-    case toml::node_type::string:
-        return AL_TOML_STRING;
-    case toml::node_type::integer:
-        return AL_TOML_INT;
-    case toml::node_type::boolean:
-        return AL_TOML_BOOL;
-    case toml::node_type::floating_point:
-        return AL_TOML_FLOAT;
-    case toml::node_type::array:
-        if (!node.as_array()->empty() && node.as_array()->is_homogeneous<toml::table>())
-            return AL_TOML_TABLES;
-        for (const toml::node &item : *node.as_array())
-            if (!item.is_string())
-                return AL_TOML_LIST;
-        return AL_TOML_STRINGS;
-    default:
-        return AL_TOML_TIME;
-    }
-}
-
-/* `place` has every member set but the value. */
-bool walker::value(const toml::node &node, al_toml_value place) const
-{
-    std::vector<al_toml_item> items;
-
-    place.type = type_of(node);
-    if (place.type == AL_TOML_BOOL)
-        place.boolean = node.as_boolean()->get();
-    else if (place.type == AL_TOML_INT)
-        place.integer = node.as_integer()->get();
-    else if (place.type == AL_TOML_STRING)
-        items.push_back(item_of(node));
-    else if (place.type == AL_TOML_STRINGS)
-        for (const toml::node &item : *node.as_array())
-            items.push_back(item_of(item));
-    place.items = items.data();
-    place.nitems = place.type == AL_TOML_TABLES ? node.as_array()->size() : items.size();
-    return visit(payload, &place);
-}
-
-void walker::list(const toml::array &from, al_toml_value place, unsigned depth) const
-{
-    place.in_list = true;
-    for (const toml::node &item : from) {
-        place.line = item.source().begin.line;
-        if (value(item, place))
-            table(*item.as_table(), place.key, depth + 1);
-    }
-}
-
-void walker::table(const toml::table &from, const std::string &above, unsigned depth) const
-{
+    value.type = AL_YAML_MAPPING;
+    value.items = static_cast<al_yaml *>(al_calloc(from.size(), sizeof(al_yaml)));
     for (auto &&[name, node] : from) {
-        const std::string key = join(above, name.str());
-        al_toml_value place = {};
+        const std::string_view word = name.str();
+        const std::string above = *value.key ? std::string(value.key) + '.' : "";
+        al_yaml &member = value.items[value.count++];
 
-        place.key = key.c_str();
-        place.name = name.str().data();
-        place.name_len = name.str().size();
-        place.depth = depth;
-        place.line = name.source().begin.line;
-        if (!value(node, place))
-            continue;
-        if (node.is_table())
-            table(*node.as_table(), key, depth + 1);
-        else if (type_of(node) == AL_TOML_TABLES)
-            list(*node.as_array(), place, depth);
+        member.file = value.file;
+        member.line = name.source().begin.line;
+        member.name = copy(word);
+        member.key =
+            copy(above + (is_bare(word) ? std::string(word) : '"' + std::string(word) + '"'));
+        if (word.find('\0') != std::string_view::npos)
+            return al_yaml_error(&member, err, "must not contain a NUL") == 0;
+        if (!fill(member, node, err))
+            return false;
     }
+    return true;
+}
+
+/* An item has the key of its list. */
+bool fill_list(al_yaml &value, const toml::array &from, al_error *err)
+{
+    value.type = AL_YAML_LIST;
+    value.items = static_cast<al_yaml *>(al_calloc(from.size(), sizeof(al_yaml)));
+    for (const toml::node &node : from) {
+        al_yaml &item = value.items[value.count++];
+
+        item.file = value.file;
+        item.line = node.source().begin.line;
+        item.key = al_strdup(value.key);
+        if (!fill(item, node, err))
+            return false;
+    }
+    return true;
+}
+
+bool fill(al_yaml &value, const toml::node &node, al_error *err)
+{
+    if (node.is_table())
+        return fill_table(value, *node.as_table(), err);
+    if (node.is_array())
+        return fill_list(value, *node.as_array(), err);
+    if (node.is_string()) {
+        const std::string &text = node.as_string()->get();
+
+        if (text.find('\0') != std::string::npos)
+            return al_yaml_error(&value, err, "must not contain a NUL") == 0;
+        value.type = AL_YAML_STRING;
+        value.text = copy(text);
+    } else if (node.is_boolean()) {
+        value.type = AL_YAML_BOOL;
+        value.text = copy(node.as_boolean()->get() ? "true" : "false");
+    } else if (node.is_integer()) {
+        value.type = AL_YAML_NUMBER;
+        value.text = copy(std::to_string(node.as_integer()->get()));
+    } else if (node.is_floating_point()) {
+        value.type = AL_YAML_NUMBER;
+        value.text = copy(std::to_string(node.as_floating_point()->get()));
+    } else {
+        value.type = AL_YAML_TIME;
+    }
+    return true;
+}
+
+int fail(const char *file, unsigned line, std::string_view what, al_error *err)
+{
+    constexpr std::string_view noise = "Error "; /* toml++ says "Error while parsing …" */
+
+    if (what.substr(0, noise.size()) == noise)
+        what.remove_prefix(noise.size());
+    return al_error_set(err, AL_ERR_BAD_ARGS, "%s:%u: %.*s", file, line,
+                        static_cast<int>(what.size()), what.data());
 }
 
 } // namespace
 
-int al_toml_walk(const char *text, size_t len, al_toml_visit_fn visit, al_toml_fail_fn fail,
-                 void *payload)
+int al_toml_read(const char *file, const char *text, size_t len, al_yaml *ret_toml, al_error *err)
 {
-    if (unsigned line = too_deep(std::string_view(text, len))) {
-        fail(payload, line, "too many dots");
-        return -1;
-    }
-    const toml::parse_result result = toml::parse(std::string_view(text, len));
-    if (!result) {
-        const std::string what(result.error().description());
+    const std::string_view all(text, len);
 
-        fail(payload, result.error().source().begin.line, what.c_str());
-        return -1;
-    }
-    walker{ visit, payload }.table(result.table(), "", 0);
-    return 0;
+    if (unsigned line = too_deep(all))
+        return fail(file, line, "too many dots", err);
+    const toml::parse_result result = toml::parse(all);
+    if (!result)
+        return fail(file, result.error().source().begin.line, result.error().description(), err);
+    *ret_toml = {};
+    ret_toml->file = file;
+    ret_toml->line = 1;
+    ret_toml->key = copy("");
+    if (fill_table(*ret_toml, result.table(), err))
+        return 0;
+    al_yaml_clear(ret_toml);
+    return AL_ERR_BAD_ARGS;
 }

@@ -5,20 +5,19 @@
  * toml++ says in which line each table begins.  An entry that is written in another way, as an
  * inline table or with dotted keys, is refused: it is the user's to change.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/config/toml.h"
 #include "cli/install/settings.h"
 
-/* What a walk over the text looks for, and finds. */
+/* What is known of a table. */
 struct search {
     const struct al_str *text;
-    const char *table; /* its dotted key */
-    unsigned line;     /* of its header; 0: it has none */
-    unsigned next;     /* the line of the next header that is not below it, or 0 */
-    bool exists;
-    json_t *entry; /* its strings, whole numbers and lists of strings */
-    char *problem; /* the text is no TOML */
+    struct al_yaml toml;
+    const struct al_yaml *table; /* NULL: there is none */
+    unsigned line;               /* of its header; 0: it has none */
+    unsigned next;               /* the line of the next header that is not below it, or 0 */
 };
 
 /* Where a line begins; lines count from 1.  The end of the text for a line that it does not have.
@@ -35,76 +34,79 @@ static size_t begin_of_line(const struct al_str *text, unsigned line)
     return at;
 }
 
-static bool is_header(const struct al_str *text, const struct al_toml_value *value)
+static bool is_header(const struct al_str *text, unsigned line)
 {
-    const size_t at = begin_of_line(text, value->line);
+    const size_t at = begin_of_line(text, line);
 
-    return (value->type == AL_TOML_TABLE || value->type == AL_TOML_TABLES) && at < text->len &&
-           text->buf[at + strspn(text->buf + at, " \t")] == '[';
+    return at < text->len && text->buf[at + strspn(text->buf + at, " \t")] == '[';
 }
 
-static void take_value(const struct al_toml_value *value, json_t *entry)
+/* Find the next header among the tables of a table, and those in lists. */
+static void find_next(struct search *search, const struct al_yaml *above)
 {
-    al_auto(al_freep) char *name = al_strndup(value->name, value->name_len);
-    json_t *list;
+    for (size_t i = 0; i < above->count; i++) {
+        const struct al_yaml *value = &above->items[i];
 
-    if (value->type == AL_TOML_STRING) {
-        al_json_set(entry, name, al_json_stringn(value->items[0].text, value->items[0].len));
-    } else if (value->type == AL_TOML_STRINGS) {
-        list = al_json_array();
-        for (size_t i = 0; i < value->nitems; i++)
-            al_json_append(list, al_json_stringn(value->items[i].text, value->items[i].len));
-        al_json_set(entry, name, list);
-    } else if (value->type == AL_TOML_INT) {
-        al_json_set(entry, name, al_json_int(value->integer));
+        if (value == search->table || !value->count)
+            continue;
+        if (value->line > search->line && (!search->next || value->line < search->next) &&
+            is_header(search->text, value->line))
+            search->next = value->line;
+        find_next(search, value);
     }
 }
 
-/* The first walk finds the table, the second the header behind it. */
-static bool visit(void *payload, const struct al_toml_value *value)
+static int find(struct search *search, const char *table, struct al_error *err)
 {
-    struct search *search = payload;
-    const size_t len = strlen(search->table);
-    const bool within = !strncmp(value->key, search->table, len);
+    const struct al_str *text = search->text;
+    int r = al_toml_read("line", text->buf, text->len, &search->toml, err);
 
-    if (within && !value->key[len]) {
-        search->exists = true;
-        if (is_header(search->text, value))
-            search->line = value->line;
-    } else if (within && value->key[len] == '.') {
-        if (value->depth == 2)
-            take_value(value, search->entry);
-    } else if (search->line && value->line > search->line && is_header(search->text, value) &&
-               (!search->next || value->line < search->next)) {
-        search->next = value->line;
+    search->table = r == 0 ? &search->toml : NULL;
+    while (search->table && *table) {
+        const size_t len = strcspn(table, ".");
+        al_auto(al_freep) char *name = al_strndup(table, len);
+
+        search->table = al_yaml_get(search->table, name);
+        table += len + (table[len] == '.');
     }
-    return true;
-}
-
-static void note_problem(void *payload, unsigned line, const char *what)
-{
-    struct search *search = payload;
-
-    if (!search->problem)
-        search->problem = al_asprintf("line %u: %s", line, what);
+    if (search->table && is_header(text, search->table->line))
+        search->line = search->table->line;
+    if (search->line)
+        find_next(search, &search->toml);
+    return r;
 }
 
 static void search_clear(struct search *search)
 {
-    json_decref(search->entry);
-    free(search->problem);
+    al_yaml_clear(&search->toml);
 }
 
-static int find(struct search *search, struct al_error *err)
+static json_t *list_of(const struct al_yaml *value)
 {
-    const struct al_str *text = search->text;
+    json_t *list = al_json_array();
 
-    search->entry = al_json_object();
-    for (int walk = 0; walk < 2; walk++)
-        if (al_toml_walk(text->buf, text->len, visit, note_problem, search) < 0)
-            return al_error_set(err, AL_ERR_BAD_ARGS, "%s",
-                                search->problem ? search->problem : "it is no TOML");
-    return 0;
+    for (size_t i = 0; i < value->count; i++)
+        if (value->items[i].type == AL_YAML_STRING)
+            al_json_append(list, al_json_string(value->items[i].text));
+    return list;
+}
+
+/* The strings, whole numbers and lists of strings of a table. */
+static json_t *entry_of(const struct al_yaml *table)
+{
+    json_t *entry = al_json_object();
+
+    for (size_t i = 0; i < table->count; i++) {
+        const struct al_yaml *value = &table->items[i];
+
+        if (value->type == AL_YAML_STRING)
+            al_json_set(entry, value->name, al_json_string(value->text));
+        else if (value->type == AL_YAML_LIST)
+            al_json_set(entry, value->name, list_of(value));
+        else if (value->type == AL_YAML_NUMBER)
+            al_json_set(entry, value->name, al_json_int(strtoll(value->text, NULL, 10)));
+    }
+    return entry;
 }
 
 /* The lines of the table: up to the next header, without the blank lines and comments before that.
@@ -152,14 +154,16 @@ static int fail(const char *table, struct al_error *err)
 int al_settings_toml_put(struct al_str *text, const char *table, const json_t *entry,
                          struct al_error *err)
 {
-    al_auto(search_clear) struct search search = { .text = text, .table = table };
+    al_auto(search_clear) struct search search = { .text = text };
+    al_auto(al_json_decrefp) json_t *before = NULL;
     al_auto(al_json_decrefp) json_t *after = NULL;
     al_auto(al_str_clear) struct al_str added = AL_STR_INIT;
     const char *newline = strstr(text->buf, "\r\n") ? "\r\n" : "\n";
     size_t begin = text->len, end = text->len;
-    int r = find(&search, err);
+    int r = find(&search, table, err);
 
-    if (r < 0 || (search.exists && json_equal(search.entry, entry)))
+    before = search.table ? entry_of(search.table) : NULL;
+    if (r < 0 || (before && json_equal(before, entry)))
         return r;
     if (search.line)
         find_lines(&search, &begin, &end);
@@ -173,11 +177,11 @@ int al_settings_toml_put(struct al_str *text, const char *table, const json_t *e
 
 int al_settings_toml_remove(struct al_str *text, const char *table, struct al_error *err)
 {
-    al_auto(search_clear) struct search search = { .text = text, .table = table };
+    al_auto(search_clear) struct search search = { .text = text };
     size_t begin = 0, end = 0;
-    int r = find(&search, err);
+    int r = find(&search, table, err);
 
-    if (r < 0 || !search.exists)
+    if (r < 0 || !search.table)
         return r;
     if (!search.line)
         return fail(table, err);
@@ -188,7 +192,7 @@ int al_settings_toml_remove(struct al_str *text, const char *table, struct al_er
 
 json_t *al_settings_toml_get(const struct al_str *text, const char *table)
 {
-    al_auto(search_clear) struct search search = { .text = text, .table = table };
+    al_auto(search_clear) struct search search = { .text = text };
 
-    return find(&search, NULL) == 0 && search.exists ? json_incref(search.entry) : NULL;
+    return find(&search, table, NULL) == 0 && search.table ? entry_of(search.table) : NULL;
 }

@@ -192,7 +192,7 @@ static void refuses_wrong_toolsets_and_limits(void **state)
         { "roots: [a, 1]", ":3: roots[1]: must be a string, not a number; put it in quotes" },
         { "grants: reviewer", ":3: grants: must be a mapping, not a string" },
         { "grants: {tool: []}", ":3: grants.tool: unknown key, did you mean 'tools'?" },
-        { "grants: {tools: git_log}", ":3: grants.tools: must be a list, not a string" },
+        { "grants: {tools: git_log}", ":3: grants.tools: must be a list of strings, not a string" },
         { "grants:\n  fs:\n    sub: r", ":5: grants.fs.sub: must be an absolute path" },
         { "grants: {fs: {/a: w}}", ":3: grants.fs./a: must be 'r' or 'rw'" },
         { "grants: {fs: {/a: r, /a/: rw}}", ":3: grants.fs./a/: is there twice" },
