@@ -13,7 +13,6 @@ struct al_known_remotes;
 struct al_roots;
 struct al_ruleset;
 struct al_vetting;
-struct al_write_lock;
 
 #define AL_VETTINGS_KEPT 16
 
@@ -54,14 +53,13 @@ struct al_git {
     char *private_dir; /* <state>/run/<random>; holds tmp/ and one folder per vetting */
     char *stash_dir;   /* <state>/stashes, see git/plumbing/stash_owners.h */
     char *records_dir; /* <state>/worktrees, see verbs/worktree/find.h */
-    char *lock_dir;    /* <state>/locks, see gitops/repo/shared_lock.h */
+    char *lock_dir;    /* <state>/locks, see git/repo/write_lock.h */
     int private_fd; /* locked while the process lives, so that others can tell an abandoned one */
     unsigned private_serial;
 
     pthread_mutex_t lock; /* guards the members below */
     struct al_held_ruleset *rulesets[AL_GIT_CLASSES];
     struct al_vetting *vettings[AL_VETTINGS_KEPT]; /* most recently used first */
-    struct al_write_lock *write_locks;             /* see git/repo/write_lock.h */
 };
 
 #endif

@@ -92,7 +92,7 @@ static int lock(struct context *ctx, struct al_error *err)
     }
     r = al_lockfile_token(ctx->way.token, err);
     if (r == 0)
-        r = al_write_lock_acquire_with_index(ctx->way.repo, &wait, err);
+        r = al_write_lock_acquire_with(ctx->way.repo, AL_LOCK_INDEX, &wait, err);
     return r < 0 ? r
                  : al_lockfile_acquire(&ctx->index_lock, ctx->way.git_fd, "index.lock",
                                        ctx->way.token, err);

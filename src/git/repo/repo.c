@@ -131,6 +131,7 @@ static struct al_repo *new_repo(struct al_git *git)
 
     repo->at = AL_LOCATION_INIT;
     repo->at.git = git;
+    repo->write_fd = -1;
     repo->pathspecs = al_calloc(1, sizeof(*repo->pathspecs));
     return repo;
 }

@@ -17,15 +17,14 @@
 #include "git/location.h"
 
 struct al_mirror;
-struct al_write_lock;
 struct al_vetting;
 
 struct al_repo {
     struct al_location at;
     struct al_pathspecs *pathspecs;   /**< resolved words, see al_repo_pathspec(); private */
     const struct al_vetting *vetting; /**< owned reference */
-    struct al_write_lock *write_lock; /**< the write lock, NULL while it is not held; private */
-    struct al_mirror *mirror;         /**< what an own repository is part of; NULL: of nothing */
+    int write_fd; /**< the write lock, see git/repo/write_lock.h; -1: it is not held; private */
+    struct al_mirror *mirror; /**< what an own repository is part of; NULL: of nothing */
     void (*free_mirror)(struct al_mirror *); /**< the mirror goes with this repository; NULL: not */
     char *asked_top; /**< the working tree that was asked for, if another one of the repository was
                         opened since it has a branch checked out; NULL: this one */

@@ -31,51 +31,62 @@ void al_credential_clear(struct al_credential *credential)
     *credential = AL_CREDENTIAL_INIT;
 }
 
-/* airlock's own environment without git's variables, and with neither terminal nor prompts. */
-static void build_env(struct al_strv *env, const struct al_git *git)
-{
-    static const char *const fixed[] = {
-        "GIT_DIR=/nonexistent", "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=",
-        "SSH_ASKPASS=",         "GCM_INTERACTIVE=never",
-    };
+/* A program of the user's, outside the confinement: in no repository, with airlock's own
+ * environment without git's variables. */
+struct helper {
+    const char *program;
+    const char *const *argv, *const *env; /* more of the environment; both end with NULL */
+    const struct al_str *input;           /* NULL: none */
+    uint32_t most_ms;                     /* 0: the time of the call */
+};
 
-    for (size_t i = 0; i < git->env_helpers.count; i++)
-        al_strv_add(env, git->env_helpers.items[i]);
-    for (size_t i = 0; i < AL_COUNT(fixed); i++)
-        al_strv_add(env, fixed[i]);
-}
-
-static int run(struct al_git *git, const char *action, const struct al_str *input,
-               struct al_run_limits *budget, struct al_buffer *out, int *ret_exit_code,
-               struct al_error *err)
+static int run(const struct al_git *git, const struct helper *helper, struct al_run_limits *budget,
+               struct al_buffer *out, int *ret_exit_code, struct al_error *err)
 {
     static const struct al_confinement unconfined;
-    const char *const argv[] = { "git", "credential", action, NULL };
     al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
     al_auto(al_closep) int root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    struct al_proc_result result;
+    const bool is_brief = helper->most_ms && helper->most_ms < budget->left_ms;
+    struct al_proc_result result = { .exit_code = -1 };
     int r;
 
-    build_env(&env, git);
+    for (size_t i = 0; i < git->env_helpers.count; i++)
+        al_strv_add(&env, git->env_helpers.items[i]);
+    for (size_t i = 0; helper->env[i]; i++)
+        al_strv_add(&env, helper->env[i]);
     r = al_proc_run(
         &(struct al_proc_spec){
-            .program = git->program,
-            .argv = argv,
+            .program = helper->program,
+            .argv = helper->argv,
             .envp = (const char *const *)env.items,
             .cwd_fd = root_fd,
-            .input = input->buf,
-            .input_len = input->len,
+            .input = helper->input ? helper->input->buf : NULL,
+            .input_len = helper->input ? helper->input->len : 0,
             .out = al_buffer_sink(out),
             .sandbox = &unconfined,
             .cancel = budget->cancel,
-            .timeout_ms = budget->left_ms,
+            .timeout_ms = is_brief ? helper->most_ms : budget->left_ms,
         },
         &result, err);
-    if (r < 0)
-        return r;
     budget->left_ms -= result.ran_ms < budget->left_ms ? result.ran_ms : budget->left_ms - 1;
     *ret_exit_code = result.exit_code;
-    return 0;
+    return r;
+}
+
+/* With neither terminal nor prompts. */
+static int run_credential(struct al_git *git, const char *action, const struct al_str *input,
+                          struct al_run_limits *budget, struct al_buffer *out, int *ret_exit_code,
+                          struct al_error *err)
+{
+    static const char *const env[] = {
+        "GIT_DIR=/nonexistent", "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=",
+        "SSH_ASKPASS=",         "GCM_INTERACTIVE=never", NULL,
+    };
+    const char *const argv[] = { "git", "credential", action, NULL };
+
+    return run(
+        git, &(struct helper){ .program = git->program, .argv = argv, .env = env, .input = input },
+        budget, out, ret_exit_code, err);
 }
 
 /* The value of a "name=value" line; NULL when there is none.  Caller frees. */
@@ -114,7 +125,7 @@ int al_credential_fill(struct al_git *git, const struct al_url *url, struct al_r
 
     *ret_found = false;
     add_request(&input, url);
-    r = run(git, "fill", &input, budget, &out, &exit_code, err);
+    r = run_credential(git, "fill", &input, budget, &out, &exit_code, err);
     if (out.len) {
         al_str_add(&found.answer, out.data, out.len);
         explicit_bzero(out.data, out.len);
@@ -140,8 +151,8 @@ void al_credential_report(struct al_git *git, const struct al_credential *creden
     struct al_buffer out = { .max_bytes = ANSWER_MAX_BYTES };
     int exit_code;
 
-    (void)run(git, was_right ? "approve" : "reject", &credential->answer, budget, &out, &exit_code,
-              NULL);
+    (void)run_credential(git, was_right ? "approve" : "reject", &credential->answer, budget, &out,
+                         &exit_code, NULL);
     al_buffer_clear(&out);
 }
 
@@ -236,43 +247,21 @@ static bool take(const char *text, struct al_credential *credential)
     return true;
 }
 
-/* airlock's own environment without git's variables.  gh neither prompts nor looks for updates. */
-static void github_token_build_env(struct al_strv *env, const struct al_git *git)
-{
-    for (size_t i = 0; i < git->env_helpers.count; i++)
-        al_strv_add(env, git->env_helpers.items[i]);
-    al_strv_adds(env, "GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1", "NO_COLOR=1", NULL);
-}
-
+/* gh neither prompts nor looks for updates. */
 static int run_gh(struct al_git *git, const char *program, const char *authority,
                   struct al_run_limits *budget, struct al_buffer *out, int *ret_exit_code,
                   struct al_error *err)
 {
-    static const struct al_confinement unconfined;
+    static const char *const env[] = { "GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1",
+                                       "NO_COLOR=1", NULL };
     const bool is_other = strcmp(authority, GITHUB_AUTHORITY) != 0;
     const char *const argv[] = { "gh",      "auth", "token", is_other ? "--hostname" : NULL,
                                  authority, NULL };
-    al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
-    al_auto(al_closep) int root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    struct al_proc_result result = { .exit_code = -1 };
-    int r;
 
-    github_token_build_env(&env, git);
-    r = al_proc_run(
-        &(struct al_proc_spec){
-            .program = program,
-            .argv = argv,
-            .envp = (const char *const *)env.items,
-            .cwd_fd = root_fd,
-            .out = al_buffer_sink(out),
-            .sandbox = &unconfined,
-            .cancel = budget->cancel,
-            .timeout_ms = budget->left_ms < GH_TIMEOUT_MS ? budget->left_ms : GH_TIMEOUT_MS,
-        },
-        &result, err);
-    budget->left_ms -= result.ran_ms < budget->left_ms ? result.ran_ms : budget->left_ms - 1;
-    *ret_exit_code = result.exit_code;
-    return r;
+    return run(
+        git,
+        &(struct helper){ .program = program, .argv = argv, .env = env, .most_ms = GH_TIMEOUT_MS },
+        budget, out, ret_exit_code, err);
 }
 
 /* Without a gh, or with one that fails or hangs, there is no token. */

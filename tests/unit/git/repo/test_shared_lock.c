@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/repo/shared_lock.h: one writer of a repository at a time among processes. */
+/* git/repo/write_lock.h: one writer of a repository at a time among processes. */
 #include "git/repo/write_lock.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "git/layer.h"
 #include "tests/unit/git/repo/write_lock_lib.h"
 
 /* What a writer is told. */
@@ -55,12 +56,29 @@ static int teardown(void **state)
     return 0;
 }
 
+/* The lock is that of one process, whose private directory is called so. */
+static int take_as(const struct dirs *dirs, const char *process, const struct tmpdir *repo,
+                   struct al_run_limits *budget, int *ret_fd, struct al_error *err)
+{
+    al_auto(al_freep) char *lock_dir = al_fs_join(dirs->locks->path, "locks");
+    al_auto(al_freep) char *private_dir = al_strdup(process);
+    struct al_git git = { .lock_dir = lock_dir, .private_dir = private_dir };
+    struct al_repo taken = { .at = { .git = &git, .common_dir = repo->path }, .write_fd = -1 };
+    int r = al_write_lock_acquire(&taken, budget, err);
+
+    *ret_fd = taken.write_fd;
+    return r;
+}
+
 static int take(const struct dirs *dirs, const struct tmpdir *repo, struct al_run_limits *budget,
                 int *ret_fd, struct al_error *err)
 {
-    al_auto(al_freep) char *dir = al_fs_join(dirs->locks->path, "locks");
+    return take_as(dirs, "/other", repo, budget, ret_fd, err);
+}
 
-    return al_shared_lock_acquire(dir, repo->path, budget, ret_fd, err);
+static void release(int fd)
+{
+    al_write_lock_release(&(struct al_repo){ .write_fd = fd });
 }
 
 static int must_take(const struct dirs *dirs, const char *caller)
@@ -68,7 +86,7 @@ static int must_take(const struct dirs *dirs, const char *caller)
     struct al_run_limits budget = { .left_ms = LONG_MS, .caller = caller };
     int fd = -1;
 
-    assert_int_equal(take(dirs, dirs->repo, &budget, &fd, NULL), 0);
+    assert_int_equal(take_as(dirs, "/one", dirs->repo, &budget, &fd, NULL), 0);
     assert_int_equal(budget.left_ms, LONG_MS); /* nothing to wait for costs nothing */
     return fd;
 }
@@ -113,11 +131,11 @@ static void is_held_until_it_is_released(void **state)
     assert_non_null(strstr(err.message, "), since 20"));
     assert_int_equal(second, -1);
     assert_int_equal(take(dirs, dirs->other, &long_one, &other, NULL), 0); /* another repository */
-    al_shared_lock_release(first);
+    release(first);
     second = must_take(dirs, NULL);
-    al_shared_lock_release(second);
-    al_shared_lock_release(other);
-    al_shared_lock_release(-1);
+    release(second);
+    release(other);
+    release(-1);
 }
 
 static void a_killed_holder_leaves_no_lock(void **state)
@@ -132,7 +150,7 @@ static void a_killed_holder_leaves_no_lock(void **state)
     assert_int_equal(take(dirs, dirs->repo, &budget, &fd, &err), AL_ERR_EXECUTION);
     assert_non_null(strstr(err.message, expected));
     kill_and_reap(pid);
-    al_shared_lock_release(must_take(dirs, NULL));
+    release(must_take(dirs, NULL));
 }
 
 struct waiter {
@@ -164,7 +182,7 @@ static void begin(struct waiter *waiter, const struct dirs *dirs)
 
 static void end(struct waiter *waiter)
 {
-    al_shared_lock_release(waiter->fd);
+    release(waiter->fd);
     al_str_clear(&waiter->told.lines);
     close(waiter->told.gate[0]);
     close(waiter->told.gate[1]);
@@ -182,7 +200,7 @@ static void who_waits_is_told_for_whom_and_wakes_up(void **state)
 
     begin(&released, dirs);
     await_line(&released.told);
-    al_shared_lock_release(fd);
+    release(fd);
     assert_int_equal(pthread_join(released.thread, NULL), 0);
     assert_int_equal(released.r, 0);
     beginning = al_asprintf("waiting for another writer of this repository: git_commit of agent "
@@ -215,8 +233,8 @@ static void who_waits_can_be_cancelled(void **state)
     assert_int_equal(waiter.r, AL_ERR_CANCELLED);
     assert_int_equal(waiter.fd, -1);
     end(&waiter);
-    al_shared_lock_release(fd);
-    al_shared_lock_release(must_take(dirs, NULL)); /* its place in the line is free, too */
+    release(fd);
+    release(must_take(dirs, NULL)); /* its place in the line is free, too */
 }
 
 static void what_a_file_says_is_made_safe(void **state)
@@ -230,7 +248,7 @@ static void what_a_file_says_is_made_safe(void **state)
     assert_int_equal(pwrite(fd, text, strlen(text), 0), strlen(text));
     assert_int_equal(take(dirs, dirs->repo, &budget, &other, &err), AL_ERR_EXECUTION);
     assert_string_equal(err.message, "Another writer has this repository: git_add of <FF>");
-    al_shared_lock_release(fd);
+    release(fd);
 }
 
 static void refuses_where_no_file_can_be_locked(void **state)

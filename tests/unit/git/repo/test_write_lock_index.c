@@ -52,7 +52,7 @@ static void waits_for_a_foreign_index_lock(void **state)
     await_watch();
     tmpdir_write(w->repo, ".git/other", ""); /* another file that goes is not the lock */
     assert_int_equal(unlinkat(w->repo->fd, ".git/other", 0), 0);
-    assert_int_equal(count_locks(w->git), 0); /* it waits, and lets others write meanwhile */
+    assert_true(is_free(w)); /* it waits, and lets others write meanwhile */
     unlock_index(w);
     assert_int_equal(finish(&writer), 0);
     assert_string_equal(log.buf, "a");
@@ -85,7 +85,7 @@ static void stops_waiting_for_the_lock_when_cancelled(void **state)
     al_cancel_fire(writer.budget.cancel);
     assert_int_equal(finish(&writer), AL_ERR_CANCELLED);
     assert_int_equal(log.len, 0);
-    assert_int_equal(count_locks(w->git), 0);
+    assert_true(is_free(w));
 }
 
 static void says_that_the_lock_does_not_go_away(void **state)
@@ -95,14 +95,15 @@ static void says_that_the_lock_does_not_go_away(void **state)
     struct al_run_limits budget = { .left_ms = 1 };
 
     lock_index(w);
-    assert_int_equal(al_write_lock_acquire_with_index(repo, &budget, &w->err), AL_ERR_EXECUTION);
+    assert_int_equal(al_write_lock_acquire_with(repo, AL_LOCK_INDEX, &budget, &w->err),
+                     AL_ERR_EXECUTION);
     assert_int_equal(w->err.code, AL_CODE_LOCK_TIMEOUT);
     assert_non_null(strstr(w->err.message, "index.lock"));
     assert_null(strstr(w->err.message, w->root->path));
-    assert_int_equal(count_locks(w->git), 0); /* the lock was released */
+    assert_true(is_free(w));
     unlock_index(w);
     budget = long_budget();
-    assert_int_equal(al_write_lock_acquire_with_index(repo, &budget, NULL), 0);
+    assert_int_equal(al_write_lock_acquire_with(repo, AL_LOCK_INDEX, &budget, NULL), 0);
     assert_int_equal(budget.left_ms, LONG_MS); /* nothing to wait for costs nothing */
 }
 
@@ -123,7 +124,7 @@ static void runs_git_again_when_a_lock_got_in_between(void **state)
     struct writer writer = { .repo = must_open(w, "repo"), .budget = long_budget() };
     al_auto(al_freep) char *status = NULL;
 
-    assert_int_equal(al_write_lock_acquire_with_index(writer.repo, &writer.budget, NULL), 0);
+    assert_int_equal(al_write_lock_acquire(writer.repo, &writer.budget, NULL), 0);
     tmpdir_write(w->repo, "b.txt", "x\n");
     lock_index(w);
     assert_int_equal(pthread_create(&writer.thread, NULL, stage_all, &writer), 0);

@@ -4,9 +4,8 @@
 #define TESTS_UNIT_GITOPS_REPO_WRITE_LOCK_LIB_H
 
 #include <pthread.h>
-#include <sched.h>
 
-#include "git/layer.h"
+#include "git/git_lock.h"
 #include "git/repo/write_lock.h"
 #include "tests/unit/git/lib.h"
 
@@ -25,7 +24,8 @@ static inline void *write_letter(void *payload)
 {
     struct writer *writer = payload;
 
-    writer->r = al_write_lock_acquire_with_index(writer->repo, &writer->budget, &writer->err);
+    writer->r =
+        al_write_lock_acquire_with(writer->repo, AL_LOCK_INDEX, &writer->budget, &writer->err);
     if (writer->r == 0) {
         al_str_addc(writer->log, writer->letter);
         al_write_lock_release(writer->repo);
@@ -52,22 +52,20 @@ static inline int finish(struct writer *writer)
     return writer->r;
 }
 
-static inline size_t count_locks(struct al_git *git)
+/* Whether nobody holds the lock. */
+static inline bool is_free(struct world *w)
 {
-    size_t count = 0;
+    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
+    const struct al_repo none = { .at = { .common_dir = (char[]){ "" } } };
+    struct al_run_limits budget = { .left_ms = 1 };
 
-    (void)pthread_mutex_lock(&git->lock);
-    for (const struct al_write_lock *at = git->write_locks; at; at = at->next)
-        count++;
-    (void)pthread_mutex_unlock(&git->lock);
-    return count;
+    return al_write_lock_acquire_other(repo, &none, &budget, NULL) == 0;
 }
 
-/* Wait until so many work or wait, so that they arrive one after the other. */
-static inline void await_locks(struct al_git *git, size_t count)
+/* Long enough for a writer to wait. */
+static inline void let_it_wait(void)
 {
-    while (count_locks(git) != count)
-        sched_yield();
+    (void)usleep(50000);
 }
 
 #endif
