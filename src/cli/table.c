@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #include "base/utf8.h"
 #include "guard/text.h"
@@ -44,20 +45,12 @@ static const struct column {
 
 /* --- The width of text --- */
 
+/* Combining characters count as one: a line is never wider than computed.  Source: wcwidth(3). */
 static size_t columns_of(uint32_t c)
 {
-    static const struct {
-        uint32_t first, last;
-    } wide[] = {
-        { 0x1100, 0x115f }, { 0x2e80, 0xa4cf }, { 0xac00, 0xd7a3 },   { 0xf900, 0xfaff },
-        { 0xfe30, 0xfe6f }, { 0xff00, 0xff60 }, { 0xffe0, 0xffe6 },   { 0x1f300, 0x1faff },
-        { 0x2600, 0x27bf }, { 0x2b00, 0x2bff }, { 0x20000, 0x3fffd },
-    };
+    const int columns = wcwidth((wchar_t)c);
 
-    for (size_t i = 0; i < AL_COUNT(wide); i++)
-        if (c >= wide[i].first && c <= wide[i].last)
-            return 2;
-    return 1; /* combining characters take none: a line is never wider than computed */
+    return columns > 0 ? (size_t)columns : 1;
 }
 
 /* The length of the first character in bytes.  An invalid one counts as one byte. */

@@ -55,12 +55,13 @@ class Views(test_audit_log.Audit):
         self.ok("git_status")
         for when in ("yesterday", "today", "Yesterday", "1 hour ago", "1.hour.ago", "2 Hours Ago",
                      "90 minutes ago", "30 seconds ago", "3 days ago", "2 weeks ago", "1 month ago",
-                     "1 year ago", "last week", "last year", "2m", "1d"):
+                     "1 year ago", "last week", "last year", "2m", "1d", "00:00", "10:59:59"):
             self.assertEqual(len(self.log("--since", when, env=noon()).splitlines()), 1, when)
-        self.assertEqual(self.log("--since", "2999-01-01"), "")
+        for when in ("2999-01-01", "14:00"):
+            self.assertEqual(self.log("--since", when, env=noon()), "", when)
         for bad in ("tomorrow", "gestern", "ago", "1 ago", "hour ago", "1 hour", "1 hours before",
                     "last", "last tuesday", "yesterday evening", "1 fortnight ago", "-1 day ago",
-                    "99999999 days ago", "1 m ago", "."):
+                    "99999999 days ago", "1 m ago", ".", "25:00", "12:3x"):
             done = self.command("log", "--since", bad)
             self.assertEqual((done.returncode, done.stdout), (2, ""), bad)
             self.assertIn(f"not '{bad}'", done.stderr)

@@ -76,6 +76,11 @@ class Untouched(rollback.Rollback):
                     f"a {noun} has been begun since; finish or abort it first", *options))
             self.git(words[0], "--abort")
         self.rollback()
+        stopped = self.call("git_merge", {"branch": "side"})
+        self.assertIn("c.txt", stopped.text)
+        self.assertEqual([line for line in self.rollback().splitlines() if "_" in line or "operation" in line],
+                         [" execution: git_merge: Merge side into the current branch",
+                          " the state of the operation in progress"])
         self.git("merge", "side", check=False)
         self.ok("git_branch", {"create": "d"})
         self.rollback()

@@ -2,6 +2,7 @@
 /* airlock log: past executions, and whether the journal was tampered with. */
 #include <errno.h>
 #include <inttypes.h>
+#include <locale.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -508,6 +509,7 @@ int al_cmd_log(int argc, char **argv)
     code = al_query_check(&query, since, argc, argv);
     if (code != AL_EXIT_OK)
         return code;
+    (void)setlocale(LC_CTYPE, "C.UTF-8"); /* wcwidth(3) needs one in which text is UTF-8 */
     r = al_setup_config(&setup, &options, &err);
     code = r < 0 ? al_cli_fail(&err) : run(&query, setup.journal_file);
     al_setup_clear(&setup);

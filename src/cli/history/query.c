@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/history/query.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +46,7 @@ static time_t before_now(int months, int days, time_t seconds)
 }
 
 /* `count` units before now.  A unit is written in the singular, in the plural or as one letter. */
-static bool ago(const char *name, size_t len, size_t count, char ret_time[AL_WHEN_TEXT])
+static bool ago(const char *name, size_t count, char ret_time[AL_WHEN_TEXT])
 {
     static const struct {
         const char *name;
@@ -56,15 +57,10 @@ static bool ago(const char *name, size_t len, size_t count, char ret_time[AL_WHE
         { "week", 0, 7, 0 },   { "month", 1, 0, 0 },   { "year", 12, 0, 0 },
     };
 
-    if (count > COUNT_MAX || !len)
-        return false;
-    for (size_t i = 0; i < AL_COUNT(units); i++) {
-        size_t full = strlen(units[i].name);
-        bool plural = len == full + 1 && (name[full] | 0x20) == 's';
-        bool letter = len == 1 && i < 5; /* "m" is a minute */
+    for (size_t i = 0; i < AL_COUNT(units) && count <= COUNT_MAX; i++) {
+        const size_t len = name[1] ? strlen(units[i].name) : 1; /* "m" is a minute */
 
-        if (strncasecmp(name, units[i].name, letter ? 1 : full) != 0 ||
-            (len != full && !plural && !letter))
+        if (strncmp(name, units[i].name, len) != 0 || (name[len] && strcmp(name + len, "s") != 0))
             continue;
         format_utc(before_now(units[i].months * (int)count, units[i].days * (int)count,
                               units[i].seconds * (time_t)count),
@@ -74,70 +70,67 @@ static bool ago(const char *name, size_t len, size_t count, char ret_time[AL_WHE
     return false;
 }
 
-/* The next word.  Dots count as blanks, as in git. */
-static const char *next_word(const char **at, size_t *ret_len)
-{
-    const char *word = *at + strspn(*at, " .");
-
-    *ret_len = strcspn(word, " .");
-    *at = word + *ret_len;
-    return word;
-}
-
-static bool is_word(const char *word, size_t len, const char *wanted)
-{
-    return len == strlen(wanted) && strncasecmp(word, wanted, len) == 0;
-}
-
-/* "90s", "2 hours ago", "2.hours.ago", "last week". */
+/* "90s", "2 hours ago", "2.hours.ago", "last week".  Dots count as blanks, as in git. */
 static bool parse_ago(const char *text, char ret_time[AL_WHEN_TEXT])
 {
-    const char *at = text, *word, *unit, *end;
-    size_t digits = strspn(text, "0123456789"), len, unit_len, end_len, count = 1;
-    al_auto(al_freep) char *number = al_strndup(text, digits);
+    al_auto(al_freep) char *words = al_strdup(text);
+    char unit[16] = "";
+    size_t count = 1;
+    int end = 0;
+    bool letter;
 
-    if (digits && (!al_query_number(number, &count) || count > COUNT_MAX))
+    for (char *at = words; *at; at++)
+        *at = *at == '.' ? ' ' : (char)tolower((unsigned char)*at);
+    letter = sscanf(words, "%8zu%1[smhdw]%n", &count, unit, &end) == 2;
+    if (!letter && sscanf(words, " %8zu %15[a-z] ago %n", &count, unit, &end) != 2) {
+        count = 1;
+        (void)sscanf(words, " last %15[a-z] %n", unit, &end);
+    }
+    return end && !words[end] && (letter || unit[1]) && ago(unit, count, ret_time);
+}
+
+/* When today began. */
+static bool midnight(struct tm *ret_tm)
+{
+    const time_t now = time(NULL);
+
+    if (!localtime_r(&now, ret_tm))
         return false;
-    if (digits && text[digits] && !strchr(" .", text[digits]))
-        return !text[digits + 1] && ago(text + digits, 1, count, ret_time);
-    word = next_word(&at, &len);
-    if (!digits && !is_word(word, len, "last"))
-        return false;
-    unit = next_word(&at, &unit_len);
-    end = next_word(&at, &end_len);
-    if (at[strspn(at, " .")] || (digits ? !is_word(end, end_len, "ago") : end_len != 0))
-        return false;
-    return unit_len > 1 && ago(unit, unit_len, count, ret_time);
+    ret_tm->tm_hour = ret_tm->tm_min = ret_tm->tm_sec = 0;
+    ret_tm->tm_isdst = -1;
+    return true;
 }
 
 /* "now", "today" and "yesterday"; the latter two mean midnight. */
 static bool parse_day(const char *text, char ret_time[AL_WHEN_TEXT])
 {
     bool yesterday = !strcasecmp(text, "yesterday");
-    time_t now = time(NULL);
     struct tm tm;
 
     if (!strcasecmp(text, "now")) {
-        format_utc(now, 0, ret_time);
+        format_utc(time(NULL), 0, ret_time);
         return true;
     }
-    if ((!yesterday && strcasecmp(text, "today") != 0) || !localtime_r(&now, &tm))
+    if ((!yesterday && strcasecmp(text, "today") != 0) || !midnight(&tm))
         return false;
     tm.tm_mday -= yesterday;
-    tm.tm_hour = tm.tm_min = tm.tm_sec = 0;
-    tm.tm_isdst = -1;
     format_utc(mktime(&tm), 0, ret_time);
     return true;
 }
 
-/* A date with or without a time of day, also in the form of a tool log's `timestamp`. */
+/* A date, a time of day, or both, also in the form of a tool log's `timestamp`. */
 static bool parse_date(const char *text, char ret_time[AL_WHEN_TEXT])
 {
-    static const char *const forms[] = { "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M",
-                                         "%Y-%m-%d %H:%M",    "%Y%m%d_%H%M%S",     "%Y-%m-%d" };
+    static const char *const forms[] = { "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S",
+                                         "%Y-%m-%dT%H:%M",    "%Y-%m-%d %H:%M",
+                                         "%Y%m%d_%H%M%S",     "%Y-%m-%d",
+                                         "%H:%M:%S",          "%H:%M" };
+    struct tm today;
 
+    if (!midnight(&today))
+        return false;
     for (size_t i = 0; i < AL_COUNT(forms); i++) {
-        struct tm tm = { .tm_isdst = -1 };
+        struct tm tm = today;
         const char *rest = strptime(text, forms[i], &tm);
         time_t when;
         int ms = 0, used = 0;
@@ -166,6 +159,7 @@ static bool parse_date(const char *text, char ret_time[AL_WHEN_TEXT])
  *
  *   2026-01-31, 2026-01-31T12:30:00Z             ISO 8601, with or without a time of day
  *   20260131_123000                              a tool log's `timestamp`
+ *   12:30, 12:30:00                              today
  *   now, today, yesterday                        the latter two mean midnight
  *   "2 hours ago", 2.hours.ago, "last week"      relative, in git's words
  *   90s, 15m, 2h, 3d, 1w                         relative, abbreviated */

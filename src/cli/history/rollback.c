@@ -86,8 +86,8 @@ static int find_from(struct al_undo *undo)
         return AL_EXIT_OK;
     }
     safe = al_text_sanitize_line(undo->from);
-    al_log_note("no execution here has the number or label '%s', or is as late; airlock log shows "
-                "them",
+    al_log_note("'%s' is no number or label of an execution here, nor a time that one came after; "
+                "airlock log shows them",
                 safe);
     return AL_EXIT_FAILED;
 }
@@ -220,6 +220,35 @@ static void undo_add_change(struct al_str *out, const struct al_difference *chan
     al_str_addf(out, " %s\n", safe);
 }
 
+/* The files of an operation in progress: git's names for them.  The configuration is a state too.
+ */
+static bool is_of_operation(const struct al_difference *change)
+{
+    const char *name = change->name;
+
+    return change->part == AL_PART_STATE &&
+           ((*name >= 'A' && *name <= 'Z') || al_starts_with(name, "rebase-") ||
+            al_starts_with(name, "sequencer"));
+}
+
+/* Append what changed outside the working tree.  The files of an operation are one thing, and
+ * ORIG_HEAD, which git writes as it begins, tells nothing. */
+static void add_other_changes(struct al_str *out, const struct al_differences *changes)
+{
+    bool operation = false;
+
+    for (size_t i = 0; i < changes->count; i++) {
+        const struct al_difference *change = &changes->items[i];
+
+        if (is_of_operation(change))
+            operation |= strcmp(change->name, "ORIG_HEAD") != 0;
+        else if (change->part != AL_PART_WORKTREE)
+            undo_add_change(out, change);
+    }
+    if (operation)
+        al_str_adds(out, " the state of the operation in progress\n");
+}
+
 /* airlock diff: the changes that the last executions made. */
 
 /* The names of the patches in headings. */
@@ -258,9 +287,7 @@ static void add_execution(void *payload, const struct al_execution_changes *foun
         al_str_addc(out, '\n');
     al_str_addf(out, "%" PRIu64 " %s%s%s%s\n", found->seq, tool, *summary ? ": " : "", summary,
                 found->ended ? "" : " (interrupted)");
-    for (size_t i = 0; i < found->changes.count; i++)
-        if (found->changes.items[i].part != AL_PART_WORKTREE)
-            undo_add_change(out, &found->changes.items[i]);
+    add_other_changes(out, &found->changes);
     for (size_t i = 0; i < AL_PATCH_COUNT; i++)
         add_patch(out, found, i);
 }
@@ -351,13 +378,6 @@ static size_t count_files(const struct al_differences *changes)
     for (size_t i = 0; i < changes->count; i++)
         count += changes->items[i].part == AL_PART_WORKTREE;
     return count;
-}
-
-static void add_other_changes(struct al_str *out, const struct al_differences *changes)
-{
-    for (size_t i = 0; i < changes->count; i++)
-        if (changes->items[i].part != AL_PART_WORKTREE)
-            undo_add_change(out, &changes->items[i]);
 }
 
 static void add_calls(struct al_str *out, const struct al_strv *calls)
