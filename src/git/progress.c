@@ -6,11 +6,6 @@
 /* Longer than any progress line; a longer line is passed on in pieces. */
 #define LINE_MAX_BYTES 1024
 
-static const char *skip_remote(const char *line)
-{
-    return al_starts_with(line, "remote: ") ? line + strlen("remote: ") : line;
-}
-
 /* Titles of git's own counters.  Other counters come from hooks and are passed on. */
 static const char *const titles[] = {
     "Enumerating objects", "Counting objects",    "Compressing objects", "Writing objects",
@@ -36,7 +31,8 @@ static bool is_counter(const char *line)
 
 bool al_is_progress(const char *line)
 {
-    line = skip_remote(line);
+    if (al_starts_with(line, "remote: "))
+        line += strlen("remote: ");
     return is_counter(line) || al_starts_with(line, "Total ") ||
            al_starts_with(line, "Delta compression using up to ");
 }

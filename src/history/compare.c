@@ -180,11 +180,6 @@ static void give_modes(const struct al_saved *saved, struct al_differences *file
     al_modes_apply(&saved->modes, files);
 }
 
-static bool have_same_modes(const struct al_saved *a, const struct al_saved *b)
-{
-    return a->modes.len == b->modes.len && !memcmp(a->modes.buf, b->modes.buf, a->modes.len);
-}
-
 /* Let git tell which files differ. */
 static int compare_files(struct al_store *store, const struct al_saved *from,
                          const struct al_saved *to, struct al_run_limits *budget,
@@ -210,6 +205,7 @@ int al_checkpoint_changes_of(struct al_store *store, const char *before, const c
     struct al_differences changes = { .items = NULL };
     const struct al_saved *from, *to;
     unsigned without, compared;
+    bool same_modes;
     int r = al_checkpoint_load(store, before, false, budget, &from, err);
 
     if (r == 0)
@@ -217,7 +213,9 @@ int al_checkpoint_changes_of(struct al_store *store, const char *before, const c
     if (r < 0)
         return r;
     without = compared = from->without | to->without;
-    if (!(without & AL_PARTS_WORKTREE) && have_same_modes(from, to)) {
+    same_modes = from->modes.len == to->modes.len &&
+                 !memcmp(from->modes.buf, to->modes.buf, from->modes.len);
+    if (!(without & AL_PARTS_WORKTREE) && same_modes) {
         r = compare_files(store, from, to, budget, &changes, err);
         compared = without | AL_PARTS_WORKTREE;
     } else if (!(without & AL_PARTS_WORKTREE)) { /* git does not know all permissions */

@@ -101,16 +101,6 @@ void al_pending_checkpoint_free(struct al_pending_checkpoint *taken)
 
 /* --- The index --- */
 
-/* Split a text into its lines. */
-static void add_lines(struct al_strv *words, const char *text)
-{
-    al_auto(al_freep) char *copy = al_strdup(text);
-    char *save = NULL;
-
-    for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
-        al_strv_add(words, line);
-}
-
 /* Copy blobs that only the index of the repository keeps, but for those that were copied before:
  * their sorted ids are the lines of STAGED. */
 static int copy_staged(struct al_pending_checkpoint *taken)
@@ -123,7 +113,7 @@ static int copy_staged(struct al_pending_checkpoint *taken)
     int r = 0;
 
     (void)al_fs_read(taken->store->dir_fd, STAGED, STAGED_MAX_BYTES, &known);
-    add_lines(&last, known.buf);
+    al_strv_split(&last, known.buf, "\n");
     for (size_t i = 0; i < taken->staged.count; i++)
         if (!last.count || !al_strv_contains_sorted(&last, taken->staged.items[i]))
             al_str_addf(&lines, "%s\n", taken->staged.items[i]);
@@ -136,7 +126,7 @@ static int copy_staged(struct al_pending_checkpoint *taken)
         if (r == 0 && lines.len)
             r = al_bare_pack(bare, &lines, false, taken->budget, &hash, taken->err);
         al_strv_clear(&taken->staged);
-        add_lines(&taken->staged, lines.buf);
+        al_strv_split(&taken->staged, lines.buf, "\n");
     }
     return r;
 }
@@ -331,7 +321,7 @@ static void add_index(struct al_pending_checkpoint *taken)
     size_t begin = 0;
 
     (void)al_fs_read(store->dir_fd, PIECES, INDEX_MAX_BYTES, &last);
-    add_lines(&known, last.buf);
+    al_strv_split(&known, last.buf, "\n");
     al_strv_sort(&known);
     for (size_t i = 0; taken->has_index && i <= taken->ncuts; i++) {
         const size_t end = i < taken->ncuts ? taken->cuts[i] : taken->index.len;
@@ -498,17 +488,6 @@ static void warn_of_left_out(const struct al_strv *left_out)
         al_log_warn("the checkpoint leaves out %zu more", left_out->count - WARNED_MAX);
 }
 
-static int find_missing(struct al_pending_checkpoint *taken)
-{
-    const struct al_checkpoint_reason *reason = &taken->reason;
-
-    if (!reason->overwriting || !reason->ret_missing)
-        return 0;
-    al_strv_clear(reason->ret_missing);
-    return al_find_missing(taken->store, taken->id, taken->top_fd, reason->overwriting,
-                           taken->budget, reason->ret_missing, taken->err);
-}
-
 static int result(int r, struct al_error *err)
 {
     al_auto(al_freep) char *why = NULL;
@@ -539,8 +518,11 @@ int al_checkpoint_create_pending(struct al_store *store, const struct al_checkpo
                              err);
     if (r == 0)
         r = take(taken);
-    if (r == 0)
-        r = find_missing(taken);
+    if (r == 0 && reason->overwriting && reason->ret_missing) {
+        al_strv_clear(reason->ret_missing);
+        r = al_find_missing(store, taken->id, taken->top_fd, reason->overwriting, budget,
+                            reason->ret_missing, err);
+    }
     if (r == 0 && !reason->before)
         warn_of_left_out(&taken->files.left_out);
     if (r < 0) {
@@ -592,6 +574,8 @@ int al_checkpoint_accept(struct al_pending_checkpoint *taken, const struct al_st
                           before ? before : taken->id, err);
     if (r < 0)
         return result(r, err);
+    if (!before && !taken->reason.moves)
+        al_keep_hold(taken->store, taken->common_fd);
     taken->reference[0] = '\0';
     if (taken->has_index)
         (void)al_fs_write_atomic(taken->store->dir_fd, PIECES, taken->pieces.buf, taken->pieces.len,

@@ -517,19 +517,14 @@ static int record_dir(struct recorder *recorder, struct al_error *err)
 
 /* --- Nested repositories --- */
 
-static char *index_path(const struct al_store *store, const char *name)
-{
-    al_auto(al_freep) char *digest = al_git_blob_id(true, name, strlen(name));
-
-    return al_asprintf("%s/" NESTED_PREFIX "%.32s.index", store->path, digest);
-}
-
 /* Record a directory with an index of its own, and tell all that is in it. */
 static int record_whole(const struct recorder *above, int fd, const char *shown, const char *saved,
                         bool all, struct al_error *err)
 {
     al_auto(recorder_clear) struct recorder recorder = *above;
-    al_auto(al_freep) char *index = index_path(above->store, saved);
+    al_auto(al_freep) char *digest = al_git_blob_id(true, saved, strlen(saved));
+    al_auto(al_freep) char *index =
+        al_asprintf("%s/" NESTED_PREFIX "%.32s.index", above->store->path, digest);
     int r;
 
     recorder.add = recorder.drop = recorder.gone = recorder.new = AL_STR_INIT;
@@ -767,12 +762,6 @@ static bool take_first(void *payload, const struct al_index_entry *entry)
     return true;
 }
 
-static int take_all_first(struct recorder *recorder, struct al_error *err)
-{
-    al_files_read_index(recorder->store, take_first, recorder);
-    return al_snapshot_update(&recorder->dir, recorder->links, true, err);
-}
-
 static bool is_current(const struct recorder *recorder)
 {
     const int dir_fd = recorder->store->bare.dir_fd;
@@ -843,10 +832,12 @@ static int record_top(struct recorder *recorder, struct al_error *err)
         r = record_dir(recorder, err);
     if (r == 0)
         note_nested(recorder);
-    if (r == 0 && files->whole)
-        r = take_all_first(recorder, err);
-    else if (r == 0 && recorder->new_rules)
+    if (r == 0 && files->whole) {
+        al_files_read_index(recorder->store, take_first, recorder);
+        r = al_snapshot_update(&recorder->dir, recorder->links, true, err);
+    } else if (r == 0 && recorder->new_rules) {
         r = drop_ignored(recorder, err);
+    }
     if (r == 0)
         r = add_changes(recorder, err);
     for (size_t i = 0; r == 0 && i < recorder->nested->count; i++)

@@ -82,14 +82,6 @@ static void remove_named(const struct al_store *store, const char *in, const cha
             (void)unlinkat(fd, entry->d_name, 0);
 }
 
-/* Remove the files of writers that were killed.  No other process is writing now. */
-static void remove_leftovers(const struct al_store *store)
-{
-    remove_named(store, "objects/pack", "tmp_", ".tmp-");
-    remove_named(store, ".", "fast_import_crash_", "tree-");
-    remove_named(store, "refs/new", "", "");
-}
-
 /* Objects that no checkpoint needs.  A file that was as the repository's HEAD had it when the store
  * began is in the repository alone, so git may miss it here.  What has been packed together takes
  * the place of all other packs, and of the loose objects of links. */
@@ -206,12 +198,15 @@ static int64_t kept_since_ns(const struct al_store *store)
     return settings->began_ns && settings->began_ns < since_ns ? settings->began_ns : since_ns;
 }
 
-/* What is aside goes when no checkpoint can be old enough to need it, or takes too much room; other
+/* What is held goes: the next checkpoint holds what is there then.
+ *
+ * What is aside goes when no checkpoint can be old enough to need it, or takes too much room; other
  * working trees have stores of their own, so only the age of this one's counts. */
 static void drop_aside(const struct al_store *store, int64_t needed_since_ns)
 {
     al_auto(al_closep) int common_fd = -1;
 
+    al_fs_remove_tree_at(store->bare.dir_fd, AL_BARE_HELD);
     if (al_location_open_common_dir(&store->repo->at, &common_fd, NULL) == 0)
         (void)al_aside_gc(common_fd, needed_since_ns, kept_since_ns(store),
                           store->settings->max_store_bytes);
@@ -271,7 +266,10 @@ int al_store_gc(struct al_store *store, struct al_run_limits *budget, struct al_
     /* Until it has ended its packs are kept.  One that is kept when git packs, and not any more
      * when prune() looks, would be lost. */
     al_fed_end(&store->import);
-    remove_leftovers(store);
+    /* The files of writers that were killed: no other process is writing now. */
+    remove_named(store, "objects/pack", "tmp_", ".tmp-");
+    remove_named(store, ".", "fast_import_crash_", "tree-");
+    remove_named(store, "refs/new", "", "");
     for (int round = 0; r == 0 && again && round < ROUNDS_MAX; round++)
         r = collect_once(store, due && !round, budget, &again, err);
     if (r == 0 && due)

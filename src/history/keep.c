@@ -2,6 +2,7 @@
 #include "history/keep.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -10,6 +11,7 @@
 #include "base/fs.h"
 #include "git/failure.h"
 #include "git/plumbing/rollback_plumbing.h"
+#include "guard/nofollow.h"
 
 #define SEEN           "seen"
 #define LIST_MAX_BYTES (256u << 20)
@@ -28,11 +30,12 @@ struct ids {
 /** What is known of a repository's commits. */
 struct keeper {
     struct al_store *store;
-    struct ids now;    /* the references */
-    struct ids frail;  /* the stash, a detached HEAD, heads of an operation */
-    struct ids before; /* the references of the last checkpoint */
-    struct ids known;  /* frail ones that a reference reached then */
-    struct ids held;   /* by a pack */
+    struct al_bare bare; /* its, which borrows what is held */
+    struct ids now;      /* the references */
+    struct ids frail;    /* the stash, a detached HEAD, heads of an operation */
+    struct ids before;   /* the references of the last checkpoint */
+    struct ids known;    /* frail ones that a reference reached then */
+    struct ids packed;   /* by a pack */
     struct ids wanted;
     struct al_str lines; /* of SEEN, for what is held */
     struct al_str seen;  /* SEEN as it was */
@@ -52,7 +55,7 @@ static void keeper_clear(struct keeper *keeper)
     ids_clear(&keeper->frail);
     ids_clear(&keeper->before);
     ids_clear(&keeper->known);
-    ids_clear(&keeper->held);
+    ids_clear(&keeper->packed);
     ids_clear(&keeper->wanted);
     al_str_clear(&keeper->lines);
     al_str_clear(&keeper->seen);
@@ -146,7 +149,7 @@ static void read_seen(struct keeper *keeper)
         } else if (!strcmp(what, IS_REACHED)) {
             add(&keeper->known, line);
         } else if (is_kept(store, what + 1, is_in(&keeper->frail, line))) {
-            add(&keeper->held, line);
+            add(&keeper->packed, line);
             al_str_addf(&keeper->lines, "%s\n", line);
         }
     }
@@ -160,15 +163,16 @@ static void choose(struct keeper *keeper, const struct al_differences *refs,
     for (size_t i = 0; i < before->count; i++)
         if (!refs)
             add(&keeper->now, before->items[i]);
-        else if (!is_in(&keeper->now, before->items[i]) && !is_in(&keeper->held, before->items[i]))
+        else if (!is_in(&keeper->now, before->items[i]) &&
+                 !is_in(&keeper->packed, before->items[i]))
             add(&keeper->wanted, before->items[i]);
     for (size_t i = 0; i < frail->count; i++)
-        if (!is_in(&keeper->now, frail->items[i]) && !is_in(&keeper->held, frail->items[i]) &&
+        if (!is_in(&keeper->now, frail->items[i]) && !is_in(&keeper->packed, frail->items[i]) &&
             !is_in(&keeper->known, frail->items[i]))
             add(&keeper->wanted, frail->items[i]);
     for (size_t i = 0; refs && dropping && i < refs->count; i++)
         if (al_strv_contains(dropping, refs->items[i].name) &&
-            !is_in(&keeper->held, refs->items[i].to))
+            !is_in(&keeper->packed, refs->items[i].to))
             add(&keeper->wanted, refs->items[i].to);
 }
 
@@ -202,7 +206,7 @@ static int pack(struct keeper *keeper, const struct al_strv *wanted, const struc
         al_str_addf(&lines, "%s\n", wanted->items[i]);
     for (size_t i = 0; i < staying->count; i++)
         al_str_addf(&lines, "^%s\n", staying->items[i]);
-    r = al_bare_pack(&keeper->store->bare, &lines, true, keeper->budget, &hash, keeper->err);
+    r = al_bare_pack(&keeper->bare, &lines, true, keeper->budget, &hash, keeper->err);
     if (r < 0)
         return r;
     for (size_t i = 0; i < wanted->count; i++)
@@ -217,29 +221,35 @@ static int pack(struct keeper *keeper, const struct al_strv *wanted, const struc
     return r < 0 ? al_store_unusable(keeper->store, -r, keeper->err) : 0;
 }
 
-/* Pack commits, in parts where an ancestor of one does not exist: that one is packed without its
- * parents. */
-static int pack_parts(struct keeper *keeper, const struct al_strv *wanted,
+/* Whether git failed, which it does where an object is missing.  Its error is forgotten. */
+static bool has_failed(const struct keeper *keeper, int r)
+{
+    if (!al_git_exited_with_error(r, keeper->budget))
+        return false;
+    al_error_clear(keeper->err);
+    return true;
+}
+
+/* Pack commits, or each alone where an ancestor of one does not exist: that one is packed without
+ * its parents. */
+static int pack_apart(struct keeper *keeper, const struct al_strv *wanted,
                       const struct al_strv *staying)
 {
-    const size_t half = wanted->count / 2;
-    const struct al_strv parts[] = { { .items = wanted->items, .count = half },
-                                     { .items = wanted->items + half,
-                                       .count = wanted->count - half } };
     int r = pack(keeper, wanted, staying, NULL);
 
-    if (!al_git_exited_with_error(r, keeper->budget))
+    if (!has_failed(keeper, r))
         return r;
-    al_error_clear(keeper->err);
-    if (half) {
-        r = pack_parts(keeper, &parts[0], staying);
-        return r < 0 ? r : pack_parts(keeper, &parts[1], staying);
+    r = 0;
+    for (size_t i = 0; r == 0 && i < wanted->count; i++) {
+        const struct al_strv one = { .items = &wanted->items[i], .count = 1 };
+
+        r = pack(keeper, &one, staying, NULL);
+        if (has_failed(keeper, r))
+            r = pack(keeper, &one, staying, one.items[0]);
+        if (has_failed(keeper, r))
+            r = 0; /* its files do not exist */
     }
-    r = pack(keeper, wanted, staying, wanted->items[0]);
-    if (!al_git_exited_with_error(r, keeper->budget))
-        return r;
-    al_error_clear(keeper->err); /* its files do not exist */
-    return 0;
+    return r;
 }
 
 /* Pack them, or what exists of them: a file like ORIG_HEAD may name a commit that the repository
@@ -254,16 +264,14 @@ static int keep_wanted(struct keeper *keeper)
 
     list_staying(keeper, &asked);
     r = pack(keeper, &keeper->wanted.list, &asked, NULL);
-    if (!al_git_exited_with_error(r, keeper->budget))
+    if (!has_failed(keeper, r))
         return r;
-    al_error_clear(keeper->err);
     for (size_t i = 0; i < keeper->wanted.list.count; i++)
         al_strv_add(&asked, keeper->wanted.list.items[i]);
-    r = al_bare_existing(&keeper->store->bare, &asked, false, &existing, keeper->budget,
-                         keeper->err);
+    r = al_bare_existing(&keeper->bare, &asked, false, &existing, keeper->budget, keeper->err);
     for (char *line = strtok_r(existing.buf, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
         al_strv_add(is_in(&keeper->wanted, line) ? &wanted : &staying, line);
-    return r < 0 || !wanted.count ? r : pack_parts(keeper, &wanted, &staying);
+    return r < 0 || !wanted.count ? r : pack_apart(keeper, &wanted, &staying);
 }
 
 static int write_seen(struct keeper *keeper, const struct al_strv *refs)
@@ -288,11 +296,12 @@ int al_keep_lost(struct al_store *store, const struct al_differences *refs,
 {
     const struct ids none = { .sha256 = store->sha256 };
     al_auto(keeper_clear) struct keeper keeper = { .store = store,
+                                                   .bare = store->bare,
                                                    .now = none,
                                                    .frail = none,
                                                    .before = none,
                                                    .known = none,
-                                                   .held = none,
+                                                   .packed = none,
                                                    .wanted = none,
                                                    .lines = AL_STR_INIT,
                                                    .seen = AL_STR_INIT,
@@ -300,6 +309,7 @@ int al_keep_lost(struct al_store *store, const struct al_differences *refs,
                                                    .err = err };
     int r = 0, written;
 
+    keeper.bare.borrows_held = true;
     collect(&keeper, refs, files);
     read_seen(&keeper);
     if (!nothing_lost)
@@ -309,6 +319,28 @@ int al_keep_lost(struct al_store *store, const struct al_differences *refs,
     /* Commits that are packed by now are not packed again. */
     written = write_seen(&keeper, r < 0 ? &keeper.before.list : &keeper.now.list);
     return r < 0 ? r : written;
+}
+
+/* Give each file of a directory of objects a second name in the store, and each of those in its
+ * own directories if `deep`. */
+static void hold(int from_fd, const char *name, int to_fd, const char *new_name, bool deep)
+{
+    al_auto(al_closep) int from = al_nofollow_open(from_fd, name, O_RDONLY | O_DIRECTORY);
+    al_auto(al_closep) int to = -1;
+    al_auto(al_closedirp) DIR *dir = from < 0 ? NULL : al_fs_list_at(from);
+    struct dirent *entry;
+
+    if (dir && (mkdirat(to_fd, new_name, 0700) == 0 || errno == EEXIST))
+        to = al_nofollow_open(to_fd, new_name, O_RDONLY | O_DIRECTORY);
+    while (to >= 0 && (entry = readdir(dir)))
+        if (linkat(from, entry->d_name, to, entry->d_name, 0) < 0 && deep && errno == EPERM &&
+            entry->d_name[0] != '.' && strcmp(entry->d_name, "info") != 0)
+            hold(from, entry->d_name, to, entry->d_name, false);
+}
+
+void al_keep_hold(const struct al_store *store, int common_fd)
+{
+    hold(common_fd, "objects", store->bare.dir_fd, AL_BARE_HELD, true);
 }
 
 int al_keep_return(struct al_store *store, const struct al_repo *repo, const struct al_str *lines,

@@ -30,6 +30,11 @@ int al_keep_lost(struct al_store *store, const struct al_differences *refs,
                  const struct al_gitdir_files *files, const struct al_strv *dropping,
                  bool nothing_lost, struct al_run_limits *budget, struct al_error *err);
 
+/** Before a program runs, which may delete a reference and let git prune what it led to: hold all
+ * objects of the repository by a second name of each file, as far as the store is in the same file
+ * system.  It is there when al_keep_lost() next looks for what was lost. */
+void al_keep_hold(const struct al_store *store, int common_fd);
+
 /** Give the repository objects back that the store has or borrows: revisions, one a line, as for
  * al_bare_pack(). */
 int al_keep_return(struct al_store *store, const struct al_repo *repo, const struct al_str *lines,

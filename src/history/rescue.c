@@ -140,16 +140,12 @@ static void given(void *payload, pid_t pid, int number)
 
 /* --- Deciding --- */
 
-static bool is_plain(const char *path)
-{
-    return !strstr(path, "/../") && !strstr(path, "/./") && !strstr(path, "//");
-}
-
 /* The part of a path below the top; NULL: it is none of the working tree's files. */
 static const char *below_top(const struct al_rescue *rescue, const char *path)
 {
     const struct al_location *at = rescue->at;
-    const char *below = is_plain(path) ? al_fs_beneath(at->top, path) : NULL;
+    const bool is_plain = !strstr(path, "/../") && !strstr(path, "/./") && !strstr(path, "//");
+    const char *below = is_plain ? al_fs_beneath(at->top, path) : NULL;
 
     if (!below || !*below || !strcmp(below, ".git") || !strncmp(below, ".git/", 5) ||
         al_fs_beneath(at->git_dir, path) || al_fs_beneath(at->common_dir, path))

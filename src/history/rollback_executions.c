@@ -478,17 +478,13 @@ static int too_many(const struct al_rollback_options *options, size_t found, str
                         options->count);
 }
 
-static bool ran_together(const struct al_execution *one, const struct al_execution *two)
-{
-    return lists(one, two->seq) || lists(two, one->seq);
-}
-
 /* Whether an execution, which is read for this, may have changed what another one of the plan did
  * that ran at the same time: 1 or 0. */
 static int share_a_change(struct al_way *way, struct al_execution *item,
                           const struct al_execution *planned, struct al_error *err)
 {
-    int r = ran_together(item, planned) ? al_execution_read(way->store, item, way->budget, err) : 0;
+    const bool together = lists(item, planned->seq) || lists(planned, item->seq);
+    int r = together ? al_execution_read(way->store, item, way->budget, err) : 0;
 
     for (size_t i = 0; r == 0 && i < item->changes.count; i++) {
         const struct al_difference *change = &item->changes.items[i];

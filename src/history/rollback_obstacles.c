@@ -19,8 +19,7 @@
 #include "verbs/worktree/add.h"
 
 #define DEPTH_MAX    200u /* each level has a descriptor */
-#define DIR_FLAGS    (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-#define SYMBOLIC_MAX 5 /* as git: longer chains of symbolic references are an error */
+#define SYMBOLIC_MAX 5    /* as git: longer chains of symbolic references are an error */
 #define STASH_REF    "refs/stash"
 #define STASH_LOG    "logs/refs/stash"
 
@@ -256,7 +255,8 @@ static bool is_removed(const struct al_way *way, const char *path)
 static char *find_file(const struct al_way *way, int parent_fd, const char *name, const char *path,
                        unsigned depth)
 {
-    al_auto(al_closedirp) DIR *dir = al_fs_list(openat(parent_fd, name, DIR_FLAGS));
+    al_auto(al_closedirp) DIR *dir =
+        al_fs_list(al_nofollow_open(parent_fd, name, O_RDONLY | O_DIRECTORY));
     const struct dirent *entry;
     char *found = NULL;
 

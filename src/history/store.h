@@ -8,6 +8,7 @@
  *       refs/last/files            the tree of files that was recorded last: what is recorded
  *                                  next is compared with it
  *       refs/new/<nonce>           one that is being written, or may still be refused
+ *       held                       see al_keep_hold()
  *       files.index, nested-*      git's indexes over the working tree and nested repositories
  *       last-<tree>.index          the index that the tree of refs/last/files was made from
  *   <state>/<id>/lock              locked shared while the store is open, alone by a clean-up

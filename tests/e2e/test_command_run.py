@@ -56,6 +56,27 @@ class CommandRun(harness.Case):
         self.assertFalse((self.root / "n.txt").exists() or os.path.lexists(self.root / "d/l"))
         self.assertEqual(self.out("log", "--format=%s"), "first\n")
 
+    def test_prunes(self):
+        """what one command deleted, and let git prune at once, comes back: loose, packed, and stashed"""
+        self.git("checkout", "-qb", "topic")
+        for name in ("packed.txt", "loose.txt"):
+            self.commit(name, f"{name} is only here\n", name)
+            if name == "packed.txt":
+                self.git("repack", "-adq")
+        self.git("checkout", "-q", "main")
+        self.write("a.txt", "stashed\n")
+        self.git("stash", "push", "-q")
+        script = ("git branch -qD topic; git stash clear; git reflog expire --expire=now --all; "
+                  "git gc -q --prune=now; git rev-parse -q --verify $1")
+        topic = self.out("rev-parse", "topic").strip()
+        for _ in range(2):
+            self.airlock("run", "--", "sh", "-c", script, "sh", f"{topic}^{{tree}}", code=1)
+            self.airlock("rollback")
+            self.assertEqual(self.out("log", "--format=%s", "topic"), "loose.txt\npacked.txt\nfirst\n")
+            self.assertEqual(self.out("show", "topic:packed.txt"), "packed.txt is only here\n")
+            self.assertEqual(self.out("show", "stash@{0}:a.txt"), "stashed\n")
+            self.git("fsck", "--strict")
+
     def test_changes_nothing(self):
         """a command that changed nothing is no step of an undo"""
         self.airlock("run", "--", "sh", "-c", "echo two >a.txt")

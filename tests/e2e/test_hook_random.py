@@ -7,6 +7,7 @@ import os
 import pathlib
 import random
 import shutil
+import signal
 import stat
 import subprocess
 
@@ -64,6 +65,7 @@ class Random(hooks.Case):
         return script
 
     def begin(self, session, call):
+        signal.alarm(harness.CASE_SECONDS)  # for each, and not for all
         self.assertIsNone(self.send(self.recorded("before", session=session, tool_use_id=call)))
 
     def end(self, session, call, before, script):
@@ -75,6 +77,7 @@ class Random(hooks.Case):
             self.before[session].append((before, script))
 
     def undo(self, session):
+        signal.alarm(harness.CASE_SECONDS)
         before, script = self.before[session].pop()
         other = {"s1": "s2", "s2": "s1"}[session]
         theirs = self.state(other)

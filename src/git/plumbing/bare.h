@@ -18,6 +18,9 @@
 #include "git/repo/repo.h"
 #include "proc/proc.h"
 
+/** Its directory of objects that the lender may have lost. */
+#define AL_BARE_HELD "held"
+
 /** The bare repository.  All members are borrowed. */
 struct al_bare {
     struct al_git *git; /**< runs git */
@@ -25,6 +28,7 @@ struct al_bare {
         *lender;         /**< the repository whose objects may be borrowed; NULL: none */
     int dir_fd;          /**< the directory of the bare repository, open */
     bool reads_borrowed; /**< al_bare_read() reads what the lender has as well */
+    bool borrows_held;   /**< what is borrowed is also what AL_BARE_HELD has */
     const char *path; /**< the same, absolute; needed for commands over a directory of the user's */
 };
 

@@ -26,6 +26,8 @@ static void add_borrowed(struct al_git_env *env, const struct al_bare *bare)
     al_auto(al_freep) char *shallow = al_fs_join(bare->lender->common_dir, "shallow");
 
     al_strv_take(&alternates, al_fs_join(bare->lender->common_dir, "objects"));
+    if (bare->borrows_held)
+        al_strv_take(&alternates, al_fs_join(bare->path, AL_BARE_HELD));
     al_strv_take(&env->owned, al_git_alternates(&alternates));
     al_git_env_borrow(env, env->owned.items[env->owned.count - 1]);
     al_git_env_add(env, "GIT_SHALLOW_FILE", shallow);

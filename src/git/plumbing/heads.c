@@ -45,12 +45,6 @@ static char *read_head(int git_dir)
     return len < 0 ? read_line(git_dir, "HEAD") : al_asprintf("ref: %.*s", (int)len, target);
 }
 
-/* A HEAD as every working tree can name it.  Caller frees. */
-static char *name_head(const char *worktree)
-{
-    return worktree ? al_asprintf("worktrees/%s/HEAD", worktree) : al_strdup("main-worktree/HEAD");
-}
-
 /* The working tree that a git directory says it belongs to.  Caller frees. */
 static char *find_top(const struct al_location *at, int git_dir, const char *name)
 {
@@ -75,7 +69,9 @@ static bool take_one(const struct al_location *at, int git_dir, const char *name
                      void *payload)
 {
     static const char ref[] = "ref:";
-    al_auto(al_freep) char *stored = name_head(name);
+    /* HEAD as every working tree can name it. */
+    al_auto(al_freep) char *stored =
+        name ? al_asprintf("worktrees/%s/HEAD", name) : al_strdup("main-worktree/HEAD");
     al_auto(al_freep) char *head =
         al_ref_is_stored(at, stored) ? al_ref_stored(at, stored) : read_head(git_dir);
     al_auto(al_freep) char *top = find_top(at, git_dir, name);
