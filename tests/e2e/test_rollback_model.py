@@ -11,6 +11,7 @@ import random_calls
 import rollback
 
 NAMED = {"HEAD": "HEAD", "state:logs/refs/stash": "the stash", "index": "the index (what is staged)"}
+NOTES = {"state:ORIG_HEAD", "state:AUTO_MERGE"}  # git writes them also where there is nothing to do
 SPLIT = "index:"  # the index is split; None: and empty, so that it differs from no other in that
 STATE = ("ORIG_HEAD", "MERGE_HEAD", "MERGE_MODE", "MERGE_MSG", "MERGE_RR", "MERGE_AUTOSTASH", "AIRLOCK_AUTOSTASH",
          "AUTO_MERGE", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD", "SQUASH_MSG", "config",
@@ -58,10 +59,15 @@ def changes(before, after):
 
 
 class Model:
-    """The executions that changed something: everything before and after each."""
+    """The executions that changed something: everything before and after each.  One that changed only
+    what git notes is no step by itself, and goes back with an earlier one."""
 
     def __init__(self):
         self.executions = []
+
+    def steps(self):
+        """Where the executions are that a rollback counts."""
+        return [at for at, pair in enumerate(self.executions) if changes(*pair).keys() - NOTES]
 
     def add(self, before, after):
         """An execution, if it changed anything."""
@@ -83,7 +89,7 @@ class Model:
 
     def way_back(self, count, present):
         """What a rollback of `count` gives, and the things that others changed as well."""
-        executions = self.executions[-count:]
+        executions = self.executions[self.steps()[-count]:]
         if SPLIT in present or any(index_of(before) != index_of(after) and SPLIT in before | after
                                    for before, after in executions):
             executions = [tuple(map(with_one_index, pair)) for pair in executions]
@@ -161,7 +167,7 @@ class Random(random_calls.Repository):
         self.assertEqual((done.returncode, done.stderr), (0, ""), (saying, done))
         self.assert_things(expected, saying)
         model.add(present, self.things())
-        self.server = harness.Server(self)
+        self.server = harness.Server(self, *self.options(0))
 
     def assert_things(self, expected, saying):
         """It is as the model says."""
@@ -174,7 +180,7 @@ class Random(random_calls.Repository):
         for operation in operations:
             harness.signal.alarm(harness.CASE_SECONDS)
             if operation[0] == "rollback":
-                count = min(operation[1], len(model.executions))
+                count = min(operation[1], len(model.steps()))
                 if count:
                     self.roll_back(model, count, operation)
                 continue
@@ -232,6 +238,43 @@ class Random(random_calls.Repository):
                 operations, why = self.shrink(seed, operations, why)
                 lines = "\n".join(map(repr, operations))
                 raise AssertionError(f"seed {seed}:\n{lines}\n{why}")
+
+
+class Everyday(Random):
+    """The same with the toolset everyday: commits in earlier ones, several at once, plans, sides."""
+
+    def options(self, seed):
+        return ("--toolset", "everyday")
+
+    def call_at_random(self):
+        pick, word = self.random.choice, f"{self.random.randrange(1000)}"
+        paths, branch = [self.name() for _ in range(self.random.randrange(1, 3))], pick(random_calls.BRANCHES)
+        commit = pick(("HEAD", "HEAD~", "HEAD~2", *random_calls.BRANCHES))
+        return ("call", *pick((
+            ("git_add", {"paths": paths}), ("git_add", {"all": True}),
+            ("git_commit", {"message": word}), ("git_commit", {"message": word, "all": True}),
+            ("git_commit", {"message": word, "paths": paths}), ("git_commit", {"message": word, "amend": True}),
+            ("git_commit", {"all": True, "into": commit}), ("git_commit", {"message": word, "into": commit}),
+            ("git_commit", {"message": word, "all": True, "branch": branch}),
+            ("git_commit", {"commits": [{"message": word, "paths": paths[:1]},
+                                        {"into": commit, "paths": [self.name()]}]}),
+            ("git_switch", {"branch": branch}), ("git_switch", {"branch": branch, "create": True}),
+            ("git_branch", {"action": "delete", "name": branch}),
+            ("git_branch", {"action": "create", "name": branch, "from": commit}),
+            ("git_tag", {"action": "create", "name": "v" + word[:1]}), ("git_tag", {"action": "delete", "name": "v1"}),
+            ("git_restore", {"paths": paths}), ("git_restore", {"paths": paths, "staged": True}),
+            ("git_reset", {"mode": pick(("soft", "mixed", "hard")), "to": commit}),
+            ("git_stash", {"action": pick(("push", "push", "pop", "apply", "drop"))}),
+            ("git_stash", {"action": "push", "paths": paths}),
+            ("git_merge", {"branch": branch}), ("git_rebase", {"onto": branch}),
+            ("git_rebase", {"plan": [{"commit": "HEAD", "do": "reword", "message": word}]}),
+            ("git_rebase", {"plan": [{"commit": "HEAD", "do": "pick"}, {"commit": "HEAD~", "do": "pick"}]}),
+            ("git_rebase", {"plan": [{"commit": "HEAD~", "do": "pick"}, {"commit": "HEAD", "do": "squash"}]}),
+            ("git_cherry_pick", {"commits": [commit]}), ("git_revert", {"commits": [commit]}),
+            ("git_conflicts", {"action": "abort"}), ("git_conflicts", {"action": "continue"}),
+            ("git_conflicts", {"action": "resolve", "take": pick(("ours", "theirs", "both", "disk"))}),
+            ("git_undo", {"steps": 1}), ("git_undo", {"steps": -1}),
+        )))
 
 
 if __name__ == "__main__":
