@@ -3,9 +3,9 @@
 # check-rooms.sh [TREE]: no room of src/ has more code lines than its ceiling in tools/rooms.txt.
 # check-rooms.sh --lower: put the ceilings down to what the rooms have now.
 #
-# A code line is neither blank nor a comment.  Each row of the table: a room, the code lines it shall
-# have in the end, those it may have now, and its folders; the longest folder that fits a file counts.
-# A budget and a ceiling are lowered when a room got smaller, never raised.
+# A code line is neither blank nor a comment.  Each row of the table: a room, which is a folder of src/,
+# the code lines it shall have in the end, and those it may have now.  A budget and a ceiling are lowered
+# when a room got smaller, never raised.
 set -eu
 lower=
 if [ "${1:-}" = --lower ]; then
@@ -22,11 +22,10 @@ function complain(why) {
     bad = 1
 }
 function room_of(path) {
-    while (sub(/\/[^\/]*$/, "", path) && path != "src")
-        if (substr(path, 5) in room)
-            return room[substr(path, 5)]
-    complain(FILENAME ": no room of " table " has this folder")
-    return ""
+    split(path, part, "/")
+    if (!(part[2] in ceiling))
+        complain(path ": no room of " table " has this folder")
+    return part[2]
 }
 # What is left of a line of C without its comments; what strings say is left out as well.
 function code(line,   rest) {
@@ -51,13 +50,11 @@ function code(line,   rest) {
 }
 FILENAME == table {
     text[++rows] = $0
-    if ($0 ~ /^#/ || NF < 4)
+    if ($0 ~ /^#/ || NF < 3)
         next
     name[rows] = $1
     budget[$1] = $2
     ceiling[$1] = $3
-    for (i = 4; i <= NF; i++)
-        room[$i] = $1
     next
 }
 FNR == 1 {
@@ -80,7 +77,7 @@ END {
         most += ceiling[r]
         goal += budget[r]
         if (lines[r] < ceiling[r])
-            sub(" " ceiling[r] " ", sprintf(" %" length(ceiling[r]) "d ", lines[r]), text[i])
+            sub(" " ceiling[r] "$", sprintf(" %" length(ceiling[r]) "d", lines[r]), text[i])
     }
     printf "%-10s %8d %8d %8d\n", "all", now, most, goal
     for (i = 1; lower && i <= rows; i++)

@@ -5,9 +5,9 @@ checker=tools/check-rooms.sh
 
 base() {
     put tools/rooms.txt <<'EOT'
-# room, budget, ceiling, folders
-low   2 3 base
-high  3 4 call base/inner
+# room, budget, ceiling
+base  2 3
+call  3 4
 EOT
 }
 begin
@@ -23,10 +23,10 @@ refuses 'a room that is over its ceiling' 'over its ceiling'
 lines 2 | put src/base/a.c
 lines 2 | put src/base/a.h
 refuses 'what several files have together' 'over its ceiling'
+lines 4 | put src/call/inner/a.c
+accepts 'an inner folder that reaches the ceiling of its room'
 lines 4 | put src/base/inner/a.c
-accepts 'an inner folder that belongs to another room'
-lines 4 | put src/base/other/a.c
-refuses 'an inner folder that belongs to its room' 'over its ceiling'
+refuses 'an inner folder over it' 'over its ceiling'
 put src/base/a.c <<'EOT'
 // one
 /* two
