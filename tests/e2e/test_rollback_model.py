@@ -11,8 +11,8 @@ import random_calls
 import rollback
 
 NAMED = {"HEAD": "HEAD", "state:logs/refs/stash": "the stash", "index": "the index (what is staged)"}
-NOTES = {"state:ORIG_HEAD", "state:AUTO_MERGE"}  # git writes them also where there is nothing to do
 SPLIT = "index:"  # the index is split; None: and empty, so that it differs from no other in that
+NOTES = {"state:ORIG_HEAD", "state:AUTO_MERGE", SPLIT}  # git writes them also where there is nothing to do
 STATE = ("ORIG_HEAD", "MERGE_HEAD", "MERGE_MODE", "MERGE_MSG", "MERGE_RR", "MERGE_AUTOSTASH", "AIRLOCK_AUTOSTASH",
          "AUTO_MERGE", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD", "SQUASH_MSG", "config",
          "logs/refs/stash", "rebase-merge", "rebase-apply", "sequencer")
