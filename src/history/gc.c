@@ -277,7 +277,7 @@ int al_store_gc(struct al_store *store, struct al_run_limits *budget, struct al_
     if (r == 0)
         r = measure(store, &size, err);
     if (r == 0 && size.packs > PACKS_MAX)
-        r = al_bare_tidy(&store->bare, budget, err);
+        r = al_bare_tidy(&store->bare, true, budget, err);
     al_store_lock_shared(store);
     return r;
 }

@@ -3,98 +3,82 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/sorted.h"
 #include "git/plumbing/bare.h"
+#include "guard/text.h"
 #include "staging/staged.h"
 #include "staging/store.h"
 
 void al_base_clear(struct al_base *base)
 {
-    for (size_t i = 0; i < base->count; i++)
-        free(base->items[i].path);
-    free(base->items);
+    al_sandbox_files_clear(&base->files);
     json_decref(base->heads);
-    *base = (struct al_base){ .items = NULL };
+    base->heads = NULL;
 }
 
-/* --- Changing and finding --- */
+/* --- Changing --- */
 
-void al_base_set(struct al_base *base, const char *path, unsigned mode, const struct al_oid *oid)
+void al_base_change(struct al_base *base, const struct al_sandbox_files *changes)
 {
-    base->items = al_grow(base->items, base->count, sizeof(*base->items));
-    base->items[base->count] = (struct al_base_file){
-        .path = al_strdup(path), .mode = mode, .order = base->count, .oid = *oid
-    };
-    base->count++;
-}
+    const struct al_sandbox_files old = base->files;
+    struct al_sandbox_files made = AL_SANDBOX_FILES_INIT;
 
-void al_base_remove(struct al_base *base, const char *path)
-{
-    al_base_set(base, path, 0, &(struct al_oid){ { 0 } });
+    made.items = al_calloc(old.count + changes->count + 1, sizeof(*made.items));
+    for (size_t i = 0, j = 0; i < old.count || j < changes->count;) {
+        const struct al_sandbox_file *new = &changes->items[j];
+        const int order = i == old.count        ? 1
+                          : j == changes->count ? -1
+                                                : strcmp(old.items[i].path, new->path);
+
+        if (order < 0) {
+            made.items[made.count++] = old.items[i++];
+            continue;
+        }
+        if (order == 0)
+            free(old.items[i++].path);
+        if (j + 1 < changes->count && !strcmp(new->path, new[1].path)) {
+            j++;
+            continue;
+        }
+        if (new->mode)
+            made.items[made.count++] = (struct al_sandbox_file){ .path = al_strdup(new->path),
+                                                                 .mode = new->mode,
+                                                                 .oid = new->oid };
+        j++;
+    }
+    free(old.items);
+    base->files = made;
 }
 
 void al_base_apply(struct al_base *base, const struct al_staged *staged)
 {
+    al_auto(al_freep) struct al_sandbox_file *items = al_calloc(staged->count + 1, sizeof(*items));
+
     for (size_t i = 0; i < staged->count; i++)
-        al_base_set(base, staged->files[i].path, staged->files[i].mode, &staged->files[i].oid);
+        items[i] = (struct al_sandbox_file){ .path = staged->files[i].path,
+                                             .mode = staged->files[i].mode,
+                                             .oid = staged->files[i].oid };
+    al_base_change(base, &(struct al_sandbox_files){ items, staged->count });
 }
 
-static int by_path(const void *a, const void *b)
+void al_files_list_replaced(const struct al_sandbox_files *files, const char *path,
+                            struct al_strv *ret_paths)
 {
-    const struct al_base_file *x = a, *y = b;
-    int order = strcmp(x->path, y->path);
+    const struct al_range below = al_choose_range(
+        &(struct al_choosing){ files->items, files->count, sizeof(*files->items), NULL, NULL },
+        path);
 
-    return order ? order : (x->order > y->order) - (x->order < y->order);
-}
-
-void al_base_sort(struct al_base *base)
-{
-    size_t kept = 0;
-
-    if (base->sorted == base->count)
-        return;
-    qsort(base->items, base->count, sizeof(*base->items), by_path);
-    for (size_t i = 0; i < base->count; i++) {
-        struct al_base_file *file = &base->items[i];
-        bool is_last = i + 1 == base->count || strcmp(file->path, base->items[i + 1].path) != 0;
-
-        if (!is_last || !file->mode) {
-            free(file->path);
-            continue;
-        }
-        base->items[kept] = *file;
-        base->items[kept].order = kept;
-        kept++;
-    }
-    base->count = base->sorted = kept;
-}
-
-const struct al_base_file *al_base_find(struct al_base *base, const char *path)
-{
-    size_t at;
-
-    al_base_sort(base);
-    at = al_sorted_find(base->items, base->count, sizeof(*base->items), path);
-    return at == SIZE_MAX ? NULL : &base->items[at];
-}
-
-void al_base_list_replaced(struct al_base *base, const char *path, struct al_strv *ret_paths)
-{
-    struct al_range below;
-
-    al_base_sort(base);
-    below = al_choose_range(
-        &(struct al_choosing){ base->items, base->count, sizeof(*base->items), NULL, NULL }, path);
     for (size_t i = below.begin; i < below.end; i++)
-        al_strv_add(ret_paths, base->items[i].path);
+        al_strv_add(ret_paths, files->items[i].path);
     for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
         al_auto(al_freep) char *above = al_strndup(path, (size_t)(slash - path));
 
-        if (al_base_find(base, above))
+        if (al_sandbox_files_find(files, above).mode)
             al_strv_add(ret_paths, above);
     }
 }
@@ -103,7 +87,6 @@ void al_base_list_replaced(struct al_base *base, const char *path, struct al_str
 
 struct reading {
     struct al_base *base;
-    struct al_tree_bounds bounds;
     bool sha256;
 };
 
@@ -112,17 +95,13 @@ static bool add_file(void *payload, const struct al_bare_change *change)
     struct reading *reading = payload;
     struct al_oid oid;
 
-    if (!al_oid_parse(change->new_oid, reading->sha256, &oid) ||
-        !al_tree_bounds_add(&reading->bounds, change->path))
+    if (!al_oid_parse(change->new_oid, reading->sha256, &oid))
         return false;
-    al_base_set(reading->base, change->path, change->new_mode, &oid);
+    al_sandbox_files_add(&reading->base->files,
+                         &(struct al_sandbox_file){ .path = al_strdup(change->path),
+                                                    .mode = change->new_mode,
+                                                    .oid = oid });
     return true;
-}
-
-static int check_size(const struct al_tree_bounds *bounds, struct al_error *err)
-{
-    return al_tree_bounds_check(bounds, "what was pulled into this sandbox",
-                                "use another sandbox for other repositories", err);
 }
 
 /* git writes references as a whole; a broken one comes from elsewhere.  git would not replace it.
@@ -146,62 +125,26 @@ int al_base_load(struct al_staging *staging, const char *key, struct al_run_limi
                  struct al_base *ret_base, struct al_error *err)
 {
     al_auto(al_freep) char *ref = al_asprintf(AL_REF_BASE "%s", key);
-    al_auto(al_base_clear) struct al_base base = { .items = NULL };
+    al_auto(al_base_clear) struct al_base base = { .heads = NULL };
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
     struct reading reading = { .base = &base, .sha256 = staging->options.sha256 };
     struct al_oid oid;
     char commit[AL_OID_TEXT];
     int r;
 
-    *ret_base = (struct al_base){ .items = NULL };
+    *ret_base = (struct al_base){ .heads = NULL };
     if (al_staging_read_ref(staging, ref, &oid, NULL) < 0) {
         drop_broken(staging, ref, budget);
         return 0;
     }
     al_oid_text(&oid, reading.sha256, commit);
     r = al_bare_read_commit(&staging->bare, commit, &message, add_file, &reading, budget, err);
-    if (r == 0)
-        r = check_size(&reading.bounds, err);
     if (r < 0)
         return r;
-    al_base_sort(&base);
     base.heads = json_loadb(message.buf, message.len, JSON_REJECT_DUPLICATES, NULL);
     *ret_base = base;
-    base = (struct al_base){ .items = NULL };
+    base = (struct al_base){ .heads = NULL };
     return 0;
-}
-
-/* --- Writing --- */
-
-/* What is written can be read again. */
-static int check_readable(const struct al_base *base, struct al_error *err)
-{
-    struct al_tree_bounds bounds = { .entries = 0 };
-
-    for (size_t i = 0; i < base->count && al_tree_bounds_add(&bounds, base->items[i].path); i++)
-        continue;
-    return check_size(&bounds, err);
-}
-
-int al_base_save(struct al_staging *staging, const char *key, struct al_base *base,
-                 struct al_run_limits *budget, struct al_error *err)
-{
-    al_auto(al_freep) char *ref = al_asprintf(AL_REF_BASE "%s", key);
-    al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
-    al_auto(al_import_clear) struct al_import import;
-    int r = al_import_begin(staging, &import, err);
-
-    if (r < 0)
-        return r;
-    al_base_sort(base);
-    r = check_readable(base, err);
-    if (r < 0)
-        return r;
-    if (base->heads)
-        al_json_dump(base->heads, true, &message);
-    al_import_commit(&import, ref, message.buf, 0);
-    al_import_set_all(&import, base);
-    return al_import_end(&import, budget, NULL, err);
 }
 
 /* --- Heads --- */
@@ -264,23 +207,17 @@ void al_heads_set(json_t **heads, const char *target, const char *branch, const 
 
 /* --- Origins --- */
 
-#define DIGITS 16
-
 char *al_origin_name(const char *key, const char *target, const char *branch)
 {
-    struct al_hash hash;
-    struct al_oid digest;
-    char text[AL_OID_TEXT];
+    char digits[AL_STAGING_KEY_TEXT];
 
-    al_hash_init(&hash, true);
-    al_hash_add(&hash, target, strlen(target) + 1);
-    al_hash_add(&hash, branch, strlen(branch) + 1);
-    al_hash_end(&hash, &digest);
-    al_oid_text(&digest, true, text);
-    return al_asprintf("%s-%.*s", key, DIGITS, text);
+    al_staging_make_key(target, branch, digits);
+    return al_asprintf("%s-%.16s", key, digits);
 }
 
-/* --- Bounds --- */
+/* --- The files of a commit --- */
+
+#define MODE_SUBMODULE 0160000u
 
 static unsigned depth_of(const char *path)
 {
@@ -291,24 +228,131 @@ static unsigned depth_of(const char *path)
     return depth;
 }
 
-bool al_tree_bounds_add(struct al_tree_bounds *bounds, const char *path)
+/* Count the path of a file or a directory.  False: the tree is too large. */
+static bool add_to_size(struct al_tree_reader *reader, const char *path)
 {
-    bounds->entries++;
-    bounds->names_bytes += strlen(path);
-    if (bounds->entries > AL_TREE_ENTRIES_MAX || bounds->names_bytes > AL_TREE_NAMES_MAX_BYTES ||
+    reader->entries++;
+    reader->names_bytes += strlen(path);
+    if (reader->entries > AL_TREE_ENTRIES_MAX || reader->names_bytes > AL_TREE_NAMES_MAX_BYTES ||
         depth_of(path) > AL_TREE_DEPTH_MAX)
-        bounds->is_exceeded = true;
-    return !bounds->is_exceeded;
+        reader->is_too_large = true;
+    return !reader->is_too_large;
 }
 
-int al_tree_bounds_check(const struct al_tree_bounds *bounds, const char *what, const char *advice,
-                         struct al_error *err)
+static int check_size(const struct al_tree_reader *reader, const char *what, const char *advice,
+                      struct al_error *err)
 {
-    if (!bounds->is_exceeded)
+    if (!reader->is_too_large)
         return 0;
     return al_error_set(err, AL_ERR_EXECUTION,
                         "%s has more than %u files and directories, more than %u bytes of names, "
                         "or directories more than %u deep; %s",
                         what, AL_TREE_ENTRIES_MAX, AL_TREE_NAMES_MAX_BYTES, AL_TREE_DEPTH_MAX,
                         advice);
+}
+
+/* Old trees have other permission bits; git knows only whether a file is executable. */
+static unsigned canonical_mode(unsigned mode)
+{
+    if (S_ISREG(mode))
+        return mode & S_IXUSR ? AL_SANDBOX_MODE_EXECUTABLE : AL_SANDBOX_MODE_FILE;
+    return S_ISLNK(mode) ? AL_SANDBOX_MODE_LINK : MODE_SUBMODULE;
+}
+
+/* "<mode> SP <type> SP <oid> TAB <path>" */
+static bool add_entry(void *payload, char *const *fields)
+{
+    struct al_tree_reader *reader = payload;
+    const char *tab = strchr(fields[0], '\t'), *id;
+    struct al_sandbox_file file = { .path = NULL };
+    char *type;
+
+    if (!add_to_size(reader, tab ? tab + 1 : fields[0]))
+        return false;
+    file.mode = (unsigned)strtoull(fields[0], &type, 8);
+    id = *type == ' ' ? strchr(type + 1, ' ') : NULL;
+    reader->is_damaged = !tab || !id || !al_oid_parse(id + 1, reader->sha256, &file.oid);
+    if (reader->is_damaged)
+        return false;
+    if (al_starts_with(type, " tree ")) {
+        al_str_addf(&reader->trees, "%.*s\n", (int)(tab - id - 1), id + 1);
+        return true;
+    }
+    file.mode = canonical_mode(file.mode);
+    file.path = al_strdup(tab + 1);
+    al_sandbox_files_add(&reader->files, &file);
+    return true;
+}
+
+void al_tree_reader_begin(struct al_tree_reader *reader, bool sha256)
+{
+    *reader = (struct al_tree_reader){ .files = AL_SANDBOX_FILES_INIT,
+                                       .trees = AL_STR_INIT,
+                                       .sha256 = sha256 };
+    reader->records = AL_NUL_RECORDS_INIT(1, add_entry, reader);
+}
+
+void al_tree_reader_clear(struct al_tree_reader *reader)
+{
+    al_nul_records_clear(&reader->records);
+    al_sandbox_files_clear(&reader->files);
+    al_str_clear(&reader->trees);
+}
+
+int al_tree_reader_end(struct al_tree_reader *reader, const char *what, const char *advice,
+                       struct al_error *err)
+{
+    const struct al_sandbox_files *files = &reader->files;
+    int r = check_size(reader, what, advice, err);
+
+    if (r == 0 && reader->is_damaged)
+        r = al_error_set(err, AL_ERR_EXECUTION, "git ls-tree did not say what was asked");
+    if (r < 0)
+        return r;
+    /* git writes trees in order, but somebody else may have written this one. */
+    al_sandbox_files_sort(&reader->files);
+    for (size_t i = 1; i < files->count; i++) {
+        al_auto(al_freep) char *safe = NULL;
+
+        if (strcmp(files->items[i - 1].path, files->items[i].path) != 0)
+            continue;
+        safe = al_text_sanitize_line(files->items[i].path);
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "%s has two entries named '%s'; the user can look with git fsck", what,
+                            safe);
+    }
+    return 0;
+}
+
+/* --- Writing --- */
+
+/* Many pulls may bring more than one commit may have. */
+static int check_count(const struct al_base *base, struct al_error *err)
+{
+    struct al_tree_reader size = { .entries = 0 };
+
+    for (size_t i = 0; i < base->files.count && add_to_size(&size, base->files.items[i].path); i++)
+        continue;
+    return check_size(&size, "what was pulled into this sandbox",
+                      "use another sandbox for other repositories", err);
+}
+
+int al_base_save(struct al_staging *staging, const char *key, struct al_base *base,
+                 struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_freep) char *ref = al_asprintf(AL_REF_BASE "%s", key);
+    al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
+    al_auto(al_import_clear) struct al_import import;
+    int r = al_import_begin(staging, &import, err);
+
+    if (r < 0)
+        return r;
+    r = check_count(base, err);
+    if (r < 0)
+        return r;
+    if (base->heads)
+        al_json_dump(base->heads, true, &message);
+    al_import_commit(&import, ref, message.buf, 0);
+    al_import_set_all(&import, base);
+    return al_import_end(&import, budget, NULL, err);
 }

@@ -10,29 +10,22 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "git/command.h"
 #include "git/oid.h"
+#include "staging/sandbox/sandbox.h"
 
 struct al_run_limits;
 struct al_staged;
 struct al_staging;
 
-/** A file of the base. */
-struct al_base_file {
-    char *path;    /**< below the workspace: "a/b" */
-    unsigned mode; /**< 0100644, 0100755 or 0120000; 0 only inside base.c: removed */
-    size_t order;  /**< private: the later entry of two for a path is the valid one */
-    struct al_oid oid;
-};
-
-/** Files sorted by the bytes of their paths.  Zero-initialised, it is empty. */
+/** Zero-initialised, it is empty. */
 struct al_base {
-    struct al_base_file *items;
-    size_t count;
-    size_t sorted; /**< private: the first entries, which are in order */
+    struct al_sandbox_files files;
     json_t *heads; /**< see al_heads_set(); NULL: none */
 };
 
@@ -50,23 +43,17 @@ int al_base_load(struct al_staging *staging, const char *key, struct al_run_limi
 int al_base_save(struct al_staging *staging, const char *key, struct al_base *base,
                  struct al_run_limits *budget, struct al_error *err);
 
-/** Set a file, or remove it. */
-void al_base_set(struct al_base *base, const char *path, unsigned mode, const struct al_oid *oid);
-void al_base_remove(struct al_base *base, const char *path);
+/** Set files, or with mode 0 remove them.  The changes are sorted by path; of several for one path
+ * the last one counts. */
+void al_base_change(struct al_base *base, const struct al_sandbox_files *changes);
 
 /** Set the files of a staged commit, and remove those that it deletes. */
 void al_base_apply(struct al_base *base, const struct al_staged *staged);
 
-/** Bring the files into order after al_base_set() and al_base_remove(), before `items` is read.
- * al_base_find() and al_base_save() do it by themselves. */
-void al_base_sort(struct al_base *base);
-
-/** The file of this path; NULL: none.  Borrowed until the base changes. */
-const struct al_base_file *al_base_find(struct al_base *base, const char *path);
-
-/** Append the files that cannot be beside one of this path: those that are directories on the way
- * to it, and those below it. */
-void al_base_list_replaced(struct al_base *base, const char *path, struct al_strv *ret_paths);
+/** Append the files that cannot be beside one of this path: those below it, and those that are
+ * directories on the way to it. */
+void al_files_list_replaced(const struct al_sandbox_files *files, const char *path,
+                            struct al_strv *ret_paths);
 
 /* --- The commits that files of a sandbox are based on --- */
 
@@ -106,7 +93,7 @@ void al_heads_set(json_t **heads, const char *target, const char *branch, const 
  */
 char *al_origin_name(const char *key, const char *target, const char *branch);
 
-/* --- Bounds --- */
+/* --- The files of a commit --- */
 
 /*
  * How much of a commit's tree is read: a few objects that name each other can stand for any number
@@ -128,21 +115,29 @@ char *al_origin_name(const char *key, const char *target, const char *branch);
 #define AL_TREE_DEPTH_MAX 1000u
 #endif
 
-/** What was read so far.  Zero-initialised, it is nothing. */
-struct al_tree_bounds {
+/** Reader of `git ls-tree -r -t -z --full-tree`.  A submodule has the mode 0160000. */
+struct al_tree_reader {
+    struct al_nul_records records; /**< gets the output */
+    struct al_sandbox_files files; /**< sorted after al_tree_reader_end() */
+    struct al_str trees;           /**< the ids of all trees below the top, one a line */
+
+    /* Private. */
     uint64_t entries, names_bytes;
-    bool is_exceeded;
+    bool sha256, is_too_large, is_damaged;
 };
 
-/** Count the path of a file or a directory.  False: the tree is too large. */
-bool al_tree_bounds_add(struct al_tree_bounds *bounds, const char *path);
+/** Set it up; it must not be moved then.  Release it with al_tree_reader_clear(). */
+void al_tree_reader_begin(struct al_tree_reader *reader, bool sha256);
+void al_tree_reader_clear(struct al_tree_reader *reader);
 
 /**
- * Fail if the tree was too large: "<what> has more than … files and directories, …; <advice>".
+ * The end of the output.
  *
- * @return 0 or AL_ERR_EXECUTION.
+ * @param what    "the commit to pull".
+ * @param advice  What to do about a tree that is too large.
+ * @return 0; AL_ERR_EXECUTION for one, and for one that has two entries of one name.
  */
-int al_tree_bounds_check(const struct al_tree_bounds *bounds, const char *what, const char *advice,
-                         struct al_error *err);
+int al_tree_reader_end(struct al_tree_reader *reader, const char *what, const char *advice,
+                       struct al_error *err);
 
 #endif

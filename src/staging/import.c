@@ -53,35 +53,18 @@ static int changed_meanwhile(const struct al_staged_file *change, struct al_erro
                         change->path);
 }
 
-/* A link in memory was pulled, so the store has it. */
-static int put_link(struct al_import *import, const struct al_staged_file *change,
-                    struct al_error *err)
-{
-    struct al_sandbox *sandbox = import->staging->options.sandbox;
-    al_auto(al_str_clear) struct al_str target = AL_STR_INIT;
-    struct al_oid oid;
-    int r = 0;
-
-    if (!al_sandbox_dir(sandbox))
-        return 0;
-    r = al_sandbox_read_link(sandbox, change->path, &target, err);
-    if (r < 0)
-        return r;
-    al_oid_of(import->staging->options.sha256, AL_OBJECT_BLOB, target.buf, target.len, &oid);
-    al_import_put(import, target.buf, target.len);
-    return al_oid_equal(&oid, &change->oid) ? 0 : changed_meanwhile(change, err);
-}
-
 int al_import_put_file(struct al_import *import, const struct al_staged_file *change,
                        struct al_deadline *deadline, struct al_error *err)
 {
+    struct al_sandbox *sandbox = import->staging->options.sandbox;
+    const bool is_link = change->mode == AL_SANDBOX_MODE_LINK;
     al_auto(al_str_clear) struct al_str piece = AL_STR_INIT;
     struct al_hash hash;
     struct al_oid oid;
     int r = 0;
 
-    if (change->mode == AL_SANDBOX_MODE_LINK)
-        return put_link(import, change, err);
+    if (is_link && !al_sandbox_dir(sandbox)) /* it was pulled, so the store has it */
+        return 0;
     al_hash_init_object(&hash, import->staging->options.sha256, AL_OBJECT_BLOB, change->size);
     (void)fprintf(import->file, "blob\ndata %" PRIu64 "\n", change->size);
     for (uint64_t done = 0; done < change->size && r == 0; done += piece.len) {
@@ -90,8 +73,8 @@ int al_import_put_file(struct al_import *import, const struct al_staged_file *ch
 
         r = al_deadline_check(deadline, err);
         if (r == 0)
-            r = al_sandbox_read(import->staging->options.sandbox, change->path, done, wanted,
-                                &piece, NULL, err);
+            r = is_link ? al_sandbox_read_link(sandbox, change->path, &piece, err)
+                        : al_sandbox_read(sandbox, change->path, done, wanted, &piece, NULL, err);
         if (r == 0 && piece.len != wanted)
             r = changed_meanwhile(change, err);
         al_hash_add(&hash, piece.buf, piece.len);
@@ -128,11 +111,13 @@ void al_import_set(struct al_import *import, const char *path, unsigned mode,
     (void)fprintf(import->file, "%s\n", line.buf);
 }
 
-void al_import_set_all(struct al_import *import, struct al_base *base)
+void al_import_set_all(struct al_import *import, const struct al_base *base)
 {
-    al_base_sort(base);
-    for (size_t i = 0; i < base->count; i++)
-        al_import_set(import, base->items[i].path, base->items[i].mode, &base->items[i].oid);
+    for (size_t i = 0; i < base->files.count; i++) {
+        const struct al_sandbox_file *file = &base->files.items[i];
+
+        al_import_set(import, file->path, file->mode, &file->oid);
+    }
 }
 
 /* git synchronises what it writes, but no name. */

@@ -10,8 +10,8 @@
 
 #define LIST_MAX_BYTES (64u << 20)
 
-/* A file is read in pieces of this size. */
-#define PIECE_BYTES ((size_t)1 << 20)
+/* A pull writes markers into files of at most three times what it merges. */
+#define LOOK_MAX_BYTES ((size_t)64 << 20)
 
 /* A line that begins so.  What stands between the two may be text of the file. */
 #define BEGIN     "\n<<<<<<< " AL_MERGE_LABEL_OURS
@@ -69,49 +69,45 @@ static const char *find_entry(const struct al_strv *known, const char *path)
     return NULL;
 }
 
-/* Save the entries of `known` whose paths are not among `paths`, which are sorted, and `added`. */
-static int save_others(const struct al_staging *staging, const struct al_strv *known,
-                       const struct al_strv *paths, const struct al_strv *added,
-                       struct al_error *err)
+/* Take paths out of the list and put entries into it. */
+static int change(struct al_staging *staging, struct al_strv *paths, const struct al_strv *added,
+                  struct al_error *err)
 {
+    al_auto(al_strv_clear) struct al_strv known = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv left = AL_STRV_INIT;
+    int r = load(staging, &known, err);
 
-    for (size_t i = 0; i < known->count; i++)
-        if (!al_strv_contains_sorted(paths, path_of(known->items[i])))
-            al_strv_add(&left, known->items[i]);
-    if (left.count == known->count && !(added && added->count))
+    if (r < 0)
+        return r;
+    al_strv_sort(paths);
+    for (size_t i = 0; i < known.count; i++)
+        if (!al_strv_contains_sorted(paths, path_of(known.items[i])))
+            al_strv_add(&left, known.items[i]);
+    if (left.count == known.count && !added->count)
         return 0;
-    for (size_t i = 0; added && i < added->count; i++)
+    for (size_t i = 0; i < added->count; i++)
         al_strv_add(&left, added->items[i]);
     return save(staging, &left, err);
 }
 
-int al_markers_remember(struct al_staging *staging, const struct al_strv *paths,
+int al_markers_remember(struct al_staging *staging, const struct al_strv *entries,
                         struct al_error *err)
 {
-    al_auto(al_strv_clear) struct al_strv known = AL_STRV_INIT;
-    al_auto(al_strv_clear) struct al_strv plain = AL_STRV_INIT;
-    int r = paths->count ? load(staging, &known, err) : 0;
+    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
 
-    if (r < 0 || !paths->count)
-        return r;
-    for (size_t i = 0; i < paths->count; i++)
-        al_strv_add(&plain, path_of(paths->items[i]));
-    al_strv_sort(&plain);
-    return save_others(staging, &known, &plain, paths, err);
+    for (size_t i = 0; i < entries->count; i++)
+        al_strv_add(&paths, path_of(entries->items[i]));
+    return change(staging, &paths, entries, err);
 }
 
 void al_markers_forget(struct al_staging *staging, const struct al_changes *changes)
 {
-    al_auto(al_strv_clear) struct al_strv known = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv staged = AL_STRV_INIT;
+    const struct al_strv none = AL_STRV_INIT;
 
-    if (load(staging, &known, NULL) < 0 || !known.count)
-        return;
     for (size_t i = 0; i < changes->count; i++)
         al_strv_add(&staged, changes->items[i].path);
-    al_strv_sort(&staged);
-    (void)save_others(staging, &known, &staged, NULL, NULL);
+    (void)change(staging, &staged, &none, NULL);
 }
 
 /* --- The files --- */
@@ -130,13 +126,19 @@ static size_t count(const struct al_str *text, const char *marker, bool is_whole
     return found;
 }
 
+/* Every line begins and ends with a newline. */
+static void frame(const struct al_str *text, struct al_str *ret_lines)
+{
+    al_str_addc(ret_lines, '\n');
+    al_str_add(ret_lines, text->buf, text->len);
+    al_str_addc(ret_lines, '\n');
+}
+
 bool al_markers_have_all_separators(const struct al_str *text)
 {
     al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
 
-    al_str_addc(&lines, '\n');
-    al_str_add(&lines, text->buf, text->len);
-    al_str_addc(&lines, '\n');
+    frame(text, &lines);
     return count(&lines, SEPARATOR, true) == count(&lines, BEGIN, false);
 }
 
@@ -147,44 +149,17 @@ static enum left find_left(const struct al_str *text, bool has_all_separators)
     return has_all_separators && count(text, SEPARATOR, true) ? ONE_SEPARATOR : NOTHING;
 }
 
-/* Keep what may be the beginning of a marker. */
-static void keep_tail(struct al_str *text)
-{
-    const size_t most = sizeof(END) - 1;
-
-    if (text->len <= most)
-        return;
-    memmove(text->buf, text->buf + text->len - most, most);
-    al_str_truncate(text, most);
-}
-
-/* A separator does not end the search, since other markers may follow. */
 static int look(struct al_sandbox *sandbox, const char *path, bool has_all_separators,
                 enum left *ret_left, struct al_error *err)
 {
+    al_auto(al_str_clear) struct al_str content = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    al_auto(al_str_clear) struct al_str piece = AL_STR_INIT;
-    enum left left = NOTHING;
-    uint64_t offset = 0;
-    bool ends = false;
+    int r = al_sandbox_read(sandbox, path, 0, LOOK_MAX_BYTES, &content, NULL, err);
 
-    al_str_addc(&text, '\n');
-    while (left != MARKERS && !ends) {
-        int r = al_sandbox_read(sandbox, path, offset, PIECE_BYTES, &piece, NULL, err);
-        enum left here;
-
-        if (r < 0)
-            return r;
-        ends = piece.len < PIECE_BYTES;
-        al_str_add(&text, piece.buf, piece.len);
-        if (ends)
-            al_str_addc(&text, '\n'); /* the last line may have no end */
-        here = find_left(&text, has_all_separators);
-        left = here != NOTHING ? here : left;
-        keep_tail(&text);
-        offset += piece.len;
-    }
-    *ret_left = left;
+    if (r < 0)
+        return r;
+    frame(&content, &text);
+    *ret_left = find_left(&text, has_all_separators);
     return 0;
 }
 

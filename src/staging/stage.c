@@ -48,7 +48,6 @@ static int load_base(struct al_staging *staging, const char *key, struct al_run_
         if (!strcmp(list->items[i].sandbox, key) &&
             !al_heads_differ(list->items[i].heads, ret_base->heads))
             al_base_apply(ret_base, &list->items[i]);
-    al_base_sort(ret_base);
     return 0;
 }
 
@@ -65,13 +64,13 @@ static void add(struct al_changes *changes, const struct al_sandbox_file *file,
 }
 
 /* Merge two sorted lists. */
-static void compare(const struct al_base *base, const struct al_sandbox_files *files,
+static void compare(const struct al_sandbox_files *base, const struct al_sandbox_files *files,
                     struct al_changes *changes)
 {
     size_t i = 0, j = 0;
 
     while (i < base->count || j < files->count) {
-        const struct al_base_file *old = &base->items[i];
+        const struct al_sandbox_file *old = &base->items[i];
         const struct al_sandbox_file *new = &files->items[j];
         int order = i == base->count ? 1 : j == files->count ? -1 : strcmp(old->path, new->path);
 
@@ -126,7 +125,7 @@ int al_comparison_make(struct al_staging *staging, struct al_run_limits *budget,
     if (r == 0)
         r = al_sandbox_snapshot(sandbox, &made.files, err);
     if (r == 0) {
-        compare(&made.base, &made.files, &made.changes);
+        compare(&made.base.files, &made.files, &made.changes);
         r = add_sizes(sandbox, &made.files, &made.changes, err);
     }
     if (r < 0)
@@ -199,26 +198,20 @@ static int choose_word(const struct choosing *from, const char *given, struct al
     return choose_other(from, path, safe, may_be_file, err);
 }
 
-static void choose_deletions(const struct al_changes *changes, struct al_range range, bool *chosen)
-{
-    for (size_t i = range.begin; i < range.end; i++)
-        chosen[i] |= changes->items[i].operation == AL_STAGED_DELETE;
-}
-
 /* No tree has both a file and a directory of one name: a file that takes the place of a directory,
  * or the other way round, comes with the deletion of what was there. */
-static void choose_replaced(const struct choosing *from, const struct al_changes *changes,
-                            const char *path)
+static void choose_replaced(const struct al_comparison *comparison, const char *path, bool *chosen)
 {
-    bool *chosen = from->changes.chosen;
+    const struct al_changes *changes = &comparison->changes;
+    al_auto(al_strv_clear) struct al_strv replaced = AL_STRV_INIT;
 
-    choose_deletions(changes, al_choose_range(&from->changes, path), chosen);
-    for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
-        al_auto(al_freep) char *parent = al_strndup(path, (size_t)(slash - path));
-        size_t at = al_sorted_find(changes->items, changes->count, sizeof(*changes->items), parent);
+    al_files_list_replaced(&comparison->base.files, path, &replaced);
+    for (size_t i = 0; i < replaced.count; i++) {
+        const size_t at = al_sorted_find(changes->items, changes->count, sizeof(*changes->items),
+                                         replaced.items[i]);
 
         if (at != SIZE_MAX)
-            choose_deletions(changes, (struct al_range){ at, at + 1 }, chosen);
+            chosen[at] = true;
     }
 }
 
@@ -410,11 +403,11 @@ static int write_commit(struct al_staging *staging, struct al_comparison *compar
 
 /* One that cannot be removed stands in nobody's way. */
 static void drop_superseded(struct al_staging *staging, const struct al_staged_list *list,
-                            const struct al_staged *staged, struct al_run_limits *budget)
+                            const struct al_staged *staged)
 {
     for (size_t i = 0; i < list->count; i++)
         if (al_staged_supersedes(staged, &list->items[i]))
-            (void)al_staged_remove(staging, list->items[i].id, budget, NULL);
+            (void)al_staged_remove(staging, list->items[i].id, NULL);
 }
 
 /* Keep the changes that words stand for: files, directories or patterns. */
@@ -435,7 +428,7 @@ static int choose(struct al_staging *staging, struct al_comparison *comparison,
         r = choose_word(&from, words->items[i], err);
     for (size_t i = 0; i < changes->count && r == 0; i++)
         if (chosen[i] && changes->items[i].operation == AL_STAGED_CREATE)
-            choose_replaced(&from, changes, changes->items[i].path);
+            choose_replaced(comparison, changes->items[i].path, chosen);
     al_deadline_sync(&deadline);
     return r < 0 ? r : take_chosen(staging, changes, chosen, err);
 }
@@ -458,7 +451,7 @@ static int stage_once(struct al_staging *staging, const struct al_strv *words, c
     if (r < 0)
         return r;
     al_markers_forget(staging, &comparison.changes);
-    drop_superseded(staging, &comparison.staged, &staged, budget);
+    drop_superseded(staging, &comparison.staged, &staged);
     *ret_staged = staged;
     staged = (struct al_staged){ .id = "" };
     return 0;

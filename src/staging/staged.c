@@ -216,14 +216,13 @@ static int list_ids(const struct al_staging *staging, struct al_strv *ret_ids, s
     return 0;
 }
 
-int al_staged_remove(struct al_staging *staging, const char *id, struct al_run_limits *budget,
-                     struct al_error *err)
+int al_staged_remove(struct al_staging *staging, const char *id, struct al_error *err)
 {
     al_auto(al_freep) char *name = al_asprintf("%s.json", id);
     al_auto(al_freep) char *ref = al_asprintf(AL_REF_STAGED "%s", id);
     int r = al_staging_remove_json(staging, staging->staged_fd, name, err);
 
-    return r < 0 ? r : al_staging_delete_ref(staging, ref, budget, err);
+    return r < 0 ? r : al_staging_delete_ref(staging, ref, err);
 }
 
 /* --- The list --- */
@@ -347,7 +346,7 @@ int al_staged_discard(struct al_staging *staging, const struct al_staged *staged
     if (faccessat(staging->staged_fd, name, F_OK, 0) < 0)
         r = not_found(staged->id, err); /* another process was faster */
     else
-        r = al_staged_remove(staging, staged->id, budget, err);
+        r = al_staged_remove(staging, staged->id, err);
     al_staging_unlock(staging);
     return r;
 }
@@ -465,7 +464,7 @@ static int advance_origin(struct al_staging *staging, const struct al_staged *st
                           struct al_error *err)
 {
     al_auto(al_freep) char *name = al_origin_name(staged->sandbox, pushed->target, pushed->branch);
-    al_auto(al_base_clear) struct al_base origin = { .items = NULL };
+    al_auto(al_base_clear) struct al_base origin = { .heads = NULL };
     int r = al_base_load(staging, name, budget, &origin, err);
 
     if (r < 0)
@@ -478,7 +477,7 @@ static int advance_base(struct al_staging *staging, const struct al_staged *stag
                         const struct al_staged_push *pushed, struct al_run_limits *budget,
                         struct al_error *err)
 {
-    al_auto(al_base_clear) struct al_base base = { .items = NULL };
+    al_auto(al_base_clear) struct al_base base = { .heads = NULL };
     int r;
 
     if (al_staging_is_gone(staging, staged->sandbox))
@@ -524,7 +523,7 @@ static int complete(struct al_staging *staging, const struct al_staged *staged,
 
     if (r == 0)
         r = advance_others(staging, staged, pushed, err);
-    return r < 0 ? r : al_staged_remove(staging, staged->id, budget, err);
+    return r < 0 ? r : al_staged_remove(staging, staged->id, err);
 }
 
 int al_staged_pushed(struct al_staging *staging, const struct al_staged *staged,
@@ -555,7 +554,7 @@ static int complete_one(struct al_staging *staging, const char *id, struct al_ru
     pushed_from_json(object, &pushed);
     return pushed.target && pushed.branch && pushed.commit
                ? complete(staging, &staged, &pushed, budget, err)
-               : al_staged_remove(staging, staged.id, budget, err);
+               : al_staged_remove(staging, staged.id, err);
 }
 
 int al_staged_recover(struct al_staging *staging, struct al_run_limits *budget,

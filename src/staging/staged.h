@@ -43,7 +43,8 @@ struct al_staged {
     char id[AL_STAGED_ID_TEXT];
     char *message;
     char created_at[25];          /**< ISO 8601, UTC */
-    int64_t order;                /**< grows with every staged commit of the store */
+    int64_t order;                /**< the time in nanoseconds since 1970; grows with every staged
+                                     commit of the store */
     struct al_oid commit;         /**< in the store */
     char *sandbox;                /**< key of the sandbox it was made from */
     char *worker;                 /**< the worker's name; NULL: none */

@@ -17,19 +17,18 @@
  *     new file mode 100644
  *     index 0000000..ce01362
  *
- * is collected and shown shorter; what follows is passed on.  Lines of a hunk are counted, so none
- * of them can pass for a header.
+ * is collected and shown shorter; what follows is passed on.  A line of a hunk begins with another
+ * character than 'd', so none of them can pass for a header.
  */
 struct rewriting {
     struct al_text text;
-    struct al_str line; /* of a header, incomplete */
-    bool in_line;       /* a line that is passed on */
-    bool has_header;    /* collected, not shown yet */
+    struct al_str line;  /* of a header, incomplete */
+    bool is_within_line; /* the last bytes were no end of a line */
+    bool in_header;      /* what comes is collected */
+    char *name;          /* "/workspace/x", quoted as git does; NULL: its header was shown */
     bool is_new, is_deleted;
-    char *name; /* "/workspace/x", quoted as git does */
     struct al_str modes;
-    uint64_t old_left, new_left; /* lines of the hunk */
-    size_t files;                /* that were begun */
+    size_t files; /* that were begun */
 };
 
 static bool add(struct rewriting *at, const char *text)
@@ -55,53 +54,27 @@ static char *prefixed(const char *prefix, const char *name)
 
 static bool show_header(struct rewriting *at)
 {
+    al_auto(al_freep) char *name = al_take(&at->name);
     al_auto(al_freep) char *old = NULL, *new = NULL;
     al_auto(al_freep) char *text = NULL;
 
-    if (!at->has_header)
+    if (!name)
         return true;
-    at->has_header = false;
     at->files++;
-    old = at->is_new ? al_strdup("/dev/null") : prefixed(at->is_deleted ? "" : "a", at->name);
-    new = at->is_deleted ? al_strdup("/dev/null") : prefixed(at->is_new ? "" : "b", at->name);
+    old = at->is_new ? al_strdup("/dev/null") : prefixed(at->is_deleted ? "" : "a", name);
+    new = at->is_deleted ? al_strdup("/dev/null") : prefixed(at->is_new ? "" : "b", name);
     text = al_asprintf("\n%s--- %s\n+++ %s\n", at->modes.buf, old, new);
     return add(at, text);
 }
 
 static bool begin_file(struct rewriting *at, const char *names)
 {
-    bool more = show_header(at);
+    bool more = show_header(at); /* of a file without a hunk */
 
-    at->has_header = true;
     at->is_new = at->is_deleted = false;
     al_str_reset(&at->modes);
-    free(at->name);
     at->name = name_of(names);
     return more;
-}
-
-static const char *read_number(const char *at, uint64_t *ret_number)
-{
-    *ret_number = 0;
-    for (; isdigit((unsigned char)*at); at++)
-        *ret_number = *ret_number * 10 + (uint64_t)(*at - '0');
-    return at;
-}
-
-/* "-1,5 +1,8 @@": the numbers of lines, which are 1 where they are missing. */
-static void begin_hunk(struct rewriting *at, const char *ranges)
-{
-    uint64_t *const counts[] = { &at->old_left, &at->new_left };
-
-    for (size_t i = 0; i < AL_COUNT(counts); i++) {
-        uint64_t first;
-
-        ranges += strcspn(ranges, "-+");
-        ranges = read_number(ranges + (*ranges != '\0'), &first);
-        *counts[i] = 1;
-        if (*ranges == ',')
-            ranges = read_number(ranges + 1, counts[i]);
-    }
 }
 
 static bool take_header(struct rewriting *at)
@@ -117,25 +90,13 @@ static bool take_header(struct rewriting *at)
     if (al_starts_with(line, "old mode ") || al_starts_with(line, "new mode ") ||
         !strcmp(line, "new file mode 100755") || !strcmp(line, "new file mode 120000"))
         al_str_addf(&at->modes, "%s\n", line);
-    if (al_starts_with(line, "Binary files "))
-        return show_header(at) && add(at, "Binary files differ\n");
-    if (!al_starts_with(line, "@@ "))
+    at->in_header = !al_starts_with(line, "Binary files ") && !al_starts_with(line, "@@ ");
+    if (at->in_header)
         return true;
-    begin_hunk(at, line + strlen("@@ "));
+    if (*line == 'B')
+        return show_header(at) && add(at, "Binary files differ\n");
     al_str_addc(&at->line, '\n');
     return show_header(at) && al_text_add(&at->text, at->line.buf, at->line.len);
-}
-
-/* Whether the line that begins with this character is passed on. */
-static bool begins_content(struct rewriting *at, char first)
-{
-    if (first == '\\')
-        return true;
-    if (!at->old_left && !at->new_left)
-        return false;
-    at->old_left -= first != '+' && at->old_left;
-    at->new_left -= first != '-' && at->new_left;
-    return true;
 }
 
 /* Add bytes of a header line; at its end the line is taken. */
@@ -162,12 +123,10 @@ static bool rewrite(void *payload, const char *data, size_t len)
         const char *end = memchr(data, '\n', len);
         size_t piece = end ? (size_t)(end - data) + 1 : len;
 
-        if (at->in_line || (!at->line.len && begins_content(at, *data))) {
-            more = al_text_add(&at->text, data, piece);
-            at->in_line = !end;
-        } else {
-            more = add_header(at, data, end ? piece - 1 : piece, end);
-        }
+        at->in_header |= !at->is_within_line && *data == 'd';
+        at->is_within_line = !end;
+        more = at->in_header ? add_header(at, data, end ? piece - 1 : piece, end)
+                             : al_text_add(&at->text, data, piece);
         data += piece;
         len -= piece;
     }

@@ -16,7 +16,6 @@
 #include "base/secret.h"
 #include "git/command.h"
 #include "git/plumbing/bare.h"
-#include "git/refs.h"
 #include "git/run.h"
 #include "guard/root.h"
 #include "staging/sandbox/sandbox.h"
@@ -73,14 +72,6 @@ void al_staging_unlock(struct al_staging *staging)
     (void)pthread_mutex_unlock(&staging->mutex);
 }
 
-static bool find_packed(const struct al_staging *staging, const char *name, struct al_oid *ret_oid)
-{
-    al_auto(al_freep) char *store = al_fs_join(staging->dir, "store.git");
-    al_auto(al_freep) char *found = al_ref_packed(store, name);
-
-    return found && al_oid_parse(found, staging->options.sha256, ret_oid);
-}
-
 int al_staging_read_ref(const struct al_staging *staging, const char *name, struct al_oid *ret_oid,
                         struct al_error *err)
 {
@@ -89,28 +80,16 @@ int al_staging_read_ref(const struct al_staging *staging, const char *name, stru
     if (al_fs_read(staging->bare.dir_fd, name, 256, &text) == 0 &&
         al_oid_parse(text.buf, staging->options.sha256, ret_oid))
         return 0;
-    if (find_packed(staging, name, ret_oid))
-        return 0;
     return al_error_set(err, AL_ERR_NOT_FOUND, "the staging store has no '%s'", name);
 }
 
-int al_staging_delete_ref(struct al_staging *staging, const char *name,
-                          struct al_run_limits *budget, struct al_error *err)
+int al_staging_delete_ref(struct al_staging *staging, const char *name, struct al_error *err)
 {
     al_auto(al_freep) char *dir = al_strndup(name, (size_t)(strrchr(name, '/') - name));
-    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-    struct al_oid oid;
-    int r;
 
-    if (find_packed(staging, name, &oid)) {
-        al_strv_add(&names, name);
-        r = al_bare_delete_refs(&staging->bare, &names, budget, err);
-    } else {
-        r = unlinkat(staging->bare.dir_fd, name, 0) < 0 && errno != ENOENT
-                ? al_staging_unusable(staging, errno, err)
-                : 0;
-    }
-    return r < 0 ? r : al_staging_sync(staging, dir, err);
+    if (unlinkat(staging->bare.dir_fd, name, 0) < 0 && errno != ENOENT)
+        return al_staging_unusable(staging, errno, err);
+    return al_staging_sync(staging, dir, err);
 }
 
 int al_staging_sync(const struct al_staging *staging, const char *dir, struct al_error *err)
@@ -179,13 +158,11 @@ int al_staging_remove_json(const struct al_staging *staging, int dir_fd, const c
 
 /* --- The session --- */
 
-#define KEY_DIGITS      32
 #define MEMORY          'm'   /* begins the key of a sandbox in memory; all others are digits */
 #define READ_TIMEOUT_MS 60000 /* for files that the sandbox reads from the store */
 #define DROP_TIMEOUT_MS 1000  /* for the lock at the end of a session */
 
-/* The first digits of a hash of two strings. */
-static void make_key(const char *first, const char *second, char ret_key[KEY_DIGITS + 1])
+void al_staging_make_key(const char *first, const char *second, char ret_key[AL_STAGING_KEY_TEXT])
 {
     struct al_hash hash;
     struct al_oid digest;
@@ -196,12 +173,12 @@ static void make_key(const char *first, const char *second, char ret_key[KEY_DIG
     al_hash_add(&hash, second, strlen(second) + 1);
     al_hash_end(&hash, &digest);
     al_oid_text(&digest, true, text);
-    (void)snprintf(ret_key, KEY_DIGITS + 1, "%.*s", KEY_DIGITS, text);
+    (void)snprintf(ret_key, AL_STAGING_KEY_TEXT, "%.*s", AL_STAGING_KEY_TEXT - 1, text);
 }
 
-static int make_random_key(char ret_key[KEY_DIGITS + 1], struct al_error *err)
+static int make_random_key(char ret_key[AL_STAGING_KEY_TEXT], struct al_error *err)
 {
-    if (!al_random_hex(KEY_DIGITS / 2, ret_key))
+    if (!al_random_hex(AL_STAGING_KEY_TEXT / 2, ret_key))
         return al_error_errno(err, errno, "cannot get random numbers");
     *ret_key = MEMORY;
     return 0;
@@ -302,7 +279,7 @@ static int adopt_sandbox(struct al_staging *staging, struct al_error *err)
     if (!sandbox)
         return 0;
     if (dir)
-        make_key("directory", dir, staging->key);
+        al_staging_make_key("directory", dir, staging->key);
     else
         r = make_random_key(staging->key, err);
     if (r == 0 && !dir)
@@ -349,10 +326,10 @@ int al_staging_new(const struct al_staging_options *options, struct al_run_limit
 {
     struct al_staging *staging = al_calloc(1, sizeof(*staging));
     al_auto(al_freep) char *parent = al_fs_join(options->state_dir, "staging");
-    char id[KEY_DIGITS + 1];
+    char id[AL_STAGING_KEY_TEXT];
     int r;
 
-    make_key(options->roots->items[0].path, options->sha256 ? "sha256" : "sha1", id);
+    al_staging_make_key(options->roots->items[0].path, options->sha256 ? "sha256" : "sha1", id);
     staging->options = *options;
     staging->dir = al_fs_join(parent, id);
     staging->dir_fd = staging->staged_fd = staging->sandboxes_fd = staging->pack_fd = -1;
@@ -385,13 +362,17 @@ static void remove_files(int dir_fd, const char *const *prefixes, const char *su
     }
 }
 
+static int open_refs(const struct al_staging *staging, const char *dir)
+{
+    return openat(staging->bare.dir_fd, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+}
+
 /* Remove what belongs to a sandbox that is gone.  With the lock held.  Its base and its origins are
- * "refs/base/<key>" and "refs/base/<key>-<digits>".  One that is packed is left to the next gc. */
+ * "refs/base/<key>" and "refs/base/<key>-<digits>". */
 static void drop_sandbox(struct al_staging *staging, const char *key)
 {
     const char *const names[] = { key, NULL };
-    al_auto(al_closep) int refs_fd =
-        openat(staging->bare.dir_fd, "refs/base", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    al_auto(al_closep) int refs_fd = open_refs(staging, "refs/base");
 
     if (refs_fd >= 0)
         remove_files(refs_fd, names, NULL);
@@ -542,26 +523,20 @@ static bool is_needed(const struct al_staging *staging, const char *ref)
     return true;
 }
 
-static bool add_bytes(void *payload, const char *data, size_t len)
+/* Delete the references of a directory that nothing stands for. */
+static int drop_refs(struct al_staging *staging, const char *dir, struct al_error *err)
 {
-    al_str_add(payload, data, len);
-    return true;
-}
+    al_auto(al_closedirp) DIR *names = al_fs_list(open_refs(staging, dir));
+    struct dirent *entry;
+    int r = 0;
 
-/* Delete the references that nothing stands for. */
-static int drop_refs(struct al_staging *staging, struct al_run_limits *budget, struct al_error *err)
-{
-    al_auto(al_strv_clear) struct al_strv garbage = AL_STRV_INIT;
-    al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
-    char *save = NULL;
-    int r = al_bare_ref_names(&staging->bare, (struct al_sink){ add_bytes, &lines }, budget, err);
+    while (names && r == 0 && (entry = readdir(names))) {
+        al_auto(al_freep) char *ref = al_asprintf("%s/%s", dir, entry->d_name);
 
-    if (r < 0)
-        return r;
-    for (char *ref = strtok_r(lines.buf, "\n", &save); ref; ref = strtok_r(NULL, "\n", &save))
-        if (!is_needed(staging, ref))
-            al_strv_add(&garbage, ref);
-    return garbage.count ? al_bare_delete_refs(&staging->bare, &garbage, budget, err) : 0;
+        if (entry->d_name[0] != '.' && !is_needed(staging, ref))
+            r = al_staging_delete_ref(staging, ref, err);
+    }
+    return r;
 }
 
 /* --- Objects --- */
@@ -599,7 +574,9 @@ static int sweep(struct al_staging *staging, const char *expiry, struct al_run_l
     remove_files(staging->bare.dir_fd, unfinished, ".lock");
     remove_files(staging->staged_fd, unfinished, NULL);
     remove_files(staging->sandboxes_fd, unfinished, NULL);
-    r = drop_refs(staging, budget, err);
+    r = drop_refs(staging, "refs/staged", err);
+    if (r == 0)
+        r = drop_refs(staging, "refs/base", err);
     return r < 0 ? r : expire(staging, expiry, budget, err);
 }
 
@@ -628,7 +605,7 @@ int al_staging_gc(struct al_staging *staging, struct al_run_limits *budget, stru
     if (is_due(staging))
         r = sweep(staging, EXPIRY, budget, err);
     else
-        r = al_bare_tidy(&staging->bare, budget, err);
+        r = al_bare_tidy(&staging->bare, false, budget, err);
     al_staging_unlock(staging);
     return r;
 }

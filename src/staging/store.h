@@ -3,7 +3,7 @@
  * The store on disk, for the files of this folder.
  *
  *   store.git               objects; refs/staged/<uuid>; refs/base/<key>, see staging/base.h;
- *                           refs/pull/<key>, see staging/pull/private.h
+ *                           refs/pull/<key>, see staging/pull/private.h; none is packed
  *   staged/<uuid>.json      a staged commit: it exists as long as this file does
  *   sandboxes/<key>.markers files with conflict markers; see below
  *   sandboxes/<key>.alive   locked by the process of a memory sandbox
@@ -27,18 +27,20 @@
 #include "staging/stage.h"
 #include "staging/staging.h"
 
-#define AL_REF_STAGED "refs/staged/"
-#define AL_REF_BASE   "refs/base/"
-#define AL_REF_PULL   "refs/pull/"
+#define AL_REF_STAGED       "refs/staged/"
+#define AL_REF_BASE         "refs/base/"
+#define AL_REF_PULL         "refs/pull/"
+
+#define AL_STAGING_KEY_TEXT 33
 
 /** See staging/staging.h. */
 struct al_staging {
     struct al_staging_options options;
     char *dir; /* <state>/staging/<id> */
     int dir_fd, staged_fd, sandboxes_fd, pack_fd;
-    struct al_bare bare; /* store.git; its descriptor belongs to the staging */
-    char key[33];        /* of the sandbox; "" without one */
-    int alive_fd;        /* sandboxes/<key>.alive, locked; -1: not a memory sandbox */
+    struct al_bare bare;           /* store.git; its descriptor belongs to the staging */
+    char key[AL_STAGING_KEY_TEXT]; /* of the sandbox; "" without one */
+    int alive_fd;                  /* sandboxes/<key>.alive, locked; -1: not a memory sandbox */
 
     pthread_mutex_t mutex; /* held with the file lock; recursive */
     int lock_fd;
@@ -53,6 +55,9 @@ struct al_staging {
  */
 int al_staging_lock(struct al_staging *staging, struct al_run_limits *budget, struct al_error *err);
 void al_staging_unlock(struct al_staging *staging);
+
+/** The first digits of a hash of two strings. */
+void al_staging_make_key(const char *first, const char *second, char ret_key[AL_STAGING_KEY_TEXT]);
 
 /** Test whether a sandbox was in memory, and its process has ended. */
 bool al_staging_is_gone(const struct al_staging *staging, const char *key);
@@ -70,8 +75,7 @@ int al_staging_read_ref(const struct al_staging *staging, const char *name, stru
                         struct al_error *err);
 
 /** Delete a reference, durable.  It need not exist. */
-int al_staging_delete_ref(struct al_staging *staging, const char *name,
-                          struct al_run_limits *budget, struct al_error *err);
+int al_staging_delete_ref(struct al_staging *staging, const char *name, struct al_error *err);
 
 /** Put the names in a directory of store.git on the disk. */
 int al_staging_sync(const struct al_staging *staging, const char *dir, struct al_error *err);
@@ -109,8 +113,7 @@ int al_staged_recover(struct al_staging *staging, struct al_run_limits *budget,
                       struct al_error *err);
 
 /** Remove the record and then the reference. */
-int al_staged_remove(struct al_staging *staging, const char *id, struct al_run_limits *budget,
-                     struct al_error *err);
+int al_staged_remove(struct al_staging *staging, const char *id, struct al_error *err);
 
 /* --- Writing --- */
 
@@ -157,7 +160,7 @@ void al_import_set(struct al_import *import, const char *path, unsigned mode,
                    const struct al_oid *oid);
 
 /** Set all files of a base. */
-void al_import_set_all(struct al_import *import, struct al_base *base);
+void al_import_set_all(struct al_import *import, const struct al_base *base);
 
 /**
  * Make it durable: the blobs, the commit and the reference to it.
@@ -182,9 +185,9 @@ int al_import_end(struct al_import *import, struct al_run_limits *budget, struct
 /** Test whether every line `=======` of a text with markers is a marker. */
 bool al_markers_have_all_separators(const struct al_str *text);
 
-/** Remember that files get markers; before they do.  The paths are as in the list.  With the
+/** Remember that files get markers; before they do.  The entries are as in the list.  With the
  * store's lock held. */
-int al_markers_remember(struct al_staging *staging, const struct al_strv *paths,
+int al_markers_remember(struct al_staging *staging, const struct al_strv *entries,
                         struct al_error *err);
 
 /**

@@ -122,23 +122,4 @@ int al_target_branch(const struct al_target *target, const struct al_repo *repo,
 int al_target_go_to_branch(const struct al_target *target, struct al_run_limits *budget,
                            struct al_repo **repo, struct al_error *err);
 
-/* --- Branches --- */
-
-/* The branches of a target. */
-
-/** Branches, by their short names in git's order.  Release with al_target_branches_clear(). */
-struct al_target_branches {
-    struct al_strv names;
-    char *current;  /**< the branch of HEAD, which need not exist; NULL: HEAD is detached */
-    bool truncated; /**< there are more */
-};
-
-/** Free what a list owns. */
-void al_target_branches_clear(struct al_target_branches *branches);
-
-/** List the branches of a repository, as many as fit into `max_bytes`. */
-int al_target_branches_list(const struct al_repo *repo, size_t max_bytes,
-                            struct al_run_limits *budget, struct al_target_branches *ret_branches,
-                            struct al_error *err);
-
 #endif

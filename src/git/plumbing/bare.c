@@ -432,15 +432,6 @@ int al_bare_refs(const struct al_bare *bare, struct al_sink sink, struct al_run_
     return al_bare_run(bare, &command, false, sink, budget, err);
 }
 
-int al_bare_ref_names(const struct al_bare *bare, struct al_sink sink, struct al_run_limits *budget,
-                      struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-
-    al_strv_adds(&command.argv, "git", "for-each-ref", "--format=%(refname)", NULL);
-    return al_bare_run(bare, &command, false, sink, budget, err);
-}
-
 int al_bare_delete_refs(const struct al_bare *bare, const struct al_strv *names,
                         struct al_run_limits *budget, struct al_error *err)
 {
@@ -456,7 +447,8 @@ int al_bare_delete_refs(const struct al_bare *bare, const struct al_strv *names,
     return run_quietly(bare, &command, budget, err);
 }
 
-int al_bare_tidy(const struct al_bare *bare, struct al_run_limits *budget, struct al_error *err)
+int al_bare_tidy(const struct al_bare *bare, bool refs, struct al_run_limits *budget,
+                 struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command repack = AL_GIT_COMMAND_INIT;
     al_auto(al_git_command_clear) struct al_git_command pack_refs = AL_GIT_COMMAND_INIT;
@@ -467,7 +459,7 @@ int al_bare_tidy(const struct al_bare *bare, struct al_run_limits *budget, struc
     al_strv_adds(&repack.argv, "git", "repack", "-d", "-q", "--geometric=2", NULL);
     al_strv_adds(&pack_refs.argv, "git", "-c", SYNC_REFS, "pack-refs", "--all", NULL);
     r = run_quietly(bare, &repack, budget, err);
-    return r < 0 ? r : run_quietly(bare, &pack_refs, budget, err);
+    return r < 0 || !refs ? r : run_quietly(bare, &pack_refs, budget, err);
 }
 
 int al_bare_expire(const struct al_bare *bare, const char *expiry, struct al_run_limits *budget,

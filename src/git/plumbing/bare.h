@@ -133,16 +133,13 @@ int al_bare_write_tree(const struct al_bare *bare, const struct al_str *index,
 int al_bare_refs(const struct al_bare *bare, struct al_sink sink, struct al_run_limits *budget,
                  struct al_error *err);
 
-/** List the names of the references, one a line. */
-int al_bare_ref_names(const struct al_bare *bare, struct al_sink sink, struct al_run_limits *budget,
-                      struct al_error *err);
-
 /** Delete references, packed or not. */
 int al_bare_delete_refs(const struct al_bare *bare, const struct al_strv *names,
                         struct al_run_limits *budget, struct al_error *err);
 
-/** Combine small packs (geometric repack) and pack the references. */
-int al_bare_tidy(const struct al_bare *bare, struct al_run_limits *budget, struct al_error *err);
+/** Combine small packs (geometric repack), and with `refs` pack the references. */
+int al_bare_tidy(const struct al_bare *bare, bool refs, struct al_run_limits *budget,
+                 struct al_error *err);
 
 /** Join all packs.  Objects that no reference holds are deleted if they are older than `expiry`, a
  * date as git takes it. */

@@ -237,38 +237,6 @@ static int staging_open(struct al_staging_command *command, struct al_error *err
 
 #define TARGET_DEFAULT "local:."
 
-/* "--target VALUE" or "--target=VALUE", removed from the words. */
-static int take_option(const char *name, int *argc, char **argv, const char **ret_value,
-                       struct al_error *err)
-{
-    const size_t len = strlen(name);
-
-    for (int i = 0; i < *argc; i++) {
-        int words = 1;
-
-        if (strncmp(argv[i], name, len) != 0 || (argv[i][len] && argv[i][len] != '='))
-            continue;
-        if (!argv[i][len] && i + 1 == *argc)
-            return al_error_set(err, AL_ERR_BAD_ARGS,
-                                "%s needs a value; see airlock staging --help", name);
-        words += !argv[i][len];
-        *ret_value = words == 2 ? argv[i + 1] : argv[i] + len + 1;
-        memmove(argv + i, argv + i + words, (size_t)(*argc - i - words) * sizeof(*argv));
-        *argc -= words;
-        i--;
-    }
-    return 0;
-}
-
-/* Take --target and --branch, which only push has, out of the words. */
-static int staging_take_target(struct al_staging_command *command, int *argc, char **argv,
-                               struct al_error *err)
-{
-    int r = take_option("--target", argc, argv, &command->target, err);
-
-    return r < 0 ? r : take_option("--branch", argc, argv, &command->branch, err);
-}
-
 /* "local:DIR", "local-bare:DIR", "github:USER/NAME"; without a target and without a default target
  * in the session it is the repository at the root. */
 static int add_target(const struct al_staging_command *command, json_t *arguments,
@@ -431,14 +399,16 @@ static const struct subcommand *find(const char *word)
 
 int al_cmd_staging(int argc, char **argv)
 {
-    al_auto(al_options_clear) struct al_options options = { .json = false };
-    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     struct al_staging_command command = { .id = NULL };
+    const struct al_own_option own[] = { { .name = "--target", .word = &command.target },
+                                         { .name = "--branch", .word = &command.branch },
+                                         { .name = NULL } };
+    al_auto(al_options_clear) struct al_options options = { .command = "staging", .own = own };
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     const struct subcommand *sub;
     int code;
 
-    if (staging_take_target(&command, &argc, argv, &err) < 0 ||
-        al_options_read_all(&options, true, &argc, argv, &err) < 0) {
+    if (al_options_read_all(&options, true, &argc, argv, &err) < 0) {
         (void)al_cli_fail(&err);
         return AL_EXIT_USAGE;
     }

@@ -57,7 +57,7 @@ static int keep_made(struct al_sandbox *sandbox, struct al_pull_plan *plan, stru
 
     for (size_t i = 0; i < plan->count && r == 0; i++) {
         struct al_pull_item *item = &plan->items[i];
-        const struct al_sandbox_version now = al_pull_find_ours(&files, item->path);
+        const struct al_sandbox_version now = al_sandbox_files_find(&files, item->path);
 
         item->changes = item->changes && al_sandbox_version_equal(&now, &item->result);
     }
@@ -149,12 +149,11 @@ static bool read_change(void *payload, const struct al_bare_change *from)
     return true;
 }
 
-static int forget_record(struct al_staging *staging, struct al_run_limits *budget,
-                         struct al_error *err)
+static int forget_record(struct al_staging *staging, struct al_error *err)
 {
     al_auto(al_freep) char *ref = record_name(staging);
 
-    return al_staging_delete_ref(staging, ref, budget, err);
+    return al_staging_delete_ref(staging, ref, err);
 }
 
 /* --- A pull --- */
@@ -174,7 +173,6 @@ int al_pull_apply(struct al_staging *staging, struct al_pull_plan *plan,
 
 void al_pull_take_back(struct al_staging *staging, struct al_pull_plan *plan)
 {
-    struct al_run_limits budget = { .left_ms = RECOVERY_MS };
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
 
     if (!plan->is_begun)
@@ -182,12 +180,12 @@ void al_pull_take_back(struct al_staging *staging, struct al_pull_plan *plan)
     if (take_back(staging, plan, &why) < 0)
         al_log_warn("a failed pull could not be taken back: %s", why.message);
     else if (al_sandbox_dir(staging->options.sandbox))
-        (void)forget_record(staging, &budget, NULL); /* taking it back twice does no harm */
+        (void)forget_record(staging, NULL); /* taking it back twice does no harm */
 }
 
-int al_pull_complete(struct al_staging *staging, struct al_run_limits *budget, struct al_error *err)
+int al_pull_complete(struct al_staging *staging, struct al_error *err)
 {
-    return al_sandbox_dir(staging->options.sandbox) ? forget_record(staging, budget, err) : 0;
+    return al_sandbox_dir(staging->options.sandbox) ? forget_record(staging, err) : 0;
 }
 
 void al_pull_recover(struct al_staging *staging)
@@ -209,7 +207,7 @@ void al_pull_recover(struct al_staging *staging)
     if (r == 0 && !strcmp(message.buf, base)) /* else the base was written: the pull was complete */
         r = take_back(staging, &reading.plan, &why);
     if (r == 0)
-        r = forget_record(staging, &budget, &why);
+        r = forget_record(staging, &why);
     if (r < 0)
         al_log_warn("a pull that was interrupted could not be taken back: %s", why.message);
     al_pull_plan_clear(&reading.plan);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "base/sorted.h"
 #include "staging/store.h"
 
 void al_pull_plan_clear(struct al_pull_plan *plan)
@@ -20,30 +19,13 @@ void al_pull_plan_clear(struct al_pull_plan *plan)
 
 /* --- Putting the lists side by side --- */
 
-struct al_sandbox_version al_pull_find_ours(const struct al_sandbox_files *files, const char *path)
-{
-    const size_t at = al_sorted_find(files->items, files->count, sizeof(*files->items), path);
-
-    return at == SIZE_MAX
-               ? (struct al_sandbox_version){ 0 }
-               : (struct al_sandbox_version){ files->items[at].mode, files->items[at].oid };
-}
-
-struct al_sandbox_version al_pull_find_base(struct al_base *base, const char *path)
-{
-    const struct al_base_file *file = al_base_find(base, path);
-
-    return file ? (struct al_sandbox_version){ file->mode, file->oid }
-                : (struct al_sandbox_version){ 0 };
-}
-
 /* What this branch had is the ancestor, if it is known: the base may have come from another branch,
  * or have been pushed to one.  A base that equals the incoming file has it already. */
 static struct al_sandbox_version find_ancestor(const struct al_pull_from *from,
                                                const struct al_pull_item *item)
 {
-    struct al_sandbox_version base = al_pull_find_base(from->base, item->path);
-    struct al_sandbox_version origin = al_pull_find_base(from->origin, item->path);
+    struct al_sandbox_version base = al_sandbox_files_find(from->base, item->path);
+    struct al_sandbox_version origin = al_sandbox_files_find(from->origin, item->path);
 
     return origin.mode && !al_sandbox_version_equal(&base, &item->theirs) ? origin : base;
 }
@@ -54,21 +36,18 @@ static void add_item(const struct al_pull_from *from, struct al_pull_plan *plan,
     struct al_pull_item *item = &plan->items[plan->count++];
 
     *item = (struct al_pull_item){ .path = al_strdup(path),
-                                   .which = SIZE_MAX,
                                    .ours_text = AL_STR_INIT,
                                    .result_text = AL_STR_INIT };
-    item->ours = al_pull_find_ours(from->files, path);
-    if (theirs) {
+    item->ours = al_sandbox_files_find(from->files, path);
+    if (theirs)
         item->theirs = (struct al_sandbox_version){ theirs->mode, theirs->oid };
-        item->which = (size_t)(theirs - from->list->items);
-    }
     item->base = find_ancestor(from, item);
 }
 
 /* A file that came from the branch, and has not come from elsewhere since. */
-static bool is_from_origin(const struct al_pull_from *from, const struct al_base_file *seen)
+static bool is_from_origin(const struct al_pull_from *from, const struct al_sandbox_file *seen)
 {
-    struct al_sandbox_version base = al_pull_find_base(from->base, seen->path);
+    struct al_sandbox_version base = al_sandbox_files_find(from->base, seen->path);
     struct al_sandbox_version origin = { seen->mode, seen->oid };
 
     return al_sandbox_version_equal(&base, &origin);
@@ -76,11 +55,10 @@ static bool is_from_origin(const struct al_pull_from *from, const struct al_base
 
 void al_pull_plan_make(const struct al_pull_from *from, struct al_pull_plan *ret_plan)
 {
-    const struct al_pull_list *list = from->list;
-    const struct al_base *origin = from->origin;
+    const struct al_sandbox_files *list = from->incoming;
+    const struct al_sandbox_files *origin = from->origin;
     struct al_pull_plan plan = { .items = NULL };
 
-    al_base_sort(from->origin);
     plan.items = al_calloc(list->count + origin->count + 1, sizeof(*plan.items));
     for (size_t i = 0, j = 0; i < list->count || j < origin->count;) {
         int order = i == list->count     ? 1
@@ -195,42 +173,20 @@ void al_pull_decide(const struct al_pull_from *from, struct al_pull_plan *plan)
 
 /* --- Files and directories of one name --- */
 
-/* The paths that the sandbox has when everything is removed that goes. */
+/* The files that the sandbox has when everything is removed that goes.  Their paths are borrowed.
+ */
 static void list_staying(const struct al_pull_from *from, const struct al_pull_plan *plan,
-                         struct al_strv *ret_paths)
+                         struct al_sandbox_files *ret_files)
 {
     for (size_t i = 0, j = 0; i < from->files->count; i++) {
-        const char *path = from->files->items[i].path;
+        const struct al_sandbox_file *file = &from->files->items[i];
 
-        while (j < plan->count && strcmp(plan->items[j].path, path) < 0)
+        while (j < plan->count && strcmp(plan->items[j].path, file->path) < 0)
             j++;
-        if (j < plan->count && !strcmp(plan->items[j].path, path) && plan->items[j].changes &&
-            !plan->items[j].result.mode)
-            continue;
-        al_strv_add(ret_paths, path);
+        if (j == plan->count || strcmp(plan->items[j].path, file->path) != 0 ||
+            !plan->items[j].changes || plan->items[j].result.mode)
+            al_sandbox_files_add(ret_files, file);
     }
-}
-
-static bool has_below(const struct al_strv *paths, const char *path)
-{
-    struct al_range below = al_choose_range(
-        &(struct al_choosing){ paths->items, paths->count, sizeof(*paths->items), NULL, NULL },
-        path);
-
-    return below.begin < below.end;
-}
-
-/* Whether a file is where a directory has to be: one that stays, or one of the commit. */
-static bool has_above(const struct al_pull_from *from, const struct al_strv *paths,
-                      const char *path)
-{
-    for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
-        al_auto(al_freep) char *above = al_strndup(path, (size_t)(slash - path));
-
-        if (al_strv_contains_sorted(paths, above) || al_pull_list_find(from->list, above))
-            return true;
-    }
-    return false;
 }
 
 static void block(struct al_pull_item *item, const char *conflict)
@@ -239,21 +195,37 @@ static void block(struct al_pull_item *item, const char *conflict)
     item->is_blocked = true;
 }
 
+/* Of paths that are longer and shorter than this one, in this order. */
+static bool begins_below(const struct al_strv *others, const char *path)
+{
+    return others->count && strlen(others->items[0]) > strlen(path);
+}
+
+static bool ends_above(const struct al_strv *others, const char *path)
+{
+    return others->count && strlen(others->items[others->count - 1]) < strlen(path);
+}
+
 void al_pull_check_places(const struct al_pull_from *from, struct al_pull_plan *plan)
 {
-    al_auto(al_strv_clear) struct al_strv staying = AL_STRV_INIT;
+    struct al_sandbox_files staying = AL_SANDBOX_FILES_INIT;
 
     list_staying(from, plan, &staying);
     for (size_t i = 0; i < plan->count; i++) {
         struct al_pull_item *item = &plan->items[i];
+        al_auto(al_strv_clear) struct al_strv ours = AL_STRV_INIT;
+        al_auto(al_strv_clear) struct al_strv theirs = AL_STRV_INIT; /* of a forged tree */
 
         if (!item->changes || !item->result.mode || item->ours.mode)
             continue;
-        if (has_below(&staying, item->path))
+        al_files_list_replaced(&staying, item->path, &ours);
+        al_files_list_replaced(from->incoming, item->path, &theirs);
+        if (begins_below(&ours, item->path))
             block(item, "a file upstream and a directory in the sandbox; the sandbox's files were "
                         "kept");
-        else if (has_above(from, &staying, item->path))
+        else if (ends_above(&ours, item->path) || ends_above(&theirs, item->path))
             block(item, "below a directory upstream that is a file in the sandbox; the sandbox's "
                         "file was kept");
     }
+    free(staying.items);
 }

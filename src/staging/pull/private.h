@@ -8,38 +8,6 @@
 #include "staging/pull/pull.h"
 #include "staging/sandbox/sandbox.h"
 
-/* --- The files of the commit that is pulled from --- */
-
-/** Files of a commit, sorted by path as bytes; a submodule has the mode 0160000.  Zero-initialised,
- * it is empty. */
-struct al_pull_list {
-    struct al_sandbox_file *items;
-    size_t count;
-    struct al_strv trees; /**< the ids of all trees below the top, as hex */
-};
-
-/** Tells which files are listed.  The others take no memory. */
-struct al_pull_filter {
-    bool (*keeps)(void *payload, const char *path);
-    void *payload;
-};
-
-void al_pull_list_clear(struct al_pull_list *list);
-
-/**
- * List files of a commit.
- *
- * @param filter  The files that are wanted; NULL: all.
- * @return 0; AL_ERR_EXECUTION also for a tree that has two entries of one name, and for one that is
- *         too large (tree_bounds.h).
- */
-int al_pull_list_read(const struct al_repo *repo, const char *commit,
-                      const struct al_pull_filter *filter, struct al_run_limits *budget,
-                      struct al_pull_list *ret_list, struct al_error *err);
-
-/** The file of this path; NULL: none. */
-const struct al_sandbox_file *al_pull_list_find(const struct al_pull_list *list, const char *path);
-
 /* --- What happens with each file --- */
 
 /*
@@ -57,8 +25,7 @@ const struct al_sandbox_file *al_pull_list_find(const struct al_pull_list *list,
 struct al_pull_item {
     char *path;
     struct al_sandbox_version theirs, base, ours;
-    size_t which; /**< in the list of the commit; SIZE_MAX: it is not there */
-    bool is_lfs;  /**< its content is a pointer of git-lfs(1) */
+    bool is_lfs; /**< its content is a pointer of git-lfs(1) */
     bool chosen;
     const char *skipped;  /**< why it is left alone; NULL: it is not */
     const char *conflict; /**< what happened; NULL: no conflict */
@@ -76,9 +43,9 @@ struct al_pull_item {
 
 /** The lists that the items are made from.  Borrowed. */
 struct al_pull_from {
-    const struct al_pull_list *list;
-    struct al_base *base, *origin;
-    const struct al_sandbox_files *files;
+    const struct al_sandbox_files *incoming; /**< of the commit that is pulled from */
+    const struct al_sandbox_files *base, *origin;
+    const struct al_sandbox_files *files; /**< of the sandbox */
     bool allows_symlinks;
 };
 
@@ -101,14 +68,14 @@ void al_pull_decide(const struct al_pull_from *from, struct al_pull_plan *plan);
  * changes become conflicts. */
 void al_pull_check_places(const struct al_pull_from *from, struct al_pull_plan *plan);
 
-/** The sandbox's version of a file, and a base's. */
-struct al_sandbox_version al_pull_find_ours(const struct al_sandbox_files *files, const char *path);
-struct al_sandbox_version al_pull_find_base(struct al_base *base, const char *path);
-
 /** The item leaves the sandbox as it is, for this reason. */
 void al_pull_keep_ours(struct al_pull_item *item, const char *conflict);
 
 /* --- Content --- */
+
+/** List the files of the commit that is pulled from.  `reader` is begun here. */
+int al_pull_read_commit(const struct al_pull_request *request, struct al_tree_reader *reader,
+                        struct al_run_limits *budget, struct al_error *err);
 
 /** Ask a repository on GitHub for the content of the chosen files that changed there.  Needs no
  * lock, so that other calls go on while the network is slow.  Does nothing for other repositories.
@@ -126,14 +93,8 @@ int al_pull_bring_blobs(const struct al_pull_request *request, const struct al_p
  *         larger than staging.max_bytes.
  */
 int al_pull_copy_blobs(struct al_staging *staging, const struct al_pull_request *request,
-                       const struct al_pull_list *list, struct al_pull_plan *plan,
+                       const struct al_str *trees, struct al_pull_plan *plan,
                        struct al_run_limits *budget, struct al_error *err);
-
-/** Test whether the base needs the content of this item. */
-bool al_pull_is_wanted(const struct al_pull_item *item);
-
-/** "the files have … bytes, more than the … that the sandbox may hold". */
-int al_pull_too_large(uint64_t bytes, uint64_t max, struct al_error *err);
 
 /**
  * Merge the lines of every item with `merges`, whose incoming version the store has.  Beside a
@@ -166,7 +127,6 @@ int al_pull_apply(struct al_staging *staging, struct al_pull_plan *plan,
 void al_pull_take_back(struct al_staging *staging, struct al_pull_plan *plan);
 
 /** The base has been written: the pull is complete. */
-int al_pull_complete(struct al_staging *staging, struct al_run_limits *budget,
-                     struct al_error *err);
+int al_pull_complete(struct al_staging *staging, struct al_error *err);
 
 #endif

@@ -105,14 +105,6 @@ int al_push_git(const struct al_push_dir *dir, struct al_git_command *command, s
 
 /* --- The tree of the branch --- */
 
-/* The tree of the branch while it is listed. */
-struct tree {
-    const struct al_push *push;
-    struct al_tree_bounds bounds;
-    struct al_strv oids; /* what the push looks at: the files, and the attributes of their
-                            directories */
-};
-
 static bool has_attributes(const struct al_push *push, const char *path)
 {
     static const char name[] = ".gitattributes";
@@ -128,27 +120,23 @@ static bool has_attributes(const struct al_push *push, const char *path)
     return below.begin < below.end;
 }
 
-/* "<mode> SP <type> SP <oid> TAB <path>" */
-static bool take_entry(void *payload, char *const *fields)
+/* What the push looks at: the files, and the attributes of their directories. */
+static void take_files(const struct al_push *push, const struct al_sandbox_files *files,
+                       struct al_strv *ret_oids)
 {
-    struct tree *tree = payload;
-    const struct al_push *push = tree->push;
-    const char *tab = strchr(fields[0], '\t'), *oid;
-    char *type;
-    struct al_sandbox_version version = { .mode = (unsigned)strtoull(fields[0], &type, 8) };
-    size_t which;
+    for (size_t i = 0; i < files->count; i++) {
+        const struct al_sandbox_file *file = &files->items[i];
+        const size_t which = al_push_find_file(push, file->path);
+        char oid[AL_OID_TEXT];
 
-    if (!al_tree_bounds_add(&tree->bounds, tab ? tab + 1 : fields[0]))
-        return false;
-    which = tab && !S_ISDIR(version.mode) ? al_push_find_file(push, tab + 1) : SIZE_MAX;
-    oid = *type ? strchr(type + 1, ' ') : NULL;
-    if (!oid || !al_oid_parse(oid + 1, al_staging_is_sha256(push->staging), &version.oid))
-        return true;
-    if (which != SIZE_MAX)
-        push->theirs[which] = version;
-    if ((which != SIZE_MAX || has_attributes(push, tab + 1)) && S_ISREG(version.mode))
-        al_strv_take(&tree->oids, al_strndup(oid + 1, (size_t)(tab - oid - 1)));
-    return true;
+        if (which != SIZE_MAX)
+            push->theirs[which] = (struct al_sandbox_version){ file->mode, file->oid };
+        else if (!has_attributes(push, file->path))
+            continue;
+        al_oid_text(&file->oid, al_staging_is_sha256(push->staging), oid);
+        if (S_ISREG(file->mode))
+            al_strv_add(ret_oids, oid);
+    }
 }
 
 /* git reads a whole tree into an index, however large.  Of one on GitHub the content comes that is
@@ -157,21 +145,21 @@ static int list_parent(const struct al_push *push, const struct al_push_dir *dir
                        struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    struct tree tree = { .push = push, .oids = AL_STRV_INIT };
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, take_entry, &tree);
+    al_auto(al_tree_reader_clear) struct al_tree_reader tree;
+    al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
     int r;
 
+    al_tree_reader_begin(&tree, al_staging_is_sha256(push->staging));
     al_strv_adds(&command.argv, "git", "ls-tree", "-r", "-t", "-z", "--full-tree", NULL);
     al_strv_addf(&command.argv, "%s^{tree}", push->parent);
-    r = al_push_git_sink(dir, &command, (struct al_sink){ al_nul_records_add, &records }, budget,
-                         err);
+    r = al_push_git_sink(dir, &command, (struct al_sink){ al_nul_records_add, &tree.records },
+                         budget, err);
     if (r == 0)
-        r = al_tree_bounds_check(&tree.bounds, "the branch", "push to a smaller one", err);
-    if (r == 0)
-        r = al_target_bring(push->repo, &tree.oids, budget, err);
-    al_strv_clear(&tree.oids);
-    return r;
+        r = al_tree_reader_end(&tree, "the branch", "push to a smaller one", err);
+    if (r < 0)
+        return r;
+    take_files(push, &tree.files, &oids);
+    return al_target_bring(push->repo, &oids, budget, err);
 }
 
 static int read_parent(const struct al_push *push, const struct al_push_dir *dir,

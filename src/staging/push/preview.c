@@ -26,18 +26,12 @@
 #define AL_PUSH_LISTED_MAX 200
 #endif
 
-static bool is_special(const struct al_change *change)
-{
-    return change->status == 'D' || change->old_mode != change->new_mode ||
-           al_excerpt_remark(change->path);
-}
-
 /* A new ordinary file is nothing special, though its mode changes from none. */
 static bool comes_first(const struct al_change *change)
 {
-    if (change->status == 'A' && change->new_mode == 0100644)
-        return al_excerpt_remark(change->path) != NULL;
-    return is_special(change);
+    const bool is_new = change->status == 'A' && change->new_mode == 0100644;
+
+    return al_excerpt_remark(change->path) || (change->old_mode != change->new_mode && !is_new);
 }
 
 /* The staged file of this path; NULL: none, as where a file makes way for a directory. */

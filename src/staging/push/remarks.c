@@ -70,89 +70,56 @@ static int find_lfs(struct al_push *push, const struct al_push_dir *dir,
 
 /* --- Another base --- */
 
-/* What the files were changed from. */
+/* While the changes of the staged commit are read. */
 struct before {
     struct al_push *push;
-    struct al_sandbox_version *versions; /* in the order of the staged files */
+    struct al_base origin; /* what the sandbox last saw of the branch */
 };
 
+/* The branch has the file, and neither in the version that it was changed from nor in the one that
+ * it was changed to; and it is not that the sandbox saw the former there. */
 static bool take_change(void *payload, const struct al_bare_change *change)
 {
-    struct before *before = payload;
-    const size_t which = al_push_find_file(before->push, change->path);
-    struct al_sandbox_version version = { .mode = change->old_mode };
+    const struct before *before = payload;
+    struct al_push *push = before->push;
+    const size_t which = al_push_find_file(push, change->path);
+    struct al_sandbox_version old = { .mode = change->old_mode }, new, seen;
 
-    if (which != SIZE_MAX && version.mode &&
-        al_oid_parse(change->old_oid, al_staging_is_sha256(before->push->staging), &version.oid))
-        before->versions[which] = version;
+    if (which == SIZE_MAX || !push->theirs[which].mode || !old.mode ||
+        !al_oid_parse(change->old_oid, al_staging_is_sha256(push->staging), &old.oid))
+        return true;
+    new.mode = push->staged.files[which].mode;
+    new.oid = push->staged.files[which].oid;
+    seen = al_sandbox_files_find(&before->origin.files, change->path);
+    if (!al_sandbox_version_equal(&push->theirs[which], &old) &&
+        !al_sandbox_version_equal(&push->theirs[which], &new) &&
+        !al_sandbox_version_equal(&seen, &old))
+        al_strv_add(&push->other, change->path);
     return true;
 }
 
-static bool is_same(const struct al_sandbox_version *a, unsigned mode, const struct al_oid *oid)
-{
-    return a->mode == mode && al_oid_equal(&a->oid, oid);
-}
-
-/* The branch has the file, and neither in the version that it was changed from nor in the one that
- * it was changed to. */
-static bool is_other(const struct before *before, size_t which)
-{
-    const struct al_sandbox_version *theirs = &before->push->theirs[which];
-    const struct al_sandbox_version *old = &before->versions[which];
-    const struct al_staged_file *file = &before->push->staged.files[which];
-
-    return theirs->mode && old->mode && !is_same(theirs, old->mode, &old->oid) &&
-           !is_same(theirs, file->mode, &file->oid);
-}
-
-static int leave_out_seen(const struct before *before, bool *other, struct al_run_limits *budget,
-                          struct al_error *err)
-{
-    const struct al_push *push = before->push;
-    al_auto(al_freep) char *name = NULL;
-    al_auto(al_base_clear) struct al_base origin = { .items = NULL };
-    int r;
-
-    if (!push->parent_ref)
-        return 0;
-    name = al_origin_name(push->staged.sandbox, push->key, push->parent_ref);
-    r = al_base_load(push->staging, name, budget, &origin, err);
-    for (size_t i = 0; i < push->staged.count && r == 0; i++) {
-        const struct al_base_file *seen =
-            other[i] ? al_base_find(&origin, push->staged.files[i].path) : NULL;
-
-        if (seen && is_same(&before->versions[i], seen->mode, &seen->oid))
-            other[i] = false;
-    }
-    return r;
-}
-
-static int find_other(struct before *before, const struct al_push_dir *dir,
+static int find_other(struct al_push *push, const struct al_push_dir *dir,
                       struct al_run_limits *budget, struct al_error *err)
 {
-    struct al_push *push = before->push;
-    al_auto(al_freep) bool *other = al_calloc(push->staged.count + 1, sizeof(*other));
-    bool any = false;
+    struct before before = { .push = push };
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
-    int r =
-        al_bare_read_commit(&dir->bare, push->commit, &message, take_change, before, budget, err);
+    al_auto(al_freep) char *name = NULL;
+    int r = 0;
 
-    for (size_t i = 0; i < push->staged.count && r == 0; i++) {
-        other[i] = is_other(before, i);
-        any |= other[i];
+    if (push->parent_ref) {
+        name = al_origin_name(push->staged.sandbox, push->key, push->parent_ref);
+        r = al_base_load(push->staging, name, budget, &before.origin, err);
     }
-    if (any)
-        r = leave_out_seen(before, other, budget, err);
-    for (size_t i = 0; i < push->staged.count && r == 0; i++)
-        if (other[i])
-            al_strv_add(&push->other, push->staged.files[i].path);
+    if (r == 0)
+        r = al_bare_read_commit(&dir->bare, push->commit, &message, take_change, &before, budget,
+                                err);
+    al_base_clear(&before.origin);
     return r;
 }
 
 int al_push_find_remarks(struct al_push *push, const struct al_push_dir *dir,
                          struct al_run_limits *budget, struct al_error *err)
 {
-    struct before before = { .push = push };
     bool any = false;
     int r;
 
@@ -161,11 +128,7 @@ int al_push_find_remarks(struct al_push *push, const struct al_push_dir *dir,
     r = find_lfs(push, dir, budget, err);
     for (size_t i = 0; i < push->staged.count; i++) /* a new file was changed from nothing */
         any |= push->staged.files[i].operation != AL_STAGED_CREATE && push->theirs[i].mode;
-    before.versions = al_calloc(push->staged.count + 1, sizeof(*before.versions));
-    if (r == 0 && any)
-        r = find_other(&before, dir, budget, err);
-    free(before.versions);
-    return r;
+    return r == 0 && any ? find_other(push, dir, budget, err) : r;
 }
 
 void al_push_add_other(const struct al_push *push, struct al_str *out)

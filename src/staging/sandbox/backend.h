@@ -21,10 +21,9 @@ struct al_sandbox_backend {
                const struct al_str *content, struct al_error *err);
     int (*remove)(struct al_sandbox *sandbox, const char *path,
                   const struct al_sandbox_version *over, struct al_error *err);
-    /** All paths in `dir`, sorted. */
-    int (*list)(struct al_sandbox *sandbox, const char *dir, struct al_strv *ret_paths,
-                struct al_error *err);
-    int (*snapshot)(struct al_sandbox *sandbox, struct al_sandbox_files *ret, struct al_error *err);
+    /** All files in `dir`, sorted; their ids with `with_ids`. */
+    int (*list)(struct al_sandbox *sandbox, const char *dir, bool with_ids,
+                struct al_sandbox_files *ret_files, struct al_error *err);
     bool reads_later; /**< what a store has is read when it is needed */
 };
 

@@ -406,15 +406,6 @@ struct walk {
     struct al_sandbox_files found;
 };
 
-/* Its id is there once it was read. */
-static void add_file(struct al_sandbox_files *files, const char *path, const struct stat *st)
-{
-    files->items = al_grow(files->items, files->count, sizeof(*files->items));
-    files->items[files->count++] = (struct al_sandbox_file){ .path = al_strdup(path),
-                                                             .mode = mode_of(st->st_mode),
-                                                             .has_size = true };
-}
-
 /* Remove the temporary file of a process that was killed while it wrote. */
 static void sweep(int dir_fd, const char *name, const struct stat *st)
 {
@@ -446,7 +437,9 @@ static int add_entry(struct walk *walk, const char *dir, int dir_fd, const char 
     if (S_ISDIR(st.st_mode))
         al_strv_add(&walk->dirs, path);
     else if (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode))
-        add_file(&walk->found, path, &st);
+        al_sandbox_files_add(&walk->found, &(struct al_sandbox_file){ .path = al_take(&path),
+                                                                      .mode = mode_of(st.st_mode),
+                                                                      .has_size = true });
     /* The first directory is the one that is scanned. */
     if (walk->found.count > AL_SANDBOX_FILES_MAX || walk->dirs.count > AL_SANDBOX_FILES_MAX + 1)
         return al_sandbox_too_many(err);
@@ -484,12 +477,6 @@ static int read_directory(struct walk *walk, size_t number, struct al_error *err
     return r;
 }
 
-static int compare(const void *a, const void *b)
-{
-    return strcmp(((const struct al_sandbox_file *)a)->path,
-                  ((const struct al_sandbox_file *)b)->path);
-}
-
 /*
  * Find the regular files and the symbolic links below `dir`.  Other types of files are left out,
  * and so is what has a name that a file system takes for `.git`, or one of airlock's temporary
@@ -510,26 +497,12 @@ static int scan_directory(int fd, const char *dir, struct al_sandbox_files *ret,
         al_sandbox_files_clear(&walk.found);
         return r;
     }
-    if (walk.found.count)
-        qsort(walk.found.items, walk.found.count, sizeof(*walk.found.items), compare);
+    al_sandbox_files_sort(&walk.found);
     *ret = walk.found;
     return 0;
 }
 
-static int directory_list(struct al_sandbox *sandbox, const char *dir, struct al_strv *ret_paths,
-                          struct al_error *err)
-{
-    const struct directory *directory = sandbox->state;
-    struct al_sandbox_files files = AL_SANDBOX_FILES_INIT;
-    int r = scan_directory(directory->fd, dir, &files, err);
-
-    for (size_t i = 0; i < files.count; i++)
-        al_strv_add(ret_paths, files.items[i].path);
-    al_sandbox_files_clear(&files);
-    return r;
-}
-
-/* --- A snapshot --- */
+/* --- A list --- */
 
 /* Get the id of a file.  `*gone`: there is no such file any more. */
 static int identify(struct al_sandbox *sandbox, struct al_sandbox_file *file, bool *gone,
@@ -548,26 +521,26 @@ static int identify(struct al_sandbox *sandbox, struct al_sandbox_file *file, bo
     return fail(-r, file->path, err);
 }
 
-/* Every file gets its id; those that are gone are dropped. */
-static int directory_snapshot(struct al_sandbox *sandbox, struct al_sandbox_files *ret,
-                              struct al_error *err)
+/* Files that are gone once their ids are asked for are dropped. */
+static int directory_list(struct al_sandbox *sandbox, const char *dir, bool with_ids,
+                          struct al_sandbox_files *ret_files, struct al_error *err)
 {
     const struct directory *directory = sandbox->state;
     size_t kept = 0;
-    int r = scan_directory(directory->fd, "", ret, err);
+    int r = scan_directory(directory->fd, dir, ret_files, err);
 
-    for (size_t i = 0; i < ret->count; i++) {
-        struct al_sandbox_file file = ret->items[i];
+    for (size_t i = 0; i < ret_files->count; i++) {
+        struct al_sandbox_file file = ret_files->items[i];
         bool gone = false;
 
-        if (r == 0)
+        if (r == 0 && with_ids)
             r = identify(sandbox, &file, &gone, err);
         if (gone)
             free(file.path);
         else
-            ret->items[kept++] = file;
+            ret_files->items[kept++] = file;
     }
-    ret->count = kept;
+    ret_files->count = kept;
     return r;
 }
 
@@ -630,7 +603,6 @@ int al_sandbox_directory_init(struct al_sandbox *sandbox, const struct al_sandbo
         .put = directory_put,
         .remove = directory_remove,
         .list = directory_list,
-        .snapshot = directory_snapshot,
     };
     struct directory *directory;
     int fd = -1, r = open_directory(options->path, options->roots, &fd, &sandbox->dir, err);

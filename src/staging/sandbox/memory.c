@@ -237,8 +237,8 @@ static int memory_remove(struct al_sandbox *sandbox, const char *path,
 
 /* --- Listing --- */
 
-static int memory_list(struct al_sandbox *sandbox, const char *dir, struct al_strv *ret_paths,
-                       struct al_error *err)
+static int memory_list(struct al_sandbox *sandbox, const char *dir, bool with_ids,
+                       struct al_sandbox_files *ret_files, struct al_error *err)
 {
     const struct memory *memory = sandbox->state;
     al_auto(al_freep) char *prefix = *dir ? al_asprintf("%s/", dir) : al_strdup("");
@@ -247,27 +247,18 @@ static int memory_list(struct al_sandbox *sandbox, const char *dir, struct al_st
         return al_sandbox_is_file(dir, err);
     if (*dir && !has_directory(memory, dir))
         return al_sandbox_missing(dir, err);
+    ret_files->items = al_calloc(memory->count, sizeof(*ret_files->items));
     for (size_t i = lower_bound(memory, prefix);
-         i < memory->count && al_starts_with(memory->items[i].path, prefix); i++)
-        al_strv_add(ret_paths, memory->items[i].path);
-    return 0;
-}
+         i < memory->count && al_starts_with(memory->items[i].path, prefix); i++) {
+        struct entry *entry = &memory->items[i];
+        struct al_sandbox_file file = { .path = al_strdup(entry->path),
+                                        .mode = entry->mode,
+                                        .size = entry->size,
+                                        .has_size = entry->data != NULL };
 
-static int memory_snapshot(struct al_sandbox *sandbox, struct al_sandbox_files *ret,
-                           struct al_error *err)
-{
-    struct memory *memory = sandbox->state;
-
-    (void)err;
-    ret->items = al_calloc(memory->count, sizeof(*ret->items));
-    for (; ret->count < memory->count; ret->count++) {
-        struct entry *entry = &memory->items[ret->count];
-
-        ret->items[ret->count] = (struct al_sandbox_file){ .path = al_strdup(entry->path),
-                                                           .mode = entry->mode,
-                                                           .oid = *oid_of(sandbox, entry),
-                                                           .size = entry->size,
-                                                           .has_size = entry->data != NULL };
+        if (with_ids)
+            file.oid = *oid_of(sandbox, entry);
+        ret_files->items[ret_files->count++] = file;
     }
     return 0;
 }
@@ -280,7 +271,6 @@ int al_sandbox_memory_init(struct al_sandbox *sandbox, struct al_error *err)
         .put = memory_put,
         .remove = memory_remove,
         .list = memory_list,
-        .snapshot = memory_snapshot,
         .reads_later = true,
     };
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/lock.h"
+#include "base/sorted.h"
 #include "guard/text.h"
 #include "staging/sandbox/backend.h"
 
@@ -205,26 +206,6 @@ int al_sandbox_import(struct al_sandbox *sandbox, const struct al_sandbox_file *
 
 /* --- Listing --- */
 
-int al_sandbox_list(struct al_sandbox *sandbox, const char *dir, const struct al_strv *globs,
-                    struct al_strv *ret_paths, struct al_error *err)
-{
-    al_auto(al_strv_clear) struct al_strv all = AL_STRV_INIT;
-    size_t skip = *dir ? strlen(dir) + 1 : 0;
-    int r;
-
-    al_hold(&sandbox->lock);
-    r = sandbox->backend->list(sandbox, dir, &all, err);
-    for (size_t i = 0; r == 0 && i < all.count; i++) {
-        bool wanted = !globs || !globs->count;
-
-        for (size_t g = 0; globs && g < globs->count && !wanted; g++)
-            wanted = al_sandbox_match(globs->items[g], all.items[i] + skip);
-        if (wanted)
-            al_strv_add(ret_paths, all.items[i]);
-    }
-    return r;
-}
-
 void al_sandbox_files_clear(struct al_sandbox_files *files)
 {
     for (size_t i = 0; i < files->count; i++)
@@ -233,17 +214,70 @@ void al_sandbox_files_clear(struct al_sandbox_files *files)
     *files = AL_SANDBOX_FILES_INIT;
 }
 
-int al_sandbox_snapshot(struct al_sandbox *sandbox, struct al_sandbox_files *ret_files,
-                        struct al_error *err)
+void al_sandbox_files_add(struct al_sandbox_files *files, const struct al_sandbox_file *file)
+{
+    files->items = al_grow(files->items, files->count, sizeof(*files->items));
+    files->items[files->count++] = *file;
+}
+
+static int by_path(const void *a, const void *b)
+{
+    return strcmp(((const struct al_sandbox_file *)a)->path,
+                  ((const struct al_sandbox_file *)b)->path);
+}
+
+void al_sandbox_files_sort(struct al_sandbox_files *files)
+{
+    if (files->count)
+        qsort(files->items, files->count, sizeof(*files->items), by_path);
+}
+
+struct al_sandbox_version al_sandbox_files_find(const struct al_sandbox_files *files,
+                                                const char *path)
+{
+    const size_t at = al_sorted_find(files->items, files->count, sizeof(*files->items), path);
+
+    return at == SIZE_MAX
+               ? (struct al_sandbox_version){ .mode = 0 }
+               : (struct al_sandbox_version){ files->items[at].mode, files->items[at].oid };
+}
+
+static int list(struct al_sandbox *sandbox, const char *dir, bool with_ids,
+                struct al_sandbox_files *ret_files, struct al_error *err)
 {
     struct al_sandbox_files files = AL_SANDBOX_FILES_INIT;
     int r;
 
     al_hold(&sandbox->lock);
-    r = sandbox->backend->snapshot(sandbox, &files, err);
+    r = sandbox->backend->list(sandbox, dir, with_ids, &files, err);
     if (r < 0)
         al_sandbox_files_clear(&files);
     else
         *ret_files = files;
     return r;
+}
+
+int al_sandbox_list(struct al_sandbox *sandbox, const char *dir, const struct al_strv *globs,
+                    struct al_strv *ret_paths, struct al_error *err)
+{
+    struct al_sandbox_files all = AL_SANDBOX_FILES_INIT;
+    size_t skip = *dir ? strlen(dir) + 1 : 0;
+    int r = list(sandbox, dir, false, &all, err);
+
+    for (size_t i = 0; i < all.count; i++) {
+        bool wanted = !globs || !globs->count;
+
+        for (size_t g = 0; globs && g < globs->count && !wanted; g++)
+            wanted = al_sandbox_match(globs->items[g], all.items[i].path + skip);
+        if (wanted)
+            al_strv_add(ret_paths, all.items[i].path);
+    }
+    al_sandbox_files_clear(&all);
+    return r;
+}
+
+int al_sandbox_snapshot(struct al_sandbox *sandbox, struct al_sandbox_files *ret_files,
+                        struct al_error *err)
+{
+    return list(sandbox, "", true, ret_files, err);
 }

@@ -164,6 +164,14 @@ struct al_sandbox_files {
 
 void al_sandbox_files_clear(struct al_sandbox_files *files);
 
+/** Append a file; its path is taken over.  Bring them into order afterwards. */
+void al_sandbox_files_add(struct al_sandbox_files *files, const struct al_sandbox_file *file);
+void al_sandbox_files_sort(struct al_sandbox_files *files);
+
+/** The version of the file of this path; mode 0: there is none. */
+struct al_sandbox_version al_sandbox_files_find(const struct al_sandbox_files *files,
+                                                const char *path);
+
 /** All files with their object ids.  Release the result with al_sandbox_files_clear(). */
 int al_sandbox_snapshot(struct al_sandbox *sandbox, struct al_sandbox_files *ret_files,
                         struct al_error *err);

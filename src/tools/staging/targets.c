@@ -8,6 +8,7 @@
 #include "base/base64.h"
 #include "call/call.h"
 #include "call/resolved.h"
+#include "git/reading/read_object.h"
 #include "git/refs.h"
 #include "git/repo/repo.h"
 #include "guard/root.h"
@@ -341,8 +342,6 @@ const struct al_tool al_tool_staging_push = {
 
 /* --- git_pull --- */
 
-#define HEADS "refs/heads/"
-
 static const struct al_choice zones[] = {
     { "workspace", 0 },
     { NULL, 0 },
@@ -372,7 +371,7 @@ static int open_for_pull(struct al_call *call, const void *p, struct al_repo **r
 static int unknown_branch(const struct al_repo *repo, const char *branch, const char *shown,
                           struct al_error *err)
 {
-    al_auto(al_freep) char *safe = al_text_sanitize_line(branch + strlen(HEADS));
+    al_auto(al_freep) char *safe = al_text_sanitize_line(branch + strlen(AL_HEADS));
 
     if (al_ref_exists(&repo->at, branch))
         return al_error_set(err, AL_ERR_EXECUTION, "branch '%s' of %s cannot be read", safe, shown);
@@ -463,7 +462,7 @@ static int pull(struct al_call *call, const void *p, struct al_result *result, s
     al_auto(al_pull_result_clear) struct al_pull_result pulled = AL_PULL_RESULT_INIT;
     al_auto(al_freep) char *key = al_target_key(&target, al_call_repo(call));
     al_auto(al_freep) char *shown = al_target_shown(&target);
-    al_auto(al_freep) char *name = al_text_sanitize_line(branch + strlen(HEADS));
+    al_auto(al_freep) char *name = al_text_sanitize_line(branch + strlen(AL_HEADS));
     al_auto(al_freep) char *where = al_asprintf("%s (branch: %s)", shown, name);
     int r = al_pull(staging,
                     &(struct al_pull_request){
@@ -527,38 +526,38 @@ static int open_for_branches(struct al_call *call, const void *p, struct al_repo
     return open_target(call, p, true, ret_repo, err);
 }
 
-static void set_branches(const struct al_target_branches *branches, struct al_result *result)
+static bool take_branch(void *payload, const struct al_listed_ref *ref)
 {
-    json_t *names = al_json_array();
-
-    for (size_t i = 0; i < branches->names.count; i++)
-        al_json_append(names, al_json_string(branches->names.items[i]));
-    al_result_set(result, "branches", names);
-    if (branches->current)
-        al_result_set(result, "current", al_json_string(branches->current));
+    al_strv_add(payload, ref->name);
+    return true;
 }
 
-static int list(struct al_call *call, const struct target_call *args,
-                struct al_target_branches *ret_branches, struct al_error *err)
+/* The branch of HEAD, which need not exist. */
+static void set_current(const struct al_repo *repo, struct al_result *result)
 {
-    if (target_of(call, args).type == AL_TARGET_GITHUB)
-        return al_mirror_branches(al_call_repo(call)->mirror, al_call_budget(call),
-                                  &ret_branches->names, &ret_branches->truncated, err);
-    return al_target_branches_list(al_call_repo(call), al_call_max_bytes(call),
-                                   al_call_budget(call), ret_branches, err);
+    static const char mark[] = "ref: " AL_HEADS;
+    al_auto(al_freep) char *head = al_ref_read_head(&repo->at);
+
+    if (head && al_starts_with(head, mark))
+        al_result_set(result, "current", al_json_string(head + strlen(mark)));
 }
 
 static int list_branches(struct al_call *call, const void *p, struct al_result *result,
                          struct al_error *err)
 {
-    al_auto(al_target_branches_clear) struct al_target_branches branches = { .names =
-                                                                                 AL_STRV_INIT };
-    int r = list(call, p, &branches, err);
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    size_t left = al_call_max_bytes(call);
+    int r = is_remote(call, p) ? al_mirror_branches(repo->mirror, al_call_budget(call), &names,
+                                                    &result->truncated, err)
+                               : al_git_read_refs(repo, &(struct al_refs_query){ .ids = true },
+                                                  take_branch, &names, al_call_budget(call), err);
 
     if (r < 0)
         return r;
-    result->truncated = branches.truncated;
-    set_branches(&branches, result);
+    al_result_set(result, "branches", strings(&names, &left, &result->truncated));
+    if (is_local(call, p))
+        set_current(repo, result);
     return 0;
 }
 

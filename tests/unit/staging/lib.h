@@ -148,7 +148,7 @@ static inline void assert_staged(struct stager *s, const char *wanted)
 /* Put a file into the sandbox and the base, as a pull does. */
 static inline void pull(struct stager *s, const char *path, unsigned mode, const char *text)
 {
-    al_auto(al_base_clear) struct al_base base = { .items = NULL };
+    al_auto(al_base_clear) struct al_base base = { .heads = NULL };
     al_auto(al_import_clear) struct al_import import = { .file = NULL };
     struct al_sandbox_file file = { .path = (char *)path, .mode = mode };
 
@@ -158,7 +158,7 @@ static inline void pull(struct stager *s, const char *path, unsigned mode, const
     must(s, al_import_end(&import, BUDGET, NULL, &s->w->err));
     al_oid_of(s->options.sha256, AL_OBJECT_BLOB, text, strlen(text), &file.oid);
     must(s, al_base_load(s->staging, s->staging->key, BUDGET, &base, &s->w->err));
-    al_base_set(&base, path, mode, &file.oid);
+    al_base_change(&base, &(struct al_sandbox_files){ &file, 1 });
     must(s, al_base_save(s->staging, s->staging->key, &base, BUDGET, &s->w->err));
     must(s, al_sandbox_import(s->sandbox, &file, 1, &s->w->err));
     al_staging_unlock(s->staging);

@@ -128,7 +128,7 @@ static void refuses_symbolic_links(void **state)
 
     pull(s, "link", 0120000, "one");
     {
-        al_auto(al_base_clear) struct al_base base = { .items = NULL };
+        al_auto(al_base_clear) struct al_base base = { .heads = NULL };
 
         must(s, al_base_save(s->staging, s->staging->key, &base, BUDGET, &s->w->err));
     }

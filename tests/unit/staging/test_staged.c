@@ -185,7 +185,7 @@ static const struct al_staged_push pushed = { "local:/x", "refs/heads/main", HEA
 
 static void set_head(struct stager *s, const char *head)
 {
-    al_auto(al_base_clear) struct al_base base = { .items = NULL };
+    al_auto(al_base_clear) struct al_base base = { .heads = NULL };
 
     must(s, al_base_load(s->staging, s->staging->key, BUDGET, &base, &s->w->err));
     al_heads_set(&base.heads, pushed.target, pushed.branch, head);
@@ -202,7 +202,7 @@ static void assert_head(const json_t *heads, const char *wanted)
 static void assert_heads(struct stager *s, const char *of_base, const char *of_first)
 {
     al_auto(al_staged_list_clear) struct al_staged_list list = { .items = NULL };
-    al_auto(al_base_clear) struct al_base base = { .items = NULL };
+    al_auto(al_base_clear) struct al_base base = { .heads = NULL };
 
     must(s, al_base_load(s->staging, s->staging->key, BUDGET, &base, &s->w->err));
     must(s, al_staged_list(s->staging, BUDGET, &list, &s->w->err));

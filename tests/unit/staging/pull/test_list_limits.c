@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* staging/pull/list.c: how much is listed.  Compiled with small limits. */
+/* staging/base.c: how much of a commit is listed.  Compiled with small limits. */
 #include "staging/base.h"
 #include "staging/pull/private.h"
 #include "tests/unit/git/lib.h"
@@ -10,7 +10,7 @@ _Static_assert(AL_TREE_NAMES_MAX_BYTES == 200, "the names below are made for it"
 /* Commit and list; gives the number of files, 0 for a commit that is too large. */
 static size_t list(struct world *w)
 {
-    al_auto(al_pull_list_clear) struct al_pull_list files = { .items = NULL };
+    al_auto(al_tree_reader_clear) struct al_tree_reader reader = { .entries = 0 };
     al_auto(repo_freep) struct al_repo *repo = NULL;
     struct al_run_limits budget = long_budget();
     int r;
@@ -18,13 +18,13 @@ static size_t list(struct world *w)
     git_ok(w->repo, "add", "-A", NULL);
     git_ok(w->repo, "commit", "-q", "-m", "x", NULL);
     repo = must_open(w, "repo");
-    r = al_pull_list_read(repo, "HEAD", NULL, &budget, &files, &w->err);
+    r = al_pull_read_commit(&(struct al_pull_request){ .repo = repo, .commit = "HEAD" }, &reader,
+                            &budget, &w->err);
     if (r == 0)
-        return files.count;
+        return reader.files.count;
     assert_int_equal(r, AL_ERR_EXECUTION);
     assert_non_null(strstr(w->err.message, "more than 12 files and directories, more than 200 "
-                                           "bytes of names, "));
-    assert_int_equal(files.count, 0);
+                                           "bytes of names, or directories more than 2 deep"));
     al_error_clear(&w->err);
     return 0;
 }
@@ -58,43 +58,17 @@ static void limits_names(void **state)
     }
 }
 
-static bool is_wanted(void *payload, const char *path)
-{
-    (*(unsigned *)payload)++;
-    return !strcmp(path, "d/7");
-}
-
-/* The limits are about the tree, whatever is wanted of it. */
-static void lists_what_is_wanted(void **state)
+static void limits_depth(void **state)
 {
     struct world *w = *state;
-    unsigned asked = 0;
-    const struct al_pull_filter filter = { is_wanted, &asked };
-    al_auto(repo_freep) struct al_repo *repo = NULL;
 
-    tmpdir_mkdir(w->repo, "d");
-    for (int i = 0; i < 11; i++) {
-        al_auto(al_pull_list_clear) struct al_pull_list files = { .items = NULL };
-        al_auto(al_freep) char *name = al_asprintf("d/%d", i);
-        struct al_run_limits budget = long_budget();
-
-        tmpdir_write(w->repo, name, "x");
-        if (i < 9)
-            continue;
-        git_ok(w->repo, "add", "-A", NULL);
-        git_ok(w->repo, "commit", "-q", "-m", "x", NULL);
-        if (!repo)
-            repo = must_open(w, "repo");
-        assert_int_equal(al_pull_list_read(repo, "HEAD", &filter, &budget, &files, &w->err),
-                         i < 10 ? 0 : AL_ERR_EXECUTION);
-        assert_int_equal(files.count, i < 10);
-        assert_int_equal(files.trees.count, i < 10);
-        if (i < 10) {
-            assert_int_equal(asked, 11);
-            assert_string_equal(files.items[0].path, "d/7");
-        }
-    }
-    al_error_clear(&w->err);
+    tmpdir_mkdir(w->repo, "a");
+    tmpdir_mkdir(w->repo, "a/b");
+    tmpdir_write(w->repo, "a/b/c", "x");
+    assert_int_equal(list(w), 2);
+    tmpdir_mkdir(w->repo, "a/b/d");
+    tmpdir_write(w->repo, "a/b/d/e", "x");
+    assert_int_equal(list(w), 0);
 }
 
 int main(void)
@@ -102,7 +76,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         WORLD_TEST(limits_files_and_directories),
         WORLD_TEST(limits_names),
-        WORLD_TEST(lists_what_is_wanted),
+        WORLD_TEST(limits_depth),
     };
 
     gitops_begin();

@@ -30,7 +30,7 @@ struct lists {
     char path[2];
     struct al_sandbox_file theirs;
     struct al_sandbox_file ours;
-    struct al_pull_list list;
+    struct al_sandbox_files list;
     struct al_sandbox_files files;
     struct al_base base, origin;
     struct al_pull_from from;
@@ -39,7 +39,10 @@ struct lists {
 
 static void decide(struct lists *lists, int base, int ours, int theirs)
 {
-    struct al_oid oid = oid_of(base);
+    struct al_sandbox_file known = { .path = (char *)"f",
+                                     .mode = mode_of(base),
+                                     .oid = oid_of(base) };
+    const struct al_sandbox_files one = { &known, 1 };
 
     *lists = (struct lists){ .path = "f" };
     lists->theirs = (struct al_sandbox_file){ .path = lists->path,
@@ -47,15 +50,16 @@ static void decide(struct lists *lists, int base, int ours, int theirs)
                                               .oid = oid_of(theirs) };
     lists->ours =
         (struct al_sandbox_file){ .path = lists->path, .mode = mode_of(ours), .oid = oid_of(ours) };
-    lists->list = (struct al_pull_list){ .items = &lists->theirs, .count = theirs != NONE };
+    lists->list = (struct al_sandbox_files){ .items = &lists->theirs, .count = theirs != NONE };
     lists->files = (struct al_sandbox_files){ .items = &lists->ours, .count = ours != NONE };
     if (base != NONE) {
-        al_base_set(&lists->base, "f", mode_of(base), &oid);
-        al_base_set(&lists->origin, "f", mode_of(base), &oid);
+        al_base_change(&lists->base, &one);
+        al_base_change(&lists->origin, &one);
     }
-    lists->from = (struct al_pull_from){
-        .list = &lists->list, .base = &lists->base, .origin = &lists->origin, .files = &lists->files
-    };
+    lists->from = (struct al_pull_from){ .incoming = &lists->list,
+                                         .base = &lists->base.files,
+                                         .origin = &lists->origin.files,
+                                         .files = &lists->files };
     al_pull_plan_make(&lists->from, &lists->plan);
     for (size_t i = 0; i < lists->plan.count; i++)
         lists->plan.items[i].chosen = true;
