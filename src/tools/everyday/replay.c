@@ -491,10 +491,11 @@ static int resolve_picks(struct al_call *call, const void *p, struct al_resolved
 }
 
 static int check_merges(const struct pick_args *args, bool reverts,
-                        const struct al_commits_read *commits, struct al_error *err)
+                        const struct al_inmemory *memory, const struct al_strv *commits,
+                        struct al_error *err)
 {
     for (size_t i = 0; i < commits->count; i++) {
-        const struct al_commit_read *commit = &commits->items[i];
+        const struct al_commit_read *commit = al_inmemory_known(memory, commits->items[i]);
         bool merge = commit->parents.count > 1;
 
         if (merge && !reverts)
@@ -521,15 +522,14 @@ static int build_picks(struct al_call *call, const void *p, struct al_replay_wor
     const struct pick_args *args = p;
     bool reverts = is_revert(call);
     al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
-    al_auto(al_commits_read_clear) struct al_commits_read read = { .items = NULL };
     int r = list_picks(call, args, &commits, err);
 
     if (r == 0)
         r = al_inmemory_open(al_call_repo(call), &work->memory, err);
     if (r == 0)
-        r = al_inmemory_read(work->memory, &commits, al_call_budget(call), &read, err);
+        r = al_inmemory_read(work->memory, &commits, al_call_budget(call), err);
     if (r == 0)
-        r = check_merges(args, reverts, &read, err);
+        r = check_merges(args, reverts, work->memory, &commits, err);
     if (r < 0)
         return r;
     work->kind = reverts ? AL_WORK_REVERT : AL_WORK_CHERRY_PICK;

@@ -93,7 +93,7 @@ void al_inmemory_free(struct al_inmemory *memory)
     free(memory->attributes_of);
     free(memory->author);
     free(memory->committer);
-    al_strv_clear(&memory->made);
+    al_inmemory_forget(memory);
     al_strv_clear(&memory->bounds);
     free(memory);
 }
@@ -105,7 +105,9 @@ const struct al_repo *al_inmemory_repo(const struct al_inmemory *memory)
 
 void al_inmemory_add_bound(struct al_inmemory *memory, const char *commit)
 {
-    if (!al_strv_contains(&memory->made, commit) && !al_strv_contains(&memory->bounds, commit))
+    const struct al_commit_read *known = al_inmemory_known(memory, commit);
+
+    if (!(known && known->is_made) && !al_strv_contains(&memory->bounds, commit))
         al_strv_add(&memory->bounds, commit);
 }
 
@@ -415,9 +417,15 @@ static int merge_tree(const struct al_inmemory *memory, const char *ours, const 
 int al_inmemory_tree(const struct al_inmemory *memory, const char *oid,
                      struct al_run_limits *budget, char **ret_tree, struct al_error *err)
 {
+    const struct al_commit_read *known = oid ? al_inmemory_known(memory, oid) : NULL;
     char *tree = NULL;
-    int r = al_git_find_object(&memory->view, oid, "tree", budget, &tree, err);
+    int r;
 
+    if (!oid || known) {
+        *ret_tree = al_strdup(known ? known->tree : al_git_empty_tree(memory->real));
+        return 0;
+    }
+    r = al_git_find_object(&memory->view, oid, "tree", budget, &tree, err);
     if (r < 0)
         return r;
     if (tree) {

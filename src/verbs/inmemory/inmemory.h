@@ -110,7 +110,7 @@ int al_inmemory_merge_trees(struct al_inmemory *memory, const char *const trees[
                             struct al_run_limits *budget, struct al_merged *ret_merged,
                             struct al_error *err);
 
-/** The id of the tree of a commit, or of a tree itself.  Caller frees. */
+/** The id of the tree of a commit, or of a tree itself; NULL: of the empty tree.  Caller frees. */
 int al_inmemory_tree(const struct al_inmemory *memory, const char *oid,
                      struct al_run_limits *budget, char **ret_tree, struct al_error *err);
 
@@ -149,29 +149,27 @@ int al_inmemory_nothing(struct al_inmemory *memory, struct al_run_limits *budget
  * row; as git-stripspace(1) does. */
 void al_message_strip_space(const char *message, struct al_str *out);
 
+/** The subject of a message: its first paragraph, in one line.  Caller frees. */
+char *al_message_subject(const char *message);
+
 /** The message of two commits that become one, as git-rebase(1) has it. */
 void al_message_squash(const char *first, const char *second, struct al_str *out);
 
-/** A commit that was read.  Author and message are in UTF-8, as far as iconv(3) knows their
- * encoding: git encodes them so when it picks a commit. */
+/** A commit.  Author and message are in UTF-8, as far as git knows their encoding: it encodes them
+ * so when it picks a commit. */
 struct al_commit_read {
     char *oid, *tree, *author, *message;
     struct al_strv parents;
+    bool is_made; /**< it was written here */
 };
 
-/** The commits of one call of al_inmemory_read(). */
-struct al_commits_read {
-    struct al_commit_read *items;
-    size_t count;
-};
+/** Read commits, with one git child at most; those that are known already are not read again.
+ * "<id>^1" is a parent, which there need not be. */
+int al_inmemory_read(struct al_inmemory *memory, const struct al_strv *oids,
+                     struct al_run_limits *budget, struct al_error *err);
 
-/** Read commits, in order, with one git child at most, and compare each with its id.  "<id>^1" is a
- * parent; a commit that has no such parent has no item. */
-int al_inmemory_read(const struct al_inmemory *memory, const struct al_strv *oids,
-                     struct al_run_limits *budget, struct al_commits_read *ret_commits,
-                     struct al_error *err);
-
-void al_commits_read_clear(struct al_commits_read *commits);
+/** The commit of an id, if it was read or written; else NULL.  Borrowed. */
+const struct al_commit_read *al_inmemory_known(const struct al_inmemory *memory, const char *oid);
 
 /** What a step does; git-rebase(1) "INTERACTIVE MODE" and git-revert(1). */
 enum al_replay_kind {

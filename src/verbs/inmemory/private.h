@@ -16,8 +16,9 @@ struct al_inmemory {
     bool keeps_attributes;    /* every tree to come has the .gitattributes files of the first one */
     char *attributes_of;      /* the tree whose .gitattributes are in `top`; NULL: none yet */
     char *author, *committer; /* of new commits; NULL: not asked for yet */
-    struct al_strv made;      /* commits that were written */
-    struct al_strv bounds;    /* commits of the repository that these build on */
+    struct al_strv bounds;    /* commits of the repository that new ones build on */
+    struct al_commit_read **commits; /* those that were read or written */
+    size_t ncommits;
 };
 
 /** Most bytes that a child prints. */
@@ -45,6 +46,9 @@ int al_inmemory_set_attributes(struct al_inmemory *memory, const char *tree,
 int al_inmemory_change_attributes(struct al_inmemory *memory, const struct al_strv *commits,
                                   const char *tree, struct al_run_limits *budget, bool *ret_change,
                                   struct al_error *err);
+
+/** Free the commits that are known. */
+void al_inmemory_forget(struct al_inmemory *memory);
 
 /** Note that new commits build on a commit. */
 void al_inmemory_add_bound(struct al_inmemory *memory, const char *commit);

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Replaying commits, each by a merge of trees whose base is the commit's parent. */
-#include <errno.h>
-#include <iconv.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/utf8.h"
 #include "git/failure.h"
-#include "git/plumbing/cat_file.h"
 #include "git/plumbing/revision.h"
 #include "git/repo/repo.h"
 #include "git/vet/vet.h"
@@ -17,212 +13,85 @@
 /* --- Commit --- */
 
 /*
- * Reading commits and writing them.
+ * Reading commits and writing them.  Those that were read or written are known until the end.
  *
- * Source: git-commit(1) "DISCUSSION" (encodings), git-var(1), git-cat-file(1) "BATCH OUTPUT".
+ * Source: git-log(1) "PRETTY FORMATS", git-commit(1) "DISCUSSION" (encodings), git-var(1).
  */
 
 #define IDENT_BYTES 8192u
 
-static void commit_clear(struct al_commit_read *commit)
+void al_inmemory_forget(struct al_inmemory *memory)
 {
-    free(commit->oid);
-    free(commit->tree);
-    free(commit->author);
-    free(commit->message);
-    al_strv_clear(&commit->parents);
-}
+    for (size_t i = 0; i < memory->ncommits; i++) {
+        struct al_commit_read *commit = memory->commits[i];
 
-void al_commits_read_clear(struct al_commits_read *commits)
-{
-    for (size_t i = 0; i < commits->count; i++)
-        commit_clear(&commits->items[i]);
-    free(commits->items);
-    *commits = (struct al_commits_read){ .items = NULL };
-}
-
-/* The text in UTF-8; false: iconv(3) does not know the encoding, or the text is not in it. */
-static bool encode(const char *from, const char *text, struct al_str *out)
-{
-    iconv_t cd = iconv_open("UTF-8", strcasecmp(from, "latin-1") ? from : "ISO-8859-1");
-    char *in = (char *)(uintptr_t)text; /* iconv(3) does not write there */
-    size_t left = strlen(text);
-    bool good = cd != (iconv_t)-1;
-
-    while (good && left) {
-        char piece[4096], *to = piece;
-        size_t room = sizeof(piece);
-
-        errno = 0;
-        if (iconv(cd, &in, &left, &to, &room) == (size_t)-1 && errno != E2BIG)
-            good = false;
-        al_str_add(out, piece, sizeof(piece) - room);
+        free(commit->oid);
+        free(commit->tree);
+        free(commit->author);
+        free(commit->message);
+        al_strv_clear(&commit->parents);
+        free(commit);
     }
-    if (cd != (iconv_t)-1)
-        (void)iconv_close(cd);
-    return good;
+    free(memory->commits);
 }
 
-/* The rest of a header line with this name; NULL: the line has another one.  Caller frees. */
-static char *header_value(const char *line, const char *name)
+const struct al_commit_read *al_inmemory_known(const struct al_inmemory *memory, const char *oid)
 {
-    const size_t len = strlen(name);
-
-    if (strncmp(line, name, len) != 0 || line[len] != ' ')
-        return NULL;
-    return al_strndup(line + len + 1, strcspn(line + len + 1, "\n"));
-}
-
-static void take_header(struct al_commit_read *commit, const char *line)
-{
-    char *parent;
-
-    if (!commit->tree)
-        commit->tree = header_value(line, "tree");
-    if (!commit->author)
-        commit->author = header_value(line, "author");
-    parent = header_value(line, "parent");
-    if (parent)
-        al_strv_take(&commit->parents, parent);
-}
-
-/* The headers, an empty line, the message. */
-static bool parse_text(const char *text, struct al_commit_read *commit)
-{
-    const char *line = text;
-
-    while (*line && *line != '\n') {
-        take_header(commit, line);
-        line += strcspn(line, "\n");
-        line += *line == '\n';
-    }
-    commit->message = al_strdup(*line ? line + 1 : line);
-    return commit->tree && commit->author;
-}
-
-static char *find_encoding(const char *text)
-{
-    for (const char *line = text; *line && *line != '\n'; line += *line == '\n') {
-        char *value = header_value(line, "encoding");
-
-        if (value)
-            return value;
-        line += strcspn(line, "\n");
-    }
+    for (size_t i = memory->ncommits; i > 0; i--)
+        if (!strcmp(memory->commits[i - 1]->oid, oid))
+            return memory->commits[i - 1];
     return NULL;
 }
 
-/* git encodes a whole commit at once, and takes it as it is where that fails. */
-static bool parse_commit(const char *text, struct al_commit_read *commit)
+static struct al_commit_read *add_known(struct al_inmemory *memory, const char *oid,
+                                        const char *tree, const char *author, const char *message)
 {
-    al_auto(al_freep) char *encoding = find_encoding(text);
-    al_auto(al_str_clear) struct al_str encoded = AL_STR_INIT;
-    const bool is_utf8 =
-        !encoding || !strcasecmp(encoding, "UTF-8") || !strcasecmp(encoding, "UTF8");
+    struct al_commit_read *commit = al_calloc(1, sizeof(*commit));
 
-    if (!is_utf8 && encode(encoding, text, &encoded))
-        return parse_text(encoded.buf, commit);
-    return parse_text(text, commit);
+    *commit = (struct al_commit_read){ .oid = al_strdup(oid),
+                                       .tree = al_strdup(tree),
+                                       .author = al_strdup(author),
+                                       .message = al_strdup(message) };
+    memory->commits =
+        al_reallocarray(memory->commits, memory->ncommits + 1, sizeof(struct al_commit_read *));
+    memory->commits[memory->ncommits++] = commit;
+    return commit;
 }
 
-/* While commits are read. */
-struct reading {
-    const struct al_strv *words;
-    bool sha256;
-    struct al_commits_read commits;
-    struct al_str text; /* of the last one */
-    size_t at;
-    int status;
-    struct al_error *err;
-};
-
-static void reading_clear(struct reading *reading)
+/* The ids of the commit, of its tree and of its parents; the author, and the message. */
+static bool take_commit(void *payload, char *const *fields)
 {
-    al_commits_read_clear(&reading->commits);
-    al_str_clear(&reading->text);
+    if (!al_inmemory_known(payload, fields[0]))
+        al_strv_split(&add_known(payload, fields[0], fields[1], fields[3], fields[4])->parents,
+                      fields[2], " ");
+    return true;
 }
 
-/* A word with '^' is a parent, which there need not be. */
-static bool begin_commit(void *payload, const char *oid, const char *type, uint64_t size)
-{
-    struct reading *reading = payload;
-    const char *word =
-        reading->at < reading->words->count ? reading->words->items[reading->at++] : "";
-
-    (void)size;
-    if (!type && strchr(word, '^'))
-        return true;
-    if (!type || strcmp(type, "commit") != 0 || (!strchr(word, '^') && strcmp(oid, word) != 0))
-        reading->status = al_error_set(reading->err, AL_ERR_EXECUTION,
-                                       "%s is not a commit of this repository", oid);
-    else
-        reading->commits.items[reading->commits.count++].oid = al_strdup(oid);
-    al_str_reset(&reading->text);
-    return reading->status == 0;
-}
-
-static int take_commit(struct reading *reading)
-{
-    struct al_commit_read *commit = &reading->commits.items[reading->commits.count - 1];
-    char text[AL_OID_TEXT];
-    struct al_oid id;
-
-    al_oid_of(reading->sha256, AL_OBJECT_COMMIT, reading->text.buf, reading->text.len, &id);
-    al_oid_text(&id, reading->sha256, text);
-    if (strcmp(text, commit->oid) != 0)
-        return al_error_set(reading->err, AL_ERR_EXECUTION,
-                            "Commit %s has other content than its id says; the user can look with "
-                            "git fsck",
-                            commit->oid);
-    if (!parse_commit(reading->text.buf, commit))
-        return al_error_set(reading->err, AL_ERR_EXECUTION, "Commit %s cannot be read",
-                            commit->oid);
-    return 0;
-}
-
-static bool add_commit(void *payload, const char *data, size_t len, bool last)
-{
-    struct reading *reading = payload;
-
-    al_str_add(&reading->text, data, len);
-    if (last)
-        reading->status = take_commit(reading);
-    return reading->status == 0;
-}
-
-int al_inmemory_read(const struct al_inmemory *memory, const struct al_strv *oids,
-                     struct al_run_limits *budget, struct al_commits_read *ret_commits,
-                     struct al_error *err)
+int al_inmemory_read(struct al_inmemory *memory, const struct al_strv *oids,
+                     struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
-    al_auto(reading_clear) struct reading reading = {
-        .words = oids, .sha256 = memory->real->vetting->is_sha256, .text = AL_STR_INIT, .err = err
-    };
-    al_auto(al_cat_file_clear) struct al_cat_file reader =
-        AL_CAT_FILE_INIT(begin_commit, add_commit, &reading);
-    struct al_buffer out = { .max_bytes = 0 };
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(5, take_commit, memory);
     int r;
 
     for (size_t i = 0; i < oids->count; i++)
-        al_str_addf(&words, "%s\n", oids->items[i]);
+        if (!al_inmemory_known(memory, oids->items[i]))
+            al_str_addf(&words, "%s\n", oids->items[i]);
     command.input = words.buf;
     command.input_len = words.len;
-    al_strv_adds(&command.argv, "git", "cat-file", "--batch", "--buffer", NULL);
-    r = words.len ? al_inmemory_git(memory, &command, budget, &out, NULL, err) : 0;
-    reading.commits.items = al_calloc(oids->count, sizeof(*reading.commits.items));
-    if (r == 0 && out.len)
-        (void)al_cat_file_add(&reader, out.data, out.len);
-    al_buffer_clear(&out);
-    if (r == 0)
-        r = reading.status;
-    if (r == 0 && (!al_cat_file_is_whole(&reader) || reading.at < oids->count))
-        r = al_error_set(err, AL_ERR_EXECUTION, "git cat-file did not say what was asked");
-    if (r < 0)
-        return r;
-    *ret_commits = reading.commits;
-    reading.commits = (struct al_commits_read){ .items = NULL };
-    return 0;
+    /* The parents of a commit where a shallow clone ends are its parents all the same. */
+    al_strv_adds(&command.argv, "git", "--shallow-file", "", "-c", AL_NO_COMMIT_GRAPH, "log",
+                 "--no-walk=unsorted", "--ignore-missing", "--stdin", "-z", "--encoding=UTF-8",
+                 "--date=raw", "--no-show-signature", "--no-notes", "--no-decorate", "--no-color",
+                 "--no-patch", "--format=%H%x00%T%x00%P%x00%an <%ae> %ad%x00%B", NULL);
+    r = words.len ? al_git_read_records(&memory->view.at, &command, &records, budget, err) : 0;
+    for (size_t i = 0; r == 0 && i < oids->count; i++)
+        if (!strchr(oids->items[i], '^') && !al_inmemory_known(memory, oids->items[i]))
+            r = al_error_set(err, AL_ERR_EXECUTION, "%s is not a commit of this repository",
+                             oids->items[i]);
+    return r;
 }
 
 /* "Name <mail> <seconds> <zone>".  Caller frees. */
@@ -283,6 +152,7 @@ int al_inmemory_commit(struct al_inmemory *memory, const struct al_new_commit *c
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str utf8 = AL_STR_INIT;
     const char *author = commit->author;
+    struct al_commit_read *made;
     char oid[AL_OID_TEXT];
     int r = al_git_check_signature(memory->real, err);
 
@@ -303,7 +173,10 @@ int al_inmemory_commit(struct al_inmemory *memory, const struct al_new_commit *c
     r = al_inmemory_write(memory, AL_OBJECT_COMMIT, utf8.buf, utf8.len, oid, err);
     if (r < 0)
         return r;
-    al_strv_add(&memory->made, oid);
+    made = add_known(memory, oid, commit->tree, author, commit->message);
+    made->is_made = true;
+    for (size_t i = 0; commit->parents && i < commit->parents->count; i++)
+        al_strv_add(&made->parents, commit->parents->items[i]);
     *ret_oid = al_strdup(oid);
     return 0;
 }
@@ -362,6 +235,18 @@ static const char *without_empty_lines(const char *message)
     }
 }
 
+char *al_message_subject(const char *message)
+{
+    struct al_str out = AL_STR_INIT;
+
+    while (*message == '\n')
+        message++;
+    for (const char *at = message; *at && !(at[0] == '\n' && (at[1] == '\n' || !at[1])); at++)
+        al_str_addc(&out, *at == '\n' ? ' ' : *at);
+    al_str_trim_end(&out);
+    return al_str_detach(&out);
+}
+
 /* A message without a subject that only says where the commit belongs. */
 static const char *without_mark(const char *message)
 {
@@ -409,25 +294,13 @@ void al_replayed_clear(struct al_replayed *replayed)
 struct replaying {
     struct al_inmemory *memory;
     const struct al_replay *replay;
-    const struct al_commits_read *commits; /* `onto`, and that of each step */
     struct al_replayed *replayed;
     struct al_run_limits *budget;
-    struct al_commit_read tip; /* the last commit; owned */
+    const struct al_commit_read *tip; /* the last commit */
     char *joined; /* the message of `tip` with those of melded commits that were dropped; owned,
                      NULL: there are none */
     bool at_root; /* `tip` stands for no commit at all: the next one has no parents */
 };
-
-static void copy_commit(const struct al_commit_read *from, struct al_commit_read *to)
-{
-    commit_clear(to);
-    *to = (struct al_commit_read){ .oid = al_strdup(from->oid),
-                                   .tree = al_strdup(from->tree),
-                                   .author = al_strdup(from->author),
-                                   .message = al_strdup(from->message) };
-    for (size_t i = 0; i < from->parents.count; i++)
-        al_strv_add(&to->parents, from->parents.items[i]);
-}
 
 static bool melds(const struct al_replay_step *step)
 {
@@ -459,7 +332,7 @@ static int find_parent(const struct al_replay_step *step, const struct al_commit
 /* What a squash adds to, and a fixup keeps. */
 static const char *message_so_far(const struct replaying *with)
 {
-    return with->joined ? with->joined : with->tip.message;
+    return with->joined ? with->joined : with->tip->message;
 }
 
 static void build_message(const struct replaying *with, const struct al_replay_step *step,
@@ -483,30 +356,24 @@ static int write_commit(struct replaying *with, const struct al_replay_step *ste
                         const struct al_commit_read *commit, const char *tree, const char *message,
                         struct al_error *err)
 {
-    al_auto(commit_clear) struct al_commit_read made = { .tree = al_strdup(tree),
-                                                         .message = al_strdup(message) };
-    const char *author = step->kind == AL_REPLAY_REVERT ? NULL : commit->author;
+    al_auto(al_strv_clear) struct al_strv parents = AL_STRV_INIT;
+    al_auto(al_freep) char *oid = NULL;
+    struct al_new_commit made = { .tree = tree, .parents = &parents, .message = message };
     int r;
 
-    if (melds(step)) {
-        author = with->tip.author;
-        for (size_t i = 0; i < with->tip.parents.count; i++)
-            al_strv_add(&made.parents, with->tip.parents.items[i]);
-    } else if (!with->at_root) {
-        al_strv_add(&made.parents, with->tip.oid);
-    }
+    if (step->kind != AL_REPLAY_REVERT)
+        made.author = melds(step) ? with->tip->author : commit->author;
+    if (melds(step))
+        made.parents = &with->tip->parents;
+    else if (!with->at_root)
+        al_strv_add(&parents, with->tip->oid);
     if (!*message && step->kind == AL_REPLAY_REWORD)
         return al_error_set(err, AL_ERR_EXECUTION, "The message for commit %s is empty",
                             commit->oid);
-    r = al_inmemory_commit(
-        with->memory,
-        &(struct al_new_commit){
-            .tree = tree, .parents = &made.parents, .author = author, .message = message },
-        with->budget, &made.oid, err);
+    r = al_inmemory_commit(with->memory, &made, with->budget, &oid, err);
     if (r < 0)
         return r;
-    made.author = al_strdup(author ? author : with->memory->author);
-    copy_commit(&made, &with->tip);
+    with->tip = al_inmemory_known(with->memory, oid);
     with->at_root = false;
     free(al_take(&with->joined));
     return 0;
@@ -521,29 +388,9 @@ static void note_commit(struct replaying *with, const char *replaced)
         if (strcmp(commits->items[i], replaced) != 0)
             continue;
         free(commits->items[i]);
-        commits->items[i] = al_strdup(with->tip.oid);
+        commits->items[i] = al_strdup(with->tip->oid);
     }
-    al_strv_add(commits, with->tip.oid);
-}
-
-/* The tree of a parent, which mostly is the commit of another step; NULL: of nothing.  Caller
- * frees. */
-static int find_tree(const struct replaying *with, const char *parent, char **ret_tree,
-                     struct al_error *err)
-{
-    const struct al_commits_read *commits = with->commits;
-
-    if (!parent) {
-        *ret_tree = al_strdup(al_git_empty_tree(with->memory->real));
-        return 0;
-    }
-    for (size_t i = 0; i < commits->count; i++) {
-        if (strcmp(commits->items[i].oid, parent) != 0)
-            continue;
-        *ret_tree = al_strdup(commits->items[i].tree);
-        return 0;
-    }
-    return al_inmemory_tree(with->memory, parent, with->budget, ret_tree, err);
+    al_strv_add(commits, with->tip->oid);
 }
 
 enum fate { FATE_KEPT, FATE_DROPPED, FATE_STOPPED };
@@ -561,7 +408,7 @@ static int find_fate(const struct replaying *with, const struct al_replay_step *
     int r;
 
     *ret_fate = FATE_KEPT;
-    if (strcmp(tree, with->tip.tree) != 0)
+    if (strcmp(tree, with->tip->tree) != 0)
         return 0;
     /* git drops what is melded too, but a message that the user gave is used. */
     if (melds(step) && (step->message || when_empty != AL_EMPTY_DROPPED))
@@ -569,7 +416,7 @@ static int find_fate(const struct replaying *with, const struct al_replay_step *
     *ret_fate = fates[when_empty];
     if (when_empty != AL_EMPTY_DROPPED)
         return 0;
-    r = find_tree(with, parent, &before, err);
+    r = al_inmemory_tree(with->memory, parent, with->budget, &before, err);
     if (r == 0 && !strcmp(before, commit->tree)) /* it never changed anything */
         *ret_fate = FATE_KEPT;
     return r;
@@ -595,7 +442,7 @@ static int take_result(struct replaying *with, const struct al_replay_step *step
                        struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
-    al_auto(al_freep) char *replaced = melds(step) ? al_strdup(with->tip.oid) : NULL;
+    const char *replaced = melds(step) ? with->tip->oid : NULL;
     enum fate fate = FATE_KEPT;
     int r = find_fate(with, step, commit, parent, tree, &fate, err);
 
@@ -620,12 +467,12 @@ static int merge_step(struct replaying *with, const struct al_replay_step *step,
     const bool backwards = step->kind == AL_REPLAY_REVERT;
     al_auto(al_freep) char *before = NULL;
     const char *trees[AL_SIDES];
-    int r = find_tree(with, parent, &before, err);
+    int r = al_inmemory_tree(with->memory, parent, with->budget, &before, err);
 
     if (r < 0)
         return r;
     trees[AL_SIDE_BASE] = backwards ? commit->tree : before;
-    trees[AL_SIDE_OURS] = with->tip.tree;
+    trees[AL_SIDE_OURS] = with->tip->tree;
     trees[AL_SIDE_THEIRS] = backwards ? before : commit->tree;
     return al_inmemory_merge_trees(with->memory, trees, with->budget, merged, err);
 }
@@ -637,7 +484,7 @@ static bool is_in_place(const struct replaying *with, const struct al_commit_rea
 
     if (with->at_root)
         return !parents->count;
-    return parents->count == 1 && !strcmp(parents->items[0], with->tip.oid);
+    return parents->count == 1 && !strcmp(parents->items[0], with->tip->oid);
 }
 
 static int replay_step(struct replaying *with, const struct al_replay_step *step,
@@ -650,7 +497,7 @@ static int replay_step(struct replaying *with, const struct al_replay_step *step
     if (!melds(step))
         free(al_take(&with->joined));
     if (with->replay->fast_forwards && step->kind == AL_REPLAY_PICK && is_in_place(with, commit)) {
-        copy_commit(commit, &with->tip);
+        with->tip = commit;
         with->at_root = false;
         al_strv_add(&with->replayed->commits, commit->oid);
         return 0;
@@ -708,10 +555,10 @@ static int find_attributes(struct replaying *with, struct al_error *err)
     for (size_t i = 0; i < with->replay->nsteps; i++)
         al_strv_add(&steps, with->replay->steps[i].commit);
     if (steps.count > 1)
-        r = al_inmemory_change_attributes(memory, &steps, with->tip.tree, with->budget, &change,
+        r = al_inmemory_change_attributes(memory, &steps, with->tip->tree, with->budget, &change,
                                           err);
     if (r == 0 && !change)
-        r = al_inmemory_set_attributes(memory, with->tip.tree, with->budget, err);
+        r = al_inmemory_set_attributes(memory, with->tip->tree, with->budget, err);
     memory->keeps_attributes = r == 0 && !change;
     return r;
 }
@@ -721,11 +568,9 @@ int al_inmemory_replay(struct al_inmemory *memory, const struct al_replay *repla
                        struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
-    al_auto(al_commits_read_clear) struct al_commits_read commits = { .items = NULL };
     al_auto(al_replayed_clear) struct al_replayed replayed = AL_REPLAYED_INIT;
     struct replaying with = { .memory = memory,
                               .replay = replay,
-                              .commits = &commits,
                               .replayed = &replayed,
                               .budget = budget,
                               .at_root = replay->is_root };
@@ -739,23 +584,23 @@ int al_inmemory_replay(struct al_inmemory *memory, const struct al_replay *repla
         al_strv_addf(&oids, "%s^%u", replay->steps[0].commit,
                      replay->steps[0].mainline ? replay->steps[0].mainline : 1);
     if (r == 0)
-        r = al_inmemory_read(memory, &oids, budget, &commits, err);
+        r = al_inmemory_read(memory, &oids, budget, err);
     if (r < 0)
         return r;
-    copy_commit(&commits.items[0], &with.tip);
+    with.tip = al_inmemory_known(memory, replay->onto);
     r = find_attributes(&with, err);
     for (size_t i = 0; replay->is_root && i < replay->nsteps; i++)
         al_inmemory_add_bound(memory, replay->steps[i].commit);
     for (size_t i = 0; r == 0 && !replayed.stopped && i < replay->nsteps; i++) {
-        r = replay_step(&with, &replay->steps[i], &commits.items[i + 1], err);
+        r = replay_step(&with, &replay->steps[i],
+                        al_inmemory_known(memory, replay->steps[i].commit), err);
         if (r == 0 && !replayed.stopped)
-            al_strv_add(&replayed.tips, with.tip.oid);
+            al_strv_add(&replayed.tips, with.tip->oid);
     }
     memory->keeps_attributes = false;
     if (r == 0 && with.at_root)
         r = refuse_root(&with, err);
-    replayed.tip = al_strdup(with.tip.oid);
-    commit_clear(&with.tip);
+    replayed.tip = al_strdup(with.tip->oid);
     free(with.joined);
     if (r < 0)
         return r;

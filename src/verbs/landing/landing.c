@@ -138,34 +138,27 @@ static int landing_list(const struct al_landing *landing, struct al_run_limits *
 
 /* The message of a merge, as git merge has it, and of a squash. */
 
-static size_t subject_bytes(const char *message)
-{
-    return strcspn(message, "\n");
-}
-
 /* The subjects of the commits below a line that names the branch; the message of a single one. */
 static int message_of_squash(const struct al_landing *landing, struct al_run_limits *budget,
                              struct al_str *out, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
-    al_auto(al_commits_read_clear) struct al_commits_read commits = { .items = NULL };
     int r = landing_list(landing, budget, &oids, err);
 
     if (r == 0)
-        r = al_inmemory_read(landing->memory, &oids, budget, &commits, err);
-    if (r < 0)
-        return r;
-    if (commits.count == 1) {
-        al_str_adds(out, commits.items[0].message);
-        return 0;
-    }
-    al_str_addf(out, "Squash branch '%s'\n", al_named_branch_name(&landing->branch));
-    for (size_t i = 0; i < commits.count; i++) {
-        const char *subject = commits.items[i].message + strspn(commits.items[i].message, "\n");
+        r = al_inmemory_read(landing->memory, &oids, budget, err);
+    if (r == 0 && oids.count != 1)
+        al_str_addf(out, "Squash branch '%s'\n", al_named_branch_name(&landing->branch));
+    for (size_t i = 0; r == 0 && i < oids.count; i++) {
+        const char *message = al_inmemory_known(landing->memory, oids.items[i])->message;
+        al_auto(al_freep) char *subject = al_message_subject(message);
 
-        al_str_addf(out, "%s* %.*s\n", i ? "" : "\n", (int)subject_bytes(subject), subject);
+        if (oids.count == 1)
+            al_str_adds(out, message);
+        else
+            al_str_addf(out, "%s* %s\n", i ? "" : "\n", subject);
     }
-    return 0;
+    return r;
 }
 
 /* git names the branch that is merged into, unless it is master. */

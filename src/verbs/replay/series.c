@@ -81,22 +81,19 @@ int al_replay_conflict(const struct al_inmemory *memory, const struct al_replaye
                        struct al_run_limits *budget, struct al_error *err)
 {
     const struct al_merged *conflict = &replayed->conflict;
-    const struct al_repo *view = al_inmemory_repo(memory);
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_freep) char *subject =
+        al_message_subject(al_inmemory_known(memory, commit)->message);
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    al_auto(al_freep) char *line = NULL;
-    al_auto(al_freep) char *shown = NULL;
+    al_auto(al_freep) char *shown = al_text_sanitize_line(subject);
     al_auto(al_freep) char *safe = NULL;
 
-    al_strv_adds(&command.argv, "git", "log", "-1", "--no-walk", "--no-decorate", "--abbrev=8",
-                 "--encoding=UTF-8", "--format=%h %s", commit, "--", NULL);
-    (void)al_git_run_word(view, &command, budget, &line, NULL);
-    shown = al_text_sanitize_line(line ? line : commit);
     for (size_t i = 0; i < conflict->count && i < CONFLICT_FILES; i++)
-        add_file(view, conflict->tree, conflict->conflicts[i].path, budget, &text);
+        add_file(al_inmemory_repo(memory), conflict->tree, conflict->conflicts[i].path, budget,
+                 &text);
     safe = al_text_sanitize_line(text.buf);
     (void)al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
-                            "%s %s; nothing was done. In conflict: %s", shown, what, safe);
+                            "%.8s %s %s; nothing was done. In conflict: %s", commit, shown, what,
+                            safe);
     if (err)
         err->remedy = remedy;
     return AL_ERR_EXECUTION;
@@ -147,10 +144,8 @@ static int make_chain(const struct al_series *series, struct al_run_limits *budg
                       struct al_series_made *made, char **ret_tree, struct al_error *err)
 {
     const char *parent = series->head;
-    int r = *parent ? al_inmemory_tree(made->memory, parent, budget, ret_tree, err) : 0;
+    int r = al_inmemory_tree(made->memory, *parent ? parent : NULL, budget, ret_tree, err);
 
-    if (!*parent)
-        *ret_tree = al_strdup(al_git_empty_tree(al_inmemory_repo(made->memory)));
     for (size_t i = 0; r == 0 && i < series->count; i++) {
         const struct al_series_item *item = &series->items[i];
         al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
@@ -298,26 +293,26 @@ static int stopped(const struct al_replay_work *work, struct al_run_limits *budg
                               "Choose a later commit, or make one on top.", budget, err);
 }
 
+/* The tree that the change of a commit is on. */
+static int tree_before(struct al_inmemory *memory, const struct al_commit_read *commit,
+                       struct al_run_limits *budget, char **ret_tree, struct al_error *err)
+{
+    const struct al_strv *parents = &commit->parents;
+
+    return al_inmemory_tree(memory, parents->count ? parents->items[0] : NULL, budget, ret_tree,
+                            err);
+}
+
 /* Fail if a commit that something went into has no change any more. */
 static int check_emptied(const struct al_replay_work *work, const char *into,
                          struct al_run_limits *budget, struct al_error *err)
 {
-    const char *oid = work->replayed.commits.items[step_of(work, into)];
-    al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
-    al_auto(al_commits_read_clear) struct al_commits_read commits = { .items = NULL };
+    const struct al_commit_read *now =
+        al_inmemory_known(work->memory, work->replayed.commits.items[step_of(work, into)]);
     al_auto(al_freep) char *before = NULL;
-    int r = 0;
+    int r = now ? tree_before(work->memory, now, budget, &before, err) : 0;
 
-    if (*oid) {
-        al_strv_add(&oids, oid);
-        r = al_inmemory_read(work->memory, &oids, budget, &commits, err);
-        if (r == 0 && commits.items[0].parents.count)
-            r = al_inmemory_tree(work->memory, commits.items[0].parents.items[0], budget, &before,
-                                 err);
-        else if (r == 0)
-            before = al_strdup(al_git_empty_tree(al_inmemory_repo(work->memory)));
-    }
-    if (r < 0 || (*oid && strcmp(before, commits.items[0].tree) != 0))
+    if (r < 0 || (now && strcmp(before, now->tree) != 0))
         return r;
     r = al_error_set(err, AL_ERR_EXECUTION,
                      "The change takes back all of %.8s, which would be empty; nothing was done",
@@ -567,20 +562,17 @@ static int add_rest(struct al_inmemory *memory, const struct al_commit_read *of,
 }
 
 /* A commit, and the tree that its change is on. */
-static int read_commit(struct al_inmemory *memory, const struct al_repo *view, const char *commit,
-                       struct al_run_limits *budget, struct al_commits_read *read,
-                       char **ret_before, struct al_error *err)
+static int read_commit(struct al_inmemory *memory, const char *commit, struct al_run_limits *budget,
+                       const struct al_commit_read **ret_commit, char **ret_before,
+                       struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
     int r;
 
     al_strv_add(&oids, commit);
-    r = al_inmemory_read(memory, &oids, budget, read, err);
-    if (r == 0 && read->items[0].parents.count)
-        return al_inmemory_tree(memory, read->items[0].parents.items[0], budget, ret_before, err);
-    if (r == 0)
-        *ret_before = al_strdup(al_git_empty_tree(view));
-    return r;
+    r = al_inmemory_read(memory, &oids, budget, err);
+    *ret_commit = al_inmemory_known(memory, commit);
+    return r < 0 ? r : tree_before(memory, *ret_commit, budget, ret_before, err);
 }
 
 /* Choose one part, and make the tree that has it. */
@@ -606,12 +598,12 @@ int al_series_split(struct al_inmemory *memory, const char *commit,
                     struct al_split *ret_split, struct al_error *err)
 {
     struct al_repo view = *al_inmemory_repo(memory);
-    al_auto(al_commits_read_clear) struct al_commits_read read = { .items = NULL };
+    const struct al_commit_read *read = NULL;
     al_auto(al_hunk_list_clear) struct al_hunk_list list = AL_HUNK_LIST_INIT;
     al_auto(al_hunk_choice_clear) struct al_hunk_choice choice = { .list = &list };
     al_auto(al_freep) char *before = NULL;
     struct al_hunk_query query = { .side = AL_HUNKS_COMMITTED, .to = commit, .binary = true };
-    int r = read_commit(memory, &view, commit, budget, &read, &before, err);
+    int r = read_commit(memory, commit, budget, &read, &before, err);
 
     query.from = before;
     if (r == 0)
@@ -624,13 +616,12 @@ int al_series_split(struct al_inmemory *memory, const char *commit,
 
         r = make_tree(memory, &query, items, i, &choice, budget, &tree, err);
         if (r == 0)
-            r = add_part(memory, &read.items[0], tree, items[i].message, budget,
-                         &ret_split->commits, err);
+            r = add_part(memory, read, tree, items[i].message, budget, &ret_split->commits, err);
     }
     return r < 0 || choice.count == list.count
                ? r
-               : add_rest(memory, &read.items[0], &choice, budget, &ret_split->commits,
-                          &ret_split->rest, &ret_split->paths, err);
+               : add_rest(memory, read, &choice, budget, &ret_split->commits, &ret_split->rest,
+                          &ret_split->paths, err);
 }
 
 /* --- Autosquash --- */
@@ -723,18 +714,6 @@ static void place(struct entry *entries, size_t i)
     entries[target].last = i;
 }
 
-static char *subject_of(const char *message)
-{
-    struct al_str out = AL_STR_INIT;
-
-    while (*message == '\n')
-        message++;
-    for (const char *at = message; *at && !(at[0] == '\n' && (at[1] == '\n' || !at[1])); at++)
-        al_str_addc(&out, *at == '\n' ? ' ' : *at);
-    al_str_trim_end(&out);
-    return al_str_detach(&out);
-}
-
 static void add_entries(struct entry *entries, size_t count, struct al_replay_work *work)
 {
     for (size_t i = 0; i < count; i++) {
@@ -753,18 +732,19 @@ int al_replay_autosquash(const struct al_repo *repo, const struct al_strv *list,
                          struct al_replay_work *work, struct al_run_limits *budget,
                          struct al_error *err)
 {
-    al_auto(al_commits_read_clear) struct al_commits_read commits = { .items = NULL };
     al_auto(al_freep) struct entry *entries = al_calloc(list->count + 1, sizeof(*entries));
     int r = al_inmemory_open(repo, &work->memory, err);
 
-    if (r == 0 && list->count)
-        r = al_inmemory_read(work->memory, list, budget, &commits, err);
+    if (r == 0)
+        r = al_inmemory_read(work->memory, list, budget, err);
     if (r < 0)
         return r;
     for (size_t i = 0; i < list->count; i++) {
+        const char *message = al_inmemory_known(work->memory, list->items[i])->message;
+
         entries[i] = (struct entry){ .oid = list->items[i],
-                                     .subject = subject_of(commits.items[i].message),
-                                     .message = commits.items[i].message,
+                                     .subject = al_message_subject(message),
+                                     .message = message,
                                      .kind = AL_REPLAY_PICK,
                                      .last = i };
         place(entries, i);

@@ -255,44 +255,32 @@ static struct chain find_chain(const struct al_replay_work *work, size_t first)
 static int reword(struct al_replay_work *work, const char *commit, const char *message,
                   struct al_run_limits *budget, char **ret_oid, struct al_error *err)
 {
-    al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
-    al_auto(al_commits_read_clear) struct al_commits_read commits = { .items = NULL };
+    const struct al_commit_read *read = al_inmemory_known(work->memory, commit);
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    struct al_new_commit made = { .message = NULL };
     int r;
 
     al_message_strip_space(message, &text);
-    made.message = text.buf;
-    al_strv_add(&oids, commit);
-    r = al_inmemory_read(work->memory, &oids, budget, &commits, err);
-    if (r < 0)
-        return r;
-    made.tree = commits.items[0].tree;
-    made.author = commits.items[0].author;
-    made.parents = &commits.items[0].parents;
-    r = al_inmemory_commit(work->memory, &made, budget, ret_oid, err);
+    r = al_inmemory_commit(work->memory,
+                           &(struct al_new_commit){ .tree = read->tree,
+                                                    .parents = &read->parents,
+                                                    .author = read->author,
+                                                    .message = text.buf },
+                           budget, ret_oid, err);
     return r < 0 ? r : al_inmemory_accept(work->memory, *ret_oid, budget, err);
 }
 
-static int add_subject(const struct al_repo *repo, const char *commit, struct al_run_limits *budget,
-                       struct al_str *todo, struct al_error *err)
+static void add_subject(const struct al_replay_work *work, const char *commit, struct al_str *todo)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
-    al_auto(al_freep) char *subject = NULL;
-    int r;
+    al_auto(al_freep) char *subject =
+        al_message_subject(al_inmemory_known(work->memory, commit)->message);
 
-    al_strv_adds(&command.argv, "git", "log", "-1", "--no-walk", "--format=%s", commit, "--", NULL);
-    r = al_git_run_word(repo, &command, budget, &subject, err);
-    if (r == 0)
-        al_str_addf(todo, " %s # %s\n", commit, subject ? subject : "");
-    return r;
+    al_str_addf(todo, " %s # %s\n", commit, subject);
 }
 
 /* Add the todo line of a step, with a message of its own or NULL.  What was dropped in memory is
  * dropped by git too. */
-static int add_line(struct al_repo *repo, struct al_replay_work *work, size_t i,
-                    const char *message, const char *melding, struct al_run_limits *budget,
-                    struct al_str *todo, struct al_error *err)
+static int add_line(struct al_replay_work *work, size_t i, const char *message, const char *melding,
+                    struct al_run_limits *budget, struct al_str *todo, struct al_error *err)
 {
     const struct al_work_step *step = &work->steps[i];
     al_auto(al_freep) char *reworded = NULL;
@@ -303,7 +291,8 @@ static int add_line(struct al_repo *repo, struct al_replay_work *work, size_t i,
     if (r < 0)
         return r;
     al_str_adds(todo, melds(step->kind) ? melding : "pick");
-    return add_subject(repo, reworded ? reworded : step->commit, budget, todo, err);
+    add_subject(work, reworded ? reworded : step->commit, todo);
+    return 0;
 }
 
 /* git takes a line that begins with "#" for a comment when it goes on after a conflict in a chain.
@@ -332,66 +321,55 @@ static int find_always_kept(const struct al_repo *repo, struct al_run_limits *bu
 /* The message that a chain ends with, if git would not keep it as it is: else `out` stays empty.
  * Without a message of the user's, it is known only if nothing can become of the first commit any
  * more. */
-static int find_kept_message(struct al_replay_work *work, const struct chain *chain, bool always,
-                             struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+static void find_kept_message(const struct al_replay_work *work, const struct chain *chain,
+                              bool always, struct al_str *out)
 {
     const struct al_strv *done = &work->replayed.commits;
-    const bool is_given = work->steps[chain->spoken].message;
+    const struct al_work_step *spoken = &work->steps[chain->spoken];
     const bool is_known = chain->first < done->count && *done->items[chain->first];
-    al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
-    al_auto(al_commits_read_clear) struct al_commits_read commits = { .items = NULL };
-    int r;
 
-    if (chain->end - chain->first == 1 || !(is_given || is_known))
-        return 0;
-    for (size_t i = chain->spoken; i < chain->end; i++)
-        al_strv_add(&oids, work->steps[i].commit);
-    r = al_inmemory_read(work->memory, &oids, budget, &commits, err);
-    if (r < 0)
-        return r;
-    if (is_given)
-        al_message_strip_space(work->steps[chain->spoken].message, out);
+    if (chain->end - chain->first == 1 || !(spoken->message || is_known))
+        return;
+    if (spoken->message)
+        al_message_strip_space(spoken->message, out);
     else
-        al_str_adds(out, commits.items[0].message);
-    for (size_t i = 1; i < commits.count; i++) {
+        al_str_adds(out, al_inmemory_known(work->memory, spoken->commit)->message);
+    for (size_t i = chain->spoken + 1; i < chain->end; i++) {
+        const struct al_work_step *step = &work->steps[i];
         al_auto(al_str_clear) struct al_str both = AL_STR_INIT;
 
-        if (work->steps[chain->spoken + i].kind == AL_REPLAY_SQUASH) {
-            al_message_squash(out->buf, commits.items[i].message, &both);
-            al_str_reset(out);
-            al_str_adds(out, both.buf);
-        }
+        if (step->kind != AL_REPLAY_SQUASH)
+            continue;
+        al_message_squash(out->buf, al_inmemory_known(work->memory, step->commit)->message, &both);
+        al_str_reset(out);
+        al_str_adds(out, both.buf);
     }
     if (!always && !has_comments(out->buf))
         al_str_reset(out);
-    return 0;
 }
 
 /* Add a step that changes the message alone: git takes it over to the byte. */
-static int add_message_line(struct al_repo *repo, struct al_replay_work *work, const char *commit,
-                            const char *message, struct al_run_limits *budget, struct al_str *todo,
-                            struct al_error *err)
+static int add_message_line(struct al_replay_work *work, const char *commit, const char *message,
+                            struct al_run_limits *budget, struct al_str *todo, struct al_error *err)
 {
-    al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
-    al_auto(al_commits_read_clear) struct al_commits_read commits = { .items = NULL };
+    const struct al_commit_read *read = al_inmemory_known(work->memory, commit);
+    al_auto(al_strv_clear) struct al_strv parents = AL_STRV_INIT;
     al_auto(al_freep) char *made = NULL;
     int r;
 
-    al_strv_add(&oids, commit);
-    r = al_inmemory_read(work->memory, &oids, budget, &commits, err);
-    if (r == 0)
-        r = al_inmemory_commit(work->memory,
-                               &(struct al_new_commit){ .tree = commits.items[0].tree,
-                                                        .parents = &oids,
-                                                        .author = commits.items[0].author,
-                                                        .message = message },
-                               budget, &made, err);
+    al_strv_add(&parents, commit);
+    r = al_inmemory_commit(
+        work->memory,
+        &(struct al_new_commit){
+            .tree = read->tree, .parents = &parents, .author = read->author, .message = message },
+        budget, &made, err);
     if (r == 0)
         r = al_inmemory_accept(work->memory, made, budget, err);
     if (r < 0)
         return r;
     al_str_adds(todo, "fixup -C");
-    return add_subject(repo, made, budget, todo, err);
+    add_subject(work, made, todo);
+    return 0;
 }
 
 /* Add the lines that move branches to what so many steps have made. */
@@ -402,25 +380,24 @@ static void add_followers(const struct al_replay_work *work, size_t steps, struc
             al_str_addf(todo, "update-ref %s\n", work->followers[i].ref);
 }
 
-static int add_chain(struct al_repo *repo, struct al_replay_work *work, const struct chain *chain,
-                     bool always_kept, struct al_run_limits *budget, struct al_str *todo,
-                     struct al_error *err)
+static int add_chain(struct al_replay_work *work, const struct chain *chain, bool always_kept,
+                     struct al_run_limits *budget, struct al_str *todo, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str kept = AL_STR_INIT;
-    int r = find_kept_message(work, chain, always_kept, budget, &kept, err);
+    int r = 0;
 
+    find_kept_message(work, chain, always_kept, &kept);
     for (size_t i = chain->first; r == 0 && i < chain->end; i++) {
         const bool is_fixup =
             kept.len || work->steps[i].kind == AL_REPLAY_FIXUP || i <= chain->spoken;
 
-        r = add_line(repo, work, i, i == chain->first ? work->steps[chain->spoken].message : NULL,
+        r = add_line(work, i, i == chain->first ? work->steps[chain->spoken].message : NULL,
                      is_fixup ? "fixup" : "squash", budget, todo, err);
         if (i + 1 < chain->end)
             add_followers(work, i + 1, todo);
     }
     if (r == 0 && kept.len)
-        r = add_message_line(repo, work, work->steps[chain->first].commit, kept.buf, budget, todo,
-                             err);
+        r = add_message_line(work, work->steps[chain->first].commit, kept.buf, budget, todo, err);
     add_followers(work, chain->end, todo);
     return r;
 }
@@ -435,7 +412,7 @@ static int make_todo(struct al_repo *repo, struct al_replay_work *work,
     for (size_t first = 0; r == 0 && first < work->nsteps;) {
         const struct chain chain = find_chain(work, first);
 
-        r = add_chain(repo, work, &chain, always_kept, budget, todo, err);
+        r = add_chain(work, &chain, always_kept, budget, todo, err);
         first = chain.end;
     }
     return r;
@@ -758,25 +735,15 @@ static int run_for_real(struct al_repo *repo, const struct al_replay_work *work,
                           max_bytes, budget, outcome, err);
 }
 
-/* The entry of the reflog, as git words it. */
-static int reflog_of(const struct al_replay_work *work, struct al_run_limits *budget,
-                     char **ret_text, struct al_error *err)
+/* The entry of the reflog, as git words it.  Caller frees. */
+static char *reflog_of(const struct al_replay_work *work)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
     al_auto(al_freep) char *subject = NULL;
-    int r;
 
-    if (work->kind == AL_WORK_REBASE) {
-        *ret_text = al_asprintf("rebase (finish): onto %s", work->onto);
-        return 0;
-    }
-    al_strv_adds(&command.argv, "git", "log", "-1", "--no-walk", "--format=%s", work->replayed.tip,
-                 "--", NULL);
-    r = al_git_run_word(al_inmemory_repo(work->memory), &command, budget, &subject, err);
-    if (r == 0)
-        *ret_text = al_asprintf("%s: %s", work->kind == AL_WORK_REVERT ? "revert" : "cherry-pick",
-                                subject ? subject : "");
-    return r;
+    if (work->kind == AL_WORK_REBASE)
+        return al_asprintf("rebase (finish): onto %s", work->onto);
+    subject = al_message_subject(al_inmemory_known(work->memory, work->replayed.tip)->message);
+    return al_asprintf("%s: %s", work->kind == AL_WORK_REVERT ? "revert" : "cherry-pick", subject);
 }
 
 /* A branch may be moved to what a commit was before another one was melded with it. */
@@ -797,13 +764,10 @@ static int accept_followers(const struct al_replay_work *work, struct al_run_lim
 static int finish(struct al_repo *repo, const struct al_replay_work *work,
                   struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(al_freep) char *reflog = NULL;
-    int r = reflog_of(work, budget, &reflog, err);
-
+    al_auto(al_freep) char *reflog = reflog_of(work);
     const char *files = work->files ? work->files : work->replayed.tip;
+    int r = al_inmemory_accept(work->memory, files, budget, err);
 
-    if (r == 0)
-        r = al_inmemory_accept(work->memory, files, budget, err);
     if (r == 0)
         r = accept_followers(work, budget, err);
     if (r < 0)
