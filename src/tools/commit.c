@@ -27,7 +27,6 @@
 #include "verbs/preview/diff_excerpt.h"
 #include "verbs/replay/work.h"
 #include "verbs/sequencer/conflict.h"
-#include "verbs/sequencer/expected_commit.h"
 #include "verbs/sequencer/merge.h"
 #include "verbs/sequencer/operation_state.h"
 

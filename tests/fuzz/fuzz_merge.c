@@ -11,8 +11,8 @@
 #include "tests/fuzz/fuzz.h"
 #include "verbs/message/commit_message.h"
 #include "verbs/message/pull_request.h"
+#include "verbs/porcelain/resume.h"
 #include "verbs/sequencer/conflict_hunks.h"
-#include "verbs/sequencer/rebase_continue.h"
 
 enum { OBJECTS, CHANGES, MARKERS, NOTES, MESSAGE, TEMPLATE, TARGETS };
 
@@ -118,12 +118,11 @@ static void check_todo(const struct fuzz_input *input)
 {
     al_auto(al_freep) char *todo = fuzz_string(input);
     al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
-    size_t left;
-    al_auto(al_freep) char *word = al_rebase_vet_todo(todo, &left, &commits);
+    al_auto(al_freep) char *word = al_todo_vet(todo, true, &commits);
     static const char *const never[] = { "exec", "x",     "merge", "m",          "label",
                                          "l",    "reset", "t",     "update-ref", "u" };
 
-    fuzz_require(left <= strlen(todo) && commits.count <= left);
+    fuzz_require(commits.count <= strlen(todo));
     if (word)
         return;
     for (const char *line = todo; line; line = strchr(line, '\n')) {

@@ -37,7 +37,7 @@
 #include "verbs/preview/verify_objects.h"
 #include "verbs/replay/series.h"
 #include "verbs/sequencer/conflict.h"
-#include "verbs/sequencer/expected_commit.h"
+#include "verbs/sequencer/operation_state.h"
 
 /* A longer message is taken to be another one. */
 #define MESSAGE_MAX_BYTES (1u << 20)
@@ -561,7 +561,7 @@ static int check_operation(struct al_call *call, const struct commit_args *args,
                            struct al_error *err)
 {
     const struct al_repo *repo = al_call_repo(call);
-    al_auto(al_str_clear) struct al_str merging = AL_STR_INIT;
+    al_auto(al_strv_clear) struct al_strv merging = AL_STRV_INIT;
     const enum al_operation_state state = al_git_resumable(repo);
     int r = al_git_check_no_conflicts(repo, al_call_budget(call), err);
 
@@ -575,8 +575,8 @@ static int check_operation(struct al_call *call, const struct commit_args *args,
         return al_failure_set(err, "git_conflicts with action continue concludes the merge.",
                               "A merge is in progress that put changes aside, which come back "
                               "when it ends");
-    r = al_git_add_merge_heads(repo, &merging, err);
-    if (r < 0 || !merging.len ||
+    al_operation_heads(repo, "MERGE_HEAD", &merging);
+    if (!merging.count ||
         (!args->paths.count && !args->hunks.count && !args->amend && !is_series(call, args)))
         return r;
     return al_failure_set(err,

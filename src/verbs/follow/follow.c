@@ -437,29 +437,6 @@ static int merge_trees(const struct al_follow *with, const char *to, struct al_r
     return al_git_write(&with->repo->at, &command, 0, budget, err);
 }
 
-/* git names the file that it would overwrite, which was not there or not changed a moment ago. */
-static void add_refused(const struct follow_paths *paths, const char *message,
-                        struct al_strv *refused)
-{
-    for (size_t i = 0; i < paths->count; i++) {
-        al_auto(al_freep) char *safe = al_text_sanitize_line(paths->items[i].name);
-        al_auto(al_freep) char *quoted = al_asprintf("'%s'", safe);
-
-        if (strstr(message, quoted))
-            al_strv_add(refused, paths->items[i].name);
-    }
-}
-
-static void leave(struct follow_paths *paths, const struct al_strv *names)
-{
-    for (size_t i = 0; i < names->count; i++) {
-        struct follow_path *path = follow_paths_find(paths, names->items[i]);
-
-        if (path)
-            path->file_changed = true;
-    }
-}
-
 static void leave_all(struct follow_paths *paths)
 {
     for (size_t i = 0; i < paths->count; i++)
@@ -483,12 +460,11 @@ static int bring(const struct al_follow *with, const char *commit, const struct 
     return r;
 }
 
-/* A file may get in the way after it was looked for.  Then all is looked at again; whatever git
- * refuses is left out, one path after the other. */
+/* A file may get in the way after it was looked for.  Then all is looked at again, as long as less
+ * is left to follow each time. */
 static int follow(const struct al_follow *with, const char *commit, struct follow_paths *paths,
                   struct al_run_limits *budget, struct al_strv *notes, struct al_error *err)
 {
-    al_auto(al_strv_clear) struct al_strv refused = AL_STRV_INIT;
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
     size_t before = SIZE_MAX;
 
@@ -501,7 +477,6 @@ static int follow(const struct al_follow *with, const char *commit, struct follo
         r = follow_look(with, commit, paths, budget, err);
         if (r < 0)
             return r;
-        leave(paths, &refused);
         count = add_entries(paths, true, &entries);
         if (count >= before)
             break;
@@ -510,7 +485,6 @@ static int follow(const struct al_follow *with, const char *commit, struct follo
         r = bring(with, commit, paths, budget, &why, err);
         if (r < 0 || !why.message)
             return r;
-        add_refused(paths, why.message, &refused);
     }
     al_strv_addf(notes, "git would not change the files in %s: %s", with->shown, why.message);
     leave_all(paths);

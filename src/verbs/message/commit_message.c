@@ -27,78 +27,64 @@ enum file_category {
     CATEGORY_CHORE
 };
 
-/* The first row that matches decides. A pattern with a '/' is matched against the whole path ('*'
- * also matches slashes), any other against the last component. */
+/* Patterns of files: one with a '/' is matched against the whole path ('*' also matches slashes),
+ * any other against the last component. */
+static const char *const build_files[] = { "Makefile",
+                                           "makefile",
+                                           "GNUmakefile",
+                                           "*.mk",
+                                           "CMakeLists.txt",
+                                           "*.cmake",
+                                           "meson.build",
+                                           "meson_options.txt",
+                                           "meson.options",
+                                           "configure.ac",
+                                           "BUILD.bazel",
+                                           "WORKSPACE",
+                                           "package.json",
+                                           "package-lock.json",
+                                           "yarn.lock",
+                                           "pnpm-lock.yaml",
+                                           "tsconfig*.json",
+                                           "Cargo.toml",
+                                           "Cargo.lock",
+                                           "go.mod",
+                                           "go.sum",
+                                           "pyproject.toml",
+                                           "setup.py",
+                                           "setup.cfg",
+                                           "requirements*.txt",
+                                           "poetry.lock",
+                                           "Gemfile",
+                                           "Gemfile.lock",
+                                           "composer.json",
+                                           "composer.lock",
+                                           "pom.xml",
+                                           "*.gradle",
+                                           "*.gradle.kts",
+                                           "Dockerfile*",
+                                           "docker-compose*.yml",
+                                           NULL };
+static const char *const test_files[] = {
+    "test/*",   "tests/*",  "*/test/*", "*/tests/*", "spec/*",     "*/__tests__/*", "*/testdata/*",
+    "*_test.*", "test_*.*", "*.test.*", "*.spec.*",  "*Test.java", "conftest.py",   NULL
+};
+static const char *const docs_files[] = {
+    "docs/*",  "doc/*",      "*/docs/*",      "man/*",    "*.md",     "*.rst",   "*.adoc",
+    "README*", "CHANGELOG*", "CONTRIBUTING*", "LICENSE*", "COPYING*", "AUTHORS", NULL
+};
+/* .gitignore, .editorconfig and so on */
+static const char *const chore_files[] = { ".*", ".*/*", NULL };
+
+/* The first row with a pattern that matches decides. */
 static const struct {
-    const char *pattern;
+    const char *const *patterns;
     enum file_category category;
 } rows[] = {
-    { "Makefile", CATEGORY_BUILD },
-    { "makefile", CATEGORY_BUILD },
-    { "GNUmakefile", CATEGORY_BUILD },
-    { "*.mk", CATEGORY_BUILD },
-    { "CMakeLists.txt", CATEGORY_BUILD },
-    { "*.cmake", CATEGORY_BUILD },
-    { "meson.build", CATEGORY_BUILD },
-    { "meson_options.txt", CATEGORY_BUILD },
-    { "meson.options", CATEGORY_BUILD },
-    { "configure.ac", CATEGORY_BUILD },
-    { "BUILD.bazel", CATEGORY_BUILD },
-    { "WORKSPACE", CATEGORY_BUILD },
-    { "package.json", CATEGORY_BUILD },
-    { "package-lock.json", CATEGORY_BUILD },
-    { "yarn.lock", CATEGORY_BUILD },
-    { "pnpm-lock.yaml", CATEGORY_BUILD },
-    { "tsconfig*.json", CATEGORY_BUILD },
-    { "Cargo.toml", CATEGORY_BUILD },
-    { "Cargo.lock", CATEGORY_BUILD },
-    { "go.mod", CATEGORY_BUILD },
-    { "go.sum", CATEGORY_BUILD },
-    { "pyproject.toml", CATEGORY_BUILD },
-    { "setup.py", CATEGORY_BUILD },
-    { "setup.cfg", CATEGORY_BUILD },
-    { "requirements*.txt", CATEGORY_BUILD },
-    { "poetry.lock", CATEGORY_BUILD },
-    { "Gemfile", CATEGORY_BUILD },
-    { "Gemfile.lock", CATEGORY_BUILD },
-    { "composer.json", CATEGORY_BUILD },
-    { "composer.lock", CATEGORY_BUILD },
-    { "pom.xml", CATEGORY_BUILD },
-    { "*.gradle", CATEGORY_BUILD },
-    { "*.gradle.kts", CATEGORY_BUILD },
-    { "Dockerfile*", CATEGORY_BUILD },
-    { "docker-compose*.yml", CATEGORY_BUILD },
-
-    { "test/*", CATEGORY_TEST },
-    { "tests/*", CATEGORY_TEST },
-    { "*/test/*", CATEGORY_TEST },
-    { "*/tests/*", CATEGORY_TEST },
-    { "spec/*", CATEGORY_TEST },
-    { "*/__tests__/*", CATEGORY_TEST },
-    { "*/testdata/*", CATEGORY_TEST },
-    { "*_test.*", CATEGORY_TEST },
-    { "test_*.*", CATEGORY_TEST },
-    { "*.test.*", CATEGORY_TEST },
-    { "*.spec.*", CATEGORY_TEST },
-    { "*Test.java", CATEGORY_TEST },
-    { "conftest.py", CATEGORY_TEST },
-
-    { "docs/*", CATEGORY_DOCS },
-    { "doc/*", CATEGORY_DOCS },
-    { "*/docs/*", CATEGORY_DOCS },
-    { "man/*", CATEGORY_DOCS },
-    { "*.md", CATEGORY_DOCS },
-    { "*.rst", CATEGORY_DOCS },
-    { "*.adoc", CATEGORY_DOCS },
-    { "README*", CATEGORY_DOCS },
-    { "CHANGELOG*", CATEGORY_DOCS },
-    { "CONTRIBUTING*", CATEGORY_DOCS },
-    { "LICENSE*", CATEGORY_DOCS },
-    { "COPYING*", CATEGORY_DOCS },
-    { "AUTHORS", CATEGORY_DOCS },
-
-    { ".*", CATEGORY_CHORE }, /* .gitignore, .editorconfig and so on */
-    { ".*/*", CATEGORY_CHORE },
+    { build_files, CATEGORY_BUILD },
+    { test_files, CATEGORY_TEST },
+    { docs_files, CATEGORY_DOCS },
+    { chore_files, CATEGORY_CHORE },
 };
 
 /* The category of a file. */
@@ -109,12 +95,10 @@ static enum file_category file_category_of(const char *path)
 
     if (al_path_runs_in_ci(path))
         return CATEGORY_CI;
-    for (size_t i = 0; i < AL_COUNT(rows); i++) {
-        const char *against = strchr(rows[i].pattern, '/') ? path : name;
-
-        if (fnmatch(rows[i].pattern, against, 0) == 0)
-            return rows[i].category;
-    }
+    for (size_t i = 0; i < AL_COUNT(rows); i++)
+        for (const char *const *pattern = rows[i].patterns; *pattern; pattern++)
+            if (fnmatch(*pattern, strchr(*pattern, '/') ? path : name, 0) == 0)
+                return rows[i].category;
     return CATEGORY_CODE;
 }
 

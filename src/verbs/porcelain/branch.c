@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "verbs/porcelain/branch.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 
-#include "base/fs.h"
 #include "git/command.h"
 #include "git/diff/diff.h"
 #include "git/failure.h"
@@ -12,11 +10,8 @@
 #include "git/plumbing/revision.h"
 #include "git/refs.h"
 #include "git/run.h"
-#include "guard/nofollow.h"
 #include "guard/text.h"
 #include "verbs/preview/diff_excerpt.h"
-
-#define OUTPUT_BYTES (64u * 1024u)
 
 int al_git_branch_list(const struct al_repo *repo, bool all, bool remote, size_t max_bytes,
                        struct al_run_limits *budget, struct al_git_output *ret_output,
@@ -58,20 +53,16 @@ static int merge_target(const struct al_repo *repo, const char *ref, struct al_r
                         char **ret_target, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_freep) char *upstream = NULL;
     int r;
 
     al_strv_adds(&command.argv, "git", "for-each-ref", "--format=%(upstream)", ref, NULL);
-    r = al_git_run(&repo->at, &command,
-                   &(struct al_git_run){ .max_bytes = AL_GIT_EXCERPT_MAX_BYTES, .checked = true },
-                   budget, &output, err);
-    if (r < 0)
-        return r;
-    al_str_truncate(&output.out.out, strcspn(output.out.out.buf, "\n"));
-    *ret_target = output.out.out.len && al_ref_exists(&repo->at, output.out.out.buf)
-                      ? al_str_detach(&output.out.out)
-                      : al_strdup("HEAD");
-    return 0;
+    r = al_git_run_word(repo, &command, budget, &upstream, err);
+    if (r == 0)
+        *ret_target = upstream && *upstream && al_ref_exists(&repo->at, upstream)
+                          ? al_take(&upstream)
+                          : al_strdup("HEAD");
+    return r;
 }
 
 static bool exists(const struct al_repo *repo, const char *name)
@@ -211,27 +202,7 @@ int al_git_tag_delete(struct al_repo *repo, const char *name, struct al_run_limi
     return al_git_write(&repo->at, &command, AL_LOCK_PACKED_REFS, budget, err);
 }
 
-/* The commit that a new branch was made at, by the first entry of its reflog, "<old> <new> ...";
- * without one, the commit that it is at now.  Caller frees. */
-static char *first_commit(const struct al_repo *repo, const char *ref, const char *now)
-{
-    al_auto(al_freep) char *path = al_fs_join("logs", ref);
-    al_auto(al_str_clear) struct al_str log = AL_STR_INIT;
-    al_auto(al_closep) int common_fd = -1;
-    al_auto(al_closep) int fd = -1;
-    const size_t len = strlen(now);
-
-    if (al_location_open_common_dir(&repo->at, &common_fd, NULL) < 0)
-        return al_strdup(now);
-    fd = al_nofollow_open(common_fd, path, O_RDONLY);
-    return fd < 0 || al_fs_read_fd(fd, OUTPUT_BYTES, &log) < 0 || log.len <= 2 * len ||
-                   !al_is_oid(log.buf + len + 1, len)
-               ? al_strdup(now)
-               : al_strndup(log.buf + len + 1, len);
-}
-
-/* Another process moved what the branch was made from.  The branch goes as it came, unless somebody
- * has moved it since. */
+/* Another process moved what the branch was made from.  The branch goes as it came. */
 static int take_back(struct al_repo *repo, const char *name, const char *made,
                      struct al_run_limits *budget, struct al_error *err)
 {
@@ -259,7 +230,6 @@ int al_git_branch_create_from(struct al_repo *repo, const char *name, const char
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", name);
     al_auto(al_freep) char *now = NULL;
-    al_auto(al_freep) char *made = NULL;
     int r;
 
     al_strv_adds(&command.argv, "git", "branch", "--", name, from ? from : oid, NULL);
@@ -267,8 +237,5 @@ int al_git_branch_create_from(struct al_repo *repo, const char *name, const char
     if (r < 0 || !oid)
         return r;
     now = al_ref_oid(&repo->at, ref);
-    if (!strcmp(now, oid))
-        return 0;
-    made = first_commit(repo, ref, now);
-    return !strcmp(made, oid) ? 0 : take_back(repo, name, made, budget, err);
+    return !strcmp(now, oid) ? 0 : take_back(repo, name, now, budget, err);
 }

@@ -17,6 +17,16 @@ int al_git_commit_preview(const struct al_repo *repo, struct al_run_limits *budg
                           struct al_str *out, struct al_error *err);
 
 /**
+ * Describe the commit that `git commit` would make now: each file it changes with both ids and
+ * modes, and what its parents are taken from.
+ *
+ * @param index              The index file to commit; NULL: the repository's own.
+ * @param[out] ret_expected  For al_git_commit(); the caller frees it.
+ */
+int al_git_expect_commit(const struct al_repo *repo, const char *index,
+                         struct al_run_limits *budget, char **ret_expected, struct al_error *err);
+
+/**
  * Run `git commit` with this message.  Nothing to commit and a missing identity are errors of their
  * own.
  *

@@ -198,6 +198,43 @@ int al_git_stash_list(const struct al_repo *repo, size_t max_bytes, struct al_ru
     return r;
 }
 
+/* --- Read an entry --- */
+
+void al_stash_commits_clear(struct al_stash_commits *commits)
+{
+    al_strv_clear(&commits->parents);
+    al_strv_clear(&commits->trees);
+}
+
+/* "<tree> <parents>" of the entry, and of its first two parents. */
+static bool take_commit(void *payload, char *const *fields)
+{
+    struct al_stash_commits *commits = payload;
+    const size_t len = strcspn(fields[0], " ");
+
+    if (!commits->trees.count)
+        al_strv_split(&commits->parents, fields[0] + len, " ");
+    al_strv_take(&commits->trees, al_strndup(fields[0], len));
+    return true;
+}
+
+int al_git_read_stash_commits(const struct al_repo *repo, const char *entry,
+                              struct al_run_limits *budget, struct al_stash_commits *commits,
+                              struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, take_commit, commits);
+
+    al_strv_adds(&command.argv, "git", "log", "--no-walk=unsorted", "--ignore-missing", "-z",
+                 "--format=%T %P", "--no-show-signature", "--no-notes", "--no-decorate",
+                 "--no-color", "--no-patch", entry, NULL);
+    al_strv_addf(&command.argv, "%s^1", entry);
+    al_strv_addf(&command.argv, "%s^2", entry);
+    al_strv_add(&command.argv, "--");
+    return al_git_read_records(&repo->at, &command, &records, budget, err);
+}
+
 /* --- Read the entries --- */
 
 #define NO_BRANCH "(no branch)"
@@ -582,7 +619,6 @@ int al_git_stash(struct al_repo *repo, const struct al_stash_options *options, s
  * Source: git-stash(1) "DISCUSSION".
  */
 
-#define IDS_MAX_BYTES (64u * 1024u)
 /* Limits on what the preview of a clear shows beyond the list: number of entries, and bytes. */
 #define ENTRIES_MAX       10
 #define ENTRIES_MAX_BYTES (16u * 1024u)
@@ -607,49 +643,6 @@ static int preview_push(const struct al_repo *repo, const struct al_strv *files,
     return r;
 }
 
-/* Run `git rev-parse` or `git log` and return the ids it prints, one a line; none when git
- * fails. */
-static int find_ids(const struct al_repo *repo, struct al_git_command *command,
-                    struct al_run_limits *budget, struct al_strv *ret_ids, struct al_error *err)
-{
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = al_git_run(&repo->at, command, &(struct al_git_run){ .max_bytes = IDS_MAX_BYTES },
-                       budget, &output, err);
-
-    if (r == 0 && output.exit_code == 0)
-        al_strv_split(ret_ids, output.out.out.buf, "\n");
-    return r;
-}
-
-static int find_parents(const struct al_repo *repo, const char *entry, struct al_run_limits *budget,
-                        struct al_strv *ret_ids, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-
-    al_strv_adds(&command.argv, "git", "rev-parse", NULL);
-    al_strv_addf(&command.argv, "%s^@", entry);
-    return find_ids(repo, &command, budget, ret_ids, err);
-}
-
-/* Whether the staged content differs from the files as they were on disk. */
-static int has_own_index(const struct al_repo *repo, const char *entry,
-                         const struct al_strv *parents, struct al_run_limits *budget, bool *ret_has,
-                         struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_strv_clear) struct al_strv trees = AL_STRV_INIT;
-    int r;
-
-    al_strv_adds(&command.argv, "git", "rev-parse", NULL);
-    al_strv_addf(&command.argv, "%s^{tree}", parents->items[0]);
-    al_strv_addf(&command.argv, "%s^{tree}", parents->items[1]);
-    al_strv_addf(&command.argv, "%s^{tree}", entry);
-    r = find_ids(repo, &command, budget, &trees, err);
-    *ret_has = trees.count != 3 || (strcmp(trees.items[1], trees.items[0]) != 0 &&
-                                    strcmp(trees.items[1], trees.items[2]) != 0);
-    return r;
-}
-
 /* Append one diff of an entry, below its title. */
 static int add_part(const struct al_repo *repo, const char *from, const char *to, const char *title,
                     struct al_run_limits *budget, struct al_str *out, struct al_error *err)
@@ -669,27 +662,35 @@ static int add_part(const struct al_repo *repo, const char *from, const char *to
     return r;
 }
 
+/* Whether the staged content differs from the files as they were on disk. */
+static bool has_own_index(const struct al_stash_commits *commits)
+{
+    char *const *trees = commits->trees.items;
+
+    return commits->trees.count == 3 && strcmp(trees[2], trees[1]) != 0 &&
+           strcmp(trees[2], trees[0]) != 0;
+}
+
 /* Append everything in an entry. The staged content is shown if the action does not restore it. */
 static int add_entry(const struct al_repo *repo, const char *entry, enum al_stash_action action,
                      struct al_run_limits *budget, struct al_str *out, struct al_error *err)
 {
-    al_auto(al_strv_clear) struct al_strv parents = AL_STRV_INIT;
+    al_auto(al_stash_commits_clear) struct al_stash_commits commits = AL_STASH_COMMITS_INIT;
+    char *const *parents;
     size_t before = out->len;
-    bool own_index = false;
-    int r = find_parents(repo, entry, budget, &parents, err);
+    int r = al_git_read_stash_commits(repo, entry, budget, &commits, err);
 
-    if (r == 0 && parents.count)
-        r = add_part(repo, parents.items[0], entry, "", budget, out, err);
-    if (r == 0 && parents.count > 1 && action != AL_STASH_APPLY)
-        r = has_own_index(repo, entry, &parents, budget, &own_index, err);
-    if (r == 0 && own_index)
-        r = add_part(repo, parents.items[0], parents.items[1],
+    parents = commits.parents.items;
+    if (r == 0 && commits.parents.count)
+        r = add_part(repo, parents[0], entry, "", budget, out, err);
+    if (r == 0 && action != AL_STASH_APPLY && has_own_index(&commits))
+        r = add_part(repo, parents[0], parents[1],
                      action == AL_STASH_POP ? "This was staged, and comes back only as above:\n"
                                             : "This was staged:\n",
                      budget, out, err);
-    if (r == 0 && parents.count > 2)
-        r = add_part(repo, al_git_empty_tree(repo), parents.items[2], "Untracked files:\n", budget,
-                     out, err);
+    if (r == 0 && commits.parents.count > 2)
+        r = add_part(repo, al_git_empty_tree(repo), parents[2], "Untracked files:\n", budget, out,
+                     err);
     if (r == 0 && out->len == before)
         al_str_adds(out, "(it has no changes)\n");
     return r;

@@ -37,6 +37,23 @@ struct al_stash_options {
 /** The words that name the entry to git: its object id, or "stash@{1}".  Caller frees. */
 char *al_git_stash_entry(const struct al_stash_options *options);
 
+/** The commits of an entry.  Set up with AL_STASH_COMMITS_INIT. */
+struct al_stash_commits {
+    struct al_strv
+        parents;          /**< what it was made on, what was staged, and perhaps untracked files */
+    struct al_strv trees; /**< of the entry, and of its first two parents, as far as they are */
+};
+
+#define AL_STASH_COMMITS_INIT                                                                      \
+    ((struct al_stash_commits){ .parents = AL_STRV_INIT, .trees = AL_STRV_INIT })
+
+void al_stash_commits_clear(struct al_stash_commits *commits);
+
+/** Read them, of an entry given by its id or as "stash@{1}". */
+int al_git_read_stash_commits(const struct al_repo *repo, const char *entry,
+                              struct al_run_limits *budget, struct al_stash_commits *commits,
+                              struct al_error *err);
+
 /** Whether an entry has staged changes, and whether git can stage them again: nothing is staged
  * now, and the index has those files as they were before. */
 int al_git_stash_keeps_staged(const struct al_repo *repo, const char *entry,

@@ -12,6 +12,7 @@
 #include "git/refs.h"
 #include "git/run.h"
 #include "verbs/inmemory/inmemory.h"
+#include "verbs/porcelain/stash.h"
 #include "verbs/preview/affected_files.h"
 #include "verbs/replay/along.h"
 #include "verbs/replay/work.h"
@@ -63,60 +64,15 @@ static int merge_commit(const struct al_repo *repo, const char *theirs,
     return r;
 }
 
-/** The commit of a stash entry, and the one that it was made on. */
-struct entry {
-    char *trees[2];
-    char *untracked;
-    size_t count;
-};
-
-static void entry_clear(struct entry *entry)
-{
-    free(entry->trees[0]);
-    free(entry->trees[1]);
-    free(entry->untracked);
-}
-
-/* "<tree> <parent> <parent> <parent>"; an entry has two parents, or three. */
-static bool take_commit(void *payload, char *const *fields)
-{
-    struct entry *entry = payload;
-    char *save = NULL, *word = strtok_r(fields[0], " ", &save);
-
-    if (!word || entry->count == AL_COUNT(entry->trees))
-        return false;
-    entry->trees[entry->count] = al_strdup(word);
-    for (unsigned i = 0; (word = strtok_r(NULL, " ", &save)); i++)
-        if (i == 2 && !entry->count)
-            entry->untracked = al_strdup(word);
-    entry->count++;
-    return true;
-}
-
-static int read_entry(const struct al_repo *repo, const char *word, struct al_run_limits *budget,
-                      struct entry *entry, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, take_commit, entry);
-
-    al_strv_adds(&command.argv, "git", "log", "--no-walk=unsorted", "-z", "--format=%T %P",
-                 "--no-show-signature", "--no-notes", "--no-decorate", "--no-color", "--no-patch",
-                 word, NULL);
-    al_strv_addf(&command.argv, "%s^1", word);
-    al_strv_add(&command.argv, "--");
-    return al_git_read_records(&repo->at, &command, &records, budget, err);
-}
-
 /* git merges the entry into what is staged, on the commit that it was made on. */
 static int merge_entry(const struct al_repo *repo, const char *word, struct al_run_limits *budget,
                        struct guarded *guarded, struct al_error *err)
 {
-    al_auto(entry_clear) struct entry entry = { .count = 0 };
+    al_auto(al_stash_commits_clear) struct al_stash_commits entry = AL_STASH_COMMITS_INIT;
     const char *trees[AL_SIDES];
-    int r = read_entry(repo, word, budget, &entry, err);
+    int r = al_git_read_stash_commits(repo, word, budget, &entry, err);
 
-    if (r == 0 && entry.count == AL_COUNT(entry.trees))
+    if (r == 0 && entry.trees.count > 1)
         r = open_memory(repo, guarded, err);
     if (r < 0 || !guarded->memory)
         return r;
@@ -127,12 +83,13 @@ static int merge_entry(const struct al_repo *repo, const char *word, struct al_r
     }
     if (r < 0)
         return r;
-    trees[AL_SIDE_BASE] = entry.trees[1];
+    trees[AL_SIDE_BASE] = entry.trees.items[1];
     trees[AL_SIDE_OURS] = guarded->ours;
-    trees[AL_SIDE_THEIRS] = entry.trees[0];
-    guarded->untracked = al_take(&entry.untracked);
+    trees[AL_SIDE_THEIRS] = entry.trees.items[0];
+    if (entry.parents.count > 2)
+        guarded->untracked = al_strdup(entry.parents.items[2]);
     if (!strcmp(trees[AL_SIDE_BASE], trees[AL_SIDE_OURS])) { /* nothing is to be merged with it */
-        guarded->merged.tree = al_take(&entry.trees[0]);
+        guarded->merged.tree = al_strdup(trees[AL_SIDE_THEIRS]);
         return 0;
     }
     return al_inmemory_merge_trees(guarded->memory, trees, budget, &guarded->merged, err);

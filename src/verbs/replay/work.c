@@ -16,11 +16,11 @@
 #include "git/refs.h"
 #include "git/run.h"
 #include "guard/nofollow.h"
+#include "verbs/porcelain/resume.h"
 #include "verbs/replay/along.h"
 #include "verbs/sequencer/merge.h"
 #include "verbs/sequencer/operation_state.h"
 #include "verbs/sequencer/overwrite.h"
-#include "verbs/sequencer/rebase_continue.h"
 
 /* --- Work --- */
 

@@ -15,7 +15,6 @@
 #include "git/vet/vet.h"
 #include "verbs/preview/diff_excerpt.h"
 #include "verbs/sequencer/conflict.h"
-#include "verbs/sequencer/expected_commit.h"
 #include "verbs/sequencer/operation_state.h"
 
 /* --- Merge run --- */
@@ -44,35 +43,40 @@ int al_merge_run(struct al_repo *repo, const struct al_git_command *command, siz
     return 0;
 }
 
-/* Append the parents of the commit that HEAD is at, or of the one that a stopped merge would
- * create: " <parent> <parent>". */
-static int read_merged_parents(const struct al_repo *repo, const char *head, bool conflicted,
-                               struct al_run_limits *budget, struct al_str *out,
-                               struct al_error *err)
+int al_git_read_parents(const struct al_repo *repo, const char *commit,
+                        struct al_run_limits *budget, struct al_strv *parents, struct al_error *err)
 {
-    al_auto(al_freep) char *now = al_ref_head(&repo->at);
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_freep) char *line = NULL;
+    int r;
 
-    if (!conflicted)
-        return al_git_read_parents(repo, now, budget, out, err);
-    al_str_addf(out, " %s", head);
-    return al_git_add_merge_heads(repo, out, err);
+    al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "log", "-1", "--no-walk",
+                 "--no-show-signature", "--format=%P", commit, "--", NULL);
+    r = al_git_run_word(repo, &command, budget, &line, err);
+    al_strv_split(parents, line, " ");
+    return r;
 }
 
-/* Check that the intended commit was merged. A revision name can mean another commit a moment
- * later. */
+/* Check that the intended commit was merged, or stands beside HEAD in a merge that stopped.  A
+ * revision name can mean another commit a moment later. */
 static int check_merged_parents(const struct al_repo *repo, const struct al_merge_input *input,
                                 const struct al_merge_outcome *outcome,
                                 struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_freep) char *now = al_ref_head(&repo->at);
-    al_auto(al_freep) char *expected = al_asprintf(" %s %s", input->head, input->oid);
-    al_auto(al_str_clear) struct al_str parents = AL_STR_INIT;
-    int r;
+    al_auto(al_strv_clear) struct al_strv parents = AL_STRV_INIT;
+    int r = 0;
 
     if (!outcome->conflicted && (!strcmp(now, input->oid) || !strcmp(now, input->head)))
         return 0;
-    r = read_merged_parents(repo, input->head, outcome->conflicted, budget, &parents, err);
-    if (r == 0 && strcmp(parents.buf, expected) != 0)
+    if (outcome->conflicted) {
+        al_strv_add(&parents, input->head);
+        al_operation_heads(repo, "MERGE_HEAD", &parents);
+    } else {
+        r = al_git_read_parents(repo, now, budget, &parents, err);
+    }
+    if (r == 0 && (parents.count != 2 || strcmp(parents.items[0], input->head) != 0 ||
+                   strcmp(parents.items[1], input->oid) != 0))
         r = al_error_set(err, AL_ERR_EXECUTION,
                          "git merged another commit than the one that was looked at, since another "
                          "process moved the branch meanwhile");

@@ -83,6 +83,11 @@ int al_git_check_merge_programs(const struct al_repo *repo, const char *from,
                                 const struct al_strv *to, struct al_run_limits *budget,
                                 struct al_error *err);
 
+/** Append the parents of a commit. */
+int al_git_read_parents(const struct al_repo *repo, const char *commit,
+                        struct al_run_limits *budget, struct al_strv *parents,
+                        struct al_error *err);
+
 /* --- Merge run --- */
 
 /*

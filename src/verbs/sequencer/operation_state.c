@@ -299,8 +299,7 @@ bool al_operation_was_begun_here(const struct al_repo *repo, uint64_t session)
 #define HEADS_MAX       64
 #define SHOWN_MAX_BYTES (64u * 1024u)
 
-/* Read the object ids in a file of the git directory, one a line. */
-static void read_heads(const struct al_repo *repo, const char *name, struct al_strv *heads)
+void al_operation_heads(const struct al_repo *repo, const char *name, struct al_strv *heads)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
@@ -310,7 +309,7 @@ static void read_heads(const struct al_repo *repo, const char *name, struct al_s
         size_t len = strcspn(at, "\n");
 
         if (al_is_oid(at, len))
-            al_strv_addf(heads, "%.*s", (int)len, at);
+            al_strv_take(heads, al_strndup(at, len));
         at += len + (at[len] == '\n');
     }
 }
@@ -367,7 +366,7 @@ int al_git_operation_excerpt(const struct al_repo *repo, struct al_run_limits *b
         al_auto(al_strv_clear) struct al_strv heads = AL_STRV_INIT;
 
         if (rows[i].state == state)
-            read_heads(repo, rows[i].file, &heads);
+            al_operation_heads(repo, rows[i].file, &heads);
         if (!heads.count)
             continue;
         al_str_addf(out, "%s\n", rows[i].title);

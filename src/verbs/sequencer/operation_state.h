@@ -98,6 +98,9 @@ int al_operation_file(const struct al_repo *repo, const char *name, struct al_st
 /** Read the object id in a file of the git directory; NULL: there is none.  Caller frees. */
 char *al_operation_oid(const struct al_repo *repo, const char *name);
 
+/** Append the object ids in a file of the git directory such as MERGE_HEAD, one a line. */
+void al_operation_heads(const struct al_repo *repo, const char *name, struct al_strv *heads);
+
 /* --- Begun --- */
 
 /*

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* verbs/sequencer/expected_commit.c: a commit or a merge that differs from the one shown is
+/* verbs/porcelain/commit.c: a commit or a merge that differs from the one shown is
  * undone. */
 #include "git/command.h"
 #include "git/run.h"
 #include "tests/unit/git/tree.h"
 #include "verbs/porcelain/commit.h"
-#include "verbs/sequencer/expected_commit.h"
 #include "verbs/sequencer/merge.h"
 
 /* Commit what is staged, when the user was shown `expected`. */

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* verbs/sequencer/rebase_continue.c: a stopped rebase continues as in git, and no state file makes
+/* verbs/porcelain/resume.c: a stopped rebase continues as in git, and no state file makes
  * it run a program or write what was not approved. */
 #include "git/command.h"
 #include "git/refs.h"
 #include "tests/unit/git/tree.h"
-#include "verbs/sequencer/merge.h"
-#include "verbs/sequencer/operation_state.h"
-#include "verbs/sequencer/rebase_continue.h"
+#include "verbs/porcelain/resume.h"
 
 /* Rebase main, three commits of a.txt of which the first conflicts with feature, until it stops. */
 static void stop(struct world *w, const char *option)
@@ -32,7 +30,7 @@ static int go_on(struct world *w, const char *message, struct al_merge_outcome *
     struct al_run_limits budget = long_budget();
 
     al_error_clear(&w->err);
-    return al_git_rebase_continue(repo, message, 1u << 16, &budget, outcome, &w->err);
+    return al_git_resume(repo, message, NULL, 1u << 16, &budget, outcome, &w->err);
 }
 
 static void assert_subjects(struct world *w, const char *expected)
@@ -110,15 +108,6 @@ static void stops_again_where_it_must(void **state)
     assert_true(outcome.in_progress);
     assert_int_equal(outcome.conflicts.count, 1);
     assert_string_equal(outcome.conflicts.items[0], "b.txt");
-}
-
-static void needs_a_rebase(void **state)
-{
-    al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
-    struct world *w = *state;
-
-    assert_int_equal(go_on(w, NULL, &outcome), AL_ERR_EXECUTION);
-    assert_int_equal(w->err.code, AL_CODE_OPERATION_FAILED);
 }
 
 static void runs_nothing_that_its_notes_name(void **state)
@@ -217,11 +206,11 @@ static void shows_what_goes_on(void **state)
     stop(w, "--merge");
     resolve(w, "both\n");
     repo = must_open(w, "repo");
-    assert_int_equal(al_git_rebase_preview(repo, &budget, &text, &w->err), 0);
+    assert_int_equal(al_git_resume_preview(repo, &budget, &text, &w->err), 0);
     assert_true(al_starts_with(text.buf, "A rebase is in progress and goes on, with 2 more commits "
                                          "after this one.\n1 file, "));
     resolve(w, "theirs\n");
-    assert_int_equal(al_git_rebase_preview(repo, &budget, &empty, &w->err), 0);
+    assert_int_equal(al_git_resume_preview(repo, &budget, &empty, &w->err), 0);
     assert_non_null(strstr(empty.buf, ".\nNothing of this commit is left.\n"));
 }
 
@@ -251,30 +240,34 @@ static void knows_what_may_be_left_to_do(void **state)
     static const struct {
         const char *todo, *refused;
         size_t left;
+        bool picks; /* of a cherry-pick or a revert */
     } cases[] = {
-        { "", NULL, 0 },
-        { "\n\n# exec false\n   # comment\n", NULL, 0 },
-        { "pick 1 one\nreword 2\ne 3\ns 4\nfixup -C 5\n", NULL, 5 },
-        { "drop 1\nnoop\nbreak\nd 2\nb\n", NULL, 0 },
-        { "pick 1\r\nbreak\r\n", NULL, 1 },
-        { "pick", NULL, 1 },
-        { "pick 1\nexec true", "exec", 1 },
-        { "  x\ttrue", "x", 0 },
-        { "EXEC true", "EXEC", 0 },
-        { "picks 1", "picks", 0 },
-        { "merge -C 1 2", "merge", 0 },
-        { "u refs/heads/x\nupdate-ref refs/heads/y\npick 1", NULL, 1 },
-        { "l x", "l", 0 },
-        { "t x", "t", 0 },
+        { "", NULL, 0, false },
+        { "\n\n# exec false\n   # comment\n", NULL, 0, false },
+        { "pick 1111 one\nreword 2222\ne 3333\ns 4444\nfixup -C 5555\n", NULL, 5, false },
+        { "drop 1111\nnoop\nbreak\nd 2222\nb\n", NULL, 0, false },
+        { "pick 1111\r\nbreak\r\n", NULL, 1, false },
+        { "pick", NULL, 0, false },
+        { "pick 1111\nexec true", "exec", 1, false },
+        { "  x\ttrue", "x", 0, false },
+        { "EXEC true", "EXEC", 0, false },
+        { "picks 1111", "picks", 0, false },
+        { "merge -C 1111 2222", "merge", 0, false },
+        { "u refs/heads/x\nupdate-ref refs/heads/y\npick 1111", NULL, 1, false },
+        { "l x", "l", 0, false },
+        { "t x", "t", 0, false },
+        { "revert 1111", "revert", 0, false },
+        { "pick 1111 one\nrevert 2222 two\n", NULL, 2, true },
+        { "pick 1111 one\npick HEAD two\n", "HEAD", 1, true },
+        { "pick 1111 one\nreword 2222 two\n", "reword", 1, true },
     };
 
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
-        size_t left;
-        al_auto(al_freep) char *word = al_rebase_vet_todo(cases[i].todo, &left, &commits);
+        al_auto(al_freep) char *word = al_todo_vet(cases[i].todo, !cases[i].picks, &commits);
 
-        assert_int_equal(left, cases[i].left);
+        assert_int_equal(commits.count, cases[i].left);
         assert_int_equal(!word, !cases[i].refused);
         if (word)
             assert_string_equal(word, cases[i].refused);
@@ -295,11 +288,9 @@ static void knows_the_commits_that_are_left(void **state)
                                             "4444444444444444444444444444444444444444", "5555555",
                                             "7777777777777777777777777777777777777777" };
     al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
-    size_t left;
 
     (void)state;
-    assert_null(al_rebase_vet_todo(todo, &left, &commits));
-    assert_int_equal(left, 6);
+    assert_null(al_todo_vet(todo, true, &commits));
     assert_int_equal(commits.count, COUNT(expected));
     for (size_t i = 0; i < COUNT(expected); i++)
         assert_string_equal(commits.items[i], expected[i]);
@@ -312,7 +303,6 @@ int main(void)
         WORLD_TEST(takes_a_message),
         WORLD_TEST(drops_what_is_wholly_ours),
         WORLD_TEST(stops_again_where_it_must),
-        WORLD_TEST(needs_a_rebase),
         WORLD_TEST(runs_nothing_that_its_notes_name),
         WORLD_TEST(heeds_its_other_notes),
         WORLD_TEST(runs_no_hook),
