@@ -326,14 +326,6 @@ int al_setup_git(struct al_setup *setup, struct al_error *err)
     return r;
 }
 
-/* ssh takes the home directory from the password database and ignores HOME. */
-static char *find_ssh_home(void)
-{
-    const struct passwd *entry = getpwuid(getuid());
-
-    return entry ? al_strdup(entry->pw_dir) : NULL;
-}
-
 /* Checkpoints of a running session are kept at least this long, whatever the limits. */
 #define SESSION_KEEP_S 86400u
 
@@ -395,7 +387,9 @@ static int make_shell(const struct al_setup *setup, struct al_session *session,
 static int make_git(struct al_setup *setup, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv forbidden = AL_STRV_INIT;
-    al_auto(al_freep) char *ssh_home = find_ssh_home();
+    /* ssh takes the home directory from the password database and ignores HOME. */
+    const struct passwd *user = getpwuid(getuid());
+    al_auto(al_freep) char *ssh_home = user ? al_strdup(user->pw_dir) : NULL;
     al_auto(al_freep) char *self = realpath("/proc/self/exe", NULL);
     al_auto(al_freep) char *ssh = al_find_program(al_environment_get("PATH"), "ssh", &setup->roots);
     const struct al_config *config = &setup->config;

@@ -105,7 +105,7 @@ class CommandRun(harness.Case):
         seq = [line["seq"] for line in self.log() if line["operation"] == "snapshot"][0]
         self.airlock("rollback", "--to", str(seq))
         self.assertEqual(self.text(), "one\n")
-        self.assertIn("no execution", self.airlock("rollback", "--to", "nowhere", code=1)[1])
+        self.assertIn("is no number or label", self.airlock("rollback", "--to", "nowhere", code=1)[1])
 
     def test_refuses(self):
         """what no execution changed is not lost; a label is no number"""

@@ -348,6 +348,8 @@ class Hook(hooks.Case):
         told = self.around(lambda: None, **event)["hookSpecificOutput"]["additionalContext"]
         self.assertIn("by its name", told)
         self.assertIsNone(self.around(lambda: None, tool_input={"command": "ls /usr/bin/github .git/git"}))
+        (self.shim / "git").unlink()
+        self.assertIsNone(self.around(lambda: None, **event))
 
     def test_rules(self):
         """a rule holds a tool back; `allow` is never said"""
@@ -626,10 +628,26 @@ class Installed(hooks.Case):
         (self.shim / "git").unlink()
         self.assertIn("libexec/airlock/bin/git", doctor())
         self.install("claude-code", "--remove", "--yes")
+        shutil.rmtree(self.prefix / "libexec")
+        (self.prefix / "libexec").write_text("no directory\n", encoding="ascii")
         self.assertIn("is not airlock's", self.install("claude-code", "--shell", "--yes"))
         path = self.root / ".claude/settings.json"
         path.write_text(self.text(path).replace(str(self.airlock_path), "/bin/true"), encoding="ascii")
         self.assertIn("start another program", doctor())
+
+    def test_without_link(self):
+        """a package that has no links gets its own; each file that git would take along is named"""
+        shutil.rmtree(self.prefix / "libexec")
+        self.install("claude-code", "--shell", "--print")
+        self.assertFalse(self.shim.exists())
+        said = self.install("claude-code", "--shell", "--yes")
+        for name in self.FILES["claude-code"]:
+            self.assertIn(f"{name} will be committed", said)
+        self.assertNotIn("is not airlock's", said)
+        out = subprocess.run([self.shim / "git", "branch", "--show-current"], cwd=self.root, env=self.env, check=True,
+                             capture_output=True).stdout
+        self.assertEqual(out, b"main\n")
+        self.assertEqual(self.log()[-1]["tool"], "git")
 
     def test_not_supported(self):
         """a client without hooks"""

@@ -233,7 +233,7 @@ static void try_hook(struct al_findings *findings, const struct al_setup *setup,
 {
     const char *const argv[] = { "airlock", "hook", client->name, NULL };
     al_auto(al_freep) char *what = al_asprintf("%s hooks", client->name);
-    al_auto(al_freep) char *shim = al_client_shim();
+    al_auto(al_freep) char *shim = al_client_shim(false);
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
     al_auto(al_json_decrefp) json_t *sent = al_json_object();

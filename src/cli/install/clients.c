@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "base/nearest.h"
 
 static json_t *list_of(const struct al_strv *strings, size_t first)
@@ -184,20 +185,21 @@ const struct al_client *al_client_find(const char *name, const char **ret_neares
     return NULL;
 }
 
-char *al_client_shim(void)
+char *al_client_shim(bool makes)
 {
     al_auto(al_freep) char *program = realpath("/proc/self/exe", NULL);
+    al_auto(al_freep) char *dir = NULL;
     al_auto(al_freep) char *git = NULL;
-    char *slash = program ? strrchr(program, '/') : NULL;
 
-    if (!slash)
+    if (!program || !al_ends_with(program, "/bin/airlock"))
         return NULL;
-    *slash = '\0';
-    git = al_asprintf("%s/../libexec/airlock/bin/git", program);
-    if (access(git, X_OK) < 0)
+    program[strlen(program) - strlen("/bin/airlock")] = '\0';
+    dir = al_asprintf("%s/libexec/airlock/bin", program);
+    git = al_fs_join(dir, "git");
+    if (access(git, X_OK) < 0 &&
+        !(makes && al_fs_mkdirs(dir, 0755) == 0 && symlink("../../../bin/airlock", git) == 0))
         return NULL;
-    *strrchr(git, '/') = '\0';
-    return realpath(git, NULL);
+    return al_take(&dir);
 }
 
 json_t *al_client_hook(const struct al_client *client, const struct al_client_event *event,

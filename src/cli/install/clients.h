@@ -60,9 +60,11 @@ const struct al_client *al_clients(size_t *ret_count);
 /** The client of this name; NULL: there is none, and *ret_nearest is a similar name or NULL. */
 const struct al_client *al_client_find(const char *name, const char **ret_nearest);
 
-/** The directory with the link that makes airlock this shell's git; NULL: this program is not
- * installed.  Caller frees. */
-char *al_client_shim(void);
+/** The directory with the link that makes airlock this shell's git; NULL: there is none.  Caller
+ * frees.
+ *
+ * @param makes  Make the link in a package that came without, as one from npm does. */
+char *al_client_shim(bool makes);
 
 /** The settings for one event: the command that the client's shell runs, and for which tools.  A
  * new reference. */

@@ -116,7 +116,7 @@ static void deny(const struct hook *hook, const char *why)
  * not installed. */
 static char *exports_of(const struct hook *hook)
 {
-    al_auto(al_freep) char *shim = al_client_shim();
+    al_auto(al_freep) char *shim = al_client_shim(false);
     al_auto(al_str_clear) struct al_str word = AL_STR_INIT;
 
     if (!shim)
@@ -194,14 +194,6 @@ static void make_call(struct hook *hook, const char *toolset, const struct al_to
                 result);
 }
 
-/* Tell the one that waits why nothing is held, beginning with the status. */
-static void report(int fd, int status, const char *why)
-{
-    al_auto(al_freep) char *line = al_asprintf("%d %s", status, why);
-
-    (void)al_write_all(fd, line, strlen(line));
-}
-
 static bool is_covered(const struct hook *hook)
 {
     al_auto(al_freep) char *here = getcwd(NULL, 0);
@@ -221,8 +213,9 @@ static void run_held(struct hook *hook, const struct al_tool *tool, const json_t
         (void)al_write_all(fd, AL_HOOK_READY, strlen(AL_HOOK_READY));
     if (r == 0)
         make_call(hook, "commands", tool, arguments, &result);
-    if (r < 0 || result.status != AL_OK)
-        report(fd, r < 0 ? r : (int)result.status, r < 0 ? err.message : result.text.buf);
+    if (r < 0 || result.status != AL_OK) /* why nothing is held, for the one that waits */
+        (void)dprintf(fd, "%d %s", r < 0 ? r : (int)result.status,
+                      r < 0 ? err.message : result.text.buf);
     al_close(fd);
 }
 
@@ -420,6 +413,7 @@ static bool was_closed(const struct hook *hook)
 static void end(const struct hook *hook)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_freep) char *shim = al_client_shim(false);
 
     if (!end_waiting(hook, AL_HOLD_ENDED))
         al_str_adds(&text,
@@ -427,7 +421,7 @@ static void end(const struct hook *hook)
                         ? "airlock took this as interrupted before it ended: what it changed "
                           "after that is in no execution."
                         : "airlock took no checkpoint before this, so it cannot undo it.");
-    if (names_other_git(al_json_get_string(hook->input, "command")))
+    if (shim && names_other_git(al_json_get_string(hook->input, "command")))
         al_str_addf(&text, "%sCall git by its name alone: that one is airlock's.",
                     text.len ? " " : "");
     if (text.len)

@@ -371,11 +371,6 @@ static int change(const struct wish *wish, struct plan *plan, struct al_error *e
     return r == 0 ? change_rules(wish, allowed_path, wish->allowed, plan, err) : r;
 }
 
-static bool is_same(const struct al_str *a, const struct al_str *b)
-{
-    return a->len == b->len && !memcmp(a->buf, b->buf, a->len);
-}
-
 /* Read the file, and make the change in memory.  0; or AL_ERR_EXECUTION, naming the file. */
 static int make_plan(const struct wish *wish, struct plan *ret, struct al_error *err)
 {
@@ -393,7 +388,8 @@ static int make_plan(const struct wish *wish, struct plan *ret, struct al_error 
     if (r < 0)
         return al_error_set(err, AL_ERR_EXECUTION, "'%s' was left alone: %s", wish->path,
                             why.message);
-    plan.changes = plan.removes_file || !is_same(&plan.file.text, &plan.text);
+    plan.changes = plan.removes_file || plan.file.text.len != plan.text.len ||
+                   memcmp(plan.file.text.buf, plan.text.buf, plan.text.len) != 0;
     *ret = plan;
     plan = PLAN_INIT;
     return 0;
@@ -526,7 +522,7 @@ static void make_hook(struct install *install)
     for (size_t i = 0; i < words.count; i++)
         al_shell_words_add(&line, words.items[i]); /* with a space before it */
     install->hook = al_strdup(line.buf + 1);
-    install->shim = al_client_shim();
+    install->shim = al_client_shim(install->shell && !install->removes && !install->prints);
 }
 
 static void make_rules(struct install *install)
@@ -579,27 +575,33 @@ static int make_plans(struct install *install, struct plan plans[2], struct al_e
     return make_plan(&wish, &plans[1], err);
 }
 
-/* Say whether git takes the file along.  Nothing where that is not known. */
-static void tell_committed(struct install *install, const struct plan *plan, struct al_str *out)
+/* Say whether git takes the files along.  Nothing where that is not known. */
+static void tell_committed(struct install *install, const struct plan plans[2], struct al_str *out)
 {
-    const char *file = install->client->project_file;
+    const struct al_client *client = install->client;
+    const char *files[] = { client->project_file, client->hooks ? client->hooks->file : NULL };
     struct al_run_limits limits = { .left_ms = LOOK_MS, .exit_code = -1 };
-    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
-    al_auto(al_freep) char *rule = NULL;
     struct al_repo *repo = NULL;
 
-    if (install->user || install->removes || !file || !plan->changes)
+    if (install->user || install->removes || !files[0])
         return;
-    al_strv_add(&files, file);
     install->setup.many_agents = true; /* nothing of an agent's own is needed */
-    if ((install->setup.session.git || al_setup_session(&install->setup, NULL) == 0) &&
-        al_repo_open(install->setup.session.git, install->setup.roots.items[0].path, ".", &limits,
-                     &repo, NULL) == 0 &&
-        al_git_find_ignored(repo, &files, &limits, &rule, NULL) == 0)
-        al_str_addf(out,
-                    rule ? "%s; it will not be committed.\n"
-                         : "%s will be committed with your next commit of everything.\n",
-                    rule ? rule : file);
+    if (install->setup.session.git || al_setup_session(&install->setup, NULL) == 0)
+        (void)al_repo_open(install->setup.session.git, install->setup.roots.items[0].path, ".",
+                           &limits, &repo, NULL);
+    for (size_t i = 0; repo && i < AL_COUNT(files); i++) {
+        al_auto(al_strv_clear) struct al_strv file = AL_STRV_INIT;
+        al_auto(al_freep) char *rule = NULL;
+
+        if (!plans[i].changes)
+            continue;
+        al_strv_add(&file, files[i]);
+        if (al_git_find_ignored(repo, &file, &limits, &rule, NULL) == 0)
+            al_str_addf(out,
+                        rule ? "%s; it will not be committed.\n"
+                             : "%s will be committed with your next commit of everything.\n",
+                        rule ? rule : files[i]);
+    }
     al_repo_free(repo);
 }
 
@@ -675,7 +677,7 @@ static int carry_out(struct install *install, struct plan plans[2], struct al_er
         al_str_addf(&shown, "airlock is %s %s; nothing to do.\n",
                     install->removes ? "not installed in" : "installed already in",
                     install->client->title);
-    tell_committed(install, &plans[0], &shown);
+    tell_committed(install, plans, &shown);
     al_cli_print(STDOUT_FILENO, &shown);
     if (install->prints || (!plans[0].changes && !plans[1].changes))
         return AL_EXIT_OK;
