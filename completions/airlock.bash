@@ -37,7 +37,7 @@ _airlock() {
     tools) COMPREPLY=($(compgen -W "$shared --json --markdown $(_airlock_names tools)" -- "$cur")) ;;
     doctor) COMPREPLY=($(compgen -W "$shared --json" -- "$cur")) ;;
     install)
-        COMPREPLY=($(compgen -W "claude-code claude-desktop codex cursor gemini opencode vscode zed $shared --user --with-rules --shell --remove --print -y --yes" -- "$cur"))
+        COMPREPLY=($(compgen -W "claude-code claude-desktop codex cursor gemini opencode vscode zed $shared --user --with-rules --shell --remove --print --dry-run -y --yes" -- "$cur"))
         ;;
     log) COMPREPLY=($(compgen -W '--audit --config --json --verify --follow --running --tool --agent --since --help' -- "$cur")) ;;
     rollback) COMPREPLY=($(compgen -W '--dry-run --execution --force --newest --redo -y --yes --agent --root --audit --config --help' -- "$cur")) ;;

@@ -57,6 +57,7 @@ complete -c airlock -n '__fish_seen_subcommand_from install' -l with-rules -d 'r
 complete -c airlock -n '__fish_seen_subcommand_from install' -l shell -d 'hooks of the client too'
 complete -c airlock -n '__fish_seen_subcommand_from install' -l remove -d 'take it back'
 complete -c airlock -n '__fish_seen_subcommand_from install' -l print -d 'only show the change'
+complete -c airlock -n '__fish_seen_subcommand_from install' -l dry-run -d 'only show the change'
 complete -c airlock -n '__fish_seen_subcommand_from install' -s y -l yes -d 'do not ask'
 complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a doctor -d 'what this machine and repository offer'
 complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a version -d 'show versions'

@@ -164,14 +164,6 @@ static int ask(void *payload, const struct al_approval_request *request, struct 
     return doors->terminal.ask(doors->terminal.payload, request, cancel, ret_answer, err);
 }
 
-/* A review answers, and there is no terminal. */
-static void note_waiting(void *payload, const char *waiting_for)
-{
-    (void)payload;
-    if (waiting_for)
-        al_cli_note(waiting_for);
-}
-
 static void print_line(int fd, const char *prefix, const struct al_str *text)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
@@ -263,7 +255,7 @@ int al_cli_run_call(struct al_setup *setup, const struct al_listed_tool *tool,
                     .cancel = cancel,
                     .approvers = &approver,
                     .napprovers = tty ? 1 : 0,
-                    .waiting = &(struct al_waiting){ .set = note_waiting },
+                    .waiting = &(struct al_waiting){ .set = al_cli_note_wait },
                 },
                 &result);
     print_result(&result, json, show);

@@ -123,14 +123,6 @@ static json_t *arguments_of(int argc, char **argv)
     return object;
 }
 
-/* A review answers, never the terminal: that belongs to the agent. */
-static void note_waiting(void *payload, const char *waiting_for)
-{
-    (void)payload;
-    if (waiting_for)
-        al_cli_note(waiting_for);
-}
-
 /* One line: what happened, and what to do about it. */
 static int report_failure(const struct al_result *result)
 {
@@ -195,7 +187,8 @@ static void set_working_dir(const struct al_setup *setup, bool has_root, bool is
         al_json_set(arguments, "working_dir", al_json_name(here));
 }
 
-/* `run` has the signals for its command, and nobody is asked about it but by a rule. */
+/* `run` has the signals for its command, and nobody is asked about it but by a rule.  A review
+ * answers, never the terminal: that belongs to the agent. */
 static int make_call(struct al_setup *setup, bool has_root, const char *name, json_t *arguments,
                      struct al_error *err)
 {
@@ -221,7 +214,7 @@ static int make_call(struct al_setup *setup, bool has_root, const char *name, js
                     .label = al_json_get_string(arguments, "label"),
                     .arguments = arguments,
                     .cancel = cancel,
-                    .waiting = &(struct al_waiting){ .set = note_waiting },
+                    .waiting = &(struct al_waiting){ .set = al_cli_note_wait },
                 },
                 &result);
     return report(&result);

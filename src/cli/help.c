@@ -403,7 +403,7 @@ static const struct command_help {
       "                         each shell command and edit can be undone, and airlock\n"
       "                         is the git of its shell\n"
       "  --remove               take back what an installation wrote\n"
-      "  --print                only show the change\n"
+      "  --print, --dry-run     only show the change\n"
       "  -y, --yes              do not ask\n" },
     { "doctor", "airlock doctor [OPTIONS]",
       "Check this machine and the repository, and say how to fix what is missing.\n"

@@ -53,41 +53,44 @@ static size_t columns_of(uint32_t c)
     return columns > 0 ? (size_t)columns : 1;
 }
 
-/* The length of the first character in bytes.  An invalid one counts as one byte. */
-static size_t next_character(const char *text, size_t *ret_columns)
+size_t al_columns_cut(const char *text, size_t len, size_t room, size_t *ret_columns)
 {
-    uint32_t c = 0;
-    int len = al_utf8_next(text, strlen(text), &c);
+    size_t used = 0, at = 0;
 
-    *ret_columns = len > 0 ? columns_of(c) : 1;
-    return len > 0 ? (size_t)len : 1;
+    while (at < len) {
+        uint32_t c = 0;
+        const int bytes = al_utf8_next(text + at, len - at, &c);
+        const size_t columns = bytes > 0 ? columns_of(c) : 1; /* an invalid byte is a character */
+
+        if (used + columns > room)
+            break;
+        used += columns;
+        at += bytes > 0 ? (size_t)bytes : 1;
+    }
+    *ret_columns = used;
+    return at;
 }
 
-/* The columns that a text takes on a terminal.  East Asian wide characters and emoji take two. */
+/* The columns that a text takes on a terminal. */
 static size_t text_columns(const char *text)
 {
-    size_t total = 0, columns;
+    size_t columns;
 
-    for (; *text; total += columns)
-        text += next_character(text, &columns);
-    return total;
+    (void)al_columns_cut(text, strlen(text), SIZE_MAX, &columns);
+    return columns;
 }
 
 /* Append as much text as fits into `room` columns, with an ellipsis if it is cut.  Returns the
  * columns used. */
 static size_t add_truncated(struct al_str *out, const char *text, size_t room)
 {
-    bool cut = text_columns(text) > room;
-    size_t used = 0, columns, len;
+    const bool cut = text_columns(text) > room;
+    size_t used, bytes;
 
     if (room == 0)
         return 0;
-    for (; *text; text += len, used += columns) {
-        len = next_character(text, &columns);
-        if (used + columns + cut > room)
-            break;
-        al_str_add(out, text, len);
-    }
+    bytes = al_columns_cut(text, strlen(text), room - cut, &used);
+    al_str_add(out, text, bytes);
     if (cut)
         al_str_adds(out, "\u2026");
     return used + cut;

@@ -57,6 +57,10 @@ size_t al_table_pending(const struct al_table *table);
 /** Append the collected rows to `out`. */
 void al_table_flush(struct al_table *table, struct al_str *out);
 
+/** The bytes of a text that fit into so many columns of a terminal, and the columns that they take.
+ * East Asian wide characters and emoji take two. */
+size_t al_columns_cut(const char *text, size_t len, size_t room, size_t *ret_columns);
+
 /** The columns of the terminal on standard output; 0: it is not a terminal. */
 size_t al_table_terminal_width(void);
 

@@ -15,6 +15,7 @@
 #include "base/fs.h"
 #include "base/str.h"
 #include "cli/pager.h"
+#include "cli/table.h"
 #include "guard/text.h"
 #include "proc/cancel.h"
 
@@ -36,33 +37,6 @@ static size_t frame_columns(int fd)
     return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-/* The number of characters. */
-static size_t width_of(const char *text, size_t len)
-{
-    size_t width = 0;
-
-    for (size_t i = 0; i < len; i++)
-        width += (text[i] & 0xc0) != 0x80;
-    return width;
-}
-
-/* The bytes of at most `width` characters. */
-static size_t bytes_of(const char *text, size_t len, size_t width)
-{
-    size_t i = 0;
-
-    while (i < len) {
-        size_t next = i + 1;
-
-        while (next < len && (text[next] & 0xc0) == 0x80)
-            next++;
-        if (!width--)
-            break;
-        i = next;
-    }
-    return i;
-}
-
 static void add_edge(struct al_str *out, const char *left, const char *right, size_t inner)
 {
     al_str_adds(out, left);
@@ -73,18 +47,20 @@ static void add_edge(struct al_str *out, const char *left, const char *right, si
 
 static void add_row(struct al_str *out, size_t indent, const char *text, size_t len, size_t inner)
 {
-    const size_t used = indent + width_of(text, len);
+    size_t used;
 
+    (void)al_columns_cut(text, len, SIZE_MAX, &used);
+    used += indent;
     al_str_addf(out, "│ %*s%.*s%*s │\n", (int)indent, "", (int)len, text,
                 (int)(used < inner ? inner - used : 0), "");
 }
 
 static void add_line(struct al_str *out, const char *text, size_t len, size_t inner)
 {
-    size_t indent = 0;
+    size_t indent = 0, columns;
 
     do {
-        const size_t part = bytes_of(text, len, inner - indent);
+        const size_t part = al_columns_cut(text, len, inner - indent, &columns);
 
         add_row(out, indent, text, part, inner);
         text += part;
@@ -98,8 +74,10 @@ static size_t longest(const char *text)
     size_t most = 0;
 
     for (const char *at = text; *at;) {
-        const size_t len = strcspn(at, "\n"), width = width_of(at, len);
+        const size_t len = strcspn(at, "\n");
+        size_t width;
 
+        (void)al_columns_cut(at, len, SIZE_MAX, &width);
         most = width > most ? width : most;
         at += len + (at[len] == '\n');
     }

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -31,61 +30,17 @@
 #include "cli/tty.h"
 #include "history/journal.h"
 
-/* Shows the new lines.  Returns 0, or -errno to stop. */
-typedef int al_follow_fn(void *payload);
+#define FOLLOW_MS 250
 
-/* Wait for a change in the journal's directory.  Returns false on a signal, an error, or when the
- * reader of stdout is gone. */
-static bool wait_for_change(int watch_fd, int signal_fd)
+/* Wait until it is time to look again.  False: a signal came, or the reader of stdout is gone. */
+static bool wait_a_moment(int signal_fd)
 {
     struct pollfd wait[] = {
-        { .fd = watch_fd, .events = POLLIN },
         { .fd = signal_fd, .events = POLLIN },
         { .fd = STDOUT_FILENO, .events = 0 }, /* POLLERR is always reported */
     };
-    char events[4096];
 
-    while (poll(wait, AL_COUNT(wait), -1) < 0)
-        if (errno != EINTR)
-            return false;
-    if (wait[1].revents || wait[2].revents)
-        return false;
-    (void)!read(watch_fd, events, sizeof(events)); /* every event has the same effect */
-    return true;
-}
-
-/* Begin to watch the directory of `file`.  Returns an inotify descriptor, or -errno (-ENOENT:
- * there is no such directory). */
-static int follow_watch(const char *file)
-{
-    al_auto(al_freep) char *dir = al_strndup(file, (size_t)(strrchr(file, '/') - file) + 1);
-    al_auto(al_closep) int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-
-    if (fd < 0 || inotify_add_watch(fd, dir, IN_MODIFY | IN_CREATE | IN_MOVED_TO) < 0)
-        return -errno;
-    return al_take_fd(&fd);
-}
-
-/* Call `more` now and after each change in the directory, until SIGINT, SIGTERM or until the
- * reader of stdout is gone.  Returns 0, the error of `more`, or -errno. */
-static int al_follow(int watch_fd, al_follow_fn *more, void *payload)
-{
-    al_auto(al_closep) int signal_fd = -1;
-    sigset_t signals;
-    int r;
-
-    (void)sigemptyset(&signals);
-    (void)sigaddset(&signals, SIGINT);
-    (void)sigaddset(&signals, SIGTERM);
-    (void)sigprocmask(SIG_BLOCK, &signals, NULL); /* for the rest of the process */
-    signal_fd = signalfd(-1, &signals, SFD_CLOEXEC);
-    if (signal_fd < 0)
-        return -errno;
-    /* The watch was set before, so a change after more() wakes the poll. */
-    do
-        r = more(payload);
-    while (r == 0 && wait_for_change(watch_fd, signal_fd));
-    return r;
+    return poll(wait, AL_COUNT(wait), FOLLOW_MS) == 0;
 }
 
 /* The running calls that the query selects. */
@@ -166,17 +121,14 @@ static int show_running(const struct al_query *query, const char *journal_file)
     return AL_EXIT_OK;
 }
 
-/* The lines read so far.  Set up with AL_SURVEY_INIT. */
-struct al_survey {
+/* What decides about the columns of a table. */
+struct survey {
     size_t lines;
-    char *common_dir; /**< a directory above all repositories, ending in '/'; NULL: not several */
-    bool has_several_agents; /**< or lines of an agent beside lines of none */
-    char *first;             /* the first repository; NULL: none yet; private */
-    struct al_str last;      /* the last line's member: successive lines often have the same */
-    struct al_str agent;     /* the first line's member */
+    char *common_dir; /* a directory above all repositories, ending in '/'; NULL: not several */
+    bool has_several_agents; /* or lines of an agent beside lines of none */
+    char *repository;        /* of the first line that has one */
+    char *agent;             /* of the first line; "": none */
 };
-
-#define AL_SURVEY_INIT ((struct al_survey){ .last = AL_STR_INIT, .agent = AL_STR_INIT })
 
 /* Shorten a directory, which ends in '/', until `path` is below it. */
 static void shorten_to_common(char *common_dir, const char *path)
@@ -189,52 +141,32 @@ static void shorten_to_common(char *common_dir, const char *path)
     }
 }
 
-static void add_repository(struct al_survey *survey, const char *text, size_t len)
+static void add_repository(struct survey *survey, const char *path)
 {
-    static const char member[] = "\"repository\":\"";
-    const char *at = memmem(text, len, member, strlen(member)), *path;
-    al_auto(al_json_decrefp) json_t *line = NULL;
-
-    if (!at || (survey->last.len && al_starts_with(at, survey->last.buf)))
-        return;
-    al_str_reset(&survey->last);
-    al_str_add(&survey->last, at, strcspn(at + strlen(member), "\"") + strlen(member) + 1);
-    line = json_loadb(text, len, JSON_ALLOW_NUL, NULL);
-    path = al_json_get_string(line, "repository");
     if (!path || path[0] != '/')
         return;
-    if (!survey->first) {
-        survey->first = al_strdup(path);
-        return;
-    }
-    if (!strcmp(survey->first, path))
+    if (!survey->repository)
+        survey->repository = al_strdup(path);
+    if (!strcmp(survey->repository, path))
         return;
     if (!survey->common_dir)
         survey->common_dir =
-            al_strndup(survey->first, (size_t)(strrchr(survey->first, '/') - survey->first) + 1);
+            al_strndup(survey->repository,
+                       (size_t)(strrchr(survey->repository, '/') - survey->repository) + 1);
     shorten_to_common(survey->common_dir, path);
 }
 
-/* The member "agent" stands before "tool", and "tool" before the arguments, which may have a member
- * of that name.  A line without it is as good as one with null. */
-static void add_agent(struct al_survey *survey, const char *text, size_t len)
+static void add_agent(struct survey *survey, const char *agent)
 {
-    static const char member[] = "\"agent\":", next[] = ",\"tool\":";
-    const char *end = memmem(text, len, next, strlen(next));
-    const char *at = end ? memmem(text, (size_t)(end - text), member, strlen(member)) : NULL;
-    const char *value = at ? at + strlen(member) : "null";
-    size_t value_len = at ? (size_t)(end - value) : strlen(value);
-
-    if (!survey->agent.len)
-        al_str_add(&survey->agent, value, value_len);
-    else if (survey->agent.len != value_len || memcmp(survey->agent.buf, value, value_len) != 0)
-        survey->has_several_agents = true;
+    if (!survey->agent)
+        survey->agent = al_strdup(agent ? agent : "");
+    survey->has_several_agents |= strcmp(survey->agent, agent ? agent : "") != 0;
 }
 
 /* Read the lines that the query selects, after so many of them.  What cannot be read is left out.
  */
 static void survey_lines(const struct al_query *query, const char *file, size_t skip,
-                         struct al_survey *survey)
+                         struct survey *survey)
 {
     al_auto(al_history_clear) struct al_history history = AL_HISTORY_INIT;
     const char *text;
@@ -242,19 +174,21 @@ static void survey_lines(const struct al_query *query, const char *file, size_t 
     int r = al_history_open(file, &history);
 
     while (r >= 0 && (r = al_history_next(&history, &text, &len)) > 0) {
+        al_auto(al_json_decrefp) json_t *line = NULL;
+
         if (!al_query_matches(query, text, len) || survey->lines++ < skip)
             continue;
-        add_repository(survey, text, len);
-        add_agent(survey, text, len);
+        line = json_loadb(text, len, JSON_ALLOW_NUL, NULL);
+        add_repository(survey, al_json_get_string(line, "repository"));
+        add_agent(survey, al_json_get_string(line, "agent"));
     }
 }
 
-static void survey_clear(struct al_survey *survey)
+static void survey_clear(struct survey *survey)
 {
-    free(survey->first);
+    free(survey->repository);
     free(survey->common_dir);
-    al_str_clear(&survey->last);
-    al_str_clear(&survey->agent);
+    free(survey->agent);
 }
 
 #define FLUSH_BYTES   (64u << 10)
@@ -338,12 +272,23 @@ static int show_to_end(struct view *view, size_t skip, size_t most)
     return r < 0 ? r : 0;
 }
 
-static int show_more(void *payload)
+/* Show new lines until SIGINT, SIGTERM or until the reader of stdout is gone.  0 or -errno. */
+static int follow(struct view *view)
 {
-    struct view *view = payload;
-    int r = show_to_end(view, 0, SIZE_MAX);
+    al_auto(al_closep) int signal_fd = -1;
+    sigset_t signals;
+    int r = 0;
 
-    return r == 0 && view->output_closed ? -EPIPE : r;
+    (void)sigemptyset(&signals);
+    (void)sigaddset(&signals, SIGINT);
+    (void)sigaddset(&signals, SIGTERM);
+    (void)sigprocmask(SIG_BLOCK, &signals, NULL); /* for the rest of the process */
+    signal_fd = signalfd(-1, &signals, SFD_CLOEXEC);
+    if (signal_fd < 0)
+        return -errno;
+    while (r == 0 && !view->output_closed && wait_a_moment(signal_fd))
+        r = show_to_end(view, 0, SIZE_MAX);
+    return r;
 }
 
 /* --- The command --- */
@@ -400,7 +345,7 @@ static bool filters(const struct al_query *query)
  */
 static size_t survey(struct view *view, const char *file)
 {
-    al_auto(survey_clear) struct al_survey all = AL_SURVEY_INIT, shown = AL_SURVEY_INIT;
+    al_auto(survey_clear) struct survey all = { .lines = 0 }, shown = { .lines = 0 };
     const struct al_query *query = view->query;
 
     if (query->last)
@@ -435,7 +380,6 @@ static int show_recorded(struct view *view, const char *file, struct al_pager *p
 
 static int show_log(const struct al_query *query, const char *file)
 {
-    al_auto(al_closep) int watch_fd = query->follow ? follow_watch(file) : -1;
     struct al_pager pager = AL_PAGER_INIT;
     struct view view = {
         .query = query,
@@ -446,8 +390,8 @@ static int show_log(const struct al_query *query, const char *file)
     int r;
 
     r = show_recorded(&view, file, &pager);
-    if (r == 0 && query->follow && !view.output_closed && watch_fd != -ENOENT)
-        r = watch_fd < 0 ? watch_fd : al_follow(watch_fd, show_more, &view);
+    if (r == 0 && query->follow)
+        r = follow(&view);
     al_history_clear(&view.history);
     al_table_clear(&view.table);
     al_str_clear(&view.out);

@@ -762,15 +762,21 @@ int al_cmd_install(int argc, char **argv)
 {
     struct install install = { .client = NULL };
     const struct al_own_option own[] = {
-        { "--user", &install.user, NULL },    { "--yes", &install.yes, NULL },
-        { "-y", &install.yes, NULL },         { "--remove", &install.removes, NULL },
-        { "--print", &install.prints, NULL }, { "--with-rules", &install.with_rules, NULL },
-        { "--shell", &install.shell, NULL },  { NULL, NULL, NULL },
+        { "--user", &install.user, NULL },
+        { "--yes", &install.yes, NULL },
+        { "-y", &install.yes, NULL },
+        { "--remove", &install.removes, NULL },
+        { "--print", &install.prints, NULL },
+        { "--dry-run", &install.prints, NULL },
+        { "--with-rules", &install.with_rules, NULL },
+        { "--shell", &install.shell, NULL },
+        { NULL, NULL, NULL },
     };
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     int r;
 
     install.options.own = own;
+    install.options.command = "install";
     r = al_options_read_all(&install.options, false, &argc, argv, &err);
     if (r == 0 && install.options.help) {
         al_options_clear(&install.options);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/nearest.h"
 #include "git/overrides.h"
 #include "git/repo/repo.h"
 #include "git/vet/vet.h"
@@ -396,10 +397,22 @@ static int expand_alias(struct al_shell_words *words, const char *alias, struct 
 
 static int unknown(const char *name, struct al_error *err)
 {
+    struct al_nearest nearest = { .word = name };
+    al_auto(al_freep) char *names = al_strdup(with_rows);
+    al_auto(al_freep) char *meant = NULL;
+    char *save = NULL;
+
+    for (size_t i = 0; i < AL_COUNT(commands); i++)
+        al_nearest_offer(&nearest, commands[i].name);
+    for (char *at = strtok_r(names, " ", &save); at; at = strtok_r(NULL, " ", &save))
+        al_nearest_offer(&nearest, at);
+    if (nearest.found)
+        meant = al_asprintf("airlock does not know it; did you mean git %s?", nearest.found);
     return al_shell_words_refuse(
         name,
-        "airlock does not run this command; airlock tools lists what there is, or the user "
-        "can run it",
+        meant ? meant
+              : "airlock does not run this command; airlock tools lists what there is, or the user "
+                "can run it",
         err);
 }
 

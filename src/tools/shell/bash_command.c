@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* bash_command: show a pipeline of whitelisted commands, or run it if the session allows that. */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fs.h"
@@ -79,10 +80,9 @@ static int overwritten_files(struct al_call *call, const void *p, struct al_strv
     for (size_t i = 0; ((const struct bash_args *)p)->live && i < plan->nsteps; i++) {
         const struct al_shell_step *step = &plan->steps[i];
 
-        if (!step->redirects->append_out)
-            add_overwritten(&step->out, out);
-        if (!step->redirects->append_err)
-            add_overwritten(&step->err, out);
+        for (size_t k = STDOUT_FILENO; k < AL_SHELL_STREAMS; k++)
+            if (!step->redirects->appends[k])
+                add_overwritten(&step->to[k], out);
     }
     return 0;
 }
@@ -124,25 +124,22 @@ static json_t *list_of(const struct al_strv *words, size_t from)
     return list;
 }
 
-static void set_redirect(json_t *object, const char *name, const char *path, bool append)
-{
-    if (!path)
-        return;
-    al_json_set(object, name, al_json_string(path));
-    if (append)
-        al_json_set(object, "append", al_json_bool(true));
-}
-
 static json_t *stage_object(const struct al_shell_step *step)
 {
+    static const char *const names[AL_SHELL_STREAMS] = { "stdin", "stdout", "stderr" };
     const struct al_shell_redirects *to = step->redirects;
     json_t *object = al_json_object();
 
     al_json_set(object, "command", al_json_string(step->words.items[0]));
     al_json_set(object, "args", list_of(&step->words, 1));
-    set_redirect(object, "stdin", to->in, false);
-    set_redirect(object, "stdout", to->out, to->append_out);
-    set_redirect(object, "stderr", to->join ? "&1" : to->err, to->append_err);
+    for (size_t i = 0; i < AL_SHELL_STREAMS; i++) {
+        const char *path = i == STDERR_FILENO && to->join ? "&1" : to->files[i];
+
+        if (path)
+            al_json_set(object, names[i], al_json_string(path));
+        if (path && to->appends[i])
+            al_json_set(object, "append", al_json_bool(true));
+    }
     return object;
 }
 

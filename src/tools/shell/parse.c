@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 
@@ -246,7 +247,7 @@ static int take_target(struct parser *parser, char **place)
 
 static int join_streams(struct parser *parser, struct al_shell_redirects *to)
 {
-    if (to->join || to->err)
+    if (to->join || to->files[STDERR_FILENO])
         return al_error_set(parser->err, AL_ERR_BAD_ARGS, "A stream is redirected twice");
     to->join = true;
     parser->at += strlen(">&1");
@@ -258,7 +259,8 @@ static int join_streams(struct parser *parser, struct al_shell_redirects *to)
 /* Parse a redirect at '<' or '>'.  `number` is the digit before it, '\0' for none. */
 static int take_redirect(struct parser *parser, struct al_shell_redirects *to, char number)
 {
-    bool into = *parser->at == '>', append = al_starts_with(parser->at, ">>");
+    const bool into = *parser->at == '>', append = al_starts_with(parser->at, ">>");
+    const int stream = !into ? STDIN_FILENO : number == '2' ? STDERR_FILENO : STDOUT_FILENO;
     int r;
 
     if (number == '2' && al_starts_with(parser->at, ">&1"))
@@ -266,25 +268,17 @@ static int take_redirect(struct parser *parser, struct al_shell_redirects *to, c
     r = shell_check_operator(parser->at, parser->err);
     if (r < 0)
         return r;
-    parser->at += append ? 2 : 1;
-    if (!into)
-        return number && number != '0'
-                   ? shell_unsupported("Such a descriptor", "only 0, 1 and 2 are", parser->err)
-                   : take_target(parser, &to->in);
-    if (number == '2') {
-        if (to->join)
-            return al_error_set(parser->err, AL_ERR_BAD_ARGS, "A stream is redirected twice");
-        to->append_err = append;
-        return take_target(parser, &to->err);
-    }
-    if (number && number != '1')
+    if (number && number != '0' + stream)
         return shell_unsupported("Such a descriptor", "only 0, 1 and 2 are", parser->err);
+    if (to->join && stream == STDERR_FILENO)
+        return al_error_set(parser->err, AL_ERR_BAD_ARGS, "A stream is redirected twice");
     /* In bash, 2>&1 before the redirect joins the old output, which is rarely intended. */
-    if (to->join)
+    if (to->join && stream == STDOUT_FILENO)
         return shell_unsupported("A redirect of the output behind 2>&1", "write > FILE 2>&1",
                                  parser->err);
-    to->append_out = append;
-    return take_target(parser, &to->out);
+    parser->at += append ? 2 : 1;
+    to->appends[stream] = append;
+    return take_target(parser, &to->files[stream]);
 }
 
 /* --- Stages --- */
@@ -386,9 +380,8 @@ void al_shell_pipeline_clear(struct al_shell_pipeline *pipeline)
             free(stage->words[k].pattern);
         }
         free(stage->words);
-        free(stage->redirects.in);
-        free(stage->redirects.out);
-        free(stage->redirects.err);
+        for (size_t k = 0; k < AL_SHELL_STREAMS; k++)
+            free(stage->redirects.files[k]);
     }
     free(pipeline->stages);
     *pipeline = AL_SHELL_PIPELINE_INIT;

@@ -24,10 +24,13 @@ struct al_shell_word {
                       characters */
 };
 
-/** The redirects of standard input, output and error. */
+/** Standard input, output and error: indices below. */
+#define AL_SHELL_STREAMS 3
+
+/** Where the streams of a command lead. */
 struct al_shell_redirects {
-    char *in, *out, *err; /**< names as given; NULL: not redirected */
-    bool append_out, append_err;
+    char *files[AL_SHELL_STREAMS]; /**< names as given; NULL: not redirected */
+    bool appends[AL_SHELL_STREAMS];
     bool join; /**< 2>&1 */
 };
 

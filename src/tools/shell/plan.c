@@ -2,6 +2,7 @@
 #include "tools/shell/plan.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/str.h"
@@ -140,9 +141,8 @@ void al_shell_plan_clear(struct al_shell_plan *plan)
 {
     for (size_t i = 0; i < plan->nsteps; i++) {
         al_strv_clear(&plan->steps[i].words);
-        al_redirect_clear(&plan->steps[i].in);
-        al_redirect_clear(&plan->steps[i].out);
-        al_redirect_clear(&plan->steps[i].err);
+        for (size_t k = 0; k < AL_SHELL_STREAMS; k++)
+            al_redirect_clear(&plan->steps[i].to[k]);
     }
     al_shell_pipeline_clear(&plan->pipeline);
     *plan = AL_SHELL_PLAN_INIT;
@@ -151,12 +151,11 @@ void al_shell_plan_clear(struct al_shell_plan *plan)
 static int check_redirects(const struct al_root *root, const struct al_shell_redirects *redirects,
                            struct al_error *err)
 {
-    const char *const names[] = { redirects->in, redirects->out, redirects->err };
     int r = 0;
 
-    for (size_t i = 0; i < AL_COUNT(names) && r == 0; i++)
-        if (names[i])
-            r = al_redirect_check(root, names[i], err);
+    for (size_t i = 0; i < AL_SHELL_STREAMS && r == 0; i++)
+        if (redirects->files[i])
+            r = al_redirect_check(root, redirects->files[i], err);
     return r;
 }
 
@@ -206,13 +205,28 @@ static int expand(const struct al_root *root, const struct al_shell_stage *stage
 static int find_redirects(const struct al_root *root, struct al_shell_step *step,
                           struct al_error *err)
 {
-    const struct al_shell_redirects *to = step->redirects;
-    int r = to->in ? al_redirect_find(root, to->in, &step->in, err) : 0;
+    char *const *files = step->redirects->files;
+    int r = 0;
 
-    if (r == 0 && to->out)
-        r = al_redirect_find(root, to->out, &step->out, err);
-    if (r == 0 && to->err)
-        r = al_redirect_find(root, to->err, &step->err, err);
+    for (size_t i = 0; i < AL_SHELL_STREAMS && r == 0; i++)
+        if (files[i])
+            r = al_redirect_find(root, files[i], &step->to[i], err);
+    return r;
+}
+
+int al_shell_step_open(const struct al_shell_step *step, int fds[AL_SHELL_STREAMS],
+                       struct al_error *err)
+{
+    const struct al_shell_redirects *redirects = step->redirects;
+    int r = 0;
+
+    for (int i = 0; i < AL_SHELL_STREAMS && r == 0; i++)
+        if (redirects->files[i])
+            r = al_redirect_open(&step->to[i],
+                                 i == STDIN_FILENO       ? AL_REDIRECT_READ
+                                 : redirects->appends[i] ? AL_REDIRECT_APPEND
+                                                         : AL_REDIRECT_WRITE,
+                                 &fds[i], err);
     return r;
 }
 
@@ -232,9 +246,8 @@ int al_shell_plan(const struct al_shell *shell, const char *command, struct al_s
 
         *step = (struct al_shell_step){ .kind = al_shell_kind_of(stage->words[0].text),
                                         .redirects = &stage->redirects,
-                                        .in = AL_REDIRECT_INIT,
-                                        .out = AL_REDIRECT_INIT,
-                                        .err = AL_REDIRECT_INIT };
+                                        .to = { AL_REDIRECT_INIT, AL_REDIRECT_INIT,
+                                                AL_REDIRECT_INIT } };
         r = expand(root, stage, &cost, &step->words, err);
         if (r == 0)
             r = al_shell_check_words(&step->words, err);
@@ -250,16 +263,10 @@ int al_shell_plan(const struct al_shell *shell, const char *command, struct al_s
     return r;
 }
 
-static void quote_redirect(const char *sign, const char *name, struct al_str *out)
-{
-    if (!name)
-        return;
-    al_str_adds(out, sign);
-    al_shell_quote(name, out);
-}
-
 void al_shell_plan_quote(const struct al_shell_plan *plan, struct al_str *out)
 {
+    static const char *const signs[][2] = { { " < " }, { " > ", " >> " }, { " 2> ", " 2>> " } };
+
     for (size_t i = 0; i < plan->nsteps; i++) {
         const struct al_shell_step *step = &plan->steps[i];
         const struct al_shell_redirects *to = step->redirects;
@@ -269,9 +276,11 @@ void al_shell_plan_quote(const struct al_shell_plan *plan, struct al_str *out)
             al_str_adds(out, k ? " " : "");
             al_shell_quote(step->words.items[k], out);
         }
-        quote_redirect(" < ", to->in, out);
-        quote_redirect(to->append_out ? " >> " : " > ", to->out, out);
-        quote_redirect(to->append_err ? " 2>> " : " 2> ", to->err, out);
+        for (size_t k = 0; k < AL_SHELL_STREAMS; k++)
+            if (to->files[k]) {
+                al_str_adds(out, signs[k][to->appends[k]]);
+                al_shell_quote(to->files[k], out);
+            }
         al_str_adds(out, to->join ? " 2>&1" : "");
     }
 }

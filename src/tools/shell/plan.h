@@ -17,7 +17,8 @@ struct al_shell_step {
     enum al_shell_kind kind;
     struct al_strv words;                       /**< the command first */
     const struct al_shell_redirects *redirects; /**< borrowed from `pipeline` of the plan */
-    struct al_redirect in, out, err; /**< the same, resolved; empty where nothing is redirected */
+    struct al_redirect to[AL_SHELL_STREAMS];    /**< the same, resolved; empty where nothing is
+                                                   redirected */
 };
 
 /** A pipeline.  A call makes its plan once, so that exactly what was checked is run. */
@@ -30,6 +31,11 @@ struct al_shell_plan {
 #define AL_SHELL_PLAN_INIT ((struct al_shell_plan){ .pipeline = { .stages = NULL } })
 
 void al_shell_plan_clear(struct al_shell_plan *plan);
+
+/** Open the files of a step that its streams are redirected to.  `fds` begin and stay as -1 where
+ * nothing is redirected.  0, AL_ERR_EXECUTION or AL_ERR_SANDBOX. */
+int al_shell_step_open(const struct al_shell_step *step, int fds[AL_SHELL_STREAMS],
+                       struct al_error *err);
 
 /**
  * Plan a command line: parse it, check it, and expand its patterns.

@@ -169,29 +169,17 @@ static bool add_text(void *payload, const char *data, size_t len)
     return al_text_add(payload, data, len);
 }
 
-static int open_once(const char *given, const struct al_redirect *redirect,
-                     enum al_redirect_mode mode, struct al_error *err)
-{
-    al_auto(al_closep) int fd = -1;
-
-    return given ? al_redirect_open(redirect, mode, &fd, err) : 0;
-}
-
+/* Open and close the files once.  bash truncates them again. */
 static int check_redirects(const struct al_shell_plan *plan, struct al_error *err)
 {
     int r = 0;
 
     for (size_t i = 0; i < plan->nsteps && r == 0; i++) {
-        const struct al_shell_step *step = &plan->steps[i];
-        const struct al_shell_redirects *to = step->redirects;
+        int fds[AL_SHELL_STREAMS] = { -1, -1, -1 };
 
-        r = open_once(to->in, &step->in, AL_REDIRECT_READ, err);
-        if (r == 0)
-            r = open_once(to->out, &step->out,
-                          to->append_out ? AL_REDIRECT_APPEND : AL_REDIRECT_WRITE, err);
-        if (r == 0)
-            r = open_once(to->err, &step->err,
-                          to->append_err ? AL_REDIRECT_APPEND : AL_REDIRECT_WRITE, err);
+        r = al_shell_step_open(&plan->steps[i], fds, err);
+        for (size_t k = 0; k < AL_SHELL_STREAMS; k++)
+            al_close(fds[k]);
     }
     return r;
 }
@@ -284,7 +272,7 @@ struct stage {
     bool builtin;
     struct al_str out, err; /* a builtin's output */
     int code;
-    int in_fd, out_fd, err_fd; /* redirects; -1: not redirected */
+    int fds[AL_SHELL_STREAMS]; /* redirects; -1: not redirected */
     int closed_pipe_fd;        /* write end of a pipe without a reader; -1: none */
     struct al_git_pipeline git;
     size_t spec; /* index of a program in struct run's specs */
@@ -312,30 +300,10 @@ static void stage_clear(struct stage *stage)
 {
     al_str_clear(&stage->out);
     al_str_clear(&stage->err);
-    al_closep(&stage->in_fd);
-    al_closep(&stage->out_fd);
-    al_closep(&stage->err_fd);
+    for (size_t i = 0; i < AL_SHELL_STREAMS; i++)
+        al_closep(&stage->fds[i]);
     al_closep(&stage->closed_pipe_fd);
     al_git_pipeline_close(&stage->git);
-}
-
-/* --- Redirects --- */
-
-static int open_redirects(struct stage *stage, struct al_error *err)
-{
-    const struct al_shell_step *step = stage->step;
-    const struct al_shell_redirects *to = step->redirects;
-    int r = 0;
-
-    if (to->in)
-        r = al_redirect_open(&step->in, AL_REDIRECT_READ, &stage->in_fd, err);
-    if (r == 0 && to->out)
-        r = al_redirect_open(&step->out, to->append_out ? AL_REDIRECT_APPEND : AL_REDIRECT_WRITE,
-                             &stage->out_fd, err);
-    if (r == 0 && to->err)
-        r = al_redirect_open(&step->err, to->append_err ? AL_REDIRECT_APPEND : AL_REDIRECT_WRITE,
-                             &stage->err_fd, err);
-    return r;
 }
 
 /* --- Builtins --- */
@@ -363,12 +331,12 @@ static int deliver_output(const struct run *run, struct stage *stage, struct al_
         al_str_add(&stage->out, stage->err.buf, stage->err.len);
         al_str_clear(&stage->err);
     }
-    if (stage->err_fd >= 0)
-        r = al_write_all(stage->err_fd, stage->err.buf, stage->err.len);
+    if (stage->fds[STDERR_FILENO] >= 0)
+        r = al_write_all(stage->fds[STDERR_FILENO], stage->err.buf, stage->err.len);
     else
         (void)al_text_add(&run->outcome->err, stage->err.buf, stage->err.len);
-    if (r == 0 && stage->out_fd >= 0) {
-        r = al_write_all(stage->out_fd, stage->out.buf, stage->out.len);
+    if (r == 0 && stage->fds[STDOUT_FILENO] >= 0) {
+        r = al_write_all(stage->fds[STDOUT_FILENO], stage->out.buf, stage->out.len);
         al_str_clear(&stage->out);
     }
     return r < 0 ? al_error_errno(err, -r, "cannot write") : 0;
@@ -455,7 +423,7 @@ static void run_builtin(const struct run *run, struct stage *stage)
 
 static int prepare(struct run *run, struct stage *stage, struct al_error *err)
 {
-    int r = open_redirects(stage, err);
+    int r = al_shell_step_open(stage->step, stage->fds, err);
 
     if (r < 0)
         return r;
@@ -496,16 +464,16 @@ static int connect_output(struct run *run, size_t i, struct al_error *err)
     struct al_proc_spec *spec = &run->specs[stage->spec];
     int r = 0;
 
-    if (stage->out_fd >= 0) {
-        spec->out_fd = stage->out_fd;
-    } else if (next && (next->builtin || next->in_fd >= 0)) {
+    if (stage->fds[STDOUT_FILENO] >= 0) {
+        spec->out_fd = stage->fds[STDOUT_FILENO];
+    } else if (next && (next->builtin || next->fds[STDIN_FILENO] >= 0)) {
         r = make_closed_pipe(stage, err);
         spec->out_fd = r == 0 ? stage->closed_pipe_fd : 0;
     } else if (!next) {
         spec->out = (struct al_sink){ add_text, &run->outcome->out };
     }
-    if (stage->err_fd >= 0)
-        spec->err_fd = stage->err_fd;
+    if (stage->fds[STDERR_FILENO] >= 0)
+        spec->err_fd = stage->fds[STDERR_FILENO];
     return r;
 }
 
@@ -515,9 +483,9 @@ static void connect_input(struct run *run, size_t i)
     const struct stage *before = i ? stage - 1 : NULL;
     struct al_proc_spec *spec = &run->specs[stage->spec];
 
-    if (stage->in_fd >= 0) {
-        spec->in_fd = stage->in_fd;
-    } else if (before && (before->builtin || before->out_fd >= 0)) {
+    if (stage->fds[STDIN_FILENO] >= 0) {
+        spec->in_fd = stage->fds[STDIN_FILENO];
+    } else if (before && (before->builtin || before->fds[STDOUT_FILENO] >= 0)) {
         /* A redirected stage gives no input. */
         spec->input = before->builtin ? before->out.buf : "";
         spec->input_len = before->builtin ? before->out.len : 0;
@@ -574,9 +542,7 @@ static int run_stages(struct run *run, const struct al_shell_plan *plan, struct 
         *stage = (struct stage){ .step = &plan->steps[i],
                                  .out = AL_STR_INIT,
                                  .err = AL_STR_INIT,
-                                 .in_fd = -1,
-                                 .out_fd = -1,
-                                 .err_fd = -1,
+                                 .fds = { -1, -1, -1 },
                                  .closed_pipe_fd = -1,
                                  .git = AL_GIT_PIPELINE_INIT };
         r = prepare(run, stage, err);

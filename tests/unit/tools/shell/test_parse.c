@@ -29,12 +29,12 @@ static char *shape(const char *command)
             if (word->pattern)
                 al_str_addf(&out, "~%s", word->pattern);
         }
-        if (to->in)
-            al_str_addf(&out, "<%s", to->in);
-        if (to->out)
-            al_str_addf(&out, "%s%s", to->append_out ? ">>" : ">", to->out);
-        if (to->err)
-            al_str_addf(&out, "%s%s", to->append_err ? "2>>" : "2>", to->err);
+        if (to->files[0])
+            al_str_addf(&out, "<%s", to->files[0]);
+        if (to->files[1])
+            al_str_addf(&out, "%s%s", to->appends[1] ? ">>" : ">", to->files[1]);
+        if (to->files[2])
+            al_str_addf(&out, "%s%s", to->appends[2] ? "2>>" : "2>", to->files[2]);
         if (to->join)
             al_str_adds(&out, "2>&1");
     }
