@@ -838,7 +838,7 @@ json_t *al_tool_schema(const struct al_tool *tool, const struct al_tool_defaults
     json_t *schema;
 
     if (tool->definition)
-        return json_incref((json_t *)tool->definition->input_schema);
+        return json_incref(json_object_get(tool->definition, "inputSchema"));
     schema = rows_schema(tool->params, tool->nparams, defaults);
     if (tool->is_terse)
         shorten_schema(schema);
@@ -852,7 +852,7 @@ json_t *al_tool_annotations(const struct al_tool *tool, bool saves)
     json_t *hints;
 
     if (tool->definition)
-        return json_incref((json_t *)tool->definition->annotations);
+        return json_incref(json_object_get(tool->definition, "annotations"));
     for (size_t i = 0; i < tool->noperations; i++) {
         const bool is_saved = tool->operations[i].asks == AL_ASKS_UNLESS_SAVED;
 

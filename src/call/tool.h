@@ -83,15 +83,6 @@ struct al_stricter {
     unsigned effects;      /**< further ones.  The user is always asked */
 };
 
-/** What a tool of another MCP server has in place of parameter rows, as the server says it.  The
- * text is safe.  Borrowed from the list that the tool is in (call/mounts.h). */
-struct al_tool_definition {
-    bool has_title;              /**< false: `title` of the tool is only its name */
-    const json_t *input_schema;  /**< an object */
-    const json_t *output_schema; /**< an object; NULL: none */
-    const json_t *annotations;   /**< an object; NULL: none */
-};
-
 /** The argument struct of a tool with a definition begins with this. */
 struct al_defined_args {
     const struct al_tool *tool;
@@ -147,8 +138,10 @@ struct al_tool {
      */
     const char *output_schema;
 
-    /** For a tool of another MCP server, which has no rows.  NULL: the tool is native. */
-    const struct al_tool_definition *definition;
+    /** For a tool of another MCP server, which has no rows: its entry in tools/list, but for the
+     * name, as its server gives it.  The text is safe.  Borrowed from the list that the tool is in
+     * (call/mounts.h).  NULL: the tool is native. */
+    const json_t *definition;
 
     /** Offset of the `const char *` argument that names the working directory. */
     size_t working_dir_offset;

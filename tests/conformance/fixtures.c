@@ -242,9 +242,7 @@ static const struct al_operation asks[] = { { "ask", NULL, AL_READS, ask_user, A
 static const struct al_operation samples[] = { { "sample", NULL, AL_READS, ask_model,
                                                  AL_ASKS_NEVER } };
 
-/* The schema that json_schema_2020_12_tool publishes; parsed when the toolset is registered. */
-static struct al_tool_definition definition;
-
+/* The schema that json_schema_2020_12_tool publishes. */
 static const char schema_2020_12[] = AL_JSON({
     "$schema" : "https://json-schema.org/draft/2020-12/schema",
     "type" : "object",
@@ -272,14 +270,19 @@ static const char schema_2020_12[] = AL_JSON({
     "additionalProperties" : false
 });
 
-#define TOOL(tool_name, ...)                                                                       \
-    &(const struct al_tool)                                                                        \
+#define ABOUT "A fixture of the MCP conformance suite."
+
+#define FIELDS(tool_name, ...)                                                                     \
     {                                                                                              \
-        .name = (tool_name), .title = (tool_name),                                                 \
-        .about = "A fixture of the MCP conformance suite.",                                        \
+        .name = (tool_name), .title = (tool_name), .about = ABOUT,                                 \
         .args_size = sizeof(struct fixture_args), .noperations = 1,                                \
         .open_repository = al_call_without_repository, .authorize = authorize, __VA_ARGS__         \
     }
+
+#define TOOL(tool_name, ...) &(const struct al_tool)FIELDS(tool_name, __VA_ARGS__)
+
+/* Its definition is made when the toolset is registered. */
+static struct al_tool defined = FIELDS("json_schema_2020_12_tool", .operations = gives);
 
 static const struct al_tool *const tools[] = {
     TOOL("test_simple_text", .operations = gives),
@@ -299,7 +302,7 @@ static const struct al_tool *const tools[] = {
     TOOL("test_input_required_result_request_state", .operations = asks),
     TOOL("test_input_required_result_tampered_state", .operations = asks),
     TOOL("test_input_required_result_multi_round", .operations = asks),
-    TOOL("json_schema_2020_12_tool", .operations = gives, .definition = &definition),
+    &defined,
     NULL,
 };
 
@@ -312,8 +315,9 @@ static const struct al_toolset toolset = {
 void __wrap_al_toolsets_register(struct al_toolset_registry *registry)
 {
     __real_al_toolsets_register(registry);
-    if (!definition.input_schema)
-        definition.input_schema = parse(schema_2020_12);
+    if (!defined.definition)
+        defined.definition =
+            json_pack("{s:s, s:o}", "description", ABOUT, "inputSchema", parse(schema_2020_12));
     if (al_toolset_register(registry, &toolset, NULL) < 0)
         abort();
 }

@@ -13,40 +13,41 @@
 #include "serve/upstream/private.h"
 #include "tests/fuzz/fuzz.h"
 
-static void check_tool(const struct al_upstream_tool *tool)
+static void check_tool(const json_t *tool)
 {
-    const size_t len = strlen(tool->name);
+    const char *name = al_json_get_string(tool, "name");
+    const char *title = al_json_get_string(tool, "title");
+    const char *description = al_json_get_string(tool, "description");
+    const json_t *output_schema = json_object_get(tool, "outputSchema");
+    const json_t *annotations = json_object_get(tool, "annotations");
 
-    fuzz_require(len >= 1 && len <= AL_UPSTREAM_NAME_MAX_BYTES);
-    fuzz_require(!tool->title || strlen(tool->title) <= AL_UPSTREAM_TITLE_MAX_BYTES);
-    fuzz_require(!tool->title || fuzz_is_safe_line(tool->title));
-    fuzz_require(!tool->description ||
-                 (strlen(tool->description) <= AL_UPSTREAM_DESCRIPTION_MAX_BYTES &&
-                  fuzz_is_safe(tool->description, strlen(tool->description))));
-    fuzz_require(!tool->annotations || json_is_object(tool->annotations));
+    fuzz_require(name && *name && strlen(name) <= AL_UPSTREAM_NAME_MAX_BYTES);
+    fuzz_require(!title || strlen(title) <= AL_UPSTREAM_TITLE_MAX_BYTES);
+    fuzz_require(!title || fuzz_is_safe_line(title));
+    fuzz_require(!description || (strlen(description) <= AL_UPSTREAM_DESCRIPTION_MAX_BYTES &&
+                                  fuzz_is_safe(description, strlen(description))));
+    fuzz_require(!annotations || json_is_object(annotations));
     /* making the texts safe may lengthen them, but breaks nothing else */
-    fuzz_require(json_is_object(tool->input_schema));
-    fuzz_require(!tool->output_schema || json_is_object(tool->output_schema));
+    fuzz_require(json_is_object(json_object_get(tool, "inputSchema")));
+    fuzz_require(!output_schema || json_is_object(output_schema));
 }
 
 static void fuzz_list(const struct fuzz_input *input)
 {
-    struct al_upstream_list list = AL_UPSTREAM_LIST_INIT;
-    json_t *page = json_loadb(input->data, input->len, 0, NULL);
-    const struct al_upstream_tools *tools;
+    struct al_upstream_list list = { .tools = al_json_array() };
+    json_t *page = json_loadb(input->data, input->len, 0, NULL), *tool;
+    size_t i;
 
     if (al_upstream_list_add(&list, page))
         (void)al_upstream_list_add(&list, page); /* each of them is there twice */
     json_decref(page);
-    tools = al_upstream_list_finish(&list);
-    fuzz_require(tools->count <= AL_UPSTREAM_TOOLS_MAX);
+    fuzz_require(json_array_size(list.tools) <= AL_UPSTREAM_TOOLS_MAX);
     fuzz_require((list.nleft_out == 0) == (list.left_out == NULL));
-    for (size_t i = 0; i < tools->count; i++) {
-        check_tool(&tools->items[i]);
-        fuzz_require(al_upstream_tools_find(tools, tools->items[i].name) == &tools->items[i]);
+    json_array_foreach(list.tools, i, tool)
+    {
+        check_tool(tool);
+        fuzz_require(al_upstream_tools_find(list.tools, al_json_get_string(tool, "name")) == tool);
     }
-    fuzz_require(al_upstream_tools_equal(tools, tools));
-    al_upstream_tools_unref(tools);
     al_upstream_list_clear(&list);
 }
 

@@ -78,7 +78,7 @@ static void try_entry(struct al_findings *findings, const struct al_setup *setup
     al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
     al_auto(al_upstream_state_clear) struct al_upstream_state state = { .ntools = 0 };
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    const struct al_upstream_tools *tools = NULL;
+    json_t *tools = NULL;
     al_auto(al_freep) char *scratch =
         al_asprintf("%s/run/doctor-%d", setup->state_dir, (int)getpid());
     struct al_upstream *server;
@@ -102,11 +102,11 @@ static void try_entry(struct al_findings *findings, const struct al_setup *setup
         text = al_asprintf("%s: %s", entry->file, state.problem ? state.problem : err.message);
     else
         text = al_asprintf("%s: %s, %zu tool%s", entry->file,
-                           state.revision ? state.revision->name : "no revision", tools->count,
-                           tools->count == 1 ? "" : "s");
+                           state.revision ? state.revision->name : "no revision",
+                           json_array_size(tools), json_array_size(tools) == 1 ? "" : "s");
     al_finding_add(findings, what, r < 0 ? AL_MISSING : AL_FINE, text,
                    "Correct the entry, or write it again with airlock install.");
-    al_upstream_tools_unref(tools);
+    json_decref(tools);
     al_upstream_end(server);
     al_upstream_free(server);
 }

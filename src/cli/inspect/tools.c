@@ -30,8 +30,9 @@ static json_t *tool_object(const struct al_listed_tool *listed, const struct al_
     al_json_set(object, "inputSchema", al_tool_schema(tool, &setup->session.defaults));
     if (tool->output_schema)
         al_json_set(object, "outputSchema", al_tool_output_schema(tool));
-    else if (tool->definition && tool->definition->output_schema)
-        al_json_set(object, "outputSchema", json_incref((json_t *)tool->definition->output_schema));
+    else if (json_object_get(tool->definition, "outputSchema"))
+        al_json_set(object, "outputSchema",
+                    json_incref(json_object_get(tool->definition, "outputSchema")));
     return object;
 }
 

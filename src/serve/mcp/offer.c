@@ -9,30 +9,13 @@
 #include "call/registry.h"
 #include "call/tool.h"
 
-/* What the server says, and nothing else.  Returns `item`. */
-static json_t *add_definition(const struct al_tool *tool, json_t *item)
-{
-    const struct al_tool_definition *definition = tool->definition;
-
-    if (definition->has_title)
-        al_json_set(item, "title", al_json_string(tool->title));
-    if (*tool->about)
-        al_json_set(item, "description", al_json_string(tool->about));
-    al_json_set(item, "inputSchema", json_incref((json_t *)definition->input_schema));
-    if (definition->output_schema)
-        al_json_set(item, "outputSchema", json_incref((json_t *)definition->output_schema));
-    if (definition->annotations)
-        al_json_set(item, "annotations", json_incref((json_t *)definition->annotations));
-    return item;
-}
-
 static json_t *tool_entry(const struct al_session *session, const struct al_tool *tool)
 {
-    json_t *item = al_json_object();
+    json_t *item = tool->definition ? json_copy((json_t *)tool->definition) : al_json_object();
 
     al_json_set(item, "name", al_json_string(tool->name));
-    if (tool->definition)
-        return add_definition(tool, item);
+    if (tool->definition) /* what its server says, and nothing else */
+        return item;
     al_json_set(item, "title", al_json_string(tool->title));
     al_json_set(item, "description", al_json_string(tool->about));
     al_json_set(item, "inputSchema", al_tool_schema(tool, &session->defaults));

@@ -117,21 +117,17 @@ int al_upstream_wait_ready(struct al_upstream *server, const struct al_upstream_
 
 /* The list as it is now, with a reference; NULL: there is none yet, or with `fresh` not the newest.
  */
-static const struct al_upstream_tools *take_tools(struct al_upstream *server, bool fresh)
+static json_t *take_tools(struct al_upstream *server, bool fresh)
 {
-    const struct al_upstream_tools *tools = NULL;
-
     al_hold(&server->lock);
-    if (server->tools && !(fresh && server->list_is_old && !server->ending))
-        tools = al_upstream_tools_ref(server->tools);
-    return tools;
+    return fresh && server->list_is_old && !server->ending ? NULL : json_incref(server->tools);
 }
 
 int al_upstream_tools(struct al_upstream *server, uint32_t wait_ms, struct al_cancel *cancel,
-                      const struct al_upstream_tools **ret_tools, struct al_error *err)
+                      json_t **ret_tools, struct al_error *err)
 {
     const int64_t deadline_ms = al_clock_ms() + wait_ms;
-    const struct al_upstream_tools *tools = take_tools(server, wait_ms > 0);
+    json_t *tools = take_tools(server, wait_ms > 0);
     struct al_upstream_wait wait;
     int r;
 
@@ -165,8 +161,7 @@ struct exchange {
     struct al_upstream_wait wait;
     int64_t deadline_ms;
     const struct al_revision *revision; /* of the request that was sent last */
-    const struct al_upstream_tools *tools;
-    const struct al_upstream_tool *tool;
+    json_t *tools;                      /* that were looked at for the request; a reference */
 };
 
 static uint32_t timeout_ms_of(const struct exchange *exchange)
@@ -239,17 +234,15 @@ static int send_now(struct exchange *exchange, const json_t *params, struct al_e
 static int find_tool(struct exchange *exchange, struct al_error *err)
 {
     struct al_upstream *server = exchange->server;
-    const struct al_upstream_tool *wanted = exchange->call->definition;
+    const json_t *wanted = exchange->call->definition, *tool;
 
-    al_upstream_tools_unref(exchange->tools);
-    (void)pthread_mutex_lock(&server->lock);
-    exchange->tools = al_upstream_tools_ref(server->tools);
-    (void)pthread_mutex_unlock(&server->lock);
-    exchange->tool = al_upstream_tools_find(exchange->tools, exchange->call->tool);
-    if (!exchange->tool)
+    json_decref(exchange->tools);
+    exchange->tools = take_tools(server, false);
+    tool = al_upstream_tools_find(exchange->tools, exchange->call->tool);
+    if (!tool)
         return al_error_set(err, AL_ERR_EXECUTION, "MCP server '%s' has no tool '%s'",
                             server->settings.name, exchange->call->tool);
-    if (wanted && exchange->tool != wanted && !al_upstream_tool_equal(exchange->tool, wanted))
+    if (wanted && !json_equal(tool, wanted))
         return al_error_set(err, AL_ERR_EXECUTION,
                             "The MCP server %s has changed its tool %s since it was listed. The "
                             "call was not sent; list the tools again",
@@ -548,7 +541,7 @@ int al_upstream_call(struct al_upstream *server, const struct al_upstream_call *
         problem = find_problem(result);
     if (problem)
         r = fail(&exchange, err, problem);
-    al_upstream_tools_unref(exchange.tools);
+    json_decref(exchange.tools);
     if (r == 0)
         *ret_result = al_take(&result);
     return r;

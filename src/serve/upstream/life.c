@@ -823,7 +823,7 @@ void al_upstream_free(struct al_upstream *server)
         (void)pthread_join(server->thread, NULL);
         al_fs_remove_tree(server->settings.scratch_dir);
     }
-    al_upstream_tools_unref(server->tools);
+    json_decref(server->tools);
     al_error_clear(&server->problem);
     free((char *)server->settings.scratch_dir);
     free(server->program);
@@ -848,7 +848,7 @@ void al_upstream_get_state(struct al_upstream *server, struct al_upstream_state 
         .confined = server->settings.confine,
         .revision = server->revision,
         .program = al_strdup(server->program),
-        .ntools = server->tools ? server->tools->count : 0,
+        .ntools = json_array_size(server->tools),
         .nleft_out = server->nleft_out,
         .left_out = al_strdup(server->left_out),
         .problem = al_strdup(server->problem.message),

@@ -161,7 +161,7 @@ struct al_upstream {
     bool warned;       /**< that it is not confined */
 
     const struct al_revision *revision;
-    const struct al_upstream_tools *tools;
+    json_t *tools;    /**< NULL: none yet */
     bool list_is_old; /**< `tools` has changed, says the server, and was not read again yet */
     char *program;
     size_t nleft_out;
@@ -299,30 +299,20 @@ int al_upstream_wait_ready(struct al_upstream *server, const struct al_upstream_
 
 /* --- tools.c --- */
 
-/** A list that is being read.  Set up with AL_UPSTREAM_LIST_INIT. */
+/** A list that is being read. */
 struct al_upstream_list {
-    struct al_upstream_tool *items;
-    size_t count;
+    json_t *tools; /**< an array, empty at first */
     size_t nleft_out;
     char *left_out; /**< why the first tool was left out, one line; NULL: none was */
 };
 
-#define AL_UPSTREAM_LIST_INIT ((struct al_upstream_list){ .items = NULL })
+#define AL_UPSTREAM_LIST_INIT ((struct al_upstream_list){ .tools = NULL })
 
 void al_upstream_list_clear(struct al_upstream_list *list);
 
 /** Add the tools of one page, and leave out those that cannot be offered.  The texts inside the
  * page's schemas are made safe.  False: the result is no page of tools. */
 bool al_upstream_list_add(struct al_upstream_list *list, json_t *result);
-
-/** The finished list, with one reference.  `list` keeps what was left out. */
-const struct al_upstream_tools *al_upstream_list_finish(struct al_upstream_list *list);
-
-/** Test whether two lists offer the same; both may be NULL. */
-bool al_upstream_tools_equal(const struct al_upstream_tools *a, const struct al_upstream_tools *b);
-
-/** Test whether two definitions are the same. */
-bool al_upstream_tool_equal(const struct al_upstream_tool *a, const struct al_upstream_tool *b);
 
 /** A text as one safe line of at most `max_bytes`, cut with "..."; NULL for NULL and for blank
  * text. Caller frees. */

@@ -80,44 +80,31 @@ void al_upstream_free(struct al_upstream *server);
 /** The name of the settings.  Borrowed. */
 const char *al_upstream_name(const struct al_upstream *server);
 
-/** A tool.  Names are 1 to 128 characters of [A-Za-z0-9_.-] and unique; tools with other names or
- * with an impossible input schema are left out.  All text is safe. */
-struct al_upstream_tool {
-    const char *name;
-    const char *title;           /**< one line; NULL: none */
-    const char *description;     /**< NULL: none */
-    const json_t *input_schema;  /**< an object whose `type` is "object" */
-    const json_t *output_schema; /**< an object whose `type` is "object"; NULL: none */
-    const json_t *annotations;   /**< an object; NULL: none */
-};
-
-/** A list of tools that never changes; a newer list is another one. */
-struct al_upstream_tools {
-    const struct al_upstream_tool *items;
-    size_t count;
-};
-
 /**
- * The newest list of tools.  Starts the server if nobody has, and waits for its first list.  With a
- * `wait_ms` it also waits for the new list of a server that has just said that it has changed.
+ * The newest list of tools: an array that never changes, since a newer list is another one.
+ *
+ *   name           1 to 128 characters of [A-Za-z0-9_.-], unique
+ *   title          one line; may be missing, as all that follow but inputSchema
+ *   description
+ *   inputSchema    an object whose `type` is "object"
+ *   outputSchema   the same
+ *   annotations    an object
+ *
+ * All text is safe.  Tools with other names or with an impossible input schema are left out. Starts
+ * the server if nobody has, and waits for its first list.  With a `wait_ms` it also waits for the
+ * new list of a server that has just said that it has changed.
  *
  * @param wait_ms  The longest wait; 0 asks for what is there.
  * @param cancel   May be NULL.
- * @return 0 with *ret_tools, for al_upstream_tools_unref(): also while the server is starting
+ * @return 0 with *ret_tools, whose reference the caller owns: also while the server is starting
  * again, from the time before.  AL_ERR_TIMEOUT: none yet, and it is still starting.
  *         AL_ERR_EXECUTION, AL_ERR_SANDBOX: why it could not start.  AL_ERR_CANCELLED.
  */
 int al_upstream_tools(struct al_upstream *server, uint32_t wait_ms, struct al_cancel *cancel,
-                      const struct al_upstream_tools **ret_tools, struct al_error *err);
-
-/** Add a reference.  Returns `tools`. */
-const struct al_upstream_tools *al_upstream_tools_ref(const struct al_upstream_tools *tools);
-/** Drop a reference; NULL is fine. */
-void al_upstream_tools_unref(const struct al_upstream_tools *tools);
+                      json_t **ret_tools, struct al_error *err);
 
 /** The tool of this name; NULL: there is none.  Borrowed from `tools`. */
-const struct al_upstream_tool *al_upstream_tools_find(const struct al_upstream_tools *tools,
-                                                      const char *name);
+const json_t *al_upstream_tools_find(const json_t *tools, const char *name);
 
 /** The progress of a call. */
 struct al_upstream_progress {
@@ -145,7 +132,7 @@ struct al_upstream_call {
     const char *tool;
     /** What was approved: a server that defines the tool otherwise when the call is sent, perhaps
      * since it was started again, is not asked.  NULL: any definition will do. */
-    const struct al_upstream_tool *definition;
+    const json_t *definition;
     const json_t *arguments;  /**< an object; NULL: {} */
     uint32_t timeout_ms;      /**< 0: that of the settings.  Time spent in `ask` does not count */
     struct al_cancel *cancel; /**< may be NULL */

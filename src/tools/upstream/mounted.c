@@ -123,43 +123,20 @@ static unsigned effects_of(const json_t *annotations)
     return AL_READS | AL_USES_NETWORK;
 }
 
-static size_t add_json(struct sha256_ctx *sum, const json_t *value)
+/* The digest of a definition in hexadecimal.  Returns how many bytes the definition has. */
+static size_t digest_of(const json_t *definition, char ret_hex[65])
 {
     al_auto(al_str_clear) struct al_str json = AL_STR_INIT;
-
-    if (value)
-        al_json_dump(value, false, &json);
-    sha256_update(sum, json.len + 1, (const uint8_t *)(json.buf ? json.buf : ""));
-    return json.len;
-}
-
-static size_t add_text(struct sha256_ctx *sum, const char *text)
-{
-    const size_t len = text ? strlen(text) : 0;
-
-    sha256_update(sum, len + 1, (const uint8_t *)(text ? text : ""));
-    return len;
-}
-
-/* The digest of a definition in hexadecimal: title, description, schemas, annotations.  Returns
- * how many bytes these have. */
-static size_t digest_of(const struct al_upstream_tool *upstream, char ret_hex[65])
-{
     uint8_t digest[SHA256_DIGEST_SIZE];
     struct sha256_ctx sum;
-    size_t bytes;
 
+    al_json_dump(definition, false, &json);
     sha256_init(&sum);
-    bytes = add_text(&sum, upstream->name);
-    bytes += add_text(&sum, upstream->title);
-    bytes += add_text(&sum, upstream->description);
-    bytes += add_json(&sum, upstream->input_schema);
-    bytes += add_json(&sum, upstream->output_schema);
-    bytes += add_json(&sum, upstream->annotations);
+    sha256_update(&sum, json.len, (const uint8_t *)json.buf);
     sha256_digest(&sum, sizeof(digest), digest);
     base16_encode_update(ret_hex, sizeof(digest), digest);
     ret_hex[64] = '\0';
-    return bytes;
+    return json.len;
 }
 
 static int changed(const struct al_mounted *mounted, struct al_error *err)
@@ -167,7 +144,7 @@ static int changed(const struct al_mounted *mounted, struct al_error *err)
     return al_error_set(err, AL_ERR_EXECUTION,
                         "The MCP server %s has changed its tool %s since it was listed. Nothing "
                         "was done; list the tools again",
-                        server_of(mounted), mounted->upstream->name);
+                        server_of(mounted), mounted->upstream);
 }
 
 /* The definition that the user was shown has to be the one that the server has when the call runs.
@@ -176,21 +153,16 @@ static int resolve(struct al_call *call, const void *args, struct al_resolved *o
                    struct al_error *err)
 {
     const struct al_mounted *mounted = mounted_of(args);
-    const struct al_upstream_tools *now;
-    const struct al_upstream_tool *tool;
-    char digest[65];
+    json_t *now = NULL;
+    const json_t *tool;
     bool same;
     int r = al_upstream_tools(mounted->mount->upstream, CHANGE_MS, al_call_cancel(call), &now, err);
 
     if (r < 0)
         return r;
-    tool = al_upstream_tools_find(now, mounted->upstream->name);
-    same = tool == mounted->upstream;
-    if (tool && !same) {
-        (void)digest_of(tool, digest);
-        same = !strcmp(digest, mounted->digest);
-    }
-    al_upstream_tools_unref(now);
+    tool = al_upstream_tools_find(now, mounted->upstream);
+    same = tool && json_equal(tool, mounted->definition);
+    json_decref(now);
     if (!same)
         return changed(mounted, err);
     al_resolved_add(out, DEFINITION, mounted->digest);
@@ -247,9 +219,9 @@ static int on_question(void *payload, const char *method, const json_t *params,
     const struct al_asker *client = al_call_asker(running->call);
     const bool is_form = !strcmp(method, "elicitation/create");
     al_auto(al_json_decrefp) json_t *form =
-        is_form ? al_question_params(params, server_of(running->mounted),
-                                     running->mounted->upstream->name)
-                : NULL;
+        is_form
+            ? al_question_params(params, server_of(running->mounted), running->mounted->upstream)
+            : NULL;
 
     *ret_result = NULL;
     if (is_form && !form)
@@ -265,8 +237,8 @@ static int execute(struct al_call *call, const void *args, struct al_result *res
     al_auto(al_json_decrefp) json_t *answer = NULL;
     int r = al_upstream_call(mounted->mount->upstream,
                              &(struct al_upstream_call){
-                                 .tool = mounted->upstream->name,
-                                 .definition = mounted->upstream,
+                                 .tool = mounted->upstream,
+                                 .definition = mounted->definition,
                                  .arguments = ((const struct al_defined_args *)args)->arguments,
                                  .cancel = al_call_cancel(call),
                                  .progress = al_call_progress(call) ? on_progress : NULL,
@@ -278,37 +250,33 @@ static int execute(struct al_call *call, const void *args, struct al_result *res
     if (r < 0)
         return r;
     return al_upstream_take_result(answer, al_call_max_bytes(call), server_of(mounted),
-                                   mounted->upstream->output_schema != NULL, result, err);
+                                   json_object_get(mounted->definition, "outputSchema") != NULL,
+                                   result, err);
 }
 
 size_t al_mounted_init(struct al_mounted *mounted, const struct al_mount *mount,
-                       const struct al_upstream_tool *upstream)
+                       const json_t *definition)
 {
     static const char *const always_by[] = { DEFINITION, NULL };
-    const unsigned effects = effects_of(upstream->annotations);
+    const unsigned effects = effects_of(json_object_get(definition, "annotations"));
+    const char *title = al_json_get_string(definition, "title");
+    const char *about = al_json_get_string(definition, "description");
 
     mounted->mount = mount;
-    mounted->upstream = upstream;
-    mounted->name = al_mounted_name(al_upstream_name(mount->upstream), upstream->name);
-    const size_t bytes = digest_of(upstream, mounted->digest);
-
-    mounted->definition = (struct al_tool_definition){
-        .has_title = upstream->title != NULL,
-        .input_schema = upstream->input_schema,
-        .output_schema = upstream->output_schema,
-        .annotations = upstream->annotations,
-    };
+    mounted->definition = definition;
+    mounted->upstream = al_json_get_string(definition, "name");
+    mounted->name = al_mounted_name(al_upstream_name(mount->upstream), mounted->upstream);
     mounted->operation = (struct al_operation){
         .name = "call", .effects = effects, .execute = execute, .asks = AL_ASKS_BY_EFFECTS
     };
     mounted->tool = (struct al_tool){
         .name = mounted->name,
-        .title = upstream->title ? upstream->title : upstream->name,
-        .about = upstream->description ? upstream->description : "",
+        .title = title ? title : mounted->upstream,
+        .about = about ? about : "",
         .args_size = sizeof(struct al_defined_args),
         .operations = &mounted->operation,
         .noperations = 1,
-        .definition = &mounted->definition,
+        .definition = definition,
         .at_first_root = true,
         .moves_branch = al_effects_change_repository(effects),
         .resolve = resolve,
@@ -317,5 +285,5 @@ size_t al_mounted_init(struct al_mounted *mounted, const struct al_mount *mount,
         .preview = preview,
         .always_by = always_by,
     };
-    return bytes;
+    return digest_of(definition, mounted->digest);
 }

@@ -24,9 +24,9 @@ struct al_mount {
 struct al_mounted {
     struct al_tool tool; /**< must be first */
     struct al_operation operation;
-    struct al_tool_definition definition;
     const struct al_mount *mount;
-    const struct al_upstream_tool *upstream; /**< borrowed from the list of the server */
+    const json_t *definition; /**< borrowed from the list of the server */
+    const char *upstream;     /**< the server's name of the tool; borrowed from it */
     char *name;
     char digest[65]; /**< of the definition */
 };
@@ -37,7 +37,7 @@ struct al_mounting {
     atomic_uint refs;
     struct al_mounted **tools;
     struct al_listed_tool *items;
-    const struct al_upstream_tools **sources; /**< one for each server; NULL: not known yet */
+    json_t **sources; /**< the list of each server; NULL: not known yet */
     size_t nsources;
     size_t bytes;              /**< of all definitions */
     struct al_strv left_out;   /**< "SERVER: 'tool' is …", safe lines */
@@ -61,7 +61,7 @@ void al_mounting_unref(struct al_mounting *mounting);
 
 /** What a server lists now, for al_upstream_tools_unref(); NULL: nothing yet, or it is not started.
  */
-const struct al_upstream_tools *al_mount_tools(const struct al_mount *mount);
+json_t *al_mount_tools(const struct al_mount *mount);
 
 /** Bytes of all definitions of one server, and of all servers: a client takes a line of 10 MiB, and
  * one server must not use it up. */
@@ -70,7 +70,7 @@ const struct al_upstream_tools *al_mount_tools(const struct al_mount *mount);
 
 /** Fill the hooks of a tool that depend on its definition.  Returns the bytes of the definition. */
 size_t al_mounted_init(struct al_mounted *mounted, const struct al_mount *mount,
-                       const struct al_upstream_tool *upstream);
+                       const json_t *definition);
 
 /**
  * The parameters of elicitation/create as they are passed on.

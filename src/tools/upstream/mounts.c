@@ -39,11 +39,11 @@ static void mounted_free(struct al_mounted *mounted)
 }
 
 /* Mount a tool if there is room for its definition. */
-static void add_if_it_fits(struct part *part, const struct al_upstream_tool *upstream)
+static void add_if_it_fits(struct part *part, const json_t *definition)
 {
     struct al_mounting *mounting = part->mounting;
     struct al_mounted *mounted = al_calloc(1, sizeof(*mounted));
-    const size_t bytes = al_mounted_init(mounted, part->mount, upstream);
+    const size_t bytes = al_mounted_init(mounted, part->mount, definition);
 
     if (part->bytes + bytes <= AL_MOUNT_MAX_BYTES &&
         mounting->bytes + bytes <= AL_MOUNTS_MAX_BYTES) {
@@ -55,7 +55,7 @@ static void add_if_it_fits(struct part *part, const struct al_upstream_tool *ups
     al_strv_addf(&mounting->left_out,
                  "%s: '%s' has no room: all definitions of one server have at "
                  "most 1 MiB, and of all servers 8 MiB",
-                 al_upstream_name(part->mount->upstream), upstream->name);
+                 al_upstream_name(part->mount->upstream), mounted->upstream);
     mounted_free(mounted);
 }
 
@@ -65,26 +65,27 @@ static bool is_wanted(const struct al_mount *mount, const char *tool)
     return !mount->limits_tools || al_strv_contains(&mount->tools, tool);
 }
 
-static void add_tool(struct part *part, const struct al_upstream_tool *upstream,
+static void add_tool(struct part *part, const json_t *definition,
                      const struct al_mount_rules *rules)
 {
     const char *server = al_upstream_name(part->mount->upstream);
+    const char *name = al_json_get_string(definition, "name");
     al_auto(al_freep) char *refusal = NULL;
 
-    if (!is_wanted(part->mount, upstream->name))
+    if (!is_wanted(part->mount, name))
         return;
-    refusal = al_mounted_refusal(server, upstream->name);
+    refusal = al_mounted_refusal(server, name);
     if (refusal)
         al_strv_addf(&part->mounting->left_out, "%s: %s", server, refusal);
-    else if (al_mounted_collides(rules->native, rules->prefer_mcp, upstream->name))
-        al_str_addf(&part->collisions, "%s%s", part->collisions.len ? ", " : "", upstream->name);
+    else if (al_mounted_collides(rules->native, rules->prefer_mcp, name))
+        al_str_addf(&part->collisions, "%s%s", part->collisions.len ? ", " : "", name);
     else
-        add_if_it_fits(part, upstream);
+        add_if_it_fits(part, definition);
 }
 
-const struct al_upstream_tools *al_mount_tools(const struct al_mount *mount)
+json_t *al_mount_tools(const struct al_mount *mount)
 {
-    const struct al_upstream_tools *tools = NULL;
+    json_t *tools = NULL;
 
     if (!atomic_load(&mount->started) ||
         al_upstream_tools(mount->upstream, 0, NULL, &tools, NULL) < 0)
@@ -103,12 +104,12 @@ struct al_mounting *al_mounting_new(struct al_mount *mounts, size_t nmounts,
     mounting->sources = al_calloc(nmounts, sizeof(*mounting->sources));
     mounting->nsources = nmounts;
     for (size_t i = 0; i < nmounts; i++) {
-        const struct al_upstream_tools *source = al_mount_tools(&mounts[i]);
+        json_t *source = al_mount_tools(&mounts[i]);
         struct part part = { mounting, &mounts[i], AL_STR_INIT, 0 };
 
         mounting->sources[i] = source;
-        for (size_t k = 0; source && k < source->count; k++)
-            add_tool(&part, &source->items[k], rules);
+        for (size_t k = 0; source && k < json_array_size(source); k++)
+            add_tool(&part, json_array_get(source, k), rules);
         if (part.collisions.len)
             al_strv_addf(&mounting->collisions, "%s: %s", al_upstream_name(mounts[i].upstream),
                          part.collisions.buf);
@@ -124,7 +125,7 @@ void al_mounting_unref(struct al_mounting *mounting)
     for (size_t i = 0; i < mounting->list.count; i++)
         mounted_free(mounting->tools[i]);
     for (size_t i = 0; i < mounting->nsources; i++)
-        al_upstream_tools_unref(mounting->sources[i]);
+        json_decref(mounting->sources[i]);
     free(mounting->tools);
     free(mounting->items);
     free(mounting->sources);
@@ -176,10 +177,10 @@ static void watch(struct al_mounts *base, void (*changed)(void *payload), void *
 static bool is_current(const struct mounts *mounts)
 {
     for (size_t i = 0; i < mounts->count; i++) {
-        const struct al_upstream_tools *now = al_mount_tools(&mounts->items[i]);
+        json_t *now = al_mount_tools(&mounts->items[i]);
         const bool same = now == mounts->current->sources[i];
 
-        al_upstream_tools_unref(now);
+        json_decref(now);
         if (!same)
             return false;
     }
@@ -219,11 +220,11 @@ static void await(struct al_mounts *base, uint32_t wait_ms, struct al_cancel *ca
     }
     for (size_t i = 0; i < mounts->count; i++) {
         const int64_t left = deadline - al_clock_ms();
-        const struct al_upstream_tools *tools = NULL;
+        json_t *tools = NULL;
 
         if (al_upstream_tools(mounts->items[i].upstream, left > 0 ? (uint32_t)left : 0, cancel,
                               &tools, NULL) == 0)
-            al_upstream_tools_unref(tools);
+            json_decref(tools);
     }
 }
 
@@ -251,14 +252,14 @@ static int await_tool(struct al_mounts *base, const char *name, struct al_cancel
                       struct al_error *err)
 {
     struct al_mount *mount = find_mount(base, name);
-    const struct al_upstream_tools *tools = NULL;
+    json_t *tools = NULL;
     int r;
 
     if (!mount)
         return 0; /* the list tells that there is no such tool */
     atomic_store(&mount->started, true);
     r = al_upstream_tools(mount->upstream, mount->timeout_ms, cancel, &tools, err);
-    al_upstream_tools_unref(tools);
+    json_decref(tools);
     return r;
 }
 
@@ -271,7 +272,7 @@ static bool replaces(struct al_mounts *base, const char *native)
         return false;
     now = list(base);
     for (size_t i = 0; i < now->count && !found; i++)
-        found = !strcmp(((const struct al_mounted *)now->items[i].tool)->upstream->name, native);
+        found = !strcmp(((const struct al_mounted *)now->items[i].tool)->upstream, native);
     unref(now);
     return found;
 }
@@ -352,7 +353,7 @@ struct al_upstream *al_upstream_mounts_server(const struct al_mounts *base, size
     return ((const struct mounts *)base)->items[which].upstream;
 }
 
-static void add_missing(const struct al_mount *mount, const struct al_upstream_tools *tools,
+static void add_missing(const struct al_mount *mount, const json_t *tools,
                         struct al_strv *ret_lines)
 {
     for (size_t i = 0; i < mount->tools.count; i++)

@@ -93,13 +93,13 @@ static inline void world_clear(struct world *world)
 /* Start it, and wait for its tools.  0 or the status, with *err. */
 static inline int start_fake(struct world *world, struct al_error *err)
 {
-    const struct al_upstream_tools *tools = NULL;
+    json_t *tools = NULL;
     int r;
 
     if (!world->server)
         world_make(world);
     r = al_upstream_tools(world->server, LONG_MS, NULL, &tools, err);
-    al_upstream_tools_unref(tools);
+    json_decref(tools);
     return r;
 }
 

@@ -77,7 +77,7 @@ static void it_is_started_again(void **state)
 static void its_tools_stay_known_while_it_is_away(void **state)
 {
     struct world world = world_new("legacy", "");
-    const struct al_upstream_tools *tools = NULL, *again = NULL;
+    json_t *tools = NULL, *again = NULL;
 
     (void)state;
     assert_int_equal(start_fake(&world, NULL), 0);
@@ -87,8 +87,8 @@ static void its_tools_stay_known_while_it_is_away(void **state)
     assert_gives(&world, "echo", "{}", "{}");
     assert_int_equal(al_upstream_tools(world.server, 0, NULL, &again, NULL), 0);
     assert_ptr_equal(again, tools); /* the same tools are the same list */
-    al_upstream_tools_unref(again);
-    al_upstream_tools_unref(tools);
+    json_decref(again);
+    json_decref(tools);
     world_clear(&world);
 }
 
@@ -158,7 +158,7 @@ static void ending_it_fails_calls_in_flight(void **state)
 static void a_server_that_hangs_delays_no_other(void **state)
 {
     struct world hanging = world_new("legacy", "hang"), good = world_new("legacy", "");
-    const struct al_upstream_tools *tools = NULL;
+    json_t *tools = NULL;
     struct al_upstream_state seen;
 
     (void)state;
@@ -168,7 +168,7 @@ static void a_server_that_hangs_delays_no_other(void **state)
     al_upstream_start(good.server);
     assert_int_equal(al_upstream_tools(hanging.server, 0, NULL, &tools, NULL), AL_ERR_TIMEOUT);
     assert_int_equal(al_upstream_tools(good.server, LONG_MS, NULL, &tools, NULL), 0);
-    al_upstream_tools_unref(tools);
+    json_decref(tools);
     al_upstream_get_state(hanging.server, &seen);
     assert_int_equal(seen.phase, AL_UPSTREAM_STARTING);
     al_upstream_state_clear(&seen);
@@ -183,7 +183,7 @@ static void a_wait_can_be_cancelled(void **state)
 {
     struct world world = world_new("legacy", "hang");
     al_auto(al_cancel_unrefp) struct al_cancel *cancel = al_cancel_new();
-    const struct al_upstream_tools *tools = NULL;
+    json_t *tools = NULL;
 
     (void)state;
     world_make(&world);

@@ -47,14 +47,14 @@ static void blank_texts_are_none(void **state)
 static int read_pages(const char *start, size_t *ret_count)
 {
     struct world world = world_new("legacy", start);
-    const struct al_upstream_tools *tools = NULL;
+    json_t *tools = NULL;
     int r = start_fake(&world, NULL);
 
     *ret_count = 0;
     if (r == 0) {
         assert_int_equal(al_upstream_tools(world.server, 0, NULL, &tools, NULL), 0);
-        *ret_count = tools->count;
-        al_upstream_tools_unref(tools);
+        *ret_count = json_array_size(tools);
+        json_decref(tools);
     }
     world_clear(&world);
     return r;

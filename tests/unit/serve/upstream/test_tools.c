@@ -4,9 +4,9 @@
 #include "serve/upstream/private.h"
 #include "tests/unit/serve/upstream/lib.h"
 
-static const struct al_upstream_tools *tools_of(struct world *world)
+static json_t *tools_of(struct world *world)
 {
-    const struct al_upstream_tools *tools = NULL;
+    json_t *tools = NULL;
 
     struct al_error err = AL_ERROR_INIT;
 
@@ -16,7 +16,7 @@ static const struct al_upstream_tools *tools_of(struct world *world)
     return tools;
 }
 
-static void assert_offered(const struct al_upstream_tools *tools, const char *name, bool wanted)
+static void assert_offered(const json_t *tools, const char *name, bool wanted)
 {
     if ((al_upstream_tools_find(tools, name) != NULL) != wanted)
         fail_msg("%s", name);
@@ -31,7 +31,7 @@ static void impossible_tools_are_left_out(void **state)
     static const char *const not [] = { "no_schema", "array", "no_type", "string", "deep_33",
                                         "deep",      "large", "a b",     "a/b",    "" };
     struct world world = world_new("legacy", "strange_tools");
-    const struct al_upstream_tools *tools = tools_of(&world);
+    json_t *tools = tools_of(&world);
     struct al_upstream_state seen;
     char name[301];
 
@@ -47,51 +47,54 @@ static void impossible_tools_are_left_out(void **state)
     assert_offered(tools, name, false);
     name[128] = '\0';
     assert_offered(tools, name, true);
-    assert_int_equal(tools->count, COUNT(offered) + 1);
-    assert_null(json_object_get(al_upstream_tools_find(tools, "good")->input_schema, "title"));
+    assert_int_equal(json_array_size(tools), COUNT(offered) + 1);
+    assert_null(json_object_get(
+        json_object_get(al_upstream_tools_find(tools, "good"), "inputSchema"), "title"));
     al_upstream_get_state(world.server, &seen);
     assert_int_equal(seen.ntools, COUNT(offered) + 1);
     assert_int_equal(seen.nleft_out, 22);
     assert_non_null(strstr(seen.left_out, "nnn...' has a name that is not 1 to 128 characters"));
     al_upstream_state_clear(&seen);
-    al_upstream_tools_unref(tools);
+    json_decref(tools);
     world_clear(&world);
 }
 
 static void texts_are_safe_and_cut(void **state)
 {
     struct world world = world_new("modern", "strange_tools");
-    const struct al_upstream_tools *tools = tools_of(&world);
-    const struct al_upstream_tool *tool = al_upstream_tools_find(tools, "texts");
-    const json_t *properties = json_object_get(tool->input_schema, "properties");
+    json_t *tools = tools_of(&world);
+    const json_t *tool = al_upstream_tools_find(tools, "texts");
+    const char *description = al_json_get_string(tool, "description");
+    const json_t *properties = json_object_get(json_object_get(tool, "inputSchema"), "properties");
 
     (void)state;
-    assert_string_equal(tool->title, "a b");
-    assert_memory_equal(tool->description, "one\ntwox", 8);
-    assert_int_equal(strlen(tool->description), AL_UPSTREAM_DESCRIPTION_MAX_BYTES);
-    assert_string_equal(tool->description + AL_UPSTREAM_DESCRIPTION_MAX_BYTES - 4, "x...");
+    assert_string_equal(al_json_get_string(tool, "title"), "a b");
+    assert_memory_equal(description, "one\ntwox", 8);
+    assert_int_equal(strlen(description), AL_UPSTREAM_DESCRIPTION_MAX_BYTES);
+    assert_string_equal(description + AL_UPSTREAM_DESCRIPTION_MAX_BYTES - 4, "x...");
     assert_string_equal(
         al_json_get_string(json_object_get(properties, "description"), "description"),
         "a<U+202E>b");
-    assert_null(tool->annotations);
-    al_upstream_tools_unref(tools);
+    assert_null(json_object_get(tool, "annotations"));
+    json_decref(tools);
     world_clear(&world);
 }
 
 static void definitions_are_passed_on_as_they_are(void **state)
 {
     struct world world = world_new("legacy", "strange_tools"), plain = world_new("legacy", "");
-    const struct al_upstream_tools *tools = tools_of(&world), *good = tools_of(&plain);
-    const struct al_upstream_tool *tool = al_upstream_tools_find(good, "structured");
+    json_t *tools = tools_of(&world), *good = tools_of(&plain);
+    const json_t *tool = al_upstream_tools_find(good, "structured");
 
     (void)state;
-    assert_non_null(al_upstream_tools_find(tools, "bad_output")->output_schema);
-    assert_non_null(al_upstream_tools_find(tools, "bad_pattern")->output_schema);
-    assert_non_null(tool->output_schema);
-    assert_string_equal(tool->title, "A title");
-    assert_true(json_is_true(json_object_get(tool->annotations, "readOnlyHint")));
-    al_upstream_tools_unref(tools);
-    al_upstream_tools_unref(good);
+    assert_non_null(json_object_get(al_upstream_tools_find(tools, "bad_output"), "outputSchema"));
+    assert_non_null(json_object_get(al_upstream_tools_find(tools, "bad_pattern"), "outputSchema"));
+    assert_non_null(json_object_get(tool, "outputSchema"));
+    assert_string_equal(al_json_get_string(tool, "title"), "A title");
+    assert_true(
+        json_is_true(json_object_get(json_object_get(tool, "annotations"), "readOnlyHint")));
+    json_decref(tools);
+    json_decref(good);
     world_clear(&world);
     world_clear(&plain);
 }
@@ -99,29 +102,29 @@ static void definitions_are_passed_on_as_they_are(void **state)
 static void the_number_of_tools_is_bounded(void **state)
 {
     struct world world = world_new("legacy", "many_tools");
-    const struct al_upstream_tools *tools = tools_of(&world);
+    json_t *tools = tools_of(&world);
     struct al_upstream_state seen;
 
     (void)state;
-    assert_int_equal(tools->count, AL_UPSTREAM_TOOLS_MAX);
+    assert_int_equal(json_array_size(tools), AL_UPSTREAM_TOOLS_MAX);
     al_upstream_get_state(world.server, &seen);
     assert_int_equal(seen.nleft_out, 10000 - AL_UPSTREAM_TOOLS_MAX);
     assert_string_equal(seen.left_out, "tool 't1000' is beyond the limit of 1000 tools");
     al_upstream_state_clear(&seen);
-    al_upstream_tools_unref(tools);
+    json_decref(tools);
     world_clear(&world);
 }
 
 static void pages_are_read_to_the_end(void **state)
 {
     struct world world = world_new("modern", "pages"), whole = world_new("modern", "");
-    const struct al_upstream_tools *paged = tools_of(&world), *tools = tools_of(&whole);
+    json_t *paged = tools_of(&world), *tools = tools_of(&whole);
 
     (void)state;
-    assert_int_equal(paged->count, tools->count);
-    assert_true(tools->count > 30);
-    al_upstream_tools_unref(paged);
-    al_upstream_tools_unref(tools);
+    assert_int_equal(json_array_size(paged), json_array_size(tools));
+    assert_true(json_array_size(tools) > 30);
+    json_decref(paged);
+    json_decref(tools);
     world_clear(&world);
     world_clear(&whole);
 }
@@ -171,7 +174,7 @@ static void a_changed_list_is_read_again(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(eras); i++) {
         struct world world = world_new(eras[i], "");
-        const struct al_upstream_tools *before, *after;
+        json_t *before, *after;
 
         world.changed_fd = eventfd(0, EFD_CLOEXEC);
         world.settings.on_tools = on_tools;
@@ -183,9 +186,10 @@ static void a_changed_list_is_read_again(void **state)
         await_changes(&world, 1);
         after = tools_of(&world);
         assert_non_null(al_upstream_tools_find(after, "fresh"));
-        assert_int_equal(after->count, before->count + 1); /* the old list is as it was */
-        al_upstream_tools_unref(before);
-        al_upstream_tools_unref(after);
+        assert_int_equal(json_array_size(after),
+                         json_array_size(before) + 1); /* the old list is as it was */
+        json_decref(before);
+        json_decref(after);
         world_clear(&world);
     }
 }
