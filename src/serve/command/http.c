@@ -85,9 +85,9 @@ static void answer_preflight(struct al_http_exchange *exchange)
 
 /* --- Who --- */
 
-/* The principal of the request's token: a reference, or NULL. */
-static struct al_principal *find_principal(struct serving *serving,
-                                           const struct al_http_request *request)
+/* The account of the request's token: a reference, or NULL. */
+static struct al_account *find_account(struct serving *serving,
+                                       const struct al_http_request *request)
 {
     const char *token = NULL;
     size_t len = 0;
@@ -113,17 +113,17 @@ static void refuse_token(struct serving *serving, struct al_http_exchange *excha
 static void check_mcp(struct serving *serving, struct al_http_exchange *exchange,
                       const struct al_http_request *request)
 {
-    struct al_principal *principal = find_principal(serving, request);
+    struct al_account *account = find_account(serving, request);
     const bool counts = !al_http_access_needs_no_token(serving->access);
 
-    if (!principal)
+    if (!account)
         refuse_token(serving, exchange, request);
-    else if (!al_http_set_key(exchange, counts ? principal->number : 0))
+    else if (!al_http_set_key(exchange, counts ? al_account_number(account) : 0))
         answer(exchange, HTTP_TOO_MANY_REQUESTS, "Retry-After", "1",
                "too many connections of this token\n");
     else if (request->query)
         answer(exchange, HTTP_BAD_REQUEST, NULL, NULL, "/mcp takes no query\n");
-    al_principal_unref(principal);
+    al_account_unref(account);
 }
 
 /* --- From where, and what --- */
@@ -195,18 +195,18 @@ static void on_request(void *payload, struct al_http_exchange *exchange,
                        const struct al_http_request *request)
 {
     struct serving *serving = payload;
-    struct al_principal *principal;
+    struct al_account *account;
 
     if (al_site_owns(request)) {
         al_site_on_request(serving->site, exchange, request);
         return;
     }
-    principal = find_principal(serving, request);
-    if (principal)
-        al_endpoint_request(serving->endpoint, principal, exchange);
+    account = find_account(serving, request);
+    if (account)
+        al_endpoint_request(serving->endpoint, account, exchange);
     else
         refuse_token(serving, exchange, request);
-    al_principal_unref(principal);
+    al_account_unref(account);
 }
 
 /* The endpoint sets the data of the exchanges that it got. */
@@ -244,13 +244,6 @@ static const struct al_http_handler handler = {
 
 /* The parsed arguments of calls in flight of one token, in bodies of the largest size. */
 #define ARGUMENTS_PER_TOKEN 8
-
-static void revoke_principal(void *payload, struct al_principal *principal)
-{
-    struct serving *serving = payload;
-
-    al_endpoint_revoke(serving->endpoint, principal);
-}
 
 static int make_endpoint(struct serving *serving, struct al_error *err)
 {
@@ -453,8 +446,7 @@ static int start(struct serving *serving, const struct al_options *options, stru
             &(struct al_http_access_options){
                 .setup = serving->setup,
                 .options = options,
-                .revoke = revoke_principal,
-                .payload = serving,
+                .endpoint = serving->endpoint,
             },
             &serving->access, &made, err);
     if (r == 0)

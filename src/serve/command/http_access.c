@@ -15,13 +15,13 @@
 #include "guard/root.h"
 #include "serve/command/warn.h"
 
-/* A configuration that principals borrow grants and rules from. */
+/* A configuration that accounts borrow grants and rules from. */
 struct al_rules {
     struct al_config config;
     atomic_uint refs;
 };
 
-/* Everything that a principal's session borrows. */
+/* Everything that an account's session borrows. */
 struct seat {
     struct al_rules *rules;
     struct al_grants narrowed; /* the worker file's grant, which narrows this token's */
@@ -167,7 +167,7 @@ static int rights_describe(const struct al_setup *setup, struct al_rules *rules,
     return 0;
 }
 
-/* --- The principal --- */
+/* --- The account --- */
 
 static int fill_seat(const struct al_setup *setup, const struct al_token *token, struct seat *seat,
                      struct al_error *err)
@@ -192,34 +192,26 @@ static int fill_seat(const struct al_setup *setup, const struct al_token *token,
     return al_setup_agent(setup, session, err);
 }
 
-/* Make the principal of a token.  It takes a reference to `rules`. */
-static int rights_new(const struct al_setup *setup, struct al_rules *rules,
-                      const struct al_token *token, struct al_principal **ret_principal,
-                      struct al_error *err)
+/* Make the account of a token.  It takes a reference to `rules`. */
+static int make_account(const struct al_http_access_options *options, struct al_rules *rules,
+                        const struct al_token *token, struct al_account **ret_account,
+                        struct al_error *err)
 {
     struct seat *seat = al_calloc(1, sizeof(*seat));
-    al_auto(al_freep) char *name = NULL;
     int r;
 
     seat->rules = rules_ref(rules);
-    r = fill_seat(setup, token, seat, err);
-    if (r < 0) {
+    r = fill_seat(options->setup, token, seat, err);
+    if (r == 0)
+        r = al_account_new(options->endpoint, &seat->session, free_seat, seat, ret_account, err);
+    if (r < 0)
         free_seat(seat);
-        return r;
-    }
-    if (seat->agent)
-        name = al_strdup(seat->agent);
-    else if (token && token->line)
-        name = al_asprintf("the token of line %u", token->line);
-    else
-        name = al_strdup(token ? "the token" : "everybody");
-    *ret_principal = al_principal_new(&seat->session, name, free_seat, seat);
-    return 0;
+    return r;
 }
 
-/* A principal and the text of its rights. */
+/* An account and the text of its rights. */
 struct entry {
-    struct al_principal *principal;
+    struct al_account *account; /* a reference; NULL: not made yet */
     char *rights;
 };
 
@@ -239,18 +231,35 @@ struct al_http_access {
     struct reading *now;
 };
 
-static void free_reading(struct reading *reading)
+static bool has_account(const struct reading *reading, const struct al_account *account)
 {
-    if (!reading)
-        return;
+    for (size_t i = 0; reading && i < reading->count; i++)
+        if (reading->entries[i].account == account)
+            return true;
+    return false;
+}
+
+/* Free a reading, and end its accounts but for those that another one has (NULL: none).  Returns
+ * how many were ended. */
+static size_t free_reading(struct reading *reading, const struct reading *other)
+{
+    size_t ended = 0;
+
     for (size_t i = 0; i < reading->count; i++) {
-        al_principal_unref(reading->entries[i].principal);
+        struct al_account *account = reading->entries[i].account;
+
+        if (account && !has_account(other, account)) {
+            al_account_end(account);
+            ended++;
+        }
+        al_account_unref(account);
         free(reading->entries[i].rights);
     }
     free(reading->entries);
     al_tokens_clear(&reading->tokens);
     rules_unref(reading->rules);
     free(reading);
+    return ended;
 }
 
 /* --- Reading --- */
@@ -340,9 +349,10 @@ static int fill_entry(const struct al_http_access *access, struct reading *readi
         return r;
     same = find_same(access->now, token, rights.buf);
     if (same)
-        reading->entries[i].principal = al_principal_ref(same->principal);
+        reading->entries[i].account = al_account_ref(same->account);
     else
-        r = rights_new(setup, reading->rules, token, &reading->entries[i].principal, err);
+        r = make_account(&access->options, reading->rules, token, &reading->entries[i].account,
+                         err);
     reading->entries[i].rights = al_str_detach(&rights);
     return r;
 }
@@ -391,7 +401,7 @@ static int read_all(const struct al_http_access *access, struct reading **ret_re
     for (size_t i = 0; r == 0 && i < reading->count; i++)
         r = fill_entry(access, reading, i, err);
     if (r < 0) {
-        free_reading(reading);
+        (void)free_reading(reading, access->now);
         return r;
     }
     warn(access, reading);
@@ -428,7 +438,8 @@ void al_http_access_free(struct al_http_access *access)
 {
     if (!access)
         return;
-    free_reading(access->now);
+    if (access->now)
+        (void)free_reading(access->now, NULL);
     rules_unref(access->begun);
     al_tokens_clear(&access->made);
     (void)pthread_mutex_destroy(&access->lock);
@@ -445,18 +456,9 @@ bool al_http_access_needs_no_token(const struct al_http_access *access)
     return access->options.setup->config.serve.no_token;
 }
 
-static bool has_principal(const struct reading *reading, const struct al_principal *principal)
-{
-    for (size_t i = 0; i < reading->count; i++)
-        if (reading->entries[i].principal == principal)
-            return true;
-    return false;
-}
-
-int al_http_access_reload(struct al_http_access *access, size_t *ret_revoked, struct al_error *err)
+int al_http_access_reload(struct al_http_access *access, size_t *ret_ended, struct al_error *err)
 {
     struct reading *fresh = NULL, *old = access->now;
-    size_t revoked = 0;
     int r = read_all(access, &fresh, err);
 
     if (r < 0)
@@ -465,36 +467,23 @@ int al_http_access_reload(struct al_http_access *access, size_t *ret_revoked, st
     (void)pthread_mutex_lock(&access->lock);
     access->now = fresh;
     (void)pthread_mutex_unlock(&access->lock);
-    for (size_t i = 0; i < old->count; i++) {
-        struct al_principal *principal = old->entries[i].principal;
-
-        if (has_principal(fresh, principal))
-            continue;
-        access->options.revoke(access->options.payload, principal);
-        revoked++;
-    }
-    free_reading(old);
-    *ret_revoked = revoked;
+    *ret_ended = free_reading(old, fresh);
     return 0;
 }
 
-struct al_principal *al_http_access_find(struct al_http_access *access, const char *token,
-                                         size_t len)
+struct al_account *al_http_access_find(struct al_http_access *access, const char *token, size_t len)
 {
-    const struct al_token *found;
-    struct al_principal *principal = NULL;
+    const bool is_open = al_http_access_needs_no_token(access);
+    const struct al_token *found = NULL;
     const struct reading *now;
 
     al_hold(&access->lock);
     now = access->now;
-    if (al_http_access_needs_no_token(access)) {
-        principal = al_principal_ref(now->entries[0].principal);
-    } else if (token) {
+    if (token && !is_open)
         found = al_tokens_find(&now->tokens, token, len);
-        if (found)
-            principal = al_principal_ref(now->entries[found - now->tokens.items].principal);
-    }
-    return principal;
+    if (!found && !is_open)
+        return NULL;
+    return al_account_ref(now->entries[found ? found - now->tokens.items : 0].account);
 }
 
 bool al_http_access_accepts_host(struct al_http_access *access, const struct al_http_place *place,

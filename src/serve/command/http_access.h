@@ -4,7 +4,7 @@
  *
  * All of it comes from one reading of the configuration and the token file.  A later reading
  * replaces it as a whole, or not at all.  A token whose grant, agent and rules are the same in both
- * keeps its principal, and so its sessions; each other principal of the old reading is revoked.
+ * keeps its account, and so its sessions; each other account of the old reading is ended.
  *
  * Threads: safe, but for al_http_access_new(), al_http_access_reload() and al_http_access_free(),
  * which are for one thread.
@@ -19,15 +19,14 @@
 #include "cli/options.h"
 #include "cli/setup.h"
 #include "serve/http/origin.h"
-#include "serve/mcp/service.h"
+#include "serve/mcp/http/endpoint.h"
 
 struct al_http_access;
 
 struct al_http_access_options {
     const struct al_setup *setup; /**< after al_setup_session(), with `many_agents` */
     const struct al_options *options;
-    void (*revoke)(void *payload, struct al_principal *principal); /**< end its sessions */
-    void *payload;
+    struct al_endpoint *endpoint; /**< that the tokens have accounts of */
 };
 
 /**
@@ -42,7 +41,7 @@ int al_http_access_new(const struct al_http_access_options *options,
                        struct al_http_access **ret_access, struct al_str *ret_made,
                        struct al_error *err);
 
-/** Revokes nothing. */
+/** Ends all accounts. */
 void al_http_access_free(struct al_http_access *access);
 
 /** How many tokens there are; 0: none is needed. */
@@ -51,21 +50,21 @@ size_t al_http_access_count(const struct al_http_access *access);
 /**
  * Read the configuration and the token file again.
  *
- * @param ret_revoked  How many principals were revoked.
+ * @param ret_ended  How many accounts were ended.
  * @return 0; AL_ERR_BAD_ARGS or AL_ERR_EXECUTION, and everything stays as it was.
  */
-int al_http_access_reload(struct al_http_access *access, size_t *ret_revoked, struct al_error *err);
+int al_http_access_reload(struct al_http_access *access, size_t *ret_ended, struct al_error *err);
 
 /** Test whether everybody may come in. */
 bool al_http_access_needs_no_token(const struct al_http_access *access);
 
 /**
- * The principal of a token; without one, where none is needed, that of everybody.
+ * The account of a token; without one, where none is needed, that of everybody.
  *
  * @return a reference for the caller; NULL: there is no such token.
  */
-struct al_principal *al_http_access_find(struct al_http_access *access, const char *token,
-                                         size_t len);
+struct al_account *al_http_access_find(struct al_http_access *access, const char *token,
+                                       size_t len);
 
 /** See al_http_accepts_host(), al_http_accepts_origin() and al_http_is_configured_origin(). */
 bool al_http_access_accepts_host(struct al_http_access *access, const struct al_http_place *place,

@@ -10,7 +10,6 @@
 #include "base/secret.h"
 #include "guard/approval.h"
 #include "serve/mcp/http/private.h"
-#include "serve/mcp/service.h"
 
 static struct al_peer *peer_of(struct al_call_scope *scope)
 {
@@ -29,15 +28,15 @@ static void free_peer(struct al_call_scope *scope)
     free(peer);
 }
 
-/* Make a peer of an account, which it references. */
+/* Caller holds the lock.  Make a peer of an account, which it references. */
 static struct al_peer *peer_new(struct al_account *account, bool is_modern)
 {
     struct al_peer *peer = al_calloc(1, sizeof(*peer));
 
     peer->account = al_account_ref(account);
-    peer->session = *account->offer.session;
+    peer->session = account->session;
     peer->session.approvals = al_approvals_new(NULL);
-    peer->session.owner = account->principal->number;
+    peer->session.owner = account->number;
     peer->turn = (struct al_gate){ .max = 1, .in_order = true };
     peer->session.number = ++account->accounts->npeers;
     (void)pthread_mutex_init(&peer->lock, NULL);
@@ -199,11 +198,17 @@ struct al_account *al_account_ref(struct al_account *account)
 
 void al_account_unref(struct al_account *account)
 {
-    if (atomic_fetch_sub(&account->refs, 1) != 1)
+    if (!account || atomic_fetch_sub(&account->refs, 1) != 1)
         return;
     al_offer_clear(&account->offer);
-    al_principal_unref(account->principal);
+    if (account->release)
+        account->release(account->payload);
     free(account);
+}
+
+uint64_t al_account_number(const struct al_account *account)
+{
+    return account->number;
 }
 
 void al_accounts_init(struct al_accounts *accounts, struct al_service *service,
@@ -218,17 +223,8 @@ void al_accounts_clear(struct al_accounts *accounts)
     (void)pthread_mutex_destroy(&accounts->lock);
 }
 
-static struct al_account *account_new(struct al_accounts *accounts, struct al_principal *principal)
+static void set_limits(struct al_account *account, const struct al_endpoint_options *limits)
 {
-    struct al_account *account = al_calloc(1, sizeof(*account));
-    const struct al_endpoint_options *limits = &accounts->limits;
-
-    if (al_offer_init(&account->offer, &principal->session, true, NULL) < 0) {
-        free(account);
-        return NULL;
-    }
-    account->accounts = accounts;
-    account->principal = al_principal_ref(principal);
     account->quota = (struct al_call_quota){ .max = limits->calls_per_token,
                                              .max_bytes = limits->argument_bytes_per_token };
     account->lane = (struct al_lane){
@@ -238,56 +234,35 @@ static struct al_account *account_new(struct al_accounts *accounts, struct al_pr
         .running = { .max = SERVING_MAX },
         .large = { .max = 1 },
     };
-    atomic_init(&account->refs, 1);
-    account->modern = peer_new(account, true);
-    return account;
 }
 
-/* Caller holds the lock. */
-static struct al_account *find_account(const struct al_accounts *accounts,
-                                       const struct al_principal *principal)
+int al_account_new(struct al_endpoint *endpoint, const struct al_session *session,
+                   void (*release)(void *payload), void *payload, struct al_account **ret_account,
+                   struct al_error *err)
 {
-    struct al_account *account = accounts->first;
+    static atomic_uint_least64_t last;
+    struct al_accounts *accounts = &endpoint->accounts;
+    struct al_account *account = al_calloc(1, sizeof(*account));
+    int r;
 
-    while (account && account->principal != principal)
-        account = account->next;
-    return account;
-}
-
-/* Caller holds the lock. */
-static struct al_account *add_account(struct al_accounts *accounts, struct al_principal *principal)
-{
-    struct al_account *account = account_new(accounts, principal);
-
-    if (account) {
-        account->next = accounts->first;
-        accounts->first = account;
+    account->session = *session;
+    r = al_offer_init(&account->offer, &account->session, true, err);
+    if (r < 0) {
+        free(account);
+        return r;
     }
-    return account;
-}
-
-static struct al_account *get(struct al_accounts *accounts, struct al_principal *principal,
-                              bool makes)
-{
-    struct al_account *account;
-
+    account->accounts = accounts;
+    account->release = release;
+    account->payload = payload;
+    account->number = atomic_fetch_add(&last, 1) + 1;
+    set_limits(account, &accounts->limits);
+    atomic_init(&account->refs, 2); /* of the list, and the caller's */
     al_hold(&accounts->lock);
-    account = find_account(accounts, principal);
-    if (!account && makes && !atomic_load(&principal->revoked))
-        account = add_account(accounts, principal);
-    if (account)
-        (void)al_account_ref(account);
-    return account;
-}
-
-struct al_account *al_accounts_find(struct al_accounts *accounts, struct al_principal *principal)
-{
-    return get(accounts, principal, false);
-}
-
-struct al_account *al_accounts_open(struct al_accounts *accounts, struct al_principal *principal)
-{
-    return get(accounts, principal, true);
+    account->modern = peer_new(account, true);
+    account->next = accounts->first;
+    accounts->first = account;
+    *ret_account = account;
+    return 0;
 }
 
 struct al_peer *al_account_modern(struct al_account *account)
@@ -447,48 +422,31 @@ int al_accounts_end_idle(struct al_accounts *accounts, int64_t now_ms)
     return next_ms - now_ms > INT_MAX ? INT_MAX : (int)(next_ms - now_ms);
 }
 
-/* End an account that is in no list any more. */
-static void end_account(struct al_account *account)
+void al_account_end(struct al_account *account)
 {
+    struct al_accounts *accounts = account->accounts;
+    struct al_account **at = &accounts->first;
     struct al_peer *modern, *sessions;
+    bool is_listed;
 
-    (void)pthread_mutex_lock(&account->accounts->lock);
+    (void)pthread_mutex_lock(&accounts->lock);
+    while (*at && *at != account)
+        at = &(*at)->next;
+    is_listed = *at != NULL;
+    if (is_listed)
+        *at = account->next;
     modern = al_take(&account->modern);
     sessions = al_take(&account->sessions);
     account->nsessions = 0;
-    (void)pthread_mutex_unlock(&account->accounts->lock);
+    (void)pthread_mutex_unlock(&accounts->lock);
     end_list(sessions);
     end_list(modern);
-    al_account_unref(account);
-}
-
-void al_accounts_revoke(struct al_accounts *accounts, struct al_principal *principal)
-{
-    struct al_account **at = &accounts->first, *account;
-
-    (void)pthread_mutex_lock(&accounts->lock);
-    atomic_store(&principal->revoked, true);
-    while (*at && (*at)->principal != principal)
-        at = &(*at)->next;
-    account = *at;
-    if (account)
-        *at = account->next;
-    (void)pthread_mutex_unlock(&accounts->lock);
-    if (account)
-        end_account(account);
+    if (is_listed)
+        al_account_unref(account);
 }
 
 void al_accounts_end(struct al_accounts *accounts)
 {
-    struct al_account *account;
-
-    do {
-        (void)pthread_mutex_lock(&accounts->lock);
-        account = accounts->first;
-        if (account)
-            accounts->first = account->next;
-        (void)pthread_mutex_unlock(&accounts->lock);
-        if (account)
-            end_account(account);
-    } while (account);
+    while (accounts->first)
+        al_account_end(accounts->first);
 }

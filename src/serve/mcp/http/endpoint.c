@@ -354,12 +354,11 @@ static void refuse_method(struct al_http_exchange *exchange, const char *allowed
     al_http_answer(exchange, 405, headers, AL_COUNT(headers), "", 0);
 }
 
-static void post(struct al_endpoint *endpoint, struct al_principal *principal,
+static void post(struct al_endpoint *endpoint, struct al_account *account,
                  struct al_http_exchange *exchange)
 {
     const struct al_http_request *request = al_http_request(exchange);
     const char *accept = al_http_find_header(request, "accept"), *id;
-    struct al_account *account;
     struct al_stream *stream;
 
     if (!al_rules_is_json(al_http_find_header(request, "content-type"))) {
@@ -367,8 +366,6 @@ static void post(struct al_endpoint *endpoint, struct al_principal *principal,
     } else if (!al_rules_accepts(accept, "application/json") ||
                !al_rules_accepts(accept, "text/event-stream")) {
         refuse(exchange, 406, "Accept must list application/json and text/event-stream");
-    } else if (!(account = al_accounts_open(&endpoint->accounts, principal))) {
-        refuse(exchange, 401, "the token is not valid any more");
     } else {
         id = al_http_find_header(request, "mcp-session-id");
         stream = al_stream_new(exchange);
@@ -376,7 +373,6 @@ static void post(struct al_endpoint *endpoint, struct al_principal *principal,
                     stream))
             al_stream_refuse(stream, 429, AL_ACCOUNT_RETRY_S, AL_ACCOUNT_BUSY);
         al_stream_unref(stream);
-        al_account_unref(account);
     }
 }
 
@@ -401,14 +397,12 @@ static void open_stream(struct al_peer *peer, struct al_http_exchange *exchange)
 }
 
 /* Find the session that a GET or DELETE is about, with a reference.  NULL: it was refused. */
-static struct al_peer *open_session(struct al_endpoint *endpoint, struct al_principal *principal,
-                                    struct al_http_exchange *exchange)
+static struct al_peer *open_session(struct al_account *account, struct al_http_exchange *exchange)
 {
     const struct al_http_request *request = al_http_request(exchange);
     const char *problem = al_rules_check_legacy(request);
     const char *id = al_http_find_header(request, "mcp-session-id");
-    struct al_account *account;
-    struct al_peer *peer = NULL;
+    struct al_peer *peer;
 
     if (!problem && !id)
         problem = "the header Mcp-Session-Id is missing";
@@ -416,18 +410,13 @@ static struct al_peer *open_session(struct al_endpoint *endpoint, struct al_prin
         refuse(exchange, 400, problem);
         return NULL;
     }
-    account = al_accounts_find(&endpoint->accounts, principal);
-    if (account) {
-        peer = al_account_find_session(account, id);
-        al_account_unref(account);
-    }
+    peer = al_account_find_session(account, id);
     if (!peer)
         refuse(exchange, 404, "there is no such session");
     return peer;
 }
 
-static void get(struct al_endpoint *endpoint, struct al_principal *principal,
-                struct al_http_exchange *exchange)
+static void get(struct al_account *account, struct al_http_exchange *exchange)
 {
     const char *accept = al_http_find_header(al_http_request(exchange), "accept");
     struct al_peer *peer;
@@ -436,24 +425,24 @@ static void get(struct al_endpoint *endpoint, struct al_principal *principal,
         refuse(exchange, 406, "Accept must list text/event-stream");
         return;
     }
-    peer = open_session(endpoint, principal, exchange);
+    peer = open_session(account, exchange);
     if (peer)
         open_stream(peer, exchange);
     al_peer_unref(peer);
 }
 
-static void delete (struct al_endpoint *endpoint, struct al_principal *principal,
+static void delete (struct al_endpoint *endpoint, struct al_account *account,
                     struct al_http_exchange *exchange)
 {
-    struct al_peer *peer = open_session(endpoint, principal, exchange);
+    struct al_peer *peer = open_session(account, exchange);
 
-    if (!peer || submit(endpoint, peer->account, peer, exchange, NULL))
+    if (!peer || submit(endpoint, account, peer, exchange, NULL))
         return;
     al_http_add_header(exchange, "Retry-After", "1");
     refuse(exchange, 429, AL_ACCOUNT_BUSY);
 }
 
-void al_endpoint_request(struct al_endpoint *endpoint, struct al_principal *principal,
+void al_endpoint_request(struct al_endpoint *endpoint, struct al_account *account,
                          struct al_http_exchange *exchange)
 {
     const struct al_http_request *request = al_http_request(exchange);
@@ -461,13 +450,13 @@ void al_endpoint_request(struct al_endpoint *endpoint, struct al_principal *prin
 
     al_http_set_data(exchange, NULL);
     if (!strcmp(request->method, "POST"))
-        post(endpoint, principal, exchange);
+        post(endpoint, account, exchange);
     else if (is_modern)
         refuse_method(exchange, MODERN_ALLOWED);
     else if (!strcmp(request->method, "GET"))
-        get(endpoint, principal, exchange);
+        get(account, exchange);
     else if (!strcmp(request->method, "DELETE"))
-        delete (endpoint, principal, exchange);
+        delete (endpoint, account, exchange);
     else
         refuse_method(exchange, LEGACY_ALLOWED);
 }
@@ -489,11 +478,6 @@ void al_endpoint_end(struct al_endpoint *endpoint, struct al_http_exchange *exch
     al_endpoint_gone(endpoint, exchange); /* if on_gone did not come before */
     al_http_set_data(exchange, NULL);
     al_stream_detach(stream, exchange);
-}
-
-void al_endpoint_revoke(struct al_endpoint *endpoint, struct al_principal *principal)
-{
-    al_accounts_revoke(&endpoint->accounts, principal);
 }
 
 /* The sooner of two times; -1: never. */

@@ -8,8 +8,8 @@
  * content GET               the session's own stream, or resumes one      405 DELETE ends the
  * session                              405 the client goes   its calls go on its call is cancelled
  *
- * Who asks is decided before (serve/mcp/service.h).  Sessions, calls and streams are found among
- * those of one principal only.
+ * Who asks is decided before: each token has an account.  Sessions, calls and streams are found
+ * among those of one account only.
  *
  * Order at the end: al_endpoint_drain() while the HTTP server still runs, then end the HTTP server,
  * then al_endpoint_free().
@@ -20,23 +20,25 @@
 #define AL_SERVE_MCP_HTTP_ENDPOINT_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 
+struct al_account; /**< a token: what it may do, and all that its clients have */
 struct al_cancel;
 struct al_endpoint;
 struct al_http_exchange;
 struct al_mounts;
-struct al_principal;
+struct al_session;
 
 struct al_endpoint_options {
     const char *version;           /**< of airlock, for serverInfo */
     const struct al_cancel *ready; /**< fires when calls of tools may begin; NULL: at once */
-    struct al_mounts *mounts;      /**< that every principal's session has; NULL: none */
+    struct al_mounts *mounts;      /**< that every account's session has; NULL: none */
     size_t calls;                  /**< calls in flight at once; one more is 429 */
-    size_t calls_per_token;        /**< the same for each principal */
-    size_t sessions_per_token;     /**< legacy sessions of each principal; one more is 429 */
-    size_t connections_per_token;  /**< that a principal can have.  Its messages are about as many,
+    size_t calls_per_token;        /**< the same for each account */
+    size_t sessions_per_token;     /**< legacy sessions of each account; one more is 429 */
+    size_t connections_per_token;  /**< that an account can have.  Its messages are about as many,
                                         from their last byte until they are served, also those whose
                                         clients have left; one more is 429 */
     size_t event_bytes_per_token; /**< of events that are kept for clients that lost a connection */
@@ -52,12 +54,37 @@ int al_endpoint_new(const struct al_endpoint_options *options, struct al_endpoin
                     struct al_error *err);
 
 /**
+ * Make an account, with a reference for the caller.
+ *
+ * @param session  Copied.  What it points to lives until `release` is called.  `approvals` is not
+ *                 looked at: every MCP session has its own.
+ * @param release  Called after the last reference is gone; may be NULL.
+ * @return 0 or AL_ERR_EXECUTION, and `release` is not called.
+ */
+int al_account_new(struct al_endpoint *endpoint, const struct al_session *session,
+                   void (*release)(void *payload), void *payload, struct al_account **ret_account,
+                   struct al_error *err);
+
+/** Take another reference.  Returns `account`.  Threads: safe. */
+struct al_account *al_account_ref(struct al_account *account);
+
+/** Drop a reference; NULL is fine.  Threads: safe. */
+void al_account_unref(struct al_account *account);
+
+/** A number that no other account of the process has or had; not 0. */
+uint64_t al_account_number(const struct al_account *account);
+
+/** The token was removed: end its sessions and cancel its calls.  Again: nothing.  Threads: that
+ * which makes accounts. */
+void al_account_end(struct al_account *account);
+
+/**
  * Serve a request for `/mcp` whose body is complete.  Call it in `on_request` of struct
  * al_http_handler; never blocks.  From here on the data of the exchange belongs to the endpoint.
  *
- * @param principal  Who asks.  The endpoint takes references of its own.
+ * @param account  Who asks.  The endpoint takes references of its own.
  */
-void al_endpoint_request(struct al_endpoint *endpoint, struct al_principal *principal,
+void al_endpoint_request(struct al_endpoint *endpoint, struct al_account *account,
                          struct al_http_exchange *exchange);
 
 /** For `on_gone` of an exchange that al_endpoint_request() got. */
@@ -65,10 +92,6 @@ void al_endpoint_gone(struct al_endpoint *endpoint, struct al_http_exchange *exc
 
 /** For `on_end` of an exchange that al_endpoint_request() got. */
 void al_endpoint_end(struct al_endpoint *endpoint, struct al_http_exchange *exchange);
-
-/** A token was removed: end the sessions of its principal and cancel its calls.  Threads: any but
- * those that run calls. */
-void al_endpoint_revoke(struct al_endpoint *endpoint, struct al_principal *principal);
 
 /** How many calls have no answer yet.  Threads: safe. */
 size_t al_endpoint_count_calls(struct al_endpoint *endpoint);

@@ -23,7 +23,6 @@ struct al_account;
 struct al_http_exchange;
 struct al_http_request;
 struct al_peer;
-struct al_principal;
 struct al_stream;
 
 /*
@@ -177,7 +176,7 @@ void al_stream_close(struct al_stream *stream);
 struct al_peer {
     struct al_dispatch dispatch;
     struct al_account *account;       /**< holds a reference */
-    struct al_session session;        /**< the principal's, with `approvals` of its own */
+    struct al_session session;        /**< the account's, with `approvals` of its own */
     char id[AL_SESSION_ID_CHARS + 1]; /**< of a legacy session; "": the modern requests */
 
     atomic_size_t nopen;          /**< responses that are not complete */
@@ -214,8 +213,8 @@ struct al_stream *al_peer_find_stream(struct al_peer *peer, unsigned long number
 /*
  * What a server keeps for each token: its offer, its sessions, and how many calls it may have.
  *
- * Everything of a client is looked up in the account of its principal, so what one token has cannot
- * be found with another.
+ * Everything of a client is looked up in its account, so what one token has cannot be found with
+ * another.
  *
  * Threads: any.
  */
@@ -234,7 +233,10 @@ struct al_accounts {
 struct al_account {
     struct al_accounts *accounts;
     atomic_size_t refs;
-    struct al_principal *principal; /**< holds a reference */
+    struct al_session session;
+    void (*release)(void *payload); /**< see al_account_new() */
+    void *payload;
+    uint64_t number;
     struct al_offer offer;
     struct al_call_quota quota;
     struct al_lane lane;       /**< of its messages */
@@ -242,13 +244,10 @@ struct al_account {
 
     /* The lock of `accounts` guards these. */
     struct al_account *next;
-    struct al_peer *modern;   /**< with a reference; NULL: no request came yet, or it has ended */
+    struct al_peer *modern;   /**< with a reference; NULL: it has ended */
     struct al_peer *sessions; /**< with references */
     size_t nsessions;
 };
-
-struct al_account *al_account_ref(struct al_account *account);
-void al_account_unref(struct al_account *account);
 
 void al_accounts_init(struct al_accounts *accounts, struct al_service *service,
                       const struct al_endpoint_options *limits);
@@ -256,14 +255,7 @@ void al_accounts_init(struct al_accounts *accounts, struct al_service *service,
 /** Only after al_accounts_end() and the end of all calls. */
 void al_accounts_clear(struct al_accounts *accounts);
 
-/** The account of a principal, with a reference; NULL: it has none. */
-struct al_account *al_accounts_find(struct al_accounts *accounts, struct al_principal *principal);
-
-/** The same; it is made when there is none.  NULL: it cannot be made, or the principal was revoked.
- */
-struct al_account *al_accounts_open(struct al_accounts *accounts, struct al_principal *principal);
-
-/** The peer of all modern requests, with a reference; NULL: the principal was revoked. */
+/** The peer of all modern requests, with a reference; NULL: the account has ended. */
 struct al_peer *al_account_modern(struct al_account *account);
 
 /** Make a session; NULL: there are as many as may be, or no random bytes.  With a reference. */
@@ -294,9 +286,6 @@ void al_account_forget_ended(struct al_account *account, const struct al_stream 
 /** End every session that was not used for the idle time.  Returns when to call this again, in
  * milliseconds from now; -1: there is no session. */
 int al_accounts_end_idle(struct al_accounts *accounts, int64_t now_ms);
-
-/** End everything of a principal. */
-void al_accounts_revoke(struct al_accounts *accounts, struct al_principal *principal);
 
 /** End everything. */
 void al_accounts_end(struct al_accounts *accounts);

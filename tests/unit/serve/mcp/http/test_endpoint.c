@@ -11,8 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/lock.h"
 #include "serve/mcp/http/private.h"
-#include "serve/mcp/service.h"
 #include "tests/lib/assert.h"
 #include "tests/mcp/fake_pipeline.h"
 #include "tests/unit/serve/http/http_lab.h"
@@ -37,7 +37,7 @@
 struct world {
     struct lab lab; /* only its server, for the client */
     struct al_endpoint *endpoint;
-    struct al_principal *principals[2]; /* of the paths /1 and /2 */
+    struct al_account *accounts[2]; /* of the paths /1 and /2 */
     pthread_mutex_t lock;
     pthread_cond_t changed;
     int requests; /* given to the endpoint */
@@ -48,7 +48,7 @@ static void on_request(void *payload, struct al_http_exchange *exchange,
 {
     struct world *world = payload;
 
-    al_endpoint_request(world->endpoint, world->principals[request->path[1] - '1'], exchange);
+    al_endpoint_request(world->endpoint, world->accounts[request->path[1] - '1'], exchange);
     (void)pthread_mutex_lock(&world->lock);
     world->requests++;
     (void)pthread_cond_broadcast(&world->changed);
@@ -85,9 +85,11 @@ static void start(struct world *world)
     *world = (struct world){ .requests = 0 };
     (void)pthread_mutex_init(&world->lock, NULL);
     (void)pthread_cond_init(&world->changed, NULL);
-    for (size_t i = 0; i < COUNT(world->principals); i++)
-        world->principals[i] = al_principal_new(fake_session(), "t", NULL, NULL);
     assert_int_equal(al_endpoint_new(&options, &world->endpoint, NULL), 0);
+    for (size_t i = 0; i < COUNT(world->accounts); i++)
+        assert_int_equal(
+            al_account_new(world->endpoint, fake_session(), NULL, NULL, &world->accounts[i], NULL),
+            0);
     assert_int_equal(al_http_address_parse("127.0.0.1:0", &local.address, NULL), 0);
     assert_int_equal(al_http_server_new(
                          &(struct al_http_options){
@@ -105,9 +107,9 @@ static void finish(struct world *world)
 {
     al_endpoint_drain(world->endpoint);
     al_http_server_free(world->lab.server);
+    for (size_t i = 0; i < COUNT(world->accounts); i++)
+        al_account_unref(world->accounts[i]);
     al_endpoint_free(world->endpoint);
-    for (size_t i = 0; i < COUNT(world->principals); i++)
-        al_principal_unref(world->principals[i]);
     (void)pthread_mutex_destroy(&world->lock);
     (void)pthread_cond_destroy(&world->changed);
     al_str_clear(&lab_head);
@@ -135,11 +137,17 @@ static int begin(struct world *world, const char *request, const char *headers, 
 }
 
 /* Wait until no message is at work: an answer is out a moment before its message counts no more.
- * Each message has a reference to its principal, as the test and the account do. */
+ * Each message has a reference to its account, as the test, the list and each peer do. */
+static bool is_settled(struct al_account *account)
+{
+    al_hold(&account->accounts->lock);
+    return atomic_load(&account->refs) <= 3 + account->nsessions;
+}
+
 static void settle(struct world *world)
 {
-    for (size_t i = 0; i < COUNT(world->principals); i++)
-        while (atomic_load(&world->principals[i]->refs) > 2)
+    for (size_t i = 0; i < COUNT(world->accounts); i++)
+        while (!is_settled(world->accounts[i]))
             (void)sched_yield();
 }
 
@@ -193,15 +201,13 @@ static char *hello(struct world *world, const char *request)
  */
 static struct al_peer *hold_peer(struct world *world, const char *session)
 {
-    struct al_account *account = al_accounts_find(&world->endpoint->accounts, world->principals[0]);
+    struct al_account *account = world->accounts[0];
     al_auto(al_freep) char *id =
         session ? al_strndup(session + strlen("Mcp-Session-Id: "), 32) : NULL;
     struct al_peer *peer;
 
-    assert_non_null(account);
     peer = id ? al_account_find_session(account, id) : al_account_modern(account);
     assert_non_null(peer);
-    al_account_unref(account);
     settle(world);
     (void)pthread_mutex_lock(&peer->lock);
     return peer;
