@@ -12,9 +12,11 @@
 
 #define KEY_BYTES 32
 
-/* Layout: nonce, time of issue, two digests, and the authentication code over all of them. */
+/* Layout: random bytes, number, time of issue, two digests, and the authentication code over all of
+ * them. */
 enum {
-    AT_TIME = 16,
+    AT_NUMBER = 8,
+    AT_TIME = AT_NUMBER + 8,
     AT_CALL = AT_TIME + 8,
     AT_SHOWN = AT_CALL + SHA256_DIGEST_SIZE,
     AT_MAC = AT_SHOWN + SHA256_DIGEST_SIZE,
@@ -30,7 +32,7 @@ int al_request_states_init(struct al_request_states *states, struct al_error *er
 
     if (getrandom(key, sizeof(key), 0) != (ssize_t)sizeof(key))
         return al_error_errno(err, errno, "cannot make a key");
-    *states = (struct al_request_states){ .clock_ms = al_clock_ms, .revoked_until_ms = INT64_MIN };
+    *states = (struct al_request_states){ .clock_ms = al_clock_ms };
     hmac_sha256_set_key(&states->key, sizeof(key), key);
     explicit_bzero(key, sizeof(key));
     (void)pthread_mutex_init(&states->lock, NULL);
@@ -41,6 +43,13 @@ void al_request_states_clear(struct al_request_states *states)
 {
     (void)pthread_mutex_destroy(&states->lock);
     explicit_bzero(&states->key, sizeof(states->key));
+}
+
+static uint64_t next_number(struct al_request_states *states)
+{
+    al_hold(&states->lock);
+    states->spent[++states->last % AL_REQUEST_STATES_MAX] = false;
+    return states->last;
 }
 
 static void compute_mac(const struct al_request_states *states, const uint8_t *raw,
@@ -58,11 +67,13 @@ int al_request_state_issue(struct al_request_states *states,
                            char ret_text[AL_REQUEST_STATE_CHARS + 1], struct al_error *err)
 {
     const int64_t now = states->clock_ms();
+    const uint64_t number = next_number(states);
     struct base64_encode_ctx base64;
     uint8_t raw[RAW_BYTES];
 
-    if (getrandom(raw, AT_TIME, 0) != AT_TIME)
+    if (getrandom(raw, AT_NUMBER, 0) != AT_NUMBER)
         return al_error_errno(err, errno, "cannot make a request state");
+    memcpy(raw + AT_NUMBER, &number, sizeof(number));
     memcpy(raw + AT_TIME, &now, sizeof(now));
     memcpy(raw + AT_CALL, call->bytes, sizeof(call->bytes));
     memcpy(raw + AT_SHOWN, shown->bytes, sizeof(shown->bytes));
@@ -88,75 +99,21 @@ bool al_request_state_read(const struct al_request_states *states, const char *t
     compute_mac(states, raw, mac);
     if (!memeql_sec(mac, raw + AT_MAC, sizeof(mac)))
         return false;
-    memcpy(ret_state->nonce, raw, sizeof(ret_state->nonce));
+    memcpy(&ret_state->number, raw + AT_NUMBER, sizeof(ret_state->number));
     memcpy(&ret_state->issued_ms, raw + AT_TIME, sizeof(ret_state->issued_ms));
     memcpy(ret_state->call.bytes, raw + AT_CALL, sizeof(ret_state->call.bytes));
     memcpy(ret_state->shown.bytes, raw + AT_SHOWN, sizeof(ret_state->shown.bytes));
     return true;
 }
 
-static bool has_expired(int64_t issued_ms, int64_t now)
-{
-    return now - issued_ms >= AL_REQUEST_STATE_LIFETIME_MS;
-}
-
-static void forget(struct al_request_states *states, size_t index)
-{
-    states->spent[index] = states->spent[--states->nspent];
-}
-
-static void forget_expired(struct al_request_states *states, int64_t now)
-{
-    for (size_t i = states->nspent; i > 0; i--)
-        if (has_expired(states->spent[i - 1].issued_ms, now))
-            forget(states, i - 1);
-}
-
-/* Forget the oldest spent states before they expire.  All states of their time are revoked, so that
- * none of them can be spent again. */
-static void revoke_oldest(struct al_request_states *states)
-{
-    size_t oldest = 0;
-
-    for (size_t i = 1; i < states->nspent; i++)
-        if (states->spent[i].issued_ms < states->spent[oldest].issued_ms)
-            oldest = i;
-    states->revoked_until_ms = states->spent[oldest].issued_ms;
-    for (size_t i = states->nspent; i > 0; i--)
-        if (states->spent[i - 1].issued_ms <= states->revoked_until_ms)
-            forget(states, i - 1);
-}
-
-static bool was_spent(const struct al_request_states *states, const struct al_request_state *state)
-{
-    if (state->issued_ms <= states->revoked_until_ms)
-        return true;
-    for (size_t i = 0; i < states->nspent; i++)
-        if (!memcmp(states->spent[i].nonce, state->nonce, sizeof(state->nonce)))
-            return true;
-    return false;
-}
-
-static bool spend(struct al_request_states *states, const struct al_request_state *state)
-{
-    int64_t now = states->clock_ms();
-    struct al_request_state_spent *spent;
-
-    forget_expired(states, now);
-    if (has_expired(state->issued_ms, now) || was_spent(states, state))
-        return false;
-    if (states->nspent == AL_REQUEST_STATES_SPENT_MAX)
-        revoke_oldest(states);
-    if (state->issued_ms <= states->revoked_until_ms)
-        return false;
-    spent = &states->spent[states->nspent++];
-    memcpy(spent->nonce, state->nonce, sizeof(spent->nonce));
-    spent->issued_ms = state->issued_ms;
-    return true;
-}
-
 bool al_request_state_spend(struct al_request_states *states, const struct al_request_state *state)
 {
+    bool *spent = &states->spent[state->number % AL_REQUEST_STATES_MAX], counts;
+
     al_hold(&states->lock);
-    return spend(states, state);
+    counts = states->clock_ms() - state->issued_ms < AL_REQUEST_STATE_LIFETIME_MS &&
+             states->last - state->number < AL_REQUEST_STATES_MAX && !*spent;
+    if (counts)
+        *spent = true;
+    return counts;
 }

@@ -3,13 +3,12 @@
  * requestState: what a client carries from the call that asked for approval to the call that brings
  * the answer.
  *
- * A state holds the time of issue and two digests: of the call, and of what was shown to the user.
- * It is authenticated with HMAC-SHA256 under a key of this process, so a client cannot change it.
+ * A state holds its number, the time of issue and two digests: of the call, and of what was shown
+ * to the user.  It is authenticated with HMAC-SHA256 under a key of this process, so a client
+ * cannot change it.
  *
- * - A state is valid for AL_REQUEST_STATE_LIFETIME_MS and can be spent once.
- * - An unanswered state costs no memory.
- * - A spent state is remembered until it expires.  When too many are remembered, the oldest are
- *   forgotten, and every state issued up to that time is revoked.
+ * A state is valid for AL_REQUEST_STATE_LIFETIME_MS, as long as it is among the last
+ * AL_REQUEST_STATES_MAX that were issued, and can be spent once.
  *
  * Source: MCP 2026-07-28, "Multi round-trip requests"; RFC 2104.
  */
@@ -27,8 +26,8 @@
 /** The time for which a state is valid. */
 #define AL_REQUEST_STATE_LIFETIME_MS (5 * 60 * 1000)
 
-/** Spent states that are remembered at once. */
-#define AL_REQUEST_STATES_SPENT_MAX 512
+/** The newest states, of which it is known whether they were spent. */
+#define AL_REQUEST_STATES_MAX 4096
 
 /** Characters of a state as text (base64url). */
 #define AL_REQUEST_STATE_CHARS 160
@@ -40,7 +39,7 @@ struct al_request_state_digest {
 
 /** A state that was read and whose authentication code is right. */
 struct al_request_state {
-    uint8_t nonce[16];
+    uint64_t number; /**< of the process; the first is 1 */
     int64_t issued_ms;
     struct al_request_state_digest call;  /**< tool and arguments */
     struct al_request_state_digest shown; /**< what was shown to the user */
@@ -51,13 +50,9 @@ struct al_request_states {
     struct hmac_sha256_ctx key;
     int64_t (*clock_ms)(void); /**< al_clock_ms(), or a test's clock */
 
-    pthread_mutex_t lock; /**< guards the members below */
-    struct al_request_state_spent {
-        uint8_t nonce[16];
-        int64_t issued_ms;
-    } spent[AL_REQUEST_STATES_SPENT_MAX];
-    size_t nspent;
-    int64_t revoked_until_ms; /**< states issued up to this time are not valid */
+    pthread_mutex_t lock;              /**< guards the members below */
+    uint64_t last;                     /**< the number of the newest state */
+    bool spent[AL_REQUEST_STATES_MAX]; /**< of a state, by its number */
 };
 
 /** Make a key.  0 or AL_ERR_EXECUTION. */
@@ -74,7 +69,7 @@ int al_request_state_issue(struct al_request_states *states,
 bool al_request_state_read(const struct al_request_states *states, const char *text, size_t len,
                            struct al_request_state *ret_state);
 
-/** Spend a state.  False: it was spent before, has expired or is revoked.  Threads: any. */
+/** Spend a state.  False: it was spent before, or is too old.  Threads: any. */
 bool al_request_state_spend(struct al_request_states *states, const struct al_request_state *state);
 
 #endif
