@@ -263,19 +263,12 @@ bool al_calls_has_scope(struct al_calls *calls, const struct al_call_scope *scop
     return call != NULL;
 }
 
-void al_calls_cancel_scope(struct al_calls *calls, const struct al_call_scope *scope)
+void al_calls_cancel_all(struct al_calls *calls, const struct al_call_scope *scope,
+                         const struct al_message_sink *sink)
 {
     al_hold(&calls->lock);
     for (struct al_inflight *call = calls->inflight; call; call = call->next)
-        if (call->spec.scope == scope)
-            cancel_inflight(call);
-}
-
-void al_calls_cancel_sink(struct al_calls *calls, const struct al_message_sink *sink)
-{
-    al_hold(&calls->lock);
-    for (struct al_inflight *call = calls->inflight; call; call = call->next)
-        if (call->spec.reply.sink == sink)
+        if (call->spec.scope == scope && (!sink || call->spec.sink == sink))
             cancel_inflight(call);
 }
 
@@ -355,7 +348,7 @@ static void send_progress(struct al_inflight *call)
     al_str_adds(&line, "}}");
     call->progress_sent_ms = al_clock_ms();
     call->progress_due_ms = call->progress_sent_ms + AL_PROGRESS_NEXT_MS;
-    al_sink_send(call->spec.reply.sink, &line);
+    al_sink_send(call->spec.sink, &line);
 }
 
 /* git reports more often than clients want: a line that comes too soon is sent the next time,
@@ -435,10 +428,10 @@ static bool try_register(struct al_inflight *call)
     }
     (void)pthread_mutex_unlock(&calls->lock);
     if (is_known)
-        al_reply_error(call->spec.reply, call->spec.id, AL_RPC_INVALID_REQUEST,
+        al_reply_error(call->spec.sink, call->spec.id, AL_RPC_INVALID_REQUEST,
                        "a request with this id is in flight");
     else if (!added)
-        al_reply_busy(call->spec.reply, call->spec.id,
+        al_reply_busy(call->spec.sink, call->spec.id,
                       "too many calls in flight; wait for some to finish");
     return added;
 }

@@ -137,11 +137,9 @@ size_t al_calls_count(struct al_calls *calls);
 /** Test whether a call of a scope is in flight. */
 bool al_calls_has_scope(struct al_calls *calls, const struct al_call_scope *scope);
 
-/** Cancel every call of a scope that is in flight. */
-void al_calls_cancel_scope(struct al_calls *calls, const struct al_call_scope *scope);
-
-/** Cancel every call whose answer this sink awaits. */
-void al_calls_cancel_sink(struct al_calls *calls, const struct al_message_sink *sink);
+/** Cancel every call of a scope that is in flight; with a sink only those that it awaits. */
+void al_calls_cancel_all(struct al_calls *calls, const struct al_call_scope *scope,
+                         const struct al_message_sink *sink);
 
 /** Only after the last call has ended. */
 void al_calls_clear(struct al_calls *calls);
@@ -166,7 +164,7 @@ struct al_call_spec {
     bool sampling;                           /**< the client offers sampling/createMessage */
     struct al_input_required input_required; /**< with AL_APPROVAL_FORM_RESULT */
     const struct al_result_extra *extra;     /**< what a modern result adds; NULL: nothing */
-    struct al_reply reply;
+    struct al_message_sink *sink; /**< of the request; NULL: nobody waits for an answer */
 };
 
 /** Have a call run on a thread of the pool, and be answered unless it is cancelled; or answer now

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/sink.h"
 #include "call/mounts.h"
 #include "call/registry.h"
 #include "guard/agent.h"
@@ -18,11 +19,10 @@ struct request {
     enum al_approval_form form; /* how the client shows an approval form */
     bool sampling;              /* the client offers sampling/createMessage */
     const json_t *client;       /* what the client says about itself; NULL: nothing */
-    struct al_reply reply;
+    struct al_message_sink *sink;
 };
 
-/* The handler of a request uses the reply exactly once; the handler of a notification never does.
- */
+/* The handler of a request answers it exactly once; the handler of a notification never does. */
 struct method {
     const char *name;
     unsigned eras;
@@ -33,7 +33,7 @@ struct method {
 
 static void refuse(const struct request *request, enum al_rpc_code code, const char *problem)
 {
-    al_reply_error(request->reply, request->message->id, code, problem);
+    al_reply_error(request->sink, request->message->id, code, problem);
 }
 
 /* How long, and by whom, a result may be kept. */
@@ -60,7 +60,7 @@ static void send_result(const struct al_dispatch *dispatch, const struct request
     }
     al_str_addc(&line, '}');
     al_rpc_end(&line);
-    al_reply_send(request->reply, &line);
+    al_reply_send(request->sink, &line);
 }
 
 /* The list changes only if there are tools of other servers. */
@@ -133,7 +133,7 @@ static void list_tools(struct al_dispatch *dispatch, const struct request *reque
 {
     struct al_call_spec spec = { .scope = &dispatch->scope,
                                  .input_required = AL_INPUT_REQUIRED_INIT,
-                                 .reply = request->reply };
+                                 .sink = request->sink };
 
     if (json_object_get(request->message->params, "cursor")) {
         refuse(request, AL_RPC_INVALID_PARAMS, "unknown cursor: the list has one page");
@@ -154,17 +154,16 @@ static void listen_to(struct al_dispatch *dispatch, const struct request *reques
     const bool tools = json_is_true(json_object_get(wanted, "toolsListChanged"));
 
     if (!dispatch->offer->session->mounts)
-        al_reply_error_about(request->reply, request->message->id, AL_RPC_METHOD_NOT_FOUND,
+        al_reply_error_about(request->sink, request->message->id, AL_RPC_METHOD_NOT_FOUND,
                              "Method not found", request->message->method, NULL);
     else if (!json_is_object(wanted))
         refuse(request, AL_RPC_INVALID_PARAMS,
                "subscriptions/listen needs notifications, an object");
-    else if (!al_listing_subscribe(&dispatch->listing, request->message->id, request->reply.sink,
-                                   tools))
+    else if (!al_listing_subscribe(&dispatch->listing, request->message->id, request->sink, tools))
         refuse(request, AL_RPC_INVALID_REQUEST,
                "too many subscriptions, or one with this id is open");
     else
-        al_reply_stay_open(request->reply);
+        al_sink_stay_open(request->sink);
 }
 
 /* Move the arguments to the call.  The message keeps no reference, so the thread of the call is the
@@ -202,7 +201,7 @@ static bool find_tool(const struct al_dispatch *dispatch, const struct request *
     }
     if (!spec->tool && !spec->mounted_tool)
         al_reply_error_about(
-            request->reply, request->message->id, AL_RPC_INVALID_PARAMS, "Unknown tool",
+            request->sink, request->message->id, AL_RPC_INVALID_PARAMS, "Unknown tool",
             json_string_value(name),
             al_registry_nearest(session->registry, session->grant, json_string_value(name)));
     return spec->tool || spec->mounted_tool;
@@ -245,7 +244,7 @@ static void call_tool(struct al_dispatch *dispatch, const struct request *reques
         .sampling = request->sampling,
         .input_required = AL_INPUT_REQUIRED_INIT,
         .extra = request->era == AL_ERA_MODERN ? &dispatch->service->modern : NULL,
-        .reply = request->reply,
+        .sink = request->sink,
     };
     enum al_rpc_code code = AL_RPC_OK;
     const char *problem = NULL;
@@ -319,7 +318,7 @@ static void refuse_version(const struct request *request, const char *version, c
     al_str_adds(&data, "{\"supported\":");
     al_revision_add_list(&data);
     al_str_addf(&data, ",\"requested\":%s}", requested);
-    al_reply_error_data(request->reply, request->message->id, AL_RPC_UNSUPPORTED_VERSION, problem,
+    al_reply_error_data(request->sink, request->message->id, AL_RPC_UNSUPPORTED_VERSION, problem,
                         data.buf);
 }
 
@@ -350,7 +349,7 @@ static void handle_request(struct al_dispatch *dispatch, struct request *request
         return;
     request->method = find_method(request);
     if (!request->method)
-        al_reply_error_about(request->reply, message->id, AL_RPC_METHOD_NOT_FOUND,
+        al_reply_error_about(request->sink, message->id, AL_RPC_METHOD_NOT_FOUND,
                              "Method not found", message->method, NULL);
     else if (message->params && !json_is_object(message->params))
         refuse(request, AL_RPC_INVALID_PARAMS, "params must be an object");
@@ -363,17 +362,17 @@ static void handle_notification(struct al_dispatch *dispatch, struct request *re
     request->method = find_method(request);
     if (request->method)
         request->method->handle(dispatch, request);
-    al_reply_nothing(request->reply);
+    al_reply_nothing(request->sink);
 }
 
 static void handle_named(struct al_dispatch *dispatch, const struct al_rpc_message *message,
-                         struct al_reply reply)
+                         struct al_message_sink *sink)
 {
     struct request request = {
         .message = message,
         .era = al_envelope_era(message),
         .form = AL_APPROVAL_FORM_NONE,
-        .reply = reply,
+        .sink = sink,
     };
 
     if (request.era == AL_ERA_LEGACY) {
@@ -387,26 +386,68 @@ static void handle_named(struct al_dispatch *dispatch, const struct al_rpc_messa
 }
 
 void al_dispatch_message(struct al_dispatch *dispatch, const struct al_rpc_message *message,
-                         struct al_reply reply)
+                         struct al_message_sink *sink)
 {
     switch (message->kind) {
     case AL_RPC_REQUEST:
     case AL_RPC_NOTIFICATION:
-        handle_named(dispatch, message, reply);
+        handle_named(dispatch, message, sink);
         break;
     case AL_RPC_RESPONSE:
         al_client_requests_answer(&dispatch->scope.client_requests, message);
-        al_reply_nothing(reply);
+        al_reply_nothing(sink);
         break;
     case AL_RPC_INVALID:
-        al_reply_error(reply, message->id, AL_RPC_INVALID_REQUEST, message->problem);
+        al_reply_error(sink, message->id, AL_RPC_INVALID_REQUEST, message->problem);
         break;
     }
 }
 
-bool al_dispatch_takes_batches(const struct al_dispatch *dispatch)
+/* A batch is short to send, and its answers are not: 90,000 times the list of tools in 4 MiB. */
+#define BATCH_MESSAGES     1000
+#define BATCH_ANSWER_BYTES ((size_t)4 * 1024 * 1024)
+
+const char *al_dispatch_batch_problem(const struct al_dispatch *dispatch,
+                                      const struct al_rpc_doc *doc)
 {
-    return dispatch->revision && dispatch->revision->batches;
+    if (!json_array_size(doc->root))
+        return "the batch is empty";
+    if (!dispatch->revision || !dispatch->revision->batches)
+        return "batches are part of revision 2025-03-26 only";
+    if (json_array_size(doc->root) > BATCH_MESSAGES)
+        return "a batch has 1000 messages at most";
+    return NULL;
+}
+
+/* A modern request has headers of its own, and may stay open, so it comes alone. */
+static void handle_item(struct al_dispatch *dispatch, const struct al_rpc_message *message,
+                        struct al_batch *batch)
+{
+    const bool has_method = message->kind == AL_RPC_REQUEST || message->kind == AL_RPC_NOTIFICATION;
+    const bool is_full =
+        message->kind == AL_RPC_REQUEST && al_batch_bytes(batch) >= BATCH_ANSWER_BYTES;
+    struct al_message_sink *sink = al_batch_expect(batch);
+
+    if (is_full)
+        al_reply_busy(sink, message->id,
+                      "the answers to this batch are too large; send the other requests again");
+    else if (has_method && al_envelope_era(message) == AL_ERA_MODERN)
+        al_reply_error(sink, message->id, AL_RPC_INVALID_REQUEST,
+                       "a request of revision 2026-07-28 is not part of a batch");
+    else
+        al_dispatch_message(dispatch, message, sink);
+}
+
+void al_dispatch_batch(struct al_dispatch *dispatch, const struct al_rpc_doc *doc,
+                       struct al_message_sink *sink)
+{
+    al_auto(al_rpc_message_clear) struct al_rpc_message message = AL_RPC_MESSAGE_INIT;
+    struct al_rpc_cursor cursor = AL_RPC_CURSOR_INIT;
+    struct al_batch *batch = al_batch_new(sink);
+
+    while (al_rpc_doc_next(doc, &cursor, &message))
+        handle_item(dispatch, &message, batch);
+    al_batch_close(batch);
 }
 
 void al_dispatch_init(struct al_dispatch *dispatch, const struct al_dispatch_options *options)

@@ -63,14 +63,20 @@ void al_dispatch_init(struct al_dispatch *dispatch, const struct al_dispatch_opt
 /** Only after the last call has ended and the last message was served. */
 void al_dispatch_clear(struct al_dispatch *dispatch);
 
-/** Test whether the agreed revision allows batches. */
-bool al_dispatch_takes_batches(const struct al_dispatch *dispatch);
+/** Why an array of messages is not served, as a sentence; NULL: it is. */
+const char *al_dispatch_batch_problem(const struct al_dispatch *dispatch,
+                                      const struct al_rpc_doc *doc);
+
+/** Serve an array of messages, and answer it on the sink with one array, when the last of its calls
+ * has ended.  Threads: one at a time. */
+void al_dispatch_batch(struct al_dispatch *dispatch, const struct al_rpc_doc *doc,
+                       struct al_message_sink *sink);
 
 /**
- * Serve one message.  `reply` is used exactly once, now or when the call ends.  Threads: one at a
+ * Serve one message.  `sink` gets exactly one answer, now or when the call ends.  Threads: one at a
  * time.
  */
 void al_dispatch_message(struct al_dispatch *dispatch, const struct al_rpc_message *message,
-                         struct al_reply reply);
+                         struct al_message_sink *sink);
 
 #endif

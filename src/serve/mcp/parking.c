@@ -39,7 +39,7 @@ static int make_state(struct al_parked *parked, struct al_error *err)
 
 /* Take the request away from the call.  The id "" is no JSON, so no request has it. */
 static bool park(struct al_inflight *call, struct al_parked *parked, char **ret_id,
-                 struct al_reply *ret_reply)
+                 struct al_message_sink **ret_sink)
 {
     bool parks;
 
@@ -47,17 +47,17 @@ static bool park(struct al_inflight *call, struct al_parked *parked, char **ret_
     parks = !call->cancelled;
     if (parks) {
         *ret_id = call->spec.id;
-        *ret_reply = call->spec.reply;
+        *ret_sink = call->spec.sink;
         call->spec.id = al_strdup("");
-        call->spec.reply = (struct al_reply){ .sink = NULL };
+        call->spec.sink = NULL;
         free(al_take(&call->spec.progress_token));
         call->parked = parked;
     }
     return parks;
 }
 
-static void send_question(const struct al_inflight *call, const char *id, struct al_reply reply,
-                          const char *state, const json_t *params)
+static void send_question(const struct al_inflight *call, const char *id,
+                          struct al_message_sink *sink, const char *state, const json_t *params)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
@@ -67,7 +67,7 @@ static void send_question(const struct al_inflight *call, const char *id, struct
     al_json_dump(params, false, &line);
     al_str_addf(&line, "}},\"requestState\":\"%s\",\"_meta\":{%s}}", state, call->spec.extra->meta);
     al_rpc_end(&line);
-    al_reply_send(reply, &line);
+    al_reply_send(sink, &line);
 }
 
 static void wait_for_answer(const struct al_parked *parked, struct al_cancel *cancel)
@@ -98,15 +98,15 @@ int al_parking_ask(struct al_inflight *call, const json_t *params, struct al_can
     al_auto(al_closep) int event_fd = eventfd(0, EFD_CLOEXEC);
     struct al_parked parked = { .event_fd = event_fd };
     al_auto(al_freep) char *id = NULL;
-    struct al_reply reply;
+    struct al_message_sink *sink;
     int r = event_fd < 0 ? al_error_errno(err, errno, "cannot create an event descriptor")
                          : make_state(&parked, err);
 
     if (r < 0)
         return r;
-    if (!park(call, &parked, &id, &reply))
+    if (!park(call, &parked, &id, &sink))
         return al_error_set(err, AL_ERR_CANCELLED, "cancelled before the client was asked");
-    send_question(call, id, reply, parked.state, params);
+    send_question(call, id, sink, parked.state, params);
     wait_for_answer(&parked, cancel);
     *ret_result = unpark(call, &parked);
     return *ret_result ? 0 : al_error_set(err, AL_ERR_CANCELLED, "the client did not answer");
@@ -146,7 +146,7 @@ static void resume(struct al_inflight *call, struct al_call_spec *spec, const js
     free(call->spec.id);
     call->spec.id = al_take(&spec->id);
     call->spec.progress_token = al_take(&spec->progress_token);
-    call->spec.reply = spec->reply;
+    call->spec.sink = spec->sink;
     call->progress_due_ms = al_clock_ms() + AL_PROGRESS_FIRST_MS;
     if (call->spec.progress_token)
         al_calls_schedule(call->calls, call->progress_due_ms);

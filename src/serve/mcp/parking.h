@@ -46,7 +46,7 @@ bool al_parking_is_answer(const json_t *params);
 /**
  * Give the answer in a request to the call that waits for it.
  *
- * @param spec  The request.  Its id, reply and progress token are taken over on success.
+ * @param spec  The request.  Its id, sink and progress token are taken over on success.
  * @param tool  The tool that the request names.
  * @return AL_RPC_OK: the call answers the request; otherwise *ret_problem says what is wrong.
  */

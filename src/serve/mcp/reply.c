@@ -76,28 +76,62 @@ enum al_rpc_code al_envelope_read(const struct al_rpc_message *message,
 #define NAME_BYTES 128
 
 struct al_batch {
-    struct al_message_sink *sink;
+    struct al_message_sink sink; /* of each message in it */
+    struct al_message_sink *out;
     pthread_mutex_t lock;
     struct al_str items; /* the answers so far, separated by commas */
     size_t awaited;      /* answers still to come, plus one until al_batch_close() */
 };
 
-struct al_batch *al_batch_new(struct al_message_sink *sink)
+static void finish(struct al_batch *batch)
+{
+    if (batch->items.len)
+        al_str_addc(&batch->items, ']');
+    al_sink_answer(batch->out,
+                   &(struct al_rpc_answer){ .line = batch->items.len ? &batch->items : NULL });
+    al_str_clear(&batch->items);
+    (void)pthread_mutex_destroy(&batch->lock);
+    free(batch);
+}
+
+static void batch_send(struct al_message_sink *sink, struct al_str *line)
+{
+    al_sink_send(((struct al_batch *)sink)->out, line);
+}
+
+static void batch_answer(struct al_message_sink *sink, const struct al_rpc_answer *answer)
+{
+    struct al_batch *batch = (struct al_batch *)sink;
+    bool last;
+
+    (void)pthread_mutex_lock(&batch->lock);
+    if (answer->line) {
+        al_str_addc(&batch->items, batch->items.len ? ',' : '[');
+        al_str_add(&batch->items, answer->line->buf, answer->line->len);
+    }
+    last = --batch->awaited == 0;
+    (void)pthread_mutex_unlock(&batch->lock);
+    if (last)
+        finish(batch);
+}
+
+struct al_batch *al_batch_new(struct al_message_sink *out)
 {
     struct al_batch *batch = al_calloc(1, sizeof(*batch));
 
-    batch->sink = sink;
+    batch->sink = (struct al_message_sink){ .send = batch_send, .answer = batch_answer };
+    batch->out = out;
     batch->items = AL_STR_INIT;
     batch->awaited = 1;
     (void)pthread_mutex_init(&batch->lock, NULL);
     return batch;
 }
 
-struct al_reply al_batch_expect(struct al_batch *batch)
+struct al_message_sink *al_batch_expect(struct al_batch *batch)
 {
     al_hold(&batch->lock);
     batch->awaited++;
-    return (struct al_reply){ .sink = batch->sink, .batch = batch };
+    return &batch->sink;
 }
 
 size_t al_batch_bytes(struct al_batch *batch)
@@ -106,89 +140,54 @@ size_t al_batch_bytes(struct al_batch *batch)
     return batch->items.len;
 }
 
-static void finish(struct al_batch *batch)
-{
-    if (batch->items.len)
-        al_str_addc(&batch->items, ']');
-    al_sink_answer(batch->sink,
-                   &(struct al_rpc_answer){ .line = batch->items.len ? &batch->items : NULL });
-    al_str_clear(&batch->items);
-    (void)pthread_mutex_destroy(&batch->lock);
-    free(batch);
-}
-
-static void add_answer(struct al_batch *batch, const struct al_str *line)
-{
-    bool last;
-
-    (void)pthread_mutex_lock(&batch->lock);
-    if (line) {
-        al_str_addc(&batch->items, batch->items.len ? ',' : '[');
-        al_str_add(&batch->items, line->buf, line->len);
-    }
-    last = --batch->awaited == 0;
-    (void)pthread_mutex_unlock(&batch->lock);
-    if (last)
-        finish(batch);
-}
-
 void al_batch_close(struct al_batch *batch)
 {
-    add_answer(batch, NULL);
+    al_reply_nothing(&batch->sink);
 }
 
-static void answer(struct al_reply reply, const struct al_rpc_answer *answer)
+static void answer(struct al_message_sink *sink, const struct al_rpc_answer *answer)
 {
-    if (reply.batch)
-        add_answer(reply.batch, answer->line);
-    else if (reply.sink)
-        al_sink_answer(reply.sink, answer);
+    if (sink)
+        al_sink_answer(sink, answer);
 }
 
-void al_reply_send(struct al_reply reply, struct al_str *line)
+void al_reply_send(struct al_message_sink *sink, struct al_str *line)
 {
-    answer(reply, &(struct al_rpc_answer){ .line = line });
+    answer(sink, &(struct al_rpc_answer){ .line = line });
 }
 
-void al_reply_nothing(struct al_reply reply)
+void al_reply_nothing(struct al_message_sink *sink)
 {
-    answer(reply, &(struct al_rpc_answer){ .line = NULL });
+    answer(sink, &(struct al_rpc_answer){ .line = NULL });
 }
 
-void al_reply_stay_open(struct al_reply reply)
-{
-    if (reply.batch)
-        add_answer(reply.batch, NULL);
-    else
-        al_sink_stay_open(reply.sink);
-}
-
-static void answer_error(struct al_reply reply, const char *id, enum al_rpc_code code,
+static void answer_error(struct al_message_sink *sink, const char *id, enum al_rpc_code code,
                          const char *text, bool is_busy)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
     al_rpc_add_error(&line, id, code, text);
-    answer(reply, &(struct al_rpc_answer){ .line = &line, .code = code, .is_busy = is_busy });
+    answer(sink, &(struct al_rpc_answer){ .line = &line, .code = code, .is_busy = is_busy });
 }
 
-void al_reply_error(struct al_reply reply, const char *id, enum al_rpc_code code, const char *text)
+void al_reply_error(struct al_message_sink *sink, const char *id, enum al_rpc_code code,
+                    const char *text)
 {
-    answer_error(reply, id, code, text, false);
+    answer_error(sink, id, code, text, false);
 }
 
-void al_reply_busy(struct al_reply reply, const char *id, const char *text)
+void al_reply_busy(struct al_message_sink *sink, const char *id, const char *text)
 {
-    answer_error(reply, id, AL_RPC_INTERNAL_ERROR, text, true);
+    answer_error(sink, id, AL_RPC_INTERNAL_ERROR, text, true);
 }
 
-void al_reply_error_data(struct al_reply reply, const char *id, enum al_rpc_code code,
+void al_reply_error_data(struct al_message_sink *sink, const char *id, enum al_rpc_code code,
                          const char *text, const char *data)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
     al_rpc_add_error_data(&line, id, code, text, data);
-    answer(reply, &(struct al_rpc_answer){ .line = &line, .code = code });
+    answer(sink, &(struct al_rpc_answer){ .line = &line, .code = code });
 }
 
 static size_t kept_bytes(const char *text)
@@ -198,7 +197,7 @@ static size_t kept_bytes(const char *text)
     return len > NAME_BYTES ? al_utf8_floor(text, NAME_BYTES) : len;
 }
 
-void al_reply_error_about(struct al_reply reply, const char *id, enum al_rpc_code code,
+void al_reply_error_about(struct al_message_sink *sink, const char *id, enum al_rpc_code code,
                           const char *text, const char *name, const char *suggestion)
 {
     const bool helps = suggestion && strcmp(suggestion, name) != 0;
@@ -209,7 +208,7 @@ void al_reply_error_about(struct al_reply reply, const char *id, enum al_rpc_cod
         al_asprintf("%s: %s%s%s%s%s", text, safe, name[kept] ? "..." : "",
                     helps ? "; did you mean " : "", helps ? suggestion : "", helps ? "?" : "");
 
-    al_reply_error(reply, id, code, message);
+    al_reply_error(sink, id, code, message);
 }
 
 char *al_reply_quote(const char *text)

@@ -22,16 +22,12 @@ struct al_envelope {
 struct al_batch;
 struct al_message_sink;
 
-struct al_reply {
-    struct al_message_sink *sink; /**< also of messages before the answer; NULL: nobody waits */
-    struct al_batch *batch;       /**< NULL: the message is not part of a batch */
-};
+/** Begin a batch, which is answered on `out`.  It frees itself after al_batch_close() and the
+ * answer to its last message. */
+struct al_batch *al_batch_new(struct al_message_sink *out);
 
-/** Begin a batch.  It frees itself after al_batch_close() and the answer to its last message. */
-struct al_batch *al_batch_new(struct al_message_sink *sink);
-
-/** Add a message whose answer belongs to the batch. */
-struct al_reply al_batch_expect(struct al_batch *batch);
+/** Add a message whose answer belongs to the batch.  Returns the sink for it. */
+struct al_message_sink *al_batch_expect(struct al_batch *batch);
 
 /** Bytes of the answers so far. */
 size_t al_batch_bytes(struct al_batch *batch);
@@ -39,28 +35,26 @@ size_t al_batch_bytes(struct al_batch *batch);
 /** No more messages will be added. */
 void al_batch_close(struct al_batch *batch);
 
-/** Answer with a line.  Threads: any. */
-void al_reply_send(struct al_reply reply, struct al_str *line);
+/** Answer with a line.  A sink of NULL: nobody waits for it.  Threads: any. */
+void al_reply_send(struct al_message_sink *sink, struct al_str *line);
 
 /** Answer with nothing.  Threads: any. */
-void al_reply_nothing(struct al_reply reply);
-
-/** The request is not answered, but its sink stays open for messages about it. */
-void al_reply_stay_open(struct al_reply reply);
+void al_reply_nothing(struct al_message_sink *sink);
 
 /** Answer with an error because too much runs; the request may succeed later. */
-void al_reply_busy(struct al_reply reply, const char *id, const char *text);
+void al_reply_busy(struct al_message_sink *sink, const char *id, const char *text);
 
 /** Answer with an error; `id` may be NULL. */
-void al_reply_error(struct al_reply reply, const char *id, enum al_rpc_code code, const char *text);
+void al_reply_error(struct al_message_sink *sink, const char *id, enum al_rpc_code code,
+                    const char *text);
 
 /** The same with `data`, which is JSON text. */
-void al_reply_error_data(struct al_reply reply, const char *id, enum al_rpc_code code,
+void al_reply_error_data(struct al_message_sink *sink, const char *id, enum al_rpc_code code,
                          const char *text, const char *data);
 
 /** The same, ending in `name` and a `suggestion` (NULL: none).  `name` is the client's text, so it
  * is sanitized and shortened. */
-void al_reply_error_about(struct al_reply reply, const char *id, enum al_rpc_code code,
+void al_reply_error_about(struct al_message_sink *sink, const char *id, enum al_rpc_code code,
                           const char *text, const char *name, const char *suggestion);
 
 /** A JSON string of the client's text, shortened like the name.  Caller frees. */

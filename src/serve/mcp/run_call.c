@@ -21,8 +21,8 @@ static int ask(void *payload, const struct al_approval_request *request, struct 
     if (call->spec.form == AL_APPROVAL_FORM_RESULT)
         return al_input_required_ask(&call->spec.input_required, request, ret_answer, err);
     al_calls_set_waiting_aside(call, "waiting for approval");
-    r = al_elicitation_ask(&call->spec.scope->client_requests, call->spec.reply.sink,
-                           call->spec.form, request, cancel, ret_answer, err);
+    r = al_elicitation_ask(&call->spec.scope->client_requests, call->spec.sink, call->spec.form,
+                           request, cancel, ret_answer, err);
     al_calls_set_waiting_aside(call, NULL);
     return r;
 }
@@ -40,7 +40,7 @@ static int sample_text(void *payload, const struct al_sampling_request *request,
     int r;
 
     al_calls_set_waiting_aside(call, "waiting for the client's model");
-    r = al_sampling_ask(&call->spec.scope->client_requests, call->spec.reply.sink, request, cancel,
+    r = al_sampling_ask(&call->spec.scope->client_requests, call->spec.sink, request, cancel,
                         ret_text, err);
     al_calls_set_waiting_aside(call, NULL);
     return r;
@@ -68,8 +68,7 @@ static int ask_client(void *payload, const char *method, const json_t *params,
                                is_form ? "waiting for the user" : "waiting for the client's model");
     r = call->spec.form == AL_APPROVAL_FORM_RESULT
             ? al_parking_ask(call, params, cancel, ret_result, err)
-            : al_client_requests_ask(requests, call->spec.reply.sink, &question, cancel, ret_result,
-                                     err);
+            : al_client_requests_ask(requests, call->spec.sink, &question, cancel, ret_result, err);
     al_calls_set_waiting_aside(call, NULL);
     al_client_requests_release(requests);
     return r;
@@ -91,7 +90,7 @@ static void answer(struct al_inflight *call, const struct al_result *result)
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
     if (!al_calls_unregister(call)) {
-        al_reply_nothing(call->spec.reply);
+        al_reply_nothing(call->spec.sink);
         return;
     }
     al_rpc_begin_result(&line, call->spec.id);
@@ -101,7 +100,7 @@ static void answer(struct al_inflight *call, const struct al_result *result)
     else
         al_result_dump_with(result, call->spec.extra, &line);
     al_rpc_end(&line);
-    al_reply_send(call->spec.reply, &line);
+    al_reply_send(call->spec.sink, &line);
 }
 
 /* A call that is cancelled meanwhile goes on, and ends as cancelled. */
@@ -170,10 +169,10 @@ static void answer_without_tool(struct al_inflight *call, struct al_error *why)
         al_str_adds(&result.text, result.error.message);
         answer(call, &result);
     } else if (al_calls_unregister(call)) {
-        al_reply_error_about(call->spec.reply, call->spec.id, AL_RPC_INVALID_PARAMS, "Unknown tool",
+        al_reply_error_about(call->spec.sink, call->spec.id, AL_RPC_INVALID_PARAMS, "Unknown tool",
                              call->spec.mounted_tool, NULL);
     } else {
-        al_reply_nothing(call->spec.reply);
+        al_reply_nothing(call->spec.sink);
     }
 }
 
@@ -197,9 +196,9 @@ static void respond(struct al_inflight *call)
     call->spec.respond(call->spec.payload, call->cancel, &line);
     al_rpc_end(&line);
     if (al_calls_unregister(call))
-        al_reply_send(call->spec.reply, &line);
+        al_reply_send(call->spec.sink, &line);
     else
-        al_reply_nothing(call->spec.reply);
+        al_reply_nothing(call->spec.sink);
 }
 
 void al_calls_run(struct al_inflight *call)

@@ -27,52 +27,36 @@ struct server {
     struct al_dispatch dispatch;
 };
 
-static void serve_batch(struct server *server, const struct al_rpc_doc *doc)
-{
-    al_auto(al_rpc_message_clear) struct al_rpc_message message = AL_RPC_MESSAGE_INIT;
-    struct al_rpc_cursor cursor = AL_RPC_CURSOR_INIT;
-    const bool empty = !json_array_size(doc->root);
-    struct al_batch *answers;
-
-    if (!al_dispatch_takes_batches(&server->dispatch) || empty) {
-        al_reply_error((struct al_reply){ .sink = &server->out.sink }, NULL, AL_RPC_INVALID_REQUEST,
-                       empty ? "the batch is empty"
-                             : "batches are part of revision 2025-03-26 only");
-        return;
-    }
-    answers = al_batch_new(&server->out.sink);
-    while (al_rpc_doc_next(doc, &cursor, &message))
-        al_dispatch_message(&server->dispatch, &message, al_batch_expect(answers));
-    al_batch_close(answers);
-}
-
 static void serve_line(struct server *server, const char *line, size_t len)
 {
     al_auto(al_rpc_doc_clear) struct al_rpc_doc doc = AL_RPC_DOC_INIT;
     al_auto(al_rpc_message_clear) struct al_rpc_message message = AL_RPC_MESSAGE_INIT;
     struct al_rpc_cursor cursor = AL_RPC_CURSOR_INIT;
-    struct al_reply reply = { .sink = &server->out.sink };
+    struct al_message_sink *sink = &server->out.sink;
     const char *problem = NULL;
     enum al_rpc_code code = al_rpc_parse(line, len, &doc, &problem);
 
     if (code != AL_RPC_OK)
-        al_reply_error(reply, NULL, code, problem);
+        al_reply_error(sink, NULL, code, problem);
+    else if (al_rpc_doc_is_batch(&doc) &&
+             (problem = al_dispatch_batch_problem(&server->dispatch, &doc)))
+        al_reply_error(sink, NULL, AL_RPC_INVALID_REQUEST, problem);
     else if (al_rpc_doc_is_batch(&doc))
-        serve_batch(server, &doc);
+        al_dispatch_batch(&server->dispatch, &doc, sink);
     else if (al_rpc_doc_next(&doc, &cursor, &message))
-        al_dispatch_message(&server->dispatch, &message, reply);
+        al_dispatch_message(&server->dispatch, &message, sink);
 }
 
 static void serve_read(struct server *server)
 {
-    const struct al_reply reply = { .sink = &server->out.sink };
+    struct al_message_sink *sink = &server->out.sink;
     const char *line = NULL;
     enum al_line kind;
     size_t len = 0;
 
     while ((kind = al_reader_next(&server->reader, &line, &len)) != AL_LINE_NONE) {
         if (kind == AL_LINE_TOO_LONG)
-            al_reply_error(reply, NULL, AL_RPC_INVALID_REQUEST, "message is longer than 10 MiB");
+            al_reply_error(sink, NULL, AL_RPC_INVALID_REQUEST, "message is longer than 10 MiB");
         else
             serve_line(server, line, len);
     }

@@ -172,7 +172,7 @@ static void end_peer(struct al_peer *peer)
 
     if (!stop(peer))
         return;
-    al_calls_cancel_scope(&peer->dispatch.service->calls, &peer->dispatch.scope);
+    al_calls_cancel_all(&peer->dispatch.service->calls, &peer->dispatch.scope, NULL);
     al_listing_end(&peer->dispatch.listing, close_sink);
     (void)pthread_mutex_lock(&peer->streams_lock);
     streams = al_take(&peer->streams);

@@ -20,10 +20,6 @@
 #define RETRY_SESSION_S 60
 #define RETRY_ENDING_S  10
 
-/* A batch is short to send, and its answers are not: 90,000 times the list of tools in 4 MiB. */
-#define BATCH_MESSAGES     1000
-#define BATCH_ANSWER_BYTES ((size_t)4 * 1024 * 1024)
-
 /* A POST or DELETE on its way through this file. */
 struct post {
     struct al_task task;
@@ -35,9 +31,10 @@ struct post {
     const struct al_http_request *request;
 };
 
-static struct al_reply reply_of(struct post *post)
+/* For the one answer, with a reference to the stream. */
+static struct al_message_sink *sink_of(struct post *post)
 {
-    return (struct al_reply){ .sink = &al_stream_ref(post->stream)->sink };
+    return &al_stream_ref(post->stream)->sink;
 }
 
 /* Answer a request with an error and a status that the code alone does not give. */
@@ -71,7 +68,7 @@ static void dispatch(struct post *post, struct al_peer *peer, const struct al_rp
     if (peer->ended)
         al_stream_refuse(post->stream, 404, 0, "the session has ended");
     else
-        al_dispatch_message(&peer->dispatch, message, reply_of(post));
+        al_dispatch_message(&peer->dispatch, message, sink_of(post));
 }
 
 /* What is wrong with a modern message; AL_RPC_OK: nothing that is not found out later. */
@@ -174,7 +171,7 @@ static void serve_message(struct post *post, const struct al_rpc_message *messag
 
     post->stream->awaits_answer = message->kind == AL_RPC_REQUEST;
     if (message->kind == AL_RPC_INVALID)
-        al_reply_error(reply_of(post), message->id, AL_RPC_INVALID_REQUEST, message->problem);
+        al_reply_error(sink_of(post), message->id, AL_RPC_INVALID_REQUEST, message->problem);
     else if (message->kind == AL_RPC_REQUEST && atomic_load(&post->endpoint->draining))
         al_stream_refuse(post->stream, 503, RETRY_ENDING_S, "the server is ending");
     else if (al_rules_says_modern(post->request) ||
@@ -184,48 +181,18 @@ static void serve_message(struct post *post, const struct al_rpc_message *messag
         serve_legacy(post, message);
 }
 
-/* Serve one message of a batch.  A modern request has headers of its own, so it comes alone. */
-static void serve_item(struct post *post, struct al_peer *peer,
-                       const struct al_rpc_message *message, struct al_reply reply)
+/* Whether a batch has something to be answered. */
+static bool has_request(const struct al_rpc_doc *doc)
 {
-    const bool has_method = message->kind == AL_RPC_REQUEST || message->kind == AL_RPC_NOTIFICATION;
+    bool has = false;
+    json_t *item;
+    size_t i;
 
-    if (message->kind == AL_RPC_REQUEST)
-        post->stream->awaits_answer = true;
-    if (has_method && al_envelope_era(message) == AL_ERA_MODERN)
-        al_reply_error(reply, message->id, AL_RPC_INVALID_REQUEST,
-                       "a request of revision 2026-07-28 is not part of a batch");
-    else
-        al_dispatch_message(&peer->dispatch, message, reply);
-}
-
-/* Caller holds the lock of the peer. */
-static void serve_items(struct post *post, struct al_peer *peer, const struct al_rpc_doc *doc)
-{
-    al_auto(al_rpc_message_clear) struct al_rpc_message message = AL_RPC_MESSAGE_INIT;
-    struct al_rpc_cursor cursor = AL_RPC_CURSOR_INIT;
-    struct al_batch *batch = al_batch_new(&al_stream_ref(post->stream)->sink);
-
-    while (al_rpc_doc_next(doc, &cursor, &message)) {
-        if (message.kind == AL_RPC_REQUEST && al_batch_bytes(batch) >= BATCH_ANSWER_BYTES)
-            al_reply_busy(al_batch_expect(batch), message.id,
-                          "the answers to this batch are too large; send the other requests again");
-        else
-            serve_item(post, peer, &message, al_batch_expect(batch));
+    json_array_foreach(doc->root, i, item)
+    {
+        has |= json_object_get(item, "method") && json_object_get(item, "id");
     }
-    al_batch_close(batch);
-}
-
-/* What is wrong with a batch; NULL: nothing.  Caller holds the lock of the peer. */
-static const char *check_batch(const struct al_peer *peer, const struct al_rpc_doc *doc)
-{
-    if (!al_dispatch_takes_batches(&peer->dispatch))
-        return "batches are part of revision 2025-03-26 only";
-    if (!json_array_size(doc->root))
-        return "the batch is empty";
-    if (json_array_size(doc->root) > BATCH_MESSAGES)
-        return "a batch has 1000 messages at most";
-    return NULL;
+    return has;
 }
 
 static void serve_batch(struct post *post, const struct al_rpc_doc *doc)
@@ -236,12 +203,14 @@ static void serve_batch(struct post *post, const struct al_rpc_doc *doc)
     if (!peer)
         return;
     set_peer(post, peer);
+    post->stream->awaits_answer = has_request(doc);
     al_hold(&peer->lock);
-    problem = peer->ended ? "the session has ended" : check_batch(peer, doc);
+    problem =
+        peer->ended ? "the session has ended" : al_dispatch_batch_problem(&peer->dispatch, doc);
     if (problem)
         al_stream_refuse(post->stream, peer->ended ? 404 : 400, 0, problem);
     else
-        serve_items(post, peer, doc);
+        al_dispatch_batch(&peer->dispatch, doc, sink_of(post));
 }
 
 static void serve_body(struct post *post)
@@ -254,7 +223,7 @@ static void serve_body(struct post *post)
         al_rpc_parse(post->request->body, post->request->body_len, &doc, &problem);
 
     if (code != AL_RPC_OK)
-        al_reply_error(reply_of(post), NULL, code, problem);
+        al_reply_error(sink_of(post), NULL, code, problem);
     else if (!al_rpc_doc_is_batch(&doc) && al_rpc_doc_next(&doc, &cursor, &message))
         serve_message(post, &message);
     else if (atomic_load(&post->endpoint->draining))
@@ -278,9 +247,10 @@ static void cancel_post(struct al_endpoint *endpoint, struct al_stream *stream)
 {
     struct al_peer *peer = al_stream_get_peer(stream);
 
-    al_calls_cancel_sink(&endpoint->service.calls, &stream->sink);
-    if (peer)
-        al_listing_drop_sink(&peer->dispatch.listing, &stream->sink);
+    if (!peer)
+        return;
+    al_calls_cancel_all(&endpoint->service.calls, &peer->dispatch.scope, &stream->sink);
+    al_listing_drop_sink(&peer->dispatch.listing, &stream->sink);
     al_peer_unref(peer);
 }
 
