@@ -278,9 +278,11 @@ static json_t *one_of(const json_t *forms)
 
 json_t *al_tool_output_schema(const struct al_tool *tool)
 {
-    al_auto(al_json_decrefp) json_t *example =
-        json_loads(tool->output_schema, JSON_REJECT_DUPLICATES, NULL);
+    al_auto(al_json_decrefp) json_t *example = NULL;
 
+    if (!tool->output_schema)
+        return json_incref(json_object_get(tool->definition, "outputSchema"));
+    example = json_loads(tool->output_schema, JSON_REJECT_DUPLICATES, NULL);
     if (!example)
         abort(); /* a constant; the table test parses every one */
     return json_is_array(example) ? one_of(example) : schema_of(example);

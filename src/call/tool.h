@@ -366,7 +366,7 @@ const struct al_operation *al_tool_select(const struct al_tool *tool, const stru
 /** The input schema, members in row order.  Caller owns the reference. */
 json_t *al_tool_schema(const struct al_tool *tool, const struct al_tool_defaults *defaults);
 
-/** The output schema of a tool that has one.  Caller owns the reference. */
+/** The output schema; NULL: the tool has none.  Caller owns the reference. */
 json_t *al_tool_output_schema(const struct al_tool *tool);
 
 /** MCP annotations, derived from the effects; those of the definition if the tool has one, which

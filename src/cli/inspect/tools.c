@@ -18,7 +18,7 @@ static json_t *tool_object(const struct al_listed_tool *listed, const struct al_
 {
     const struct al_tool *tool = listed->tool;
     unsigned effects = al_tool_effects(tool);
-    json_t *object = al_json_object();
+    json_t *object = al_json_object(), *output_schema = al_tool_output_schema(tool);
 
     al_json_set(object, "name", al_json_string(tool->name));
     al_json_set(object, "toolset", al_json_string(listed->toolset->name));
@@ -28,11 +28,8 @@ static json_t *tool_object(const struct al_listed_tool *listed, const struct al_
     al_json_set(object, "approval", al_json_string(al_tool_asking(tool, &setup->config)));
     al_json_set(object, "effects", al_effects_names(effects));
     al_json_set(object, "inputSchema", al_tool_schema(tool, &setup->session.defaults));
-    if (tool->output_schema)
-        al_json_set(object, "outputSchema", al_tool_output_schema(tool));
-    else if (json_object_get(tool->definition, "outputSchema"))
-        al_json_set(object, "outputSchema",
-                    json_incref(json_object_get(tool->definition, "outputSchema")));
+    if (output_schema)
+        al_json_set(object, "outputSchema", output_schema);
     return object;
 }
 
