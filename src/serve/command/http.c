@@ -25,17 +25,6 @@
 #include "serve/mcp/http/endpoint.h"
 #include "staging/settings.h"
 
-enum status {
-    HTTP_OK = 200,
-    HTTP_NO_CONTENT = 204,
-    HTTP_BAD_REQUEST = 400,
-    HTTP_UNAUTHORIZED = 401,
-    HTTP_FORBIDDEN = 403,
-    HTTP_NOT_FOUND = 404,
-    HTTP_METHOD_NOT_ALLOWED = 405,
-    HTTP_TOO_MANY_REQUESTS = 429,
-};
-
 struct serving {
     struct al_setup *setup;
     struct al_endpoint *endpoint;
@@ -47,7 +36,7 @@ struct serving {
 };
 
 /* Answer with a line of text; `header` may be NULL. */
-static void answer(struct al_http_exchange *exchange, enum status status, const char *name,
+static void answer(struct al_http_exchange *exchange, unsigned status, const char *name,
                    const char *value, const char *text)
 {
     const struct al_http_header headers[] = {
@@ -80,7 +69,7 @@ static void answer_preflight(struct al_http_exchange *exchange)
         { "Access-Control-Max-Age", "600" },
     };
 
-    al_http_answer(exchange, HTTP_NO_CONTENT, headers, AL_COUNT(headers), "", 0);
+    al_http_answer(exchange, 204, headers, AL_COUNT(headers), "", 0);
 }
 
 /* --- Who --- */
@@ -105,7 +94,7 @@ static void refuse_token(struct serving *serving, struct al_http_exchange *excha
     (void)al_http_set_key(exchange, 0);
     if (shown)
         al_http_delay(exchange, al_throttle_wrong(serving->throttle, request->peer, al_clock_ms()));
-    answer(exchange, HTTP_UNAUTHORIZED, "WWW-Authenticate", "Bearer",
+    answer(exchange, 401, "WWW-Authenticate", "Bearer",
            shown ? "Authorization has no token of this server; it has to be: Bearer TOKEN\n"
                  : "a token is needed: Authorization: Bearer TOKEN\n");
 }
@@ -119,10 +108,9 @@ static void check_mcp(struct serving *serving, struct al_http_exchange *exchange
     if (!account)
         refuse_token(serving, exchange, request);
     else if (!al_http_set_key(exchange, counts ? al_account_number(account) : 0))
-        answer(exchange, HTTP_TOO_MANY_REQUESTS, "Retry-After", "1",
-               "too many connections of this token\n");
+        answer(exchange, 429, "Retry-After", "1", "too many connections of this token\n");
     else if (request->query)
-        answer(exchange, HTTP_BAD_REQUEST, NULL, NULL, "/mcp takes no query\n");
+        answer(exchange, 400, NULL, NULL, "/mcp takes no query\n");
     al_account_unref(account);
 }
 
@@ -143,11 +131,11 @@ static bool check_place(struct serving *serving, struct al_http_exchange *exchan
     const struct al_http_place *place = &serving->places[request->listener];
 
     if (!al_http_access_accepts_host(serving->access, place, al_http_find_header(request, "host")))
-        answer(exchange, HTTP_FORBIDDEN, NULL, NULL,
+        answer(exchange, 403, NULL, NULL,
                "this Host is not served; add it to [serve] hosts of the server's configuration\n");
     else if (!al_http_access_accepts_origin(serving->access, place, find_origin(request)))
         answer(
-            exchange, HTTP_FORBIDDEN, NULL, NULL,
+            exchange, 403, NULL, NULL,
             "this Origin is not served; add it to [serve] origins of the server's configuration\n");
     else
         return true;
@@ -157,9 +145,9 @@ static bool check_place(struct serving *serving, struct al_http_exchange *exchan
 static void answer_health(struct al_http_exchange *exchange, const struct al_http_request *request)
 {
     if (!strcmp(request->method, "GET") || !strcmp(request->method, "HEAD"))
-        answer(exchange, HTTP_OK, NULL, NULL, "ok");
+        answer(exchange, 200, NULL, NULL, "ok");
     else
-        answer(exchange, HTTP_METHOD_NOT_ALLOWED, "Allow", "GET, HEAD", "GET only\n");
+        answer(exchange, 405, "Allow", "GET, HEAD", "GET only\n");
 }
 
 static void on_headers(void *payload, struct al_http_exchange *exchange,
@@ -181,7 +169,7 @@ static void on_headers(void *payload, struct al_http_exchange *exchange,
     if (!strcmp(request->path, "/health"))
         answer_health(exchange, request);
     else if (strcmp(request->path, "/mcp") != 0)
-        answer(exchange, HTTP_NOT_FOUND, NULL, NULL, "MCP is served at /mcp\n");
+        answer(exchange, 404, NULL, NULL, "MCP is served at /mcp\n");
     else if (is_configured && !strcmp(request->method, "OPTIONS"))
         answer_preflight(exchange);
     else
@@ -525,8 +513,8 @@ static void finish(struct serving *serving)
     al_throttle_free(serving->throttle);
     free(serving->places);
     al_site_free(serving->site);
-    al_http_access_free(serving->access);
     al_endpoint_free(serving->endpoint);
+    al_http_access_free(serving->access);
 }
 
 int al_serve_http(struct al_setup *setup, const struct al_options *options)

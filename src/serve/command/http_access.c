@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,45 +14,12 @@
 #include "guard/root.h"
 #include "serve/command/warn.h"
 
-/* A configuration that accounts borrow grants and rules from. */
-struct al_rules {
-    struct al_config config;
-    atomic_uint refs;
-};
-
-/* Everything that an account's session borrows. */
+/* What an account's session borrows, beside the configuration. */
 struct seat {
-    struct al_rules *rules;
     struct al_grants narrowed; /* the worker file's grant, which narrows this token's */
     char *agent;
     struct al_session session;
 };
-
-/* An empty configuration, with one reference for the caller. */
-static struct al_rules *rules_new(void)
-{
-    struct al_rules *rules = al_calloc(1, sizeof(*rules));
-
-    al_config_init(&rules->config);
-    atomic_init(&rules->refs, 1);
-    return rules;
-}
-
-/* Take another reference.  Returns `rules`.  Threads: safe. */
-static struct al_rules *rules_ref(struct al_rules *rules)
-{
-    (void)atomic_fetch_add(&rules->refs, 1);
-    return rules;
-}
-
-/* Drop a reference; NULL is allowed.  Threads: safe. */
-static void rules_unref(struct al_rules *rules)
-{
-    if (!rules || atomic_fetch_sub(&rules->refs, 1) != 1)
-        return;
-    al_config_clear(&rules->config);
-    free(rules);
-}
 
 static void free_seat(void *payload)
 {
@@ -62,23 +28,22 @@ static void free_seat(void *payload)
     al_setup_clear_agent(&seat->session);
     al_grants_clear(&seat->narrowed);
     free(seat->agent);
-    rules_unref(seat->rules);
     free(seat);
 }
 
-static const char *grant_name(const struct al_rules *rules, const struct al_token *token)
+static const char *grant_name(const struct al_config *config, const struct al_token *token)
 {
-    return token && token->grant ? token->grant : rules->config.serve.grant;
+    return token && token->grant ? token->grant : config->serve.grant;
 }
 
 /* The token's grant, and where there is a worker file, that one's too. */
-static int choose_grant(const struct al_setup *setup, struct al_rules *rules,
+static int choose_grant(const struct al_setup *setup, struct al_config *config,
                         const struct al_token *token, struct al_grants *narrowed,
                         const struct al_grant **ret_grant, struct al_error *err)
 {
-    const char *name = grant_name(rules, token);
+    const char *name = grant_name(config, token);
     const struct al_grant *grant = NULL;
-    int r = name ? al_grants_choose(&rules->config.grants, name, &grant, err) : 0;
+    int r = name ? al_grants_choose(&config->grants, name, &grant, err) : 0;
 
     if (r == 0 && setup->worker.grants.count) {
         al_grants_copy(narrowed, &setup->worker.grants);
@@ -91,17 +56,17 @@ static int choose_grant(const struct al_setup *setup, struct al_rules *rules,
 }
 
 /* The name that is chosen for the agent comes before the names of what it is limited by. */
-static char *choose_agent(const struct al_setup *setup, const struct al_rules *rules,
+static char *choose_agent(const struct al_setup *setup, const struct al_config *config,
                           const struct al_token *token)
 {
     const char *chosen = token ? token->agent : NULL;
 
     if (!chosen)
-        chosen = rules->config.serve.agent;
+        chosen = config->serve.agent;
     if (!chosen)
         chosen = setup->worker.name;
     if (!chosen)
-        chosen = grant_name(rules, token);
+        chosen = grant_name(config, token);
     return al_agent_name(chosen);
 }
 
@@ -147,15 +112,14 @@ static void add_policy(const struct al_policy *policy, struct al_str *out)
 }
 
 /* Choose the rights of a token, and describe them. */
-static int rights_describe(const struct al_setup *setup, struct al_rules *rules,
+static int rights_describe(const struct al_setup *setup, struct al_config *config,
                            const struct al_token *token, struct al_str *ret_text,
                            struct al_error *err)
 {
     al_auto(al_grants_clear) struct al_grants narrowed = AL_GRANTS_INIT;
-    al_auto(al_freep) char *agent = choose_agent(setup, rules, token);
-    const struct al_config *config = &rules->config;
+    al_auto(al_freep) char *agent = choose_agent(setup, config, token);
     const struct al_grant *grant = NULL;
-    int r = choose_grant(setup, rules, token, &narrowed, &grant, err);
+    int r = choose_grant(setup, config, token, &narrowed, &grant, err);
 
     if (r < 0)
         return r;
@@ -169,18 +133,17 @@ static int rights_describe(const struct al_setup *setup, struct al_rules *rules,
 
 /* --- The account --- */
 
-static int fill_seat(const struct al_setup *setup, const struct al_token *token, struct seat *seat,
-                     struct al_error *err)
+static int fill_seat(const struct al_setup *setup, struct al_config *config,
+                     const struct al_token *token, struct seat *seat, struct al_error *err)
 {
-    const struct al_config *config = &seat->rules->config;
     struct al_session *session = &seat->session;
     int r;
 
     *session = setup->session;
-    r = choose_grant(setup, seat->rules, token, &seat->narrowed, &session->grant, err);
+    r = choose_grant(setup, config, token, &seat->narrowed, &session->grant, err);
     if (r < 0)
         return r;
-    seat->agent = choose_agent(setup, seat->rules, token);
+    seat->agent = choose_agent(setup, config, token);
     session->agent = seat->agent;
     session->approvals = NULL;
     session->mode = config->approval.mode;
@@ -192,16 +155,14 @@ static int fill_seat(const struct al_setup *setup, const struct al_token *token,
     return al_setup_agent(setup, session, err);
 }
 
-/* Make the account of a token.  It takes a reference to `rules`. */
-static int make_account(const struct al_http_access_options *options, struct al_rules *rules,
+/* Make the account of a token. */
+static int make_account(const struct al_http_access_options *options, struct al_config *config,
                         const struct al_token *token, struct al_account **ret_account,
                         struct al_error *err)
 {
     struct seat *seat = al_calloc(1, sizeof(*seat));
-    int r;
+    int r = fill_seat(options->setup, config, token, seat, err);
 
-    seat->rules = rules_ref(rules);
-    r = fill_seat(options->setup, token, seat, err);
     if (r == 0)
         r = al_account_new(options->endpoint, &seat->session, free_seat, seat, ret_account, err);
     if (r < 0)
@@ -215,9 +176,11 @@ struct entry {
     char *rights;
 };
 
-/* One reading of the configuration and the token file. */
+/* One reading of the configuration and the token file.  Its configuration stays until the end: a
+ * later reading keeps accounts that borrow from it. */
 struct reading {
-    struct al_rules *rules;
+    struct reading *older;
+    struct al_config config;
     struct al_tokens tokens;
     struct entry *entries; /* one for each token; without tokens one for everybody */
     size_t count;
@@ -225,9 +188,9 @@ struct reading {
 
 struct al_http_access {
     struct al_http_access_options options;
-    struct al_tokens made;  /* the token that was made, if there is no file */
-    struct al_rules *begun; /* of the first reading: some keys hold until the end */
-    pthread_mutex_t lock;   /* guards `now` */
+    struct al_tokens made;         /* the token that was made, if there is no file */
+    const struct al_config *begun; /* of the first reading: some keys hold until the end */
+    pthread_mutex_t lock;          /* guards `now` */
     struct reading *now;
 };
 
@@ -239,9 +202,9 @@ static bool has_account(const struct reading *reading, const struct al_account *
     return false;
 }
 
-/* Free a reading, and end its accounts but for those that another one has (NULL: none).  Returns
- * how many were ended. */
-static size_t free_reading(struct reading *reading, const struct reading *other)
+/* Drop the tokens of a reading, and end its accounts but for those that another one has (NULL:
+ * none).  Returns how many were ended. */
+static size_t drop_tokens(struct reading *reading, const struct reading *other)
 {
     size_t ended = 0;
 
@@ -255,11 +218,16 @@ static size_t free_reading(struct reading *reading, const struct reading *other)
         al_account_unref(account);
         free(reading->entries[i].rights);
     }
-    free(reading->entries);
+    free(al_take(&reading->entries));
+    reading->count = 0;
     al_tokens_clear(&reading->tokens);
-    rules_unref(reading->rules);
-    free(reading);
     return ended;
+}
+
+static void free_reading(struct reading *reading)
+{
+    al_config_clear(&reading->config);
+    free(reading);
 }
 
 /* --- Reading --- */
@@ -280,11 +248,10 @@ static int check_config(const struct al_setup *setup, struct al_config *config,
     return al_check_known_names(&known, config, err);
 }
 
-static int read_rules(const struct al_http_access *access, struct al_rules *rules,
-                      struct al_error *err)
+static int read_config(const struct al_http_access *access, struct al_config *config,
+                       struct al_error *err)
 {
     const struct al_setup *setup = access->options.setup;
-    struct al_config *config = &rules->config;
     int r;
 
     al_config_clear(config);
@@ -343,7 +310,7 @@ static int fill_entry(const struct al_http_access *access, struct reading *readi
     const struct al_token *token = token_at(reading, i);
     al_auto(al_str_clear) struct al_str rights = AL_STR_INIT;
     const struct entry *same;
-    int r = rights_describe(setup, reading->rules, token, &rights, err);
+    int r = rights_describe(setup, &reading->config, token, &rights, err);
 
     if (r < 0)
         return r;
@@ -351,7 +318,7 @@ static int fill_entry(const struct al_http_access *access, struct reading *readi
     if (same)
         reading->entries[i].account = al_account_ref(same->account);
     else
-        r = make_account(&access->options, reading->rules, token, &reading->entries[i].account,
+        r = make_account(&access->options, &reading->config, token, &reading->entries[i].account,
                          err);
     reading->entries[i].rights = al_str_detach(&rights);
     return r;
@@ -360,7 +327,7 @@ static int fill_entry(const struct al_http_access *access, struct reading *readi
 static bool uses_grant(const struct reading *reading, const char *name)
 {
     for (size_t i = 0; i < reading->count; i++) {
-        const char *chosen = grant_name(reading->rules, token_at(reading, i));
+        const char *chosen = grant_name(&reading->config, token_at(reading, i));
 
         if (chosen && !strcmp(chosen, name))
             return true;
@@ -371,7 +338,7 @@ static bool uses_grant(const struct reading *reading, const char *name)
 /* What is no error, and yet is hardly meant.  The reading is no other thread's yet. */
 static void warn(const struct al_http_access *access, struct reading *reading)
 {
-    struct al_grants *grants = &reading->rules->config.grants;
+    struct al_grants *grants = &reading->config.grants;
 
     for (size_t i = 0; i < grants->count; i++) {
         const char *name = grants->items[i].name;
@@ -381,7 +348,7 @@ static void warn(const struct al_http_access *access, struct reading *reading)
         if (uses_grant(reading, name) && al_grants_choose(grants, name, &grant, &err) == 0)
             al_warn_of_grant(access->options.setup, grant);
     }
-    al_warn_of_hosts(&reading->rules->config);
+    al_warn_of_hosts(&reading->config);
 }
 
 static int read_all(const struct al_http_access *access, struct reading **ret_reading,
@@ -390,10 +357,10 @@ static int read_all(const struct al_http_access *access, struct reading **ret_re
     struct reading *reading = al_calloc(1, sizeof(*reading));
     int r;
 
-    reading->rules = rules_new();
-    r = read_rules(access, reading->rules, err);
+    al_config_init(&reading->config);
+    r = read_config(access, &reading->config, err);
     if (r == 0)
-        r = read_tokens(access, &reading->rules->config, &reading->tokens, err);
+        r = read_tokens(access, &reading->config, &reading->tokens, err);
     if (r == 0) {
         reading->count = reading->tokens.count ? reading->tokens.count : 1;
         reading->entries = al_calloc(reading->count, sizeof(*reading->entries));
@@ -401,10 +368,12 @@ static int read_all(const struct al_http_access *access, struct reading **ret_re
     for (size_t i = 0; r == 0 && i < reading->count; i++)
         r = fill_entry(access, reading, i, err);
     if (r < 0) {
-        (void)free_reading(reading, access->now);
+        (void)drop_tokens(reading, access->now);
+        free_reading(reading);
         return r;
     }
     warn(access, reading);
+    reading->older = access->now;
     *ret_reading = reading;
     return 0;
 }
@@ -429,7 +398,7 @@ int al_http_access_new(const struct al_http_access_options *options,
         al_http_access_free(access);
         return r;
     }
-    access->begun = rules_ref(access->now->rules);
+    access->begun = &access->now->config;
     *ret_access = access;
     return 0;
 }
@@ -438,9 +407,12 @@ void al_http_access_free(struct al_http_access *access)
 {
     if (!access)
         return;
-    if (access->now)
-        (void)free_reading(access->now, NULL);
-    rules_unref(access->begun);
+    if (access->now) /* the accounts have ended with their endpoint */
+        (void)drop_tokens(access->now, access->now);
+    for (struct reading *reading = access->now, *older; reading; reading = older) {
+        older = reading->older;
+        free_reading(reading);
+    }
     al_tokens_clear(&access->made);
     (void)pthread_mutex_destroy(&access->lock);
     free(access);
@@ -463,11 +435,11 @@ int al_http_access_reload(struct al_http_access *access, size_t *ret_ended, stru
 
     if (r < 0)
         return r;
-    al_warn_of_restart(&access->begun->config, &fresh->rules->config);
+    al_warn_of_restart(access->begun, &fresh->config);
     (void)pthread_mutex_lock(&access->lock);
     access->now = fresh;
     (void)pthread_mutex_unlock(&access->lock);
-    *ret_ended = free_reading(old, fresh);
+    *ret_ended = drop_tokens(old, fresh);
     return 0;
 }
 
@@ -490,18 +462,18 @@ bool al_http_access_accepts_host(struct al_http_access *access, const struct al_
                                  const char *host)
 {
     al_hold(&access->lock);
-    return al_http_accepts_host(place, &access->now->rules->config.serve.hosts, host);
+    return al_http_accepts_host(place, &access->now->config.serve.hosts, host);
 }
 
 bool al_http_access_accepts_origin(struct al_http_access *access, const struct al_http_place *place,
                                    const char *origin)
 {
     al_hold(&access->lock);
-    return al_http_accepts_origin(place, &access->now->rules->config.serve.origins, origin);
+    return al_http_accepts_origin(place, &access->now->config.serve.origins, origin);
 }
 
 bool al_http_access_is_configured_origin(struct al_http_access *access, const char *origin)
 {
     al_hold(&access->lock);
-    return al_http_is_configured_origin(&access->now->rules->config.serve.origins, origin);
+    return al_http_is_configured_origin(&access->now->config.serve.origins, origin);
 }

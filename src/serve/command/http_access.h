@@ -41,7 +41,7 @@ int al_http_access_new(const struct al_http_access_options *options,
                        struct al_http_access **ret_access, struct al_str *ret_made,
                        struct al_error *err);
 
-/** Ends all accounts. */
+/** After the endpoint was freed, which has ended all accounts. */
 void al_http_access_free(struct al_http_access *access);
 
 /** How many tokens there are; 0: none is needed. */

@@ -155,8 +155,10 @@ struct al_call_spec {
     char *
         mounted_tool; /**< without `tool`: its name, which is looked up on the thread of the call */
 
-    /** For another request than tools/call: append its result.  NULL: call the tool. */
-    void (*respond)(void *payload, struct al_cancel *cancel, struct al_str *out);
+    /** For another request than tools/call: append its result, with `extra`.  NULL: call the tool.
+     */
+    void (*respond)(void *payload, const struct al_result_extra *extra, struct al_cancel *cancel,
+                    struct al_str *out);
     void *payload;
     json_t *arguments;           /**< NULL: {} */
     const char *arguments_error; /**< a string constant, or NULL */

@@ -44,19 +44,27 @@ static void add_caching(const struct al_offer *offer, struct al_str *line)
                 offer->is_private ? "private" : "public");
 }
 
+/* What the era adds to a result; NULL: nothing. */
+static const struct al_result_extra *extra_of(const struct al_dispatch *dispatch,
+                                              const struct request *request)
+{
+    return request->era == AL_ERA_MODERN ? &dispatch->service->modern : NULL;
+}
+
 /* Send a result with these members and those that the era adds. */
 static void send_result(const struct al_dispatch *dispatch, const struct request *request,
                         const char *members)
 {
+    const struct al_result_extra *extra = extra_of(dispatch, request);
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
     al_rpc_begin_result(&line, request->message->id);
     al_str_addf(&line, "{%s", members);
-    if (request->era == AL_ERA_MODERN) {
-        al_str_addf(&line, ",%s", dispatch->service->modern.members);
+    if (extra) {
+        al_str_addf(&line, ",%s", extra->members);
         if (request->method->cacheable)
             add_caching(dispatch->offer, &line);
-        al_str_addf(&line, ",\"_meta\":{%s}", dispatch->service->modern.meta);
+        al_str_addf(&line, ",\"_meta\":{%s}", extra->meta);
     }
     al_str_addc(&line, '}');
     al_rpc_end(&line);
@@ -116,16 +124,16 @@ static void ping(struct al_dispatch *dispatch, const struct request *request)
 }
 
 /* The result of tools/list, made on a thread of its own because it may have to wait for servers. */
-static void respond_list(void *payload, struct al_cancel *cancel, struct al_str *out)
+static void respond_list(void *payload, const struct al_result_extra *extra,
+                         struct al_cancel *cancel, struct al_str *out)
 {
-    const struct al_list_request *list = payload;
-    struct al_dispatch *dispatch = list->dispatch;
+    struct al_dispatch *dispatch = payload;
 
     al_str_addc(out, '{');
     al_listing_add(&dispatch->listing, cancel, out);
-    if (list->era == AL_ERA_MODERN)
+    if (extra)
         al_str_addf(out, ",%s,\"ttlMs\":0,\"cacheScope\":\"private\",\"_meta\":{%s}",
-                    dispatch->service->modern.members, dispatch->service->modern.meta);
+                    extra->members, extra->meta);
     al_str_addc(out, '}');
 }
 
@@ -133,6 +141,7 @@ static void list_tools(struct al_dispatch *dispatch, const struct request *reque
 {
     struct al_call_spec spec = { .scope = &dispatch->scope,
                                  .input_required = AL_INPUT_REQUIRED_INIT,
+                                 .extra = extra_of(dispatch, request),
                                  .sink = request->sink };
 
     if (json_object_get(request->message->params, "cursor")) {
@@ -142,8 +151,7 @@ static void list_tools(struct al_dispatch *dispatch, const struct request *reque
     } else {
         spec.id = al_strdup(request->message->id);
         spec.respond = respond_list;
-        spec.payload =
-            request->era == AL_ERA_MODERN ? &dispatch->list_modern : &dispatch->list_legacy;
+        spec.payload = dispatch;
         al_calls_start(&dispatch->service->calls, &spec);
     }
 }
@@ -243,7 +251,7 @@ static void call_tool(struct al_dispatch *dispatch, const struct request *reques
         .form = request->form,
         .sampling = request->sampling,
         .input_required = AL_INPUT_REQUIRED_INIT,
-        .extra = request->era == AL_ERA_MODERN ? &dispatch->service->modern : NULL,
+        .extra = extra_of(dispatch, request),
         .sink = request->sink,
     };
     enum al_rpc_code code = AL_RPC_OK;
@@ -450,6 +458,36 @@ void al_dispatch_batch(struct al_dispatch *dispatch, const struct al_rpc_doc *do
     al_batch_close(batch);
 }
 
+static char *describe_server(const char *version)
+{
+    struct al_str info = AL_STR_INIT;
+
+    al_str_adds(&info, "{\"name\":\"airlock\",\"title\":\"airlock\",\"version\":");
+    al_json_quote(version, strlen(version), &info);
+    al_str_addc(&info, '}');
+    return al_str_detach(&info);
+}
+
+void al_service_init(struct al_service *service, const char *version, struct al_mounts *mounts,
+                     const struct al_calls_options *calls)
+{
+    *service = (struct al_service){ .info = NULL };
+    al_calls_init(&service->calls, calls);
+    service->info = describe_server(version);
+    service->meta = al_asprintf("\"io.modelcontextprotocol/serverInfo\":%s", service->info);
+    service->modern =
+        (struct al_result_extra){ .members = "\"resultType\":\"complete\"", .meta = service->meta };
+    al_listings_init(&service->listings, mounts);
+}
+
+void al_service_clear(struct al_service *service)
+{
+    al_listings_clear(&service->listings);
+    al_calls_clear(&service->calls);
+    free(service->info);
+    free(service->meta);
+}
+
 void al_dispatch_init(struct al_dispatch *dispatch, const struct al_dispatch_options *options)
 {
     *dispatch = (struct al_dispatch){ .service = options->service,
@@ -458,8 +496,6 @@ void al_dispatch_init(struct al_dispatch *dispatch, const struct al_dispatch_opt
                                       .form = AL_APPROVAL_FORM_NONE };
     al_call_scope_init(&dispatch->scope, options->session, options->unused);
     al_listing_init(&dispatch->listing, &options->service->listings, options->offer);
-    dispatch->list_legacy = (struct al_list_request){ dispatch, AL_ERA_LEGACY };
-    dispatch->list_modern = (struct al_list_request){ dispatch, AL_ERA_MODERN };
 }
 
 void al_dispatch_clear(struct al_dispatch *dispatch)

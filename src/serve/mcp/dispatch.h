@@ -6,8 +6,8 @@
  * messages.  The result of the legacy handshake applies to legacy messages only.
  *
  * There is one dispatch for each client: the one on standard input, a legacy session over HTTP, or
- * all modern requests of one token over HTTP.  What they share is in serve/mcp/service.h and
- * serve/mcp/offer.h.
+ * all modern requests of one token over HTTP.  What they share is struct al_service and
+ * struct al_offer.
  */
 #ifndef AL_SERVE_MCP_DISPATCH_H
 #define AL_SERVE_MCP_DISPATCH_H
@@ -15,10 +15,10 @@
 #include <stdbool.h>
 
 #include "base/protocol_version.h"
+#include "call/call.h"
 #include "serve/mcp/calls.h"
 #include "serve/mcp/listing.h"
 #include "serve/mcp/offer.h"
-#include "serve/mcp/service.h"
 
 /** ttlMs of results that never change while the server runs. */
 #define AL_DISPATCH_TTL_MS 3600000
@@ -26,11 +26,22 @@
 /** ttlMs of results that depend on the client's token, whose grant the user may change. */
 #define AL_DISPATCH_PRIVATE_TTL_MS 60000
 
-/** tools/list of one era, for a session with mounted tools. */
-struct al_list_request {
-    struct al_dispatch *dispatch;
-    enum al_era era;
+/** What all clients of a server share, whatever they may do: its calls, its name, and the news
+ * about its list of tools. */
+struct al_service {
+    char *info;                    /**< serverInfo, a JSON object */
+    char *meta;                    /**< the member of a modern _meta that holds serverInfo */
+    struct al_result_extra modern; /**< what every modern result adds */
+    struct al_listings listings;
+    struct al_calls calls;
 };
+
+/** `version` is that of airlock; `mounts` may be NULL. */
+void al_service_init(struct al_service *service, const char *version, struct al_mounts *mounts,
+                     const struct al_calls_options *calls);
+
+/** Only after the last call has ended and the last listing was cleared. */
+void al_service_clear(struct al_service *service);
 
 struct al_dispatch {
     struct al_service *service;
@@ -38,7 +49,6 @@ struct al_dispatch {
     struct al_message_sink *out; /**< for messages that belong to no request; NULL: none */
     struct al_call_scope scope;
     struct al_listing listing;
-    struct al_list_request list_legacy, list_modern;
 
     /* The result of the last initialize request.  Only the thread that serves a message touches
      * these. */

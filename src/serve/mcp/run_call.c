@@ -193,7 +193,7 @@ static void respond(struct al_inflight *call)
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
     al_rpc_begin_result(&line, call->spec.id);
-    call->spec.respond(call->spec.payload, call->cancel, &line);
+    call->spec.respond(call->spec.payload, call->spec.extra, call->cancel, &line);
     al_rpc_end(&line);
     if (al_calls_unregister(call))
         al_reply_send(call->spec.sink, &line);

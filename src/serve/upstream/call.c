@@ -206,25 +206,23 @@ static unsigned count_calls(const struct al_upstream *server)
 
 /* Caller holds the lock.  Send the request to the process that is ready now.  AL_ERR_AGAIN: none is
  * any more, or its tools are others than those that were looked at. */
-static int send_now(struct exchange *exchange, const json_t *params, struct al_error *err)
+static int send_now(struct exchange *exchange, json_t *params, struct al_error *err)
 {
     struct al_upstream *server = exchange->server;
     const bool asks = exchange->call->ask != NULL;
     const unsigned long id = server->last_id + 1;
-    al_auto(al_json_decrefp) json_t *full = NULL;
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
     if (server->phase != AL_UPSTREAM_READY || server->tools != exchange->tools)
         return AL_ERR_AGAIN;
     if (count_calls(server) >= AL_UPSTREAM_CALLS_MAX)
         return fail(exchange, err, "has too many calls in flight; wait for some to finish");
-    full = al_upstream_params(server, server->revision, params, exchange->call->progress ? id : 0,
-                              asks);
-    al_upstream_add_request(&line, id, "tools/call", full);
+    al_upstream_set_meta(server, server->revision, params, exchange->call->progress ? id : 0, asks);
+    al_upstream_add_request(&line, id, "tools/call", params);
     if (!al_upstream_send(server, &line))
         return fail(exchange, err, "does not read its input");
     server->last_id = exchange->wait.id = id;
-    exchange->wait.asks = exchange->call->ask != NULL;
+    exchange->wait.asks = asks;
     exchange->revision = server->revision;
     return 0;
 }

@@ -322,15 +322,18 @@ static int wait_once(struct al_upstream_link *link, int64_t deadline_ms)
 /* --- Requests of the link's own --- */
 
 void al_upstream_link_ask(struct al_upstream_link *link, struct al_upstream_request *request,
-                          const char *method, const json_t *params)
+                          const struct al_revision *revision, const char *method, json_t *params)
 {
     struct al_upstream *server = link->server;
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    al_upstream_set_meta(server, revision, params, 0, true);
 
     al_hold(&server->lock);
     *request = (struct al_upstream_request){ .next = link->requests, .id = ++server->last_id };
     link->requests = request;
     al_upstream_add_request(&line, request->id, method, params);
+    json_decref(params);
     (void)al_upstream_send(server, &line);
 }
 
@@ -405,20 +408,18 @@ static void forget(struct al_upstream_link *link, struct al_upstream_request *a,
 
 static void discover(struct al_upstream_link *link, struct al_upstream_request *request)
 {
-    al_auto(al_json_decrefp) json_t *params =
-        al_upstream_params(link->server, al_revision_find(MODERN), NULL, 0, true);
-
-    al_upstream_link_ask(link, request, "server/discover", params);
+    al_upstream_link_ask(link, request, al_revision_find(MODERN), "server/discover",
+                         al_json_object());
 }
 
 static void initialize(struct al_upstream_link *link, struct al_upstream_request *request)
 {
-    al_auto(al_json_decrefp) json_t *params = al_json_object();
+    json_t *params = al_json_object();
 
     al_json_set(params, "protocolVersion", al_json_string(LEGACY));
     al_json_set(params, "capabilities", al_upstream_capabilities(link->server, true));
     al_json_set(params, "clientInfo", al_upstream_client_info());
-    al_upstream_link_ask(link, request, "initialize", params);
+    al_upstream_link_ask(link, request, NULL, "initialize", params);
 }
 
 static bool lists_modern(const json_t *versions)
@@ -462,15 +463,12 @@ static void note_server(struct al_upstream_link *link, const json_t *info,
 /* Ask a modern server to tell when its tools change. */
 static void listen(struct al_upstream_link *link)
 {
-    al_auto(al_json_decrefp) json_t *notifications = al_json_object();
-    al_auto(al_json_decrefp) json_t *params = al_json_object();
-    al_auto(al_json_decrefp) json_t *full = NULL;
+    json_t *notifications = al_json_object(), *params = al_json_object();
     struct al_upstream_request request;
 
     al_json_set(notifications, "toolsListChanged", al_json_bool(true));
-    al_json_set(params, "notifications", json_incref(notifications));
-    full = al_upstream_params(link->server, link->revision, params, 0, false);
-    al_upstream_link_ask(link, &request, "subscriptions/listen", full);
+    al_json_set(params, "notifications", notifications);
+    al_upstream_link_ask(link, &request, link->revision, "subscriptions/listen", params);
     link->listen_id = request.id;
     al_upstream_link_forget(link, &request);
 }

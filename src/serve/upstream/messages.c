@@ -100,10 +100,9 @@ json_t *al_upstream_client_info(void)
     return info;
 }
 
-json_t *al_upstream_params(const struct al_upstream *server, const struct al_revision *revision,
-                           const json_t *params, unsigned long token, bool asks)
+void al_upstream_set_meta(const struct al_upstream *server, const struct al_revision *revision,
+                          json_t *params, unsigned long token, bool asks)
 {
-    json_t *copy = params ? json_copy((json_t *)params) : al_json_object();
     json_t *meta = al_json_object();
 
     if (revision && revision->era == AL_ERA_MODERN) {
@@ -114,10 +113,10 @@ json_t *al_upstream_params(const struct al_upstream *server, const struct al_rev
     if (token)
         al_json_set(meta, "progressToken", al_json_int((int64_t)token));
     if (json_object_size(meta) > 0)
-        al_json_set(copy, "_meta", meta);
+        al_json_set(params, "_meta", json_incref(meta));
     else
-        json_decref(meta);
-    return copy;
+        (void)json_object_del(params, "_meta");
+    json_decref(meta);
 }
 
 /* A message that nobody asked for.  A server that sends too many uses up a core. */

@@ -210,10 +210,10 @@ struct al_upstream_link {
     int64_t errors_until_ms; /**< the end of that period */
 };
 
-/** Send a request of the link's own, for al_upstream_link_forget().  `params` as from
- * al_upstream_params(). */
+/** Send a request of the link's own, for al_upstream_link_forget().  `params` are without `_meta`,
+ * and are taken over. */
 void al_upstream_link_ask(struct al_upstream_link *link, struct al_upstream_request *request,
-                          const char *method, const json_t *params);
+                          const struct al_revision *revision, const char *method, json_t *params);
 
 /** Wait until one of two requests is answered; `b` may be NULL.  0; AL_ERR_TIMEOUT;
  * AL_ERR_CANCELLED when the server is to be ended; AL_ERR_EXECUTION when the process has ended
@@ -262,10 +262,10 @@ const char *al_upstream_offered(const struct al_upstream *server, const char *me
 /** Caller holds the lock.  Send one line; false: the server takes nothing more. */
 bool al_upstream_send(struct al_upstream *server, struct al_str *line);
 
-/** A copy of `params` (NULL: {}) as a request of the revision has it: with what a modern server
- * needs in `_meta`, and a progress token unless `token` is 0.  Caller owns the reference. */
-json_t *al_upstream_params(const struct al_upstream *server, const struct al_revision *revision,
-                           const json_t *params, unsigned long token, bool asks);
+/** Set `_meta` of the params of a request: what a modern server needs, and a progress token unless
+ * `token` is 0.  `revision` is NULL before the handshake. */
+void al_upstream_set_meta(const struct al_upstream *server, const struct al_revision *revision,
+                          json_t *params, unsigned long token, bool asks);
 
 /** Append a request. */
 void al_upstream_add_request(struct al_str *line, unsigned long id, const char *method,

@@ -88,14 +88,12 @@ static void clean(json_t *value)
 static int read_page(struct al_upstream_link *link, const char *cursor, int64_t deadline_ms,
                      struct al_upstream_request *request, char **ret_problem)
 {
-    al_auto(al_json_decrefp) json_t *params = al_json_object();
-    al_auto(al_json_decrefp) json_t *full = NULL;
+    json_t *params = al_json_object();
     int r;
 
     if (cursor)
         al_json_set(params, "cursor", al_json_string(cursor));
-    full = al_upstream_params(link->server, link->revision, params, 0, true);
-    al_upstream_link_ask(link, request, "tools/list", full);
+    al_upstream_link_ask(link, request, link->revision, "tools/list", params);
     request->is_large = true;
     r = al_upstream_link_await(link, request, NULL, deadline_ms);
     if (r == AL_ERR_TIMEOUT)

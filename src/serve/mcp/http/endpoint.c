@@ -14,7 +14,6 @@
 #include "serve/http/server.h"
 #include "serve/mcp/http/private.h"
 #include "serve/mcp/reply.h"
-#include "serve/mcp/service.h"
 
 /* Seconds until a client may try again. */
 #define RETRY_SESSION_S 60

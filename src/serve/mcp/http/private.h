@@ -17,7 +17,6 @@
 #include "serve/mcp/dispatch.h"
 #include "serve/mcp/http/endpoint.h"
 #include "serve/mcp/pool.h"
-#include "serve/mcp/service.h"
 
 struct al_account;
 struct al_http_exchange;

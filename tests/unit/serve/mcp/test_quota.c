@@ -59,10 +59,12 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void hold(void *payload, struct al_cancel *cancel, struct al_str *out)
+static void hold(void *payload, const struct al_result_extra *extra, struct al_cancel *cancel,
+                 struct al_str *out)
 {
     struct held *held = payload;
 
+    (void)extra;
     (void)cancel;
     while (sem_wait(&held->may_end) != 0)
         continue;
