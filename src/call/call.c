@@ -524,7 +524,7 @@ static void release(struct al_call *call)
     al_strv_clear(&call->writes);
     al_strv_clear(&call->moves);
     al_strv_clear(&call->linked);
-    al_resolved_clear(&call->resolved);
+    al_strv_clear(&call->resolved.pairs);
 }
 
 void al_call_run(const struct al_session *session, const struct al_call_input *input,
@@ -719,7 +719,7 @@ int al_call_resolve(struct al_call *call, struct al_error *err)
         summarize_resolved(call);
     call->is_resolved = r == 0;
     if (r < 0)
-        al_resolved_clear(&call->resolved);
+        al_strv_clear(&call->resolved.pairs);
     return r;
 }
 
@@ -732,7 +732,7 @@ void al_call_invalidate(struct al_call *call)
 {
     al_strv_clear(&call->affected_files);
     call->has_affected_files = false;
-    al_resolved_clear(&call->resolved);
+    al_strv_clear(&call->resolved.pairs);
     call->is_resolved = false;
     if (call->repo)
         al_repo_forget_pathspecs(call->repo);
@@ -790,11 +790,6 @@ void al_call_loses_staged(struct al_call *call)
 void al_call_skip_approval(struct al_call *call)
 {
     call->skips_approval = true;
-}
-
-void al_resolved_clear(struct al_resolved *resolved)
-{
-    al_strv_clear(&resolved->pairs);
 }
 
 void al_resolved_add(struct al_resolved *resolved, const char *name, const char *value)

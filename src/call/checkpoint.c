@@ -81,7 +81,7 @@ static void add_named(const struct al_call *call, unsigned flag, const char *pre
 
 static void add_deleted_branches(const struct al_call *call, struct al_strv *ret_names)
 {
-    if (call->tool->deletes_branch && !call->tool->deletes_branch(call->args))
+    if (!call->operation->deletes)
         return;
     add_named(call, AL_PARAM_DELETED_BRANCH, "refs/heads/", false, ret_names);
     add_named(call, AL_PARAM_DELETED_TAG, "refs/tags/", false, ret_names);
@@ -114,8 +114,7 @@ static void find_moves(struct al_call *call)
 {
     const unsigned effects = call->operation->effects;
     const bool writes_refs = effects & (AL_WRITES_REFS | AL_REWRITES_HISTORY);
-    const unsigned can =
-        call->tool->moves ? call->tool->moves(call->operation) : call->tool->moves_always;
+    const unsigned can = call->operation->moves ? call->operation->moves : call->tool->moves;
     const unsigned moves = writes_refs ? can : 0;
     bool any = writes_refs && !moves;
 

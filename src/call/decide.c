@@ -263,7 +263,7 @@ static int acquire_lock(struct al_call *call, struct al_error *err)
 {
     struct al_run_limits wait = call->budget;
     const uint32_t most_ms = (uint32_t)call->session->defaults.timeout_ms;
-    unsigned locks = AL_LOCK_INDEX;
+    const unsigned locks = AL_LOCK_INDEX | call->operation->locks;
     int r;
 
     if (!call->repo || call->tool->goes_back)
@@ -271,8 +271,6 @@ static int acquire_lock(struct al_call *call, struct al_error *err)
     if (call->tool->timeout_ms && most_ms && most_ms < wait.left_ms)
         wait.left_ms = most_ms;
     call->budget.left_ms -= wait.left_ms;
-    if (call->tool->git_locks)
-        locks |= call->tool->git_locks(call->operation);
     r = call->tool->at_first_root ? al_write_lock_acquire(call->repo, &wait, err)
                                   : al_write_lock_acquire_with(call->repo, locks, &wait, err);
     call->budget.left_ms += wait.left_ms;

@@ -57,7 +57,7 @@ enum al_param_flags {
     AL_PARAM_EVERY_PATH = 1 << 8,
     /** Seconds for the whole call, with a default in the row. */
     AL_PARAM_SECONDS = 1 << 9,
-    /** Names a branch that the call deletes (see `deletes_branch`).  The checkpoint keeps the
+    /** Names a branch that the call deletes (see `deletes`).  The checkpoint keeps the
      * commits that only this branch reaches. */
     AL_PARAM_DELETED_BRANCH = 1 << 10,
     /** Policy: a string that names the directory files are written into, anywhere in the roots. */

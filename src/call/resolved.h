@@ -23,8 +23,6 @@ struct al_resolved {
 
 #define AL_RESOLVED_INIT ((struct al_resolved){ .pairs = AL_STRV_INIT })
 
-void al_resolved_clear(struct al_resolved *resolved);
-
 /** Add a value, a copy; NULL counts as "".  A name may be added more than once. */
 void al_resolved_add(struct al_resolved *resolved, const char *name, const char *value);
 

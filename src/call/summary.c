@@ -198,6 +198,15 @@ static const char *write_field(const struct summary *summary, const char *at, bo
 
 static const char *write_part(const struct summary *summary, const char *at, bool shows);
 
+static bool is_word(const struct summary *summary, const struct al_param *param, const char *word,
+                    size_t len)
+{
+    al_auto(al_str_clear) struct al_str is = AL_STR_INIT;
+
+    write_value(&(struct summary){ summary->tool, summary->args, &is }, param, true, 1);
+    return is.len == len && !strncmp(is.buf, word, len);
+}
+
 /* "name?text]", "!name=x?text]" */
 static const char *write_group(const struct summary *summary, const char *at, bool shows)
 {
@@ -205,11 +214,9 @@ static const char *write_group(const struct summary *summary, const char *at, bo
     const char *name = at + negated, *text = strchr(name, '?') + 1;
     const size_t len = strcspn(name, "=?");
     const struct al_param *param = named_row(summary, name, len);
-    const char *choice = name[len] == '=' ? name + len + 1 : NULL;
-    const char *is = choice ? choice_of(summary->args, param) : NULL;
-    const size_t word = choice ? (size_t)(text - 1 - choice) : 0;
-    const bool holds = choice ? strlen(is) == word && !strncmp(is, choice, word)
-                              : al_args_given(summary->args, param);
+    const char *word = name[len] == '=' ? name + len + 1 : NULL;
+    const bool holds = word ? is_word(summary, param, word, (size_t)(text - 1 - word))
+                            : al_args_given(summary->args, param);
 
     at = write_part(summary, text, shows && holds != negated);
     return at + (*at == ']');

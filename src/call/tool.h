@@ -60,6 +60,9 @@ enum al_moves {
     AL_MOVES_NEW = 1 << 4,    /**< the named branches, if they are not there yet */
 };
 
+/* A row leaves out the members that it has no use for. */
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+
 /** One thing a tool can do. */
 struct al_operation {
     const char *name; /**< as the journal and policy rules spell it */
@@ -72,6 +75,17 @@ struct al_operation {
     int (*execute)(struct al_call *call, const void *args, struct al_result *result,
                    struct al_error *err);
     enum al_asks asks;
+
+    /* Stage 6; most operations have none of these. */
+
+    /** The references that it can move, of enum al_moves.  0: those of the tool (`moves`), and if
+     * that has none, every reference, and HEAD. */
+    unsigned moves;
+    /** The locks of git's that it takes besides index.lock, of enum al_git_locks.  Nobody is asked
+     * and nothing begins before they are free. */
+    unsigned locks;
+    /** It deletes what AL_PARAM_DELETED_BRANCH and AL_PARAM_DELETED_TAG name. */
+    bool deletes;
 };
 
 /** A stricter form of an operation, for calls whose real effects only the repository shows.
@@ -202,7 +216,7 @@ struct al_tool {
      *   {^name}        its first line
      *   {#name}        the number of a list; {#name hunk}: "1 hunk", "2 hunks"
      *   [name?text]    the text if it is given, or true; [!name?text] if not
-     *   [name=x?text]  if it is this choice
+     *   [name=x?text]  if it is this choice, word or number
      */
     const char *summary;
 
@@ -253,10 +267,6 @@ struct al_tool {
     int (*affected_files)(struct al_call *call, const void *args, struct al_strv *out,
                           struct al_error *err);
 
-    /** Stage 6: the locks of git's that the operation takes besides index.lock, of enum
-     * al_git_locks.  Nobody is asked and nothing begins before they are free.  NULL: none. */
-    unsigned (*git_locks)(const struct al_operation *operation);
-
     /**
      * Stage 6, once, under the write lock and before the checkpoint: bring what the operation needs
      * over the network.  It may change nothing but what a fetch changes, which is never undone.  So
@@ -264,10 +274,9 @@ struct al_tool {
      */
     int (*fetch)(struct al_call *call, const void *args, struct al_error *err);
 
-    /** Stage 6: the references that the operation can move, of enum al_moves: what the function
-     * says, or, without one, always the same.  0: every reference, and HEAD. */
-    unsigned (*moves)(const struct al_operation *operation);
-    unsigned moves_always;
+    /** Stage 6: the references that operations can move which do not say it themselves, of enum
+     * al_moves. */
+    unsigned moves;
 
     /** Stages 5 and 6: append the full names of further branches that the call moves, as stage 4
      * has found them.  NULL: there are none. */
@@ -308,10 +317,6 @@ struct al_tool {
     /** Stage 6: for an operation that discards no work, whether all that is staged stays so, or
      * gets into a commit or a stash.  NULL: it may not. */
     bool (*keeps_staged)(const struct al_operation *operation, const void *args);
-
-    /** Stage 6: whether this call deletes what AL_PARAM_DELETED_BRANCH and AL_PARAM_DELETED_TAG
-     * name. NULL: always. */
-    bool (*deletes_branch)(const void *args);
 
     /** Stage 7: end the text that an operation which changes something has written to the result,
      * after it succeeded.  NULL: it is complete. */

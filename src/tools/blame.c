@@ -17,7 +17,7 @@
 #include "guard/arg.h"
 #include "tools/everyday/change_view.h"
 #include "tools/everyday/everyday.h"
-#include "tools/git/git.h"
+#include "tools/git.h"
 
 struct blame_args {
     const char *path;

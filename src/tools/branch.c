@@ -19,7 +19,7 @@
 #include "tools/checkout.h"
 #include "tools/everyday/everyday.h"
 #include "tools/everyday/outcome.h"
-#include "tools/git/git.h"
+#include "tools/git.h"
 #include "tools/workflow/results.h"
 #include "tools/workflow/workflow.h"
 #include "verbs/worktree/list.h"
@@ -200,25 +200,17 @@ static char *done_text(const struct request *request)
                        request->name);
 }
 
-/* A reference that goes may be packed, and its upstream is in the configuration. */
-static unsigned git_locks(const struct al_operation *operation)
-{
-    return !strcmp(operation->name, "create") ? 0 : AL_LOCK_CONFIG | AL_LOCK_PACKED_REFS;
-}
-
-static unsigned moves(const struct al_operation *operation)
-{
-    return AL_MOVES_NAMED | (!strcmp(operation->name, "rename") ? AL_MOVES_HEAD : 0);
-}
-
 static int authorize(struct al_call *call, const void *p, struct al_error *err);
 
 /* What the tools have. */
+/* A reference that goes may be packed, and its upstream is in the configuration. */
 #define CHANGES (AL_WRITES_REFS | AL_WRITES_CONFIG)
+#define LOCKS   .locks = AL_LOCK_CONFIG | AL_LOCK_PACKED_REFS
+#define DELETED LOCKS, .deletes = true
+#define RENAMES LOCKS, .moves = AL_MOVES_NAMED | AL_MOVES_HEAD
 #define SHARED                                                                                     \
-    .name = "git_branch", .title = "Branches", .deletes_branch = is_delete,                        \
-    .affected_files = affected_files, .authorize = authorize, .preview = preview,                  \
-    .git_locks = git_locks
+    .name = "git_branch", .title = "Branches", .moves = AL_MOVES_NAMED,                            \
+    .affected_files = affected_files, .authorize = authorize, .preview = preview
 
 #define DELETES "[action=delete?[name?[force?Force delete][!force?Delete] branch '{name}']"
 #define SUMMARY                                                                                    \
@@ -288,9 +280,10 @@ static int git_change(struct al_call *call, const void *p, struct al_result *res
 }
 
 static const struct al_operation git_operations[] = {
-    { "rename", is_rename, CHANGES, git_change, AL_ASKS_BY_EFFECTS },
-    { "force_delete", is_force_delete, CHANGES | AL_DISCARDS_WORK, git_change, AL_ASKS_BY_EFFECTS },
-    { "delete", is_safe_delete, CHANGES, git_change, AL_ASKS_BY_EFFECTS },
+    { "rename", is_rename, CHANGES, git_change, AL_ASKS_BY_EFFECTS, RENAMES },
+    { "force_delete", is_force_delete, CHANGES | AL_DISCARDS_WORK, git_change, AL_ASKS_BY_EFFECTS,
+      DELETED },
+    { "delete", is_safe_delete, CHANGES, git_change, AL_ASKS_BY_EFFECTS, DELETED },
     { "list", is_list, AL_READS, git_list, AL_ASKS_BY_EFFECTS },
     { "create", NULL, CHANGES, git_change, AL_ASKS_BY_EFFECTS },
 };
@@ -305,7 +298,6 @@ const struct al_tool al_tool_git_branch = {
     AL_TOOL_ROWS(git_params, git_operations),
     AL_GIT_COMMON_OFFSETS(struct branch_args),
     .check = git_check,
-    .moves = moves,
 };
 
 /* The toolset workflow. */
@@ -404,9 +396,9 @@ static int workflow_change(struct al_call *call, const void *p, struct al_result
 static const struct al_operation workflow_operations[] = {
     { "list", is_list, AL_READS, workflow_list, AL_ASKS_NEVER },
     { "create", is_create, CHANGES, workflow_change, AL_ASKS_NEVER },
-    { "rename", is_rename, CHANGES, workflow_change, AL_ASKS_NEVER },
-    { "delete", is_safe_delete, CHANGES, workflow_change, AL_ASKS_ALWAYS },
-    { "force_delete", NULL, CHANGES | AL_DISCARDS_WORK, workflow_change, AL_ASKS_ALWAYS },
+    { "rename", is_rename, CHANGES, workflow_change, AL_ASKS_NEVER, RENAMES },
+    { "delete", is_safe_delete, CHANGES, workflow_change, AL_ASKS_ALWAYS, DELETED },
+    { "force_delete", NULL, CHANGES | AL_DISCARDS_WORK, workflow_change, AL_ASKS_ALWAYS, DELETED },
 };
 
 /* clang-format off */
@@ -426,7 +418,6 @@ const struct al_tool al_tool_workflow_branch = {
     AL_TOOL_ROWS(workflow_params, workflow_operations),
     AL_WORKFLOW_TOOL(struct branch_args),
     .check = workflow_check,
-    .moves = moves,
     .output_schema = output_schema,
 };
 
@@ -813,8 +804,8 @@ static int remove_branches(struct al_call *call, const void *p, struct al_result
 static const struct al_operation everyday_operations[] = {
     { "list", is_list, AL_READS, everyday_list, AL_ASKS_NEVER },
     { "create", is_create, CHANGES, create, AL_ASKS_NEVER },
-    { "rename", is_rename, CHANGES, rename_branch, AL_ASKS_UNLESS_SAVED },
-    { "delete", NULL, CHANGES | AL_DISCARDS_WORK, remove_branches, AL_ASKS_UNLESS_SAVED },
+    { "rename", is_rename, CHANGES, rename_branch, AL_ASKS_UNLESS_SAVED, RENAMES },
+    { "delete", NULL, CHANGES | AL_DISCARDS_WORK, remove_branches, AL_ASKS_UNLESS_SAVED, DELETED },
 };
 
 const struct al_tool al_tool_everyday_branch = {

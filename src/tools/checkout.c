@@ -19,7 +19,7 @@
 #include "git/run.h"
 #include "guard/arg.h"
 #include "guard/text.h"
-#include "tools/git/git.h"
+#include "tools/git.h"
 #include "tools/workflow/results.h"
 #include "tools/workflow/workflow.h"
 #include "verbs/porcelain/branch.h"
@@ -251,15 +251,8 @@ static int show_loss(struct al_call *call, const char *from, const struct al_str
                      const char *title, struct al_str *out, struct al_error *err)
 {
     const struct al_diff_options options = { .unified = -1, .from_ref = from, .paths = paths };
-    al_auto(al_str_clear) struct al_str loss = AL_STR_INIT;
-    int r = al_git_diff_excerpt(al_call_repo(call), &options, al_call_budget(call), &loss, err);
 
-    if (r == 0)
-        r = al_git_unseen_changes_excerpt(al_call_repo(call), paths, al_call_budget(call), &loss,
-                                          err);
-    if (r == 0 && loss.len)
-        al_str_addf(out, "%s\n%s", title, loss.buf);
-    return r;
+    return al_git_loss_excerpt(al_call_repo(call), &options, title, al_call_budget(call), out, err);
 }
 
 /* AL_WRITES_CONFIG: with branch.autoSetupMerge git sets an upstream for a new branch, and for a
@@ -268,7 +261,7 @@ static int show_loss(struct al_call *call, const char *from, const struct al_str
 
 /* What both tools have. */
 #define SHARED                                                                                     \
-    .name = "git_checkout", .title = "Check out", .moves_always = AL_MOVES_HEAD | AL_MOVES_NEW,    \
+    .name = "git_checkout", .title = "Check out", .moves = AL_MOVES_HEAD | AL_MOVES_NEW,           \
     .keeps_staged = al_tool_keeps_staged
 
 /* The toolset git. */

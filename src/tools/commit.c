@@ -17,7 +17,7 @@
 #include "git/run.h"
 #include "git/vet/vet.h"
 #include "guard/text.h"
-#include "tools/git/git.h"
+#include "tools/git.h"
 #include "tools/left_out.h"
 #include "tools/workflow/results.h"
 #include "tools/workflow/workflow.h"
@@ -118,12 +118,6 @@ static int make_commit(struct al_call *call, const char *message, struct al_git_
                          al_call_max_bytes(call), al_call_budget(call), output, err);
 }
 
-static unsigned moves(const struct al_operation *operation)
-{
-    /* What is continued may move any branch. */
-    return operation->effects & AL_WRITES_WORKTREE ? 0 : AL_MOVES_BRANCH;
-}
-
 static bool keeps_staged(const struct al_operation *operation, const void *p)
 {
     const struct commit_args *args = p;
@@ -138,8 +132,7 @@ static const char *const hooks[] = { "pre-commit",  "prepare-commit-msg",    "co
 /* What both tools have. */
 #define COMMITS (AL_WRITES_INDEX | AL_WRITES_REFS)
 #define SHARED                                                                                     \
-    .name = "git_commit", .moves_branch = true, .authorize = authorize, .moves = moves,            \
-    .keeps_staged = keeps_staged
+    .name = "git_commit", .moves_branch = true, .authorize = authorize, .keeps_staged = keeps_staged
 
 /* The toolset git. */
 
@@ -240,9 +233,10 @@ static int git_execute(struct al_call *call, const void *p, struct al_result *re
     return 0;
 }
 
+/* What is continued may move any branch. */
 static const struct al_operation git_operations[] = {
     { "commit", resumes, COMMITS | AL_WRITES_WORKTREE, git_execute, AL_ASKS_BY_EFFECTS },
-    { "commit", NULL, COMMITS, git_execute, AL_ASKS_BY_EFFECTS },
+    { "commit", NULL, COMMITS, git_execute, AL_ASKS_BY_EFFECTS, AL_MOVES_BRANCH },
 };
 
 static void git_summarize(const void *p, struct al_str *out)
@@ -513,7 +507,7 @@ static int workflow_execute(struct al_call *call, const void *p, struct al_resul
 
 static const struct al_operation workflow_operations[] = {
     { "commit", resumes, COMMITS | AL_WRITES_WORKTREE, workflow_execute, AL_ASKS_NEVER },
-    { "commit", NULL, COMMITS, workflow_execute, AL_ASKS_NEVER },
+    { "commit", NULL, COMMITS, workflow_execute, AL_ASKS_NEVER, AL_MOVES_BRANCH },
 };
 
 /* clang-format off */

@@ -26,7 +26,7 @@
 #include "tools/everyday/change_view.h"
 #include "tools/everyday/chosen.h"
 #include "tools/everyday/everyday.h"
-#include "tools/git/git.h"
+#include "tools/git.h"
 #include "tools/workflow/results.h"
 #include "tools/workflow/workflow.h"
 

@@ -18,7 +18,7 @@
 #include "guard/text.h"
 #include "tools/everyday/change_view.h"
 #include "tools/everyday/everyday.h"
-#include "tools/git/git.h"
+#include "tools/git.h"
 #include "tools/workflow/results.h"
 #include "tools/workflow/workflow.h"
 

@@ -120,16 +120,6 @@ static int run(struct al_call *call, const struct merge_args *args, bool goes_al
                               al_call_budget(call), outcome, err);
 }
 
-static void add_summary(const struct merge_args *args, int message_bytes, struct al_str *out)
-{
-    al_str_addf(out, "%s %s into the current branch", args->squash ? "Squash" : "Merge",
-                args->branch);
-    if (args->no_ff)
-        al_str_adds(out, " with a merge commit");
-    if (args->message && *args->message)
-        al_str_addf(out, ": %.*s", message_bytes, args->message);
-}
-
 /* What both tools have. */
 #define MERGES (AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS)
 #define SHARED                                                                                     \
@@ -205,29 +195,14 @@ static int abort_operation(struct al_call *call, const void *p, struct al_result
 
 static const struct al_operation workflow_operations[] = {
     { "abort", aborts, MERGES | AL_DISCARDS_WORK, abort_operation, AL_ASKS_ALWAYS },
-    { "merge", NULL, MERGES, workflow_merge, AL_ASKS_ALWAYS },
+    { "merge", NULL, MERGES, workflow_merge, AL_ASKS_ALWAYS, AL_MOVES_BRANCH },
 };
-
-static void workflow_summarize(const void *p, struct al_str *out)
-{
-    const struct merge_args *args = p;
-
-    if (args->abort)
-        al_str_adds(out, "Abort what is in progress and go back (WARNING: destructive)");
-    else
-        add_summary(args, INT_MAX, out);
-}
 
 /* clang-format off */
 static const char output_schema[] = AL_JSON({
     "success": true, "message": "", "conflicts?": [""], "fastForward?": true
 });
 /* clang-format on */
-
-static unsigned moves(const struct al_operation *operation)
-{
-    return !strcmp(operation->name, "merge") ? AL_MOVES_BRANCH : 0;
-}
 
 const struct al_tool al_tool_workflow_merge = {
     SHARED,
@@ -237,9 +212,10 @@ const struct al_tool al_tool_workflow_merge = {
     .check = workflow_check,
     .authorize = authorize,
     .affected_files = affected_files,
-    .moves = moves,
     .keeps_staged = al_tool_keeps_staged,
-    .summarize = workflow_summarize,
+    .summary = "[abort?Abort what is in progress and go back (WARNING: destructive)]"
+               "[!abort?Merge {branch} into the current branch[noFf? with a merge commit]"
+               "[message?: {message}]]",
     .output_schema = output_schema,
 };
 
@@ -379,13 +355,6 @@ static const struct al_operation everyday_operations[] = {
     { "merge", NULL, MERGES, everyday_merge, AL_ASKS_UNLESS_SAVED },
 };
 
-static void everyday_summarize(const void *p, struct al_str *out)
-{
-    const struct merge_args *args = p;
-
-    add_summary(args, args->message ? (int)strcspn(args->message, "\n") : 0, out);
-}
-
 const struct al_tool al_tool_everyday_merge = {
     SHARED,
     .about = "Merge a branch into the current one; conflicts are a result.",
@@ -393,6 +362,7 @@ const struct al_tool al_tool_everyday_merge = {
     AL_EVERYDAY_TOOL(struct merge_args),
     .check = everyday_check,
     .authorize = everyday_authorize,
-    .moves_always = AL_MOVES_BRANCH,
-    .summarize = everyday_summarize,
+    .moves = AL_MOVES_BRANCH,
+    .summary = "[squash?Squash][!squash?Merge] {branch} into the current branch"
+               "[no_ff? with a merge commit][message?: {^message}]",
 };

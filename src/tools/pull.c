@@ -256,7 +256,7 @@ static const char *const rebase_hooks[] = { "pre-rebase", "post-checkout", "post
     (AL_USES_NETWORK | AL_WRITES_REFS | AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_REWRITES_HISTORY)
 #define SHARED                                                                                     \
     .name = "git_pull", .title = "Pull", .moves_branch = true, .resolve = resolve,                 \
-    .preview = preview, .fetch = fetch, .moves_always = AL_MOVES_BRANCH | AL_MOVES_HEAD,           \
+    .preview = preview, .fetch = fetch, .moves = AL_MOVES_BRANCH | AL_MOVES_HEAD,                  \
     .summary = "Pull[branch? {branch}] from [remote?{remote}][!remote?its remote]"                 \
                "[rebase? and rebase on it]",                                                       \
     AL_TOOL_STRICTER(stricter)

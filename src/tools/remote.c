@@ -102,12 +102,6 @@ static void add_done(const struct remote_args *args, const char *article, struct
         al_str_addf(text, "Removed %sremote %s", article, args->name);
 }
 
-/* The remote's references go or are renamed with it. */
-static unsigned git_locks(const struct al_operation *operation)
-{
-    return !strcmp(operation->name, "add") ? AL_LOCK_CONFIG : AL_LOCK_CONFIG | AL_LOCK_PACKED_REFS;
-}
-
 static void summarize(const void *p, struct al_str *out)
 {
     const struct remote_args *args = p;
@@ -122,6 +116,9 @@ static void summarize(const void *p, struct al_str *out)
     else
         al_str_addf(out, "Remove remote '%s'", args->name);
 }
+
+/* The remote's references go or are renamed with it. */
+#define BOTH .locks = AL_LOCK_CONFIG | AL_LOCK_PACKED_REFS
 
 /* The toolset workflow. */
 
@@ -205,9 +202,9 @@ static int workflow_change(struct al_call *call, const void *p, struct al_result
 
 static const struct al_operation workflow_operations[] = {
     { "list", NULL, AL_READS, workflow_list, AL_ASKS_NEVER },
-    { "add", NULL, AL_WRITES_CONFIG, workflow_change, AL_ASKS_NEVER },
-    { "rename", NULL, AL_WRITES_CONFIG | AL_WRITES_REFS, workflow_change, AL_ASKS_NEVER },
-    { "remove", NULL, AL_WRITES_CONFIG | AL_WRITES_REFS, workflow_change, AL_ASKS_ALWAYS },
+    { "add", NULL, AL_WRITES_CONFIG, workflow_change, AL_ASKS_NEVER, .locks = AL_LOCK_CONFIG },
+    { "rename", NULL, AL_WRITES_CONFIG | AL_WRITES_REFS, workflow_change, AL_ASKS_NEVER, BOTH },
+    { "remove", NULL, AL_WRITES_CONFIG | AL_WRITES_REFS, workflow_change, AL_ASKS_ALWAYS, BOTH },
 };
 
 /* clang-format off */
@@ -220,7 +217,7 @@ static const char output_schema[] = AL_JSON([
 /* What both tools have. */
 #define SHARED                                                                                     \
     .name = "git_remote", .title = "Remotes", .affected_files = affected_files,                    \
-    .preview = preview, .git_locks = git_locks, .summarize = summarize
+    .preview = preview, .summarize = summarize
 
 const struct al_tool al_tool_workflow_remote = {
     SHARED,
@@ -309,9 +306,9 @@ static int everyday_change(struct al_call *call, const void *p, struct al_result
 
 static const struct al_operation everyday_operations[] = {
     { "list", NULL, AL_READS, everyday_list, AL_ASKS_NEVER },
-    { "add", NULL, AL_WRITES_CONFIG, everyday_change, AL_ASKS_NEVER },
-    { "rename", NULL, AL_WRITES_CONFIG | AL_WRITES_REFS, everyday_change, AL_ASKS_NEVER },
-    { "remove", NULL, AL_WRITES_CONFIG | AL_WRITES_REFS, everyday_change, AL_ASKS_NEVER },
+    { "add", NULL, AL_WRITES_CONFIG, everyday_change, AL_ASKS_NEVER, .locks = AL_LOCK_CONFIG },
+    { "rename", NULL, AL_WRITES_CONFIG | AL_WRITES_REFS, everyday_change, AL_ASKS_NEVER, BOTH },
+    { "remove", NULL, AL_WRITES_CONFIG | AL_WRITES_REFS, everyday_change, AL_ASKS_NEVER, BOTH },
 };
 
 const struct al_tool al_tool_everyday_remote = {

@@ -17,7 +17,7 @@
 #include "tools/everyday/chosen.h"
 #include "tools/everyday/everyday.h"
 #include "tools/everyday/outcome.h"
-#include "tools/git/git.h"
+#include "tools/git.h"
 #include "verbs/preview/affected_files.h"
 #include "verbs/preview/diff_excerpt.h"
 
@@ -126,16 +126,12 @@ static int show_loss(struct al_call *call, const struct restore_args *args, bool
         .from_ref = commit,
         .paths = &args->paths,
     };
-    al_auto(al_str_clear) struct al_str loss = AL_STR_INIT;
-    int r = al_git_diff_excerpt(al_call_repo(call), &options, al_call_budget(call), &loss, err);
+    int r =
+        al_git_loss_excerpt(al_call_repo(call), &options, title, al_call_budget(call), out, err);
 
-    if (r == 0 && !cached)
-        r = al_git_unseen_changes_excerpt(al_call_repo(call), &args->paths, al_call_budget(call),
-                                          &loss, err);
-    if (r == 0 && loss.len)
-        al_str_addf(out, "%s\n%s", title, loss.buf);
     return r == 0 && commit && !cached
-               ? al_show_untracked_lost(call, commit, &args->paths, out, err)
+               ? al_git_untracked_excerpt(al_call_repo(call), commit, &args->paths,
+                                          al_call_budget(call), out, err)
                : r;
 }
 

@@ -21,7 +21,7 @@
 #include "tools/everyday/change_view.h"
 #include "tools/everyday/everyday.h"
 #include "tools/everyday/outcome.h"
-#include "tools/git/git.h"
+#include "tools/git.h"
 
 struct show_args {
     bool stat, hunks;

@@ -1,38 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/stash.h"
-
+/* git_stash: put changes aside and bring them back; with git's words, with structured results, and
+ * with text of our own, where entries are named by id. */
 #include <inttypes.h>
+#include <string.h>
+#include <strings.h>
 
+#include "call/call.h"
+#include "call/failure.h"
+#include "call/place.h"
 #include "call/resolved.h"
+#include "call/state_line.h"
+#include "git/command.h"
 #include "git/failure.h"
 #include "git/git_lock.h"
 #include "git/plumbing/stash_owners.h"
 #include "git/run.h"
-#include "tools/git/git.h"
+#include "tools/everyday/everyday.h"
+#include "tools/everyday/outcome.h"
+#include "tools/git.h"
 #include "tools/workflow/workflow.h"
 #include "verbs/porcelain/stash.h"
 #include "verbs/preview/affected_files.h"
 #include "verbs/replay/merge_guard.h"
+#include "verbs/sequencer/conflict.h"
 #include "verbs/sequencer/overwrite.h"
+
+/* The actions that only read, beside those of enum al_stash_action. */
+enum { LIST = AL_STASH_CLEAR + 1, SHOW };
+
+struct stash_args {
+    int action; /* enum al_stash_action, or LIST or SHOW */
+    const char *message;
+    struct al_opt_int index;
+    bool include_untracked;
+    struct al_strv paths; /* of a push; none: all */
+    const char *id;       /* of the toolset everyday */
+    AL_GIT_COMMON_FIELDS;
+};
+
+/* Names of resolved values: the entry's id, of a clear the ids of all, separated by spaces; and
+ * whose it is.  Without ids, both are there only in a repository with several working trees. */
+#define AL_STASH_ENTRY     "entry"
+#define AL_STASH_WHOSE     "entries of"
+
+#define AL_STASH_CONDITION "for an entry of another worktree"
+
+/* Of an operation that drops an entry: with the last one the reference goes, and it may be packed.
+ */
+#define AL_STASH_DROPS .locks = AL_LOCK_PACKED_REFS
 
 static int command_of(const void *p)
 {
-    return ((const struct al_stash_args *)p)->action;
+    return ((const struct stash_args *)p)->action;
 }
 
 static bool is_push(const void *p)
 {
-    return command_of(p) == AL_STASH_COMMAND_PUSH;
+    return command_of(p) == AL_STASH_PUSH;
 }
 
 static bool only_reads(const void *p)
 {
-    return command_of(p) >= AL_STASH_COMMAND_LIST;
+    return command_of(p) >= LIST;
 }
 
-const char *const al_stash_always_by[] = { AL_STASH_WHOSE, NULL };
+static const char *const always_by[] = { AL_STASH_WHOSE, NULL };
 
-static int64_t given_index(const struct al_stash_args *args)
+static int64_t given_index(const struct stash_args *args)
 {
     return args->index.given ? args->index.value : 0;
 }
@@ -46,19 +80,13 @@ static int not_found(struct al_error *err, const char *message)
     return r;
 }
 
-int al_stash_options_of(struct al_call *call, const void *args,
-                        struct al_stash_options *ret_options, struct al_error *err)
+static int options_of(struct al_call *call, const void *args, struct al_stash_options *ret_options,
+                      struct al_error *err)
 {
-    static const enum al_stash_action actions[] = {
-        [AL_STASH_COMMAND_PUSH] = AL_STASH_PUSH,   [AL_STASH_COMMAND_POP] = AL_STASH_POP,
-        [AL_STASH_COMMAND_APPLY] = AL_STASH_APPLY, [AL_STASH_COMMAND_DROP] = AL_STASH_DROP,
-        [AL_STASH_COMMAND_CLEAR] = AL_STASH_CLEAR, [AL_STASH_COMMAND_LIST] = AL_STASH_APPLY,
-        [AL_STASH_COMMAND_SHOW] = AL_STASH_APPLY,
-    };
-    const struct al_stash_args *stash = args;
+    const struct stash_args *stash = args;
     const char *entry = al_call_resolved(call, AL_STASH_ENTRY);
     struct al_stash_options options = {
-        .action = actions[stash->action],
+        .action = only_reads(args) ? AL_STASH_APPLY : (enum al_stash_action)stash->action,
         .message = stash->message,
         .include_untracked = stash->include_untracked,
         .paths = stash->paths.count ? &stash->paths : NULL,
@@ -116,17 +144,17 @@ static int resolve(struct al_call *call, const void *args, struct al_resolved *o
     al_auto(al_stash_owners_clear) struct al_stash_owners owners = AL_STASH_OWNERS_INIT;
     al_auto(al_strv_clear) struct al_strv entries = AL_STRV_INIT;
     al_auto(al_freep) char *whose = NULL;
-    const struct al_stash_args *stash = args;
-    bool pops = stash->action == AL_STASH_COMMAND_POP;
+    const struct stash_args *stash = args;
+    bool pops = stash->action == AL_STASH_POP;
     const char *entry = NULL;
 
-    if (stash->action == AL_STASH_COMMAND_PUSH || stash->action == AL_STASH_COMMAND_LIST)
+    if (stash->action == AL_STASH_PUSH || stash->action == LIST)
         return 0;
     al_stash_owners_read(al_call_repo(call), &owners);
     if (!owners.is_shared)
         return 0;
     al_git_stash_entries(al_call_repo(call), &entries);
-    if (stash->action == AL_STASH_COMMAND_CLEAR) /* also of none: others may push in between */
+    if (stash->action == AL_STASH_CLEAR) /* also of none: others may push in between */
         return resolve_clear(&owners, &entries, out);
     /* As git says it, but now: another git may push before this call runs, and its entry is not
      * what was meant. */
@@ -146,8 +174,8 @@ static int resolve(struct al_call *call, const void *args, struct al_resolved *o
     return 0;
 }
 
-int al_stash_run(struct al_call *call, const struct al_stash_options *options,
-                 struct al_git_output *ret_output, struct al_error *err)
+static int stash_run(struct al_call *call, const struct al_stash_options *options,
+                     struct al_git_output *ret_output, struct al_error *err)
 {
     const bool applies = options->action == AL_STASH_POP || options->action == AL_STASH_APPLY;
     al_auto(al_freep) char *entry = al_git_stash_entry(options);
@@ -163,7 +191,7 @@ int al_stash_run(struct al_call *call, const struct al_stash_options *options,
                                 al_call_budget(call), ret_output, err);
 }
 
-bool al_stash_is_foreign(struct al_call *call, const void *args)
+static bool is_foreign(struct al_call *call, const void *args)
 {
     const char *whose = al_call_resolved(call, AL_STASH_WHOSE);
 
@@ -182,10 +210,10 @@ static int64_t count_own(const struct al_call *call)
     return entry ? count : -1;
 }
 
-int al_stash_authorize(struct al_call *call, const void *args, struct al_error *err)
+static int authorize_action(struct al_call *call, const void *args, struct al_error *err)
 {
     struct al_stash_options options;
-    int r = only_reads(args) ? 0 : al_stash_options_of(call, args, &options, err);
+    int r = only_reads(args) ? 0 : options_of(call, args, &options, err);
 
     if (r < 0 || only_reads(args))
         return r;
@@ -194,10 +222,10 @@ int al_stash_authorize(struct al_call *call, const void *args, struct al_error *
 
 /* Entries are named by their index, which changes with every push: add the reflog of the stash.  A
  * push makes a new one, and a resolved entry is named by its id. */
-int al_stash_affected_files(struct al_call *call, const void *args, struct al_strv *out,
-                            struct al_error *err)
+static int affected_files(struct al_call *call, const void *args, struct al_strv *out,
+                          struct al_error *err)
 {
-    const struct al_stash_args *stash = args;
+    const struct stash_args *stash = args;
     struct al_repo *repo = al_call_repo(call);
 
     if (!is_push(args)) {
@@ -209,10 +237,10 @@ int al_stash_affected_files(struct al_call *call, const void *args, struct al_st
                                     stash->include_untracked, al_call_budget(call), out, err);
 }
 
-int al_stash_changed_files(struct al_call *call, const void *args, bool *ret_known,
-                           struct al_strv *out, struct al_error *err)
+static int changed_files(struct al_call *call, const void *args, bool *ret_known,
+                         struct al_strv *out, struct al_error *err)
 {
-    const struct al_stash_args *stash = args;
+    const struct stash_args *stash = args;
     struct al_stash_options options;
     al_auto(al_freep) char *entry = NULL;
 
@@ -221,7 +249,7 @@ int al_stash_changed_files(struct al_call *call, const void *args, bool *ret_kno
         return al_git_reset_files(
             al_call_repo(call), "HEAD", stash->paths.count ? &stash->paths : NULL,
             stash->include_untracked, al_call_budget(call), ret_known, out, err);
-    *ret_known = al_stash_options_of(call, args, &options, NULL) == 0;
+    *ret_known = options_of(call, args, &options, NULL) == 0;
     if (!*ret_known)
         return 0;
     entry = al_git_stash_entry(&options);
@@ -229,8 +257,7 @@ int al_stash_changed_files(struct al_call *call, const void *args, bool *ret_kno
                                       out, err);
 }
 
-int al_stash_preview(struct al_call *call, const void *args, struct al_str *out,
-                     struct al_error *err)
+static int preview(struct al_call *call, const void *args, struct al_str *out, struct al_error *err)
 {
     struct al_stash_options options;
     const struct al_strv *files;
@@ -239,10 +266,10 @@ int al_stash_preview(struct al_call *call, const void *args, struct al_str *out,
 
     if (only_reads(args))
         return 0;
-    r = al_stash_options_of(call, args, &options, err);
+    r = options_of(call, args, &options, err);
     if (r == 0)
         r = al_call_affected_files(call, &files, err);
-    if (r == 0 && al_stash_is_foreign(call, args))
+    if (r == 0 && is_foreign(call, args))
         al_str_addf(out, "This entry belongs to %s, not to this one.\n",
                     al_call_resolved(call, AL_STASH_WHOSE));
     if (r == 0)
@@ -253,46 +280,23 @@ int al_stash_preview(struct al_call *call, const void *args, struct al_str *out,
     return r;
 }
 
-/* With the last entry the reference goes, and it may be packed. */
-unsigned al_stash_git_locks(const struct al_operation *operation)
-{
-    static const char *const drops[] = { "clear", "drop", "pop" };
-
-    for (size_t i = 0; i < AL_COUNT(drops); i++)
-        if (!strcmp(operation->name, drops[i]))
-            return AL_LOCK_PACKED_REFS;
-    return 0;
-}
-
-static void summarize(const struct al_stash_args *stash, int64_t index, const char *clears,
+static void summarize(const struct stash_args *stash, int64_t index, const char *clears,
                       struct al_str *out)
 {
-    static const char *const verbs[] = {
-        [AL_STASH_COMMAND_POP] = "Pop",
-        [AL_STASH_COMMAND_APPLY] = "Apply",
-        [AL_STASH_COMMAND_DROP] = "Drop",
-        [AL_STASH_COMMAND_SHOW] = "Show",
-    };
+    static const char *const verbs[] = { [AL_STASH_POP] = "Pop",
+                                         [AL_STASH_APPLY] = "Apply",
+                                         [AL_STASH_DROP] = "Drop",
+                                         [SHOW] = "Show" };
 
-    switch ((enum al_stash_command)stash->action) {
-    case AL_STASH_COMMAND_PUSH:
-        al_str_adds(out, "Stash changes");
-        if (stash->message)
-            al_str_addf(out, ": %s", stash->message);
-        break;
-    case AL_STASH_COMMAND_LIST:
+    if (is_push(stash))
+        al_str_addf(out, "Stash changes%s%s", stash->message ? ": " : "",
+                    stash->message ? stash->message : "");
+    else if (stash->action == LIST)
         al_str_adds(out, "List stashes");
-        break;
-    case AL_STASH_COMMAND_CLEAR:
+    else if (stash->action == AL_STASH_CLEAR)
         al_str_addf(out, "Clear %s (WARNING: destructive)", clears);
-        break;
-    case AL_STASH_COMMAND_POP:
-    case AL_STASH_COMMAND_APPLY:
-    case AL_STASH_COMMAND_DROP:
-    case AL_STASH_COMMAND_SHOW:
+    else
         al_str_addf(out, "%s stash@{%" PRId64 "}", verbs[stash->action], index);
-        break;
-    }
 }
 
 static void summarize_given(const void *args, struct al_str *out)
@@ -305,7 +309,7 @@ static void summarize_resolved(struct al_call *call, const void *args, struct al
     const char *entry = al_call_resolved(call, AL_STASH_ENTRY);
     int64_t index = given_index(args);
 
-    if (entry && command_of(args) != AL_STASH_COMMAND_CLEAR)
+    if (entry && command_of(args) != AL_STASH_CLEAR)
         (void)al_git_stash_find(al_call_repo(call), entry, &index);
     summarize(args, index, entry ? "the stashes of this worktree" : "ALL stashes", out);
 }
@@ -314,34 +318,32 @@ static void summarize_resolved(struct al_call *call, const void *args, struct al
 #define APPLIES (AL_WRITES_INDEX | AL_WRITES_WORKTREE)
 #define SHARED                                                                                     \
     .name = "git_stash", .title = "Stash changes", .resolve = resolve,                             \
-    .summarize_resolved = summarize_resolved, .always_by = al_stash_always_by,                     \
-    .authorize = al_stash_authorize, .affected_files = al_stash_affected_files,                    \
-    .changed_files = al_stash_changed_files, .moves_always = AL_MOVES_STASH,                       \
-    .keeps_staged = al_tool_keeps_staged, .preview = al_stash_preview,                             \
-    .git_locks = al_stash_git_locks, .summarize = summarize_given
-
-struct stash_args {
-    struct al_stash_args stash; /* must be first, see tools/stash.h */
-    AL_GIT_COMMON_FIELDS;
-};
+    .summarize_resolved = summarize_resolved, .always_by = always_by,                              \
+    .authorize = authorize_action, .affected_files = affected_files,                               \
+    .changed_files = changed_files, .moves = AL_MOVES_STASH, .keeps_staged = al_tool_keeps_staged, \
+    .preview = preview, .summarize = summarize_given
 
 /* The toolset git. */
 
 static const struct al_choice git_actions[] = {
-    { "push", AL_STASH_COMMAND_PUSH },   { "pop", AL_STASH_COMMAND_POP },
-    { "apply", AL_STASH_COMMAND_APPLY }, { "drop", AL_STASH_COMMAND_DROP },
-    { "list", AL_STASH_COMMAND_LIST },   { "show", AL_STASH_COMMAND_SHOW },
-    { "clear", AL_STASH_COMMAND_CLEAR }, { NULL, 0 },
+    { "push", AL_STASH_PUSH },
+    { "pop", AL_STASH_POP },
+    { "apply", AL_STASH_APPLY },
+    { "drop", AL_STASH_DROP },
+    { "list", LIST },
+    { "show", SHOW },
+    { "clear", AL_STASH_CLEAR },
+    { NULL, 0 },
 };
 
 static const struct al_param git_params[] = {
-    AL_CHOICE_AS(struct stash_args, stash.action, "action", "What to do.", .choices = git_actions,
-                 .default_int = AL_STASH_COMMAND_PUSH),
-    AL_STRING_AS(struct stash_args, stash.message, "message", "For push.", .actions = "push"),
-    AL_INT_AS(struct stash_args, stash.index, "index", "Entry; default: 0, the newest.", .min = 0,
-              .actions = "pop apply drop show", .max = INT32_MAX, .flags = AL_PARAM_MAX_HIDDEN),
-    AL_BOOL_AS(struct stash_args, stash.include_untracked, "include_untracked",
-               "With push: untracked files too.", .actions = "push"),
+    AL_CHOICE(struct stash_args, action, "What to do.", .choices = git_actions,
+              .default_int = AL_STASH_PUSH),
+    AL_STRING(struct stash_args, message, "For push.", .actions = "push"),
+    AL_INT(struct stash_args, index, "Entry; default: 0, the newest.", .min = 0,
+           .actions = "pop apply drop show", .max = INT32_MAX, .flags = AL_PARAM_MAX_HIDDEN),
+    AL_BOOL(struct stash_args, include_untracked, "With push: untracked files too.",
+            .actions = "push"),
     AL_GIT_TIMEOUT_ROW(struct stash_args),
     AL_GIT_WORKING_DIR_ROW(struct stash_args),
 };
@@ -365,7 +367,7 @@ static int show(struct al_call *call, const void *p, struct al_result *result, s
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     struct al_stash_options options;
-    int r = al_stash_options_of(call, p, &options, err);
+    int r = options_of(call, p, &options, err);
 
     if (r == 0)
         r = al_git_stash_show(al_call_repo(call), &options, al_call_max_bytes(call),
@@ -393,13 +395,13 @@ static int change(struct al_call *call, const void *p, struct al_result *result,
     const struct stash_args *args = p;
     struct al_stash_options options;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = al_stash_options_of(call, args, &options, err);
+    int r = options_of(call, args, &options, err);
 
     if (r == 0)
-        r = al_stash_run(call, &options, &output, err);
+        r = stash_run(call, &options, &output, err);
     if (r < 0)
         return r;
-    if (args->stash.action == AL_STASH_COMMAND_CLEAR)
+    if (args->action == AL_STASH_CLEAR)
         add_cleared(call, &output.out.out);
     al_call_shape_text(call, &output, "", result);
     return 0;
@@ -407,12 +409,13 @@ static int change(struct al_call *call, const void *p, struct al_result *result,
 
 static const struct al_operation git_operations[] = {
     { "push", NULL, APPLIES | AL_WRITES_REFS, change, AL_ASKS_BY_EFFECTS },
-    { "pop", NULL, APPLIES | AL_WRITES_REFS, change, AL_ASKS_BY_EFFECTS },
+    { "pop", NULL, APPLIES | AL_WRITES_REFS, change, AL_ASKS_BY_EFFECTS, AL_STASH_DROPS },
     { "apply", NULL, APPLIES, change, AL_ASKS_BY_EFFECTS },
-    { "drop", NULL, AL_WRITES_REFS | AL_DISCARDS_WORK, change, AL_ASKS_BY_EFFECTS },
+    { "drop", NULL, AL_WRITES_REFS | AL_DISCARDS_WORK, change, AL_ASKS_BY_EFFECTS, AL_STASH_DROPS },
     { "list", NULL, AL_READS, git_list, AL_ASKS_BY_EFFECTS },
     { "show", NULL, AL_READS, show, AL_ASKS_BY_EFFECTS },
-    { "clear", NULL, AL_WRITES_REFS | AL_DISCARDS_WORK, change, AL_ASKS_BY_EFFECTS },
+    { "clear", NULL, AL_WRITES_REFS | AL_DISCARDS_WORK, change, AL_ASKS_BY_EFFECTS,
+      AL_STASH_DROPS },
 };
 
 const struct al_tool al_tool_git_stash = {
@@ -426,24 +429,22 @@ const struct al_tool al_tool_git_stash = {
 /* The toolset workflow. */
 
 static const struct al_choice workflow_actions[] = {
-    { "push", AL_STASH_COMMAND_PUSH },
-    { "pop", AL_STASH_COMMAND_POP },
-    { "apply", AL_STASH_COMMAND_APPLY },
-    { "list", AL_STASH_COMMAND_LIST },
-    { "drop", AL_STASH_COMMAND_DROP },
-    { "clear", AL_STASH_COMMAND_CLEAR },
+    { "push", AL_STASH_PUSH },
+    { "pop", AL_STASH_POP },
+    { "apply", AL_STASH_APPLY },
+    { "list", LIST },
+    { "drop", AL_STASH_DROP },
+    { "clear", AL_STASH_CLEAR },
     { NULL, 0 },
 };
 
 static const struct al_param workflow_params[] = {
-    AL_CHOICE_AS(struct stash_args, stash.action, "action", "What to do.",
-                 .choices = workflow_actions, .flags = AL_PARAM_REQUIRED),
-    AL_STRING_AS(struct stash_args, stash.message, "message", "Message of the entry (push).",
-                 .actions = "push"),
-    AL_INT_AS(struct stash_args, stash.index, "index",
-              "Entry to pop, apply or drop; default: the newest, 0.", .min = 0,
-              .actions = "pop apply drop", .max = INT32_MAX, .flags = AL_PARAM_MAX_HIDDEN),
-    AL_BOOL_AS(struct stash_args, stash.include_untracked, "includeUntracked",
+    AL_CHOICE(struct stash_args, action, "What to do.", .choices = workflow_actions,
+              .flags = AL_PARAM_REQUIRED),
+    AL_STRING(struct stash_args, message, "Message of the entry (push).", .actions = "push"),
+    AL_INT(struct stash_args, index, "Entry to pop, apply or drop; default: the newest, 0.",
+           .min = 0, .actions = "pop apply drop", .max = INT32_MAX, .flags = AL_PARAM_MAX_HIDDEN),
+    AL_BOOL_AS(struct stash_args, include_untracked, "includeUntracked",
                "With push: untracked files too.", .actions = "push"),
     AL_WORKFLOW_CWD_ROW(struct stash_args),
 };
@@ -495,11 +496,11 @@ static int run(struct al_call *call, const struct stash_args *args, struct al_gi
                int64_t *ret_index, struct al_error *err)
 {
     struct al_stash_options options = { .index = 0 };
-    int r = al_stash_options_of(call, args, &options, err);
+    int r = options_of(call, args, &options, err);
 
     *ret_index = options.index;
     if (r == 0)
-        r = al_stash_run(call, &options, output, err);
+        r = stash_run(call, &options, output, err);
 
     if (r == AL_ERR_EXECUTION && err->reason && err->code == AL_CODE_NONE)
         err->remedy = "See git_stash with action list for the entries there are.";
@@ -534,7 +535,7 @@ static int apply(struct al_call *call, const void *p, struct al_result *result,
     if (r < 0)
         return r;
     message = al_asprintf("%s stash@{%" PRId64 "}",
-                          command_of(p) == AL_STASH_COMMAND_POP ? "Popped" : "Applied", index);
+                          command_of(p) == AL_STASH_POP ? "Popped" : "Applied", index);
     al_result_set(result, "applied", al_json_bool(true));
     al_result_set(result, "message", al_json_string(message));
     return 0;
@@ -571,16 +572,16 @@ static int clear(struct al_call *call, const void *p, struct al_result *result,
 
 static const struct al_operation workflow_operations[] = {
     { "push", NULL, APPLIES | AL_WRITES_REFS, push, AL_ASKS_NEVER },
-    { "pop", NULL, APPLIES | AL_WRITES_REFS, apply, AL_ASKS_NEVER },
+    { "pop", NULL, APPLIES | AL_WRITES_REFS, apply, AL_ASKS_NEVER, AL_STASH_DROPS },
     { "apply", NULL, APPLIES, apply, AL_ASKS_NEVER },
     { "list", NULL, AL_READS, workflow_list, AL_ASKS_NEVER },
-    { "drop", NULL, AL_WRITES_REFS | AL_DISCARDS_WORK, drop, AL_ASKS_ALWAYS },
-    { "clear", NULL, AL_WRITES_REFS | AL_DISCARDS_WORK, clear, AL_ASKS_ALWAYS },
+    { "drop", NULL, AL_WRITES_REFS | AL_DISCARDS_WORK, drop, AL_ASKS_ALWAYS, AL_STASH_DROPS },
+    { "clear", NULL, AL_WRITES_REFS | AL_DISCARDS_WORK, clear, AL_ASKS_ALWAYS, AL_STASH_DROPS },
 };
 
 static const struct al_stricter stricter[] = {
-    { "pop", al_stash_is_foreign, AL_STASH_CONDITION, 0 },
-    { "apply", al_stash_is_foreign, AL_STASH_CONDITION, 0 },
+    { "pop", is_foreign, AL_STASH_CONDITION, 0 },
+    { "apply", is_foreign, AL_STASH_CONDITION, 0 },
 };
 
 /* clang-format off */
@@ -601,4 +602,416 @@ const struct al_tool al_tool_workflow_stash = {
     AL_WORKFLOW_TOOL(struct stash_args),
     AL_TOOL_STRICTER(stricter),
     .output_schema = output_schema,
+};
+
+/* The toolset everyday. */
+
+#define DIGITS_MAX 6u
+
+static int no_entry(struct al_error *err, const char *message)
+{
+    int r = al_failure_set(err, "git_stash with action list shows the entries there are.", "%s",
+                           message);
+
+    if (err) {
+        err->code = AL_CODE_STASH_EMPTY;
+        err->reason = "not_found";
+    }
+    return r;
+}
+
+/* Parse "stash@{2}", as git numbers the entries.  False: the text has another form. */
+static bool stash_is_number(const char *id, size_t *ret_number)
+{
+    static const char before[] = "stash@{";
+    const char *at = id + sizeof(before) - 1;
+    size_t digits = 0;
+
+    *ret_number = 0;
+    if (!al_starts_with(id, before))
+        return false;
+    for (; *at >= '0' && *at <= '9' && digits <= DIGITS_MAX; at++, digits++)
+        *ret_number = *ret_number * 10 + (size_t)(*at - '0');
+    return digits && digits <= DIGITS_MAX && !strcmp(at, "}");
+}
+
+/* The entry of a number, of all working trees as git numbers them. */
+static int find_numbered(const struct al_strv *entries, size_t number, const char **ret_entry,
+                         struct al_error *err)
+{
+    al_auto(al_freep) char *missing = al_asprintf("No stash entry stash@{%zu}", number);
+
+    if (number >= entries->count)
+        return no_entry(err, missing);
+    *ret_entry = entries->items[number];
+    return 0;
+}
+
+/* The entry whose id begins so. */
+static int find_named(const struct al_strv *entries, const char *id, const char **ret_entry,
+                      struct al_error *err)
+{
+    al_auto(al_freep) char *missing = al_asprintf("No stash entry %s", id);
+
+    *ret_entry = NULL;
+    for (size_t i = 0; i < entries->count; i++) {
+        if (strncasecmp(entries->items[i], id, strlen(id)) != 0)
+            continue;
+        if (*ret_entry)
+            return al_failure_bad_args(err, "Give more digits of it.",
+                                       "id: %s names more than one entry", id);
+        *ret_entry = entries->items[i];
+    }
+    return *ret_entry ? 0 : no_entry(err, missing);
+}
+
+static int find_newest(const struct al_stash_owners *owners, const struct al_strv *entries,
+                       bool pops, const char **ret_entry, struct al_error *err)
+{
+    *ret_entry = NULL;
+    if (pops && owners->is_shared && owners->pushed_nothing)
+        return no_entry(err, "The last push in this worktree saved nothing, so there is nothing "
+                             "to pop");
+    for (size_t i = 0; i < entries->count && !*ret_entry; i++)
+        if (!owners->is_shared || al_stash_is_own(owners, entries->items[i]))
+            *ret_entry = entries->items[i];
+    if (*ret_entry)
+        return 0;
+    return no_entry(err, owners->is_shared ? "This worktree has no stash entry"
+                                           : "There is no stash entry");
+}
+
+/* Choose an entry: the one whose id begins so, or without an id the newest of this working tree. */
+static int choose_entry(struct al_call *call, const char *id, bool pops, struct al_resolved *out,
+                        struct al_error *err)
+{
+    al_auto(al_stash_owners_clear) struct al_stash_owners owners = AL_STASH_OWNERS_INIT;
+    al_auto(al_strv_clear) struct al_strv entries = AL_STRV_INIT;
+    al_auto(al_freep) char *whose = NULL;
+    const char *entry = NULL;
+    size_t number;
+    int r;
+
+    al_stash_owners_read(al_call_repo(call), &owners);
+    al_git_stash_entries(al_call_repo(call), &entries);
+    if (id && stash_is_number(id, &number))
+        r = find_numbered(&entries, number, &entry, err);
+    else
+        r = id ? find_named(&entries, id, &entry, err)
+               : find_newest(&owners, &entries, pops, &entry, err);
+    if (r < 0)
+        return r;
+    whose = al_stash_owner_words(&owners, entry);
+    al_resolved_add(out, AL_STASH_ENTRY, entry);
+    al_resolved_add(out, AL_STASH_WHOSE, owners.is_shared ? whose : "this worktree");
+    return 0;
+}
+
+#define SHOW_MAX_BYTES 20000u
+
+/* Append a line for each entry, newest first; among several working trees, whose it is. */
+static int stash_text_list(struct al_call *call, struct al_str *text, struct al_error *err)
+{
+    al_auto(al_stash_owners_clear) struct al_stash_owners owners = AL_STASH_OWNERS_INIT;
+    al_auto(al_stashes_clear) struct al_stashes stashes = AL_STASHES_INIT;
+    al_auto(al_strv_clear) struct al_strv ids = AL_STRV_INIT;
+    int r = al_git_read_stashes(al_call_repo(call), SHOW_MAX_BYTES, al_call_budget(call), &stashes,
+                                err);
+
+    if (r < 0)
+        return r;
+    al_stash_owners_read(al_call_repo(call), &owners);
+    al_git_stash_entries(al_call_repo(call), &ids);
+    if (!stashes.count)
+        al_str_adds(text, "No stash entries.\n");
+    for (size_t i = 0; i < stashes.count && i < ids.count; i++) {
+        const struct al_stash_entry *entry = &stashes.items[i];
+        al_auto(al_freep) char *whose =
+            owners.is_shared ? al_stash_owner_words(&owners, ids.items[i]) : NULL;
+
+        al_str_addf(text, "%.*s %.10s  ", AL_SHORT_ID, ids.items[i], entry->date);
+        if (entry->branch)
+            al_str_addf(text, "On %s: ", entry->branch);
+        al_place_add_name(entry->message, text);
+        al_str_addf(text, "%s%s%s\n", whose ? " (" : "", whose ? whose : "", whose ? ")" : "");
+    }
+    if (stashes.truncated)
+        al_str_adds(text, "-- more entries are not shown; a user sees them with git stash list\n");
+    return 0;
+}
+
+/* Cut a long patch; the statistics before it stay.  True if it was cut. */
+static bool cut(struct al_git_output *output)
+{
+    struct al_str *out = &output->out.out;
+    const char *patch;
+
+    if (!output->stopped && out->len <= SHOW_MAX_BYTES)
+        return false;
+    patch = strstr(out->buf, "\ndiff --git ");
+    al_str_truncate(out, patch ? (size_t)(patch - out->buf) + 1 : SHOW_MAX_BYTES);
+    return true;
+}
+
+/* The untracked files, which git has in a third parent. */
+static int add_untracked(struct al_call *call, const char *oid, struct al_str *text,
+                         struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    al_strv_adds(&command.argv, "git", "diff-tree", "--root", "--no-commit-id", "-r", "--stat",
+                 "--patch", "--no-ext-diff", "--no-textconv", "--no-relative", NULL);
+    al_strv_addf(&command.argv, "%s^3", oid);
+    al_strv_add(&command.argv, "--");
+    r = al_git_run(&al_call_repo(call)->at, &command,
+                   &(struct al_git_run){ .max_bytes = SHOW_MAX_BYTES + 1 }, al_call_budget(call),
+                   &output, err);
+    if (r < 0 || (output.exit_code != 0 && !output.stopped) || !output.out.out.len)
+        return r;
+    al_str_adds(text, "Untracked files:\n");
+    if (cut(&output))
+        al_str_addf(&output.out.out, "-- the patch is long: git_show with rev %.*s^3 shows it\n",
+                    AL_SHORT_ID, oid);
+    al_str_add(text, output.out.out.buf, output.out.out.len);
+    return 0;
+}
+
+/* Append what an entry changes; a long patch is left out, and where to read it said. */
+static int stash_text_show(struct al_call *call, const char *oid, struct al_str *text,
+                           struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r = al_outcome_add_commit(call, oid, text, err);
+
+    al_str_addc(text, '\n');
+    al_strv_adds(&command.argv, "git", "diff", "--stat", "--patch", "--no-ext-diff",
+                 "--no-textconv", "--no-relative", NULL);
+    al_strv_addf(&command.argv, "%s^", oid);
+    al_strv_adds(&command.argv, oid, "--", NULL);
+    if (r == 0)
+        r = al_git_run(&al_call_repo(call)->at, &command,
+                       &(struct al_git_run){ .max_bytes = SHOW_MAX_BYTES + 1, .checked = true },
+                       al_call_budget(call), &output, err);
+    if (r < 0)
+        return r;
+    if (cut(&output))
+        al_str_addf(&output.out.out,
+                    "-- the patch is long: git_diff with from %.*s^ and to %.*s shows it\n",
+                    AL_SHORT_ID, oid, AL_SHORT_ID, oid);
+    al_str_add(text, output.out.out.buf, output.out.out.len);
+    return add_untracked(call, oid, text, err);
+}
+
+#define ID_DIGITS_MIN 4
+
+static const struct al_choice everyday_actions[] = {
+    { "push", AL_STASH_PUSH },
+    { "list", LIST },
+    { "pop", AL_STASH_POP },
+    { "apply", AL_STASH_APPLY },
+    { "show", SHOW },
+    { "drop", AL_STASH_DROP },
+    { NULL, 0 },
+};
+
+static const struct al_param everyday_params[] = {
+    AL_CHOICE(struct stash_args, action, NULL, .choices = everyday_actions,
+              .default_int = AL_STASH_PUSH),
+    AL_STRING(struct stash_args, message, NULL, .actions = "push"),
+    AL_STRINGS(struct stash_args, paths, "Only these (push).", .actions = "push",
+               .flags = AL_PARAM_PATH),
+    AL_BOOL_AS(struct stash_args, include_untracked, "untracked", "Untracked files too (push).",
+               .actions = "push"),
+    AL_STRING(struct stash_args, id, "Entry; default: the newest of this worktree.",
+              .actions = "pop apply show drop", .flags = AL_PARAM_NAME, .max_bytes = 128),
+    AL_EVERYDAY_WORKING_DIR_ROW(struct stash_args),
+};
+
+AL_WHEN(looks, struct stash_args, only_reads(args))
+
+static int everyday_check(const void *p, struct al_error *err)
+{
+    const struct stash_args *args = p;
+    size_t number;
+
+    if (args->id && !stash_is_number(args->id, &number) &&
+        (strlen(args->id) < ID_DIGITS_MIN ||
+         strspn(args->id, "0123456789abcdefABCDEF") != strlen(args->id)))
+        return al_failure_bad_args(err, "git_stash with action list shows the ids.",
+                                   "id: at least four hexadecimal digits are needed, or a form "
+                                   "like stash@{0}");
+    return 0;
+}
+
+static int everyday_resolve(struct al_call *call, const void *p, struct al_resolved *out,
+                            struct al_error *err)
+{
+    const struct stash_args *args = p;
+    const int action = command_of(p);
+
+    if (action == AL_STASH_PUSH || action == LIST)
+        return 0;
+    return choose_entry(call, args->id, action == AL_STASH_POP, out, err);
+}
+
+static int everyday_authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct stash_args *args = p;
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    int r = al_repo_pathspecs(al_call_repo(call), &args->paths, al_call_budget(call), &words, err);
+
+    /* git applies nothing then, and its refusal looks like a conflict of the entry itself. */
+    if (r == 0 && (command_of(p) == AL_STASH_POP || command_of(p) == AL_STASH_APPLY))
+        r = al_git_check_no_conflicts(al_call_repo(call), al_call_budget(call), err);
+    return r < 0 ? r : authorize_action(call, p, err);
+}
+
+static int everyday_push(struct al_call *call, const void *p, struct al_result *result,
+                         struct al_error *err)
+{
+    struct al_stash_options options;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_strv_clear) struct al_strv before = AL_STRV_INIT;
+    al_auto(al_freep) char *oid = NULL;
+    struct al_repo *repo = al_call_repo(call);
+    int r = options_of(call, p, &options, err);
+
+    al_git_stash_entries(repo, &before);
+    if (r == 0)
+        r = al_git_stash(repo, &options, al_call_max_bytes(call), al_call_budget(call), &output,
+                         err);
+    if (r < 0)
+        return r;
+    if (al_git_stash_find_new(repo, &before, &output.out.out, &oid) == 0) {
+        al_str_adds(&result->text, "Nothing to put aside: no change here\n");
+    } else if (!oid) {
+        al_str_adds(&result->text, "Put aside.  Another git stashed at the same time: action list "
+                                   "shows which entry it is\n");
+    } else {
+        al_str_adds(&result->text, "Put aside as ");
+        r = al_outcome_add_commit(call, oid, &result->text, err);
+        al_str_addc(&result->text, '\n');
+    }
+    return r;
+}
+
+/* A conflict is a result: nothing is in progress, and the entry stays. */
+static int everyday_apply(struct al_call *call, const void *p, struct al_result *result,
+                          struct al_error *err)
+{
+    struct al_stash_options options;
+    const char *oid = al_call_resolved(call, AL_STASH_ENTRY);
+    const bool pops = command_of(p) == AL_STASH_POP;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r = options_of(call, p, &options, err);
+    bool conflicts, has_staged = false;
+
+    if (r == 0)
+        r = al_git_stash_keeps_staged(al_call_repo(call), oid, al_call_budget(call), &has_staged,
+                                      &options.keeps_staged, err);
+    if (r == 0)
+        r = stash_run(call, &options, &output, err);
+    conflicts = r == AL_ERR_EXECUTION && err && err->code == AL_CODE_CONFLICT;
+
+    if (conflicts) {
+        al_error_clear(err);
+        r = 0;
+    }
+    if (r == 0) {
+        al_str_adds(&result->text,
+                    pops && !conflicts ? "Brought back and dropped " : "Brought back ");
+        r = al_outcome_add_commit(call, oid, &result->text, err);
+    }
+    if (r < 0)
+        return r;
+    al_str_addf(&result->text, "%s\n",
+                conflicts ? ", with conflicts; the entry stays. git_conflicts shows and resolves "
+                            "them, git_undo takes this back"
+                          : "");
+    if (has_staged && (conflicts || !options.keeps_staged))
+        al_str_adds(&result->text, "What was staged in it is no longer told apart from what was "
+                                   "not; git_status shows what is staged now.\n");
+    return 0;
+}
+
+static int everyday_drop(struct al_call *call, const void *p, struct al_result *result,
+                         struct al_error *err)
+{
+    struct al_stash_options options;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r = options_of(call, p, &options, err);
+
+    al_str_adds(&result->text, "Dropped ");
+    if (r == 0)
+        r = al_outcome_add_commit(call, options.entries, &result->text, err);
+    if (r == 0)
+        r = al_git_stash(al_call_repo(call), &options, al_call_max_bytes(call),
+                         al_call_budget(call), &output, err);
+    if (r == 0)
+        al_str_addc(&result->text, '\n');
+    return r;
+}
+
+static int look(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    int r = command_of(p) == LIST
+                ? stash_text_list(call, &text, err)
+                : stash_text_show(call, al_call_resolved(call, AL_STASH_ENTRY), &text, err);
+
+    if (r == 0)
+        al_answer_text(&text, result);
+    return r;
+}
+
+#define APPLIES (AL_WRITES_INDEX | AL_WRITES_WORKTREE)
+
+static const struct al_operation everyday_operations[] = {
+    { "look", looks, AL_READS, look, AL_ASKS_NEVER },
+    { "push", NULL, APPLIES | AL_WRITES_REFS, everyday_push, AL_ASKS_UNLESS_SAVED },
+    { "pop", NULL, APPLIES | AL_WRITES_REFS, everyday_apply, AL_ASKS_UNLESS_SAVED, AL_STASH_DROPS },
+    { "apply", NULL, APPLIES, everyday_apply, AL_ASKS_UNLESS_SAVED },
+    { "drop", NULL, AL_WRITES_REFS | AL_DISCARDS_WORK, everyday_drop, AL_ASKS_UNLESS_SAVED,
+      AL_STASH_DROPS },
+};
+
+/* An entry of another working tree is somebody else's work. */
+static const struct al_stricter everyday_stricter[] = {
+    { "pop", is_foreign, AL_STASH_CONDITION, 0 },
+    { "apply", is_foreign, AL_STASH_CONDITION, 0 },
+    { "drop", is_foreign, AL_STASH_CONDITION, 0 },
+};
+
+static void everyday_summarize_resolved(struct al_call *call, const void *p, struct al_str *out)
+{
+    const char *entry = al_call_resolved(call, AL_STASH_ENTRY);
+
+    al_tool_write_summary(&al_tool_everyday_stash, p, out);
+    if (entry)
+        al_str_addf(out, " (%.*s)", AL_SHORT_ID, entry);
+}
+
+const struct al_tool al_tool_everyday_stash = {
+    .name = "git_stash",
+    .title = "Stash",
+    .about = "Put changes aside (push), bring them back (pop, apply), list, show or drop.",
+    AL_TOOL_ROWS(everyday_params, everyday_operations),
+    AL_EVERYDAY_TOOL(struct stash_args),
+    AL_TOOL_STRICTER(everyday_stricter),
+    .check = everyday_check,
+    .resolve = everyday_resolve,
+    .summarize_resolved = everyday_summarize_resolved,
+    .always_by = always_by,
+    .authorize = everyday_authorize,
+    .affected_files = affected_files,
+    .changed_files = changed_files,
+    .preview = preview,
+    .moves = AL_MOVES_STASH,
+    .keeps_staged = al_tool_keeps_staged,
+    .summary = "[action=push?Put changes aside][action=pop?Pop][action=apply?Apply]"
+               "[action=drop?Drop][action=list?List][action=show?Show][message?: {message}]"
+               "[!action=push? stash entry [id?{id}][!id?(the newest)]]",
 };

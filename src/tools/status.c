@@ -18,7 +18,7 @@
 #include "git/run.h"
 #include "guard/text.h"
 #include "tools/everyday/everyday.h"
-#include "tools/git/git.h"
+#include "tools/git.h"
 #include "tools/workflow/workflow.h"
 #include "verbs/sequencer/operation_state.h"
 #include "verbs/submodule/submodules.h"

@@ -6,7 +6,7 @@
 #include "tools/commands/commands.h"
 #include "tools/everyday/everyday.h"
 #include "tools/files.h"
-#include "tools/git/git.h"
+#include "tools/git.h"
 #include "tools/parallel/parallel.h"
 #include "tools/readonly/readonly.h"
 #include "tools/shell/shell.h"

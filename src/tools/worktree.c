@@ -590,7 +590,7 @@ const struct al_tool al_tool_git_worktree = {
     .authorize = authorize,
     .preview = preview,
     .linked_worktree = linked_worktree,
-    .moves_always = AL_MOVES_NAMED, /* only the branch that an add makes */
+    .moves = AL_MOVES_NAMED, /* only the branch that an add makes */
     .summary =
         "[action=list?List worktrees][action=add?Make][action=remove?Remove][action=lock?Lock]"
         "[action=unlock?Unlock][!action=list? the worktree {name}]"

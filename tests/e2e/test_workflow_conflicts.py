@@ -69,6 +69,63 @@ class Info(merges.Case):
         self.assertEqual(result.value["structuredContent"],
                          {"hasConflicts": True, "files": [{"path": "src/config.ts", "markers": ""}]})
 
+    def collides(self, change):
+        """What is shown after both sides made a change: change(True) is theirs."""
+        self.init()
+        self.git("config", "core.fileMode", "false")
+        self.git("checkout", "-q", "-b", "feature")
+        for theirs in True, False:
+            change(theirs)
+            self.git("commit", "-q", "-m", "change")
+            self.git("checkout", "-q", "main")
+        self.git("merge", "-q", "feature", check=False)
+        return [(file["path"], file.get("oursContent"), file.get("theirsContent"), file["markers"])
+                for file in self.gives("git_conflict_info")["files"]]
+
+    def writes(self, name, ours, theirs):
+        """A change that writes a file."""
+        def change(is_theirs):
+            self.write(name, theirs if is_theirs else ours)
+            self.git("add", "-A")
+        return change
+
+    def test_renames(self):
+        """git_conflict_info: all names of a file that both sides renamed"""
+        self.assertEqual(
+            self.collides(lambda theirs: self.git("mv", "a.txt", "theirs" if theirs else "ours")),
+            [("a.txt", None, None, ""), ("ours", "one\n", None, ""), ("theirs", None, "one\n", "")])
+
+    def test_binary(self):
+        """git_conflict_info: where one side is no text, both are absent"""
+        self.assertEqual(self.collides(self.writes("a.txt", b"ours\n", b"\xff\n")),
+                         [("a.txt", None, None, "")])
+
+    def test_links(self):
+        """git_conflict_info: a symbolic link is its target"""
+        def change(theirs):
+            os.symlink("to-theirs" if theirs else "to-ours", self.root / "link")
+            self.git("add", "-A")
+        self.assertEqual(self.collides(change), [("link", "to-ours", "to-theirs", "")])
+
+    def test_submodules(self):
+        """git_conflict_info: a submodule has no content"""
+        def change(theirs):
+            self.git("update-index", "--add", "--cacheinfo",
+                     f"160000,{('1' if theirs else '2') * 40},sub")
+            (self.root / "sub").mkdir(exist_ok=True)
+        self.assertEqual(self.collides(change), [("sub", None, None, "")])
+
+    def test_marker_size(self):
+        """git_conflict_info: markers of the length that an attribute gives, and of no link"""
+        def change(theirs):
+            self.part(".git/info/attributes").write_text("*.txt conflict-marker-size=3\n")
+            self.writes("a.txt", b"ours\n", b"theirs\n")(theirs)
+        markers = "<<< HEAD\nours\n===\ntheirs\n>>> feature"
+        self.assertEqual(self.collides(change), [("a.txt", "ours\n", "theirs\n", markers)])
+        (self.root / "a.txt").rename(self.root / "b.txt")
+        (self.root / "a.txt").symlink_to("b.txt")
+        self.assertEqual(self.gives("git_conflict_info")["files"][0]["markers"], "")
+
     def test_cwd(self):
         """git_conflict_info: from a directory below, paths are still those from the top"""
         self.conflict()

@@ -732,28 +732,20 @@ static int make_commit(struct al_call *call, const struct commit_args *args, con
 static int add_commit(struct al_call *call, const char *rev, struct al_str *out,
                       struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_freep) char *line = NULL;
-    const char *stat;
-    int r;
+    const struct al_commits_shown commit = {
+        .words = (const char *const[]){ "-1", "--no-walk", "--abbrev=8", "-m", "--first-parent",
+                                        "--no-ext-diff", "--no-textconv", "--shortstat",
+                                        "--end-of-options", rev, NULL },
+        .format = "%h %s",
+    };
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    int r = al_git_commits_list(al_call_repo(call), &commit, al_call_budget(call), &text, err);
+    const size_t line = strcspn(text.buf, "\n"), gap = strspn(text.buf + line, "\n ");
 
-    al_strv_adds(&command.argv, "git", "log", "-1", "--no-walk", "--no-decorate", "--abbrev=8",
-                 "--encoding=UTF-8", "--format=%h %s", "-m", "--first-parent", "--no-ext-diff",
-                 "--no-textconv", "--shortstat", "--end-of-options", rev, "--", NULL);
-    r = al_git_run(&al_call_repo(call)->at, &command,
-                   &(struct al_git_run){ .max_bytes = al_call_max_bytes(call), .checked = true },
-                   al_call_budget(call), &output, err);
-    if (r < 0)
-        return r;
-    line = al_strndup(output.out.out.buf, strcspn(output.out.out.buf, "\n"));
-    al_place_add_name(line, out);
-    stat = output.out.out.buf + strlen(line);
-    stat += strspn(stat, "\n ");
-    al_str_addf(out, "\n%s\n", *stat ? stat : "No file changed: an empty commit");
-    al_str_trim_end(out);
-    al_str_addc(out, '\n');
-    return 0;
+    al_str_trim_end(&text);
+    al_str_addf(out, "%.*s\n%s\n", (int)line, text.buf,
+                line + gap < text.len ? text.buf + line + gap : "No file changed: an empty commit");
+    return r;
 }
 
 /* Make the commit on a copy of the index, and put the index that is left into place.  Nobody else
@@ -896,15 +888,10 @@ static bool keeps_staged(const struct al_operation *operation, const void *p)
 
 #define COMMITS (AL_WRITES_INDEX | AL_WRITES_REFS)
 
-/* The working tree stays as it is, whatever is replayed. */
-static unsigned moves(const struct al_operation *operation)
-{
-    return strcmp(operation->name, "branch") != 0 ? AL_MOVES_BRANCH : AL_MOVES_HEAD | AL_MOVES_NEW;
-}
-
 static const struct al_operation operations[] = {
     { "amend", is_amend, COMMITS | AL_REWRITES_HISTORY, execute, AL_ASKS_UNLESS_SAVED },
-    { "branch", makes_branch, COMMITS, execute, AL_ASKS_UNLESS_SAVED },
+    { "branch", makes_branch, COMMITS, execute, AL_ASKS_UNLESS_SAVED,
+      AL_MOVES_HEAD | AL_MOVES_NEW },
     { "into", goes_into, COMMITS | AL_REWRITES_HISTORY, execute, AL_ASKS_UNLESS_SAVED },
     { "commit", NULL, COMMITS, execute, AL_ASKS_UNLESS_SAVED },
 };
@@ -927,7 +914,7 @@ const struct al_tool al_tool_everyday_commit = {
     .authorize = authorize_amend,
     .affected_files = affected_files,
     .preview = preview,
-    .moves = moves,
+    .moves = AL_MOVES_BRANCH, /* the working tree stays as it is, whatever is replayed */
     .keeps_staged = keeps_staged,
     .summary = "[amend?Amend the last commit][!amend?Commit][commits? {#commits} times]"
                "[into? into {into}][branch? on branch {branch}][all? with every change]"

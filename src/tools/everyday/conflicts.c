@@ -426,13 +426,8 @@ static int skip_preview(struct al_call *call, struct al_str *out, struct al_erro
     const struct al_repo *repo = al_call_repo(call);
     const struct al_diff_options lost = { .stat = true, .unified = -1, .from_ref = "HEAD" };
     al_auto(al_freep) char *oid = stopped_commit(repo);
-    al_auto(al_str_clear) struct al_str excerpt = AL_STR_INIT;
-    int r = al_git_diff_excerpt(repo, &lost, al_call_budget(call), &excerpt, err);
+    int r = 0;
 
-    if (r == 0)
-        r = al_git_unseen_changes_excerpt(repo, NULL, al_call_budget(call), &excerpt, err);
-    if (r < 0)
-        return r;
     al_str_addf(out, "A %s is in progress.", al_operation_state_noun(al_git_operation_state(repo)));
     if (*oid) {
         al_str_adds(out, " This commit is left out:\n  ");
@@ -441,9 +436,9 @@ static int skip_preview(struct al_call *call, struct al_str *out, struct al_erro
         al_str_adds(out, " The commit at which it stopped is left out.");
     }
     al_str_addc(out, '\n');
-    if (excerpt.len)
-        al_str_addf(out, "These changes are lost:\n%s", excerpt.buf);
-    return r;
+    return r < 0 ? r
+                 : al_git_loss_excerpt(repo, &lost, "These changes are lost:", al_call_budget(call),
+                                       out, err);
 }
 
 /* The commit at which it stopped, if nothing of it is left: a rebase leaves it out, the others
@@ -468,7 +463,6 @@ static char *emptied_commit(struct al_call *call)
 #define CONTENT_MAX_BYTES (4u << 20)
 #define HUNKS_MAX         1000
 #define PATHS_MAX         1000
-#define SUMMARY_PATHS     3
 
 /* Whether this session has begun what is in progress. */
 static bool is_begun_here(const struct al_call *call)
@@ -948,37 +942,6 @@ static const struct al_stricter stricter[] = {
     { "abort", is_of_others, of_others, 0 },
 };
 
-static void summarize(const void *p, struct al_str *out)
-{
-    static const char *const words[] = {
-        [AL_CONFLICTS_SHOW] = "Show conflicts",
-        [AL_CONFLICTS_CONTINUE] = "Go on with what is in progress",
-        [AL_CONFLICTS_ABORT] = "Give up what is in progress and go back",
-        [AL_CONFLICTS_SKIP] = "Leave out the commit that stopped, and go on",
-    };
-    const struct al_conflicts_args *args = p;
-
-    if (args->action != AL_CONFLICTS_RESOLVE) {
-        al_str_adds(out, words[args->action]);
-        return;
-    }
-    al_str_adds(out, "Resolve ");
-    if (args->path)
-        al_str_addf(out, "the conflict in %s", args->path);
-    else if (args->paths.count)
-        al_text_add_list(out, &args->paths, SUMMARY_PATHS);
-    else
-        al_str_adds(out, args->take ? "all conflicts that are left" : "conflicts");
-    if (args->take)
-        al_str_addf(out, " with %s", args->take);
-    else if (args->hunks.count)
-        al_str_addf(out, ", %zu hunk%s", args->hunks.count, args->hunks.count == 1 ? "" : "s");
-    else
-        al_str_adds(out, " with new content");
-    if (args->goes_on)
-        al_str_adds(out, ", and go on");
-}
-
 const struct al_tool al_tool_everyday_conflicts = {
     .name = "git_conflicts",
     .title = "Conflicts",
@@ -992,5 +955,11 @@ const struct al_tool al_tool_everyday_conflicts = {
     .authorize = authorize,
     .affected_files = affected_files,
     .preview = preview,
-    .summarize = summarize,
+    .summary = "[action=show?Show conflicts][action=continue?Go on with what is in progress]"
+               "[action=abort?Give up what is in progress and go back]"
+               "[action=skip?Leave out the commit that stopped, and go on]"
+               "[action=resolve?Resolve [path?the conflict in {path}][!path?[paths?{paths}]"
+               "[!paths?[take?all conflicts that are left][!take?conflicts]]]"
+               "[take? with {take}][hunks?, {#hunks hunk}][content? with new content]"
+               "[continue?, and go on]]",
 };

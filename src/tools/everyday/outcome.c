@@ -15,6 +15,7 @@
 #include "git/repo/repo.h"
 #include "guard/text.h"
 #include "verbs/preview/affected_files.h"
+#include "verbs/preview/diff_excerpt.h"
 #include "verbs/replay/along.h"
 #include "verbs/sequencer/conflict_hunks.h"
 #include "verbs/sequencer/merge.h"
@@ -424,52 +425,15 @@ void al_outcome_add_skipped(struct al_call *call, const char *const *hooks, bool
 int al_outcome_add_commit(struct al_call *call, const char *rev, struct al_str *out,
                           struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
-    al_auto(al_freep) char *line = NULL;
-    int r;
+    const struct al_commits_shown one = {
+        .words =
+            (const char *const[]){ "-1", "--no-walk", "--abbrev=8", "--end-of-options", rev, NULL },
+        .format = "%h %s",
+    };
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    int r = al_git_commits_list(al_call_repo(call), &one, al_call_budget(call), &line, err);
 
-    al_strv_adds(&command.argv, "git", "log", "-1", "--no-walk", "--no-decorate", "--abbrev=8",
-                 "--encoding=UTF-8", "--format=%h %s", "--end-of-options", rev, "--", NULL);
-    r = al_git_run_word(al_call_repo(call), &command, al_call_budget(call), &line, err);
-    if (r < 0)
-        return r;
-    al_place_add_name(line ? line : rev, out);
-    return 0;
-}
-
-#define SHOWN_MAX 50u
-
-/* "  name (1,204 bytes)" */
-static void add_lost_file(const struct al_repo *repo, const char *path, struct al_str *out)
-{
-    const char *below = al_fs_beneath(repo->at.top, path);
-    al_auto(al_freep) char *name = al_text_sanitize_line(below ? below : path);
-    struct stat st;
-
-    al_str_addf(out, "  %s", name);
-    if (lstat(path, &st) == 0 && S_ISREG(st.st_mode)) {
-        al_str_adds(out, " (");
-        al_answer_add_counted((uint64_t)st.st_size, "byte", "bytes", out);
-        al_str_addc(out, ')');
-    } else if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
-        al_str_adds(out, "/ and everything in it");
-    }
-    al_str_addc(out, '\n');
-}
-
-int al_show_untracked_lost(struct al_call *call, const char *commit, const struct al_strv *paths,
-                           struct al_str *out, struct al_error *err)
-{
-    const struct al_repo *repo = al_call_repo(call);
-    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
-    int r = al_git_untracked_overwritten(repo, commit, paths, al_call_budget(call), &files, err);
-
-    if (r < 0 || !files.count)
-        return r;
-    al_str_adds(out, "Untracked, and written over:\n");
-    for (size_t i = 0; i < files.count && i < SHOWN_MAX; i++)
-        add_lost_file(repo, files.items[i], out);
-    if (files.count > SHOWN_MAX)
-        al_str_addf(out, "  and %zu more\n", files.count - SHOWN_MAX);
-    return 0;
+    al_str_trim_end(&line);
+    al_str_adds(out, line.buf);
+    return r;
 }

@@ -44,13 +44,6 @@ int al_outcome_add_commit(struct al_call *call, const char *rev, struct al_str *
 int al_merged_answer(struct al_call *call, const char *name, const struct al_merge_outcome *outcome,
                      struct al_result *result, struct al_error *err);
 
-/** Append the names and sizes of the untracked files, ignored or not, in the places of files that a
- * commit has.
- *
- * @param paths  As of al_git_untracked_overwritten(). */
-int al_show_untracked_lost(struct al_call *call, const char *commit, const struct al_strv *paths,
-                           struct al_str *out, struct al_error *err);
-
 /** Fail, naming them, while files have unstaged changes and a rebase is in progress: git does not
  * go on then, and says of it that conflicts are left. */
 int al_outcome_check_unstaged(struct al_call *call, struct al_error *err);

@@ -543,9 +543,6 @@ static int build_picks(struct al_call *call, const void *p, struct al_replay_wor
 
 /* Trying the work and doing it. */
 
-/* New commits that a result lists. */
-#define LISTED_MAX 20
-
 /* The work of a call, kept from `authorize` on. */
 struct attempt {
     struct al_replay_work *work;
@@ -756,39 +753,23 @@ static int replay(struct al_call *call, struct al_merge_outcome *ret_outcome, st
                                      al_call_budget(call), ret_outcome, err);
 }
 
-/* Fields: abbreviated id and subject. */
-static bool add_line(void *payload, char *const *fields)
-{
-    struct al_str *text = payload;
-
-    al_str_adds(text, "  ");
-    al_place_add_name(fields[0], text);
-    al_str_addc(text, '\n');
-    return true;
-}
-
 static int add_commits(struct al_call *call, struct al_str *text, struct al_error *err)
 {
     const struct al_replay_work *work = attempt_of(call)->work;
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, add_line, text);
     al_auto(al_freep) char *range = al_asprintf("%s..%s", work->head, work->replayed.tip);
+    al_auto(al_freep) char *not_onto = work->is_root ? NULL : al_asprintf("^%s", work->onto);
+    const struct al_commits_shown commits = {
+        .words = (const char *const[]){ "--max-count=20", "--topo-order", "--abbrev=8", range,
+                                        not_onto, NULL },
+        .format = "  %h %s",
+    };
     size_t count = 0;
-    int r;
+    int r = al_git_commits_list(al_call_repo(call), &commits, al_call_budget(call), text, err);
 
     for (size_t i = 0; i + work->rests < work->replayed.commits.count; i++)
         count += *work->replayed.commits.items[i] != '\0';
-    al_strv_adds(&command.argv, "git", "log", "-z", "--topo-order", "--abbrev=8", "--no-decorate",
-                 "--encoding=UTF-8", "--format=%h %s", NULL);
-    al_strv_addf(&command.argv, "--max-count=%d", LISTED_MAX);
-    al_strv_add(&command.argv, range);
-    if (!work->is_root)
-        al_strv_addf(&command.argv, "^%s", work->onto);
-    al_strv_add(&command.argv, "--");
-    r = al_git_read_records(&al_call_repo(call)->at, &command, &records, al_call_budget(call), err);
-    if (r == 0 && count > LISTED_MAX)
-        al_str_addf(text, "  and %zu older ones\n", count - LISTED_MAX);
+    if (r == 0 && count > 20)
+        al_str_addf(text, "  and %zu older ones\n", count - 20);
     return r;
 }
 
@@ -884,22 +865,6 @@ static const struct al_stricter stricter[] = {
     { NULL, is_published, AL_REPLAY_CONDITION, 0 },
 };
 
-static void summarize_rebase(const void *p, struct al_str *out)
-{
-    const struct rebase_args *args = p;
-
-    al_str_adds(out, "Rebase the current branch");
-    if (args->onto)
-        al_str_addf(out, " onto %s", args->onto);
-    if (args->plan.count)
-        al_str_addf(out, " by a plan of %zu step%s", args->plan.count,
-                    args->plan.count == 1 ? "" : "s");
-    if (args->autosquash)
-        al_str_adds(out, " with autosquash");
-    if (args->update_refs)
-        al_str_adds(out, "; other branches on its commits follow");
-}
-
 const struct al_tool al_tool_everyday_rebase = {
     .name = "git_rebase",
     .title = "Rebase",
@@ -914,10 +879,12 @@ const struct al_tool al_tool_everyday_rebase = {
     .authorize = authorize,
     .preview = preview,
     .changed_files = changed_files,
-    .moves_always = AL_MOVES_HEAD | AL_MOVES_BRANCH, /* one that stops detaches HEAD */
+    .moves = AL_MOVES_HEAD | AL_MOVES_BRANCH, /* one that stops detaches HEAD */
     .moves_along = moves_along,
     .keeps_staged = al_tool_keeps_staged,
-    .summarize = summarize_rebase,
+    .summary = "Rebase the current branch[onto? onto {onto}][plan? by a plan of {#plan step}]"
+               "[autosquash? with autosquash]"
+               "[update_refs?; other branches on its commits follow]",
 };
 
 #define WRITES (AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS)
@@ -930,31 +897,12 @@ static const struct al_operation revert_operations[] = {
     { "revert", NULL, WRITES, execute, AL_ASKS_UNLESS_SAVED },
 };
 
-static void summarize_picks(const char *verb, const struct pick_args *args, struct al_str *out)
-{
-    al_str_adds(out, verb);
-    for (size_t i = 0; i < args->commits.count; i++)
-        al_str_addf(out, "%s %s", i ? "," : "", args->commits.items[i]);
-    if (args->no_commit)
-        al_str_adds(out, ", without a commit");
-}
-
-static void summarize_pick(const void *args, struct al_str *out)
-{
-    summarize_picks("Cherry-pick", args, out);
-}
-
-static void summarize_revert(const void *args, struct al_str *out)
-{
-    summarize_picks("Revert", args, out);
-}
-
 /* What both tools have. */
 #define SHARED                                                                                     \
     AL_EVERYDAY_TOOL(struct pick_args), .moves_branch = true, .check = check_picks,                \
                                         .resolve = resolve_picks, .authorize = authorize,          \
                                         .preview = preview, .changed_files = changed_files,        \
-                                        .moves_always = AL_MOVES_BRANCH
+                                        .moves = AL_MOVES_BRANCH
 
 const struct al_tool al_tool_everyday_cherry_pick = {
     SHARED,
@@ -962,7 +910,7 @@ const struct al_tool al_tool_everyday_cherry_pick = {
     .title = "Cherry-pick",
     .about = "Apply the changes of commits to the current branch.",
     AL_TOOL_ROWS(pick_params, pick_operations),
-    .summarize = summarize_pick,
+    .summary = "Cherry-pick {commits:9}[no_commit?, without a commit]",
 };
 
 const struct al_tool al_tool_everyday_revert = {
@@ -971,5 +919,5 @@ const struct al_tool al_tool_everyday_revert = {
     .title = "Revert",
     .about = "Make commits that take the changes of other commits back.",
     AL_TOOL_ROWS(revert_params, revert_operations),
-    .summarize = summarize_revert,
+    .summary = "Revert {commits:9}[no_commit?, without a commit]",
 };

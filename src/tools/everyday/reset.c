@@ -21,9 +21,7 @@
 #include "verbs/sequencer/operation_state.h"
 #include "verbs/sequencer/overwrite.h"
 
-#define LISTED_MAX     10
-#define LIST_MAX_BYTES 4096u
-#define RESOLVED_HEAD  "head"
+#define RESOLVED_HEAD "head"
 
 struct reset_args {
     const char *to;
@@ -119,35 +117,19 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
                               (enum al_reset_mode)mode_of(p), al_call_budget(call), err);
 }
 
-/* List the commits that one commit reaches and the other does not; counts them. */
-static int list_commits(struct al_call *call, const char *from, const char *without,
-                        struct al_str *out, uint64_t *ret_count, struct al_error *err)
+/* List the commits that one commit reaches and the other does not: ten, and how many more. */
+static int list_commits(struct al_call *call, const char *from, const char *without, size_t count,
+                        struct al_str *out, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
-    al_auto(al_git_command_clear) struct al_git_command counting = AL_GIT_CONTENT_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_freep) char *count = NULL;
-    int r;
+    al_auto(al_freep) char *not_these = al_asprintf("^%s", without);
+    const struct al_commits_shown commits = {
+        .words = (const char *const[]){ "--max-count=10", "--abbrev=8", from, not_these, NULL },
+        .format = "  %h %s",
+    };
+    int r = al_git_commits_list(al_call_repo(call), &commits, al_call_budget(call), out, err);
 
-    al_strv_adds(&counting.argv, "git", "rev-list", "--count", from, NULL);
-    al_strv_addf(&counting.argv, "^%s", without);
-    al_strv_add(&counting.argv, "--");
-    r = al_git_run_word(al_call_repo(call), &counting, al_call_budget(call), &count, err);
-    *ret_count = count ? strtoull(count, NULL, 10) : 0;
-    if (r < 0 || !*ret_count)
-        return r;
-    al_strv_adds(&command.argv, "git", "log", "--no-decorate", "--abbrev=8", "--encoding=UTF-8",
-                 "--format=  %h %s", NULL);
-    al_strv_addf(&command.argv, "--max-count=%d", LISTED_MAX);
-    al_strv_add(&command.argv, from);
-    al_strv_addf(&command.argv, "^%s", without);
-    al_strv_add(&command.argv, "--");
-    r = al_git_run(&al_call_repo(call)->at, &command,
-                   &(struct al_git_run){ .max_bytes = LIST_MAX_BYTES, .checked = true },
-                   al_call_budget(call), &output, err);
-    al_str_add(out, output.out.out.buf, output.out.out.len);
-    if (r == 0 && *ret_count > LISTED_MAX)
-        al_str_addf(out, "  and %" PRIu64 " more\n", *ret_count - LISTED_MAX);
+    if (r == 0 && count > 10)
+        al_str_addf(out, "  and %zu more\n", count - 10);
     return r;
 }
 
@@ -156,48 +138,42 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
     const char *head = al_call_resolved(call, RESOLVED_HEAD);
     const char *to = al_call_resolved(call, AL_RESOLVED_COMMIT);
     const struct al_diff_options changed = { .unified = -1, .from_ref = "HEAD" };
-    al_auto(al_str_clear) struct al_str commits = AL_STR_INIT, loss = AL_STR_INIT;
-    uint64_t count = 0;
-    int r = list_commits(call, head, to, &commits, &count, err);
+    const struct al_repo *repo = al_call_repo(call);
+    size_t leave = 0, come = 0;
+    int r = al_git_count_apart(repo, head, to, al_call_budget(call), &leave, &come, err);
 
     if (r < 0)
         return r;
-    if (count)
-        al_str_addf(out, "These commits leave the branch%s:\n%s",
+    if (leave) {
+        al_str_addf(out, "These commits leave the branch%s:\n",
                     loses_pushed(call, p) ? "; a remote-tracking branch has at least one of them"
-                                          : "",
-                    commits.buf);
-    if (mode_of(p) != AL_RESET_HARD)
-        return 0;
-    r = al_git_diff_excerpt(al_call_repo(call), &changed, al_call_budget(call), &loss, err);
-    if (r == 0)
-        r = al_git_unseen_changes_excerpt(al_call_repo(call), NULL, al_call_budget(call), &loss,
-                                          err);
-    if (r == 0 && loss.len)
-        al_str_addf(out, "This is lost:\n%s", loss.buf);
-    return r < 0 ? r : al_show_untracked_lost(call, to, NULL, out, err);
+                                          : "");
+        r = list_commits(call, head, to, leave, out, err);
+    }
+    if (r < 0 || mode_of(p) != AL_RESET_HARD)
+        return r;
+    r = al_git_loss_excerpt(repo, &changed, "This is lost:", al_call_budget(call), out, err);
+    return r < 0 ? r : al_git_untracked_excerpt(repo, to, NULL, al_call_budget(call), out, err);
 }
 
 static int add_moved(struct al_call *call, const char *head, const char *to, struct al_str *text,
                      struct al_error *err)
 {
-    al_auto(al_str_clear) struct al_str left = AL_STR_INIT, came = AL_STR_INIT;
-    uint64_t nleft = 0, ncame = 0;
-    int r = list_commits(call, head, to, &left, &nleft, err);
+    size_t left = 0, came = 0;
+    int r =
+        al_git_count_apart(al_call_repo(call), head, to, al_call_budget(call), &left, &came, err);
 
-    if (r == 0)
-        r = list_commits(call, to, head, &came, &ncame, err);
-    if (r < 0)
-        return r;
-    if (nleft) {
-        al_answer_add_counted(nleft, "commit", "commits", text);
-        al_str_addf(text, " left the branch (it was at %.*s):\n%s", AL_SHORT_ID, head, left.buf);
+    if (r == 0 && left) {
+        al_answer_add_counted(left, "commit", "commits", text);
+        al_str_addf(text, " left the branch (it was at %.*s):\n", AL_SHORT_ID, head);
+        r = list_commits(call, head, to, left, text, err);
     }
-    if (ncame) {
-        al_answer_add_counted(ncame, "commit", "commits", text);
-        al_str_addf(text, " came:\n%s", came.buf);
+    if (r == 0 && came) {
+        al_answer_add_counted(came, "commit", "commits", text);
+        al_str_adds(text, " came:\n");
+        r = list_commits(call, to, head, came, text, err);
     }
-    return 0;
+    return r;
 }
 
 static int execute(struct al_call *call, const void *p, struct al_result *result,
@@ -261,6 +237,6 @@ const struct al_tool al_tool_everyday_reset = {
     .affected_files = affected_files,
     .changed_files = changed_files,
     .preview = preview,
-    .moves_always = AL_MOVES_BRANCH,
+    .moves = AL_MOVES_BRANCH,
     .summary = "Reset the branch to '{to}' ({mode})",
 };

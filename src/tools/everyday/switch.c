@@ -276,7 +276,7 @@ const struct al_tool al_tool_everyday_switch = {
     .resolve = resolve,
     .authorize = authorize,
     .changed_files = changed_files,
-    .moves_always = AL_MOVES_HEAD | AL_MOVES_NEW,
+    .moves = AL_MOVES_HEAD | AL_MOVES_NEW,
     .keeps_staged = al_tool_keeps_staged,
     .summary = "[rev?Look at '{rev}'][!rev?[create?Make and switch to branch][!create?Switch to]"
                " '{branch}'][from? from '{from}']",

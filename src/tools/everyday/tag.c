@@ -44,11 +44,6 @@ static const struct al_param params[] = {
     AL_EVERYDAY_WORKING_DIR_ROW(struct tag_args),
 };
 
-static bool is_delete(const void *p)
-{
-    return ((const struct tag_args *)p)->action == DELETE;
-}
-
 /* The rules for the name of a tag are those for a branch. */
 static int check(const void *p, struct al_error *err)
 {
@@ -190,7 +185,8 @@ static int remove_tag(struct al_call *call, const void *p, struct al_result *res
 static const struct al_operation operations[] = {
     { "list", NULL, AL_READS, list, AL_ASKS_NEVER },
     { "create", NULL, AL_WRITES_REFS, create, AL_ASKS_NEVER },
-    { "delete", NULL, AL_WRITES_REFS | AL_DISCARDS_WORK, remove_tag, AL_ASKS_UNLESS_SAVED },
+    { "delete", NULL, AL_WRITES_REFS | AL_DISCARDS_WORK, remove_tag, AL_ASKS_UNLESS_SAVED,
+      .locks = AL_LOCK_PACKED_REFS, .deletes = true },
 };
 
 static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
@@ -206,24 +202,17 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
     return 0;
 }
 
-static unsigned git_locks(const struct al_operation *operation)
-{
-    return !strcmp(operation->name, "delete") ? AL_LOCK_PACKED_REFS : 0;
-}
-
 const struct al_tool al_tool_everyday_tag = {
     .name = "git_tag",
     .title = "Tags",
     .about = "List tags, newest first, or create or delete one.",
     AL_TOOL_ROWS(params, operations),
     AL_EVERYDAY_TOOL(struct tag_args),
-    .deletes_branch = is_delete,
     .check = check,
     .resolve = resolve,
     .authorize = authorize,
     .affected_files = affected_files,
     .preview = preview,
-    .git_locks = git_locks,
     .summary = "[action=list?List tags][action=create?Create][action=delete?Delete]"
                "[!action=list? tag '{name}']",
 };

@@ -235,18 +235,6 @@ static const struct al_operation operations[] = {
       execute, AL_ASKS_UNLESS_SAVED },
 };
 
-static void summarize(const void *p, struct al_str *out)
-{
-    const struct undo_args *args = p;
-
-    if (is_redo(args))
-        al_str_adds(out, "Redo what the last undo took back");
-    else if (args->steps.value == 1)
-        al_str_adds(out, "Undo the last call of this session");
-    else
-        al_str_addf(out, "Undo the last %lld calls of this session", (long long)args->steps.value);
-}
-
 const struct al_tool al_tool_everyday_undo = {
     .name = "git_undo",
     .title = "Undo",
@@ -255,5 +243,6 @@ const struct al_tool al_tool_everyday_undo = {
     AL_EVERYDAY_TOOL(struct undo_args),
     .goes_back = true,
     .check = check,
-    .summarize = summarize,
+    .summary = "[steps=-1?Redo what the last undo took back]"
+               "[!steps=-1?Undo the last [steps=1?call][!steps=1?{steps} calls] of this session]",
 };

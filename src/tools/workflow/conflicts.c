@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_conflict_info: the files in conflict, both sides of each, and their conflicted hunks; and
  * git_resolve_conflict: resolve one file with ours, theirs, or given content. */
+#include "base/utf8.h"
 #include "call/call.h"
 #include "tools/workflow/workflow.h"
 #include "verbs/sequencer/conflict.h"
+#include "verbs/sequencer/conflict_hunks.h"
 #include "verbs/sequencer/resolve.h"
 
 struct conflict_info_args {
@@ -14,40 +16,118 @@ static const struct al_param info_params[] = {
     AL_WORKFLOW_CWD_ROW(struct conflict_info_args),
 };
 
-static json_t *view_json(const struct al_conflict_view *view)
-{
-    json_t *object = al_json_object();
+/* The stages of so many files are held at once. */
+#define FILES_AT_ONCE 16
 
-    al_json_set(object, "path", al_json_string(view->conflict->path));
-    if (view->ours)
-        al_json_set(object, "oursContent", al_json_string(view->ours));
-    if (view->theirs)
-        al_json_set(object, "theirsContent", al_json_string(view->theirs));
-    al_json_set(object, "markers", al_json_string(view->markers));
-    return object;
+/* The files while they are shown: the hunks of all come before the sides. */
+struct showing {
+    json_t *files;
+    size_t left; /* bytes that may be added */
+    bool truncated;
+};
+
+static bool is_text(const struct al_str *data)
+{
+    return !memchr(data->buf, '\0', data->len) && al_utf8_valid(data->buf, data->len);
+}
+
+static void add_names(const struct al_conflicts *conflicts, struct showing *to)
+{
+    to->truncated = conflicts->more;
+    for (size_t i = 0; i < conflicts->count; i++) {
+        json_t *object;
+
+        if (!al_workflow_fits(&to->left, strlen(conflicts->items[i].path))) {
+            to->truncated = true;
+            return;
+        }
+        object = al_json_object();
+        al_json_set(object, "path", al_json_string(conflicts->items[i].path));
+        al_json_append(to->files, object);
+    }
+}
+
+static void add_markers(const struct al_conflict_file *file, json_t *object, struct showing *to)
+{
+    al_auto(al_str_clear) struct al_str hunks = AL_STR_INIT;
+
+    for (size_t i = 0; is_text(&file->disk) && i < file->blocks.count; i++) {
+        const struct al_conflict_block *block = &file->blocks.items[i];
+        size_t len = block->end - block->start;
+
+        while (len && strchr("\r\n", file->disk.buf[block->start + len - 1]))
+            len--;
+        if (!al_workflow_fits(&to->left, (i > 0) + len)) {
+            to->truncated = true;
+            break;
+        }
+        al_str_adds(&hunks, i ? "\n" : "");
+        al_str_add(&hunks, file->disk.buf + block->start, len);
+    }
+    al_json_set(object, "markers", al_json_stringn(hunks.buf, hunks.len));
+}
+
+/* Both sides that exist, or neither. */
+static void add_sides(const struct al_conflict_file *file, json_t *object, struct showing *to)
+{
+    const struct al_blob *ours = &file->stages[AL_STAGE_OURS],
+                         *theirs = &file->stages[AL_STAGE_THEIRS];
+
+    if (ours->exists > ours->kept || theirs->exists > theirs->kept ||
+        ours->size + theirs->size > to->left) {
+        to->truncated = true;
+        return;
+    }
+    if (!is_text(&ours->data) || !is_text(&theirs->data))
+        return;
+    to->left -= ours->size + theirs->size;
+    if (ours->exists)
+        al_json_set(object, "oursContent", al_json_stringn(ours->data.buf, ours->data.len));
+    if (theirs->exists)
+        al_json_set(object, "theirsContent", al_json_stringn(theirs->data.buf, theirs->data.len));
+}
+
+static int add_files(struct al_call *call, const struct al_conflicts *conflicts,
+                     void (*add)(const struct al_conflict_file *, json_t *, struct showing *),
+                     struct showing *to, struct al_error *err)
+{
+    const size_t count = json_array_size(to->files);
+    int r = 0;
+
+    for (size_t i = 0, n; r == 0 && i < count; i += n) {
+        struct al_conflict_file files[FILES_AT_ONCE];
+
+        n = count - i < FILES_AT_ONCE ? count - i : FILES_AT_ONCE;
+        r = al_git_conflict_files(al_call_repo(call), &conflicts->items[i], n, al_call_budget(call),
+                                  files, err);
+        for (size_t k = 0; k < n; k++) {
+            if (r == 0)
+                add(&files[k], json_array_get(to->files, i + k), to);
+            al_conflict_file_clear(&files[k]);
+        }
+    }
+    return r;
 }
 
 static int show(struct al_call *call, const void *args, struct al_result *result,
                 struct al_error *err)
 {
     al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
-    al_auto(al_conflict_views_clear) struct al_conflict_views views = AL_CONFLICT_VIEWS_INIT;
-    const struct al_repo *repo = al_call_repo(call);
-    json_t *files;
-    int r = al_git_conflicts(repo, al_call_budget(call), &conflicts, err);
+    al_auto(al_json_decrefp) json_t *files = al_json_array();
+    struct showing showing = { .files = files, .left = al_call_max_bytes(call) };
+    int r = al_git_conflicts(al_call_repo(call), al_call_budget(call), &conflicts, err);
 
     (void)args;
+    add_names(&conflicts, &showing);
     if (r == 0)
-        r = al_git_conflict_views(repo, &conflicts, al_call_max_bytes(call), al_call_budget(call),
-                                  &views, err);
+        r = add_files(call, &conflicts, add_markers, &showing, err);
+    if (r == 0)
+        r = add_files(call, &conflicts, add_sides, &showing, err);
     if (r < 0)
         return r;
-    files = al_json_array();
-    for (size_t i = 0; i < views.count; i++)
-        al_json_append(files, view_json(&views.items[i]));
     al_result_set(result, "hasConflicts", al_json_bool(conflicts.count > 0));
-    al_result_set(result, "files", files);
-    result->truncated = views.truncated;
+    al_result_set(result, "files", al_take(&files));
+    result->truncated = showing.truncated;
     return 0;
 }
 

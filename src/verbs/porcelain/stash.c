@@ -628,16 +628,13 @@ static int preview_push(const struct al_repo *repo, const struct al_strv *files,
 {
     static const struct al_diff_options staged = { .cached = true, .unified = -1 };
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    int r = al_git_diff_excerpt(repo, &staged, budget, &text, err);
+    int r;
 
-    if (r < 0)
-        return r;
     al_git_files_excerpt(repo, files,
                          "Changes to these files are put aside, staged ones too:", budget, out);
-    if (text.len)
-        al_str_addf(out, "This is staged, and put aside:\n%s", text.buf);
-    al_str_reset(&text);
-    r = al_git_unseen_changes_excerpt(repo, NULL, budget, &text, err);
+    r = al_git_loss_excerpt(repo, &staged, "This is staged, and put aside:", budget, out, err);
+    if (r == 0)
+        r = al_git_unseen_changes_excerpt(repo, NULL, budget, &text, err);
     if (r == 0 && text.len)
         al_str_addf(out, "This is not put aside, and may be lost:\n%s", text.buf);
     return r;

@@ -11,7 +11,6 @@
 
 #include "base/fs.h"
 #include "git/command.h"
-#include "git/diff/diff.h"
 #include "git/failure.h"
 #include "git/location.h"
 #include "git/oid.h"
@@ -292,6 +291,49 @@ int al_git_unseen_changes_excerpt(const struct al_repo *repo, const struct al_st
     al_str_adds(out, "The index says that these files are not changed, and they are:\n");
     change.index = unseen.index;
     return al_git_diff_excerpt(repo, &change, budget, out, err);
+}
+
+int al_git_loss_excerpt(const struct al_repo *repo, const struct al_diff_options *options,
+                        const char *title, struct al_run_limits *budget, struct al_str *out,
+                        struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str loss = AL_STR_INIT;
+    int r = al_git_diff_excerpt(repo, options, budget, &loss, err);
+
+    if (r == 0 && !options->cached)
+        r = al_git_unseen_changes_excerpt(repo, options->paths, budget, &loss, err);
+    if (r == 0 && loss.len)
+        al_str_addf(out, "%s\n%s", title, loss.buf);
+    return r;
+}
+
+#define UNTRACKED_SHOWN_MAX 50u
+
+int al_git_untracked_excerpt(const struct al_repo *repo, const char *commit,
+                             const struct al_strv *paths, struct al_run_limits *budget,
+                             struct al_str *out, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
+    struct stat st;
+    int r = al_git_untracked_overwritten(repo, commit, paths, budget, &files, err);
+
+    if (r < 0 || !files.count)
+        return r;
+    al_str_adds(out, "Untracked, and written over:\n");
+    for (size_t i = 0; i < files.count && i < UNTRACKED_SHOWN_MAX; i++) {
+        const char *below = al_fs_beneath(repo->at.top, files.items[i]);
+        al_auto(al_freep) char *name = al_text_sanitize_line(below ? below : files.items[i]);
+
+        al_str_addf(out, "  %s", name);
+        if (lstat(files.items[i], &st) == 0 && S_ISREG(st.st_mode))
+            al_str_addf(out, " (%jd byte%s)", (intmax_t)st.st_size, st.st_size == 1 ? "" : "s");
+        else if (lstat(files.items[i], &st) == 0 && S_ISDIR(st.st_mode))
+            al_str_adds(out, "/ and everything in it");
+        al_str_addc(out, '\n');
+    }
+    if (files.count > UNTRACKED_SHOWN_MAX)
+        al_str_addf(out, "  and %zu more\n", files.count - UNTRACKED_SHOWN_MAX);
+    return 0;
 }
 
 void al_git_files_excerpt(const struct al_repo *repo, const struct al_strv *files,

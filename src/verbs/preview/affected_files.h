@@ -8,6 +8,7 @@
 #include "base/fs.h"
 #include "base/str.h"
 #include "git/command.h"
+#include "git/diff/diff.h"
 #include "git/repo/repo.h"
 
 /** Append the untracked files that are not ignored; `paths`: NULL, all.  Absolute paths. */
@@ -37,6 +38,20 @@ int al_git_rewritten_files(const struct al_repo *repo, const struct al_strv *pat
 int al_git_unseen_changes_excerpt(const struct al_repo *repo, const struct al_strv *paths,
                                   struct al_run_limits *budget, struct al_str *out,
                                   struct al_error *err);
+
+/** Append what a diff shows of work that is lost, and, unless it is of the index alone, what the
+ * index does not tell of its paths, below `title`.  Appends nothing when there is none. */
+int al_git_loss_excerpt(const struct al_repo *repo, const struct al_diff_options *options,
+                        const char *title, struct al_run_limits *budget, struct al_str *out,
+                        struct al_error *err);
+
+/** Append the names and sizes of the untracked files, ignored or not, in the places of files that a
+ * commit has.
+ *
+ * @param paths  As of al_git_untracked_overwritten(). */
+int al_git_untracked_excerpt(const struct al_repo *repo, const char *commit,
+                             const struct al_strv *paths, struct al_run_limits *budget,
+                             struct al_str *out, struct al_error *err);
 
 /** Append the names of those `files` that are in the working tree, one a line below `title`, as an
  * excerpt for an approval. Appends nothing when there are none. */

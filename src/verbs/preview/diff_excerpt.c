@@ -626,7 +626,7 @@ static int list(const struct al_repo *repo, const struct al_commits_shown *shown
 
     command.show_controls = true;
     al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "log", "--no-decorate",
-                 "--no-show-signature", "--no-color", NULL);
+                 "--no-show-signature", "--no-color", "--encoding=UTF-8", NULL);
     al_strv_addf(&command.argv, "--format=%s", shown->format);
     for (const char *const *word = shown->words; *word; word++)
         al_strv_add(&command.argv, *word);
@@ -636,6 +636,17 @@ static int list(const struct al_repo *repo, const struct al_commits_shown *shown
         &(struct al_git_run){ .max_bytes = al_git_excerpt_bytes(budget, COMMITS_MAX_BYTES),
                               .checked = true },
         budget, ret_output, err);
+}
+
+int al_git_commits_list(const struct al_repo *repo, const struct al_commits_shown *shown,
+                        struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r = list(repo, shown, budget, &output, err);
+
+    if (r == 0)
+        al_str_add(out, output.out.out.buf, output.out.out.len);
+    return r;
 }
 
 /* Verify the whole history on both sides of the list: a forged ancestor of the excluded side could

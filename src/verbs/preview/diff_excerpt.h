@@ -92,11 +92,15 @@ const char *al_excerpt_remark(const char *path);
 
 /** The commits to list. */
 struct al_commits_shown {
-    const char *const *words; /**< for `git rev-list`, ending with NULL */
+    const char *const *words; /**< for `git log`, ending with NULL */
     const char *format;       /**< of `git log` */
     const char *title;        /**< a line above them */
     bool with_diffs; /**< in full, the diff of each one follows.  `format` begins with "%h " */
 };
+
+/** Append what git lists, in lines: for a result, which needs no proof. */
+int al_git_commits_list(const struct al_repo *repo, const struct al_commits_shown *shown,
+                        struct al_run_limits *budget, struct al_str *out, struct al_error *err);
 
 /**
  * Append a list of commits as an excerpt; nothing when there are none.

@@ -3,19 +3,14 @@
 
 #include <stdlib.h>
 
-#include "base/utf8.h"
 #include "git/command.h"
 #include "git/plumbing/diff_raw.h"
 #include "git/plumbing/index_scan.h"
 #include "git/run.h"
-#include "verbs/sequencer/conflict_hunks.h"
 
 #define TYPE_MASK 0170000u
 #define TYPE_LINK 0120000u
 #define NAMED_MAX 5
-
-/** The stages of so many files are held at once. */
-#define VIEWS_AT_ONCE 16
 
 void al_conflicts_clear(struct al_conflicts *conflicts)
 {
@@ -128,57 +123,6 @@ int al_git_check_no_conflicts(const struct al_repo *repo, struct al_run_limits *
     return r;
 }
 
-void al_conflict_views_clear(struct al_conflict_views *views)
-{
-    for (size_t i = 0; i < views->count; i++) {
-        free(views->items[i].ours);
-        free(views->items[i].theirs);
-        free(views->items[i].markers);
-    }
-    free(views->items);
-    *views = AL_CONFLICT_VIEWS_INIT;
-}
-
-static bool is_text(const struct al_str *data)
-{
-    return !memchr(data->buf, '\0', data->len) && al_utf8_valid(data->buf, data->len);
-}
-
-static void add_views(const struct al_conflicts *conflicts, size_t *left,
-                      struct al_conflict_views *views)
-{
-    views->items = al_calloc(conflicts->count, sizeof(*views->items));
-    views->truncated = conflicts->more;
-    for (size_t i = 0; i < conflicts->count; i++) {
-        size_t len = strlen(conflicts->items[i].path);
-
-        if (len > *left) {
-            views->truncated = true;
-            return;
-        }
-        *left -= len;
-        views->items[views->count++] =
-            (struct al_conflict_view){ .conflict = &conflicts->items[i], .markers = al_strdup("") };
-    }
-}
-
-/* Append the hunks that are left, unless they do not fit. */
-static bool add_hunks(const struct al_conflict_file *file, size_t max_bytes, struct al_str *out)
-{
-    for (size_t i = 0; i < file->blocks.count; i++) {
-        const struct al_conflict_block *block = &file->blocks.items[i];
-        size_t len = block->end - block->start;
-
-        while (len && strchr("\r\n", file->disk.buf[block->start + len - 1]))
-            len--;
-        if (out->len + (i > 0) + len > max_bytes)
-            return false;
-        al_str_adds(out, i ? "\n" : "");
-        al_str_add(out, file->disk.buf + block->start, len);
-    }
-    return true;
-}
-
 static bool is_type(const struct al_side *side, unsigned type)
 {
     return side->oid && (side->mode & TYPE_MASK) == type;
@@ -200,79 +144,4 @@ bool al_conflict_has_links(const struct al_conflict *conflict)
         if (al_side_is_link(&conflict->sides[i]) || al_side_is_submodule(&conflict->sides[i]))
             return true;
     return false;
-}
-
-static void add_markers(const struct al_conflict_file *file, size_t *left,
-                        struct al_conflict_view *view, bool *truncated)
-{
-    al_auto(al_str_clear) struct al_str hunks = AL_STR_INIT;
-
-    if (!is_text(&file->disk))
-        return;
-    if (!add_hunks(file, *left, &hunks))
-        *truncated = true;
-    *left -= hunks.len;
-    free(view->markers);
-    view->markers = al_str_detach(&hunks);
-}
-
-/* Both sides that exist, or neither. */
-static void add_sides(const struct al_conflict_file *file, size_t *left,
-                      struct al_conflict_view *view, bool *truncated)
-{
-    const struct al_blob *ours = &file->stages[AL_STAGE_OURS],
-                         *theirs = &file->stages[AL_STAGE_THEIRS];
-
-    if (ours->size + theirs->size > *left || (ours->exists && !ours->kept) ||
-        (theirs->exists && !theirs->kept)) {
-        *truncated = true;
-        return;
-    }
-    if (!is_text(&ours->data) || !is_text(&theirs->data))
-        return;
-    *left -= ours->size + theirs->size;
-    view->ours = ours->exists ? al_strndup(ours->data.buf, ours->data.len) : NULL;
-    view->theirs = theirs->exists ? al_strndup(theirs->data.buf, theirs->data.len) : NULL;
-}
-
-/* Fill some views; the sides come after the hunks of all files. */
-static int fill_views(const struct al_repo *repo, const struct al_conflicts *conflicts,
-                      bool with_sides, struct al_run_limits *budget, size_t *left,
-                      struct al_conflict_views *views, struct al_error *err)
-{
-    int r = 0;
-
-    for (size_t i = 0, n; r == 0 && i < views->count; i += n) {
-        struct al_conflict_file files[VIEWS_AT_ONCE];
-
-        n = views->count - i < VIEWS_AT_ONCE ? views->count - i : VIEWS_AT_ONCE;
-        r = al_git_conflict_files(repo, &conflicts->items[i], n, budget, files, err);
-        for (size_t k = 0; k < n; k++) {
-            if (r == 0)
-                (with_sides ? add_sides : add_markers)(&files[k], left, &views->items[i + k],
-                                                       &views->truncated);
-            al_conflict_file_clear(&files[k]);
-        }
-    }
-    return r;
-}
-
-int al_git_conflict_views(const struct al_repo *repo, const struct al_conflicts *conflicts,
-                          size_t max_bytes, struct al_run_limits *budget,
-                          struct al_conflict_views *ret_views, struct al_error *err)
-{
-    struct al_conflict_views views = AL_CONFLICT_VIEWS_INIT;
-    size_t left = max_bytes;
-    int r;
-
-    add_views(conflicts, &left, &views);
-    r = fill_views(repo, conflicts, false, budget, &left, &views, err);
-    if (r == 0)
-        r = fill_views(repo, conflicts, true, budget, &left, &views, err);
-    if (r < 0) {
-        al_conflict_views_clear(&views);
-        return r;
-    }
-    *ret_views = views;
-    return 0;
 }

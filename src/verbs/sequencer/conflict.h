@@ -65,33 +65,4 @@ void al_conflicts_add_paths(const struct al_conflicts *conflicts, struct al_strv
 int al_git_check_no_conflicts(const struct al_repo *repo, struct al_run_limits *budget,
                               struct al_error *err);
 
-/** One conflict as it is shown to a user or a model. */
-struct al_conflict_view {
-    const struct al_conflict *conflict; /**< borrowed */
-    char *ours, *theirs; /**< whole file content; NULL: the file does not exist on that side, is not
-                            text, or did not fit */
-    char *markers;       /**< conflicted hunks of the file on disk, with a newline between them and
-                            none at the end; "" when there are none */
-};
-
-struct al_conflict_views {
-    struct al_conflict_view *items;
-    size_t count;
-    bool truncated; /**< some content did not fit */
-};
-
-#define AL_CONFLICT_VIEWS_INIT ((struct al_conflict_views){ .items = NULL })
-
-void al_conflict_views_clear(struct al_conflict_views *views);
-
-/**
- * Build views of all conflicts with at most `max_bytes` of text: first every path, then the hunks
- * of each file, then both sides of each file.  Nothing is cut in the middle; what does not fit is
- * left out.  Either both sides of a file are present or neither, so one that is missing alone means
- * that the file was deleted on that side.
- */
-int al_git_conflict_views(const struct al_repo *repo, const struct al_conflicts *conflicts,
-                          size_t max_bytes, struct al_run_limits *budget,
-                          struct al_conflict_views *ret_views, struct al_error *err);
-
 #endif

@@ -453,8 +453,6 @@ char *al_git_picked_message(const struct al_repo *repo)
 
 /* --- Operation state --- */
 
-#define UNTRACKED_SHOWN_MAX 50u
-
 static bool has_file(int git_dir, const char *name)
 {
     struct stat st;
@@ -615,50 +613,24 @@ int al_git_abort_affected_files(const struct al_repo *repo, struct al_run_limits
     return r < 0 ? r : al_git_untracked_overwritten(repo, target, NULL, budget, out, err);
 }
 
-/* Untracked files in the places of those that come back. */
-static int show_untracked(const struct al_repo *repo, const char *target,
-                          struct al_run_limits *budget, struct al_str *out, struct al_error *err)
-{
-    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
-    struct stat st;
-    int r = al_git_untracked_overwritten(repo, target, NULL, budget, &files, err);
-
-    if (r < 0 || !files.count)
-        return r;
-    al_str_adds(out, "Untracked, and written over:\n");
-    for (size_t i = 0; i < files.count && i < UNTRACKED_SHOWN_MAX; i++) {
-        const char *below = al_fs_beneath(repo->at.top, files.items[i]);
-        al_auto(al_freep) char *name = al_text_sanitize_line(below ? below : files.items[i]);
-
-        al_str_addf(
-            out, "  %s%s\n", name,
-            lstat(files.items[i], &st) == 0 && S_ISDIR(st.st_mode) ? "/ and everything in it" : "");
-    }
-    if (files.count > UNTRACKED_SHOWN_MAX)
-        al_str_addf(out, "  and %zu more\n", files.count - UNTRACKED_SHOWN_MAX);
-    return 0;
-}
-
 int al_git_abort_preview(const struct al_repo *repo, struct al_run_limits *budget,
                          struct al_str *out, struct al_error *err)
 {
     al_auto(al_freep) char *target = abort_target(repo);
     const struct al_diff_options lost = { .stat = true, .unified = -1, .from_ref = target };
-    al_auto(al_str_clear) struct al_str excerpt = AL_STR_INIT;
-    enum al_operation_state state = al_git_operation_state(repo);
-    int r = al_git_diff_excerpt(repo, &lost, budget, &excerpt, err);
+    const enum al_operation_state state = al_git_operation_state(repo);
+    size_t at;
+    int r;
 
-    if (r == 0)
-        r = al_git_unseen_changes_excerpt(repo, NULL, budget, &excerpt, err);
-    if (r < 0)
-        return r;
     al_str_addf(out, "%s %s is in progress.", state == AL_IN_PROGRESS_AM ? "An" : "A",
                 al_operation_state_noun(state));
-    if (excerpt.len)
-        al_str_addf(out, " Going back loses these changes:\n%s", excerpt.buf);
-    else
+    at = out->len;
+    r = al_git_loss_excerpt(repo, &lost, " Going back loses these changes:", budget, out, err);
+    if (r < 0)
+        return r;
+    if (out->len == at)
         al_str_adds(out, " Going back loses no changes.\n");
-    return show_untracked(repo, target, budget, out, err);
+    return al_git_untracked_excerpt(repo, target, NULL, budget, out, err);
 }
 
 int al_git_abort(struct al_repo *repo, struct al_run_limits *budget,

@@ -3,7 +3,7 @@
 #include "history/checkpoint.h"
 #include "proc/proc.h"
 #include "tests/unit/call/lib.h"
-#include "tools/git/git.h"
+#include "tools/git.h"
 #include "tools/workflow/workflow.h"
 
 static size_t started;

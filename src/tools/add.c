@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/* git_add: stage files or hunks. */
+/* git_add: stage files; with git's words, and with text of our own, for hunks too. */
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/log.h"
+#include "call/call.h"
 #include "git/plumbing/batch.h"
 #include "git/plumbing/filters.h"
+#include "git/plumbing/skipped.h"
 #include "git/repo/repo.h"
 #include "git/run.h"
+#include "guard/text.h"
 #include "tools/everyday/chosen.h"
 #include "tools/everyday/everyday.h"
 #include "tools/everyday/outcome.h"
+#include "tools/git.h"
 #include "tools/left_out.h"
 #include "verbs/porcelain/commit.h"
 #include "verbs/preview/affected_files.h"
@@ -17,34 +22,15 @@
 #include "verbs/sequencer/resolve.h"
 
 struct add_args {
-    struct al_strv paths, hunks;
+    struct al_strv paths;
+    struct al_strv hunks; /* of the toolset everyday */
     bool all, update;
-    AL_EVERYDAY_FIELDS;
+    AL_GIT_COMMON_FIELDS;
 };
 
-static const struct al_param params[] = {
-    AL_EVERYDAY_PATHS_ROW(struct add_args, .min = 0),
-    AL_CHOSEN_ROW(struct add_args),
-    AL_BOOL(struct add_args, all, "Every change, new files too.", .flags = AL_PARAM_EVERY_PATH),
-    AL_BOOL(struct add_args, update, "Every change of tracked files.",
-            .flags = AL_PARAM_EVERY_PATH),
-    AL_EVERYDAY_WORKING_DIR_ROW(struct add_args),
-};
-
-static int check(const void *p, struct al_error *err)
+static enum al_add_mode mode_of(const struct add_args *args)
 {
-    const struct add_args *args = p;
-
-    if (!args->paths.count && !args->hunks.count && !args->all && !args->update)
-        return al_failure_bad_args(err, "git_status shows what has changed.",
-                                   "Name what to stage: paths, hunks, all or update");
-    if (args->hunks.count && (args->all || args->update))
-        return al_failure_bad_args(err, "all and update stage every hunk of the files.",
-                                   "hunks cannot be given together with all or update");
-    if (args->all && args->update)
-        return al_failure_bad_args(err, "all includes what update stages.",
-                                   "all and update cannot be given together");
-    return 0;
+    return args->all ? AL_ADD_ALL : args->update ? AL_ADD_UPDATE : AL_ADD_PATHS;
 }
 
 /* List the files that are staged: all, those of paths, or those of hunks. */
@@ -52,7 +38,8 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
                           struct al_error *err)
 {
     const struct add_args *args = p;
-    const bool every = args->all || (args->update && !args->paths.count);
+    const bool limits = al_call_tool(call) == &al_tool_everyday_add; /* git's paths are ignored */
+    const bool every = args->all || (args->update && !(limits && args->paths.count));
     al_auto(al_named_clear) struct al_named named = { .hunks = AL_STRV_INIT };
     int r = al_named_sort(call, &args->hunks, &args->paths, &named, err);
 
@@ -67,6 +54,143 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
         return r;
     return al_git_affected_files(al_call_repo(call), every ? NULL : &named.paths, !args->update,
                                  al_call_budget(call), out, err);
+}
+
+static const char *const hooks[] = { "post-index-change", NULL };
+
+/* The toolset git. */
+
+#define SUMMARY_FILES 2
+
+static const struct al_param git_params[] = {
+    AL_STRINGS(struct add_args, paths, "Ignored with all.", .flags = AL_PARAM_PATH,
+               .unless = "all update"),
+    AL_BOOL(struct add_args, all, "All changes, new files too.", .flags = AL_PARAM_EVERY_PATH),
+    AL_BOOL(struct add_args, update, "Tracked files only.", .flags = AL_PARAM_EVERY_PATH),
+    AL_GIT_TIMEOUT_ROW(struct add_args),
+    AL_GIT_WORKING_DIR_ROW(struct add_args),
+};
+
+static int git_check(const void *p, struct al_error *err)
+{
+    const struct add_args *args = p;
+
+    if (!args->paths.count && !args->all && !args->update)
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "At least one of paths, all, or update must be specified");
+    if (args->all && args->update)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "all and update are mutually exclusive");
+    return 0;
+}
+
+/* Resolve the paths and check for filters before approval. */
+static int git_authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct add_args *args = p;
+    struct al_repo *repo = al_call_repo(call);
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    const struct al_strv *files;
+    int r = 0;
+
+    if (!args->all && !args->update)
+        r = al_repo_pathspecs(repo, &args->paths, al_call_budget(call), &words, err);
+    if (r < 0 || !al_git_has_filters(repo))
+        return r;
+    r = al_call_affected_files(call, &files, err);
+    return r < 0 ? r : al_git_check_files(repo, files, al_call_budget(call), err);
+}
+
+/* The summary names at most two paths; list the files when it does not name them. */
+static int git_preview(struct al_call *call, const void *p, struct al_str *out,
+                       struct al_error *err)
+{
+    const struct add_args *args = p;
+    bool named = !args->all && !args->update;
+    const struct al_strv *files;
+    int r = al_call_affected_files(call, &files, err);
+
+    if (r == 0 && named)
+        r = al_git_add_check(al_call_repo(call), &args->paths, false, files, al_call_budget(call),
+                             err);
+    if (r < 0)
+        return r;
+    if (!named || args->paths.count > SUMMARY_FILES || files->count > args->paths.count)
+        al_git_files_excerpt(al_call_repo(call), files,
+                             "These files are staged:", al_call_budget(call), out);
+    return 0;
+}
+
+static int git_execute(struct al_call *call, const void *p, struct al_result *result,
+                       struct al_error *err)
+{
+    const struct add_args *args = p;
+    const struct al_add_options options = { .mode = mode_of(args), .paths = &args->paths };
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_str_clear) struct al_str notes = AL_STR_INIT;
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    uint64_t count = args->paths.count;
+    int r;
+
+    r = al_git_add(al_call_repo(call), &options, al_call_max_bytes(call), al_call_budget(call),
+                   &output, err);
+    if (r < 0)
+        return r;
+    al_str_reset(&output.out.out);
+    if (options.mode == AL_ADD_PATHS ||
+        al_git_count_staged(al_call_repo(call), al_call_budget(call), &count, &why) == 0)
+        al_str_addf(&output.out.out, "Staged %llu file(s)", (unsigned long long)count);
+    else /* what was staged is staged, whatever keeps it from being counted */
+        al_str_adds(&output.out.out, "Staged; the files could not be counted");
+    if (why.message)
+        al_log_warn("git_add: %s", why.message);
+    al_git_skipped_hooks(al_call_repo(call), hooks, &notes);
+    al_call_shape_text(call, &output, notes.buf, result);
+    return 0;
+}
+
+static const struct al_operation git_operations[] = {
+    { "add", NULL, AL_WRITES_INDEX, git_execute, AL_ASKS_BY_EFFECTS },
+};
+
+const struct al_tool al_tool_git_add = {
+    .name = "git_add",
+    .title = "Stage files",
+    .about = "Stage files: the named paths, all changes, or tracked files only.",
+    AL_TOOL_ROWS(git_params, git_operations),
+    AL_GIT_COMMON_OFFSETS(struct add_args),
+    .check = git_check,
+    .authorize = git_authorize,
+    .affected_files = affected_files,
+    .preview = git_preview,
+    .summary = "Stage [all?all changes][!all?[update?modified/deleted files]"
+               "[!update?{#paths} file(s): {paths:2}]]",
+};
+
+/* The toolset everyday. */
+
+static const struct al_param everyday_params[] = {
+    AL_EVERYDAY_PATHS_ROW(struct add_args, .min = 0),
+    AL_CHOSEN_ROW(struct add_args),
+    AL_BOOL(struct add_args, all, "Every change, new files too.", .flags = AL_PARAM_EVERY_PATH),
+    AL_BOOL(struct add_args, update, "Every change of tracked files.",
+            .flags = AL_PARAM_EVERY_PATH),
+    AL_EVERYDAY_WORKING_DIR_ROW(struct add_args),
+};
+
+static int everyday_check(const void *p, struct al_error *err)
+{
+    const struct add_args *args = p;
+
+    if (!args->paths.count && !args->hunks.count && !args->all && !args->update)
+        return al_failure_bad_args(err, "git_status shows what has changed.",
+                                   "Name what to stage: paths, hunks, all or update");
+    if (args->hunks.count && (args->all || args->update))
+        return al_failure_bad_args(err, "all and update stage every hunk of the files.",
+                                   "hunks cannot be given together with all or update");
+    if (args->all && args->update)
+        return al_failure_bad_args(err, "all includes what update stages.",
+                                   "all and update cannot be given together");
+    return 0;
 }
 
 /* Refuse what git add would refuse after it has staged other paths. */
@@ -104,7 +228,7 @@ static int check_conflicts(struct al_call *call, const struct al_strv *files, st
     return r;
 }
 
-static int authorize(struct al_call *call, const void *p, struct al_error *err)
+static int everyday_authorize(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct add_args *args = p;
     struct al_repo *repo = al_call_repo(call);
@@ -173,9 +297,7 @@ static int add_files(struct al_call *call, const struct add_args *args, const st
     al_auto(al_str_clear) struct al_str left_out = AL_STR_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     const struct al_add_options options = {
-        .mode = args->all      ? AL_ADD_ALL
-                : args->update ? AL_ADD_UPDATE
-                               : AL_ADD_PATHS,
+        .mode = mode_of(args),
         .paths = paths,
         .without = &without,
         .limited = args->update && args->paths.count,
@@ -216,10 +338,9 @@ static int add_files(struct al_call *call, const struct add_args *args, const st
     return 0;
 }
 
-static int execute(struct al_call *call, const void *p, struct al_result *result,
-                   struct al_error *err)
+static int everyday_execute(struct al_call *call, const void *p, struct al_result *result,
+                            struct al_error *err)
 {
-    static const char *const hooks[] = { "post-index-change", NULL };
     const struct add_args *args = p;
     al_auto(al_named_clear) struct al_named named = { .hunks = AL_STRV_INIT };
     int r = al_named_sort(call, &args->hunks, &args->paths, &named, err);
@@ -233,11 +354,12 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     return r;
 }
 
-static const struct al_operation operations[] = {
-    { "add", NULL, AL_WRITES_INDEX, execute, AL_ASKS_UNLESS_SAVED },
+static const struct al_operation everyday_operations[] = {
+    { "add", NULL, AL_WRITES_INDEX, everyday_execute, AL_ASKS_UNLESS_SAVED },
 };
 
-static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
+static int everyday_preview(struct al_call *call, const void *p, struct al_str *out,
+                            struct al_error *err)
 {
     const struct al_strv *files;
     int r = al_call_affected_files(call, &files, err);
@@ -253,12 +375,12 @@ const struct al_tool al_tool_everyday_add = {
     .name = "git_add",
     .title = "Stage",
     .about = "Stage files, single hunks, or everything.",
-    AL_TOOL_ROWS(params, operations),
+    AL_TOOL_ROWS(everyday_params, everyday_operations),
     AL_EVERYDAY_TOOL(struct add_args),
-    .check = check,
-    .authorize = authorize,
+    .check = everyday_check,
+    .authorize = everyday_authorize,
     .affected_files = affected_files,
-    .preview = preview,
+    .preview = everyday_preview,
     .summary = "Stage [hunks?{#hunks hunk}[paths?, {paths}]][!hunks?[all?every change][!all?"
                "[paths?{paths}][!paths?[update?every change of tracked files]]]]",
 };

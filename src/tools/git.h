@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The toolset `git`: git's commands with plain text results. */
-#ifndef AL_TOOLS_GIT_GIT_H
-#define AL_TOOLS_GIT_GIT_H
+#ifndef AL_TOOLS_GIT_H
+#define AL_TOOLS_GIT_H
 
 #include "base/str.h"
 #include "call/tool.h"
