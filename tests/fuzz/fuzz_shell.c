@@ -18,17 +18,13 @@ static void quote_stage(const struct al_shell_stage *stage, struct al_str *out)
         al_shell_quote(stage->words[i].text, out);
         al_str_addc(out, ' ');
     }
-    if (to->in) {
-        al_str_addc(out, '<');
-        al_shell_quote(to->in, out);
-    }
-    if (to->out) {
-        al_str_adds(out, to->append_out ? " >>" : " >");
-        al_shell_quote(to->out, out);
-    }
-    if (to->err) {
-        al_str_adds(out, to->append_err ? " 2>>" : " 2>");
-        al_shell_quote(to->err, out);
+    for (size_t i = 0; i < AL_SHELL_STREAMS; i++) {
+        static const char *const signs[] = { " <", " >", " 2>" };
+
+        if (!to->files[i])
+            continue;
+        al_str_addf(out, "%s%s", signs[i], to->appends[i] ? ">" : "");
+        al_shell_quote(to->files[i], out);
     }
     al_str_adds(out, to->join ? " 2>&1" : "");
 }
@@ -47,9 +43,9 @@ static void compare(const struct al_shell_stage *one, const struct al_shell_stag
         fuzz_require(same(one->words[i].text, two->words[i].text));
         fuzz_require(!two->words[i].pattern);
     }
-    fuzz_require(same(a->in, b->in) && same(a->out, b->out) && same(a->err, b->err));
-    fuzz_require(a->join == b->join && a->append_out == b->append_out &&
-                 a->append_err == b->append_err);
+    fuzz_require(a->join == b->join);
+    for (size_t i = 0; i < AL_SHELL_STREAMS; i++)
+        fuzz_require(same(a->files[i], b->files[i]) && a->appends[i] == b->appends[i]);
 }
 
 /* The directory does not exist, so nothing matches and the whole pattern is read. */
