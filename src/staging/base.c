@@ -18,7 +18,8 @@ void al_base_clear(struct al_base *base)
 {
     al_sandbox_files_clear(&base->files);
     json_decref(base->heads);
-    base->heads = NULL;
+    json_decref(base->markers);
+    *base = (struct al_base){ .heads = NULL };
 }
 
 /* --- Changing --- */
@@ -64,6 +65,7 @@ void al_base_apply(struct al_base *base, const struct al_staged *staged)
                                              .mode = staged->files[i].mode,
                                              .oid = staged->files[i].oid };
     al_base_change(base, &(struct al_sandbox_files){ items, staged->count });
+    al_markers_forget(base, staged);
 }
 
 void al_files_list_replaced(const struct al_sandbox_files *files, const char *path,
@@ -127,6 +129,7 @@ int al_base_load(struct al_staging *staging, const char *key, struct al_run_limi
     al_auto(al_freep) char *ref = al_asprintf(AL_REF_BASE "%s", key);
     al_auto(al_base_clear) struct al_base base = { .heads = NULL };
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
+    al_auto(al_json_decrefp) json_t *known = NULL;
     struct reading reading = { .base = &base, .sha256 = staging->options.sha256 };
     struct al_oid oid;
     char commit[AL_OID_TEXT];
@@ -141,7 +144,9 @@ int al_base_load(struct al_staging *staging, const char *key, struct al_run_limi
     r = al_bare_read_commit(&staging->bare, commit, &message, add_file, &reading, budget, err);
     if (r < 0)
         return r;
-    base.heads = json_loadb(message.buf, message.len, JSON_REJECT_DUPLICATES, NULL);
+    known = json_loadb(message.buf, message.len, JSON_REJECT_DUPLICATES, NULL);
+    base.heads = json_incref(json_object_get(known, "heads"));
+    base.markers = json_incref(json_object_get(known, "markers"));
     *ret_base = base;
     base = (struct al_base){ .heads = NULL };
     return 0;
@@ -342,6 +347,7 @@ int al_base_save(struct al_staging *staging, const char *key, struct al_base *ba
 {
     al_auto(al_freep) char *ref = al_asprintf(AL_REF_BASE "%s", key);
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
+    al_auto(al_json_decrefp) json_t *known = al_json_object();
     al_auto(al_import_clear) struct al_import import;
     int r = al_import_begin(staging, &import, err);
 
@@ -350,8 +356,9 @@ int al_base_save(struct al_staging *staging, const char *key, struct al_base *ba
     r = check_count(base, err);
     if (r < 0)
         return r;
-    if (base->heads)
-        al_json_dump(base->heads, true, &message);
+    al_json_set(known, "heads", base->heads ? json_incref(base->heads) : al_json_array());
+    al_json_set(known, "markers", base->markers ? json_incref(base->markers) : al_json_object());
+    al_json_dump(known, true, &message);
     al_import_commit(&import, ref, message.buf, 0);
     al_import_set_all(&import, base);
     return al_import_end(&import, budget, NULL, err);

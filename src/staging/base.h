@@ -3,7 +3,7 @@
  * The base of a sandbox: its files as they were last pulled or pushed, and the commits of the
  * branches they came from.  A status compares the sandbox with its base and with what is staged.
  *
- * On disk the base is a commit, refs/base/<key>: its tree, and the other commits as its message.
+ * On disk the base is a commit, refs/base/<key>: its tree, and what else is known as its message.
  */
 #ifndef AL_STAGING_BASE_H
 #define AL_STAGING_BASE_H
@@ -26,7 +26,8 @@ struct al_staging;
 /** Zero-initialised, it is empty. */
 struct al_base {
     struct al_sandbox_files files;
-    json_t *heads; /**< see al_heads_set(); NULL: none */
+    json_t *heads;   /**< see al_heads_set(); NULL: none */
+    json_t *markers; /**< of files with conflict markers, see markers.c; NULL: none */
 };
 
 void al_base_clear(struct al_base *base);

@@ -29,7 +29,7 @@ bool al_choose_path(const struct al_choosing *from, const char *path, bool may_b
     return range.begin < range.end;
 }
 
-bool al_choose_matches(const char *pattern, bool is_whole, const char *path)
+static bool matches(const char *pattern, bool is_whole, const char *path)
 {
     al_auto(al_freep) char *below = NULL;
     al_auto(al_freep) char *whole = NULL;
@@ -52,7 +52,7 @@ int al_choose_matching(const struct al_choosing *from, const char *pattern, bool
         const char *const *path = (const void *)((const char *)from->items + i * from->item_bytes);
 
         r = al_deadline_step(from->deadline, err);
-        if (!al_choose_matches(pattern, is_whole, *path))
+        if (!matches(pattern, is_whole, *path))
             continue;
         *ret_any = true;
         if (from->chosen)

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "staging/store.h"
 
-#include <errno.h>
-
-#include "base/fs.h"
 #include "git/plumbing/bare.h"
 #include "guard/text.h"
 #include "staging/sandbox/sandbox.h"
-
-#define LIST_MAX_BYTES (64u << 20)
 
 /* A pull writes markers into files of at most three times what it merges. */
 #define LOOK_MAX_BYTES ((size_t)64 << 20)
@@ -21,96 +16,44 @@
 /* What is left of the markers. */
 enum left { NOTHING, MARKERS, ONE_SEPARATOR };
 
-/* --- The list --- */
+/* --- Which files --- */
 
-static char *name_of(const struct al_staging *staging)
+/* {<digest of the path>: {"since": <nanoseconds>, "separators": true}}: JSON has no bytes for a
+ * path that is not UTF-8. */
+static json_t *find_mark(const struct al_base *base, const char *path)
 {
-    return al_asprintf("%s.markers", staging->key);
+    char key[AL_STAGING_KEY_TEXT];
+
+    al_staging_make_key(path, "", key);
+    return json_object_get(base->markers, key);
 }
 
-static int load(const struct al_staging *staging, struct al_strv *ret_paths, struct al_error *err)
+void al_markers_remember(struct al_base *base, const char *path, bool has_all_separators)
 {
-    al_auto(al_freep) char *name = name_of(staging);
-    al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
-    int r = al_fs_read(staging->sandboxes_fd, name, LIST_MAX_BYTES, &list);
+    char key[AL_STAGING_KEY_TEXT];
+    json_t *mark = al_json_object();
 
-    if (r < 0 && r != -ENOENT)
-        return al_staging_unusable(staging, -r, err);
-    for (size_t at = 0; at < list.len; at += strlen(list.buf + at) + 1)
-        al_strv_add(ret_paths, list.buf + at);
-    return 0;
+    al_staging_make_key(path, "", key);
+    al_json_set(mark, "since", al_json_int(al_staging_now_ns()));
+    al_json_set(mark, "separators", al_json_bool(has_all_separators));
+    if (!base->markers)
+        base->markers = al_json_object();
+    al_json_set(base->markers, key, mark);
 }
 
-static int save(const struct al_staging *staging, const struct al_strv *paths, struct al_error *err)
+void al_markers_forget(struct al_base *base, const struct al_staged *staged)
 {
-    al_auto(al_freep) char *name = name_of(staging);
-    al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
-    int r;
+    for (size_t i = 0; json_object_size(base->markers) && i < staged->count; i++) {
+        const json_t *since = json_object_get(find_mark(base, staged->files[i].path), "since");
+        char key[AL_STAGING_KEY_TEXT];
 
-    for (size_t i = 0; i < paths->count; i++)
-        al_str_add(&list, paths->items[i], strlen(paths->items[i]) + 1);
-    if (!list.len)
-        return al_staging_remove_json(staging, staging->sandboxes_fd, name, err);
-    r = al_fs_write_durable(staging->sandboxes_fd, name, list.buf, list.len, 0600);
-    return r < 0 ? al_staging_unusable(staging, -r, err) : 0;
+        al_staging_make_key(staged->files[i].path, "", key);
+        if (since && json_integer_value(since) < staged->order)
+            (void)json_object_del(base->markers, key);
+    }
 }
 
-static const char *path_of(const char *entry)
-{
-    return entry + (*entry == '/');
-}
-
-/* What the list says of a path; NULL: nothing. */
-static const char *find_entry(const struct al_strv *known, const char *path)
-{
-    for (size_t i = 0; i < known->count; i++)
-        if (!strcmp(path_of(known->items[i]), path))
-            return known->items[i];
-    return NULL;
-}
-
-/* Take paths out of the list and put entries into it. */
-static int change(struct al_staging *staging, struct al_strv *paths, const struct al_strv *added,
-                  struct al_error *err)
-{
-    al_auto(al_strv_clear) struct al_strv known = AL_STRV_INIT;
-    al_auto(al_strv_clear) struct al_strv left = AL_STRV_INIT;
-    int r = load(staging, &known, err);
-
-    if (r < 0)
-        return r;
-    al_strv_sort(paths);
-    for (size_t i = 0; i < known.count; i++)
-        if (!al_strv_contains_sorted(paths, path_of(known.items[i])))
-            al_strv_add(&left, known.items[i]);
-    if (left.count == known.count && !added->count)
-        return 0;
-    for (size_t i = 0; i < added->count; i++)
-        al_strv_add(&left, added->items[i]);
-    return save(staging, &left, err);
-}
-
-int al_markers_remember(struct al_staging *staging, const struct al_strv *entries,
-                        struct al_error *err)
-{
-    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
-
-    for (size_t i = 0; i < entries->count; i++)
-        al_strv_add(&paths, path_of(entries->items[i]));
-    return change(staging, &paths, entries, err);
-}
-
-void al_markers_forget(struct al_staging *staging, const struct al_changes *changes)
-{
-    al_auto(al_strv_clear) struct al_strv staged = AL_STRV_INIT;
-    const struct al_strv none = AL_STRV_INIT;
-
-    for (size_t i = 0; i < changes->count; i++)
-        al_strv_add(&staged, changes->items[i].path);
-    (void)change(staging, &staged, &none, NULL);
-}
-
-/* --- The files --- */
+/* --- What is left in them --- */
 
 static size_t count(const struct al_str *text, const char *marker, bool is_whole_line)
 {
@@ -180,54 +123,45 @@ static int refuse(const char *path, enum left left, struct al_error *err)
     return r;
 }
 
-/* What is left in the file of a change. */
-static int find_in(const struct al_staging *staging, const struct al_strv *known,
-                   const struct al_staged_file *change, enum left *ret_left, struct al_error *err)
-{
-    const char *entry;
-
-    *ret_left = NOTHING;
-    if (!change->mode || change->mode == AL_SANDBOX_MODE_LINK || !known->count)
-        return 0;
-    entry = find_entry(known, change->path);
-    return entry ? look(staging->options.sandbox, change->path, *entry == '/', ret_left, err) : 0;
-}
-
 /* Append the paths of those changes whose files have something left.  `ret_first`: of the first of
  * them. */
-static int find(struct al_staging *staging, const struct al_changes *changes,
+static int find(struct al_staging *staging, const struct al_comparison *found,
                 struct al_strv *ret_paths, enum left *ret_first, struct al_error *err)
 {
-    al_auto(al_strv_clear) struct al_strv known = AL_STRV_INIT;
-    int r = load(staging, &known, err);
+    int r = 0;
 
-    for (size_t i = 0; i < changes->count && r == 0; i++) {
-        enum left left;
+    for (size_t i = 0; i < found->changes.count && r == 0; i++) {
+        const struct al_staged_file *change = &found->changes.items[i];
+        const json_t *mark =
+            json_object_size(found->base.markers) ? find_mark(&found->base, change->path) : NULL;
+        enum left left = NOTHING;
 
-        r = find_in(staging, &known, &changes->items[i], &left, err);
+        if (mark && change->mode && change->mode != AL_SANDBOX_MODE_LINK)
+            r = look(staging->options.sandbox, change->path,
+                     json_is_true(json_object_get(mark, "separators")), &left, err);
         if (r < 0 || left == NOTHING)
             continue;
         if (!ret_paths->count)
             *ret_first = left;
-        al_strv_add(ret_paths, changes->items[i].path);
+        al_strv_add(ret_paths, change->path);
     }
     return r;
 }
 
-int al_markers_find(struct al_staging *staging, const struct al_changes *changes,
+int al_markers_find(struct al_staging *staging, const struct al_comparison *found,
                     struct al_strv *ret_paths, struct al_error *err)
 {
     enum left first;
 
-    return find(staging, changes, ret_paths, &first, err);
+    return find(staging, found, ret_paths, &first, err);
 }
 
-int al_markers_check(struct al_staging *staging, const struct al_changes *changes,
+int al_markers_check(struct al_staging *staging, const struct al_comparison *found,
                      struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
     enum left first = NOTHING;
-    int r = find(staging, changes, &paths, &first, err);
+    int r = find(staging, found, &paths, &first, err);
 
     return r == 0 && paths.count ? refuse(paths.items[0], first, err) : r;
 }

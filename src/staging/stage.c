@@ -316,12 +316,10 @@ static int check_total(const struct al_staging *staging, const struct al_staged_
 /* A number above those of all staged commits, whatever the clock says. */
 static int64_t next_order(const struct al_staged_list *list)
 {
-    int64_t last = list->count ? list->items[list->count - 1].order : 0, now_ns;
-    struct timespec now;
+    int64_t last = list->count ? list->items[list->count - 1].order : 0;
+    int64_t now = al_staging_now_ns();
 
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    now_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-    return now_ns > last ? now_ns : last + 1;
+    return now > last ? now : last + 1;
 }
 
 static int fill_record(struct al_staging *staging, const struct al_comparison *comparison,
@@ -445,12 +443,11 @@ static int stage_once(struct al_staging *staging, const struct al_strv *words, c
     if (r == 0)
         r = choose(staging, &comparison, words, budget, err);
     if (r == 0)
-        r = al_markers_check(staging, &comparison.changes, err);
+        r = al_markers_check(staging, &comparison, err);
     if (r == 0)
         r = write_commit(staging, &comparison, message, budget, &staged, err);
     if (r < 0)
         return r;
-    al_markers_forget(staging, &comparison.changes);
     drop_superseded(staging, &comparison.staged, &staged);
     *ret_staged = staged;
     staged = (struct al_staged){ .id = "" };

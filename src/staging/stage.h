@@ -63,7 +63,7 @@ int al_stage(struct al_staging *staging, const struct al_strv *words, const char
              struct al_run_limits *budget, struct al_staged *ret_staged, struct al_error *err);
 
 /** Append the paths of those changes whose files have conflict markers of a pull. */
-int al_markers_find(struct al_staging *staging, const struct al_changes *changes,
+int al_markers_find(struct al_staging *staging, const struct al_comparison *found,
                     struct al_strv *ret_paths, struct al_error *err);
 
 #endif

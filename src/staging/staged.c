@@ -65,6 +65,54 @@ const char *al_staged_message(const char *given)
  * has no bytes, is there in base64 as well.
  */
 
+#define JSON_MAX_BYTES (64u << 20)
+
+/* The reason of an error about a file that can be read, and is not what airlock writes. */
+#define DAMAGED "damaged"
+
+static int damaged(const struct al_staging *staging, const char *name, struct al_error *err)
+{
+    int r = al_error_set(err, AL_ERR_EXECUTION, "the staging store '%s' is damaged: '%s'",
+                         staging->dir, name);
+
+    if (err)
+        err->reason = DAMAGED;
+    return r;
+}
+
+static int read_json(const struct al_staging *staging, const char *name, json_t **ret_object,
+                     struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    int r = al_fs_read(staging->staged_fd, name, JSON_MAX_BYTES, &text);
+    al_auto(al_json_decrefp) json_t *object = NULL;
+
+    if (r == -ENOENT)
+        return al_error_set(err, AL_ERR_NOT_FOUND, "the staging store has no '%s'", name);
+    if (r < 0)
+        return al_staging_unusable(staging, -r, err);
+    object = json_loadb(text.buf, text.len, JSON_REJECT_DUPLICATES, NULL);
+    if (!json_is_object(object))
+        return damaged(staging, name, err);
+    *ret_object = al_take(&object);
+    return 0;
+}
+
+static int write_json(const struct al_staging *staging, const char *name, const json_t *object,
+                      struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    int r;
+
+    al_json_dump(object, true, &text);
+    al_str_addc(&text, '\n');
+    if (text.len > JSON_MAX_BYTES) /* it could not be read again */
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "the names are too long to be recorded; stage fewer files at a time");
+    r = al_fs_write_durable(staging->staged_fd, name, text.buf, text.len, 0600);
+    return r < 0 ? al_staging_unusable(staging, -r, err) : 0;
+}
+
 /* Caller frees; NULL: there is none. */
 static char *get_path(const json_t *file)
 {
@@ -147,12 +195,12 @@ static int read_record(const struct al_staging *staging, const char *id,
     al_auto(al_freep) char *name = al_asprintf("%s.json", id);
     al_auto(al_staged_clear) struct al_staged staged = { .id = "" };
     al_auto(al_json_decrefp) json_t *object = NULL;
-    int r = al_staging_read_json(staging, staging->staged_fd, name, &object, err);
+    int r = read_json(staging, name, &object, err);
 
     if (r < 0)
         return r;
     if (!from_json(object, id, staging->options.sha256, &staged))
-        return al_staging_damaged(staging, name, err);
+        return damaged(staging, name, err);
     *ret_staged = staged;
     staged = (struct al_staged){ .id = "" };
     *ret_pushed = json_incref(json_object_get(object, "pushed"));
@@ -186,7 +234,7 @@ int al_staged_write(const struct al_staging *staging, const struct al_staged *st
     al_json_set(object, "heads", staged->heads ? json_incref(staged->heads) : al_json_array());
     if (pushed)
         al_json_set(object, "pushed", json_deep_copy(pushed));
-    return al_staging_write_json(staging, staging->staged_fd, name, object, err);
+    return write_json(staging, name, object, err);
 }
 
 /* Whether a name is that of a record: "<uuid>.json". */
@@ -220,9 +268,11 @@ int al_staged_remove(struct al_staging *staging, const char *id, struct al_error
 {
     al_auto(al_freep) char *name = al_asprintf("%s.json", id);
     al_auto(al_freep) char *ref = al_asprintf(AL_REF_STAGED "%s", id);
-    int r = al_staging_remove_json(staging, staging->staged_fd, name, err);
+    int r = unlinkat(staging->staged_fd, name, 0) < 0 && errno != ENOENT
+                ? -errno
+                : al_fs_sync(staging->staged_fd);
 
-    return r < 0 ? r : al_staging_delete_ref(staging, ref, err);
+    return r < 0 ? al_staging_unusable(staging, -r, err) : al_staging_delete_ref(staging, ref, err);
 }
 
 /* --- The list --- */
@@ -255,7 +305,7 @@ static int read_all(struct al_staging *staging, struct al_staged_list *list, boo
             al_staged_clear(next);
         else if (found == 0)
             list->count++;
-        else if (why.reason && !strcmp(why.reason, AL_STAGING_DAMAGED))
+        else if (why.reason && !strcmp(why.reason, DAMAGED))
             al_log_warn("%s", why.message);
         else if (found != AL_ERR_NOT_FOUND) /* else another process removed it meanwhile */
             r = al_error_set(err, found, "%s", why.message);

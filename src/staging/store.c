@@ -21,8 +21,7 @@
 #include "staging/sandbox/sandbox.h"
 #include "staging/stage.h"
 
-#define LOCK_POLL_MS   10
-#define JSON_MAX_BYTES (64u << 20)
+#define LOCK_POLL_MS 10
 
 int al_staging_unusable(const struct al_staging *staging, int errno_value, struct al_error *err)
 {
@@ -102,65 +101,19 @@ int al_staging_sync(const struct al_staging *staging, const char *dir, struct al
     return r < 0 && r != -ENOENT ? al_staging_unusable(staging, -r, err) : 0;
 }
 
-int al_staging_damaged(const struct al_staging *staging, const char *name, struct al_error *err)
-{
-    int r = al_error_set(err, AL_ERR_EXECUTION, "the staging store '%s' is damaged: '%s'",
-                         staging->dir, name);
-
-    if (err)
-        err->reason = AL_STAGING_DAMAGED;
-    return r;
-}
-
-int al_staging_read_json(const struct al_staging *staging, int dir_fd, const char *name,
-                         json_t **ret_object, struct al_error *err)
-{
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    int r = al_fs_read(dir_fd, name, JSON_MAX_BYTES, &text);
-    al_auto(al_json_decrefp) json_t *object = NULL;
-
-    if (r == -ENOENT)
-        return al_error_set(err, AL_ERR_NOT_FOUND, "the staging store has no '%s'", name);
-    if (r < 0)
-        return al_staging_unusable(staging, -r, err);
-    object = json_loadb(text.buf, text.len, JSON_REJECT_DUPLICATES, NULL);
-    if (!json_is_object(object))
-        return al_staging_damaged(staging, name, err);
-    *ret_object = al_take(&object);
-    return 0;
-}
-
-int al_staging_write_json(const struct al_staging *staging, int dir_fd, const char *name,
-                          const json_t *object, struct al_error *err)
-{
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    int r;
-
-    al_json_dump(object, true, &text);
-    al_str_addc(&text, '\n');
-    if (text.len > JSON_MAX_BYTES) /* it could not be read again */
-        return al_error_set(err, AL_ERR_EXECUTION,
-                            "the names are too long to be recorded; stage fewer files at a time");
-    r = al_fs_write_durable(dir_fd, name, text.buf, text.len, 0600);
-    return r < 0 ? al_staging_unusable(staging, -r, err) : 0;
-}
-
-int al_staging_remove_json(const struct al_staging *staging, int dir_fd, const char *name,
-                           struct al_error *err)
-{
-    int r;
-
-    if (unlinkat(dir_fd, name, 0) < 0)
-        return errno == ENOENT ? 0 : al_staging_unusable(staging, errno, err);
-    r = al_fs_sync(dir_fd);
-    return r < 0 ? al_staging_unusable(staging, -r, err) : 0;
-}
-
 /* --- The session --- */
 
 #define MEMORY          'm'   /* begins the key of a sandbox in memory; all others are digits */
 #define READ_TIMEOUT_MS 60000 /* for files that the sandbox reads from the store */
 #define DROP_TIMEOUT_MS 1000  /* for the lock at the end of a session */
+
+int64_t al_staging_now_ns(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
 
 void al_staging_make_key(const char *first, const char *second, char ret_key[AL_STAGING_KEY_TEXT])
 {

@@ -5,7 +5,6 @@
  *   store.git               objects; refs/staged/<uuid>; refs/base/<key>, see staging/base.h;
  *                           refs/pull/<key>, see staging/pull/private.h; none is packed
  *   staged/<uuid>.json      a staged commit: it exists as long as this file does
- *   sandboxes/<key>.markers files with conflict markers; see below
  *   sandboxes/<key>.alive   locked by the process of a memory sandbox
  *   lock                    locked by a process that changes any of these
  *
@@ -56,6 +55,9 @@ struct al_staging {
 int al_staging_lock(struct al_staging *staging, struct al_run_limits *budget, struct al_error *err);
 void al_staging_unlock(struct al_staging *staging);
 
+/** The time, for the order of staged commits. */
+int64_t al_staging_now_ns(void);
+
 /** The first digits of a hash of two strings. */
 void al_staging_make_key(const char *first, const char *second, char ret_key[AL_STAGING_KEY_TEXT]);
 
@@ -79,25 +81,6 @@ int al_staging_delete_ref(struct al_staging *staging, const char *name, struct a
 
 /** Put the names in a directory of store.git on the disk. */
 int al_staging_sync(const struct al_staging *staging, const char *dir, struct al_error *err);
-
-/** The reason of an error about a file that can be read, and is not what airlock writes. */
-#define AL_STAGING_DAMAGED "damaged"
-
-/** Report such a file.  Returns AL_ERR_EXECUTION. */
-int al_staging_damaged(const struct al_staging *staging, const char *name, struct al_error *err);
-
-/** Read a JSON object of one of the store's directories; AL_ERR_NOT_FOUND when there is no such
- * file.  Caller owns the reference. */
-int al_staging_read_json(const struct al_staging *staging, int dir_fd, const char *name,
-                         json_t **ret_object, struct al_error *err);
-
-/** Write one, durable.  `object` is borrowed. */
-int al_staging_write_json(const struct al_staging *staging, int dir_fd, const char *name,
-                          const json_t *object, struct al_error *err);
-
-/** Remove one, durable.  It need not exist. */
-int al_staging_remove_json(const struct al_staging *staging, int dir_fd, const char *name,
-                           struct al_error *err);
 
 /* --- Records --- */
 
@@ -176,31 +159,27 @@ int al_import_end(struct al_import *import, struct al_run_limits *budget, struct
  * Conflict markers that a pull wrote into files of the sandbox.  Such a file is not staged before
  * they are gone.
  *
- * sandboxes/<key>.markers has the paths of these files, each ended by a NUL.  A path begins with
- * '/' if every line `=======` of the file is a marker: one that is left alone is found then, too. A
- * path may be listed although its markers are gone, so the file itself is looked at when it is
- * staged.
+ * The base says which files these are, since when, and whether every line `=======` of the file is
+ * a marker: one that is left alone is found then, too.  What was staged since has none.  A path may
+ * be known although its markers are gone, so the file itself is looked at when it is staged.
  */
 
 /** Test whether every line `=======` of a text with markers is a marker. */
 bool al_markers_have_all_separators(const struct al_str *text);
 
-/** Remember that files get markers; before they do.  The entries are as in the list.  With the
- * store's lock held. */
-int al_markers_remember(struct al_staging *staging, const struct al_strv *entries,
-                        struct al_error *err);
+/** Remember in a base that a file gets markers. */
+void al_markers_remember(struct al_base *base, const char *path, bool has_all_separators);
+
+/** These files were staged. */
+void al_markers_forget(struct al_base *base, const struct al_staged *staged);
 
 /**
  * Check changes that are to be staged.
  *
  * @return 0; AL_ERR_EXECUTION with the reason "conflict" naming a file that has markers.
  */
-int al_markers_check(struct al_staging *staging, const struct al_changes *changes,
+int al_markers_check(struct al_staging *staging, const struct al_comparison *found,
                      struct al_error *err);
-
-/** These changes were staged: their files have no markers any more.  A failure only means that they
- * are looked at again.  With the store's lock held. */
-void al_markers_forget(struct al_staging *staging, const struct al_changes *changes);
 
 /* --- Choosing files --- */
 
@@ -230,9 +209,6 @@ bool al_choose_path(const struct al_choosing *from, const char *path, bool may_b
  * whole path, also without a '/'. */
 int al_choose_matching(const struct al_choosing *from, const char *pattern, bool is_whole,
                        bool *ret_any, struct al_error *err);
-
-/** Test whether a pattern matches a path in this way. */
-bool al_choose_matches(const char *pattern, bool is_whole, const char *path);
 
 /** Test whether a word has a character of patterns. */
 bool al_choose_is_pattern(const char *word);

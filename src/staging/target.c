@@ -19,11 +19,6 @@
 /** "true" and a newline. */
 #define BARE_MAX_BYTES 16
 
-#define HEADS          "refs/heads/"
-
-/** How a message begins about a path outside of the roots. */
-#define OUTSIDE "Path outside sandbox: "
-
 /** The most roots that a message names. */
 #define ROOTS_MAX 8
 
@@ -32,7 +27,8 @@ struct type {
     const char *name;
     bool has_path; /* else it has a repo */
     int (*open)(struct al_git *git, const char *base, const char *path,
-                struct al_run_limits *budget, struct al_repo **ret_repo, struct al_error *err);
+                const struct al_path *resolved, struct al_run_limits *budget,
+                struct al_repo **ret_repo, struct al_error *err);
 };
 
 void al_target_clear(struct al_target *target)
@@ -43,14 +39,6 @@ void al_target_clear(struct al_target *target)
     *target = (struct al_target){ .path = NULL };
 }
 
-void al_target_copy(const struct al_target *from, struct al_target *ret_target)
-{
-    *ret_target = (struct al_target){ .type = from->type,
-                                      .path = al_strdup(from->path),
-                                      .repo = al_strdup(from->repo),
-                                      .branch = al_strdup(from->branch) };
-}
-
 static int wrong_kind(const char *path, const char *is, const char *use, struct al_error *err)
 {
     al_auto(al_freep) char *word = al_text_sanitize_line(path);
@@ -59,15 +47,13 @@ static int wrong_kind(const char *path, const char *is, const char *use, struct 
 }
 
 static int open_local(struct al_git *git, const char *base, const char *path,
-                      struct al_run_limits *budget, struct al_repo **ret_repo, struct al_error *err)
+                      const struct al_path *resolved, struct al_run_limits *budget,
+                      struct al_repo **ret_repo, struct al_error *err)
 {
-    al_auto(al_path_clear) struct al_path resolved = AL_PATH_INIT;
-    int r = al_path_resolve(git->roots, base, path, &resolved, err);
-
     /* Inside a working tree git would find that one instead. */
-    if (r == 0 && resolved.fd >= 0 && al_gitdir_is(resolved.fd, NULL))
+    if (resolved->fd >= 0 && al_gitdir_is(resolved->fd, NULL))
         return wrong_kind(path, "a bare repository", "local-bare", err);
-    return r < 0 ? r : al_repo_open(git, base, path, budget, ret_repo, err);
+    return al_repo_open(git, base, path, budget, ret_repo, err);
 }
 
 /* A git directory beside a working tree looks like a bare repository, and only its configuration
@@ -87,17 +73,16 @@ static int check_says_bare(const struct al_repo *repo, struct al_run_limits *bud
 }
 
 static int open_bare(struct al_git *git, const char *base, const char *path,
-                     struct al_run_limits *budget, struct al_repo **ret_repo, struct al_error *err)
+                     const struct al_path *resolved, struct al_run_limits *budget,
+                     struct al_repo **ret_repo, struct al_error *err)
 {
-    al_auto(al_path_clear) struct al_path resolved = AL_PATH_INIT;
     struct al_repo *repo = NULL;
     bool is_bare = false;
-    int r = al_path_resolve(git->roots, base, path, &resolved, err);
+    int r;
 
-    if (r == 0 && al_path_has_dot_git(resolved.abs))
+    if (al_path_has_dot_git(resolved->abs))
         return wrong_kind(path, "the git directory of a working tree", "local", err);
-    if (r == 0)
-        r = al_repo_open_at(git, base, resolved.abs, budget, &repo, err);
+    r = al_repo_open_at(git, base, resolved->abs, budget, &repo, err);
     if (r < 0)
         return r;
     if (al_location_is_bare(&repo->at))
@@ -171,30 +156,32 @@ char *al_target_key(const struct al_target *target, const struct al_repo *repo)
 }
 
 /* Where targets may lie, whatever is at this place. */
-static int add_roots(const struct al_roots *roots, struct al_error *err)
+static void add_roots(const struct al_roots *roots, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
-    al_auto(al_freep) char *message = NULL;
+    char *message;
 
-    if (!err || !err->message || !al_starts_with(err->message, OUTSIDE))
-        return AL_ERR_SANDBOX;
     for (size_t i = 0; i < roots->count; i++)
         if (!al_root_is_released(&roots->items[i]))
             al_strv_add(&paths, roots->items[i].path);
     al_text_add_list(&list, &paths, ROOTS_MAX);
     message = al_asprintf("%s (targets lie in the roots: %s)", err->message, list.buf);
     free(err->message);
-    err->message = al_take(&message);
-    return AL_ERR_SANDBOX;
+    err->message = message;
 }
 
 int al_target_open(struct al_git *git, const char *base, const struct al_target *target,
                    struct al_run_limits *budget, struct al_repo **ret_repo, struct al_error *err)
 {
-    int r = types[target->type].open(git, base, target->path, budget, ret_repo, err);
+    al_auto(al_path_clear) struct al_path resolved = AL_PATH_INIT;
+    int r = al_path_resolve(git->roots, base, target->path, &resolved, err);
 
-    return r == AL_ERR_SANDBOX ? add_roots(git->roots, err) : r;
+    if (r == AL_ERR_SANDBOX && err)
+        add_roots(git->roots, err);
+    return r < 0 ? r
+                 : types[target->type].open(git, base, target->path, &resolved, budget, ret_repo,
+                                            err);
 }
 
 static int fetch(struct al_mirror *mirror, const char *branch, struct al_run_limits *budget,
@@ -237,7 +224,7 @@ static int find_head_branch(const struct al_target *target, const struct al_repo
     al_auto(al_freep) char *head = al_ref_read_head(&repo->at);
     al_auto(al_freep) char *shown = NULL;
 
-    if (head && al_starts_with(head, mark) && al_starts_with(head + strlen(mark), HEADS)) {
+    if (head && al_starts_with(head, mark) && al_starts_with(head + strlen(mark), AL_HEADS)) {
         *ret_ref = al_strdup(head + strlen(mark));
         return 0;
     }
@@ -255,14 +242,14 @@ int al_target_branch(const struct al_target *target, const struct al_repo *repo,
     int r = 0;
 
     if (target->branch)
-        ref = al_asprintf(HEADS "%s", target->branch);
+        ref = al_asprintf(AL_HEADS "%s", target->branch);
     else
         r = find_head_branch(target, repo, &ref, err);
     if (r < 0)
         return r;
     loose = al_ref_read_loose(&repo->at, ref);
     if (loose && al_starts_with(loose, "ref:")) {
-        al_auto(al_freep) char *safe = al_text_sanitize_line(ref + strlen(HEADS));
+        al_auto(al_freep) char *safe = al_text_sanitize_line(ref + strlen(AL_HEADS));
 
         return al_error_set(err, AL_ERR_EXECUTION,
                             "Branch '%s' stands for another branch (it is a symbolic reference); "

@@ -44,9 +44,6 @@ struct al_target {
 /** Free what a target owns. */
 void al_target_clear(struct al_target *target);
 
-/** Copy a target; the copy owns its strings. */
-void al_target_copy(const struct al_target *from, struct al_target *ret_target);
-
 /** "local", "local-bare" or "github". */
 const char *al_target_type_name(enum al_target_type type);
 

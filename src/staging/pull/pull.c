@@ -274,13 +274,27 @@ static bool advance_head(struct pull *pull, struct al_pull_result *result)
     return true;
 }
 
+static bool remember_markers(struct pull *pull)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < pull->plan.count; i++) {
+        const struct al_pull_item *item = &pull->plan.items[i];
+
+        if (item->has_markers)
+            al_markers_remember(&pull->base, item->path, item->has_all_separators);
+        any |= item->has_markers;
+    }
+    return any;
+}
+
 /* The pull counts from when the base is written. */
 static int save_base(struct pull *pull, struct al_pull_result *result)
 {
     struct al_staging *staging = pull->staging;
     bool moved = advance_head(pull, result), changed = record(pull, &pull->base, false);
 
-    return moved || changed
+    return remember_markers(pull) || moved || changed
                ? al_base_save(staging, staging->key, &pull->base, pull->budget, pull->err)
                : 0;
 }
@@ -388,19 +402,6 @@ static int bring(struct pull *pull)
     return r < 0 ? r : al_pull_bring_blobs(pull->request, &pull->plan, pull->budget, pull->err);
 }
 
-static int remember_markers(struct pull *pull)
-{
-    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
-
-    for (size_t i = 0; i < pull->plan.count; i++) {
-        const struct al_pull_item *item = &pull->plan.items[i];
-
-        if (item->has_markers)
-            al_strv_addf(&paths, "%s%s", item->has_all_separators ? "/" : "", item->path);
-    }
-    return al_markers_remember(pull->staging, &paths, pull->err);
-}
-
 /* Bring the files into the sandbox, and record that. */
 static int change(struct pull *pull, struct al_pull_result *result)
 {
@@ -409,8 +410,6 @@ static int change(struct pull *pull, struct al_pull_result *result)
 
     if (r == 0)
         r = al_pull_merge(pull->staging, &pull->plan, pull->budget, pull->err);
-    if (r == 0)
-        r = remember_markers(pull);
     if (r == 0)
         r = al_pull_apply(pull->staging, &pull->plan, pull->budget, pull->err);
     if (r == 0)

@@ -33,17 +33,20 @@ int al_push_read_records(const struct al_push *push, struct al_git_command *comm
     return 0;
 }
 
-/* user.name and user.email by scope: the user's own, then the target's. */
+/* A setting: the user's own, else the target's. */
+struct setting {
+    char *value;
+    bool is_users;
+};
+
 struct identity {
-    char *name[2], *email[2];
+    struct setting name, email;
 };
 
 static void identity_clear(struct identity *identity)
 {
-    for (int i = 0; i < 2; i++) {
-        free(identity->name[i]);
-        free(identity->email[i]);
-    }
+    free(identity->name.value);
+    free(identity->email.value);
 }
 
 /* One value of `git config -z --show-scope`: "<scope>" NUL "<key> LF <value>" NUL. */
@@ -52,13 +55,13 @@ static bool take_identity(void *payload, char *const *fields)
     struct identity *identity = payload;
     const bool is_users = !strcmp(fields[0], "global") || !strcmp(fields[0], "system");
     const char *value = strchr(fields[1], '\n');
-    char **at = al_starts_with(fields[1], "user.name") ? &identity->name[!is_users]
-                                                       : &identity->email[!is_users];
+    struct setting *at =
+        al_starts_with(fields[1], "user.name") ? &identity->name : &identity->email;
 
-    if (!value || !strcmp(fields[0], "command"))
+    if (!value || !strcmp(fields[0], "command") || (at->is_users && !is_users))
         return true;
-    free(*at); /* the last value counts */
-    *at = al_strdup(value + 1);
+    free(at->value); /* the last value counts */
+    *at = (struct setting){ al_strdup(value + 1), is_users };
     return true;
 }
 
@@ -87,10 +90,9 @@ int al_push_find_author(const struct al_push *push, struct al_run_limits *budget
 {
     const char *configured = al_staging_options(push->staging)->author;
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(identity_clear) struct identity identity = { .name = { NULL } };
+    al_auto(identity_clear) struct identity identity = { .name.value = NULL };
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(2, take_identity, &identity);
-    const char *name, *email;
     int r;
 
     if (configured) {
@@ -102,10 +104,9 @@ int al_push_find_author(const struct al_push *push, struct al_run_limits *budget
     r = al_push_read_records(push, &command, &records, budget, err);
     if (r < 0)
         return r;
-    name = identity.name[0] ? identity.name[0] : identity.name[1];
-    email = identity.email[0] ? identity.email[0] : identity.email[1];
-    *ret_author = name && *name && email ? format_author(name, email)
-                                         : al_strdup("airlock <airlock@localhost>");
+    *ret_author = identity.name.value && *identity.name.value && identity.email.value
+                      ? format_author(identity.name.value, identity.email.value)
+                      : al_strdup("airlock <airlock@localhost>");
     return 0;
 }
 
@@ -355,26 +356,14 @@ static int finish(struct walk *walk, struct al_error *err)
     return 0;
 }
 
-/* "<path>" NUL */
-static bool take_path(void *payload, char *const *fields)
+int al_push_check_tree(const struct al_push *push, const struct al_sandbox_files *files,
+                       struct al_error *err)
 {
-    see(payload, fields[0]);
-    return true;
-}
-
-int al_push_check_tree(const struct al_push *push, const struct al_push_dir *dir,
-                       struct al_run_limits *budget, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(walk_clear) struct walk walk = { .staged = &push->staged, .path = AL_STR_INIT };
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, take_path, &walk);
-    int r;
 
-    al_strv_adds(&command.argv, "git", "ls-files", "-z", "--cached", NULL);
-    r = al_push_git_sink(dir, &command, (struct al_sink){ al_nul_records_add, &records }, budget,
-                         err);
-    return r < 0 ? r : finish(&walk, err);
+    for (size_t i = 0; i < files->count; i++)
+        see(&walk, files->items[i].path);
+    return finish(&walk, err);
 }
 
 /* Whether the file would lie in a git directory of the working tree, or make one of a directory. */

@@ -142,7 +142,8 @@ static void take_files(const struct al_push *push, const struct al_sandbox_files
 /* git reads a whole tree into an index, however large.  Of one on GitHub the content comes that is
  * needed. */
 static int list_parent(const struct al_push *push, const struct al_push_dir *dir,
-                       struct al_run_limits *budget, struct al_error *err)
+                       struct al_run_limits *budget, struct al_sandbox_files *ret_files,
+                       struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_tree_reader_clear) struct al_tree_reader tree;
@@ -159,6 +160,8 @@ static int list_parent(const struct al_push *push, const struct al_push_dir *dir
     if (r < 0)
         return r;
     take_files(push, &tree.files, &oids);
+    *ret_files = tree.files;
+    tree.files = AL_SANDBOX_FILES_INIT;
     return al_target_bring(push->repo, &oids, budget, err);
 }
 
@@ -166,12 +169,13 @@ static int read_parent(const struct al_push *push, const struct al_push_dir *dir
                        struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    int r;
+    al_auto(al_base_clear) struct al_base tree = { .heads = NULL };
+    int r = *push->parent ? list_parent(push, dir, budget, &tree.files, err) : 0;
 
-    if (!*push->parent)
-        return 0;
-    r = list_parent(push, dir, budget, err);
-    if (r < 0)
+    al_base_apply(&tree, &push->staged);
+    if (r == 0)
+        r = al_push_check_tree(push, &tree.files, err);
+    if (r < 0 || !*push->parent)
         return r;
     command.class = AL_GIT_WRITE;
     al_strv_adds(&command.argv, "git", "read-tree", push->parent, NULL);

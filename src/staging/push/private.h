@@ -39,8 +39,8 @@ int al_push_git(const struct al_push_dir *dir, struct al_git_command *command, s
 int al_push_git_sink(const struct al_push_dir *dir, struct al_git_command *command,
                      struct al_sink sink, struct al_run_limits *budget, struct al_error *err);
 
-/** Set the files of the private index: those of the parent with the staged ones, as git add would
- * store them. */
+/** Check the tree that the commit will have, and set the files of the private index: those of the
+ * parent with the staged ones, as git add would store them. */
 int al_push_build_index(const struct al_push *push, const struct al_push_dir *dir,
                         struct al_run_limits *budget, struct al_error *err);
 
@@ -71,10 +71,9 @@ void al_push_add_other(const struct al_push *push, struct al_str *out);
 /** Refuse files in a git directory of the working tree. */
 int al_push_check_gitdirs(const struct al_push *push, struct al_error *err);
 
-/** Refuse files in a directory that is a git directory in the tree that the private index has.
- * After al_push_build_index(). */
-int al_push_check_tree(const struct al_push *push, const struct al_push_dir *dir,
-                       struct al_run_limits *budget, struct al_error *err);
+/** Refuse files in a directory that is a git directory in the tree that the commit will have. */
+int al_push_check_tree(const struct al_push *push, const struct al_sandbox_files *files,
+                       struct al_error *err);
 
 /** Build the commit in the store, and find what is to be said about its files.  The caller frees
  * it.  AL_ERR_EXECUTION also when the target has these changes already. */

@@ -44,7 +44,6 @@ void al_push_free(struct al_push *push)
 {
     if (!push)
         return;
-    al_target_clear(&push->target);
     al_staged_clear(&push->staged);
     free(push->shown);
     free(push->key);
@@ -132,18 +131,19 @@ static void compare_heads(struct al_push *push)
                                "another branch, or push to a branch of another name");
 }
 
-static int plan(struct al_push *push, struct al_run_limits *budget, struct al_error *err)
+static int plan(struct al_push *push, const struct al_target *target, struct al_run_limits *budget,
+                struct al_error *err)
 {
     int r = check_order(push, budget, err);
 
-    push->shown = al_target_shown(&push->target);
-    push->key = al_target_key(&push->target, push->repo);
+    push->shown = al_target_shown(target);
+    push->key = al_target_key(target, push->repo);
     if (r == 0)
         r = check_format(push, err);
     if (r == 0)
         r = al_push_check_gitdirs(push, err);
     if (r == 0)
-        r = al_target_branch(&push->target, push->repo, &push->ref, err);
+        r = al_target_branch(target, push->repo, &push->ref, err);
     if (r < 0)
         return r;
     push->head = al_ref_oid(&push->repo->at, push->ref);
@@ -170,12 +170,11 @@ int al_push_plan(struct al_staging *staging, const char *id, const struct al_tar
 
     push->staging = staging;
     push->repo = repo;
-    al_target_copy(target, &push->target);
     r = al_staged_find(staging, id, budget, &push->staged, err);
     push->theirs = al_calloc(push->staged.count + 1, sizeof(*push->theirs));
     push->is_pointer = al_calloc(push->staged.count + 1, sizeof(*push->is_pointer));
     if (r == 0)
-        r = plan(push, budget, err);
+        r = plan(push, target, budget, err);
     if (r < 0) {
         al_push_free(push);
         return r;
@@ -377,8 +376,6 @@ int al_push_build(struct al_push *push, const struct al_push_dir *dir, struct al
     al_auto(al_str_clear) struct al_str commit = AL_STR_INIT;
     int r = al_push_build_index(push, dir, budget, err);
 
-    if (r == 0)
-        r = al_push_check_tree(push, dir, budget, err);
     if (r == 0)
         r = write_tree(dir, budget, &tree, err);
     if (r == 0)

@@ -30,7 +30,6 @@ struct al_staging;
 struct al_push {
     struct al_staging *staging; /**< borrowed */
     struct al_repo *repo;       /**< of the target, borrowed */
-    struct al_target target;
     struct al_staged staged;
     char *shown, *key;        /**< the target for users, and for heads */
     char *ref;                /**< full name of the branch */

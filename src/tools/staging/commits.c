@@ -169,13 +169,13 @@ static json_t *to_json(const struct al_staging *staging, const struct al_changes
 }
 
 /* What has to be resolved before it can be staged. */
-static int note_markers(struct al_staging *staging, const struct al_changes *changes,
+static int note_markers(struct al_staging *staging, const struct al_comparison *found,
                         struct al_result *result, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv shown = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
-    int r = al_markers_find(staging, changes, &paths, err);
+    int r = al_markers_find(staging, found, &paths, err);
 
     if (r < 0 || !paths.count)
         return r;
@@ -197,7 +197,7 @@ static int show_status(struct al_call *call, const void *p, struct al_result *re
 
     (void)p;
     if (r == 0)
-        r = note_markers(staging, &found.changes, result, err);
+        r = note_markers(staging, &found, result, err);
     if (r < 0)
         return r;
     add_text(&result->text, &found.changes, &found.staged, max_bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* staging/markers.h: files that a pull left with conflict markers are not staged before they are
+/* staging/markers.c: files that a pull left with conflict markers are not staged before they are
  * gone. */
 #include "staging/store.h"
 #include "tests/unit/staging/lib.h"
@@ -9,11 +9,12 @@
 
 static void remember(struct stager *s, const char *path)
 {
-    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
+    al_auto(al_base_clear) struct al_base base = { .heads = NULL };
 
-    al_strv_add(&paths, path);
     must(s, al_staging_lock(s->staging, BUDGET, &s->w->err));
-    must(s, al_markers_remember(s->staging, &paths, &s->w->err));
+    must(s, al_base_load(s->staging, s->staging->key, BUDGET, &base, &s->w->err));
+    al_markers_remember(&base, path, false);
+    must(s, al_base_save(s->staging, s->staging->key, &base, BUDGET, &s->w->err));
     al_staging_unlock(s->staging);
 }
 

@@ -76,31 +76,13 @@ static void a_target_is_shown_safely(void **state)
     assert_string_equal(al_target_type_name(AL_TARGET_LOCAL_BARE), "local-bare");
 }
 
-static void a_copy_owns_its_strings(void **state)
-{
-    struct al_target copy;
-    const struct al_target target = { .type = AL_TARGET_LOCAL_BARE,
-                                      .path = TEXT("p"),
-                                      .branch = TEXT("b") };
-
-    (void)state;
-    al_target_copy(&target, &copy);
-    assert_int_equal(copy.type, AL_TARGET_LOCAL_BARE);
-    assert_string_equal(copy.path, "p");
-    assert_ptr_not_equal(copy.path, target.path);
-    assert_string_equal(copy.branch, "b");
-    assert_null(copy.repo);
-    al_target_clear(&copy);
-    al_target_clear(&copy);
-    assert_null(copy.path);
-}
-
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_type_has_its_members), cmocka_unit_test(a_branch_is_the_name_of_one),
-        cmocka_unit_test(a_branch_has_no_prefix),    cmocka_unit_test(a_target_is_shown_safely),
-        cmocka_unit_test(a_copy_owns_its_strings),
+        cmocka_unit_test(each_type_has_its_members),
+        cmocka_unit_test(a_branch_is_the_name_of_one),
+        cmocka_unit_test(a_branch_has_no_prefix),
+        cmocka_unit_test(a_target_is_shown_safely),
     };
 
     return cmocka_run_group_tests_name("staging/target", tests, NULL, NULL);
