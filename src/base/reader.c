@@ -47,7 +47,7 @@ void al_reader_fill(struct al_reader *reader)
         n = read(reader->fd, buf->buf + buf->len, buf->cap - buf->len - 1);
     while (n < 0 && errno == EINTR);
     if (n <= 0) {
-        reader->ended = true;
+        reader->ended = n == 0 || errno != EAGAIN;
         return;
     }
     buf->len += (size_t)n;

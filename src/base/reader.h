@@ -33,7 +33,8 @@ struct al_reader {
 
 void al_reader_clear(struct al_reader *reader);
 
-/** Call read(2) once; blocks while there is no input.  Sets `ended` at the end of input. */
+/** Call read(2) once; blocks while there is no input, unless the descriptor does not.  Sets `ended`
+ * at the end of input. */
 void al_reader_fill(struct al_reader *reader);
 
 /** The results of al_reader_next(). */

@@ -510,7 +510,6 @@ static void release(struct al_call *call)
     al_strv_clear(&call->parent_paths);
     free(call->caller);
     free(call->summary);
-    free(call->branches);
     free(call->always_values);
     free(call->draft);
     free(call->changes);
@@ -594,6 +593,11 @@ const json_t *al_call_arguments(const struct al_call *call)
     return call->expanded_arguments ? call->expanded_arguments : call->input->arguments;
 }
 
+const struct al_call_input *al_call_input(const struct al_call *call)
+{
+    return call->input;
+}
+
 const struct al_session *al_call_session(const struct al_call *call)
 {
     return call->session;
@@ -604,31 +608,11 @@ const char *al_call_agent(const struct al_call *call)
     return call->session->agent ? call->session->agent : call->input->client;
 }
 
-struct al_cancel *al_call_cancel(const struct al_call *call)
-{
-    return call->input->cancel;
-}
-
-const struct al_progress *al_call_progress(const struct al_call *call)
-{
-    return call->input->progress;
-}
-
 const char *al_call_repository_path(const struct al_call *call)
 {
     if (!call->repo)
         return call->session->roots->items[0].path;
     return call->repo->shown ? call->repo->shown : call->repo->at.top;
-}
-
-const struct al_asker *al_call_asker(const struct al_call *call)
-{
-    return call->input->asker;
-}
-
-const struct al_sampler *al_call_sampler(const struct al_call *call)
-{
-    return call->input->sampler;
 }
 
 const char *al_call_draft(const struct al_call *call)

@@ -255,6 +255,10 @@ const json_t *al_call_arguments(const struct al_call *call);
 /** Test whether a checkpoint is taken before this call, as far as is known yet. */
 bool al_call_is_saved(const struct al_call *call);
 
+/** What the call was made with: its cancel token, the client's progress, model and questions.
+ * Borrowed. */
+const struct al_call_input *al_call_input(const struct al_call *call);
+
 /** The session of the call.  Borrowed. */
 const struct al_session *al_call_session(const struct al_call *call);
 
@@ -269,20 +273,10 @@ bool al_session_has(const struct al_session *session, const char *tool, const ch
  * has; NULL: there is nothing to say. */
 const char *al_remedy(const struct al_session *session, enum al_words words,
                       const struct al_error *error);
-struct al_cancel *al_call_cancel(const struct al_call *call);
 
 /** The name of the agent that calls: the session's, else the client's; NULL: it has none. Borrowed.
  */
 const char *al_call_agent(const struct al_call *call);
-
-/** Receives the call's progress; NULL: not wanted.  Borrowed. */
-const struct al_progress *al_call_progress(const struct al_call *call);
-
-/** The client, for questions of another MCP server; NULL: it can be asked nothing.  Borrowed. */
-const struct al_asker *al_call_asker(const struct al_call *call);
-
-/** The client's model; NULL: there is none.  Borrowed. */
-const struct al_sampler *al_call_sampler(const struct al_call *call);
 
 /** The text that the tool drafted in its preview, for `execute` to use; NULL: none.  Borrowed. */
 const char *al_call_draft(const struct al_call *call);

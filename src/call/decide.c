@@ -48,6 +48,18 @@ static void write_resolved(const struct al_resolved *resolved, struct al_str *ou
         al_str_add(out, resolved->pairs.items[i], strlen(resolved->pairs.items[i]) + 1);
 }
 
+/* A new branch has the same commit as HEAD, but rules may treat the two differently. */
+static void add_head_branches(const struct al_call *call, struct al_str *out)
+{
+    const struct al_policy *policy = call->session->policy;
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    if (call->repo && policy && policy->count)
+        al_ref_head_branches(&call->repo->at, &names);
+    for (size_t i = 0; i < names.count; i++)
+        al_str_addf(out, "%s\n", names.items[i]);
+}
+
 /* An answer covers HEAD, the index, the affected files and the resolved objects as they are now. */
 static int bind_answer(struct al_call *call, char ret_state[65], struct al_error *err)
 {
@@ -66,32 +78,13 @@ static int bind_answer(struct al_call *call, char ret_state[65], struct al_error
     for (size_t i = 0; i < files->count; i++)
         al_strv_add(&paths, files->items[i]);
     write_resolved(&call->resolved, &objects);
+    add_head_branches(call, &objects);
     if (call->repo && !call->repo->at.is_own)
         return al_repo_state_digest(call->repo, &paths, &objects, ret_state, err);
     /* Without a repository of the user there is no other state than what was resolved. */
     digest = al_sha256(objects.buf, objects.len);
     memcpy(ret_state, digest, strlen(digest) + 1);
     return 0;
-}
-
-static char *head_branches(const struct al_call *call)
-{
-    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-    struct al_str joined = AL_STR_INIT;
-
-    if (call->repo)
-        al_ref_head_branches(&call->repo->at, &names);
-    for (size_t i = 0; i < names.count; i++)
-        al_str_addf(&joined, "%s\n", names.items[i]);
-    return al_str_detach(&joined);
-}
-
-/* A new branch has the same commit as HEAD, but rules may treat the two differently. */
-static bool is_on_same_branches(const struct al_call *call)
-{
-    al_auto(al_freep) char *now = call->branches ? head_branches(call) : NULL;
-
-    return !now || !strcmp(call->branches, now);
 }
 
 /* The values that an "always" covers: safe text (`shown`), or unchanged. */
@@ -140,7 +133,7 @@ static int check_answer(struct al_call *call, bool *ret_current, struct al_error
     char now[sizeof(call->state)];
     int r;
 
-    *ret_current = is_on_same_branches(call) && is_still_covered(call) && may_go_unsaved(call);
+    *ret_current = is_still_covered(call) && may_go_unsaved(call);
     if (!*ret_current || !call->state[0])
         return 0;
     al_call_invalidate(call);
@@ -195,42 +188,12 @@ static int preview(struct al_call *call, struct al_str *out, struct al_error *er
     return r;
 }
 
-/* The values that the call has looked up.  The answer is about these values, even if the repository
- * has changed meanwhile. */
-struct lookups {
-    struct al_resolved resolved;
-    struct al_strv affected_files;
-    bool is_resolved, has_affected_files;
-};
-
-static struct lookups take_lookups(struct al_call *call)
-{
-    struct lookups saved = { call->resolved, call->affected_files, call->is_resolved,
-                             call->has_affected_files };
-
-    call->resolved = AL_RESOLVED_INIT;
-    call->affected_files = AL_STRV_INIT;
-    call->is_resolved = call->has_affected_files = false;
-    return saved;
-}
-
-static void restore_lookups(struct al_call *call, const struct lookups *saved)
-{
-    al_call_invalidate(call);
-    call->resolved = saved->resolved;
-    call->affected_files = saved->affected_files;
-    call->is_resolved = saved->is_resolved;
-    call->has_affected_files = saved->has_affected_files;
-}
-
 /* Refuse to show a change that is not the one in the question. */
 static int check_current(struct al_call *call, struct al_error *err)
 {
-    const struct lookups saved = take_lookups(call);
     bool current = false;
     int r = check_answer(call, &current, err);
 
-    restore_lookups(call, &saved);
     if (r == 0 && !current)
         r = al_error_set(err, AL_ERR_EXECUTION,
                          "what this is about has changed meanwhile, and is asked about again");
@@ -245,10 +208,11 @@ static int add_full_preview(void *payload, struct al_str *out, struct al_error *
     const struct al_run_limits budget = call->budget;
     const bool skips_approval = call->skips_approval;
     char *expected = al_take(&call->expected);
-    int r;
+    int r = al_call_resolve(call, err); /* an earlier look may have found something else */
 
     call->budget.in_full = true;
-    r = preview(call, out, err);
+    if (r == 0)
+        r = preview(call, out, err);
     call->budget.in_full = false;
     al_call_set_expected(call, expected);
     call->skips_approval = skips_approval;
@@ -322,15 +286,24 @@ static char *describe_reason(const struct al_call *call, const struct al_ruling 
     return al_str_detach(&why);
 }
 
+/* Nobody has decided. */
+static int refuse(struct al_call *call, const char *why, struct al_error *err)
+{
+    (void)record_decision(call, "none", "none");
+    return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
+                        "%s\n\nThis needs the user's approval, and %s", call->summary, why);
+}
+
 static int refuse_no_approver(struct al_call *call, const struct al_ruling *ruling,
                               struct al_error *err)
 {
     al_auto(al_freep) char *message = ruling->message ? al_text_join_lines(ruling->message) : NULL;
     al_auto(al_freep) char *line = al_call_command_line(call);
     al_auto(al_freep) char *rule = describe_reason(call, ruling);
+    al_auto(al_freep) char *why = NULL;
 
     (void)record_decision(call, "none", "none");
-    if (al_call_session(call)->caller_shell && !ruling->number)
+    if (call->session->caller_shell && !ruling->number)
         return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
                             "%s: this needs the user's approval, and nobody could be asked. "
                             "Nothing was done. The user can open airlock review in a terminal, "
@@ -344,34 +317,12 @@ static int refuse_no_approver(struct al_call *call, const struct al_ruling *ruli
             "be asked: there is no terminal, and no client that offers "
             "elicitation. Nothing was done. The user can run it in a terminal%s",
             call->summary, message ? message : "", message ? "\n\n" : "", rule, line);
-    return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
-                        "%s\n\nThis needs the user's approval, and nobody could be asked: there is "
-                        "no terminal, and no client that offers elicitation. Nothing was done. The "
-                        "user can open airlock review in a terminal, where such calls then wait, "
-                        "allow them with --approval allow, or run this one in a terminal%s",
-                        call->summary, line);
-}
-
-/* This call ends here; the client repeats it with the answer, and the new call passes every stage.
- */
-static int end_pending(struct al_call *call, struct al_error *err)
-{
-    (void)record_decision(call, "none", "none");
-    return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
-                        "%s\n\nThis needs the user's approval, and the user is being asked. "
-                        "Nothing was done; the call is to be repeated with the answer.",
-                        call->summary);
-}
-
-/* Another pending question would take the place of calls that need no approval. */
-static int refuse_too_many(struct al_call *call, struct al_error *err)
-{
-    (void)record_decision(call, "none", "none");
-    return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
-                        "%s\n\nThis needs the user's approval, and too many questions wait for an "
-                        "answer already. Nothing was done; make the call again when some of them "
-                        "are answered.",
-                        call->summary);
+    why = al_asprintf("nobody could be asked: there is no terminal, and no client that offers "
+                      "elicitation. Nothing was done. The user can open airlock review in a "
+                      "terminal, where such calls then wait, allow them with --approval allow, or "
+                      "run this one in a terminal%s",
+                      line);
+    return refuse(call, why, err);
 }
 
 /* The key of an "always": the operation, the rule that asked, and the values the tool limits it to.
@@ -403,16 +354,24 @@ static int reject(struct al_call *call, const char *by, const char *reason, stru
                         call->summary);
 }
 
-static int apply_answer(struct al_call *call, const struct al_ruling *ruling, const char *by,
+static int apply_answer(struct al_call *call, const char *scope, const char *by,
                         const struct al_approval_answer *answer, struct al_error *err)
 {
-    al_auto(al_freep) char *scope = always_scope(call, ruling);
     const bool always = answer->decision == AL_ANSWER_ALWAYS;
 
+    /* This call ends here; the client repeats it with the answer, and the new call passes every
+     * stage. */
     if (answer->decision == AL_ANSWER_LATER)
-        return end_pending(call, err);
+        return refuse(call,
+                      "the user is being asked. Nothing was done; the call is to be repeated with "
+                      "the answer.",
+                      err);
+    /* Another pending question would take the place of calls that need no approval. */
     if (answer->decision == AL_ANSWER_TOO_MANY)
-        return refuse_too_many(call, err);
+        return refuse(call,
+                      "too many questions wait for an answer already. Nothing was done; make the "
+                      "call again when some of them are answered.",
+                      err);
     if (answer->decision == AL_ANSWER_REJECT)
         return reject(call, by, answer->reason, err);
     if (always)
@@ -421,15 +380,14 @@ static int apply_answer(struct al_call *call, const struct al_ruling *ruling, co
     return record_decision(call, always ? "always" : "once", by);
 }
 
-/* Nobody answered in time. */
 static int refuse_unanswered(struct al_call *call, struct al_error *err)
 {
-    (void)record_decision(call, "none", "none");
-    return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
-                        "%s\n\nThis needs the user's approval, and nobody answered within %u s "
-                        "([tools.approval] wait_s). Nothing was done; make the call again "
-                        "when the user can answer.",
-                        call->summary, al_review_wait_s(call->session->review));
+    al_auto(al_freep) char *why =
+        al_asprintf("nobody answered within %u s ([tools.approval] wait_s). Nothing was done; make "
+                    "the call again when the user can answer.",
+                    al_review_wait_s(call->session->review));
+
+    return refuse(call, why, err);
 }
 
 /* Ask whoever can answer, and do as the first answer says. */
@@ -437,6 +395,7 @@ static int ask_approvers(struct al_call *call, const struct al_ruling *ruling,
                          const struct al_approval_request *request, struct al_error *err)
 {
     al_auto(al_approval_answer_clear) struct al_approval_answer answer = AL_APPROVAL_ANSWER_INIT;
+    al_auto(al_freep) char *scope = always_scope(call, ruling); /* of what is shown */
     al_auto(al_freep) char *why = describe_reason(call, ruling);
     const char *by = NULL;
     int r = al_approval_ask(call, request, why, &answer, &by, err);
@@ -449,7 +408,7 @@ static int ask_approvers(struct al_call *call, const struct al_ruling *ruling,
         return refuse_no_approver(call, ruling, err);
     if (answer.decision == AL_ANSWER_ALWAYS && !request->always_covers)
         answer.decision = AL_ANSWER_REJECT; /* "always" was not offered */
-    return apply_answer(call, ruling, by, &answer, err);
+    return apply_answer(call, scope, by, &answer, err);
 }
 
 static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_error *err)
@@ -488,9 +447,9 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
     }
     framed_at = detail.len;
     al_str_add(&detail, shown.buf, shown.len);
-    /* An answer that arrives with a later call is valid for this rule and these branches only. */
-    if (call->branches)
-        bound = al_asprintf("%s %zu %s", call->state, ruling->number, call->branches);
+    /* An answer that arrives with a later call is valid for this rule only. */
+    if (ruling->number)
+        bound = al_asprintf("%s %zu", call->state, ruling->number);
     summary = al_strdup(call->summary);
     request = (struct al_approval_request){
         .tool = call->tool->name,
@@ -556,7 +515,6 @@ static int evaluate_policy(struct al_call *call, struct al_ruling *ret_ruling, s
     int r = 0;
 
     if (policy && policy->count) {
-        call->branches = head_branches(call);
         if (al_effects_change_repository(call->operation->effects))
             r = bind_answer(call, call->state, err);
         if (r == 0)
@@ -575,7 +533,6 @@ static int obtain(struct al_call *call, struct al_error *err)
     call->state[0] = '\0';
     call->skips_approval = false;
     call->framed_len = 0;
-    free(al_take(&call->branches));
     free(al_take(&call->always_values));
     al_call_set_expected(call, NULL);
     al_call_set_draft(call, NULL);  /* it is about the state that was shown */
@@ -610,10 +567,9 @@ static int lock_for_writing(struct al_call *call, struct al_error *err)
     if (!al_effects_change_repository(call->operation->effects))
         return 0;
     r = acquire_lock(call, err);
-    if (r < 0 || call->state[0])
-        return r;
-    al_call_invalidate(call);
-    return al_call_resolve(call, err);
+    if (r == 0 && !call->state[0])
+        al_call_invalidate(call);
+    return r < 0 ? r : al_call_resolve(call, err);
 }
 
 /* Stages 5 and 6.  An approval is valid only while the repository is what the user was shown.  It

@@ -16,97 +16,67 @@
 #include "git/repo/remotes.h"
 #include "guard/text.h"
 
-/* The names that there are, while they are compared. */
-struct search {
-    const char *word;
+/* Names of a kind that there are. */
+struct names {
     enum al_subject kind;
-    char *near;      /* in few edits */
-    char *qualified; /* "feature/login" for "login" */
+    struct al_strv list;
 };
-
-static void search_clear(struct search *search)
-{
-    free(search->near);
-    free(search->qualified);
-}
-
-static void offer(struct search *search, const char *name)
-{
-    struct al_nearest nearest = { .word = search->word };
-    const size_t len = strlen(name), own = strlen(search->word);
-
-    if (len > own && name[len - own - 1] == '/' && !strcmp(name + len - own, search->word) &&
-        !search->qualified)
-        search->qualified = al_strdup(name);
-    if (search->near) {
-        nearest.found = search->near;
-        nearest.edits = al_edit_distance(search->word, search->near);
-    }
-    al_nearest_offer(&nearest, name);
-    if (nearest.found && nearest.found != search->near) {
-        free(search->near);
-        search->near = al_strdup(name);
-    }
-}
 
 static bool take_ref(void *payload, const struct al_listed_ref *ref)
 {
-    struct search *search = payload;
-    const char *name = ref->name;
+    struct names *names = payload;
+    const char *slash = ref->is_remote ? strchr(ref->name, '/') : NULL;
 
-    if (search->kind == AL_SUBJECT_THEIR_BRANCH) {
-        name = ref->is_remote ? strchr(name, '/') : NULL;
-        if (!name)
-            return true;
-        name++;
-    }
-    offer(search, name);
+    if (names->kind != AL_SUBJECT_THEIR_BRANCH)
+        al_strv_add(&names->list, ref->name);
+    else if (slash)
+        al_strv_add(&names->list, slash + 1);
     return true;
 }
 
-static void search_refs(struct al_call *call, struct search *search)
+static void list_names(struct al_call *call, struct names *names)
 {
     const struct al_repo *repo = al_call_repo(call);
-    const struct al_refs_query branches = { .remotes = search->kind != AL_SUBJECT_BRANCH };
+    const struct al_refs_query branches = { .remotes = names->kind != AL_SUBJECT_BRANCH };
     const struct al_refs_query tags = { .tags = true };
 
-    if (search->kind != AL_SUBJECT_TAG)
-        (void)al_git_read_refs(repo, &branches, take_ref, search, al_call_budget(call), NULL);
-    if (search->kind == AL_SUBJECT_TAG || search->kind == AL_SUBJECT_REVISION)
-        (void)al_git_read_refs(repo, &tags, take_ref, search, al_call_budget(call), NULL);
+    if (names->kind == AL_SUBJECT_REMOTE) {
+        al_remote_names(repo, &names->list);
+        return;
+    }
+    if (names->kind != AL_SUBJECT_TAG)
+        (void)al_git_read_refs(repo, &branches, take_ref, names, al_call_budget(call), NULL);
+    if (names->kind == AL_SUBJECT_TAG || names->kind == AL_SUBJECT_REVISION)
+        (void)al_git_read_refs(repo, &tags, take_ref, names, al_call_budget(call), NULL);
 }
 
-static void search_remotes(struct al_call *call, struct search *search)
-{
-    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-
-    al_remote_names(al_call_repo(call), &names);
-    for (size_t i = 0; i < names.count; i++)
-        offer(search, names.items[i]);
-}
-
-/* Append what may have been meant. */
+/* Append what may have been meant: a name in few edits, or "feature/login" for "login". */
 static void add_near(struct al_call *call, enum al_subject kind, const char *word,
                      struct al_str *out)
 {
-    al_auto(search_clear) struct search search = { .word = word, .kind = kind };
+    struct names names = { .kind = kind, .list = AL_STRV_INIT };
+    struct al_nearest nearest = { .word = word };
     al_auto(al_freep) char *tag = al_asprintf("refs/tags/%s", word);
-    const char *meant;
+    al_auto(al_freep) char *end = al_asprintf("/%s", word);
+    const char *meant = NULL;
 
     if (kind == AL_SUBJECT_BRANCH && al_ref_exists(&al_call_repo(call)->at, tag)) {
         al_str_adds(out, "; it is a tag");
         return;
     }
-    if (kind == AL_SUBJECT_REMOTE)
-        search_remotes(call, &search);
-    else
-        search_refs(call, &search);
-    meant = search.near ? search.near : search.qualified;
+    list_names(call, &names);
+    for (size_t i = 0; i < names.list.count; i++) {
+        al_nearest_offer(&nearest, names.list.items[i]);
+        if (!meant && al_ends_with(names.list.items[i], end))
+            meant = names.list.items[i];
+    }
+    meant = nearest.found ? nearest.found : meant;
     if (meant && strcmp(meant, word) != 0) {
         al_str_adds(out, "; did you mean '");
         al_text_add_shown_line(meant, out);
         al_str_adds(out, "'?");
     }
+    al_strv_clear(&names.list);
 }
 
 static bool names_commit(struct al_call *call, const char *word)

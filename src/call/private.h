@@ -6,7 +6,7 @@
  *   args, budget                stage 2          the end of the call
  *   repo, operation, summary    stage 3          the end of the call
  *   resolved, affected_files    stages 4, 5      al_call_invalidate()
- *   state, branches             stage 5          the next approval
+ *   state                       stage 5          the next approval
  *   store, checkpoint           stage 6          the checkpoint after, or its drop
  *
  * The write lock is held from stage 6 to the end of stage 7.
@@ -42,7 +42,6 @@ struct al_call {
     char *draft, *expected;            /* set by the tool's preview; see call/call.h */
     void *tool_data;                   /* set by the tool's authorize; NULL: none */
     void (*free_tool_data)(void *);
-    char *branches;      /* HEAD's branches when policy was evaluated; NULL without rules */
     char *always_values; /* the values of the "always" that covers the call; NULL: none does */
     char state[65];      /* digest that the approval is bound to; "" when nothing was asked */
     struct al_resolved resolved;   /* from the tool's resolve */

@@ -38,9 +38,6 @@
 /* A process that was let go is tried again after this time in milliseconds. */
 #define RETRY_MS 5000
 
-/* Read at once, so that a process that sends without end does not keep others waiting. */
-#define CHUNK_BYTES (64u << 10)
-
 static void set_problem(char **problem, const char *text)
 {
     char *copy = text ? al_text_join_lines(text) : NULL;
@@ -90,7 +87,7 @@ static void close_dir(struct al_door_dir *dir)
 static void free_process(struct al_door_process *process)
 {
     al_close(process->fd);
-    al_str_clear(&process->in);
+    al_reader_clear(&process->in);
     free(process->problem);
     free(process);
 }
@@ -108,7 +105,7 @@ static void note_socket(struct al_review_door *door, size_t dir, pid_t pid)
     if (!process) {
         process = al_calloc(1, sizeof(*process));
         *process = (struct al_door_process){
-            .next = door->processes, .pid = pid, .dir = dir, .fd = -1, .in = AL_STR_INIT
+            .next = door->processes, .pid = pid, .dir = dir, .fd = -1, .in = AL_READER_INIT(-1)
         };
         door->processes = process;
         door->nprocesses++;
@@ -174,7 +171,7 @@ static void connect_to(struct al_review_door *door, struct al_door_process *proc
     const int fd = dir->fd < 0 ? -ENOENT : al_review_place_connect(dir->fd, process->pid);
 
     if (fd >= 0 && epoll_ctl(door->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0) {
-        process->fd = fd;
+        process->fd = process->in.fd = fd;
         process->due_ms = now_ms + AL_DOOR_STALL_MS;
         process->nbusy = 0;
         (void)al_door_send(process, &request); /* what it cannot be told, it does not answer */
@@ -225,7 +222,7 @@ void al_door_let_go(struct al_review_door *door, struct al_door_process *process
     /* Closing it is not enough: a child that is being started has a copy until its execve. */
     (void)epoll_ctl(door->epoll_fd, EPOLL_CTL_DEL, process->fd, NULL);
     al_close(al_take_fd(&process->fd));
-    al_str_clear(&process->in);
+    al_reader_clear(&process->in);
     process->listed = false;
     al_door_forget(door, process, problem);
     if (problem || !process->problem)
@@ -248,50 +245,38 @@ bool al_door_send(struct al_door_process *process, const struct al_review_reques
     return send(process->fd, line.buf, line.len, MSG_NOSIGNAL) == (ssize_t)line.len;
 }
 
-/* Read once.  False: it has closed the connection. */
-static bool fill(struct al_door_process *process)
+/* Serve the lines that are complete.  Why the process is to be let go; NULL: it is not.  Caller
+ * frees. */
+static char *serve_lines(struct al_review_door *door, struct al_door_process *process)
 {
-    ssize_t n;
+    const char *text;
+    char *problem = NULL;
+    size_t len;
 
-    al_str_reserve(&process->in, CHUNK_BYTES);
-    n = recv(process->fd, process->in.buf + process->in.len, CHUNK_BYTES, 0);
-    if (n > 0)
-        process->in.buf[process->in.len += (size_t)n] = '\0';
-    return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
-}
+    while (!problem && al_reader_next(&process->in, &text, &len) == AL_LINE_READY) {
+        json_t *line = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
 
-/* Serve the lines that are complete.  False: the process was let go. */
-static bool serve_lines(struct al_review_door *door, struct al_door_process *process)
-{
-    struct al_str rest = AL_STR_INIT;
-    const char *at = process->in.buf, *last = at + process->in.len, *end;
-
-    while ((end = memchr(at, '\n', (size_t)(last - at)))) {
-        json_t *line = json_loadb(at, (size_t)(end - at), JSON_REJECT_DUPLICATES, NULL);
-        al_auto(al_freep) char *problem = al_door_serve(door, process, line, (size_t)(end - at));
-
+        problem = al_door_serve(door, process, line, len);
         json_decref(line);
-        if (problem)
-            let_go_saying(door, process, problem);
-        if (problem)
-            return false;
-        at = end + 1;
     }
-    al_str_add(&rest, at, (size_t)(last - at));
-    al_str_clear(&process->in);
-    process->in = rest;
-    if (rest.len <= AL_REVIEW_LINE_MAX_BYTES)
-        return true;
-    let_go_saying(door, process, "sends a longer line than it may");
-    return false;
+    if (!problem && process->in.buf.len - process->in.start > AL_REVIEW_LINE_MAX_BYTES)
+        problem = al_strdup("sends a longer line than it may");
+    return problem;
 }
 
+/* Reads once, so that a process that sends without end does not keep others waiting. */
 static void run_process(struct al_review_door *door, struct al_door_process *process)
 {
-    const bool lives = fill(process);
+    al_auto(al_freep) char *problem = NULL;
 
-    if (serve_lines(door, process) && !lives)
+    al_reader_fill(&process->in);
+    if (process->in.ended) {
         al_door_let_go(door, process, NULL);
+        return;
+    }
+    problem = serve_lines(door, process);
+    if (problem)
+        let_go_saying(door, process, problem);
 }
 
 /* What is handled before the caller looks at other things. */

@@ -8,6 +8,7 @@
 #ifndef AL_REVIEW_DOOR_PRIVATE_H
 #define AL_REVIEW_DOOR_PRIVATE_H
 
+#include "base/reader.h"
 #include "review/door.h"
 #include "review/message.h"
 #include "review/place.h"
@@ -27,7 +28,7 @@ struct al_door_process {
     pid_t pid;
     size_t dir; /**< index of the directory that its socket is in */
     int fd;     /**< does not block; -1: not connected */
-    struct al_str in;
+    struct al_reader in;
     bool listed;    /**< it has said what waits since it was connected to */
     bool exists;    /**< its socket was there when the directory was last looked at */
     int64_t due_ms; /**< connected and not `listed`: the answer has to be there; not connected: the

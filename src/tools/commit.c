@@ -296,7 +296,7 @@ static int add_prompt(struct al_call *call, const char *made, struct al_str *tas
 static int ask_model(struct al_call *call, const char *made, char **ret_message,
                      struct al_error *err)
 {
-    const struct al_sampler *sampler = al_call_sampler(call);
+    const struct al_sampler *sampler = al_call_input(call)->sampler;
     al_auto(al_str_clear) struct al_str task = AL_STR_INIT;
     al_auto(al_freep) char *text = NULL;
     int r = add_prompt(call, made, &task, err);
@@ -307,7 +307,7 @@ static int ask_model(struct al_call *call, const char *made, char **ret_message,
         sampler->payload,
         &(struct al_sampling_request){
             .role = role, .task = task.buf, .max_tokens = TOKENS_MAX, .timeout_ms = WAIT_MS },
-        al_call_cancel(call), &text, err);
+        al_call_input(call)->cancel, &text, err);
     *ret_message = r == 0 && text ? al_commit_message_accept(text) : NULL;
     return r;
 }
@@ -324,7 +324,7 @@ static int workflow_make_message(struct al_call *call, char **ret_message, struc
     bool is_made;
     int r = al_git_suggest_message(al_call_repo(call), al_call_budget(call), &made, &is_made, err);
 
-    if (r == 0 && is_made && al_call_sampler(call))
+    if (r == 0 && is_made && al_call_input(call)->sampler)
         r = ask_model(call, made, &written, err);
     if (r < 0)
         return r;

@@ -225,7 +225,7 @@ static int push_to(struct al_call *call, const struct al_remote *remote, const c
     if (r < 0)
         return r;
     al_pushed_clear(pushed);
-    return al_git_push(network, options, al_call_progress(call), al_call_max_bytes(call),
+    return al_git_push(network, options, al_call_input(call)->progress, al_call_max_bytes(call),
                        al_call_budget(call), pushed, err);
 }
 

@@ -142,7 +142,7 @@ int al_transfer_fetch(struct al_call *call, const struct al_remote *remote,
 
     if (r < 0)
         return r;
-    return al_git_fetch(network, options, al_call_progress(call), al_call_max_bytes(call),
+    return al_git_fetch(network, options, al_call_input(call)->progress, al_call_max_bytes(call),
                         al_call_budget(call), ret_text, err);
 }
 

@@ -159,7 +159,7 @@ static int report_progress(struct al_call *call, const void *args, struct al_res
                            struct al_error *err)
 {
     static const char *const steps[] = { "0 of 100", "50 of 100", "100 of 100" };
-    const struct al_progress *progress = al_call_progress(call);
+    const struct al_progress *progress = al_call_input(call)->progress;
 
     (void)args;
     (void)err;
@@ -176,7 +176,7 @@ static int report_progress(struct al_call *call, const void *args, struct al_res
 static int ask_form(struct al_call *call, const char *question, const char *schema,
                     struct al_str *out, struct al_error *err)
 {
-    const struct al_asker *asker = al_call_asker(call);
+    const struct al_asker *asker = al_call_input(call)->asker;
     al_auto(al_json_decrefp) json_t *params = al_json_object(), *answer = NULL;
     int r;
 
@@ -186,8 +186,8 @@ static int ask_form(struct al_call *call, const char *question, const char *sche
     }
     al_json_set(params, "message", al_json_string(question));
     al_json_set(params, "requestedSchema", parse(schema));
-    r = asker->ask(asker->payload, "elicitation/create", params, al_call_cancel(call), &answer,
-                   err);
+    r = asker->ask(asker->payload, "elicitation/create", params, al_call_input(call)->cancel,
+                   &answer, err);
     if (r < 0)
         return r;
     al_str_adds(out, "User response: ");
@@ -212,14 +212,15 @@ static int ask_user(struct al_call *call, const void *p, struct al_result *resul
 static int ask_model(struct al_call *call, const void *p, struct al_result *result,
                      struct al_error *err)
 {
-    const struct al_sampler *sampler = al_call_sampler(call);
+    const struct al_sampler *sampler = al_call_input(call)->sampler;
     const struct fixture_args *args = p;
     const struct al_sampling_request request = {
         .role = "A test", .task = args->words, .max_tokens = 100, .timeout_ms = 10000
     };
     al_auto(al_freep) char *text = NULL;
-    int r =
-        sampler ? sampler->sample(sampler->payload, &request, al_call_cancel(call), &text, err) : 0;
+    int r = sampler ? sampler->sample(sampler->payload, &request, al_call_input(call)->cancel,
+                                      &text, err)
+                    : 0;
 
     if (r == 0)
         al_str_addf(&result->text, "LLM response: %s", text ? text : "none");

@@ -5,31 +5,34 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/fs.h"
 #include "guard/text.h"
-#include "proc/running.h"
+#include "proc/proc.h"
 
 extern char **environ;
 
 /* A rollback that is ended may finish the file that it writes. */
-#define GRACE_MS    2000
-#define CHUNK_BYTES (64u << 10)
+#define GRACE_MS 2000
 
 struct al_review_job {
-    struct al_running *running; /* NULL: it has ended */
-    int epoll_fd;
-    int fds[3]; /* its output, its errors, its end; -1: at its end */
+    struct al_strv argv;
+    int cwd_fd;
+    struct al_cancel *cancel;
+    pthread_t thread;
+    bool is_started;
+    int ended_fd; /* eventfd(2): readable once the thread has written the members below */
     struct al_text text;
     bool is_cut;
     int exit_code;
 };
 
-static void add_words(const struct al_setup *setup, const struct al_review_job_request *request,
-                      struct al_strv *argv)
+static void add_words(const struct al_setup *setup, enum al_review_job_kind kind,
+                      const struct al_item *item, uint64_t newest, struct al_strv *argv)
 {
     static const char *const commands[] = {
         [AL_REVIEW_JOB_CHANGES] = "diff",
@@ -38,123 +41,101 @@ static void add_words(const struct al_setup *setup, const struct al_review_job_r
         [AL_REVIEW_JOB_STAGED] = "staging",
     };
 
-    al_strv_adds(argv, "airlock", commands[request->kind], NULL);
-    if (request->kind == AL_REVIEW_JOB_STAGED)
-        al_strv_adds(argv, "diff", request->staged, NULL);
+    al_strv_adds(argv, "airlock", commands[kind], NULL);
+    if (kind == AL_REVIEW_JOB_STAGED)
+        al_strv_adds(argv, "diff", item->key, NULL);
     if (setup->config.file)
         al_strv_adds(argv, "--config", setup->config.file, NULL);
     al_strv_adds(argv, "--audit", setup->journal_file, NULL);
-    if (request->kind == AL_REVIEW_JOB_STAGED)
+    if (kind == AL_REVIEW_JOB_STAGED)
         return;
     /* The root is the repository, so that no other one can be meant. */
-    al_strv_adds(argv, "--root", request->repository, "--execution", NULL);
-    al_strv_addf(argv, "%" PRIu64, request->seq);
-    if (request->kind == AL_REVIEW_JOB_CHANGES)
+    al_strv_adds(argv, "--root", item->path, "--execution", item->key, NULL);
+    if (kind == AL_REVIEW_JOB_CHANGES)
         return;
-    al_strv_adds(argv, request->kind == AL_REVIEW_JOB_PREVIEW ? "--dry-run" : "--yes", NULL);
-    if (request->newest) {
+    al_strv_add(argv, kind == AL_REVIEW_JOB_PREVIEW ? "--dry-run" : "--yes");
+    if (newest) {
         al_strv_add(argv, "--newest");
-        al_strv_addf(argv, "%" PRIu64, request->newest);
+        al_strv_addf(argv, "%" PRIu64, newest);
     }
 }
 
-static int start_child(struct al_review_job *job, const struct al_strv *argv, const char *dir,
-                       struct al_error *err)
+/* What is over the limit is dropped. */
+static bool add_output(void *payload, const char *data, size_t len)
+{
+    struct al_review_job *job = payload;
+
+    if (!job->is_cut)
+        job->is_cut = !al_text_add(&job->text, data, len);
+    return true;
+}
+
+static void *thread_main(void *payload)
 {
     static const struct al_confinement unconfined = { .ruleset = NULL };
-    al_auto(al_closep) int cwd_fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    struct al_review_job *job = payload;
     const struct al_proc_spec spec = {
         .program = "/proc/self/exe",
-        .argv = (const char *const *)argv->items,
+        .argv = (const char *const *)job->argv.items,
         .envp = (const char *const *)environ,
-        .cwd_fd = cwd_fd,
+        .cwd_fd = job->cwd_fd,
+        .out = { add_output, job },
+        .err = { add_output, job },
+        .has_job = true, /* its own children are those that work */
         .sandbox = &unconfined,
-        .timeout_ms = 1, /* no effect: whoever started the job ends it */
+        .cancel = job->cancel,
+        .timeout_ms = UINT32_MAX, /* whoever started the job ends it */
         .grace_ms = GRACE_MS,
     };
+    struct al_proc_result result = { .exit_code = -1 };
 
-    if (cwd_fd < 0) {
-        al_auto(al_freep) char *safe = al_text_sanitize_line(dir);
-
-        return al_error_errno(err, errno, "cannot open '%s'", safe);
-    }
-    return al_running_start(&spec, &job->running, err);
+    if (al_proc_run(&spec, &result, &err) < 0)
+        (void)add_output(job, err.message, strlen(err.message));
+    al_text_end(&job->text);
+    (void)al_text_truncate(&job->text.out, AL_REVIEW_JOB_MAX_BYTES);
+    job->exit_code = result.exit_code;
+    (void)eventfd_write(job->ended_fd, 1);
+    return NULL;
 }
 
-int al_review_job_start(const struct al_setup *setup, const struct al_review_job_request *request,
-                        struct al_review_job **ret_job, struct al_error *err)
+int al_review_job_start(const struct al_setup *setup, enum al_review_job_kind kind,
+                        const struct al_item *item, uint64_t newest, struct al_review_job **ret_job,
+                        struct al_error *err)
 {
-    al_auto(al_strv_clear) struct al_strv argv = AL_STRV_INIT;
+    const char *dir = kind == AL_REVIEW_JOB_STAGED ? "." : item->path;
+    al_auto(al_freep) char *safe = al_text_sanitize_line(dir);
     struct al_review_job *job = al_calloc(1, sizeof(*job));
-    int r;
+    int r = 0;
 
-    *job = (struct al_review_job){ .fds = { -1, -1, -1 },
+    *job = (struct al_review_job){ .argv = AL_STRV_INIT,
+                                   .cwd_fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC),
+                                   .cancel = al_cancel_new(),
+                                   .ended_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
                                    .text = AL_TEXT_INIT(AL_REVIEW_JOB_MAX_BYTES),
                                    .exit_code = -1 };
-    add_words(setup, request, &argv);
-    job->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    r = job->epoll_fd < 0
-            ? al_error_errno(err, errno, "cannot watch another airlock")
-            : start_child(job, &argv,
-                          request->kind == AL_REVIEW_JOB_STAGED ? "." : request->repository, err);
-    if (r < 0) {
-        al_review_job_free(job);
-        return r;
-    }
-    job->fds[0] = al_running_out_fd(job->running);
-    job->fds[1] = al_running_err_fd(job->running);
-    job->fds[2] = al_running_pidfd(job->running);
-    for (size_t i = 0; i < AL_COUNT(job->fds); i++) {
-        struct epoll_event event = { .events = EPOLLIN };
-
-        (void)fcntl(job->fds[i], F_SETFL, fcntl(job->fds[i], F_GETFL) | O_NONBLOCK);
-        (void)epoll_ctl(job->epoll_fd, EPOLL_CTL_ADD, job->fds[i], &event);
-    }
+    add_words(setup, kind, item, newest, &job->argv);
+    if (job->cwd_fd < 0)
+        r = al_error_errno(err, errno, "cannot open '%s'", safe);
+    else if (job->ended_fd < 0 || pthread_create(&job->thread, NULL, thread_main, job) != 0)
+        r = al_error_set(err, AL_ERR_EXECUTION, "cannot start another airlock");
+    job->is_started = r == 0;
+    if (r < 0)
+        al_review_job_free(al_take(&job));
     *ret_job = job;
-    return 0;
+    return r;
 }
 
 int al_review_job_fd(const struct al_review_job *job)
 {
-    return job->epoll_fd;
+    return job->ended_fd;
 }
 
-/* Read a stream.  What is over the limit is read and dropped. */
-static void read_stream(struct al_review_job *job, int *fd)
+bool al_review_job_has_ended(const struct al_review_job *job)
 {
-    al_auto(al_freep) char *chunk = al_malloc(CHUNK_BYTES);
-    ssize_t n = *fd < 0 ? 0 : 1;
+    struct pollfd ended = { .fd = job->ended_fd, .events = POLLIN };
 
-    while (n > 0) {
-        n = read(*fd, chunk, CHUNK_BYTES);
-        if (n > 0 && !job->is_cut)
-            job->is_cut = !al_text_add(&job->text, chunk, (size_t)n);
-    }
-    if (*fd >= 0 && (n == 0 || (errno != EAGAIN && errno != EINTR))) {
-        (void)epoll_ctl(job->epoll_fd, EPOLL_CTL_DEL, *fd, NULL);
-        *fd = -1; /* al_running_end() closes it */
-    }
-}
-
-/* What it started may hold its streams open, so its own end counts. */
-bool al_review_job_run(struct al_review_job *job)
-{
-    struct al_proc_result result;
-    struct pollfd ended = { .fd = job->fds[2], .events = POLLIN };
-    const bool is_over = !job->running || poll(&ended, 1, 0) > 0;
-
-    if (!job->running)
-        return true;
-    read_stream(job, &job->fds[0]);
-    read_stream(job, &job->fds[1]);
-    if (!is_over)
-        return false;
-    (void)epoll_ctl(job->epoll_fd, EPOLL_CTL_DEL, job->fds[2], NULL);
-    al_running_end(al_take(&job->running), &result);
-    al_text_end(&job->text);
-    (void)al_text_truncate(&job->text.out, AL_REVIEW_JOB_MAX_BYTES);
-    job->exit_code = result.exit_code;
-    return true;
+    return poll(&ended, 1, 0) > 0;
 }
 
 const struct al_str *al_review_job_text(const struct al_review_job *job)
@@ -169,13 +150,16 @@ bool al_review_job_succeeded(const struct al_review_job *job)
 
 void al_review_job_free(struct al_review_job *job)
 {
-    struct al_proc_result result;
-
     if (!job)
         return;
-    if (job->running)
-        al_running_end(al_take(&job->running), &result);
-    al_close(job->epoll_fd);
+    if (job->cancel)
+        al_cancel_fire(job->cancel);
+    if (job->is_started)
+        (void)pthread_join(job->thread, NULL);
+    al_cancel_unref(job->cancel);
+    al_close(job->cwd_fd);
+    al_close(job->ended_fd);
+    al_strv_clear(&job->argv);
     al_text_clear(&job->text);
     free(job);
 }

@@ -6,13 +6,13 @@
  * Each job is a child process, `airlock diff`, `airlock rollback` or `airlock staging`, so that it
  * can take its time, be ended, and has the locks and guards of the command.
  *
- *     job = al_review_job_start(setup, &request, &err);
- *     poll(al_review_job_fd(job)) ... until al_review_job_run(job)
+ *     r = al_review_job_start(setup, kind, item, newest, &job, &err);
+ *     poll(al_review_job_fd(job)) ... until al_review_job_has_ended(job)
  *     show(al_review_job_text(job))
  *     al_review_job_free(job)
  *
- * Threads: one at a time; the child is killed when the thread that started it ends.  A rollback
- * that is killed can be continued (docs/ROLLBACK.md); a window waits for it.
+ * Threads: one at a time; a thread of its own waits for the child.  A rollback that is killed can
+ * be continued (docs/ROLLBACK.md); a window waits for it.
  */
 #ifndef AL_REVIEW_COMMAND_JOB_H
 #define AL_REVIEW_COMMAND_JOB_H
@@ -23,6 +23,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "cli/setup.h"
+#include "review/command/model.h"
 
 /** A longer output is cut, which its last line says. */
 #define AL_REVIEW_JOB_MAX_BYTES (16u << 20)
@@ -34,32 +35,25 @@ enum al_review_job_kind {
     AL_REVIEW_JOB_STAGED,    /**< the diff of a staged commit */
 };
 
-/** Borrowed. */
-struct al_review_job_request {
-    enum al_review_job_kind kind;
-    const char *repository; /**< canonical path of its top; not of a staged commit */
-    uint64_t seq;           /**< the execution */
-    /** The newest execution of the repository when the user looked, al_overview_newest().  If there
-     * is a newer one, the preview and the rollback fail and say so, and nothing changes. */
-    uint64_t newest;
-    const char *staged; /**< the id of the staged commit */
-};
-
 struct al_review_job;
 
-/** @param setup  After al_setup_config(): its journal, configuration and state directory are the
- *                child's. */
-int al_review_job_start(const struct al_setup *setup, const struct al_review_job_request *request,
-                        struct al_review_job **ret_job, struct al_error *err);
+/**
+ * @param setup   After al_setup_config(): its journal, configuration and state directory are the
+ *                child's.
+ * @param item    A checkpointed execution, or a staged commit.  Borrowed for the call only.
+ * @param newest  The newest execution of the repository when the user looked, al_model_newest().
+ *                If there is a newer one, the preview and the rollback fail and say so, and nothing
+ *                changes.  0: none.
+ */
+int al_review_job_start(const struct al_setup *setup, enum al_review_job_kind kind,
+                        const struct al_item *item, uint64_t newest, struct al_review_job **ret_job,
+                        struct al_error *err);
 
-/** Readable when al_review_job_run() has something to do.  Borrowed. */
+/** Readable once the job has ended.  Borrowed. */
 int al_review_job_fd(const struct al_review_job *job);
+bool al_review_job_has_ended(const struct al_review_job *job);
 
-/** Read what came.  True: the job has ended. */
-bool al_review_job_run(struct al_review_job *job);
-
-/** What it printed so far, made safe for a terminal: several lines.  Borrowed until the next
- * al_review_job_run(). */
+/** Once it has ended: what it printed, made safe for a terminal: several lines.  Borrowed. */
 const struct al_str *al_review_job_text(const struct al_review_job *job);
 
 /** Once it has ended: whether it succeeded.  A preview that says that a rollback would lose

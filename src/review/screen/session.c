@@ -241,18 +241,18 @@ static void list_again(struct al_screen_session *session)
 }
 
 /* Start a child in place of one that only looks something up. */
-static void start_job(struct al_screen_session *session,
-                      const struct al_review_job_request *request, const char *pending)
+static void start_job(struct al_screen_session *session, enum al_review_job_kind kind,
+                      const struct al_item *item, const char *pending)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
 
     end_lookup(session);
-    if (al_review_job_start(session->setup, request, &session->job, &err) < 0) {
+    if (al_review_job_start(session->setup, kind, item, session->newest, &session->job, &err) < 0) {
         note(session, "%s", err.message);
         return;
     }
-    session->job_kind = request->kind;
-    session->job_seq = request->seq;
+    session->job_kind = kind;
+    session->job_seq = item->seq;
     session->view.pending = pending;
 }
 
@@ -299,7 +299,6 @@ static void start_rollback(struct al_screen_session *session, enum al_review_job
 {
     const struct al_item *call =
         al_model_find(session->model, AL_ITEM_EXECUTION, session->view.chosen.key);
-    struct al_review_job_request request = { .kind = kind };
     struct al_screen_view *view = &session->view;
     const bool looks = kind == AL_REVIEW_JOB_PREVIEW;
 
@@ -311,9 +310,6 @@ static void start_rollback(struct al_screen_session *session, enum al_review_job
     }
     if (looks)
         session->newest = al_model_newest(session->model, call->path);
-    request.repository = call->path;
-    request.seq = call->seq;
-    request.newest = session->newest;
     al_page_clear(&view->page);
     al_strv_addf(&view->page.head,
                  looks ? "What going back to before execution %s would change:"
@@ -321,7 +317,7 @@ static void start_rollback(struct al_screen_session *session, enum al_review_job
                  view->chosen.key);
     al_strv_add(&view->page.head, "");
     al_page_set_text(&view->page, "", 0);
-    start_job(session, &request, looks ? "Looking up what would change ..." : "Rolling back ...");
+    start_job(session, kind, call, looks ? "Looking up what would change ..." : "Rolling back ...");
 }
 
 static void quit(struct al_screen_session *session)
@@ -509,7 +505,6 @@ void al_screen_session_refresh(struct al_screen_session *session)
 
 void al_screen_session_start_due(struct al_screen_session *session)
 {
-    struct al_review_job_request request = { .kind = AL_REVIEW_JOB_CHANGES };
     const struct al_item *item;
 
     if (!session->job_due_ms || session->job || al_clock_ms() < session->job_due_ms)
@@ -518,14 +513,8 @@ void al_screen_session_start_due(struct al_screen_session *session)
     if (session->view.chosen.gone)
         return;
     item = session->view.list.rows[session->view.chosen.row].item;
-    if (item->kind == AL_ITEM_STAGED) {
-        request.kind = AL_REVIEW_JOB_STAGED;
-        request.staged = item->key;
-    } else {
-        request.repository = item->path;
-        request.seq = item->seq;
-    }
-    start_job(session, &request, "Looking up what changed ...");
+    start_job(session, item->kind == AL_ITEM_STAGED ? AL_REVIEW_JOB_STAGED : AL_REVIEW_JOB_CHANGES,
+              item, "Looking up what changed ...");
 }
 
 /* Show the text of a child behind what is known. */
@@ -561,7 +550,7 @@ void al_screen_session_run_job(struct al_screen_session *session)
     const struct al_str *text;
     bool succeeded;
 
-    if (!session->job || !al_review_job_run(session->job))
+    if (!session->job || !al_review_job_has_ended(session->job))
         return;
     text = al_review_job_text(session->job);
     succeeded = al_review_job_succeeded(session->job);

@@ -140,7 +140,7 @@ static void answer_entry(const struct al_visit *visit, const struct al_item *ite
 /* Wait for the end of a job.  False: the site ends, and only a rollback keeps it. */
 static bool await_job(const struct al_visit *visit, struct al_review_job *job)
 {
-    while (!al_review_job_run(job)) {
+    while (!al_review_job_has_ended(job)) {
         struct pollfd ended = { .fd = al_review_job_fd(job), .events = POLLIN };
 
         if (visit->kind == AL_VISIT_ROLL_BACK)
@@ -160,27 +160,22 @@ static void run_job(const struct al_visit *visit, const struct al_item *item)
         [AL_VISIT_STAGED] = AL_REVIEW_JOB_STAGED,
     };
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    const struct al_review_job_request request = {
-        .kind = kinds[visit->kind],
-        .repository = item->path,
-        .seq = item->seq,
-        .newest = visit->newest                  ? visit->newest
-                  : item->kind == AL_ITEM_STAGED ? 0
-                                                 : al_model_newest(visit->model, item->path),
-        .staged = item->key,
-    };
+    const enum al_review_job_kind kind = kinds[visit->kind];
+    const uint64_t newest = visit->newest || kind == AL_REVIEW_JOB_STAGED
+                                ? visit->newest
+                                : al_model_newest(visit->model, item->path);
     struct al_review_job *job;
 
-    if (al_review_job_start(visit->site->setup, &request, &job, &err) < 0) {
+    if (al_review_job_start(visit->site->setup, kind, item, newest, &job, &err) < 0) {
         al_web_answer_message(visit->exchange, AL_WEB_FAILED, err.message);
         return;
     }
     if (await_job(visit, job))
         answer_entry(visit, item,
-                     &(struct al_page_job){ .kind = request.kind,
+                     &(struct al_page_job){ .kind = kind,
                                             .text = al_review_job_text(job),
                                             .succeeded = al_review_job_succeeded(job),
-                                            .newest = request.newest });
+                                            .newest = newest });
     else
         answer_ending(visit);
     al_review_job_free(job);

@@ -106,7 +106,7 @@ static int open_target(struct al_call *call, const void *p, bool only_names,
             &(struct al_github_request){
                 .target = &target,
                 .base_url = al_staging_options(session->staging)->github_base_url,
-                .progress = al_call_progress(call),
+                .progress = al_call_input(call)->progress,
                 .only_names = only_names,
             },
             al_call_budget(call), ret_repo, err);

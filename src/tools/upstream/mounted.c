@@ -156,7 +156,8 @@ static int resolve(struct al_call *call, const void *args, struct al_resolved *o
     json_t *now = NULL;
     const json_t *tool;
     bool same;
-    int r = al_upstream_tools(mounted->mount->upstream, CHANGE_MS, al_call_cancel(call), &now, err);
+    int r = al_upstream_tools(mounted->mount->upstream, CHANGE_MS, al_call_input(call)->cancel,
+                              &now, err);
 
     if (r < 0)
         return r;
@@ -201,7 +202,7 @@ struct running {
 static void on_progress(void *payload, const struct al_upstream_progress *progress)
 {
     const struct running *running = payload;
-    const struct al_progress *to = al_call_progress(running->call);
+    const struct al_progress *to = al_call_input(running->call)->progress;
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
     al_str_addf(&line, "%g", progress->progress);
@@ -216,7 +217,7 @@ static int on_question(void *payload, const char *method, const json_t *params,
                        struct al_cancel *cancel, json_t **ret_result, struct al_error *err)
 {
     const struct running *running = payload;
-    const struct al_asker *client = al_call_asker(running->call);
+    const struct al_asker *client = al_call_input(running->call)->asker;
     const bool is_form = !strcmp(method, "elicitation/create");
     al_auto(al_json_decrefp) json_t *form =
         is_form
@@ -240,18 +241,17 @@ static int execute(struct al_call *call, const void *args, struct al_result *res
                                  .tool = mounted->upstream,
                                  .definition = mounted->definition,
                                  .arguments = ((const struct al_defined_args *)args)->arguments,
-                                 .cancel = al_call_cancel(call),
-                                 .progress = al_call_progress(call) ? on_progress : NULL,
-                                 .ask = al_call_asker(call) ? on_question : NULL,
+                                 .cancel = al_call_input(call)->cancel,
+                                 .progress = al_call_input(call)->progress ? on_progress : NULL,
+                                 .ask = al_call_input(call)->asker ? on_question : NULL,
                                  .payload = &running,
                              },
                              &answer, err);
 
-    if (r < 0)
-        return r;
-    return al_upstream_take_result(answer, al_call_max_bytes(call), server_of(mounted),
-                                   json_object_get(mounted->definition, "outputSchema") != NULL,
-                                   result, err);
+    return r < 0 ? r
+                 : al_upstream_take_result(
+                       answer, al_call_max_bytes(call), server_of(mounted),
+                       json_object_get(mounted->definition, "outputSchema") != NULL, result, err);
 }
 
 size_t al_mounted_init(struct al_mounted *mounted, const struct al_mount *mount,
