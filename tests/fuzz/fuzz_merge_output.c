@@ -16,11 +16,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!al_merge_output_parse(text, input.len, sha256, &merged))
         return 0;
     fuzz_require(strlen(merged.tree) == (sha256 ? 64 : 40));
-    for (size_t i = 0; i < merged.count; i++) {
-        const struct al_conflict *conflict = &merged.conflicts[i];
+    for (size_t i = 0; i < merged.files.count; i++) {
+        const struct al_conflict *conflict = &merged.files.items[i];
 
-        fuzz_require(!i || strcmp(merged.conflicts[i - 1].path, conflict->path) != 0);
-        for (size_t k = 0; k < AL_SIDES; k++) {
+        fuzz_require(!i || strcmp(merged.files.items[i - 1].path, conflict->path) != 0);
+        for (size_t k = 0; k < AL_STAGES; k++) {
             const size_t len = conflict->sides[k].oid ? strlen(conflict->sides[k].oid) : 40;
 
             fuzz_require(len == 40 || len == 64);

@@ -180,10 +180,9 @@ static int changed_files(struct al_call *call, const void *p, bool *ret_known, s
 
     (void)p;
     *ret_known = al_landing_is_idle(landing);
-    if (*ret_known)
-        return 0;
-    return al_git_switched_files(al_inmemory_repo(landing->memory), landing->commit,
-                                 al_call_budget(call), ret_known, out, err);
+    return *ret_known ? 0
+                      : al_git_switched_files(al_inmemory_repo(landing->memory), landing->commit,
+                                              al_call_budget(call), ret_known, out, err);
 }
 
 static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
@@ -203,16 +202,16 @@ static void add_side(const struct al_named_branch *branch, struct al_str *out)
     al_str_addf(out, " (%.*s)", AL_SHORT_ID, branch->oid);
 }
 
-static void add_conflicts(const struct al_repo *repo, const struct al_merged *merged,
+static void add_conflicts(const struct al_repo *repo, const struct al_conflicts *conflicts,
                           struct al_str *out)
 {
-    for (size_t i = 0; i < merged->count && i < CONFLICTS_SHOWN; i++) {
+    for (size_t i = 0; i < conflicts->count && i < CONFLICTS_SHOWN; i++) {
         al_str_adds(out, "  ");
-        al_place_add(repo, merged->conflicts[i].path, out);
-        al_str_addf(out, " (%s)\n", al_merge_conflict_kind(&merged->conflicts[i]));
+        al_place_add(repo, conflicts->items[i].path, out);
+        al_str_addf(out, " (%s)\n", al_merge_conflict_kind(&conflicts->items[i]));
     }
-    if (merged->count > CONFLICTS_SHOWN)
-        al_str_addf(out, "  … and %zu more\n", merged->count - CONFLICTS_SHOWN);
+    if (conflicts->count > CONFLICTS_SHOWN)
+        al_str_addf(out, "  … and %zu more\n", conflicts->count - CONFLICTS_SHOWN);
 }
 
 static void write_conflict(const struct al_repo *repo, const struct al_landing *landing,
@@ -222,13 +221,14 @@ static void write_conflict(const struct al_repo *repo, const struct al_landing *
     add_side(&landing->branch, out);
     al_str_adds(out, " and ");
     add_side(&landing->into, out);
-    al_str_adds(out, landing->conflict.count ? " conflict in " : " conflict about a directory");
-    if (landing->conflict.count)
-        al_answer_add_counted(landing->conflict.count, "file", "files", out);
+    al_str_adds(out,
+                landing->conflict.files.count ? " conflict in " : " conflict about a directory");
+    if (landing->conflict.files.count)
+        al_answer_add_counted(landing->conflict.files.count, "file", "files", out);
     if (landing->conflict_commit)
         al_str_addf(out, ", at commit %.*s", AL_SHORT_ID, landing->conflict_commit);
     al_str_addc(out, '\n');
-    add_conflicts(repo, &landing->conflict, out);
+    add_conflicts(repo, &landing->conflict.files, out);
     al_str_adds(out, "To go on: merge ");
     al_place_add_name(al_named_branch_name(&landing->into), out);
     al_str_adds(out, " into ");

@@ -331,24 +331,16 @@ int al_inmemory_index_tree(struct al_inmemory *memory, const char *index,
 
 void al_merged_clear(struct al_merged *merged)
 {
-    struct al_conflicts conflicts = { .items = merged->conflicts, .count = merged->count };
-
     free(merged->tree);
-    al_conflicts_clear(&conflicts);
+    al_conflicts_clear(&merged->files);
     *merged = AL_MERGED_INIT;
-}
-
-void al_merged_paths(const struct al_merged *merged, struct al_strv *ret_paths)
-{
-    for (size_t i = 0; i < merged->count; i++)
-        al_strv_add(ret_paths, merged->conflicts[i].path);
 }
 
 const char *al_merge_conflict_kind(const struct al_conflict *conflict)
 {
-    const struct al_side *base = &conflict->sides[AL_SIDE_BASE],
-                         *ours = &conflict->sides[AL_SIDE_OURS],
-                         *theirs = &conflict->sides[AL_SIDE_THEIRS];
+    const struct al_side *base = &conflict->sides[AL_STAGE_BASE],
+                         *ours = &conflict->sides[AL_STAGE_OURS],
+                         *theirs = &conflict->sides[AL_STAGE_THEIRS];
 
     if (!ours->oid || !theirs->oid)
         return !ours->oid && !theirs->oid ? "rename/rename"
@@ -371,9 +363,7 @@ bool al_merge_output_parse(const char *data, size_t len, bool sha256, struct al_
         good = al_conflicts_add(&conflicts, field) || conflicts.more;
     if (!good)
         return false;
-    *ret_merged = (struct al_merged){ .tree = al_strdup(data),
-                                      .conflicts = conflicts.items,
-                                      .count = conflicts.count };
+    *ret_merged = (struct al_merged){ .tree = al_strdup(data), .files = conflicts };
     conflicts = AL_CONFLICTS_INIT;
     return true;
 }
@@ -477,22 +467,22 @@ int al_inmemory_merge(struct al_inmemory *memory, const char *ours, const char *
     return r < 0 ? r : merge_tree(memory, ours, theirs, budget, ret_merged, err);
 }
 
-int al_inmemory_merge_trees(struct al_inmemory *memory, const char *const trees[AL_SIDES],
+int al_inmemory_merge_trees(struct al_inmemory *memory, const char *const trees[AL_STAGES],
                             struct al_run_limits *budget, struct al_merged *ret_merged,
                             struct al_error *err)
 {
     char base[AL_OID_TEXT], ours[AL_OID_TEXT], theirs[AL_OID_TEXT];
-    int r = al_inmemory_set_attributes(memory, trees[AL_SIDE_OURS], budget, err);
+    int r = al_inmemory_set_attributes(memory, trees[AL_STAGE_OURS], budget, err);
 
     if (r == 0)
-        r = check_drivers(memory, trees[AL_SIDE_BASE], trees[AL_SIDE_OURS], trees[AL_SIDE_THEIRS],
-                          budget, err);
+        r = check_drivers(memory, trees[AL_STAGE_BASE], trees[AL_STAGE_OURS],
+                          trees[AL_STAGE_THEIRS], budget, err);
     if (r == 0)
-        r = stand_in(memory, trees[AL_SIDE_BASE], NULL, "base", base, err);
+        r = stand_in(memory, trees[AL_STAGE_BASE], NULL, "base", base, err);
     if (r == 0)
-        r = stand_in(memory, trees[AL_SIDE_OURS], base, "ours", ours, err);
+        r = stand_in(memory, trees[AL_STAGE_OURS], base, "ours", ours, err);
     if (r == 0)
-        r = stand_in(memory, trees[AL_SIDE_THEIRS], base, "theirs", theirs, err);
+        r = stand_in(memory, trees[AL_STAGE_THEIRS], base, "theirs", theirs, err);
     return r < 0 ? r : merge_tree(memory, ours, theirs, budget, ret_merged, err);
 }
 

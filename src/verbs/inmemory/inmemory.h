@@ -47,16 +47,12 @@
  * Source: git-merge-tree(1) "OUTPUT".
  */
 
-/** The sides, by the number of their stage less one. */
-enum { AL_SIDE_BASE, AL_SIDE_OURS, AL_SIDE_THEIRS, AL_SIDES };
-
 /** The outcome of a merge.  Set up with AL_MERGED_INIT. */
 struct al_merged {
     char *tree; /**< of a merge with conflicts it contains their markers */
     bool conflicted;
-    struct al_conflict *conflicts; /**< sorted by path, each once.  None although there is a
+    struct al_conflicts files; /**< sorted by path, each once.  None although there is a
                                       conflict: git cannot tell where a directory went */
-    size_t count;
 };
 
 #define AL_MERGED_INIT ((struct al_merged){ .tree = NULL })
@@ -65,9 +61,6 @@ void al_merged_clear(struct al_merged *merged);
 
 /** The kind of a conflict by its stages, in git's words: "contents", "modify/delete". */
 const char *al_merge_conflict_kind(const struct al_conflict *conflict);
-
-/** Append the conflicted paths. */
-void al_merged_paths(const struct al_merged *merged, struct al_strv *ret_paths);
 
 /** Parse the output; false, with nothing to clear, for what git does not print.  `conflicted` is
  * for the caller to set. */
@@ -106,7 +99,7 @@ int al_inmemory_merge(struct al_inmemory *memory, const char *ours, const char *
 
 /** Merge two trees with a given base, as picking a commit does: the ids of three trees, by side.
  * al_git_empty_tree() is the base of a commit without parents. */
-int al_inmemory_merge_trees(struct al_inmemory *memory, const char *const trees[AL_SIDES],
+int al_inmemory_merge_trees(struct al_inmemory *memory, const char *const trees[AL_STAGES],
                             struct al_run_limits *budget, struct al_merged *ret_merged,
                             struct al_error *err);
 
@@ -189,10 +182,11 @@ enum al_replay_empty {
 };
 
 struct al_replay_step {
-    const char *commit; /**< full id */
+    char *commit; /**< full id */
     enum al_replay_kind kind;
-    const char *message; /**< of reword, squash and revert; NULL: see the kind */
-    unsigned mainline;   /**< of a merge: the parent to compare with, from 1; else 0 */
+    char *message;     /**< of reword, squash and revert; NULL: see the kind */
+    unsigned mainline; /**< of a merge: the parent to compare with, from 1; else 0 */
+    char *part_of;     /**< for the caller: the commit that was split; NULL: it is a whole one */
 };
 
 struct al_replay {

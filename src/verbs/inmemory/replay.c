@@ -466,14 +466,14 @@ static int merge_step(struct replaying *with, const struct al_replay_step *step,
 {
     const bool backwards = step->kind == AL_REPLAY_REVERT;
     al_auto(al_freep) char *before = NULL;
-    const char *trees[AL_SIDES];
+    const char *trees[AL_STAGES];
     int r = al_inmemory_tree(with->memory, parent, with->budget, &before, err);
 
     if (r < 0)
         return r;
-    trees[AL_SIDE_BASE] = backwards ? commit->tree : before;
-    trees[AL_SIDE_OURS] = with->tip->tree;
-    trees[AL_SIDE_THEIRS] = backwards ? before : commit->tree;
+    trees[AL_STAGE_BASE] = backwards ? commit->tree : before;
+    trees[AL_STAGE_OURS] = with->tip->tree;
+    trees[AL_STAGE_THEIRS] = backwards ? before : commit->tree;
     return al_inmemory_merge_trees(with->memory, trees, with->budget, merged, err);
 }
 

@@ -172,22 +172,6 @@ static void message_of_merge(const struct al_landing *landing, struct al_str *ou
     al_str_addc(out, '\n');
 }
 
-/* The message of a merge or a squash that was given none.  Caller frees. */
-static int landing_message(const struct al_landing *landing, struct al_run_limits *budget,
-                           char **ret_message, struct al_error *err)
-{
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    int r = 0;
-
-    if (landing->strategy == AL_LAND_SQUASH)
-        r = message_of_squash(landing, budget, &text, err);
-    else
-        message_of_merge(landing, &text);
-    if (r == 0)
-        *ret_message = al_str_detach(&text);
-    return r;
-}
-
 /* --- Build --- */
 
 /* The commits that `into` gets, built in memory. */
@@ -199,15 +183,14 @@ static int write_merge(struct al_landing *landing, const char *tree, const char 
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
     al_message_strip_space(message, &text);
-    free(landing->message);
-    landing->message = al_strdup(text.buf ? text.buf : "");
+    landing->message = al_str_detach(&text);
     al_strv_add(&parents, landing->into.oid);
     if (landing->strategy == AL_LAND_MERGE)
         al_strv_add(&parents, landing->branch.oid);
     return al_inmemory_commit(
         landing->memory,
-        &(struct al_new_commit){ .tree = tree, .parents = &parents, .message = text.buf }, budget,
-        &landing->commit, err);
+        &(struct al_new_commit){ .tree = tree, .parents = &parents, .message = landing->message },
+        budget, &landing->commit, err);
 }
 
 /* A squash of changes that `into` has all is no commit. */
@@ -226,7 +209,7 @@ static int landing_build_merge(struct al_landing *landing, const char *message,
                                struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_merged_clear) struct al_merged merged = AL_MERGED_INIT;
-    al_auto(al_freep) char *made = NULL;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     bool is_nothing = false;
     int r = al_inmemory_merge(landing->memory, landing->into.oid, landing->branch.oid, budget,
                               &merged, err);
@@ -244,9 +227,13 @@ static int landing_build_merge(struct al_landing *landing, const char *message,
     landing->is_up_to_date = is_nothing;
     if (r < 0 || is_nothing)
         return r;
-    if (!message)
-        r = landing_message(landing, budget, &made, err);
-    return r < 0 ? r : write_merge(landing, merged.tree, message ? message : made, budget, err);
+    if (message)
+        al_str_adds(&text, message);
+    else if (landing->strategy == AL_LAND_SQUASH)
+        r = message_of_squash(landing, budget, &text, err);
+    else
+        message_of_merge(landing, &text);
+    return r < 0 ? r : write_merge(landing, merged.tree, text.buf, budget, err);
 }
 
 static void take_replayed(struct al_landing *landing, const struct al_strv *oids,
@@ -431,25 +418,19 @@ int al_landing_open_worktree(const struct al_repo *repo, const char *into,
 static int refuse_use(const struct al_landing *landing, const struct al_branch_user *user,
                       struct al_error *err)
 {
-    static const char *const words[] = { [AL_BRANCH_CHECKED_OUT] = "has %s checked out as well",
-                                         [AL_BRANCH_REBASED] = "is rebasing %s",
-                                         [AL_BRANCH_BISECTED] = "is bisecting %s" };
+    static const char *const uses[][2] = { [AL_BRANCH_CHECKED_OUT] = { "has",
+                                                                       " checked out as well" },
+                                           [AL_BRANCH_REBASED] = { "is rebasing", "" },
+                                           [AL_BRANCH_BISECTED] = { "is bisecting", "" } };
     al_auto(al_freep) char *top = al_text_sanitize_line(user->top    ? user->top
                                                         : user->name ? user->name
                                                                      : "the main one");
     al_auto(al_freep) char *into = al_text_sanitize_line(al_named_branch_name(&landing->into));
-    al_auto(al_str_clear) struct al_str use = AL_STR_INIT;
 
-    for (const char *at = words[user->use]; *at; at++)
-        if (at[0] == '%' && at[1] == 's') {
-            al_str_adds(&use, into);
-            at++;
-        } else {
-            al_str_addc(&use, *at);
-        }
     return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_CONFLICT,
-                             "The working tree '%s' %s; that has to end first. Nothing was done",
-                             top, use.buf);
+                             "The working tree '%s' %s %s%s; that has to end first. Nothing was "
+                             "done",
+                             top, uses[user->use][0], into, uses[user->use][1]);
 }
 
 /* Only the working tree that is brought along may use the branch, and only by having it checked
@@ -743,7 +724,7 @@ static int try_pair(struct al_branch_comparison *comparison, struct al_inmemory 
         return 0;
     r = al_inmemory_merge(memory, ours->branch.oid, with, budget, &merged, err);
     if (r == 0 && merged.conflicted)
-        al_merged_paths(&merged, &add_clash(comparison, one, other)->conflicts);
+        al_conflicts_add_paths(&merged.files, &add_clash(comparison, one, other)->conflicts);
     return r;
 }
 

@@ -329,26 +329,19 @@ static int nothing_to_commit(struct al_error *err)
     return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_NO_STAGED_CHANGES, "nothing to commit");
 }
 
-/* Whether a merge is in progress. A merge that was resolved to our side has nothing staged and
- * still needs a commit. */
-static bool concludes_merge(const struct al_repo *repo)
-{
-    al_auto(al_freep) char *path = al_fs_join(repo->at.git_dir, "MERGE_HEAD");
-    struct stat st;
-
-    return lstat(path, &st) == 0;
-}
-
 int al_git_commit_preview(const struct al_repo *repo, struct al_run_limits *budget,
                           struct al_str *out, struct al_error *err)
 {
     static const struct al_diff_options staged = { .cached = true, .unified = -1 };
     al_auto(al_str_clear) struct al_str diff = AL_STR_INIT;
+    al_auto(al_strv_clear) struct al_strv merged = AL_STRV_INIT;
     int r = al_git_diff_excerpt(repo, &staged, budget, &diff, err);
 
     if (r < 0)
         return r;
-    if (!diff.len && !concludes_merge(repo))
+    /* A merge that was resolved to our side has nothing staged and still needs a commit. */
+    al_operation_heads(repo, "MERGE_HEAD", &merged);
+    if (!diff.len && !merged.count)
         return nothing_to_commit(err);
     if (!repo->vetting->has_identity)
         return al_git_no_identity(err);

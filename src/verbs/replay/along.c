@@ -124,7 +124,7 @@ static int refuse_conflicts(const struct al_merged *merged, struct al_error *err
 {
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
 
-    al_merged_paths(merged, &paths);
+    al_conflicts_add_paths(&merged->files, &paths);
     return al_uncommitted_refuse("Uncommitted changes conflict with what comes in, and no file was "
                                  "changed",
                                  &paths, err);
@@ -136,9 +136,9 @@ static int merge(struct bringing *bringing, int kind, struct al_run_limits *budg
 {
     al_auto(al_merged_clear) struct al_merged merged = AL_MERGED_INIT;
     al_auto(al_freep) char *oid = NULL;
-    const char *const trees[AL_SIDES] = { [AL_SIDE_BASE] = bringing->base,
-                                          [AL_SIDE_OURS] = bringing->ours[kind],
-                                          [AL_SIDE_THEIRS] = bringing->theirs[kind] };
+    const char *const trees[AL_STAGES] = { [AL_STAGE_BASE] = bringing->base,
+                                           [AL_STAGE_OURS] = bringing->ours[kind],
+                                           [AL_STAGE_THEIRS] = bringing->theirs[kind] };
     int r = al_inmemory_merge_trees(bringing->memory, trees, budget, &merged, err);
 
     if (r == 0 && merged.conflicted)
@@ -196,8 +196,8 @@ static int prepare(const struct al_repo *repo, const char *base, const char *con
     return r;
 }
 
-static int read_tree(struct al_repo *repo, const char *const *words, struct al_run_limits *budget,
-                     struct al_error *err)
+int al_read_tree(struct al_repo *repo, const char *const *words, struct al_run_limits *budget,
+                 struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
@@ -215,14 +215,14 @@ static int apply(struct al_repo *repo, const struct bringing *bringing, const ch
     const char *const known[] = { "-m", "-i", on_disk, NULL };
     const char *const files[] = { "-m", "-u", on_disk, bringing->both[FILES], NULL };
     const char *const staged[] = { "-m", "-i", bringing->both[STAGED], NULL };
-    int r = read_tree(repo, known, budget, err);
+    int r = al_read_tree(repo, known, budget, err);
 
     if (r == 0)
         r = al_git_refresh_index(&repo->at, budget, err);
     if (r == 0)
-        r = read_tree(repo, files, budget, err);
+        r = al_read_tree(repo, files, budget, err);
     if (r == 0)
-        r = read_tree(repo, staged, budget, err);
+        r = al_read_tree(repo, staged, budget, err);
     return r < 0 ? r : al_git_refresh_index(&repo->at, budget, err);
 }
 
@@ -301,7 +301,7 @@ int al_uncommitted_set_aside(struct al_repo *repo, const struct al_repo *view, c
     r = al_fs_write_atomic(git_dir, AL_WAITING_CHANGES, line.buf, line.len, 0666, false);
     if (r < 0)
         return al_error_errno(err, -r, "cannot write " AL_WAITING_CHANGES);
-    return read_tree(repo, clean, budget, err);
+    return al_read_tree(repo, clean, budget, err);
 }
 
 /* The files on disk and those that waited, both together. */
@@ -370,7 +370,7 @@ struct placing {
 static size_t find_step(const struct al_replay_work *work, const char *commit)
 {
     for (size_t i = work->nsteps - work->rests; i-- > 0;) {
-        const struct al_work_step *step = &work->steps[i];
+        const struct al_replay_step *step = &work->steps[i];
 
         if (!strcmp(step->part_of ? step->part_of : step->commit, commit))
             return i;

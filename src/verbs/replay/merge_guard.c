@@ -69,7 +69,7 @@ static int merge_entry(const struct al_repo *repo, const char *word, struct al_r
                        struct guarded *guarded, struct al_error *err)
 {
     al_auto(al_stash_commits_clear) struct al_stash_commits entry = AL_STASH_COMMITS_INIT;
-    const char *trees[AL_SIDES];
+    const char *trees[AL_STAGES];
     int r = al_git_read_stash_commits(repo, word, budget, &entry, err);
 
     if (r == 0 && entry.trees.count > 1)
@@ -83,13 +83,13 @@ static int merge_entry(const struct al_repo *repo, const char *word, struct al_r
     }
     if (r < 0)
         return r;
-    trees[AL_SIDE_BASE] = entry.trees.items[1];
-    trees[AL_SIDE_OURS] = guarded->ours;
-    trees[AL_SIDE_THEIRS] = entry.trees.items[0];
+    trees[AL_STAGE_BASE] = entry.trees.items[1];
+    trees[AL_STAGE_OURS] = guarded->ours;
+    trees[AL_STAGE_THEIRS] = entry.trees.items[0];
     if (entry.parents.count > 2)
         guarded->untracked = al_strdup(entry.parents.items[2]);
-    if (!strcmp(trees[AL_SIDE_BASE], trees[AL_SIDE_OURS])) { /* nothing is to be merged with it */
-        guarded->merged.tree = al_strdup(trees[AL_SIDE_THEIRS]);
+    if (!strcmp(trees[AL_STAGE_BASE], trees[AL_STAGE_OURS])) { /* nothing is to be merged with it */
+        guarded->merged.tree = al_strdup(trees[AL_STAGE_THEIRS]);
         return 0;
     }
     return al_inmemory_merge_trees(guarded->memory, trees, budget, &guarded->merged, err);

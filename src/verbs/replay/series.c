@@ -13,6 +13,7 @@
 #include "git/run.h"
 #include "guard/text.h"
 #include "verbs/replay/work.h"
+#include "verbs/sequencer/conflict_hunks.h"
 
 void al_series_made_clear(struct al_series_made *made)
 {
@@ -30,35 +31,35 @@ void al_series_made_clear(struct al_series_made *made)
 #define SIDE_BYTES     200u
 
 /* Append lines as one: "line 5 / line 6". */
-static void add_side(const char *text, const char *end, struct al_str *out)
+static void add_side(struct al_bytes lines, struct al_str *out)
 {
     al_auto(al_str_clear) struct al_str side = AL_STR_INIT;
+    size_t at = 0;
 
-    for (; text < end && side.len < SIDE_BYTES; text += strcspn(text, "\n") + 1)
-        al_str_addf(&side, "%s%.*s", side.len ? " / " : "", (int)strcspn(text, "\n"), text);
+    while (at < lines.len && side.len < SIDE_BYTES) {
+        const size_t len = strcspn(lines.data + at, "\n");
+
+        al_str_addf(&side, "%s%.*s", at ? " / " : "", (int)len, lines.data + at);
+        at += len + 1;
+    }
     al_str_addf(out, "\"%.*s%s\"", (int)(side.len < SIDE_BYTES ? side.len : SIDE_BYTES), side.buf,
-                text < end ? "…" : "");
+                at < lines.len ? "…" : "");
 }
 
 /* Append the hunks in conflict of a file, as the merge has them: what is there, and the change. */
-static void add_hunks(const char *text, struct al_str *out)
+static void add_hunks(const struct al_str *text, struct al_str *out)
 {
-    const char *begin = strstr(text, "<<<<<<< ");
+    struct al_conflict_blocks blocks;
 
-    for (bool first = true; begin && out->len < CONFLICT_BYTES; first = false) {
-        const char *ours = begin + strcspn(begin, "\n") + 1;
-        const char *middle = strstr(begin, "\n=======\n");
-        const char *end = middle ? strstr(middle, "\n>>>>>>> ") : NULL;
-
-        if (!end)
-            return;
-        al_str_adds(out, first ? ": has " : "; has ");
-        add_side(ours, middle, out);
+    al_conflict_blocks_find((struct al_bytes){ text->buf, text->len }, AL_CONFLICT_MARKER_SIZE,
+                            NULL, &blocks);
+    for (size_t i = 0; i < blocks.count && out->len < CONFLICT_BYTES; i++) {
+        al_str_adds(out, i ? "; has " : ": has ");
+        add_side(blocks.items[i].sides[AL_STAGE_OURS], out);
         al_str_adds(out, ", not ");
-        add_side(middle + strlen("\n=======\n"), end, out);
-        begin = strstr(end, "\n<<<<<<< ");
-        begin += begin != NULL;
+        add_side(blocks.items[i].sides[AL_STAGE_THEIRS], out);
     }
+    al_conflict_blocks_clear(&blocks);
 }
 
 static void add_file(const struct al_repo *view, const char *tree, const char *path,
@@ -73,7 +74,7 @@ static void add_file(const struct al_repo *view, const char *tree, const char *p
     if (al_git_run(&view->at, &command, &(struct al_git_run){ .max_bytes = 1u << 20 }, budget,
                    &output, NULL) == 0 &&
         output.exit_code == 0)
-        add_hunks(output.out.out.buf, out);
+        add_hunks(&output.out.out, out);
 }
 
 int al_replay_conflict(const struct al_inmemory *memory, const struct al_replayed *replayed,
@@ -87,8 +88,8 @@ int al_replay_conflict(const struct al_inmemory *memory, const struct al_replaye
     al_auto(al_freep) char *shown = al_text_sanitize_line(subject);
     al_auto(al_freep) char *safe = NULL;
 
-    for (size_t i = 0; i < conflict->count && i < CONFLICT_FILES; i++)
-        add_file(al_inmemory_repo(memory), conflict->tree, conflict->conflicts[i].path, budget,
+    for (size_t i = 0; i < conflict->files.count && i < CONFLICT_FILES; i++)
+        add_file(al_inmemory_repo(memory), conflict->tree, conflict->files.items[i].path, budget,
                  &text);
     safe = al_text_sanitize_line(text.buf);
     (void)al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
@@ -638,9 +639,7 @@ struct entry {
     char *subject;
     const char *message;
     enum al_replay_kind kind;
-    size_t after; /* the entry it is moved behind; its own number: it is not */
-    size_t last;  /* the last entry that was moved behind this one, or this one */
-    size_t next;  /* the entry that follows in the chain; 0: none */
+    size_t head; /* the entry at whose commit its chain begins; its own number: it is not moved */
 };
 
 /* Read a prefix and skip it, several of them too.  False when there is none. */
@@ -692,40 +691,24 @@ static const char *amended_message(const char *message)
     return rest ? rest + 2 : message;
 }
 
-static void place(struct entry *entries, size_t i)
+/* Find what an entry is melded into, and how. */
+static size_t place(struct entry *entries, size_t i)
 {
     const char *subject = entries[i].subject;
     enum al_replay_kind kind = AL_REPLAY_PICK, inner;
     bool amends = false, ignored;
     size_t target;
 
-    entries[i].after = i;
     if (!skip_prefix(&subject, &kind, &amends))
-        return;
+        return i;
     while (skip_prefix(&subject, &inner, &ignored))
         continue;
     target = find_target(entries, i, subject);
     if (target == i)
-        return;
+        return i;
     entries[i].kind = kind;
-    entries[i].after = target;
     entries[i].message = amends ? amended_message(entries[i].message) : NULL;
-    entries[entries[target].last].next = i;
-    entries[target].last = i;
-}
-
-static void add_entries(struct entry *entries, size_t count, struct al_replay_work *work)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (entries[i].after != i)
-            continue;
-        for (size_t k = i;; k = entries[k].next) {
-            al_replay_work_add(work, entries[k].kind, entries[k].oid,
-                               entries[k].kind == AL_REPLAY_SQUASH ? entries[k].message : NULL, 0);
-            if (!entries[k].next)
-                break;
-        }
-    }
+    return target;
 }
 
 int al_replay_autosquash(const struct al_repo *repo, const struct al_strv *list,
@@ -741,15 +724,22 @@ int al_replay_autosquash(const struct al_repo *repo, const struct al_strv *list,
         return r;
     for (size_t i = 0; i < list->count; i++) {
         const char *message = al_inmemory_known(work->memory, list->items[i])->message;
+        size_t target;
 
         entries[i] = (struct entry){ .oid = list->items[i],
                                      .subject = al_message_subject(message),
                                      .message = message,
                                      .kind = AL_REPLAY_PICK,
-                                     .last = i };
-        place(entries, i);
+                                     .head = i };
+        target = place(entries, i);
+        entries[i].head = entries[target].head;
     }
-    add_entries(entries, list->count, work);
+    for (size_t head = 0; head < list->count; head++)
+        for (size_t i = head; i < list->count && entries[head].head == head; i++)
+            if (entries[i].head == head)
+                al_replay_work_add(work, entries[i].kind, entries[i].oid,
+                                   entries[i].kind == AL_REPLAY_SQUASH ? entries[i].message : NULL,
+                                   0);
     work->autosquashes = true;
     for (size_t i = 0; i < list->count; i++)
         free(entries[i].subject);

@@ -133,20 +133,8 @@ int al_commit_list_rebase(const struct al_repo *repo, const char *onto, bool all
 static int move_files(struct al_repo *repo, const struct al_advance *advance,
                       struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-
-    al_strv_adds(&command.argv, "git", "-C", repo->at.top, "read-tree", "-m", "-u", advance->from,
-                 advance->to, NULL);
-    return al_git_write(&repo->at, &command, AL_LOCK_INDEX, budget, err);
-}
-
-static int move_index(struct al_repo *repo, const char *to, struct al_run_limits *budget,
-                      struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-
-    al_strv_adds(&command.argv, "git", "-C", repo->at.top, "read-tree", "-m", to, NULL);
-    return al_git_write(&repo->at, &command, AL_LOCK_INDEX, budget, err);
+    return al_read_tree(repo, (const char *const[]){ "-m", "-u", advance->from, advance->to, NULL },
+                        budget, err);
 }
 
 /* The old value makes sure that HEAD has not moved meanwhile. */
@@ -203,7 +191,7 @@ static int advance_checked(struct al_repo *repo, const struct al_advance *advanc
             ? al_uncommitted_bring(repo, advance->from, advance->to, budget, err)
             : al_error_pass(r, &why, err);
     if (r == 0 && advance->left)
-        r = move_index(repo, advance->left, budget, err);
+        r = al_read_tree(repo, (const char *const[]){ "-m", advance->left, NULL }, budget, err);
     return r < 0 || advance->keeps_head ? r : move_head(repo, advance, budget, err);
 }
 
@@ -282,7 +270,7 @@ static void add_subject(const struct al_replay_work *work, const char *commit, s
 static int add_line(struct al_replay_work *work, size_t i, const char *message, const char *melding,
                     struct al_run_limits *budget, struct al_str *todo, struct al_error *err)
 {
-    const struct al_work_step *step = &work->steps[i];
+    const struct al_replay_step *step = &work->steps[i];
     al_auto(al_freep) char *reworded = NULL;
     int r = 0;
 
@@ -325,7 +313,7 @@ static void find_kept_message(const struct al_replay_work *work, const struct ch
                               bool always, struct al_str *out)
 {
     const struct al_strv *done = &work->replayed.commits;
-    const struct al_work_step *spoken = &work->steps[chain->spoken];
+    const struct al_replay_step *spoken = &work->steps[chain->spoken];
     const bool is_known = chain->first < done->count && *done->items[chain->first];
 
     if (chain->end - chain->first == 1 || !(spoken->message || is_known))
@@ -335,7 +323,7 @@ static void find_kept_message(const struct al_replay_work *work, const struct ch
     else
         al_str_adds(out, al_inmemory_known(work->memory, spoken->commit)->message);
     for (size_t i = chain->spoken + 1; i < chain->end; i++) {
-        const struct al_work_step *step = &work->steps[i];
+        const struct al_replay_step *step = &work->steps[i];
         al_auto(al_str_clear) struct al_str both = AL_STR_INIT;
 
         if (step->kind != AL_REPLAY_SQUASH)
@@ -516,13 +504,11 @@ static int run(struct al_repo *repo, size_t max_bytes, struct al_run_limits *bud
     return r;
 }
 
-/* begin_rebase.c: for work that stops, begin the rebase as git does and let git run into the
- * conflict. */
+/* For work that stops, begin the rebase as git does and let git run into the conflict. */
 static int replay_begin_rebase(struct al_repo *repo, struct al_replay_work *work, size_t max_bytes,
-                               struct al_run_limits *budget, struct al_merge_outcome *ret_outcome,
+                               struct al_run_limits *budget, struct al_merge_outcome *outcome,
                                struct al_error *err)
 {
-    al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
     al_auto(al_strv_clear) struct al_strv sides = AL_STRV_INIT;
     int r = 0;
 
@@ -533,13 +519,7 @@ static int replay_begin_rebase(struct al_repo *repo, struct al_replay_work *work
         r = al_git_check_merge_programs(repo, "HEAD", &sides, budget, err);
     if (r == 0)
         r = begin(repo, work, budget, err);
-    if (r == 0)
-        r = run(repo, max_bytes, budget, &outcome, err);
-    if (r < 0)
-        return r;
-    *ret_outcome = outcome;
-    outcome = AL_MERGE_INIT;
-    return 0;
+    return r < 0 ? r : run(repo, max_bytes, budget, outcome, err);
 }
 
 /* --- Work --- */
@@ -584,7 +564,7 @@ void al_replay_work_add(struct al_replay_work *work, enum al_replay_kind kind, c
                         const char *message, unsigned mainline)
 {
     work->steps = al_reallocarray(work->steps, work->nsteps + 1, sizeof(*work->steps));
-    work->steps[work->nsteps++] = (struct al_work_step){
+    work->steps[work->nsteps++] = (struct al_replay_step){
         .kind = kind,
         .commit = al_strdup(commit),
         .message = message ? al_strdup(message) : NULL,
@@ -594,21 +574,15 @@ void al_replay_work_add(struct al_replay_work *work, enum al_replay_kind kind, c
 
 static int replay(struct al_replay_work *work, struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(al_freep) struct al_replay_step *steps = al_calloc(work->nsteps + 1, sizeof(*steps));
     const struct al_replay replay = {
         .onto = work->onto,
         .is_root = work->is_root,
-        .steps = steps,
+        .steps = work->steps,
         .nsteps = work->nsteps,
         .fast_forwards = work->kind == AL_WORK_REBASE,
         .when_empty = AL_EMPTY_DROPPED,
     };
 
-    for (size_t i = 0; i < work->nsteps; i++)
-        steps[i] = (struct al_replay_step){ .commit = work->steps[i].commit,
-                                            .kind = work->steps[i].kind,
-                                            .message = work->steps[i].message,
-                                            .mainline = work->steps[i].mainline };
     al_replayed_clear(&work->replayed);
     return al_inmemory_replay(work->memory, &replay, budget, &work->replayed, err);
 }
@@ -688,7 +662,7 @@ static int check_programs(const struct al_repo *repo, const struct al_replay_wor
     al_auto(al_strv_clear) struct al_strv sides = AL_STRV_INIT;
 
     for (size_t i = 0; i < work->nsteps; i++) {
-        const struct al_work_step *step = &work->steps[i];
+        const struct al_replay_step *step = &work->steps[i];
         al_auto(al_freep) char *parent =
             al_asprintf("%s^%u", step->commit, step->mainline ? step->mainline : 1);
         al_auto(al_freep) char *oid = NULL;

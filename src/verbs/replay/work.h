@@ -98,14 +98,6 @@ int al_git_advance(struct al_repo *repo, const struct al_advance *advance,
 /** The command that the work is. */
 enum al_replay_work_kind { AL_WORK_REBASE, AL_WORK_CHERRY_PICK, AL_WORK_REVERT };
 
-/** One step; the strings are owned. */
-struct al_work_step {
-    char *commit, *message;
-    char *part_of; /**< the commit that was split; NULL: `commit` is one of the branch */
-    enum al_replay_kind kind;
-    unsigned mainline;
-};
-
 /** Another branch that follows: it points at a commit that is replayed.  The strings are owned. */
 struct al_follower {
     char *ref, *from; /**< its full name, and the commit that it leaves */
@@ -120,8 +112,8 @@ struct al_replay_work {
     bool is_root; /**< the history begins anew: `onto` is made by al_replay_work_try(), and stands
                      for nothing */
     char *onto;   /**< full id */
-    char *onto_name; /**< what the reflog says; NULL: the id */
-    struct al_work_step *steps;
+    char *onto_name;              /**< what the reflog says; NULL: the id */
+    struct al_replay_step *steps; /**< their strings are owned */
     size_t nsteps;
     size_t rests; /**< so many steps at the end are left uncommitted; such work must not stop */
     bool autosquashes; /**< what is melded goes in front of the branches of what it melds with */

@@ -163,7 +163,6 @@ void al_conflict_take_side(struct al_bytes text, size_t marker_size, enum al_sta
 
 /* What git says of files in conflict: their stages and attributes, and what it makes of them. */
 
-#define MARKER_SIZE     7
 #define MARKER_SIZE_MAX 1000
 
 /** All stages that are read at once. */
@@ -208,7 +207,7 @@ static int read_attributes(const struct al_repo *repo, struct al_conflict_file *
         AL_NUL_RECORDS_INIT(3, take_attribute, &attributes);
 
     for (size_t i = 0; i < count; i++) {
-        files[i].marker_size = MARKER_SIZE;
+        files[i].marker_size = AL_CONFLICT_MARKER_SIZE;
         al_str_add(&input, files[i].conflict->path, strlen(files[i].conflict->path) + 1);
     }
     command.input = input.buf;

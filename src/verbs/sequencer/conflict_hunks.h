@@ -23,6 +23,9 @@
 
 #define AL_CONFLICT_DISK_BYTES (64u << 20)
 
+/** The length of a marker, unless an attribute sets another one. */
+#define AL_CONFLICT_MARKER_SIZE 7
+
 /** Bytes of a text, borrowed from it. */
 struct al_bytes {
     const char *data;

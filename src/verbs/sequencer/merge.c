@@ -93,22 +93,19 @@ static int with_code(int r, struct al_error *err)
 }
 
 int al_merge_bring(struct al_repo *repo, const struct al_merge_input *input, size_t max_bytes,
-                   struct al_run_limits *budget, struct al_merge_outcome *ret_outcome,
+                   struct al_run_limits *budget, struct al_merge_outcome *outcome,
                    struct al_error *err)
 {
-    al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
     al_auto(al_freep) char *now = NULL;
-    int r = al_merge_run(repo, input->command, max_bytes, budget, &outcome, err);
+    int r = al_merge_run(repo, input->command, max_bytes, budget, outcome, err);
 
     if (r == 0 && input->is_merge)
-        r = check_merged_parents(repo, input, &outcome, budget, err);
+        r = check_merged_parents(repo, input, outcome, budget, err);
     if (r < 0)
         return with_code(r, err);
     now = al_ref_head(&repo->at);
-    outcome.up_to_date = !outcome.conflicted && !strcmp(now, input->head);
-    outcome.fast_forward = !outcome.up_to_date && !strcmp(now, input->oid);
-    *ret_outcome = outcome;
-    outcome = AL_MERGE_INIT;
+    outcome->up_to_date = !outcome->conflicted && !strcmp(now, input->head);
+    outcome->fast_forward = !outcome->up_to_date && !strcmp(now, input->oid);
     return 0;
 }
 

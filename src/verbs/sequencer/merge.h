@@ -120,11 +120,12 @@ struct al_merge_input {
 /**
  * Run the command.
  *
+ * @param outcome  Set up with AL_MERGE_INIT; to be cleared after a failure, too.
  * @return 0, with conflicts too; AL_ERR_EXECUTION, with AL_CODE_DIRTY_WORKDIR when local changes
  * are in the way, and when git merged another commit.
  */
 int al_merge_bring(struct al_repo *repo, const struct al_merge_input *input, size_t max_bytes,
-                   struct al_run_limits *budget, struct al_merge_outcome *ret_outcome,
+                   struct al_run_limits *budget, struct al_merge_outcome *outcome,
                    struct al_error *err);
 
 #endif

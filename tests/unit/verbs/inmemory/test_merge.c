@@ -26,7 +26,7 @@ static void assert_as_git(struct world *w, const char *ours, const char *theirs)
 
     assert_worked(w, merge_names(w, ours, theirs, &merged));
     assert_false(merged.conflicted);
-    assert_int_equal(merged.count, 0);
+    assert_int_equal(merged.files.count, 0);
     git_ok(w->repo, "checkout", "-q", "--detach", ours, NULL);
     git_ok(w->repo, "merge", "-q", "--no-edit", "--no-ff", theirs, NULL);
     tree = id_of(w, "HEAD^{tree}");
@@ -124,9 +124,9 @@ static void other_attributes_do_not_count(void **state)
 
 static const struct al_conflict *find(const struct al_merged *merged, const char *path)
 {
-    for (size_t i = 0; i < merged->count; i++)
-        if (!strcmp(merged->conflicts[i].path, path))
-            return &merged->conflicts[i];
+    for (size_t i = 0; i < merged->files.count; i++)
+        if (!strcmp(merged->files.items[i].path, path))
+            return &merged->files.items[i];
     return NULL;
 }
 
@@ -157,16 +157,16 @@ static void lists_conflicts_with_their_kinds(void **state)
     git_fixture_commit(w->repo, "both", "theirs\n", "both");
     assert_worked(w, merge_names(w, "ours", "theirs", &merged));
     assert_true(merged.conflicted);
-    assert_int_equal(merged.count, 4);
+    assert_int_equal(merged.files.count, 4);
     assert_kind(&merged, "a.txt", "contents");
     assert_kind(&merged, "both", "contents");
     assert_kind(&merged, "tab\tand\n\"line", "contents");
     assert_kind(&merged, "gone", "modify/delete");
     gone = find(&merged, "gone");
-    assert_int_equal(gone->sides[AL_SIDE_BASE].mode, 0100644);
-    assert_int_equal(gone->sides[AL_SIDE_OURS].mode, 0100644);
-    assert_null(gone->sides[AL_SIDE_THEIRS].oid);
-    al_merged_paths(&merged, &paths);
+    assert_int_equal(gone->sides[AL_STAGE_BASE].mode, 0100644);
+    assert_int_equal(gone->sides[AL_STAGE_OURS].mode, 0100644);
+    assert_null(gone->sides[AL_STAGE_THEIRS].oid);
+    al_conflicts_add_paths(&merged.files, &paths);
     assert_string_equal(paths.items[0], "a.txt");
     assert_string_equal(paths.items[3], "tab\tand\n\"line");
 }
@@ -188,12 +188,12 @@ static void a_given_base_is_the_base(void **state)
     base = id_of(w, "topic^^{tree}");
     ours = id_of(w, "other^{tree}");
     theirs = id_of(w, "topic^{tree}");
-    assert_worked(w,
-                  al_inmemory_merge_trees(
-                      memory,
-                      (const char *[AL_SIDES]){
-                          [AL_SIDE_BASE] = base, [AL_SIDE_OURS] = ours, [AL_SIDE_THEIRS] = theirs },
-                      &budget, &merged, &w->err));
+    assert_worked(
+        w, al_inmemory_merge_trees(
+               memory,
+               (const char *[AL_STAGES]){
+                   [AL_STAGE_BASE] = base, [AL_STAGE_OURS] = ours, [AL_STAGE_THEIRS] = theirs },
+               &budget, &merged, &w->err));
     assert_false(merged.conflicted);
     git_ok(w->repo, "cherry-pick", "topic", NULL);
     tree = id_of(w, "HEAD^{tree}");
@@ -202,9 +202,9 @@ static void a_given_base_is_the_base(void **state)
     /* Sides that are the same, and nothing as the base */
     assert_worked(w, al_inmemory_merge_trees(
                          memory,
-                         (const char *[AL_SIDES]){ [AL_SIDE_BASE] = al_git_empty_tree(repo),
-                                                   [AL_SIDE_OURS] = ours,
-                                                   [AL_SIDE_THEIRS] = ours },
+                         (const char *[AL_STAGES]){ [AL_STAGE_BASE] = al_git_empty_tree(repo),
+                                                    [AL_STAGE_OURS] = ours,
+                                                    [AL_STAGE_THEIRS] = ours },
                          &budget, &merged, &w->err));
     assert_false(merged.conflicted);
 }

@@ -15,7 +15,7 @@ static void reads_a_clean_merge(void **state)
     (void)state;
     assert_true(PARSE(TREE "\0", &merged));
     assert_string_equal(merged.tree, TREE);
-    assert_int_equal(merged.count, 0);
+    assert_int_equal(merged.files.count, 0);
     al_merged_clear(&merged);
 }
 
@@ -36,19 +36,19 @@ static void reads_the_stages_of_a_path(void **state)
                            "100644 " BLOB " 2\tf\0"
                            "100755 " BLOB " 3\tf\0",
                       &merged));
-    assert_int_equal(merged.count, 6);
-    assert_string_equal(merged.conflicts[0].path, "a");
-    assert_null(merged.conflicts[0].sides[AL_SIDE_OURS].oid);
-    assert_null(merged.conflicts[1].sides[AL_SIDE_BASE].oid);
-    assert_int_equal(merged.conflicts[1].sides[AL_SIDE_THEIRS].mode, 0120000);
-    assert_string_equal(merged.conflicts[1].sides[AL_SIDE_THEIRS].oid, BLOB);
-    assert_string_equal(al_merge_conflict_kind(&merged.conflicts[0]), "modify/delete");
-    assert_string_equal(al_merge_conflict_kind(&merged.conflicts[1]), "distinct types");
-    assert_string_equal(al_merge_conflict_kind(&merged.conflicts[2]), "submodule");
-    assert_string_equal(al_merge_conflict_kind(&merged.conflicts[3]), "rename/rename");
-    assert_string_equal(al_merge_conflict_kind(&merged.conflicts[4]),
+    assert_int_equal(merged.files.count, 6);
+    assert_string_equal(merged.files.items[0].path, "a");
+    assert_null(merged.files.items[0].sides[AL_STAGE_OURS].oid);
+    assert_null(merged.files.items[1].sides[AL_STAGE_BASE].oid);
+    assert_int_equal(merged.files.items[1].sides[AL_STAGE_THEIRS].mode, 0120000);
+    assert_string_equal(merged.files.items[1].sides[AL_STAGE_THEIRS].oid, BLOB);
+    assert_string_equal(al_merge_conflict_kind(&merged.files.items[0]), "modify/delete");
+    assert_string_equal(al_merge_conflict_kind(&merged.files.items[1]), "distinct types");
+    assert_string_equal(al_merge_conflict_kind(&merged.files.items[2]), "submodule");
+    assert_string_equal(al_merge_conflict_kind(&merged.files.items[3]), "rename/rename");
+    assert_string_equal(al_merge_conflict_kind(&merged.files.items[4]),
                         "renamed, or in the place of a directory");
-    assert_string_equal(al_merge_conflict_kind(&merged.conflicts[5]), "contents");
+    assert_string_equal(al_merge_conflict_kind(&merged.files.items[5]), "contents");
     al_merged_clear(&merged);
 }
 

@@ -33,7 +33,7 @@ static void add(struct world *w, struct run *run, enum al_replay_kind kind, cons
 
     run->ids[n] = id_of(w, word);
     run->steps[n] =
-        (struct al_replay_step){ .commit = run->ids[n], .kind = kind, .message = message };
+        (struct al_replay_step){ .commit = run->ids[n], .kind = kind, .message = (char *)message };
 }
 
 /* From now on git makes its commits at the time of an identity, "Name <mail> <seconds> <zone>". */
@@ -334,8 +334,8 @@ static void stops_at_a_conflict(void **state)
     assert_false(run.replayed.stopped_empty);
     assert_int_equal(run.replayed.commits.count, 1);
     assert_string_equal(run.replayed.tip, run.replayed.commits.items[0]);
-    assert_int_equal(run.replayed.conflict.count, 1);
-    assert_string_equal(run.replayed.conflict.conflicts[0].path, "c.txt");
+    assert_int_equal(run.replayed.conflict.files.count, 1);
+    assert_string_equal(run.replayed.conflict.files.items[0].path, "c.txt");
 }
 
 static void stops_at_a_commit_that_became_empty(void **state)
