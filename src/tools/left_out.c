@@ -11,14 +11,13 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "call/call.h"
-#include "git/command.h"
 #include "git/location.h"
-#include "git/plumbing/batch.h"
 #include "git/refs.h"
 #include "git/repo/repo.h"
 #include "guard/nofollow.h"
 #include "guard/policy.h"
 #include "guard/text.h"
+#include "verbs/preview/affected_files.h"
 
 static const char secret[] = "looks like a secret";
 static const char dump[] = "looks like a core dump";
@@ -125,20 +124,16 @@ int al_leave_out(struct al_call *call, const struct al_strv *except, struct al_s
                  struct al_str *ret_line, struct al_error *err)
 {
     const struct al_repo *repo = al_call_repo(call);
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
     al_auto(al_closep) int top = -1;
-    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
     int r = al_location_open_top(&repo->at, &top, err);
 
-    al_strv_adds(&command.argv, "git", "-C", repo->at.top, "ls-files", "-z", "--others",
-                 "--exclude-standard", NULL);
     if (r == 0)
-        r = al_git_list_paths(repo, &command, al_call_budget(call), &list, err);
-    for (size_t at = 0; r == 0 && at < list.len; at += strlen(list.data + at) + 1) {
-        const char *name = list.data + at, *reason = reason_of(top, name);
+        r = al_git_untracked_files(repo, NULL, al_call_budget(call), &files, err);
+    for (size_t i = 0; r == 0 && i < files.count; i++) {
+        const char *path = files.items[i], *name = al_location_worktree_name(&repo->at, path);
+        const char *reason = name ? reason_of(top, name) : NULL;
         al_auto(al_freep) char *word = reason ? al_text_sanitize_shown_line(name) : NULL;
-
-        al_auto(al_freep) char *path = al_fs_join(repo->at.top, name);
 
         if (!reason || (except && al_strv_contains(except, path)) || is_allowed(call, name))
             continue;
@@ -149,6 +144,5 @@ int al_leave_out(struct al_call *call, const struct al_strv *except, struct al_s
     }
     if (ret_names->count > NAMED_MAX)
         al_str_addf(ret_line, ", and %zu more", ret_names->count - NAMED_MAX);
-    al_buffer_clear(&list);
     return r;
 }

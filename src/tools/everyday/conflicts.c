@@ -10,11 +10,9 @@
 #include "call/failure.h"
 #include "call/place.h"
 #include "call/tool.h"
-#include "git/command.h"
 #include "git/diff/diff.h"
 #include "git/refs.h"
 #include "git/repo/repo.h"
-#include "git/run.h"
 #include "tools/everyday/everyday.h"
 #include "tools/everyday/outcome.h"
 #include "verbs/message/commit_message.h"
@@ -405,7 +403,6 @@ static int conflicts_resolve(struct al_call *call, const void *p, struct al_resu
     return r;
 }
 
-#define OUTPUT_BYTES    4096u
 #define FOLLOWERS_BYTES 400u
 
 /* The id of the commit at which it stopped; "" if it cannot be told.  Caller frees. */
@@ -446,18 +443,12 @@ static int skip_preview(struct al_call *call, struct al_str *out, struct al_erro
 static char *emptied_commit(struct al_call *call)
 {
     const struct al_repo *repo = al_call_repo(call);
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_freep) char *oid = stopped_commit(repo);
+    uint64_t staged = 1;
 
-    if (!*oid)
-        return NULL;
-    al_strv_adds(&command.argv, "git", "diff-index", "--cached", "--quiet", "HEAD", "--", NULL);
-    if (al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = OUTPUT_BYTES },
-                   al_call_budget(call), &output, NULL) < 0 ||
-        output.exit_code != 0)
-        return NULL;
-    return al_take(&oid);
+    if (*oid)
+        (void)al_git_count_staged(repo, al_call_budget(call), &staged, NULL);
+    return staged ? NULL : al_take(&oid);
 }
 
 #define CONTENT_MAX_BYTES (4u << 20)
