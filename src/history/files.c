@@ -190,14 +190,11 @@ static int take_path(void *payload, const char *path, struct al_error *err)
 
 static bool is_included(const struct al_strv *include_ignored, const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
-
     for (size_t i = 0; include_ignored && i < include_ignored->count; i++) {
         const char *glob = include_ignored->items[i];
 
         /* As in .gitignore, a glob without '/' matches the last component only. */
-        if (fnmatch(glob, strchr(glob, '/') ? path : name, 0) == 0)
+        if (fnmatch(glob, strchr(glob, '/') ? path : basename(path), 0) == 0)
             return true;
     }
     return false;

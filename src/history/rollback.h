@@ -113,6 +113,9 @@ int al_rollback_put_back(struct al_repo *repo, struct al_store *store, const cha
 /** Describe a change in words, for users.  Caller frees. */
 char *al_difference_words(const struct al_difference *change);
 
+/** Whether git has only noted something, which it does also where there is nothing to do. */
+bool al_difference_is_note(const struct al_difference *change);
+
 /* --- What executions changed, to look at --- */
 
 /** A longer patch is cut. */

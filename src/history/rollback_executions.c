@@ -368,11 +368,11 @@ static void name_call(const struct al_execution *item, struct al_strv *calls)
         name_call(&item->inside[i], calls);
 }
 
-/* Whether git has only noted something, which it does also where there is nothing to do. */
-static bool is_note(const struct al_difference *change)
+bool al_difference_is_note(const struct al_difference *change)
 {
     return change->part == AL_PART_STATE &&
-           (!strcmp(change->name, "ORIG_HEAD") || !strcmp(change->name, "AUTO_MERGE"));
+           (!strcmp(change->name, "ORIG_HEAD") || !strcmp(change->name, "AUTO_MERGE") ||
+            al_starts_with(change->name, "sharedindex."));
 }
 
 /* Whether an execution changed anything that a rollback takes back: 1 or 0.  One that was
@@ -388,7 +388,7 @@ static int is_step(struct al_way *way, size_t which, struct al_error *err)
     if (did && way->report && !execution->has_after)
         way->report->interrupted = execution->seq;
     for (size_t i = 0; !did && i < execution->changes.count; i++)
-        did = !is_note(&execution->changes.items[i]) &&
+        did = !al_difference_is_note(&execution->changes.items[i]) &&
               !al_execution_tells_of_remote(execution, &execution->changes.items[i]);
     return did;
 }
@@ -489,7 +489,7 @@ static int share_a_change(struct al_way *way, struct al_execution *item,
     for (size_t i = 0; r == 0 && i < item->changes.count; i++) {
         const struct al_difference *change = &item->changes.items[i];
 
-        r = !is_note(change) && !al_execution_tells_of_remote(item, change) &&
+        r = !al_difference_is_note(change) && !al_execution_tells_of_remote(item, change) &&
             al_change_find(&planned->changes, change->part, change->name);
     }
     return r;

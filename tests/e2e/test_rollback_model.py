@@ -152,10 +152,18 @@ class Random(random_calls.Repository):
         return found
 
     def roll_back(self, model, count, saying):
-        """A rollback, forced if it has to be."""
+        """A rollback, forced if it has to be.  It takes no branch away that was checked out since."""
         present = self.things()
         expected, lost = model.way_back(count, present)
+        head = present["HEAD"]
+        branch, begun = "ref:" + head[5:-1], model.executions[model.steps()[-count]][0]
         self.server.close()
+        if head == expected["HEAD"] != begun["HEAD"] and branch in present.keys() - expected.keys():
+            done = self.command("rollback", str(count), "--force")
+            self.assertIn("is checked out; switch to another branch first", done.stderr, saying)
+            self.assert_things(present, saying)
+            self.server = harness.Server(self, *self.options(0))
+            return
         done = self.command("rollback", str(count))
         said, committed, _ = done.stderr.partition("Staged then, and committed since:\n")
         if lost or committed:

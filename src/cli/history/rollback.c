@@ -231,8 +231,7 @@ static bool is_of_operation(const struct al_difference *change)
             al_starts_with(name, "sequencer"));
 }
 
-/* Append what changed outside the working tree.  The files of an operation are one thing, and
- * ORIG_HEAD, which git writes as it begins, tells nothing. */
+/* Append what changed outside the working tree.  The files of an operation are one thing. */
 static void add_other_changes(struct al_str *out, const struct al_differences *changes)
 {
     bool operation = false;
@@ -241,8 +240,8 @@ static void add_other_changes(struct al_str *out, const struct al_differences *c
         const struct al_difference *change = &changes->items[i];
 
         if (is_of_operation(change))
-            operation |= strcmp(change->name, "ORIG_HEAD") != 0;
-        else if (change->part != AL_PART_WORKTREE)
+            operation |= !al_difference_is_note(change);
+        else if (change->part != AL_PART_WORKTREE && !al_difference_is_note(change))
             undo_add_change(out, change);
     }
     if (operation)
