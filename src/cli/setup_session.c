@@ -438,13 +438,6 @@ char *al_setup_always_file(const struct al_setup *setup, const char *session)
     return session ? al_asprintf("%s/sessions/always-%s", setup->state_dir, session) : NULL;
 }
 
-static struct al_approvals *make_approvals(const struct al_setup *setup)
-{
-    al_auto(al_freep) char *file = al_setup_always_file(setup, setup->client_session);
-
-    return al_approvals_new(file);
-}
-
 void al_setup_one_call(struct al_setup *setup)
 {
     if (!setup->client_session)
@@ -457,9 +450,9 @@ int al_setup_session(struct al_setup *setup, struct al_error *err)
 {
     const struct al_config *config = &setup->config;
     struct al_session *session = &setup->session;
-    int r;
+    al_auto(al_freep) char *always = NULL;
+    int r = al_setup_git(setup, err);
 
-    r = al_setup_git(setup, err);
     if (r == 0)
         r = al_setup_worker_roots(setup, err);
     if (r == 0)
@@ -481,7 +474,8 @@ int al_setup_session(struct al_setup *setup, struct al_error *err)
         warn_of_machine();
     session->registry = &setup->registry;
     session->roots = &setup->roots;
-    session->approvals = make_approvals(setup);
+    always = al_setup_always_file(setup, setup->client_session);
+    session->approvals = al_approvals_new(always);
     session->mode = config->approval.mode;
     session->policy = &config->approval.policy;
     session->confinement = al_git_confinement(session->git);

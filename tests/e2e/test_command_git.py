@@ -246,6 +246,17 @@ class CommandGit(harness.Case):
         self.assertNotEqual(self.airlock("rm", "-rf", "dir")[2], 0)
         self.assertTrue((self.root / "dir/sub/x.log").exists())
 
+    def test_merge_driver(self):
+        """a merge that needs a driver ends as git's does, and the driver is named"""
+        self.git("reset", "-q", "--hard")
+        self.git("config", "merge.mine.driver", "touch ran")
+        self.write(".git/info/attributes", "a.txt merge=mine\n")
+        out, err, code = self.airlock("merge", "side")
+        self.assertGreater(code, 1)
+        self.assertIn("airlock: merge drivers ('mine') do not run here", err.splitlines()[-1])
+        self.assertFalse((self.root / "ran").exists())
+        self.assertEqual(self.out("status", "--porcelain", "-uno"), "")
+
     def test_subdirectory(self):
         """a directory below the top counts as git has it"""
         for line in ("status -s", "rev-parse --show-prefix --show-cdup --git-dir", "ls-files", "add .",

@@ -77,6 +77,15 @@ class CommandRun(harness.Case):
             self.assertEqual(self.out("show", "stash@{0}:a.txt"), "stashed\n")
             self.git("fsck", "--strict")
 
+    def test_deep_directory(self):
+        """a working directory of more than 64 KiB is refused, and named as that"""
+        script = ("import os, subprocess, sys\n"
+                  "for i in range(270):\n    os.mkdir('d' * 250)\n    os.chdir('d' * 250)\n"
+                  "sys.exit(subprocess.run([sys.argv[1], 'run', '--', 'true']).returncode)\n")
+        done = subprocess.run(["python3", "-c", script, harness.AIRLOCK], cwd=self.root, env=self.env, check=False,
+                              capture_output=True, timeout=harness.WATCHDOG_SECONDS)
+        self.assertEqual((done.returncode, done.stderr), (128, b"airlock: working_dir cannot be longer than 65536 bytes\n"))
+
     def test_changes_nothing(self):
         """a command that changed nothing is no step of an undo"""
         self.airlock("run", "--", "sh", "-c", "echo two >a.txt")

@@ -384,6 +384,14 @@ class Hook(hooks.Case):
             told = self.send(self.recorded("before_edit", **edit))["hookSpecificOutput"]
             self.assertEqual(told["permissionDecision"], "deny", edit)
 
+    def test_inside_git(self):
+        """a shell inside of the git directory is one of its repository"""
+        for cwd in (self.root / ".git", self.root / ".git/objects"):
+            self.assertIsNone(self.around(lambda: self.write("a.txt", "two\n"), cwd=cwd))
+            self.assertEqual(self.log()[-1]["changes"], "1 file changed")
+            self.airlock("rollback")
+            self.assertEqual(self.text(), "one\n")
+
     def test_outside(self):
         """outside of a repository and of the roots the tool goes on; the second is told"""
         elsewhere = self.base / "elsewhere"
@@ -529,7 +537,7 @@ class Worktrees(hooks.Case):
         """what cannot be is no path, and ends with 1; nothing is removed but a worktree of that place"""
         outside = self.base / "outside"
         self.git("worktree", "add", "-q", str(outside))
-        for name in ("a/b", "..", "", "-x", "x" * 65, 7, None):
+        for name in ("a/b", "..", "", "-x", "x" * 65, 7, None, "a\0b"):
             out, said = self.change("worktree", 1, name=name)
             self.assertEqual((out, said.startswith("airlock: ")), ("", True), name)
         for path in (str(outside), str(self.root), f"{self.root}/.worktrees", f"{self.root}/.worktrees/x", "foo", 7):

@@ -489,7 +489,9 @@ static int find_worktree(const struct hook *hook, json_t *arguments,
                          struct al_worktree_found *found, struct al_error *err)
 {
     const bool adds = hook->kind == AL_EVENT_ADD;
-    const char *name = al_json_get_string(hook->event, adds ? "name" : "worktree_path");
+    const json_t *given = json_object_get(hook->event, adds ? "name" : "worktree_path");
+    const char *text = json_string_value(given);
+    const char *name = text && strlen(text) == json_string_length(given) ? text : NULL;
     al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
     al_auto(al_freep) char *here = getcwd(NULL, 0);
     al_auto(al_freep) char *branch = NULL;

@@ -8,6 +8,7 @@
 
 struct al_call;
 struct al_repo;
+struct al_session;
 struct al_error;
 
 /** `git`: the words of git's own command line. */
@@ -29,5 +30,8 @@ const char *al_hook_file(const json_t *input);
 /** Open the repository of a directory; *ret_repo stays NULL where there is none. */
 int al_shell_open(struct al_call *call, const char *dir, struct al_repo **ret_repo,
                   struct al_error *err);
+
+/** A shell's command may take a day. */
+int64_t al_shell_timeout_ms(const struct al_session *session);
 
 #endif

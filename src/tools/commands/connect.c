@@ -145,12 +145,6 @@ static int read_options(struct al_shell_words *words, const struct connecting *r
     return 0;
 }
 
-/* A word that names a reference there, and none here. */
-static bool is_source(const char *word)
-{
-    return *word && !strpbrk(word, ":+^*?[\\");
-}
-
 static int read_fetch(struct al_shell_words *words, const struct connecting *row,
                       struct al_error *err)
 {
@@ -168,7 +162,7 @@ static int read_fetch(struct al_shell_words *words, const struct connecting *row
         if (!lists && !strcmp(others->items[i], "tag"))
             return refuse(row, "tag", "it would write a tag here; git fetch --tags moves none",
                           err);
-        if (!lists && !is_source(others->items[i]))
+        if (!lists && (!*others->items[i] || strpbrk(others->items[i], ":+^*?[\\")))
             return refuse(row, others->items[i],
                           "it would write a reference here; fetch the remote, then git branch",
                           err);

@@ -17,6 +17,7 @@
 #include "guard/env.h"
 #include "guard/gitdir.h"
 #include "guard/root.h"
+#include "guard/text.h"
 #include "guard/url.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/words.h"
@@ -24,7 +25,6 @@
 #include "tools/worktree.h"
 
 #define WORD_MAX_BYTES (1u << 20)
-#define TIMEOUT_MS     (24 * 3600 * 1000)
 
 struct git_args {
     struct al_strv args;
@@ -542,6 +542,16 @@ static int connect_to(struct al_call *call, struct al_shell_words *words, int *r
     return al_fetch_in_shell(call, to->args, &to->git, ret_code, err);
 }
 
+/* git says that it cannot start a program, and not for which driver. */
+static void note_driver(const char *driver, struct al_result *result)
+{
+    al_auto(al_freep) char *name = al_text_sanitize_line(driver);
+    al_auto(al_freep) char *note = al_asprintf(
+        "merge drivers ('%s') do not run here; the user can call git by its own path", name);
+
+    al_result_note(result, note);
+}
+
 static int run(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
 {
     struct al_shell_words *words = al_call_tool_data(call);
@@ -582,16 +592,19 @@ static int run(struct al_call *call, const void *p, struct al_result *result, st
         al_state_add_waiting(call, &waiting);
     if (waiting.len)
         al_result_note(result, waiting.buf);
+    if (code > 1 && (flags & AL_SHELL_STARTS_CHILDREN) && !reads && al_call_repo(call) &&
+        al_call_repo(call)->vetting->merge_drivers.count)
+        note_driver(al_call_repo(call)->vetting->merge_drivers.items[0], result);
     al_str_addf(&result->text, "git exited with %d", code);
     result->exit_code = code;
     result->not_done = code != 0 && !reads;
     return 0;
 }
 
-static int64_t timeout_ms(const struct al_session *session)
+int64_t al_shell_timeout_ms(const struct al_session *session)
 {
     (void)session;
-    return TIMEOUT_MS;
+    return 24 * 3600 * 1000;
 }
 
 /* In the words of git's command line, and where the user has no option --root. */
@@ -679,7 +692,7 @@ const struct al_tool al_tool_commands_git = {
     .takes = takes,
     .also_is = also_is,
     .always_by = always_by,
-    .timeout_ms = timeout_ms,
+    .timeout_ms = al_shell_timeout_ms,
     .moves_branch = true,
     .summarize = summarize,
     .command_line = command_line,

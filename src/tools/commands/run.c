@@ -14,7 +14,6 @@
 #define WORD_MAX_BYTES  (1u << 20)
 #define LABEL_MAX_BYTES 100
 #define DIR_MAX_BYTES   (64u << 10)
-#define TIMEOUT_MS      (24 * 3600 * 1000)
 
 struct run_args {
     struct al_strv command;
@@ -131,12 +130,6 @@ static int run(struct al_call *call, const void *p, struct al_result *result, st
                                           : 0;
 }
 
-static int64_t timeout_ms(const struct al_session *session)
-{
-    (void)session;
-    return TIMEOUT_MS;
-}
-
 static void summarize(const void *p, struct al_str *out)
 {
     const struct run_args *args = p;
@@ -168,7 +161,7 @@ const struct al_tool al_tool_commands_run = {
     .at_first_root = true,
     .tells_changes = true,
     .check = check,
-    .timeout_ms = timeout_ms,
+    .timeout_ms = al_shell_timeout_ms,
     .authorize = authorize,
     .summarize = summarize,
 };

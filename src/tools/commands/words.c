@@ -142,8 +142,8 @@ static const struct refusal {
       "it opens an editor; give the message with -m or -F" },
     { "commit", " --trailer ", NULL, NULL,
       "it runs a program for it; -m TEXT -m 'KEY: VALUE' says the same" },
-    { "commit", " -S --gpg-sign ", NULL, NULL, "airlock makes no signatures; leave it out" },
-    { "commit-tree", " -S --gpg-sign ", NULL, NULL, "airlock makes no signatures; leave it out" },
+    { " commit commit-tree ", " -S --gpg-sign ", NULL, NULL,
+      "airlock makes no signatures; leave it out" },
     { "config", " -e --edit ", NULL, NULL,
       "it opens an editor; git config KEY VALUE sets one key" },
     { "config", " -f --file --blob ", NULL, NULL,
@@ -402,8 +402,6 @@ static int unknown(const char *name, struct al_error *err)
     al_auto(al_freep) char *meant = NULL;
     char *save = NULL;
 
-    for (size_t i = 0; i < AL_COUNT(commands); i++)
-        al_nearest_offer(&nearest, commands[i].name);
     for (char *at = strtok_r(names, " ", &save); at; at = strtok_r(NULL, " ", &save))
         al_nearest_offer(&nearest, at);
     if (nearest.found)
