@@ -20,13 +20,11 @@ struct al_replacing {
 };
 
 /**
- * Write one patch file per changed path into the directory `dir_fd`: all of them or none.  More
- * than AL_PATCHES_MAX paths are refused.
+ * Write one patch file per changed path into the directory `dir_fd`: none when git fails or something
+ * is in the way.  More than AL_PATCHES_MAX paths are refused.
  *
  * @param replacing  Asked about regular files that have the name of a patch; NULL: none may be
- *                   replaced.  Anything else with such a name is refused.  If the process is
- *                   killed, each existing file is still whole, under its own name or a temporary
- *                   one.
+ *                   replaced.  Anything else with such a name is refused.
  * @param[out] ret_names  The file names.
  */
 int al_git_write_patches(const struct al_repo *repo, const struct al_diff_options *options,
