@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/fs.h"
+#include "git/locate.h"
 #include "proc/proc.h"
 
 #define NAME_MAX_BYTES 64u
@@ -83,29 +84,24 @@ static bool is_git(int process)
            al_starts_with(name.buf, "git");
 }
 
+static bool add_place(void *places, const char *name, int git_dir_fd, const char *top)
+{
+    (void)name;
+    (void)git_dir_fd;
+    if (top)
+        al_strv_add(places, top);
+    return true;
+}
+
 /* The directories in which a git of this repository works: the working tree and the git directory,
  * and those of its other working trees, which share the locks of the common directory. */
 static void list_places(const struct al_location *at, struct al_strv *ret_places)
 {
-    al_auto(al_freep) char *dir = al_fs_join(at->common_dir, "worktrees");
-    al_auto(al_closedirp) DIR *worktrees =
-        al_fs_list(open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    const struct dirent *entry;
-
     al_strv_adds(ret_places, at->top, at->git_dir, at->common_dir, NULL);
     if (al_ends_with(at->common_dir, "/.git"))
         al_strv_take(ret_places,
                      al_strndup(at->common_dir, strlen(at->common_dir) - strlen("/.git")));
-    while (worktrees && (entry = readdir(worktrees))) {
-        al_auto(al_freep) char *name = al_asprintf("%s/gitdir", entry->d_name);
-        al_auto(al_str_clear) struct al_str path = AL_STR_INIT;
-
-        if (al_fs_read(dirfd(worktrees), name, PATH_MAX, &path) < 0)
-            continue;
-        al_str_trim_end(&path);
-        if (al_ends_with(path.buf, "/.git"))
-            al_strv_take(ret_places, al_strndup(path.buf, path.len - strlen("/.git")));
-    }
+    (void)al_git_each_linked(at, add_place, ret_places, NULL);
 }
 
 static bool works_in(int process, const struct al_strv *places)
@@ -122,9 +118,7 @@ static bool works_in(int process, const struct al_strv *places)
     return false;
 }
 
-/* Test whether no process has the lock open, and no git of this user works in the repository.
- * False when this cannot be determined. */
-static bool has_no_holder(const struct al_location *at, const struct stat *lock)
+bool al_git_lock_has_no_holder(const struct al_location *at, const struct stat *lock)
 {
     al_auto(al_closedirp) DIR *processes = NULL;
     al_auto(al_strv_clear) struct al_strv places = AL_STRV_INIT;
@@ -151,7 +145,7 @@ static bool has_no_holder(const struct al_location *at, const struct stat *lock)
 
 bool al_git_lock_is_stale(const struct al_location *at, const struct stat *lock)
 {
-    return is_old(lock) && has_no_holder(at, lock);
+    return is_old(lock) && al_git_lock_has_no_holder(at, lock);
 }
 
 static int lock_timeout(const char *path, struct al_error *err)
@@ -317,7 +311,7 @@ int al_index_lock_check(const struct al_location *at, struct al_run_limits *budg
     struct stat st;
     int r;
 
-    if (lstat(path, &st) < 0 || !has_no_holder(at, &st))
+    if (lstat(path, &st) < 0 || !al_git_lock_has_no_holder(at, &st))
         return 0;
     if (al_git_lock_is_interrupted(path))
         return interrupted(path, err);

@@ -28,6 +28,10 @@ char *al_git_lock_path(const struct al_location *at, enum al_git_locks lock);
  */
 bool al_git_lock_is_stale(const struct al_location *at, const struct stat *lock);
 
+/** Test whether a lock file, or another file of git's, is this user's, no process has it open, and
+ * no git of this user works in the repository.  False when this cannot be determined. */
+bool al_git_lock_has_no_holder(const struct al_location *at, const struct stat *lock);
+
 /** Test whether a lock is that of a rollback which was killed: whoever removed it would have a
  * repository that is half changed. */
 bool al_git_lock_is_interrupted(const char *path);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "git/locate.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -12,6 +13,7 @@
 #include "git/layer.h"
 #include "git/location.h"
 #include "git/refs.h"
+#include "guard/nofollow.h"
 #include "guard/path.h"
 #include "guard/root.h"
 #include "guard/text.h"
@@ -208,6 +210,35 @@ char *al_git_read_pointer(int dir_fd, const char *name, const char *prefix, cons
     if (strlen(text.buf) != text.len || text.len == strlen(prefix))
         return NULL;
     return al_fs_join(base, text.buf + strlen(prefix));
+}
+
+int al_git_each_linked(const struct al_location *at, al_linked_fn *take, void *payload,
+                       struct al_error *err)
+{
+    static const char dot_git[] = "/.git";
+    al_auto(al_closep) int common_fd = -1;
+    al_auto(al_closedirp) DIR *dir = NULL;
+    const struct dirent *entry;
+    bool more = true;
+    int r = al_location_open_common_dir(at, &common_fd, err);
+
+    if (r < 0)
+        return r;
+    dir = al_fs_list(al_nofollow_open(common_fd, "worktrees", O_RDONLY | O_DIRECTORY));
+    while (dir && more && (entry = readdir(dir))) {
+        const char *name = entry->d_name;
+        al_auto(al_freep) char *base = al_asprintf("%s/worktrees/%s", at->common_dir, name);
+        al_auto(al_closep) int fd =
+            name[0] == '.' ? -1 : al_nofollow_open(dirfd(dir), name, O_PATH | O_DIRECTORY);
+        al_auto(al_freep) char *top = fd < 0 ? NULL : al_git_read_pointer(fd, "gitdir", "", base);
+        const bool is_told = top && al_ends_with(top, dot_git);
+
+        if (is_told)
+            top[strlen(top) - strlen(dot_git)] = '\0';
+        if (fd >= 0)
+            more = take(payload, name, fd, is_told ? top : NULL);
+    }
+    return 0;
 }
 
 /* Open a directory that the repository names as one of its parts; it must lie inside the roots. */

@@ -34,6 +34,16 @@ int al_location_find_at(struct al_location *at, const struct al_roots *roots, co
  * when the file holds no such line.  Caller frees. */
 char *al_git_read_pointer(int dir_fd, const char *name, const char *prefix, const char *base);
 
+/** Gets a linked working tree: its name below worktrees/, its git directory, open, and where that
+ * says that the working tree is, which is not verified; NULL: it does not say.  False ends it. */
+typedef bool al_linked_fn(void *payload, const char *name, int git_dir_fd, const char *top);
+
+/** Look at all linked working trees of a repository, in no order.
+ *
+ * @return 0, or AL_ERR_EXECUTION when the common directory is gone. */
+int al_git_each_linked(const struct al_location *at, al_linked_fn *take, void *payload,
+                       struct al_error *err);
+
 /** The remedy for a bare repository. */
 extern const char al_git_bare_remedy[];
 

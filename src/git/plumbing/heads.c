@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "git/plumbing/heads.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include "base/str.h"
 #include "git/command.h"
 #include "git/failure.h"
+#include "git/locate.h"
 #include "git/plumbing/batch.h"
 #include "git/plumbing/revision.h"
 #include "git/refs.h"
@@ -45,19 +45,6 @@ static char *read_head(int git_dir)
     return len < 0 ? read_line(git_dir, "HEAD") : al_asprintf("ref: %.*s", (int)len, target);
 }
 
-/* The working tree that a git directory says it belongs to.  Caller frees. */
-static char *find_top(const struct al_location *at, int git_dir, const char *name)
-{
-    char *text = name ? read_line(git_dir, "gitdir") : al_strdup(at->common_dir);
-
-    if (text && text[0] == '/' && al_ends_with(text, dot_git)) {
-        text[strlen(text) - strlen(dot_git)] = '\0';
-        return text;
-    }
-    free(text);
-    return NULL;
-}
-
 static bool is_own(const struct al_location *at, const char *name)
 {
     const bool is_linked = strcmp(at->git_dir, at->common_dir) != 0;
@@ -65,55 +52,54 @@ static bool is_own(const struct al_location *at, const char *name)
     return name ? is_linked && !strcmp(strrchr(at->git_dir, '/') + 1, name) : !is_linked;
 }
 
-static bool take_one(const struct al_location *at, int git_dir, const char *name, al_head_fn *take,
-                     void *payload)
+/* Who wants the heads. */
+struct taker {
+    const struct al_location *at;
+    al_head_fn *take;
+    void *payload;
+};
+
+/* `name`: NULL, the main working tree. */
+static bool take_one(void *payload, const char *name, int git_dir, const char *top)
 {
     static const char ref[] = "ref:";
+    const struct taker *taker = payload;
     /* HEAD as every working tree can name it. */
     al_auto(al_freep) char *stored =
         name ? al_asprintf("worktrees/%s/HEAD", name) : al_strdup("main-worktree/HEAD");
     al_auto(al_freep) char *head =
-        al_ref_is_stored(at, stored) ? al_ref_stored(at, stored) : read_head(git_dir);
-    al_auto(al_freep) char *top = find_top(at, git_dir, name);
+        al_ref_is_stored(taker->at, stored) ? al_ref_stored(taker->at, stored) : read_head(git_dir);
     const bool on_branch = head && al_starts_with(head, ref);
     const char *value = on_branch ? head + strlen(ref) : head;
     struct stat st;
 
-    return take(payload,
-                &(struct al_head){
-                    .name = name,
-                    .top = top,
-                    .git_dir_fd = git_dir,
-                    .is_own = is_own(at, name),
-                    .has_index = fstatat(git_dir, "index", &st, AT_SYMLINK_NOFOLLOW) == 0,
-                    .branch = on_branch ? value + strspn(value, " \t") : NULL,
-                    .oid = value && !on_branch && al_is_oid(value, strlen(value)) ? value : NULL,
-                });
+    return taker->take(
+        taker->payload,
+        &(struct al_head){
+            .name = name,
+            .top = top,
+            .git_dir_fd = git_dir,
+            .is_own = is_own(taker->at, name),
+            .has_index = fstatat(git_dir, "index", &st, AT_SYMLINK_NOFOLLOW) == 0,
+            .branch = on_branch ? value + strspn(value, " \t") : NULL,
+            .oid = value && !on_branch && al_is_oid(value, strlen(value)) ? value : NULL,
+        });
 }
 
 int al_git_each_head(const struct al_location *at, al_head_fn *take, void *payload,
                      struct al_error *err)
 {
+    struct taker taker = { .at = at, .take = take, .payload = payload };
+    al_auto(al_freep) char *top =
+        al_ends_with(at->common_dir, dot_git)
+            ? al_strndup(at->common_dir, strlen(at->common_dir) - strlen(dot_git))
+            : NULL;
     al_auto(al_closep) int common_fd = -1;
-    al_auto(al_closedirp) DIR *dir = NULL;
-    const struct dirent *entry;
     int r = al_location_open_common_dir(at, &common_fd, err);
-    bool more;
 
-    if (r < 0)
-        return r;
-    more = take_one(at, common_fd, NULL, take, payload);
-    dir = al_fs_list(al_nofollow_open(common_fd, "worktrees", O_RDONLY | O_DIRECTORY));
-    while (dir && more && (entry = readdir(dir))) {
-        al_auto(al_closep) int git_dir =
-            entry->d_name[0] == '.'
-                ? -1
-                : al_nofollow_open(dirfd(dir), entry->d_name, O_PATH | O_DIRECTORY);
-
-        if (git_dir >= 0)
-            more = take_one(at, git_dir, entry->d_name, take, payload);
-    }
-    return 0;
+    return r < 0 || !take_one(&taker, NULL, common_fd, top)
+               ? r
+               : al_git_each_linked(at, take_one, &taker, err);
 }
 
 /* --- Pushed --- */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "git/plumbing/stash_owners.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include "base/log.h"
 #include "git/command.h"
 #include "git/layer.h"
+#include "git/locate.h"
 #include "git/refs.h"
 #include "git/run.h"
 #include "guard/text.h"
@@ -35,18 +35,21 @@ static bool is_linked(const struct al_repo *repo)
     return strcmp(repo->at.git_dir, repo->at.common_dir) != 0;
 }
 
+static bool count_linked(void *count, const char *name, int git_dir_fd, const char *top)
+{
+    (void)name;
+    (void)git_dir_fd;
+    (void)top;
+    return ++*(size_t *)count < 2;
+}
+
 /* Whether there is another working tree.  A common directory without an index is bare. */
 static bool has_others(const struct al_repo *repo)
 {
-    al_auto(al_freep) char *dir = al_fs_join(repo->at.common_dir, "worktrees");
     al_auto(al_freep) char *index = al_fs_join(repo->at.common_dir, "index");
-    al_auto(al_closedirp) DIR *worktrees =
-        al_fs_list(open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    const struct dirent *entry;
     size_t count = is_linked(repo) && access(index, F_OK) < 0 ? 0 : 1;
 
-    while (worktrees && count < 2 && (entry = readdir(worktrees)))
-        count += entry->d_name[0] != '.';
+    (void)al_git_each_linked(&repo->at, count_linked, &count, NULL);
     return count > 1;
 }
 

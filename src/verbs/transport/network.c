@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "verbs/transport/network.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -20,6 +16,7 @@
 #include "base/fs.h"
 #include "git/command.h"
 #include "git/failure.h"
+#include "git/git_lock.h"
 #include "git/layer.h"
 #include "git/location.h"
 #include "git/plumbing/heads.h"
@@ -30,6 +27,7 @@
 #include "git/run.h"
 #include "git/vet/vet.h"
 #include "guard/env.h"
+#include "guard/nofollow.h"
 #include "guard/text.h"
 #include "guard/url.h"
 #include "verbs/transport/credential.h"
@@ -562,8 +560,8 @@ static int network_run_local(const struct network_job *job, struct al_git_output
 
 /* --- Leftovers --- */
 
-/* Temporary files of a failed or killed transfer in the object store.  git gives unfinished packs
- * and objects temporary names, and removes them only with `git gc`, weeks later. */
+/* Temporary files of a failed or killed transfer, which comes as a pack.  git gives unfinished ones
+ * temporary names, and removes them only with `git gc`, weeks later. */
 
 /* File times tick more coarsely than the clock. */
 #define TICK_NS 20000000
@@ -577,59 +575,9 @@ static int64_t leftovers_since(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - TICK_NS;
 }
 
-/* The target of a link below /proc/<pid>; false for another user's process and one that is gone. */
-static bool read_link(const char *pid, const char *name, char ret_target[PATH_MAX])
-{
-    al_auto(al_freep) char *path = al_asprintf("/proc/%s/%s", pid, name);
-    ssize_t len = readlink(path, ret_target, PATH_MAX - 1);
-
-    if (len <= 0)
-        return false;
-    ret_target[len] = '\0';
-    return true;
-}
-
-static bool is_git_in(const struct al_repo *repo, const char *pid)
-{
-    char target[PATH_MAX];
-    const char *name;
-
-    if (!read_link(pid, "exe", target))
-        return false;
-    name = strrchr(target, '/');
-    if (!name || !al_starts_with(name, "/git"))
-        return false;
-    return read_link(pid, "cwd", target) &&
-           (al_fs_beneath(repo->at.top, target) || al_fs_beneath(repo->at.common_dir, target));
-}
-
-static bool is_git_at_work(const struct al_repo *repo)
-{
-    DIR *dir = opendir("/proc");
-    const struct dirent *entry;
-    bool found = !dir;
-
-    while (dir && !found && (entry = readdir(dir)))
-        found = isdigit((unsigned char)entry->d_name[0]) && is_git_in(repo, entry->d_name);
-    if (dir)
-        (void)closedir(dir);
-    return found;
-}
-
-/* A write lease is granted only if no other process has the file open (fcntl(2)).  An open(2) by
- * another process then waits until we release the lease; the signal that we get is ignored by
- * default. */
-static bool is_open_elsewhere(int fd)
-{
-    if (fcntl(fd, F_SETSIG, SIGURG) < 0 || fcntl(fd, F_SETLEASE, F_WRLCK) < 0)
-        return true;
-    (void)fcntl(fd, F_SETLEASE, F_UNLCK);
-    return false;
-}
-
 static bool is_temporary(const char *name)
 {
-    static const char *const beginnings[] = { "tmp_obj_", "tmp_pack_", "tmp_idx_", "tmp_rev_" };
+    static const char *const beginnings[] = { "tmp_pack_", "tmp_idx_", "tmp_rev_" };
 
     for (size_t i = 0; i < AL_COUNT(beginnings); i++)
         if (al_starts_with(name, beginnings[i]))
@@ -637,57 +585,24 @@ static bool is_temporary(const char *name)
     return false;
 }
 
-static void remove_file(int dir_fd, const char *name, int64_t since)
-{
-    al_auto(al_closep) int fd =
-        openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    struct al_file_id id;
-    struct stat st;
-
-    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-        return;
-    id = al_file_id_from(&st);
-    if (id.ctime_ns >= since && !is_open_elsewhere(fd))
-        (void)unlinkat(dir_fd, name, 0);
-}
-
-static void remove_in(int objects_fd, const char *name, int64_t since)
-{
-    int fd = openat(objects_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-    const struct dirent *entry;
-
-    if (!dir) {
-        al_close(fd);
-        return;
-    }
-    while ((entry = readdir(dir)))
-        if (is_temporary(entry->d_name))
-            remove_file(dirfd(dir), entry->d_name, since);
-    (void)closedir(dir);
-}
-
-/* Remove temporary files of objects and packs that are not older than `since`.  Call it when all
- * processes of the transfer have ended.  Does nothing when another git is at work in the
- * repository, and leaves any file that a process has open: it could belong to another program. */
+/* Remove temporary files of packs that are not older than `since`.  Call it when all processes of
+ * the transfer have ended.  A file that a process has open could belong to another program, and
+ * each to another git that works in the repository. */
 static void leftovers_remove(const struct al_repo *repo, int64_t since)
 {
     al_auto(al_closep) int common_fd = -1;
-    al_auto(al_closep) int objects_fd = -1;
+    al_auto(al_closedirp) DIR *dir = NULL;
+    const struct dirent *entry;
+    struct stat st;
 
-    if (is_git_at_work(repo) || al_location_open_common_dir(&repo->at, &common_fd, NULL) < 0)
+    if (al_location_open_common_dir(&repo->at, &common_fd, NULL) < 0)
         return;
-    objects_fd = openat(common_fd, "objects", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (objects_fd < 0)
-        return;
-    remove_in(objects_fd, ".", since);
-    remove_in(objects_fd, "pack", since);
-    for (unsigned i = 0; i < 256; i++) {
-        char name[3];
-
-        (void)snprintf(name, sizeof(name), "%02x", i);
-        remove_in(objects_fd, name, since);
-    }
+    dir = al_fs_list(al_nofollow_open(common_fd, "objects/pack", O_RDONLY | O_DIRECTORY));
+    while (dir && (entry = readdir(dir)))
+        if (is_temporary(entry->d_name) &&
+            fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+            al_file_id_from(&st).ctime_ns >= since && al_git_lock_has_no_holder(&repo->at, &st))
+            (void)unlinkat(dirfd(dir), entry->d_name, 0);
 }
 
 /* --- Network --- */

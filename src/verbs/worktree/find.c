@@ -301,39 +301,6 @@ void al_worktree_found_clear(struct al_worktree_found *found)
     *found = AL_WORKTREE_FOUND_INIT;
 }
 
-/* Called with each administrative directory: its name, open, and the top that it names.  False ends
- * the search. */
-typedef bool admin_fn(void *payload, const char *id, int fd, const char *top);
-
-static int for_each(const struct al_repo *repo, admin_fn *take, void *payload, struct al_error *err)
-{
-    static const char dot_git[] = "/.git";
-    al_auto(al_closep) int common_fd = -1;
-    al_auto(al_closedirp) DIR *dir = NULL;
-    const struct dirent *entry;
-    bool more = true;
-    int r = al_location_open_common_dir(&repo->at, &common_fd, err);
-
-    if (r < 0)
-        return r;
-    dir = al_fs_list(al_nofollow_open(common_fd, "worktrees", O_RDONLY | O_DIRECTORY));
-    while (dir && more && (entry = readdir(dir))) {
-        al_auto(al_freep) char *base = al_fs_join(repo->at.common_dir, "worktrees");
-        al_auto(al_freep) char *path = al_fs_join(base, entry->d_name);
-        al_auto(al_closep) int fd =
-            entry->d_name[0] == '.'
-                ? -1
-                : al_nofollow_open(dirfd(dir), entry->d_name, O_PATH | O_DIRECTORY);
-        al_auto(al_freep) char *named = fd < 0 ? NULL : al_git_read_pointer(fd, "gitdir", "", path);
-
-        if (!named || !al_ends_with(named, dot_git))
-            continue;
-        named[strlen(named) - strlen(dot_git)] = '\0';
-        more = take(payload, entry->d_name, fd, named);
-    }
-    return 0;
-}
-
 struct search {
     struct al_worktree_found *found;
     const struct al_worktree_place *place;
@@ -346,7 +313,7 @@ static bool take_named(void *payload, const char *id, int fd, const char *top)
     al_auto(al_str_clear) struct al_str reason = AL_STR_INIT;
     struct stat st;
 
-    if (strcmp(top, search->found->top) != 0)
+    if (!top || strcmp(top, search->found->top) != 0)
         return true;
     search->found->id = al_strdup(id);
     if (fstatat(fd, "locked", &st, AT_SYMLINK_NOFOLLOW) < 0)
@@ -386,7 +353,7 @@ int al_worktree_find(const struct al_repo *repo, const struct al_worktree_place 
     int r;
 
     found.top = al_fs_join(place->dir, name);
-    r = for_each(repo, take_named, &search, err);
+    r = al_git_each_linked(&repo->at, take_named, &search, err);
     if (r < 0)
         return r;
     if (found.id)
@@ -403,7 +370,7 @@ int al_worktree_find(const struct al_repo *repo, const struct al_worktree_place 
 static bool count_below(void *payload, const char *id, int fd, const char *top)
 {
     struct search *search = payload;
-    const char *below = al_fs_beneath(search->place->dir, top);
+    const char *below = top ? al_fs_beneath(search->place->dir, top) : NULL;
 
     (void)id;
     (void)fd;
@@ -415,7 +382,7 @@ int al_worktree_count(const struct al_repo *repo, const struct al_worktree_place
                       size_t *ret_count, struct al_error *err)
 {
     struct search search = { .place = place };
-    int r = for_each(repo, count_below, &search, err);
+    int r = al_git_each_linked(&repo->at, count_below, &search, err);
 
     *ret_count = search.count;
     return r;
