@@ -16,7 +16,6 @@
 #include "git/location.h"
 #include "git/plumbing/batch.h"
 #include "git/plumbing/filters.h"
-#include "git/plumbing/partial_clone.h"
 #include "git/plumbing/revision.h"
 #include "git/repo/remotes.h"
 #include "git/run.h"
@@ -26,15 +25,8 @@
 #include "guard/text.h"
 #include "verbs/worktree/list.h"
 
-/* The bounds of one call: submodules, files of their object stores, bytes that are copied where
- * files cannot be linked, references of each. */
-#define WORKTREE_SUBMODULES_MAX      64
-
-#define WORKTREE_SUBMODULE_FILES_MAX 100000
-
-#define WORKTREE_SUBMODULE_BYTES_MAX (1u << 30)
-
-#define WORKTREE_SUBMODULE_REFS_MAX  10000
+/* The most submodules of one call. */
+#define WORKTREE_SUBMODULES_MAX 64
 
 /* One submodule.  Owned strings. */
 struct worktree_submodule {
@@ -213,125 +205,6 @@ static int worktree_list_submodules(const struct al_repo *repo, const char *path
     return 0;
 }
 
-/* --- Submodule objects --- */
-
-/* Linking the objects of one repository into another one, as `git clone --local` does. */
-
-/* A store while it is linked. */
-struct linking {
-    size_t *files_left;
-    uint64_t bytes_left; /* that may be copied */
-    struct al_run_limits *budget;
-    struct al_error *err;
-};
-
-static int too_large(const struct linking *linking)
-{
-    return al_error_set(linking->err, AL_ERR_EXECUTION, "its object store is too large");
-}
-
-static bool is_same(int fd, const char *name, const struct stat *st)
-{
-    struct stat other;
-
-    return fstatat(fd, name, &other, AT_SYMLINK_NOFOLLOW) == 0 && other.st_dev == st->st_dev &&
-           other.st_ino == st->st_ino;
-}
-
-/* Where the file system links no files, or not these. */
-static int copy_file(struct linking *linking, int from_fd, int to_fd, const char *name,
-                     const struct stat *st)
-{
-    al_auto(al_closep) int from =
-        openat(from_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    al_auto(al_closep) int to = -1;
-    int r;
-
-    if ((uint64_t)st->st_size > linking->bytes_left)
-        return too_large(linking);
-    linking->bytes_left -= (uint64_t)st->st_size;
-    to = openat(to_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444);
-    r = from < 0 || to < 0 ? -errno : al_fs_copy(from, to);
-    return r < 0 ? al_error_errno(linking->err, -r, "its objects cannot be copied") : 0;
-}
-
-/* Only regular files of the user's count: a link in an object store would bring in what it leads
- * to, and a file that is linked must be the one that was looked at. */
-static int take_file(struct linking *linking, int from_fd, int to_fd, const char *name)
-{
-    struct stat st;
-
-    if (fstatat(from_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-        return 0; /* git packs objects, and deletes the loose ones */
-    if (S_ISDIR(st.st_mode))
-        return 0;
-    if (!S_ISREG(st.st_mode) || !al_location_is_own(&st))
-        return al_error_set(linking->err, AL_ERR_EXECUTION,
-                            "its object store has something in it that is no file of the user's");
-    if (!(*linking->files_left)--)
-        return too_large(linking);
-    if (linkat(from_fd, name, to_fd, name, 0) < 0) {
-        if (errno == ENOENT)
-            return 0;
-        return errno == EXDEV || errno == EPERM || errno == EMLINK
-                   ? copy_file(linking, from_fd, to_fd, name, &st)
-                   : al_error_errno(linking->err, errno, "its objects cannot be linked");
-    }
-    return is_same(to_fd, name, &st) ? 0
-                                     : al_error_set(linking->err, AL_ERR_EXECUTION,
-                                                    "its object store was changed meanwhile");
-}
-
-static int take_dir(struct linking *linking, int from_objects, int to_objects, const char *name)
-{
-    al_auto(al_closep) int to_fd = -1;
-    al_auto(al_closedirp) DIR *dir =
-        al_fs_list(al_nofollow_open(from_objects, name, O_RDONLY | O_DIRECTORY));
-    const struct dirent *entry;
-    int r = 0;
-
-    if (!dir)
-        return errno == ENOENT ? 0
-                               : al_error_errno(linking->err, errno, "its objects cannot be read");
-    if (mkdirat(to_objects, name, 0777) < 0 && errno != EEXIST)
-        return al_error_errno(linking->err, errno, "its objects cannot be linked");
-    to_fd = al_nofollow_open(to_objects, name, O_RDONLY | O_DIRECTORY);
-    if (to_fd < 0)
-        return al_error_errno(linking->err, -to_fd, "its objects cannot be linked");
-    while (r == 0 && (entry = readdir(dir))) {
-        if (entry->d_name[0] == '.' || al_starts_with(entry->d_name, "tmp_"))
-            continue;
-        r = take_file(linking, dirfd(dir), to_fd, entry->d_name);
-        if (r == 0 && al_cancel_fired(linking->budget->cancel))
-            r = al_error_set(linking->err, AL_ERR_CANCELLED, "Cancelled");
-    }
-    return r;
-}
-
-/* Link, or copy, the files of an object store into another one.  (submodule_objects.c)
- * @return 0; AL_ERR_EXECUTION when it borrows objects, is too large, or changes meanwhile. */
-static int worktree_link_objects(int from_fd, int to_fd, size_t *files_left,
-                                 struct al_run_limits *budget, struct al_error *err)
-{
-    struct linking linking = { .files_left = files_left,
-                               .bytes_left = WORKTREE_SUBMODULE_BYTES_MAX,
-                               .budget = budget,
-                               .err = err };
-    struct stat st;
-    int r = 0;
-
-    if (fstatat(from_fd, "info/alternates", &st, AT_SYMLINK_NOFOLLOW) == 0)
-        return al_error_set(err, AL_ERR_EXECUTION, "it borrows objects");
-    /* The loose ones first: git packs them before it deletes them. */
-    for (unsigned i = 0; i < 256 && r == 0; i++) {
-        char name[3];
-
-        (void)snprintf(name, sizeof(name), "%02x", i);
-        r = take_dir(&linking, from_fd, to_fd, name);
-    }
-    return r < 0 ? r : take_dir(&linking, from_fd, to_fd, "pack");
-}
-
 /* --- Submodule make --- */
 
 /* Making the repository and the files of one submodule from a repository that is there. */
@@ -344,9 +217,7 @@ struct making {
     const struct al_worktree_half *half;
     const struct worktree_submodule *submodule;
     struct al_run_limits *budget;
-    size_t *files_left;
-    struct al_worktree_beside source;
-    char *refs;    /* as packed-refs has them */
+    struct al_worktree_beside source, made;
     int source_fd; /* the git directory that it is made from */
     int top_fd, git_fd;
     bool has_git_dir; /* what is there is ours to remove */
@@ -355,7 +226,7 @@ struct making {
 static void making_clear(struct making *making)
 {
     al_worktree_beside_clear(&making->source);
-    free(making->refs);
+    al_worktree_beside_clear(&making->made);
     al_close(making->source_fd);
     al_close(making->top_fd);
     al_close(making->git_fd);
@@ -425,40 +296,6 @@ static int open_source(struct making *making, struct al_error *err)
         r = al_location_open_git_dir(&making->source.repo->at, &making->source_fd, err);
     if (r == 0 && fstatat(making->source_fd, "commondir", &st, AT_SYMLINK_NOFOLLOW) == 0)
         r = al_error_set(err, AL_ERR_EXECUTION, "its repository is part of another one");
-    return r;
-}
-
-/* References of a packed-refs file, while they are read. */
-struct reading {
-    struct al_str text;
-    size_t count;
-};
-
-static bool take_ref(void *payload, char *const *fields)
-{
-    struct reading *reading = payload;
-    const char *ref = fields[0] + (fields[0][0] == '\n'); /* git ends the line before */
-
-    if (al_ends_with(ref, "/HEAD")) /* a symbolic one, which the file cannot have */
-        return true;
-    al_str_addf(&reading->text, "%s\n", ref);
-    return ++reading->count <= WORKTREE_SUBMODULE_REFS_MAX;
-}
-
-static int read_refs(struct making *making, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
-    struct reading reading = { .text = AL_STR_INIT };
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, take_ref, &reading);
-    int r;
-
-    al_strv_adds(&command.argv, "git", "for-each-ref", "--format=%(objectname) %(refname)%00",
-                 "refs/remotes/", "refs/tags/", NULL);
-    r = al_git_read_records(&making->source.repo->at, &command, &records, making->budget, err);
-    if (r == 0 && reading.count > WORKTREE_SUBMODULE_REFS_MAX)
-        r = al_error_set(err, AL_ERR_EXECUTION, "it has too many references");
-    making->refs = al_str_detach(&reading.text);
     return r;
 }
 
@@ -580,23 +417,22 @@ static int write_file(int dir_fd, const char *name, const char *text, struct al_
     return r < 0 ? al_error_errno(err, -r, "its '%s' cannot be written", name) : 0;
 }
 
+/* What makes an empty repository of a directory, with the commit that it will have. */
 static int write_files(struct making *making, struct al_error *err)
 {
+    static const char *const dirs[] = { "objects", "objects/pack", "refs" };
     al_auto(al_str_clear) struct al_str config = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str shallow = AL_STR_INIT;
     al_auto(al_freep) char *head = al_asprintf("%s\n", making->submodule->head);
-    al_auto(al_freep) char *refs =
-        al_asprintf("# pack-refs with: sorted \n%s", making->refs ? making->refs : "");
     int r = write_config(making, &config, err);
 
     if (r == 0)
         r = write_file(making->git_fd, "config", config.buf, err);
     if (r == 0 && al_fs_read(making->source_fd, "shallow", SHALLOW_MAX_BYTES, &shallow) == 0)
         r = write_file(making->git_fd, "shallow", shallow.buf, err);
-    if (r == 0)
-        r = write_file(making->git_fd, "packed-refs", refs, err);
-    if (r == 0 && mkdirat(making->git_fd, "refs", 0777) < 0)
-        r = al_error_errno(err, errno, "its references cannot be written");
+    for (size_t i = 0; r == 0 && i < AL_COUNT(dirs); i++)
+        if (mkdirat(making->git_fd, dirs[i], 0777) < 0)
+            r = al_error_errno(err, errno, "its '%s' cannot be made", dirs[i]);
     return r < 0 ? r : write_file(making->git_fd, "HEAD", head, err);
 }
 
@@ -626,19 +462,58 @@ static int make_git_dir(struct making *making, struct al_error *err)
                : 0;
 }
 
-static int link_objects(struct making *making, struct al_error *err)
-{
-    al_auto(al_closep) int from_fd =
-        al_nofollow_open(making->source_fd, "objects", O_RDONLY | O_DIRECTORY);
-    al_auto(al_closep) int to_fd = -1;
+/* --- What is in it --- */
 
-    if (from_fd < 0)
-        return al_error_errno(err, -from_fd, "its objects cannot be read");
-    if (mkdirat(making->git_fd, "objects", 0777) == 0)
-        to_fd = al_nofollow_open(making->git_fd, "objects", O_RDONLY | O_DIRECTORY);
-    if (to_fd < 0)
-        return al_error_set(err, AL_ERR_EXECUTION, "its git directory cannot be written");
-    return worktree_link_objects(from_fd, to_fd, making->files_left, making->budget, err);
+static bool write_pack(void *payload, const char *data, size_t len)
+{
+    return al_write_all(*(const int *)payload, data, len) == 0;
+}
+
+/* The two gits share no directory: what the other repository has is only read, and every object
+ * gets the id that its content says. */
+static int copy_objects(struct making *making, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command pack = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command index = AL_GIT_COMMAND_INIT;
+    al_auto(al_freep) char *head = al_asprintf("%s\n", making->submodule->head);
+    al_auto(al_closep) int fd =
+        openat(making->git_fd, "objects/pack", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    int r;
+
+    if (fd < 0)
+        return al_error_errno(err, errno, "its objects cannot be written");
+    pack.bulk = true;
+    pack.input = head;
+    pack.input_len = strlen(head);
+    al_strv_adds(&pack.argv, "git", "pack-objects", "-q", "--stdout", "--revs", "--all",
+                 "--missing=allow-any", NULL);
+    r = al_git_read(&making->source.repo->at, &pack, (struct al_sink){ write_pack, &fd },
+                    making->budget, err);
+    if (r == 0 && lseek(fd, 0, SEEK_SET) < 0)
+        r = al_error_errno(err, errno, "its objects cannot be read");
+    index.in_fd = fd;
+    al_strv_adds(&index.argv, "git", "index-pack", "--stdin", NULL);
+    return r < 0 ? r : al_git_write(&making->made.repo->at, &index, 0, making->budget, err);
+}
+
+/* One git lists the references as the other takes them.  A symbolic one gives no line of its own.
+ */
+static int copy_refs(struct making *making, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command list = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command create = AL_GIT_COMMAND_INIT;
+    al_auto(al_str_clear) struct al_str refs = AL_STR_INIT;
+    int r;
+
+    al_strv_adds(&list.argv, "git", "for-each-ref",
+                 "--format=%(if)%(symref)%(then)option no-deref%(else)create %(refname) "
+                 "%(objectname)%(end)",
+                 "refs/remotes/", "refs/tags/", NULL);
+    r = al_git_read(&making->source.repo->at, &list, al_git_sink(&refs), making->budget, err);
+    create.input = refs.buf;
+    create.input_len = refs.len;
+    al_strv_adds(&create.argv, "git", "update-ref", "--stdin", NULL);
+    return r < 0 ? r : al_git_write(&making->made.repo->at, &create, 0, making->budget, err);
 }
 
 /* --- Its files --- */
@@ -671,32 +546,41 @@ static int write_dot_git(const struct making *making, struct al_error *err)
     return write_file(making->top_fd, ".git", line, err);
 }
 
-static int check_out(struct making *making, struct al_error *err)
+static int fill(struct making *making, struct al_error *err)
 {
-    al_auto(al_worktree_beside_clear) struct al_worktree_beside made = AL_WORKTREE_BESIDE_INIT;
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_freep) char *oid = NULL;
-    int r = worktree_open_made(making->half, making->submodule, making->budget, &made, err);
+    int r = al_git_find_object(making->source.repo, making->submodule->head, "commit",
+                               making->budget, &oid, err);
 
-    if (r < 0)
-        return r;
-    al_repo_use_absolute_paths(made.repo);
-    r = al_git_find_object(made.repo, "HEAD", "commit", making->budget, &oid, err);
     if (r == 0 && !oid)
         r = al_error_set(err, AL_ERR_EXECUTION,
                          "the repository of it that is here lacks the commit %.8s",
                          making->submodule->head);
     if (r == 0)
-        r = al_git_check_downloaded(made.repo, "HEAD", NULL, making->budget, err);
+        r = write_files(making, err);
     if (r == 0)
-        r = al_git_check_filters_between(made.repo, al_git_empty_tree(made.repo), "HEAD",
-                                         making->budget, err);
+        r = write_dot_git(making, err);
+    if (r == 0)
+        r = worktree_open_made(making->half, making->submodule, making->budget, &making->made, err);
+    if (r == 0)
+        r = copy_objects(making, err);
+    return r < 0 ? r : copy_refs(making, err);
+}
+
+static int check_out(struct making *making, struct al_error *err)
+{
+    struct al_repo *made = making->made.repo;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    al_repo_use_absolute_paths(made);
+    r = al_git_check_filters_between(made, al_git_empty_tree(made), "HEAD", making->budget, err);
     if (r < 0)
         return r;
     command.class = AL_GIT_WRITE;
     al_strv_adds(&command.argv, "git", "read-tree", "--reset", "-u", "HEAD", NULL);
-    r = al_git_run(&made.repo->at, &command, &(struct al_git_run){ .max_bytes = OUTPUT_MAX_BYTES },
+    r = al_git_run(&made->at, &command, &(struct al_git_run){ .max_bytes = OUTPUT_MAX_BYTES },
                    making->budget, &output, err);
     return r == 0 && !al_git_wrote_all_files(&output) ? al_git_failed(&output, err) : r;
 }
@@ -725,34 +609,27 @@ static void discard(struct making *making)
     al_nofollow_remove_parents(base_fd, making->submodule->dir);
 }
 
-/* Make one submodule of a worktree; on failure nothing of it is left.  (submodule_make.c)
- * @param files_left  Of WORKTREE_SUBMODULE_FILES_MAX; reduced. */
+/* Make one submodule of a worktree; on failure nothing of it is left. */
 static int worktree_make_submodule(const struct al_worktree_half *half,
-                                   const struct worktree_submodule *submodule, size_t *files_left,
+                                   const struct worktree_submodule *submodule,
                                    struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(making_clear) struct making making = { .half = half,
                                                    .submodule = submodule,
                                                    .budget = budget,
-                                                   .files_left = files_left,
                                                    .source = AL_WORKTREE_BESIDE_INIT,
+                                                   .made = AL_WORKTREE_BESIDE_INIT,
                                                    .source_fd = -1,
                                                    .top_fd = -1,
                                                    .git_fd = -1 };
     int r = open_source(&making, err);
 
     if (r == 0)
-        r = read_refs(&making, err);
-    if (r == 0)
         r = open_top(&making, err);
     if (r == 0)
         r = make_git_dir(&making, err);
     if (r == 0)
-        r = link_objects(&making, err);
-    if (r == 0)
-        r = write_files(&making, err);
-    if (r == 0)
-        r = write_dot_git(&making, err);
+        r = fill(&making, err);
     if (r == 0)
         r = check_out(&making, err);
     if (r < 0)
@@ -817,9 +694,9 @@ static bool is_over(int r)
 }
 
 /* Make one, and list the submodules that it has. */
-static int make_next(const struct al_worktree_half *half, size_t at, size_t *files_left,
-                     struct al_run_limits *budget, struct worktree_submodules *list,
-                     struct al_worktree_submodules_made *made, struct al_error *err)
+static int make_next(const struct al_worktree_half *half, size_t at, struct al_run_limits *budget,
+                     struct worktree_submodules *list, struct al_worktree_submodules_made *made,
+                     struct al_error *err)
 {
     const struct worktree_submodule *submodule = &list->items[at];
     al_auto(al_worktree_beside_clear) struct al_worktree_beside beside = AL_WORKTREE_BESIDE_INIT;
@@ -835,7 +712,7 @@ static int make_next(const struct al_worktree_half *half, size_t at, size_t *fil
             add_missing(made, submodule, reason);
         return 0;
     }
-    r = worktree_make_submodule(half, submodule, files_left, budget, &why);
+    r = worktree_make_submodule(half, submodule, budget, &why);
     if (is_over(r))
         return al_error_set(err, r, "%s", why.message);
     if (r < 0) {
@@ -854,12 +731,11 @@ int al_worktree_make_submodules(const struct al_worktree_half *half, struct al_r
 {
     al_auto(al_worktree_beside_clear) struct al_worktree_beside beside = AL_WORKTREE_BESIDE_INIT;
     al_auto(worktree_submodules_clear) struct worktree_submodules list = WORKTREE_SUBMODULES_INIT;
-    size_t files_left = WORKTREE_SUBMODULE_FILES_MAX;
     int r = al_worktree_open_beside(half->repo, half->top, NULL, budget, &beside, err);
 
     if (r == 0)
         r = worktree_list_submodules(beside.repo, "", "", budget, &list, &made->missing, err);
     for (size_t i = 0; i < list.count && r == 0; i++)
-        r = make_next(half, i, &files_left, budget, &list, made, err);
+        r = make_next(half, i, budget, &list, made, err);
     return r;
 }

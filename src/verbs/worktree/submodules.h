@@ -7,8 +7,8 @@
  *   <common>/modules/<name>                 of the main working tree
  *   <common>/worktrees/<id>/modules/<name>  of a linked one
  *
- * Those of a new worktree are made from those of the working tree that it is made from: objects are
- * linked, references of remotes and tags are copied, and no address is followed.  What a `.git`
+ * Those of a new worktree are made from those of the working tree that it is made from: git copies
+ * objects and the references of remotes and tags, and no address is followed.  What a `.git`
  * file or `.gitmodules` names is only compared with where the repository has to be.
  *
  * They go and come back with their worktree (history/worktree.h).
@@ -46,8 +46,5 @@ struct al_worktree_submodules_made {
  */
 int al_worktree_make_submodules(const struct al_worktree_half *half, struct al_run_limits *budget,
                                 struct al_worktree_submodules_made *made, struct al_error *err);
-
-/** Open a submodule that was made. */
-struct al_worktree_beside;
 
 #endif
