@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/utf8.h"
+#include "git/plumbing/diff_raw.h"
 
 /** Larger line numbers are rejected. */
 #define LINES_MAX INT32_MAX
@@ -13,11 +14,6 @@ bool al_hunks_begins(const char *line, size_t len, const char *words)
     const size_t wanted = strlen(words);
 
     return len >= wanted && !memcmp(line, words, wanted);
-}
-
-static bool begins(const struct al_patch_line *line, const char *words)
-{
-    return al_hunks_begins(line->text, line->len, words);
 }
 
 /* Decode one character of a quoted name. Returns how many bytes it takes in the quoted form. */
@@ -41,7 +37,8 @@ static size_t unquote_one(const char *at, size_t len, char *ret)
     return 4;
 }
 
-char *al_hunks_name(const char *at, size_t len)
+/* A name, unquoted if git has quoted it.  Caller frees. */
+static char *name_of(const char *at, size_t len)
 {
     struct al_str name = AL_STR_INIT;
 
@@ -60,24 +57,11 @@ char *al_hunks_name(const char *at, size_t len)
     return al_str_detach(&name);
 }
 
-/* The file name on a line "--- a/name" or "+++ b/name". git quotes unusual names, and adds a tab
- * after a name with a space. Returns NULL for /dev/null. */
-static char *name_on(const struct al_patch_line *line, const char *prefix)
+static void forget_file(struct al_hunks *hunks)
 {
-    const char *text = line->text + 4;
-    size_t len = line->len - 4;
-    const char *tab = memchr(text, '\t', len);
-    al_auto(al_freep) char *name = al_hunks_name(text, tab ? (size_t)(tab - text) : len);
-
-    if (!strcmp(name, "/dev/null"))
-        return NULL;
-    return al_strdup(al_starts_with(name, prefix) ? name + strlen(prefix) : name);
-}
-
-static void forget_names(struct al_hunks *hunks)
-{
-    free(al_take(&hunks->old_name));
-    free(al_take(&hunks->new_name));
+    free(hunks->file.path);
+    free(hunks->file.old_path);
+    hunks->file = (struct al_patch_file){ .path = NULL };
 }
 
 static bool read_number(const char **at, const char *end, int64_t *ret)
@@ -163,9 +147,10 @@ static bool is_body(struct al_hunks *hunks, const struct al_patch_line *line)
     return true;
 }
 
-/* "diff --git a/x b/x": both names are the same, unless further lines say that the file was
- * renamed. So the blank between them is in the middle, whatever blanks they have. */
-char *al_hunks_begun_file(const char *line, size_t len, bool *ret_unmerged)
+/* The file that a line begins, by its new name unless it is renamed; NULL: the line begins none.
+ * "diff --git a/x b/x": both names are the same, unless further lines say that the file was
+ * renamed. So the blank between them is in the middle, whatever blanks they have.  Caller frees. */
+static char *begun_file(const char *line, size_t len, bool *ret_unmerged)
 {
     static const char *const words[] = { "diff --git ", "diff --cc ", "diff --combined ",
                                          "* Unmerged path " };
@@ -178,7 +163,7 @@ char *al_hunks_begun_file(const char *line, size_t len, bool *ret_unmerged)
             continue;
         len -= strlen(words[i]);
         *ret_unmerged = i > 0;
-        name = al_hunks_name(text, i == 0 && len && *text != '"' ? len / 2 : len);
+        name = name_of(text, i == 0 && len && *text != '"' ? len / 2 : len);
         return i == 0 && al_starts_with(name, AL_HUNKS_OLD_PREFIX)
                    ? al_strdup(name + strlen(AL_HUNKS_OLD_PREFIX))
                    : al_take(&name);
@@ -186,20 +171,85 @@ char *al_hunks_begun_file(const char *line, size_t len, bool *ret_unmerged)
     return NULL;
 }
 
-static void read_header(struct al_hunks *hunks, const struct al_patch_line *line)
+static void set_name(char **name, const char *text, size_t len)
 {
-    bool is_unmerged;
-    al_auto(al_freep) char *begun = al_hunks_begun_file(line->text, line->len, &is_unmerged);
+    free(*name);
+    *name = name_of(text, len);
+}
 
-    if (begun) {
-        forget_names(hunks);
-        hunks->files++;
-    } else if (begins(line, "--- ")) {
-        free(hunks->old_name);
-        hunks->old_name = name_on(line, AL_HUNKS_OLD_PREFIX);
-    } else if (begins(line, "+++ ")) {
-        free(hunks->new_name);
-        hunks->new_name = name_on(line, AL_HUNKS_NEW_PREFIX);
+/* "index <id>..<id> <mode>": the mode is there when it has not changed. */
+static unsigned mode_at_end(const char *text, size_t len)
+{
+    const char *mode = memrchr(text, ' ', len);
+
+    return mode ? al_diff_mode(mode + 1) : 0;
+}
+
+static const struct {
+    const char *words;
+    enum {
+        NEW_FILE,
+        DELETED,
+        OLD_MODE,
+        NEW_MODE,
+        SAME_MODE,
+        RENAME_FROM,
+        COPY_FROM,
+        NEW_NAME,
+        BINARY
+    } is;
+} headers[] = {
+    { "new file mode ", NEW_FILE }, { "deleted file mode ", DELETED },
+    { "old mode ", OLD_MODE },      { "new mode ", NEW_MODE },
+    { "index ", SAME_MODE },        { "rename from ", RENAME_FROM },
+    { "copy from ", COPY_FROM },    { "rename to ", NEW_NAME },
+    { "copy to ", NEW_NAME },       { "Binary files ", BINARY },
+    { "GIT binary patch", BINARY },
+};
+
+static void read_header(struct al_patch_file *file, const struct al_patch_line *line)
+{
+    const char *rest;
+    size_t i = 0, len;
+
+    while (i < AL_COUNT(headers) && !al_hunks_begins(line->text, line->len, headers[i].words))
+        i++;
+    if (i == AL_COUNT(headers))
+        return;
+    rest = line->text + strlen(headers[i].words);
+    len = line->len - strlen(headers[i].words);
+    switch (headers[i].is) {
+    case NEW_FILE:
+        file->is_new = true;
+        file->mode = al_diff_mode(rest);
+        break;
+    case DELETED:
+        file->is_deleted = true;
+        file->old_mode = al_diff_mode(rest);
+        break;
+    case OLD_MODE:
+        file->old_mode = al_diff_mode(rest);
+        break;
+    case NEW_MODE:
+        file->mode = al_diff_mode(rest);
+        break;
+    case SAME_MODE:
+        if (memchr(rest, ' ', len))
+            file->old_mode = file->mode = mode_at_end(rest, len);
+        break;
+    case COPY_FROM:
+        file->is_copy = true;
+        set_name(&file->old_path, rest, len);
+        break;
+    case RENAME_FROM:
+        set_name(&file->old_path, rest, len);
+        break;
+    case NEW_NAME:
+        set_name(&file->path, rest, len);
+        break;
+    case BINARY:
+        file->is_binary = true;
+        break;
     }
 }
 
@@ -213,11 +263,9 @@ static void read_line(struct al_hunks *hunks, struct al_patch_line *line)
         return;
     }
     hunks->parents = line->len && *line->text == '@' ? read_head(line, hunk) : 0;
-    if (!hunks->parents) {
-        read_header(hunks, line);
+    hunk->file = hunks->file.path;
+    if (!hunks->parents)
         return;
-    }
-    hunk->file = hunks->new_name ? hunks->new_name : hunks->old_name;
     hunks->old_left = hunk->old_lines;
     hunks->new_left = hunk->new_lines;
     line->head = hunk->file ? hunk : NULL;
@@ -226,9 +274,21 @@ static void read_line(struct al_hunks *hunks, struct al_patch_line *line)
 static void take_line(struct al_hunks *hunks, const char *text, size_t len, bool ended)
 {
     struct al_patch_line line = { .text = text, .len = len, .ended = ended };
+    bool is_unmerged = false;
+    char *begun = NULL;
 
     read_line(hunks, &line);
+    if (!hunks->parents)
+        begun = begun_file(text, len, &is_unmerged);
+    if (!hunks->parents && !begun && hunks->file.path)
+        read_header(&hunks->file, &line);
+    line.begins_file = begun;
+    hunks->files += line.begins_file;
     hunks->take(hunks->payload, &line);
+    if (!begun)
+        return;
+    forget_file(hunks);
+    hunks->file = (struct al_patch_file){ .path = begun, .is_unmerged = is_unmerged };
 }
 
 void al_hunks_add(struct al_hunks *hunks, const char *data, size_t len)
@@ -277,6 +337,6 @@ void al_hunks_end(struct al_hunks *hunks)
 
 void al_hunks_clear(struct al_hunks *hunks)
 {
-    forget_names(hunks);
+    forget_file(hunks);
     al_str_clear(&hunks->partial_line);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Parser for the hunks of a patch as `git diff` prints it, including the combined diff of a
- * conflict.  It parses while git still prints.
+ * The one reader of patches as `git diff` prints them, including the combined diff of a conflict:
+ * lines, with the files and hunks that they belong to.  It reads while git still prints.
  *
  * File content cannot pass for a header: a hunk ends where the line counts in its header say.
  *
@@ -16,9 +16,17 @@
 
 #include "base/str.h"
 
+/** A file of a patch, as its header says.  Names are raw bytes, relative to the top. */
+struct al_patch_file {
+    char *path;
+    char *old_path; /**< of a rename or a copy; NULL */
+    bool is_new, is_deleted, is_copy, is_binary, is_unmerged;
+    unsigned old_mode, mode; /**< 0: there is no such side, or the header does not say */
+};
+
 /** The header of a hunk. Valid only during the call it is passed to. */
 struct al_hunk {
-    const char *file; /**< bytes as git has them; the old name if the file was deleted */
+    const char *file; /**< its path */
     int64_t old_start, old_lines, new_start, new_lines;
     const char *header; /**< section heading, e.g. "int main(void)"; not NUL-terminated */
     size_t header_len;
@@ -30,19 +38,20 @@ struct al_patch_line {
     size_t len;
     bool ended;                 /**< a newline ended it; only the last line may lack one */
     const struct al_hunk *head; /**< the hunk that this line begins; NULL: none */
-    bool in_hunk; /**< the line belongs to the current hunk; `text` includes the first column */
+    bool in_hunk;     /**< the line belongs to the current hunk; `text` includes the first column */
+    bool begins_file; /**< the file of the parser is the one before, for the last time */
 };
 
 /** The parser. Set up with AL_HUNKS_INIT(). */
 struct al_hunks {
     void (*take)(void *payload, const struct al_patch_line *line);
     void *payload;
-    size_t files;   /**< files in the patch; complete after al_hunks_end() */
-    bool truncated; /**< set by the caller when the input was cut */
+    size_t files;              /**< files in the patch; complete after al_hunks_end() */
+    bool truncated;            /**< set by the caller when the input was cut */
+    struct al_patch_file file; /**< what was read of the current file; no path: there is none yet */
 
     /* Private. */
     struct al_hunk hunk;
-    char *old_name, *new_name;
     int parents; /* parents of the current hunk; 0: outside a hunk */
     int64_t old_left, new_left;
     struct al_str partial_line; /* an incomplete line */
@@ -59,13 +68,6 @@ void al_hunks_clear(struct al_hunks *hunks);
 
 /** Parse the next bytes, split anywhere. Calls `take` for each complete line. */
 void al_hunks_add(struct al_hunks *hunks, const char *data, size_t len);
-
-/** A name, unquoted if git has quoted it.  Caller frees. */
-char *al_hunks_name(const char *at, size_t len);
-
-/** The file that a line begins, by its new name unless it is renamed; NULL: the line begins none.
- * Caller frees. */
-char *al_hunks_begun_file(const char *line, size_t len, bool *ret_unmerged);
 
 /** Test whether a line begins with these words. */
 bool al_hunks_begins(const char *line, size_t len, const char *words);

@@ -21,7 +21,6 @@ struct parser {
     struct al_hunk_list *list;
     struct al_hunks lines;
     size_t at;                    /* where the next line begins */
-    size_t files;                 /* those that `lines` has seen */
     bool in_header, takes_lines;  /* of the last file; its hunks of lines are wanted */
     size_t block;                 /* where the "@@" line begins */
     int64_t block_old, block_new; /* the numbers of the lines after it */
@@ -57,11 +56,6 @@ void al_hunk_list_clear(struct al_hunk_list *list)
 static void *grown(void *items, size_t count, size_t size)
 {
     return count & (count - 1) ? items : al_reallocarray(items, count ? 2 * count : 1, size);
-}
-
-static bool begins(const struct al_patch_at *line, const char *words)
-{
-    return al_hunks_begins(line->text, line->len, words);
 }
 
 static struct al_hunk_file *last_file(const struct al_hunk_list *list)
@@ -108,46 +102,17 @@ static void name_item(const struct al_hunk_list *list, struct al_hunk_item *item
 
 static void begin_file(struct al_hunk_list *list, const struct al_patch_at *line)
 {
-    struct al_hunk_file *file;
-    bool is_unmerged = false;
-
     list->files = grown(list->files, list->nfiles, sizeof(*list->files));
-    file = &list->files[list->nfiles++];
-    *file = (struct al_hunk_file){ .path = al_hunks_begun_file(line->text, line->len, &is_unmerged),
-                                   .begin = line->at,
-                                   .first = list->count };
-    file->status = is_unmerged ? 'U' : 'M';
+    list->files[list->nfiles++] = (struct al_hunk_file){ .begin = line->at, .first = list->count };
 }
 
-static unsigned mode_on(const struct al_patch_at *line, const char *word)
+static void take_facts(struct al_hunk_file *file, const struct al_patch_file *read)
 {
-    return al_diff_mode(line->text + strlen(word));
-}
-
-/* "index <id>..<id> <mode>": the mode is there when it has not changed. */
-static void read_index_line(struct al_hunk_file *file, const struct al_patch_at *line)
-{
-    const char *mode = memrchr(line->text, ' ', line->len);
-
-    if (mode - line->text > (ptrdiff_t)strlen("index"))
-        file->old_mode = file->new_mode = al_diff_mode(mode + 1);
-}
-
-static void read_header_line(struct al_hunk_file *file, const struct al_patch_at *line)
-{
-    if (begins(line, "old mode ")) {
-        file->old_mode = mode_on(line, "old mode ");
-    } else if (begins(line, "new mode ")) {
-        file->new_mode = mode_on(line, "new mode ");
-    } else if (begins(line, "new file mode ")) {
-        file->status = 'A';
-        file->new_mode = mode_on(line, "new file mode ");
-    } else if (begins(line, "deleted file mode ")) {
-        file->status = 'D';
-        file->old_mode = mode_on(line, "deleted file mode ");
-    } else if (begins(line, "index ")) {
-        read_index_line(file, line);
-    }
+    file->path = al_strdup(read->path);
+    file->status = read->is_unmerged ? 'U' : read->is_new ? 'A' : read->is_deleted ? 'D' : 'M';
+    file->old_mode = read->old_mode;
+    file->new_mode = read->mode;
+    file->is_binary = read->is_binary;
 }
 
 static void end_run(struct parser *parser, const struct al_patch_at *after)
@@ -288,13 +253,14 @@ static void end_header(struct parser *parser, size_t at)
     if (!parser->in_header)
         return;
     parser->in_header = false;
+    take_facts(last_file(parser->list), &parser->lines.file);
     last_file(parser->list)->body = at;
     parser->takes_lines = add_from_header(parser->list);
 }
 
 static void end_file(struct parser *parser, size_t at)
 {
-    if (!parser->files)
+    if (!parser->list->nfiles)
         return;
     end_run(parser, NULL);
     end_header(parser, at);
@@ -302,17 +268,6 @@ static void end_file(struct parser *parser, size_t at)
     if (parser->takes_lines && !last_file(parser->list)->count)
         add_whole(parser->list, AL_HUNK_EMPTY);
     join_type_change(parser->list);
-}
-
-static void take_header_line(struct parser *parser, const struct al_patch_at *line)
-{
-    struct al_hunk_file *file = last_file(parser->list);
-
-    file->is_binary = begins(line, "Binary files ") || begins(line, "GIT binary patch");
-    if (file->is_binary)
-        end_header(parser, line->at);
-    else
-        read_header_line(file, line);
 }
 
 static void take_line(void *payload, const struct al_patch_line *read)
@@ -323,9 +278,8 @@ static void take_line(void *payload, const struct al_patch_line *read)
     if (!al_patch_at(&parser->list->text, parser->at, &line))
         return;
     parser->at = line.next;
-    if (parser->files != parser->lines.files) {
+    if (read->begins_file) {
         end_file(parser, line.at);
-        parser->files = parser->lines.files;
         parser->in_header = true;
         begin_file(parser->list, &line);
     } else if (read->in_hunk) {
@@ -335,8 +289,8 @@ static void take_line(void *payload, const struct al_patch_line *read)
         end_run(parser, NULL);
         end_header(parser, line.at);
         begin_block(parser, read->head, &line);
-    } else if (parser->in_header) {
-        take_header_line(parser, &line);
+    } else if (parser->lines.file.is_binary) {
+        end_header(parser, line.at);
     }
 }
 

@@ -66,30 +66,12 @@ bool al_change_reader_end(struct al_change_reader *reader)
 /** Of a longer line, this much is read. */
 #define LINE_MAX_BYTES (4u << 20)
 
-enum { OLD, NEW };
-
-static void forget_file(struct al_patch_reader *reader)
-{
-    free(al_take(&reader->names[OLD]));
-    free(al_take(&reader->names[NEW]));
-    reader->file = (struct al_patch_file){ .path = NULL };
-    reader->in_file = reader->has_told = false;
-}
-
 static void tell_file(struct al_patch_reader *reader)
 {
-    struct al_patch_file *file = &reader->file;
-
-    if (!reader->in_file || reader->has_told || reader->stopped)
+    if (!reader->hunks.file.path || reader->has_told || reader->stopped)
         return;
     reader->has_told = true;
-    file->path = reader->names[NEW] ? reader->names[NEW] : reader->names[OLD];
-    if (!file->path)
-        return;
-    if (reader->names[OLD] && reader->names[NEW] &&
-        strcmp(reader->names[OLD], reader->names[NEW]) != 0)
-        file->old_path = reader->names[OLD];
-    reader->stopped = !reader->to.take_file(reader->to.payload, file);
+    reader->stopped = !reader->to.take_file(reader->to.payload, &reader->hunks.file);
 }
 
 static void tell_hunk(struct al_patch_reader *reader)
@@ -101,105 +83,20 @@ static void tell_hunk(struct al_patch_reader *reader)
     reader->is_first = false;
 }
 
-static void set_name(struct al_patch_reader *reader, int which, const char *text, size_t len)
-{
-    free(reader->names[which]);
-    reader->names[which] = al_hunks_name(text, len);
-}
-
-static const struct {
-    const char *words;
-    enum {
-        NEW_FILE,
-        DELETED,
-        OLD_MODE,
-        NEW_MODE,
-        RENAME_FROM,
-        RENAME_TO,
-        COPY_FROM,
-        COPY_TO,
-        BINARY
-    } is;
-} headers[] = {
-    { "new file mode ", NEW_FILE }, { "deleted file mode ", DELETED }, { "old mode ", OLD_MODE },
-    { "new mode ", NEW_MODE },      { "rename from ", RENAME_FROM },   { "rename to ", RENAME_TO },
-    { "copy from ", COPY_FROM },    { "copy to ", COPY_TO },           { "Binary files ", BINARY },
-};
-
-static void read_header(struct al_patch_reader *reader, const struct al_patch_line *line)
-{
-    struct al_patch_file *file = &reader->file;
-
-    for (size_t i = 0; i < AL_COUNT(headers); i++) {
-        const char *rest = line->text + strlen(headers[i].words);
-        size_t len = line->len - strlen(headers[i].words);
-
-        if (!al_hunks_begins(line->text, line->len, headers[i].words))
-            continue;
-        switch (headers[i].is) {
-        case NEW_FILE:
-            file->is_new = true;
-            file->mode = al_diff_mode(rest);
-            break;
-        case DELETED:
-            file->is_deleted = true;
-            file->old_mode = al_diff_mode(rest);
-            break;
-        case OLD_MODE:
-            file->old_mode = al_diff_mode(rest);
-            break;
-        case NEW_MODE:
-            file->mode = al_diff_mode(rest);
-            break;
-        case COPY_FROM:
-        case RENAME_FROM:
-            file->is_copy = headers[i].is == COPY_FROM;
-            set_name(reader, OLD, rest, len);
-            break;
-        case COPY_TO:
-        case RENAME_TO:
-            set_name(reader, NEW, rest, len);
-            break;
-        case BINARY:
-            file->is_binary = true;
-            break;
-        }
-        return;
-    }
-}
-
-/* Whether the line begins a file; then what was before is complete. */
-static bool begin_file(struct al_patch_reader *reader, const struct al_patch_line *line)
-{
-    bool is_unmerged = false;
-    char *name = al_hunks_begun_file(line->text, line->len, &is_unmerged);
-
-    if (!name)
-        return false;
-    tell_hunk(reader);
-    tell_file(reader);
-    forget_file(reader);
-    reader->in_file = true;
-    reader->names[NEW] = name;
-    reader->file.is_unmerged = is_unmerged;
-    return true;
-}
-
 static void take_line(void *payload, const struct al_patch_line *line)
 {
     struct al_patch_reader *reader = payload;
 
     if (reader->stopped)
         return;
-    if (line->head) {
+    if (line->head || line->begins_file) {
         tell_hunk(reader);
         tell_file(reader);
-        reader->is_first = true;
-    } else if (!line->in_hunk) {
-        if (!begin_file(reader, line) && reader->in_file)
-            read_header(reader, line);
-        return;
+        reader->has_told = !line->begins_file;
+        reader->is_first = line->head;
     }
+    if (!line->head && !line->in_hunk)
+        return;
     al_str_add(&reader->part, line->text, line->len);
     al_str_addc(&reader->part, '\n');
     if (reader->part.len > AL_PATCH_PART_BYTES)
@@ -214,7 +111,6 @@ void al_patch_reader_init(struct al_patch_reader *reader, const struct al_patch_
 
 void al_patch_reader_clear(struct al_patch_reader *reader)
 {
-    forget_file(reader);
     al_hunks_clear(&reader->hunks);
     al_str_clear(&reader->part);
 }
@@ -257,7 +153,7 @@ bool al_patch_reader_end(struct al_patch_reader *reader)
     al_hunks_end(&reader->hunks);
     tell_hunk(reader);
     tell_file(reader);
-    forget_file(reader);
+    reader->has_told = true;
     return !reader->stopped;
 }
 

@@ -12,7 +12,7 @@ static bool take_file(void *payload, const struct al_patch_file *file)
                 file->old_path ? ">" : "", file->path, file->is_new ? " new" : "",
                 file->is_deleted ? " deleted" : "", file->is_binary ? " binary" : "",
                 file->is_unmerged ? " unmerged" : "", file->is_copy ? " copy" : "");
-    if (file->old_mode && file->mode)
+    if (file->old_mode && file->mode && file->old_mode != file->mode)
         al_str_addf(payload, "(%o %o)", file->old_mode, file->mode);
     return true;
 }
