@@ -45,10 +45,10 @@ void al_git_env_add(struct al_git_env *env, const char *name, const char *value)
     borrow_last_owned(env);
 }
 
-static void add_quoted(struct al_str *out, const char *path)
+void al_git_quote(struct al_str *out, const char *text)
 {
     al_str_addc(out, '"');
-    for (const char *at = path; *at; at++) {
+    for (const char *at = text; *at; at++) {
         if (*at == '"' || *at == '\\')
             al_str_addc(out, '\\');
         if (*at == '\n')
@@ -68,7 +68,7 @@ char *al_git_alternates(const struct al_strv *dirs)
     for (size_t i = 0; i < dirs->count; i++) {
         if (i)
             al_str_addc(&entry, ':');
-        add_quoted(&entry, dirs->items[i]);
+        al_git_quote(&entry, dirs->items[i]);
     }
     return al_str_detach(&entry);
 }

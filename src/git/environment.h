@@ -28,6 +28,10 @@ void al_git_env_borrow(struct al_git_env *env, const char *entry);
 /** Append "NAME=value". */
 void al_git_env_add(struct al_git_env *env, const char *name, const char *value);
 
+/** Append a text in quotes, as git reads it in its configuration, in lists of paths and in the
+ * stream of git-fast-import(1). */
+void al_git_quote(struct al_str *out, const char *text);
+
 /** The entry with which git also reads the objects of other directories.  Caller frees. */
 char *al_git_alternates(const struct al_strv *dirs);
 

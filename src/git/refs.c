@@ -24,7 +24,8 @@
 #define SHALLOW_MAX_BYTES   (1u << 20)
 #define FOLLOWERS_MAX_BYTES (1u << 20)
 
-bool al_is_reference(const char *name)
+/* Whether a reference name may be followed to a file: it has refs/ in front and no "..". */
+static bool is_reference(const char *name)
 {
     return al_starts_with(name, "refs/") && !strstr(name, "..");
 }
@@ -39,7 +40,7 @@ bool al_ref_is_stored(const struct al_location *at, const char *name)
     static const char *const own[] = { "HEAD",        "ORIG_HEAD",          "CHERRY_PICK_HEAD",
                                        "REVERT_HEAD", "REBASE_HEAD",        "AUTO_MERGE",
                                        "BISECT_HEAD", "BISECT_EXPECTED_REV" };
-    bool is = al_is_reference(name) || al_ends_with(name, "/HEAD");
+    bool is = is_reference(name) || al_ends_with(name, "/HEAD");
 
     for (size_t i = 0; i < AL_COUNT(own); i++)
         is |= !strcmp(name, own[i]);
@@ -84,10 +85,10 @@ static int open_reference(const struct al_location *at, const char *ref, int fla
     al_auto(al_freep) char *abs = NULL;
     int fd;
 
-    if (at->is_own && al_is_reference(ref))
+    if (at->is_own && is_reference(ref))
         return al_nofollow_open(at->dir_fd, ref, flags);
-    if (!al_is_reference(ref) || al_roots_open(al_roots_parts(at->git->roots), path,
-                                               flags | O_NOFOLLOW, &fd, &abs, NULL) < 0)
+    if (!is_reference(ref) || al_roots_open(al_roots_parts(at->git->roots), path,
+                                            flags | O_NOFOLLOW, &fd, &abs, NULL) < 0)
         return -1;
     return fd;
 }
@@ -231,7 +232,7 @@ static char *follow(const struct al_location *at, const char *ref, char **ret_li
 static void follow_all(const struct al_location *at, char *ref, struct al_strv *ret_refs,
                        char **ret_line)
 {
-    for (int depth = 0; ref && depth < SYMREF_DEPTH_MAX && al_is_reference(ref); depth++) {
+    for (int depth = 0; ref && depth < SYMREF_DEPTH_MAX && is_reference(ref); depth++) {
         char *next;
 
         free(*ret_line);
@@ -319,7 +320,7 @@ static void add_rebased(const struct al_location *at, struct al_strv *refs)
     for (size_t i = 0; i < AL_COUNT(files); i++) {
         al_auto(al_freep) char *ref = read_own(at, files[i]);
 
-        if (ref && al_is_reference(ref))
+        if (ref && is_reference(ref))
             al_strv_add(refs, ref);
     }
 }
@@ -337,7 +338,7 @@ void al_ref_followers(const struct al_location *at, struct al_strv *ret_refs)
         const size_t len = strcspn(line, "\n");
         al_auto(al_freep) char *ref = number % 3 ? NULL : al_strndup(line, len);
 
-        if (ref && al_is_reference(ref))
+        if (ref && is_reference(ref))
             al_strv_take(ret_refs, al_take(&ref));
         line += len + (line[len] == '\n');
     }

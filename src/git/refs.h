@@ -12,9 +12,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Test whether a reference name may be followed to a file: it has refs/ in front and no "..". */
-bool al_is_reference(const char *name);
-
 /** Test whether a text is made of hex digits only, of any length: then git cannot take it for an
  * option or a path. */
 bool al_is_oid(const char *text, size_t len);

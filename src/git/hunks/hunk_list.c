@@ -16,6 +16,20 @@
 #include "git/run.h"
 #include "guard/text.h"
 
+/* One line of a patch. */
+struct patch_at {
+    const char *text; /* borrowed; not NUL-terminated */
+    size_t len;       /* without its newline */
+    size_t at;        /* where it begins */
+    size_t next;      /* where the next one begins */
+};
+
+/* The numbers of "@@ -1,2 +3,4 @@".  A side without lines starts with the line that would follow,
+ * where git names the line before. */
+struct patch_ranges {
+    int64_t old_start, old_lines, new_start, new_lines;
+};
+
 /** The parser: the text of a list, line by line. */
 struct parser {
     struct al_hunk_list *list;
@@ -25,18 +39,19 @@ struct parser {
     size_t block;                 /* where the "@@" line begins */
     int64_t block_old, block_new; /* the numbers of the lines after it */
     int64_t old_at, new_at;       /* the numbers of the next lines */
-    struct al_patch_at before;    /* the unchanged line before this one; its `next` is 0: none */
+    struct patch_at before;       /* the unchanged line before this one; its `next` is 0: none */
     struct al_hunk_item *run;     /* the hunk that this line may go on with; NULL: none */
 };
 
-bool al_patch_at(const struct al_str *text, size_t at, struct al_patch_at *ret_line)
+/* Read the line that begins at `at`; false at the end. */
+static bool patch_at(const struct al_str *text, size_t at, struct patch_at *ret_line)
 {
     const char *newline;
 
     if (at >= text->len)
         return false;
     newline = memchr(text->buf + at, '\n', text->len - at);
-    *ret_line = (struct al_patch_at){ .text = text->buf + at, .at = at };
+    *ret_line = (struct patch_at){ .text = text->buf + at, .at = at };
     ret_line->len = newline ? (size_t)(newline - ret_line->text) : text->len - at;
     ret_line->next = at + ret_line->len + (newline != NULL);
     return true;
@@ -100,7 +115,7 @@ static void name_item(const struct al_hunk_list *list, struct al_hunk_item *item
     snprintf(item->id, sizeof(item->id), "%.*s", AL_HUNK_ID_DIGITS, text);
 }
 
-static void begin_file(struct al_hunk_list *list, const struct al_patch_at *line)
+static void begin_file(struct al_hunk_list *list, const struct patch_at *line)
 {
     list->files = grown(list->files, list->nfiles, sizeof(*list->files));
     list->files[list->nfiles++] = (struct al_hunk_file){ .begin = line->at, .first = list->count };
@@ -115,7 +130,7 @@ static void take_facts(struct al_hunk_file *file, const struct al_patch_file *re
     file->is_binary = read->is_binary;
 }
 
-static void end_run(struct parser *parser, const struct al_patch_at *after)
+static void end_run(struct parser *parser, const struct patch_at *after)
 {
     struct al_hunk_item *run = parser->run;
 
@@ -127,7 +142,7 @@ static void end_run(struct parser *parser, const struct al_patch_at *after)
 }
 
 static void begin_block(struct parser *parser, const struct al_hunk *head,
-                        const struct al_patch_at *line)
+                        const struct patch_at *line)
 {
     parser->block = line->at;
     parser->block_old = parser->old_at = head->old_start + !head->old_lines;
@@ -135,7 +150,7 @@ static void begin_block(struct parser *parser, const struct al_hunk *head,
     parser->before.next = 0;
 }
 
-static void add_changed_line(struct parser *parser, const struct al_patch_at *line)
+static void add_changed_line(struct parser *parser, const struct patch_at *line)
 {
     struct al_hunk_file *file = last_file(parser->list);
     const bool added = *line->text == '+';
@@ -158,7 +173,7 @@ static void add_changed_line(struct parser *parser, const struct al_patch_at *li
 }
 
 /* An unchanged line ends the hunk before it, and may be the one before the next hunk. */
-static void add_context_line(struct parser *parser, const struct al_patch_at *line)
+static void add_context_line(struct parser *parser, const struct patch_at *line)
 {
     end_run(parser, line);
     parser->before = *line;
@@ -167,7 +182,7 @@ static void add_context_line(struct parser *parser, const struct al_patch_at *li
 }
 
 /* "\\ No newline at end of file" belongs to the line before it. */
-static void add_remark(struct parser *parser, const struct al_patch_at *line)
+static void add_remark(struct parser *parser, const struct patch_at *line)
 {
     if (parser->run)
         parser->run->end = line->next;
@@ -175,7 +190,7 @@ static void add_remark(struct parser *parser, const struct al_patch_at *line)
         parser->before.next = line->next;
 }
 
-static void add_body_line(struct parser *parser, const struct al_patch_at *line)
+static void add_body_line(struct parser *parser, const struct patch_at *line)
 {
     const char kind = line->len ? *line->text : ' ';
 
@@ -191,20 +206,19 @@ static void add_body_line(struct parser *parser, const struct al_patch_at *line)
 static void add_whole(struct al_hunk_list *list, enum al_hunk_kind kind)
 {
     struct al_hunk_file *file = last_file(list);
-    struct al_patch_at head;
+    struct patch_at head;
 
-    if (al_patch_at(&list->text, file->begin, &head))
+    if (patch_at(&list->text, file->begin, &head))
         name_item(list, add_item(list, kind), head.next, file->body);
 }
 
 static void add_mode(struct al_hunk_list *list)
 {
     const struct al_hunk_file *file = last_file(list);
-    struct al_patch_at head, old_mode, new_mode;
+    struct patch_at head, old_mode, new_mode;
 
-    if (al_patch_at(&list->text, file->begin, &head) &&
-        al_patch_at(&list->text, head.next, &old_mode) &&
-        al_patch_at(&list->text, old_mode.next, &new_mode))
+    if (patch_at(&list->text, file->begin, &head) && patch_at(&list->text, head.next, &old_mode) &&
+        patch_at(&list->text, old_mode.next, &new_mode))
         name_item(list, add_item(list, AL_HUNK_MODE), old_mode.at, new_mode.next);
 }
 
@@ -273,9 +287,9 @@ static void end_file(struct parser *parser, size_t at)
 static void take_line(void *payload, const struct al_patch_line *read)
 {
     struct parser *parser = payload;
-    struct al_patch_at line;
+    struct patch_at line;
 
-    if (!al_patch_at(&parser->list->text, parser->at, &line))
+    if (!patch_at(&parser->list->text, parser->at, &line))
         return;
     parser->at = line.next;
     if (read->begins_file) {
@@ -466,7 +480,8 @@ int al_git_read_both_hunks(const struct al_repo *repo, const struct al_hunk_quer
 
 /* --- Show a hunk --- */
 
-void al_patch_add_ranges(const struct al_patch_ranges *ranges, struct al_str *out)
+/* Append "-1,2 +3,4" as git writes it. */
+static void patch_add_ranges(const struct patch_ranges *ranges, struct al_str *out)
 {
     al_str_addf(out, "-%" PRId64 ",%" PRId64 " +%" PRId64 ",%" PRId64,
                 ranges->old_start - !ranges->old_lines, ranges->old_lines,
@@ -476,7 +491,7 @@ void al_patch_add_ranges(const struct al_patch_ranges *ranges, struct al_str *ou
 /** The part of the text that shows a hunk. */
 struct shown {
     size_t begin, end;
-    struct al_patch_ranges ranges;
+    struct patch_ranges ranges;
     const char *heading; /* after "@@ … @@"; NULL: another hunk of the block has it */
     size_t heading_len;
 };
@@ -497,10 +512,10 @@ static const struct al_hunk_item *neighbour(const struct al_hunk_list *list,
 /* Count the unchanged lines from `at` to `end`. */
 static size_t count_lines(const struct al_hunk_list *list, size_t at, size_t end)
 {
-    struct al_patch_at line;
+    struct patch_at line;
     size_t count = 0;
 
-    while (at < end && al_patch_at(&list->text, at, &line)) {
+    while (at < end && patch_at(&list->text, at, &line)) {
         count += !line.len || *line.text != '\\';
         at = line.next;
     }
@@ -509,9 +524,9 @@ static size_t count_lines(const struct al_hunk_list *list, size_t at, size_t end
 
 static size_t skip_lines(const struct al_hunk_list *list, size_t at, size_t count)
 {
-    struct al_patch_at line;
+    struct patch_at line;
 
-    while (count-- && al_patch_at(&list->text, at, &line))
+    while (count-- && patch_at(&list->text, at, &line))
         at = line.next;
     return at;
 }
@@ -520,12 +535,12 @@ static size_t skip_lines(const struct al_hunk_list *list, size_t at, size_t coun
 static size_t end_of_context(const struct al_hunk_list *list, const struct al_hunk_item *item)
 {
     const struct al_hunk_item *next = neighbour(list, item, 1);
-    struct al_patch_at line;
+    struct patch_at line;
     size_t at = item->end;
 
     if (next)
         return next->begin;
-    while (at < list->files[item->file].end && al_patch_at(&list->text, at, &line) &&
+    while (at < list->files[item->file].end && patch_at(&list->text, at, &line) &&
            (!line.len || *line.text == ' ' || *line.text == '\\'))
         at = line.next;
     return at;
@@ -537,14 +552,14 @@ static void find_before(const struct al_hunk_list *list, const struct al_hunk_it
                         size_t context, struct shown *shown)
 {
     const struct al_hunk_item *previous = neighbour(list, item, -1);
-    struct al_patch_at head = { .text = NULL };
+    struct patch_at head = { .text = NULL };
     size_t begin, lines;
 
     if (previous) {
         lines = count_lines(list, previous->end, item->begin);
         begin = skip_lines(list, previous->end, lines < context ? lines : context);
     } else {
-        (void)al_patch_at(&list->text, item->block, &head);
+        (void)patch_at(&list->text, item->block, &head);
         begin = head.next;
         shown->heading = memmem(head.text + 2, head.len - 2, "@@", 2);
         shown->heading_len = (size_t)(head.text + head.len - shown->heading);
@@ -581,7 +596,7 @@ static void show_lines(const struct al_hunk_list *list, const struct al_hunk_ite
     find_before(list, item, context, &shown);
     find_after(list, item, context, &shown);
     al_str_addf(out, "@@ %s ", item->id);
-    al_patch_add_ranges(&shown.ranges, out);
+    patch_add_ranges(&shown.ranges, out);
     al_str_addc(out, ' ');
     al_str_add(out, shown.heading ? shown.heading : "@@", shown.heading ? shown.heading_len : 2);
     al_str_addc(out, '\n');
@@ -722,7 +737,7 @@ struct patch {
     struct al_str *out;
 };
 
-static void add_line(const struct patch *patch, const struct al_patch_at *line)
+static void add_line(const struct patch *patch, const struct patch_at *line)
 {
     al_str_add(patch->out, patch->list->text.buf + line->at, line->next - line->at);
 }
@@ -738,7 +753,7 @@ static size_t count_chosen(const struct patch *patch, const struct al_hunk_file 
     return count;
 }
 
-static bool is_mode_line(const struct al_patch_at *line)
+static bool is_mode_line(const struct patch_at *line)
 {
     return al_hunks_begins(line->text, line->len, "old mode ") ||
            al_hunks_begins(line->text, line->len, "new mode ");
@@ -748,10 +763,10 @@ static bool is_mode_line(const struct al_patch_at *line)
 static void add_header(const struct patch *patch, const struct al_hunk_file *file, bool mode,
                        bool lines)
 {
-    struct al_patch_at line;
+    struct patch_at line;
 
     for (size_t at = file->begin; at < file->body; at = line.next) {
-        if (!al_patch_at(&patch->list->text, at, &line))
+        if (!patch_at(&patch->list->text, at, &line))
             return;
         if (at == file->begin || (is_mode_line(&line) ? mode : lines))
             add_line(patch, &line);
@@ -767,7 +782,7 @@ struct body {
 };
 
 static void patch_body_line(const struct patch *patch, const struct al_hunk_item *item,
-                            const struct al_patch_at *line, struct body *body)
+                            const struct patch_at *line, struct body *body)
 {
     const char *bytes = patch->list->text.buf + line->at;
     const size_t len = line->next - line->at;
@@ -796,12 +811,12 @@ static void read_body(const struct patch *patch, const struct al_hunk_item *item
                       struct body *body)
 {
     const struct al_hunk_item *last = patch->list->items + patch->list->count;
-    struct al_patch_at line;
+    struct patch_at line;
     size_t at;
 
-    if (!al_patch_at(&patch->list->text, item->block, &line))
+    if (!patch_at(&patch->list->text, item->block, &line))
         return;
-    for (at = line.next; at < end && al_patch_at(&patch->list->text, at, &line); at = line.next) {
+    for (at = line.next; at < end && patch_at(&patch->list->text, at, &line); at = line.next) {
         while (item + 1 < last && item->end <= at)
             item++;
         patch_body_line(patch, item, &line, body);
@@ -811,7 +826,7 @@ static void read_body(const struct patch *patch, const struct al_hunk_item *item
 static void add_block(struct patch *patch, const struct al_hunk_item *item, size_t end)
 {
     struct body body = { .text = AL_STR_INIT };
-    struct al_patch_ranges ranges = { .old_start = item->block_old, .new_start = item->block_new };
+    struct patch_ranges ranges = { .old_start = item->block_old, .new_start = item->block_new };
 
     read_body(patch, item, end, &body);
     if (patch->reverse)
@@ -821,7 +836,7 @@ static void add_block(struct patch *patch, const struct al_hunk_item *item, size
     ranges.old_lines = body.old_lines;
     ranges.new_lines = body.new_lines;
     al_str_adds(patch->out, "@@ ");
-    al_patch_add_ranges(&ranges, patch->out);
+    patch_add_ranges(&ranges, patch->out);
     al_str_adds(patch->out, " @@\n");
     al_str_add(patch->out, body.text.buf, body.text.len);
     patch->moved += body.new_lines - body.old_lines;
@@ -861,7 +876,9 @@ static void add_file(struct patch *patch, const struct al_hunk_file *file)
         add_blocks(patch, file);
 }
 
-void al_hunk_choice_patch(const struct al_hunk_choice *choice, bool reverse, struct al_str *out)
+/* Append the patch of the chosen hunks; with `reverse` for `git apply -R`: hunks that are not
+ * chosen are in its new side. */
+static void hunk_choice_patch(const struct al_hunk_choice *choice, bool reverse, struct al_str *out)
 {
     struct patch patch = { .choice = choice, .list = choice->list, .reverse = reverse, .out = out };
 
@@ -881,7 +898,7 @@ int al_git_apply_hunks(struct al_repo *repo, const struct al_hunk_choice *choice
 
     if (!choice->count)
         return 0;
-    al_hunk_choice_patch(choice, how != AL_HUNKS_STAGE, &patch);
+    hunk_choice_patch(choice, how != AL_HUNKS_STAGE, &patch);
     command.class = AL_GIT_WRITE;
     command.index = index;
     command.input = patch.buf;

@@ -144,26 +144,6 @@ void al_hunk_show(const struct al_hunk_list *list, const struct al_hunk_item *it
 
 /* The lines of the text. */
 
-/** One line of a patch. */
-struct al_patch_at {
-    const char *text; /**< borrowed; not NUL-terminated */
-    size_t len;       /**< without its newline */
-    size_t at;        /**< where it begins */
-    size_t next;      /**< where the next one begins */
-};
-
-/** Read the line that begins at `at`; false at the end. */
-bool al_patch_at(const struct al_str *text, size_t at, struct al_patch_at *ret_line);
-
-/** The numbers of "@@ -1,2 +3,4 @@".  A side without lines starts with the line that would follow,
- * where git names the line before. */
-struct al_patch_ranges {
-    int64_t old_start, old_lines, new_start, new_lines;
-};
-
-/** Append "-1,2 +3,4" as git writes it. */
-void al_patch_add_ranges(const struct al_patch_ranges *ranges, struct al_str *out);
-
 /* The parser, declared here for tests and the fuzzer. */
 
 /** Parse `list->text` into files and hunks, without the numbers of equal hunks. */
@@ -193,13 +173,6 @@ int al_hunks_choose(const struct al_hunk_list *list, const struct al_strv *ids,
 
 /** Append the paths of the files that have a chosen hunk, relative to the top, in file order. */
 void al_hunk_choice_paths(const struct al_hunk_choice *choice, struct al_strv *out);
-
-/**
- * Append the patch of the chosen hunks.
- *
- * @param reverse  The patch is for `git apply -R`: hunks that are not chosen are in its new side.
- */
-void al_hunk_choice_patch(const struct al_hunk_choice *choice, bool reverse, struct al_str *out);
 
 /** How hunks are applied. */
 enum al_hunk_apply {

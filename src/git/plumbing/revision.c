@@ -2,10 +2,7 @@
 #include "git/plumbing/revision.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-#include "base/fs.h"
 #include "git/command.h"
 #include "git/refs.h"
 #include "git/run.h"
@@ -28,44 +25,11 @@ int al_git_run_word(const struct al_repo *repo, struct al_git_command *command,
     return 0;
 }
 
-static bool exists(const char *dir, const char *name)
-{
-    al_auto(al_freep) char *path = al_fs_join(dir, name);
-
-    return access(path, F_OK) == 0;
-}
-
-/* The commit of a branch, if git would take the word for this branch and nothing else: git looks
- * for <word>, refs/<word> and a tag first, and for an object id.  NULL: git has to tell. */
-static char *commit_of_branch(const struct al_repo *repo, const char *word)
-{
-    static const char letters[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-/";
-    const struct al_location *at = &repo->at;
-    al_auto(al_freep) char *branch = al_asprintf("refs/heads/%s", word);
-    al_auto(al_freep) char *reference = al_asprintf("refs/%s", word);
-    al_auto(al_freep) char *tag = al_asprintf("refs/tags/%s", word);
-    al_auto(al_freep) char *oid = NULL;
-    size_t len = strlen(word);
-
-    if (!len || len != strspn(word, letters) || *word == '-' || *word == '/' ||
-        al_is_oid(word, len))
-        return NULL;
-    if (!al_ref_exists(at, branch) || al_ref_exists(at, reference) || al_ref_exists(at, tag) ||
-        exists(at->git_dir, word) || exists(at->common_dir, word))
-        return NULL;
-    oid = al_ref_oid(at, branch);
-    return al_is_oid(oid, strlen(oid)) ? al_take(&oid) : NULL;
-}
-
 int al_git_find_object(const struct al_repo *repo, const char *word, const char *type,
                        struct al_run_limits *budget, char **ret_oid, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
-    *ret_oid = !strcmp(type, "commit") ? commit_of_branch(repo, word) : NULL;
-    if (*ret_oid)
-        return 0;
     al_strv_adds(&command.argv, "git", "rev-parse", "--verify", "--quiet", NULL);
     al_strv_addf(&command.argv, "%s^{%s}", word, type);
     return al_git_run_word(repo, &command, budget, ret_oid, err);

@@ -10,6 +10,7 @@
 
 #include "base/fs.h"
 #include "git/command.h"
+#include "git/environment.h"
 #include "git/plumbing/bare_run.h"
 #include "git/run.h"
 #include "guard/nofollow.h"
@@ -283,19 +284,9 @@ int al_bare_import(const struct al_bare *bare, int stream_fd, struct al_run_limi
 
 void al_import_quote(struct al_str *stream, const char *dir, const char *path)
 {
-    const char *const parts[] = { dir, path };
+    al_auto(al_freep) char *whole = al_asprintf("%s%s", dir, path);
 
-    al_str_addc(stream, '"');
-    for (size_t i = 0; i < AL_COUNT(parts); i++)
-        for (const char *at = parts[i]; *at; at++) {
-            if (*at == '"' || *at == '\\')
-                al_str_addc(stream, '\\');
-            if (*at == '\n')
-                al_str_adds(stream, "\\n");
-            else
-                al_str_addc(stream, *at);
-        }
-    al_str_addc(stream, '"');
+    al_git_quote(stream, whole);
 }
 
 /* As git records it. */

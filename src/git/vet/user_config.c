@@ -4,6 +4,8 @@
 #include <fnmatch.h>
 #include <string.h>
 
+#include "git/environment.h"
+
 bool al_user_config_wants(const char *key)
 {
     static const char *const wanted[] = {
@@ -25,20 +27,6 @@ bool al_user_config_matters_to_content(const char *key)
     return al_starts_with(key, "core.");
 }
 
-static void add_quoted(struct al_str *out, const char *text, size_t len)
-{
-    al_str_addc(out, '"');
-    for (size_t i = 0; i < len; i++) {
-        if (text[i] == '"' || text[i] == '\\')
-            al_str_addc(out, '\\');
-        if (text[i] == '\n')
-            al_str_adds(out, "\\n");
-        else
-            al_str_addc(out, text[i]);
-    }
-    al_str_addc(out, '"');
-}
-
 void al_user_config_add(struct al_str *out, const char *key, const char *value)
 {
     const char *first = strchr(key, '.');
@@ -49,10 +37,12 @@ void al_user_config_add(struct al_str *out, const char *key, const char *value)
     al_str_addc(out, '[');
     al_str_add(out, key, (size_t)(first - key));
     if (first != last) {
+        al_auto(al_freep) char *name = al_strndup(first + 1, (size_t)(last - first - 1));
+
         al_str_addc(out, ' ');
-        add_quoted(out, first + 1, (size_t)(last - first - 1));
+        al_git_quote(out, name);
     }
     al_str_addf(out, "]\n\t%s = ", last + 1);
-    add_quoted(out, value, strlen(value));
+    al_git_quote(out, value);
     al_str_addc(out, '\n');
 }

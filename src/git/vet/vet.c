@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,7 +17,6 @@
 #include "git/overrides.h"
 #include "git/refs.h"
 #include "git/run.h"
-#include "git/vet/config_list.h"
 #include "git/vet/user_config.h"
 #include "guard/path.h"
 #include "guard/root.h"
@@ -24,6 +24,25 @@
 /* --- Vet config --- */
 
 /* The vetting of a repository from its configuration: one `git config --list`. */
+
+/* One configured value. */
+struct entry {
+    bool of_repository; /* the scope is local or worktree */
+    const char *origin; /* the file it came from; NULL: none */
+    const char *key;    /* section and name in lower case, subsection as written */
+    const char *value;
+};
+
+/* A value that git would refuse counts as true. */
+static bool is_true(const char *value)
+{
+    static const char *const no[] = { "false", "no", "off" };
+
+    for (size_t i = 0; i < AL_COUNT(no); i++)
+        if (!strcasecmp(value, no[i]))
+            return false;
+    return value[strspn(value, "0")] != '\0';
+}
 
 /* --- Vet remotes --- */
 
@@ -64,7 +83,7 @@ static bool leads_elsewhere(const char *key)
     return al_starts_with(key, "http.") && !is_harmless(variable + 1);
 }
 
-static void note_rewrite(struct al_vetting *vetting, const struct al_config_entry *entry)
+static void note_rewrite(struct al_vetting *vetting, const struct entry *entry)
 {
     const char *base = entry->key + strlen("url."), *last = strrchr(entry->key, '.');
 
@@ -75,7 +94,7 @@ static void note_rewrite(struct al_vetting *vetting, const struct al_config_entr
 }
 
 /* Keep what an entry says about remotes, rewritten addresses and the proxy. */
-static void vetting_note_remote(struct al_vetting *vetting, const struct al_config_entry *entry)
+static void vetting_note_remote(struct al_vetting *vetting, const struct entry *entry)
 {
     bool about = al_starts_with(entry->key, "remote.") ||
                  (al_starts_with(entry->key, "branch.") &&
@@ -230,7 +249,7 @@ static void note_identity(struct config_scan *scan, const char *key, bool given)
 
 /* If the key is "<section>.<name>.<variable>" and its value is not empty, remember the name. */
 static void note_driver(struct al_strv *names, const char *section, const char *variable,
-                        const struct al_config_entry *entry)
+                        const struct entry *entry)
 {
     const char *first = entry->key + strlen(section);
     const char *last = strrchr(entry->key, '.');
@@ -244,15 +263,14 @@ static void note_driver(struct al_strv *names, const char *section, const char *
         al_strv_add(names, name);
 }
 
-static void note_filter(struct config_scan *scan, const struct al_config_entry *entry,
-                        const char *variable)
+static void note_filter(struct config_scan *scan, const struct entry *entry, const char *variable)
 {
     note_driver(&scan->vetting->filters, "filter.", variable, entry);
     if (entry->of_repository)
         note_driver(&scan->vetting->own_filters, "filter.", variable, entry);
 }
 
-static void scan_user_entry(struct config_scan *scan, const struct al_config_entry *entry)
+static void scan_user_entry(struct config_scan *scan, const struct entry *entry)
 {
     const struct al_git *git = scan->at->git;
 
@@ -322,17 +340,17 @@ static void take_ignore_revs(struct config_scan *scan, const char *value)
 
 /* The last value wins, as in git.  The user's own value is kept apart: no repository may change
  * what the user wants. */
-static void note_signing(struct al_vetting *vetting, const struct al_config_entry *entry)
+static void note_signing(struct al_vetting *vetting, const struct entry *entry)
 {
     if (strcmp(entry->key, "commit.gpgsign") != 0)
         return;
-    vetting->wants_signatures = al_git_is_true(entry->value);
+    vetting->wants_signatures = is_true(entry->value);
     if (!entry->of_repository)
         vetting->user_wants_signatures = vetting->wants_signatures;
 }
 
 /* Object format and reference storage, which only the repository's own configuration can set. */
-static void note_storage(struct al_vetting *vetting, const struct al_config_entry *entry)
+static void note_storage(struct al_vetting *vetting, const struct entry *entry)
 {
     if (!entry->of_repository)
         return;
@@ -347,8 +365,7 @@ static void note_storage(struct al_vetting *vetting, const struct al_config_entr
 
 /* Where the main working tree is.  git takes this from these two files alone, without what they
  * include. */
-static void note_layout(struct config_scan *scan, const struct al_config_entry *entry,
-                        const char *origin)
+static void note_layout(struct config_scan *scan, const struct entry *entry, const char *origin)
 {
     const struct al_location *at = scan->at;
     al_auto(al_freep) char *shared = al_fs_join(at->common_dir, "config");
@@ -357,14 +374,13 @@ static void note_layout(struct config_scan *scan, const struct al_config_entry *
     if (!origin || (strcmp(origin, shared) != 0 && strcmp(origin, own) != 0))
         return;
     if (!strcmp(entry->key, "core.bare"))
-        scan->vetting->says_bare = al_git_is_true(entry->value);
+        scan->vetting->says_bare = is_true(entry->value);
     if (!strcmp(entry->key, "core.worktree"))
         set_string(&scan->vetting->work_tree, al_strdup(entry->value));
 }
 
-static void scan_entry(void *payload, const struct al_config_entry *entry)
+static void scan_entry(struct config_scan *scan, const struct entry *entry)
 {
-    struct config_scan *scan = payload;
     bool of_file = entry->origin != NULL;
     al_auto(al_freep) char *origin = of_file ? al_fs_join(scan->at->top, entry->origin) : NULL;
 
@@ -407,6 +423,23 @@ static void scan_entry(void *payload, const struct al_config_entry *entry)
         scan->drivers += al_overrides_add_for(&scan->pairs, entry->key);
 }
 
+/* "<scope> NUL file:<origin> NUL <key> LF <value> NUL" */
+static bool take_entry(void *payload, char *const *fields)
+{
+    char *value = strchr(fields[2], '\n');
+
+    if (value)
+        *value++ = '\0';
+    scan_entry(payload,
+               &(struct entry){
+                   .of_repository = !strcmp(fields[0], "local") || !strcmp(fields[0], "worktree"),
+                   .origin = al_starts_with(fields[1], "file:") ? fields[1] + 5 : NULL,
+                   .key = fields[2],
+                   .value = value ? value : "true",
+               });
+    return true;
+}
+
 /* The same error for an include that leads outside and for a file that git cannot read: git's own
  * message would tell what lies there.  Only a syntax error in the repository's own file is
  * reported in git's words. */
@@ -427,15 +460,15 @@ static int list_config(struct config_scan *scan, struct al_run_limits *budget, s
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_config_list_clear) struct al_config_list list =
-        AL_CONFIG_LIST_INIT(scan_entry, scan);
+    al_auto(al_nul_records_clear) struct al_nul_records list =
+        AL_NUL_RECORDS_INIT(3, take_entry, scan);
     int r;
 
     command.class = AL_GIT_CONFIG;
     al_strv_adds(&command.argv, "git", "config", "--list", "-z", "--show-scope", "--show-origin",
                  "--includes", NULL);
     r = al_git_run(scan->at, &command,
-                   &(struct al_git_run){ .sink = { al_config_list_add, &list } }, budget, &output,
+                   &(struct al_git_run){ .sink = { al_nul_records_add, &list } }, budget, &output,
                    err);
     if (r < 0)
         return r;

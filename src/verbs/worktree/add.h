@@ -113,11 +113,6 @@ bool al_worktree_admit_recorded(struct al_git *git);
  * is the last entry nobody has used the branch.
  */
 
-/** Make the branch of a record.  An error if there is one of that name. */
-int al_worktree_make_branch(const struct al_repo *repo, const char *name,
-                            const struct al_worktree_record *record, struct al_run_limits *budget,
-                            struct al_error *err);
-
 /* --- Remove --- */
 
 /**
@@ -134,17 +129,10 @@ int al_worktree_check_removable(const struct al_worktree_place *place,
 void al_worktree_forget(const struct al_repo *repo, const char *name);
 
 /**
- * Remove what an `add` that did not come to its end left behind: files, administrative directory,
- * record, and the branch that was made for it, if it is still where it was made.
- *
- * With the repository's write lock held, and limits of its own: it has to come to its end.
- */
-void al_worktree_discard(const struct al_repo *repo, const struct al_worktree_place *place,
-                         const char *name, const struct al_worktree_record *record);
-
-/**
- * al_worktree_discard() for every record of a worktree that was not finished, because airlock was
- * killed.
+ * Remove what every `add` that did not come to its end, because airlock was killed, left behind:
+ * files, administrative directory, record, and the branch that was made for it, if it is still
+ * where it was made.  With the repository's write lock held, and limits of its own: it has to come
+ * to its end.
  *
  * @param place  NULL: nothing is removed yet.
  * @return whether there is one, so that something may be in the way.

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "git/environment.h"
 #include "git/failure.h"
 #include "git/locate.h"
 #include "git/location.h"
@@ -324,18 +325,9 @@ static char *relative(const char *from, const char *to)
 
 static void add_value(struct al_str *text, const char *key, const char *value)
 {
-    bool plain = !strpbrk(value, "\"\\#;\n\t") && *value != ' ' && !al_ends_with(value, " ");
-
-    al_str_addf(text, "\t%s = %s", key, plain ? "" : "\"");
-    for (const char *at = value; *at; at++) {
-        if (*at == '"' || *at == '\\')
-            al_str_addc(text, '\\');
-        if (*at == '\n' || *at == '\t')
-            al_str_adds(text, *at == '\n' ? "\\n" : "\\t");
-        else
-            al_str_addc(text, *at);
-    }
-    al_str_adds(text, plain ? "\n" : "\"\n");
+    al_str_addf(text, "\t%s = ", key);
+    al_git_quote(text, value);
+    al_str_addc(text, '\n');
 }
 
 /* Where it came from stays known, as after a clone; nothing else of the configuration is taken. */

@@ -32,10 +32,10 @@ static struct al_vetting *scan_many(struct world *w, const char *key, const char
         al_auto(al_freep) char *key_i = numbered(key, i);
         al_auto(al_freep) char *value_i = numbered(value, i);
 
-        scan_entry(&scan, &(struct al_config_entry){ .of_repository = true,
-                                                     .origin = ".git/config",
-                                                     .key = key_i,
-                                                     .value = value_i });
+        scan_entry(&scan, &(struct entry){ .of_repository = true,
+                                           .origin = ".git/config",
+                                           .key = key_i,
+                                           .value = value_i });
     }
     al_strv_clear(&scan.pairs);
     al_str_clear(&scan.user_config);
