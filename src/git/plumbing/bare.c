@@ -92,16 +92,9 @@ struct reading {
     size_t noids, which;
     al_object_fn take;
     void *payload;
-    bool is_blob;
-    struct al_hash hash; /* of the blob: git does not look whether an object is what its id says */
     int status;
     struct al_error *err;
 };
-
-static bool is_sha256(const char *oid)
-{
-    return strlen(oid) == 2 * al_oid_bytes(true);
-}
 
 static int lost(const char *oid, struct al_error *err)
 {
@@ -112,41 +105,19 @@ static bool begin_object(void *payload, const char *oid, const char *type, uint6
 {
     struct reading *reading = payload;
 
+    (void)size;
     if (!type || reading->which == reading->noids ||
         strcmp(oid, reading->oids[reading->which]) != 0)
         reading->status = lost(oid, reading->err);
-    reading->is_blob = type && !strcmp(type, "blob");
-    al_hash_init_object(&reading->hash, is_sha256(oid), AL_OBJECT_BLOB, size);
     return reading->status == 0;
-}
-
-/* The bytes of a blob must be those that its id names. */
-static int check_blob(struct reading *reading)
-{
-    const char *oid = reading->oids[reading->which];
-    struct al_oid found;
-    char text[AL_OID_TEXT];
-
-    al_hash_end(&reading->hash, &found);
-    al_oid_text(&found, is_sha256(oid), text);
-    return !strcmp(text, oid)
-               ? 0
-               : al_error_set(reading->err, AL_ERR_EXECUTION,
-                              "object %s of the repository has other content than its id says",
-                              oid);
 }
 
 static bool add_object(void *payload, const char *data, size_t len, bool last)
 {
     struct reading *reading = payload;
 
-    if (reading->is_blob)
-        al_hash_add(&reading->hash, data, len);
-    if (last && reading->is_blob)
-        reading->status = check_blob(reading);
-    if (reading->status == 0)
-        reading->status =
-            reading->take(reading->payload, reading->which, data, len, last, reading->err);
+    reading->status =
+        reading->take(reading->payload, reading->which, data, len, last, reading->err);
     reading->which += last;
     return reading->status == 0;
 }
@@ -174,6 +145,7 @@ int al_bare_read(const struct al_bare *bare, const char *const *oids, size_t noi
 
     if (!noids)
         return 0;
+    reader.verifies = true;
     add_lines(&input, oids, noids);
     command.input = input.buf;
     command.input_len = input.len;
@@ -183,6 +155,10 @@ int al_bare_read(const struct al_bare *bare, const char *const *oids, size_t noi
                     (struct al_sink){ al_cat_file_add, &reader }, budget, err);
     if (reading.status < 0)
         return reading.status;
+    if (reader.mismatch)
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "object %s of the repository has other content than its id says",
+                            reader.id);
     return r == 0 && reading.which != noids ? lost(oids[reading.which], err) : r;
 }
 

@@ -52,7 +52,7 @@ typedef int (*al_object_fn)(void *payload, size_t which, const char *data, size_
                             struct al_error *err);
 
 /** Read objects of the bare repository, and of the lender if it reads_borrowed.  AL_ERR_EXECUTION
- * when one is missing, or a blob is not what its id says. */
+ * when one is missing, or is not what its id says. */
 int al_bare_read(const struct al_bare *bare, const char *const *oids, size_t noids,
                  al_object_fn take, void *payload, struct al_run_limits *budget,
                  struct al_error *err);

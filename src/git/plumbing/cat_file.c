@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "git/plumbing/cat_file.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "git/refs.h"
 
@@ -13,6 +15,37 @@ static const char missing[] = " missing";
 void al_cat_file_clear(struct al_cat_file *reader)
 {
     al_str_clear(&reader->line);
+}
+
+static void begin_hash(struct al_cat_file *reader, const char *oid, const char *type,
+                       unsigned long long bytes)
+{
+    al_auto(al_freep) char *header = al_asprintf("%s %llu", type, bytes);
+    const bool sha256 = strlen(oid) == 2 * al_oid_bytes(true);
+
+    if (!reader->verifies)
+        return;
+    (void)snprintf(reader->id, sizeof(reader->id), "%s", oid);
+    al_hash_init(&reader->hash, sha256);
+    al_hash_add(&reader->hash, header, strlen(header) + 1);
+}
+
+/* Pass on a piece of an object, unless it is the last one and the object is not what it says. */
+static bool add(struct al_cat_file *reader, const char *data, size_t len, bool last)
+{
+    struct al_oid oid;
+    char text[AL_OID_TEXT];
+
+    if (reader->verifies)
+        al_hash_add(&reader->hash, data, len);
+    if (reader->verifies && last) {
+        const bool sha256 = reader->hash.sha256;
+
+        al_hash_end(&reader->hash, &oid);
+        al_oid_text(&oid, sha256, text);
+        reader->mismatch = strcmp(text, reader->id) != 0;
+    }
+    return !reader->mismatch && reader->add(reader->payload, data, len, last);
 }
 
 /* "<oid> <type> <size>" or "<word> missing". */
@@ -33,8 +66,9 @@ static bool take_header(struct al_cat_file *reader)
         return false;
     *type = *size = '\0';
     reader->left = bytes + 1;
+    begin_hash(reader, line, type + 1, bytes);
     return reader->begin(reader->payload, line, type + 1, bytes) &&
-           (bytes || reader->add(reader->payload, "", 0, true));
+           (bytes || add(reader, "", 0, true));
 }
 
 static size_t take_line(struct al_cat_file *reader, const char *data, size_t len)
@@ -61,7 +95,7 @@ static size_t take_content(struct al_cat_file *reader, const char *data, size_t 
         return 1;
     }
     reader->left -= piece;
-    reader->broken = !reader->add(reader->payload, data, piece, reader->left == 1);
+    reader->broken = !add(reader, data, piece, reader->left == 1);
     return piece;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Reader of the output of `git cat-file --batch`: objects, in the order of the request.
+ * Reader of the output of `git cat-file --batch`: objects, in the order of the request.  git does
+ * not check an id when it reads an object, so a forged file below objects/ would be taken for the
+ * object.
  *
  * Source: git-cat-file(1) "BATCH OUTPUT".
  */
@@ -11,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/str.h"
+#include "git/oid.h"
 
 /** The reader.  Set up with AL_CAT_FILE_INIT().  Either function ends the reading with false. */
 struct al_cat_file {
@@ -20,10 +23,15 @@ struct al_cat_file {
     /** Gets its bytes in pieces, at least one; `last` is set with the final one. */
     bool (*add)(void *payload, const char *data, size_t len, bool last);
     void *payload;
+    bool
+        verifies; /**< an object whose hash is not its id ends the reading, before its last piece */
+    bool mismatch;        /**< there was one */
+    char id[AL_OID_TEXT]; /**< of the object that is read, or was read last; with `verifies` */
 
     /* Private. */
-    struct al_str line; /* the header being read */
-    uint64_t left;      /* bytes left of the object, with the newline after it */
+    struct al_hash hash; /* of that object so far */
+    struct al_str line;  /* the header being read */
+    uint64_t left;       /* bytes left of the object, with the newline after it */
     bool broken;
 };
 

@@ -230,7 +230,7 @@ static int verify(const struct al_push *push, const struct al_push_dir *dir, con
     al_auto(al_object_verifier_clear) struct al_object_verifier verifier;
     int r;
 
-    al_object_verifier_begin(&verifier, push->repo, budget);
+    al_object_verifier_begin(&verifier, budget);
     al_str_addf(&words, "%s\n%s^{tree}\n", commit, commit);
     for (size_t i = 0; i < changes->count; i++) {
         add_object(changes->items[i].old_oid, changes->items[i].old_mode, &words);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Verify objects against their ids.  git does not check an id when it reads an object, so a forged
- * file below objects/ would be shown as if it were the object.
+ * Verify objects against their ids, so that no forged one is shown as if it were the object.
  *
  * Source: git-cat-file(1) "BATCH OUTPUT", gitformat-pack(5).
  */
@@ -12,7 +11,6 @@
 #include <stdint.h>
 
 #include "base/str.h"
-#include "git/oid.h"
 #include "git/plumbing/cat_file.h"
 #include "git/repo/repo.h"
 
@@ -42,18 +40,14 @@ int al_git_verify_commits(const struct al_repo *repo, const char *const *words,
 /** While objects are hashed.  Must not be moved after al_object_verifier_begin(). */
 struct al_object_verifier {
     struct al_cat_file reader; /**< gets the output of `git cat-file --batch` */
-    char *mismatch;            /**< id of the first object whose hash differs; NULL: none */
 
     /* Private. */
-    bool sha256;
     struct al_strv *oids; /* receives the id of each object; may be NULL */
-    struct al_hash hash;  /* of the current object so far */
-    struct al_str id;     /* its id */
     uint64_t bytes;       /* read in all */
 };
 
 /** Set it up. */
-void al_object_verifier_begin(struct al_object_verifier *verifier, const struct al_repo *repo,
+void al_object_verifier_begin(struct al_object_verifier *verifier,
                               const struct al_run_limits *budget);
 void al_object_verifier_clear(struct al_object_verifier *verifier);
 
