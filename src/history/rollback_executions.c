@@ -663,8 +663,9 @@ static int ignore_unreadable(int r)
 static int diff_trees(const struct al_way *way, bool lines, const char *from, const char *to,
                       struct al_str *ret_text)
 {
-    return ignore_unreadable(al_bare_diff_trees(
-        &way->store->bare, from, to, lines, AL_DIFFERENCE_MAX_BYTES, way->budget, ret_text, NULL));
+    return ignore_unreadable(al_bare_diff(
+        &way->store->bare, &(struct al_bare_comparison){ .from = from, .to = to, .lines = lines },
+        AL_DIFFERENCE_MAX_BYTES, way->budget, ret_text, NULL));
 }
 
 static int diff_indexes(const struct al_way *way, bool lines, const struct al_saved *const sides[2],
@@ -708,7 +709,11 @@ static int add_patches(struct al_way *way, bool lines, const struct al_execution
     if (r == 0)
         r = al_checkpoint_load(way->store, execution->after, false, way->budget, &sides[1], err);
     if (r == 0 && execution->changes.items[0].part == AL_PART_WORKTREE) /* they come first */
-        r = al_bare_diff(&way->store->bare, execution->before, execution->after, lines,
+        r = al_bare_diff(&way->store->bare,
+                         &(struct al_bare_comparison){ .from = execution->before,
+                                                       .to = execution->after,
+                                                       .below = "worktree",
+                                                       .lines = lines },
                          AL_DIFFERENCE_MAX_BYTES, way->budget, &patches[AL_PATCH_WORKTREE], err);
     if (r == 0 && al_change_find(&execution->changes, AL_PART_INDEX, "index"))
         r = diff_indexes(way, lines, sides, &patches[AL_PATCH_INDEX]);

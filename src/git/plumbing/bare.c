@@ -303,15 +303,8 @@ int al_bare_read_changes(const struct al_bare *bare, const char *from, const cha
     return read_changes(bare, &command, &reading, budget, err);
 }
 
-/* A comparison of two trees. */
-struct comparison {
-    const char *from, *to;
-    const char *below; /* names are relative to this directory of both trees; NULL: to the top */
-    bool lines;        /* a patch instead of statistics */
-};
-
-static int diff(const struct al_bare *bare, const struct comparison *of, size_t max_bytes,
-                struct al_run_limits *budget, struct al_str *ret_text, struct al_error *err)
+int al_bare_diff(const struct al_bare *bare, const struct al_bare_comparison *of, size_t max_bytes,
+                 struct al_run_limits *budget, struct al_str *ret_text, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     struct al_text text = AL_TEXT_INIT(max_bytes);
@@ -330,23 +323,6 @@ static int diff(const struct al_bare *bare, const struct comparison *of, size_t 
     (void)al_text_truncate(ret_text, max_bytes);
     al_text_clear(&text);
     return r;
-}
-
-int al_bare_diff(const struct al_bare *bare, const char *from, const char *to, bool lines,
-                 size_t max_bytes, struct al_run_limits *budget, struct al_str *ret_text,
-                 struct al_error *err)
-{
-    return diff(bare,
-                &(struct comparison){ .from = from, .to = to, .below = "worktree", .lines = lines },
-                max_bytes, budget, ret_text, err);
-}
-
-int al_bare_diff_trees(const struct al_bare *bare, const char *from, const char *to, bool lines,
-                       size_t max_bytes, struct al_run_limits *budget, struct al_str *ret_text,
-                       struct al_error *err)
-{
-    return diff(bare, &(struct comparison){ .from = from, .to = to, .lines = lines }, max_bytes,
-                budget, ret_text, err);
 }
 
 int al_bare_commit_patch(const struct al_bare *bare, const char *commit, const char *below,

@@ -100,17 +100,16 @@ int al_bare_read_changes(const struct al_bare *bare, const char *from, const cha
                          const char *const *paths, al_bare_change_fn take, void *payload,
                          struct al_run_limits *budget, struct al_error *err);
 
-/** The differences between the working trees of two checkpoints, as safe text: a diffstat, or with
- * `lines` a patch. */
-int al_bare_diff(const struct al_bare *bare, const char *from, const char *to, bool lines,
-                 size_t max_bytes, struct al_run_limits *budget, struct al_str *ret_text,
-                 struct al_error *err);
+/** A comparison of two trees or commits, of this repository or the borrowed one. */
+struct al_bare_comparison {
+    const char *from, *to;
+    const char *below; /**< names are relative to this directory of both; NULL: to the top */
+    bool lines;        /**< a patch instead of a diffstat */
+};
 
-/** The differences between two trees or commits of this repository or the borrowed one, in the form
- * of al_bare_diff(). */
-int al_bare_diff_trees(const struct al_bare *bare, const char *from, const char *to, bool lines,
-                       size_t max_bytes, struct al_run_limits *budget, struct al_str *ret_text,
-                       struct al_error *err);
+/** The differences, as safe text. */
+int al_bare_diff(const struct al_bare *bare, const struct al_bare_comparison *of, size_t max_bytes,
+                 struct al_run_limits *budget, struct al_str *ret_text, struct al_error *err);
 
 /** The patch from a commit's only parent to the commit, as git prints it.  Names begin with
  * `a<below>` and `b<below>`: "/workspace/". */

@@ -144,13 +144,7 @@ static bool take_entry(struct al_index_scan *in, struct al_index_entry *ret_entr
         return false;
     flags = (uint32_t)at[fixed - 2] << 8 | at[fixed - 1];
     *ret_entry = (struct al_index_entry){
-        .ctime_s = number(at),
-        .ctime_ns = number(at + 4),
-        .mtime_s = number(at + 8),
-        .mtime_ns = number(at + 12),
-        .ino = number(at + 20),
         .mode = number(at + 24),
-        .size = number(at + 36),
         .stage = flags >> STAGE_SHIFT & 3u,
         .assume_unchanged = flags & ASSUME_VALID,
     };

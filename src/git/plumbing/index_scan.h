@@ -24,9 +24,6 @@ struct al_index_entry {
     bool skip_worktree;    /**< skip-worktree: the file need not be in the working tree */
     bool assume_unchanged; /**< assume-unchanged: git does not look at the file */
     bool intent_to_add;    /**< intent-to-add: only the name was staged */
-    uint32_t size; /**< of the file, cut to 32 bits; also 0 when git wants the content compared */
-    uint32_t ino;  /**< cut to 32 bits */
-    uint32_t mtime_s, mtime_ns, ctime_s, ctime_ns;
 };
 
 /** The result of reading an index. */

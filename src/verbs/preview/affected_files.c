@@ -208,33 +208,27 @@ static int add_listed(const struct al_repo *repo, const char *const *command,
     return r;
 }
 
-/* Lists the files whose content differs from the index and, with `untracked`, the untracked files
- * that are not ignored. */
-static const char *const *dirty(bool untracked)
-{
-    static const char *const modified[] = { "git",        "ls-files", "-z", "--full-name",
-                                            "--modified", "--",       NULL };
-    static const char *const with_new[] = {
-        "git",      "ls-files",           "-z", "--full-name", "--modified",
-        "--others", "--exclude-standard", "--", NULL
-    };
-
-    return untracked ? with_new : modified;
-}
+/* What `git ls-files` lists: files whose content differs from the index, untracked files that are
+ * not ignored, or both. */
+static const char *const modified[] = { "git",        "ls-files", "-z", "--full-name",
+                                        "--modified", "--",       NULL };
+static const char *const others[] = { "git",      "ls-files",           "-z", "--full-name",
+                                      "--others", "--exclude-standard", "--", NULL };
+static const char *const dirty[] = {
+    "git",      "ls-files",           "-z", "--full-name", "--modified",
+    "--others", "--exclude-standard", "--", NULL
+};
 
 int al_git_untracked_files(const struct al_repo *repo, const struct al_strv *paths,
                            struct al_run_limits *budget, struct al_strv *out, struct al_error *err)
 {
-    static const char *const others[] = { "git",      "ls-files",           "-z", "--full-name",
-                                          "--others", "--exclude-standard", "--", NULL };
-
     return add_listed(repo, others, paths, budget, out, err);
 }
 
 int al_git_affected_files(const struct al_repo *repo, const struct al_strv *paths, bool untracked,
                           struct al_run_limits *budget, struct al_strv *out, struct al_error *err)
 {
-    return add_listed(repo, dirty(untracked), paths, budget, out, err);
+    return add_listed(repo, untracked ? dirty : modified, paths, budget, out, err);
 }
 
 /* List the changed files that git sees in `list`, and those it does not see in `unseen`. */
@@ -246,7 +240,7 @@ static int find_overwritten(const struct al_repo *repo, const struct al_strv *pa
     int r = resolve_paths(repo, paths, budget, &words, err);
 
     if (r == 0)
-        r = al_batch_list(repo, dirty(untracked), &words, budget, list, err);
+        r = al_batch_list(repo, untracked ? dirty : modified, &words, budget, list, err);
     return r == 0 ? al_git_find_unseen_changes(repo, &words, list, budget, unseen, err) : r;
 }
 
@@ -458,8 +452,6 @@ int al_git_reset_files(const struct al_repo *repo, const char *target, const str
 {
     const char *const differing[] = { "git",          "diff-index", "-z", "--name-only",
                                       "--no-renames", target,       "--", NULL };
-    static const char *const others[] = { "git",      "ls-files",           "-z", "--full-name",
-                                          "--others", "--exclude-standard", "--", NULL };
     int r = 0;
 
     *ret_known = al_git_index_tells(repo);
