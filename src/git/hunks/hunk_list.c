@@ -11,6 +11,7 @@
 #include "git/command.h"
 #include "git/diff/diff.h"
 #include "git/diff/hunks.h"
+#include "git/git_lock.h"
 #include "git/oid.h"
 #include "git/refs.h"
 #include "git/run.h"
@@ -640,8 +641,6 @@ void al_hunk_show(const struct al_hunk_list *list, const struct al_hunk_item *it
 /* So many ids are listed in an error. */
 #define LISTED_MAX 40
 
-#define KEPT_BYTES (64u * 1024u)
-
 void al_hunk_choice_clear(struct al_hunk_choice *choice)
 {
     free(choice->chosen);
@@ -893,13 +892,11 @@ int al_git_apply_hunks(struct al_repo *repo, const struct al_hunk_choice *choice
                        struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_str_clear) struct al_str patch = AL_STR_INIT;
 
     if (!choice->count)
         return 0;
     hunk_choice_patch(choice, how != AL_HUNKS_STAGE, &patch);
-    command.class = AL_GIT_WRITE;
     command.index = index;
     command.input = patch.buf;
     command.input_len = patch.len;
@@ -911,9 +908,6 @@ int al_git_apply_hunks(struct al_repo *repo, const struct al_hunk_choice *choice
     if (how != AL_HUNKS_DISCARD)
         al_strv_add(&command.argv, "--cached");
     al_strv_add(&command.argv, "-");
-    return al_git_run(&repo->at, &command,
-                      &(struct al_git_run){ .max_bytes = KEPT_BYTES,
-                                            .checked = true,
-                                            .waits_for_lock = how != AL_HUNKS_DISCARD && !index },
-                      budget, &output, err);
+    return al_git_write(&repo->at, &command, how != AL_HUNKS_DISCARD ? AL_LOCK_INDEX : 0, budget,
+                        err);
 }

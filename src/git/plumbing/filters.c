@@ -85,15 +85,10 @@ static int read_tree(const struct al_repo *repo, const char *tree, const char *i
                      struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r;
 
-    command.class = AL_GIT_WRITE;
     command.index = index;
     al_strv_adds(&command.argv, "git", "read-tree", tree, NULL);
-    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = 0 }, budget, &output,
-                   err);
-    return r == 0 && output.exit_code != 0 ? al_git_failed(&output, err) : r;
+    return al_git_write(&repo->at, &command, 0, budget, err);
 }
 
 static int check_attributes(const struct al_repo *repo, const struct al_buffer *list,

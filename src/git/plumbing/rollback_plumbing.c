@@ -10,31 +10,6 @@
 #include "git/vet/vet.h"
 #include "guard/nofollow.h"
 
-/* Run a command with its output to `sink`; exit codes up to `max_exit_code` are no error. */
-static int run(const struct al_repo *repo, const struct al_git_command *command,
-               struct al_sink sink, int max_exit_code, struct al_run_limits *budget,
-               struct al_error *err)
-{
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r =
-        al_git_run(&repo->at, command, &(struct al_git_run){ .sink = sink }, budget, &output, err);
-
-    if (r == 0 && !al_git_read_well(&output) &&
-        (output.exit_code < 0 || output.exit_code > max_exit_code))
-        r = al_git_failed(&output, err);
-    return r;
-}
-
-static bool drop(void *payload, const char *data, size_t len)
-{
-    (void)payload;
-    (void)data;
-    (void)len;
-    return true;
-}
-
-static const struct al_sink nowhere = { drop, NULL };
-
 static void set_input(struct al_git_command *command, const struct al_str *input)
 {
     command->input = input->buf;
@@ -55,14 +30,13 @@ static int update_entries(const struct al_repo *repo, int top_fd, const char *in
 
     if (!input->len)
         return 0;
-    command.class = AL_GIT_WRITE;
     command.index = index_path;
     command.cwd_fd = top_fd;
     set_input(&command, input);
     al_strv_adds(&command.argv, "git", "update-index", "-z", option, NULL);
     if (strcmp(option, "--index-info") != 0)
         al_strv_add(&command.argv, "--stdin");
-    return run(repo, &command, nowhere, 0, budget, err);
+    return al_git_write(&repo->at, &command, 0, budget, err);
 }
 
 int al_git_put_entries(const struct al_repo *repo, int top_fd, const char *index_path,
@@ -112,7 +86,7 @@ int al_git_missing_objects(const struct al_repo *repo, const struct al_strv *oid
     add_lines(oids, &input);
     set_input(&command, &input);
     al_strv_adds(&command.argv, "git", "cat-file", "--batch-check=%(objectname)", "--buffer", NULL);
-    r = run(repo, &command, al_git_sink(&output), 0, budget, err);
+    r = al_git_read(&repo->at, &command, al_git_sink(&output), budget, err);
     for (char *line = output.len ? strtok_r(output.buf, "\n", &save) : NULL; line;
          line = strtok_r(NULL, "\n", &save))
         if (al_ends_with(line, " missing"))
@@ -128,10 +102,9 @@ int al_git_store_pack(const struct al_repo *repo, int dir_fd, const char *name,
 
     if (fd < 0)
         return al_error_errno(err, -fd, "cannot read '%s'", name);
-    command.class = AL_GIT_WRITE;
     command.in_fd = fd;
     al_strv_adds(&command.argv, "git", "index-pack", "--stdin", NULL);
-    return run(repo, &command, nowhere, 0, budget, err);
+    return al_git_write(&repo->at, &command, 0, budget, err);
 }
 
 /* References. */
@@ -188,11 +161,10 @@ static int move_some(const struct al_repo *repo, const struct al_ref_move *moves
     }
     if (!input.len)
         return 0;
-    command.class = AL_GIT_WRITE;
     set_input(&command, &input);
     al_strv_adds(&command.argv, "git", "update-ref", "-m", "airlock: rollback", "-z", "--stdin",
                  NULL);
-    return run(repo, &command, nowhere, 0, budget, err);
+    return al_git_write(&repo->at, &command, 0, budget, err);
 }
 
 static int move_symbolic(const struct al_repo *repo, const struct al_ref_move *move,
@@ -204,9 +176,8 @@ static int move_symbolic(const struct al_repo *repo, const struct al_ref_move *m
     if (is_symbolic(move->from)) {
         al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
-        command.class = AL_GIT_WRITE;
         al_strv_adds(&command.argv, "git", "symbolic-ref", "--delete", "--", move->name, NULL);
-        r = run(repo, &command, nowhere, 0, budget, err);
+        r = al_git_write(&repo->at, &command, 0, budget, err);
     } else if (move->from) {
         r = move_some(repo, &(struct al_ref_move){ .name = move->name, .from = move->from }, 1,
                       false, budget, err);
@@ -216,10 +187,9 @@ static int move_symbolic(const struct al_repo *repo, const struct al_ref_move *m
     if (is_symbolic(move->to)) {
         al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
-        command.class = AL_GIT_WRITE;
         al_strv_adds(&command.argv, "git", "symbolic-ref", "--", move->name,
                      move->to + strlen("ref: "), NULL);
-        return run(repo, &command, nowhere, 0, budget, err);
+        return al_git_write(&repo->at, &command, 0, budget, err);
     }
     return move_some(repo, &plain, 1, false, budget, err);
 }
@@ -246,7 +216,9 @@ int al_git_ignored_paths(const struct al_repo *repo, int top_fd, const struct al
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(1, al_nul_records_list, ret_ignored);
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
+    int r;
 
     if (!paths->count)
         return 0;
@@ -255,7 +227,12 @@ int al_git_ignored_paths(const struct al_repo *repo, int top_fd, const struct al
     set_input(&command, &input);
     command.cwd_fd = top_fd;
     al_strv_adds(&command.argv, "git", "check-ignore", "-z", "--stdin", "--no-index", NULL);
-    return run(repo, &command, (struct al_sink){ al_nul_records_add, &records }, 1, budget, err);
+    r = al_git_run(&repo->at, &command,
+                   &(struct al_git_run){ .sink = { al_nul_records_add, &records } }, budget,
+                   &output, err);
+    /* 1: none is ignored */
+    return r == 0 && (output.exit_code < 0 || output.exit_code > 1) ? al_git_failed(&output, err)
+                                                                    : r;
 }
 
 /* What two commits have in different forms. */
@@ -271,7 +248,7 @@ int al_git_changed_files(const struct al_repo *repo, const char *from, const cha
 
     al_strv_adds(&command.argv, "git", "diff-tree", "-r", "-z", "--name-only", "--no-renames",
                  "--no-ext-diff", "--no-textconv", from, to, "--", NULL);
-    r = run(repo, &command, (struct al_sink){ al_nul_records_add, &records }, 0, budget, err);
+    r = al_git_read_records(&repo->at, &command, &records, budget, err);
     al_strv_sort(ret_files);
     return r;
 }

@@ -276,7 +276,6 @@ static int store_entry(const struct al_repo *repo, char *line, struct al_run_lim
                        struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
     const struct al_git_link link = { .protocol = "none", .env = &env };
     char *save = NULL, *id, *name, *mail, *date, *message;
@@ -292,29 +291,22 @@ static int store_entry(const struct al_repo *repo, char *line, struct al_run_lim
     al_strv_addf(&env, "GIT_COMMITTER_NAME=%.*s", (int)strlen(name) - 1, name);
     al_strv_addf(&env, "GIT_COMMITTER_EMAIL=%s", mail);
     al_strv_addf(&env, "GIT_COMMITTER_DATE=@%s", date + 1);
-    command.class = AL_GIT_WRITE;
     command.link = &link;
     al_strv_adds(&command.argv, "git", "update-ref", "--create-reflog", "-m",
                  message ? message : "", STASH, id, NULL);
-    return al_git_run(&repo->at, &command,
-                      &(struct al_git_run){ .max_bytes = FILE_MAX_BYTES, .checked = true }, budget,
-                      &output, err);
+    return al_git_write(&repo->at, &command, 0, budget, err);
 }
 
 int al_git_store_stash(const struct al_repo *repo, const char *log, struct al_run_limits *budget,
                        struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_freep) char *text = al_strdup(log);
     char *save = NULL;
     int r;
 
-    command.class = AL_GIT_WRITE;
     al_strv_adds(&command.argv, "git", "update-ref", "--no-deref", "-d", STASH, NULL);
-    r = al_git_run(&repo->at, &command,
-                   &(struct al_git_run){ .max_bytes = FILE_MAX_BYTES, .checked = true }, budget,
-                   &output, err);
+    r = al_git_write(&repo->at, &command, 0, budget, err);
     for (char *line = strtok_r(text, "\n", &save); r == 0 && line;
          line = strtok_r(NULL, "\n", &save))
         r = store_entry(repo, line, budget, err);

@@ -139,19 +139,16 @@ static int compare_in_git(const struct search *search, struct al_run_limits *bud
     const struct al_repo *repo = search->repo;
     al_auto(al_git_command_clear) struct al_git_command fill = AL_GIT_COMMAND_INIT;
     al_auto(al_git_command_clear) struct al_git_command list = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r;
 
     unseen->index = al_git_private_name(repo->at.git, "index");
     unseen->names.max_bytes = AL_PATH_LIST_MAX_BYTES;
-    fill.class = AL_GIT_WRITE;
     fill.index = list.index = unseen->index;
     fill.input = search->lines.buf;
     fill.input_len = search->lines.len;
     al_strv_adds(&fill.argv, "git", "update-index", "-z", "--index-info", NULL);
     al_strv_adds(&list.argv, "git", "-C", repo->at.top, "ls-files", "-z", "--modified", NULL);
-    r = al_git_run(&repo->at, &fill, &(struct al_git_run){ .max_bytes = 0, .checked = true },
-                   budget, &output, err);
+    r = al_git_write(&repo->at, &fill, 0, budget, err);
     return r < 0 ? r : al_git_list_paths(repo, &list, budget, &unseen->names, err);
 }
 
