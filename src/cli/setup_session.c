@@ -20,6 +20,7 @@
 #include "git/version.h"
 #include "git/vet/vet.h"
 #include "guard/guards.h"
+#include "guard/program.h"
 #include "guard/root.h"
 #include "guard/text.h"
 #include "history/journal.h"
@@ -322,7 +323,7 @@ int al_setup_git(struct al_setup *setup, struct al_error *err)
     int r = setup->roots.count ? 0 : add_roots(setup, err);
 
     if (!setup->git_program)
-        setup->git_program = al_git_find_program(al_environment_get("PATH"), &setup->roots);
+        setup->git_program = al_program_find("git", al_environment_get("PATH"), &setup->roots);
     return r;
 }
 
@@ -391,7 +392,7 @@ static int make_git(struct al_setup *setup, struct al_error *err)
     const struct passwd *user = getpwuid(getuid());
     al_auto(al_freep) char *ssh_home = user ? al_strdup(user->pw_dir) : NULL;
     al_auto(al_freep) char *self = realpath("/proc/self/exe", NULL);
-    al_auto(al_freep) char *ssh = al_find_program(al_environment_get("PATH"), "ssh", &setup->roots);
+    al_auto(al_freep) char *ssh = al_program_find("ssh", al_environment_get("PATH"), &setup->roots);
     const struct al_config *config = &setup->config;
 
     al_setup_forbidden(setup, &forbidden);

@@ -210,13 +210,3 @@ const char *al_git_confinement(const struct al_git *git)
 {
     return git->confinement;
 }
-
-char *al_git_find_program(const char *path_list, const struct al_roots *roots)
-{
-    return al_program_find("git", path_list, roots);
-}
-
-char *al_find_program(const char *path_list, const char *name, const struct al_roots *roots)
-{
-    return al_program_find(name, path_list, roots);
-}

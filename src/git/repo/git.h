@@ -69,12 +69,4 @@ bool al_git_requires_confinement(const struct al_git *git);
 /** The confinement in force, such as "landlock7+seccomp" or "seccomp".  Borrowed. */
 const char *al_git_confinement(const struct al_git *git);
 
-/** The first directory of `path_list` (colon-separated, as $PATH) that holds an executable git, as
- * the canonical path of that git; NULL when none does.  A git inside a root is skipped: an agent
- * that can write there would decide what runs.  `roots` may be NULL.  Caller frees. */
-char *al_git_find_program(const char *path_list, const struct al_roots *roots);
-
-/** Find another program by the same rules as al_git_find_program(). */
-char *al_find_program(const char *path_list, const char *name, const struct al_roots *roots);
-
 #endif

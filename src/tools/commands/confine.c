@@ -15,6 +15,7 @@
 #include "guard/gitdir.h"
 #include "guard/nofollow.h"
 #include "guard/path.h"
+#include "guard/program.h"
 #include "guard/text.h"
 #include "proc/confine.h"
 #include "proc/foreground.h"
@@ -313,7 +314,7 @@ int al_confine_find(const struct al_git_shell *shell, const struct al_roots *roo
         return al_error_set(err, AL_ERR_SANDBOX,
                             "--network needs Linux 6.12 with Landlock, which keeps a command from "
                             "the abstract sockets of other programs");
-    *ret_program = al_find_program(shell->path_list, "bwrap", roots);
+    *ret_program = al_program_find("bwrap", shell->path_list, roots);
     if (!*ret_program)
         return al_error_set(err, AL_ERR_SANDBOX,
                             "--confine needs bubblewrap; install the package bubblewrap");

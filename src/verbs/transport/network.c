@@ -199,28 +199,29 @@ static int network_run_once(const struct network_job *job, int answers,
 
 /* Exchanges over http, with credentials where the server asks for them. */
 
-static bool says(const struct al_git_output *output, const char *words)
+static bool needs_credentials(const struct al_git_output *output)
 {
-    return strstr(output->err.out.buf, words);
-}
+    static const char *const words[] = { "fatal: could not read Username for '",
+                                         "fatal: could not read Password for '",
+                                         "fatal: Authentication failed for '" };
 
-static bool asks_for_credentials(const struct al_git_output *output)
-{
-    return output->exit_code != 0 && (says(output, "fatal: could not read Username for '") ||
-                                      says(output, "fatal: could not read Password for '"));
-}
-
-static bool was_refused(const struct al_git_output *output)
-{
-    return output->exit_code != 0 && says(output, "fatal: Authentication failed for '");
+    for (size_t i = 0; output->exit_code != 0 && i < AL_COUNT(words); i++)
+        if (strstr(output->err.out.buf, words[i]))
+            return true;
+    return false;
 }
 
 static int refused(const struct al_network *network, struct al_error *err)
 {
+    const bool token = network->uses_github_token;
+
     return al_remote_error(err,
-                           "The user can put the right ones into their credential helper, or sign "
-                           "in there once with git.",
-                           "%s does not accept the credentials it was given", network->url.origin);
+                           token ? "The token may be expired or revoked: set another GITHUB_TOKEN "
+                                   "and restart airlock, or run `gh auth login`."
+                                 : "The user can put the right ones into their credential helper, "
+                                   "or sign in there once with git.",
+                           "%s does not accept the %s it was given", network->url.origin,
+                           token ? "token" : "credentials");
 }
 
 static int run_with(const struct network_job *job, const char *user, const char *password,
@@ -263,106 +264,79 @@ static int withheld(const struct al_network *network, struct al_error *err)
                            network->url.origin);
 }
 
-/* The server asked: run again with the credentials of the user's helpers. */
-static int run_with_helpers(const struct network_job *job, struct al_git_output *ret_output,
-                            struct al_error *err)
+/* What a server gets that asks: the token for GitHub, or what the user's helpers have. */
+static int find_credential(const struct network_job *job, struct al_credential *ret_credential,
+                           struct al_error *err)
+{
+    const struct al_network *network = job->network;
+    struct al_git *git = network->repo->at.git;
+    bool found;
+    int r;
+
+    if (network->uses_github_token)
+        return al_github_is_safe(&network->url)
+                   ? al_github_token(git, &network->url, job->budget, ret_credential, err)
+                   : withheld(network, err);
+    if (!may_have_credentials(network))
+        return withheld(network, err);
+    r = al_credential_fill(git, &network->url, job->budget, ret_credential, &found, err);
+    return r < 0 || found
+               ? r
+               : al_remote_error(err,
+                                 "The user can set up a credential helper, or sign in there once "
+                                 "with git; airlock never prompts.",
+                                 "%s asks for a user and a password, and no credential helper has "
+                                 "them",
+                                 network->url.origin);
+}
+
+static int run_with_credential(const struct network_job *job, struct al_git_output *ret_output,
+                               struct al_error *err)
 {
     al_auto(al_credential_clear) struct al_credential credential = AL_CREDENTIAL_INIT;
     const struct al_network *network = job->network;
-    struct al_git *git = network->repo->at.git;
-    bool found, right;
-    int r;
+    bool right;
+    int r = find_credential(job, &credential, err);
 
-    if (!may_have_credentials(network))
-        return withheld(network, err);
-    r = al_credential_fill(git, &network->url, job->budget, &credential, &found, err);
-
+    if (r == 0)
+        r = run_with(job, credential.user, credential.password, ret_output, err);
     if (r < 0)
         return r;
-    if (!found)
-        return al_remote_error(err,
-                               "The user can set up a credential helper, or sign in there once "
-                               "with git; airlock never prompts.",
-                               "%s asks for a user and a password, and no credential helper has "
-                               "them",
-                               network->url.origin);
-    r = run_with(job, credential.user, credential.password, ret_output, err);
-    if (r < 0)
-        return r;
-    right = !was_refused(ret_output) && !asks_for_credentials(ret_output);
-    al_credential_report(git, &credential, right, job->budget);
+    right = !needs_credentials(ret_output);
+    if (!network->uses_github_token)
+        al_credential_report(network->repo->at.git, &credential, right, job->budget);
     if (right)
         return 0;
     al_git_output_clear(ret_output);
     return refused(network, err);
 }
 
-/* The server asked: run again with the token for GitHub. */
-static int run_with_token(const struct network_job *job, struct al_git_output *ret_output,
-                          struct al_error *err)
-{
-    al_auto(al_credential_clear) struct al_credential credential = AL_CREDENTIAL_INIT;
-    const struct al_network *network = job->network;
-    int r;
-
-    if (!al_github_is_safe(&network->url))
-        return withheld(network, err);
-    r = al_github_token(network->repo->at.git, &network->url, job->budget, &credential, err);
-    if (r == 0)
-        r = run_with(job, credential.user, credential.password, ret_output, err);
-    if (r < 0 || (!asks_for_credentials(ret_output) && !was_refused(ret_output)))
-        return r;
-    al_git_output_clear(ret_output);
-    return al_remote_error(err,
-                           "The token may be expired or revoked: set another GITHUB_TOKEN and "
-                           "restart airlock, or run `gh auth login`.",
-                           "%s does not accept the token it was given", network->url.origin);
-}
-
-/* Without credentials first, so that what is public needs no token. */
-static int run_for_github(const struct network_job *job, struct al_git_output *ret_output,
-                          struct al_error *err)
-{
-    struct al_git_output output;
-    int r;
-
-    if (job->network->was_asked)
-        return run_with_token(job, ret_output, err);
-    r = network_run_once(job, -1, &output, err);
-    if (r < 0)
-        return r;
-    if (!asks_for_credentials(&output)) {
-        *ret_output = output;
-        return 0;
-    }
-    al_git_output_clear(&output);
-    job->network->was_asked = true;
-    return run_with_token(job, ret_output, err);
-}
-
-/* Run a job over http: once without credentials unless the address has some, and once more when
- * the server asks for them.  Returns as al_network_run(). */
+/* Run a job over http: without credentials unless the address has some, so that what is public
+ * needs no token; and once more when the server asks for them.  Returns as al_network_run(). */
 static int network_run_http(const struct network_job *job, struct al_git_output *ret_output,
                             struct al_error *err)
 {
-    const struct al_url *url = &job->network->url;
+    struct al_network *network = job->network;
+    const struct al_url *url = &network->url;
+    const bool has_own = url->password && !network->uses_github_token;
     struct al_git_output output;
     int r;
 
-    if (job->network->uses_github_token)
-        return run_for_github(job, ret_output, err);
-    r = url->password ? run_with(job, url->user, url->password, &output, err)
-                      : network_run_once(job, -1, &output, err);
+    if (network->was_asked)
+        return run_with_credential(job, ret_output, err);
+    r = has_own ? run_with(job, url->user, url->password, &output, err)
+                : network_run_once(job, -1, &output, err);
     if (r < 0)
         return r;
-    if (!asks_for_credentials(&output) && !was_refused(&output)) {
+    if (!needs_credentials(&output)) {
         *ret_output = output;
         return 0;
     }
     al_git_output_clear(&output);
-    if (url->password)
-        return refused(job->network, err);
-    return run_with_helpers(job, ret_output, err);
+    if (has_own)
+        return refused(network, err);
+    network->was_asked = network->uses_github_token; /* the next exchange begins with it */
+    return run_with_credential(job, ret_output, err);
 }
 
 /* --- Local server --- */

@@ -18,6 +18,7 @@
 #include "git/repo/repo.h"
 #include "git/run.h"
 #include "git/vet/vet.h"
+#include "guard/program.h"
 #include "guard/root.h"
 #include "tests/lib/assert.h"
 #include "tests/lib/git_fixture.h"
@@ -68,7 +69,7 @@ static inline void subdir_closep(struct tmpdir **sub)
 /* (Re)start the git layer, as a new session would. */
 static inline void world_start_git(struct world *w)
 {
-    al_auto(al_freep) char *program = al_git_find_program(getenv("PATH"), NULL);
+    al_auto(al_freep) char *program = al_program_find("git", getenv("PATH"), NULL);
 
     al_git_free(w->git);
     assert_non_null(program);
@@ -197,7 +198,7 @@ static inline char *status_text(const struct al_repo *repo)
 /* What every test program of gitops begins with: before any thread and any child. */
 static inline void gitops_begin(void)
 {
-    al_auto(al_freep) char *program = al_git_find_program(getenv("PATH"), NULL);
+    al_auto(al_freep) char *program = al_program_find("git", getenv("PATH"), NULL);
 
     assert_int_equal(al_proc_init(program, NULL), 0);
 }

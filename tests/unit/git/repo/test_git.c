@@ -6,6 +6,7 @@
 #include "git/layer.h"
 #include "git/repo/git.h"
 #include "git/version.h"
+#include "guard/program.h"
 #include "tests/unit/git/lib.h"
 
 static void put_program(struct tmpdir *dir, const char *name, mode_t mode)
@@ -27,7 +28,7 @@ static void assert_found(const struct tmpdir *dir, const char *list, const char 
         else
             al_str_addc(&path, *list);
     }
-    found = al_git_find_program(path.buf, NULL);
+    found = al_program_find("git", path.buf, NULL);
     if (!wanted) {
         assert_null(found);
         return;
@@ -70,7 +71,7 @@ static void never_looks_in_the_current_directory(void **state)
     assert_found(w->outside, ".", NULL);
     assert_found(w->outside, "bin:./bin:~/bin", NULL);
     assert_found(w->outside, "::.:bin:%/good:", "good/git");
-    assert_null(al_git_find_program(NULL, NULL));
+    assert_null(al_program_find("git", NULL, NULL));
     assert_int_equal(fchdir(before), 0);
 }
 
@@ -91,7 +92,7 @@ static void supports_versions_from_2_38_on(void **state)
 static void asks_git_for_its_version(void **state)
 {
     struct world *w = *state;
-    al_auto(al_freep) char *program = al_git_find_program(getenv("PATH"), NULL);
+    al_auto(al_freep) char *program = al_program_find("git", getenv("PATH"), NULL);
     al_auto(al_freep) char *version = NULL, *line = NULL;
     al_auto(al_freep) char *said = git_output(w->repo, "--version", NULL);
 
