@@ -56,7 +56,7 @@ static bool take_header(struct al_cat_file *reader)
 
     if (al_ends_with(line, missing)) {
         al_str_truncate(&reader->line, reader->line.len - strlen(missing));
-        return reader->begin(reader->payload, line, NULL, 0);
+        return !reader->begin || reader->begin(reader->payload, line, NULL, 0);
     }
     if (!type || size == type || !al_is_oid(line, (size_t)(type - line)) || size[1] < '0' ||
         size[1] > '9')
@@ -67,7 +67,7 @@ static bool take_header(struct al_cat_file *reader)
     *type = *size = '\0';
     reader->left = bytes + 1;
     begin_hash(reader, line, type + 1, bytes);
-    return reader->begin(reader->payload, line, type + 1, bytes) &&
+    return (!reader->begin || reader->begin(reader->payload, line, type + 1, bytes)) &&
            (bytes || add(reader, "", 0, true));
 }
 

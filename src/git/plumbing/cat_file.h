@@ -18,7 +18,7 @@
 /** The reader.  Set up with AL_CAT_FILE_INIT().  Either function ends the reading with false. */
 struct al_cat_file {
     /** Called with each object: its id, and "blob" or the like.  `type` is NULL for a word that
-     * names none, which is the word then. */
+     * names none, which is the word then.  May be NULL. */
     bool (*begin)(void *payload, const char *oid, const char *type, uint64_t size);
     /** Gets its bytes in pieces, at least one; `last` is set with the final one. */
     bool (*add)(void *payload, const char *data, size_t len, bool last);

@@ -9,7 +9,8 @@ static bool tell_files(struct al_change_reader *reader)
 {
     if (!reader->has_told && !reader->stopped) {
         reader->has_told = true;
-        reader->stopped = !reader->take_files(reader->payload, &reader->files);
+        reader->stopped =
+            reader->take_files && !reader->take_files(reader->payload, &reader->files);
     }
     return !reader->stopped;
 }
@@ -71,12 +72,13 @@ static void tell_file(struct al_patch_reader *reader)
     if (!reader->hunks.file.path || reader->has_told || reader->stopped)
         return;
     reader->has_told = true;
-    reader->stopped = !reader->to.take_file(reader->to.payload, &reader->hunks.file);
+    reader->stopped =
+        reader->to.take_file && !reader->to.take_file(reader->to.payload, &reader->hunks.file);
 }
 
 static void tell_hunk(struct al_patch_reader *reader)
 {
-    if (reader->part.len && !reader->stopped)
+    if (reader->part.len && !reader->stopped && reader->to.take_hunk)
         reader->stopped = !reader->to.take_hunk(reader->to.payload, reader->part.buf,
                                                 reader->part.len, reader->is_first);
     al_str_reset(&reader->part);

@@ -24,7 +24,7 @@
 /** A longer hunk is passed on in parts of about this many bytes, cut between lines. */
 #define AL_PATCH_PART_BYTES (128u * 1024u)
 
-/** Gets the parts of a patch.  Either function ends the reading with false. */
+/** Gets the parts of a patch.  Either function ends the reading with false, and may be NULL. */
 struct al_patch_taker {
     /** Valid only during the call. */
     bool (*take_file)(void *payload, const struct al_patch_file *file);

@@ -325,34 +325,9 @@ int al_git_show(const struct al_repo *repo, const struct al_show_options *option
 
 /* --- Log reader --- */
 
-static bool take_files(void *payload, const struct al_diff_raw *files)
-{
-    struct al_log_reader *reader = payload;
-
-    return !reader->to->take_files || reader->to->take_files(reader->to->patch.payload, files);
-}
-
-static bool take_file(void *payload, const struct al_patch_file *file)
-{
-    struct al_log_reader *reader = payload;
-
-    return !reader->to->patch.take_file ||
-           reader->to->patch.take_file(reader->to->patch.payload, file);
-}
-
-static bool take_hunk(void *payload, const char *part, size_t len, bool is_first)
-{
-    struct al_log_reader *reader = payload;
-
-    return !reader->to->patch.take_hunk ||
-           reader->to->patch.take_hunk(reader->to->patch.payload, part, len, is_first);
-}
-
 static void begin_changes(struct al_log_reader *reader)
 {
-    const struct al_patch_taker taker = { take_file, take_hunk, reader };
-
-    al_change_reader_init(&reader->changes, take_files, &taker);
+    al_change_reader_init(&reader->changes, reader->to->take_files, &reader->to->patch);
     if (reader->query->patch && !reader->query->no_walk)
         reader->changes.in_patch = reader->changes.has_told = true;
     reader->has_changes = true;

@@ -260,15 +260,6 @@ int al_stable_read_check(const struct al_repo *repo, const struct al_stable_read
 
 #define LIST_MAX_BYTES (8u << 20)
 
-static bool begin_object(void *payload, const char *oid, const char *type, uint64_t size)
-{
-    (void)payload;
-    (void)oid;
-    (void)type;
-    (void)size;
-    return true;
-}
-
 static bool add_object(void *payload, const char *data, size_t len, bool last)
 {
     struct al_object_verifier *verifier = payload;
@@ -284,7 +275,7 @@ void al_object_verifier_begin(struct al_object_verifier *verifier,
                               const struct al_run_limits *budget)
 {
     *verifier = (struct al_object_verifier){
-        .reader = AL_CAT_FILE_INIT(begin_object, add_object, verifier),
+        .reader = AL_CAT_FILE_INIT(NULL, add_object, verifier),
         .oids = budget->stable_read ? &budget->stable_read->oids : NULL,
     };
     verifier->reader.verifies = true;
