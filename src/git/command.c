@@ -126,28 +126,8 @@ int al_git_read_records(const struct al_location *at, const struct al_git_comman
     return al_git_read(at, command, (struct al_sink){ al_nul_records_add, records }, budget, err);
 }
 
-static bool count_record(void *payload, char *const *fields)
-{
-    (void)fields;
-    ++*(uint64_t *)payload;
-    return true;
-}
-
 bool al_nul_records_list(void *strv, char *const *fields)
 {
     al_strv_add(strv, fields[0]);
     return true;
-}
-
-int al_git_count_records(const struct al_location *at, const struct al_git_command *command,
-                         struct al_run_limits *budget, uint64_t *ret_count, struct al_error *err)
-{
-    uint64_t count = 0;
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, count_record, &count);
-    int r = al_git_read_records(at, command, &records, budget, err);
-
-    if (r == 0)
-        *ret_count = count;
-    return r;
 }

@@ -156,8 +156,4 @@ int al_git_read_records(const struct al_location *at, const struct al_git_comman
 /** A function for records of one field: `strv` is a list of strings, which gets it. */
 bool al_nul_records_list(void *strv, char *const *fields);
 
-/** Run a command and count the records of one field that it prints. */
-int al_git_count_records(const struct al_location *at, const struct al_git_command *command,
-                         struct al_run_limits *budget, uint64_t *ret_count, struct al_error *err);
-
 #endif

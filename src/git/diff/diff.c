@@ -77,40 +77,24 @@ int al_git_diff(const struct al_repo *repo, const struct al_diff_options *option
 
 /* --- Read the hunks --- */
 
-/** Counts the names of a list. A conflicted file is listed twice in a row. */
-struct file_count {
-    char *last;
-    size_t files;
-};
-
-static bool count_file(void *payload, char *const *fields)
-{
-    struct file_count *count = payload;
-
-    if (count->last && !strcmp(count->last, fields[0]))
-        return true;
-    free(count->last);
-    count->last = al_strdup(fields[0]);
-    count->files++;
-    return true;
-}
-
+/* A conflicted file is listed twice in a row. */
 static int count_files(const struct al_repo *repo, const struct al_diff_options *options,
                        struct al_run_limits *budget, size_t *ret_files, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
-    struct file_count count = { .last = NULL };
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, count_file, &count);
+        AL_NUL_RECORDS_INIT(1, al_nul_records_list, &names);
     int r;
 
     al_strv_adds(&command.argv, "git", "diff", "--name-only", "-z", NULL);
     r = al_git_diff_add_args(repo, options, budget, &command.argv, err);
     if (r == 0)
         r = al_git_read_records(&repo->at, &command, &records, budget, err);
-    free(count.last);
     if (r == 0)
-        *ret_files = count.files;
+        *ret_files = 0;
+    for (size_t i = 0; r == 0 && i < names.count; i++)
+        *ret_files += !i || strcmp(names.items[i], names.items[i - 1]) != 0;
     return r;
 }
 

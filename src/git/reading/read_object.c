@@ -6,7 +6,6 @@
 
 #include "git/command.h"
 #include "git/plumbing/partial_clone.h"
-#include "git/plumbing/revision.h"
 #include "git/refs.h"
 #include "git/run.h"
 
@@ -40,32 +39,17 @@ static void read_info(const char *line, struct al_object_info *info)
     info->bytes = strtoull(line + oid_len + 1 + type_len, NULL, 10);
 }
 
-/* Find an object by a word that would be two questions to git cat-file.  Caller frees. */
-static int find_by_word(const struct al_repo *repo, const char *word, struct al_run_limits *budget,
-                        char **ret_oid, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
-
-    al_strv_adds(&command.argv, "git", "rev-parse", "--verify", "--quiet", word, NULL);
-    return al_git_run_word(repo, &command, budget, ret_oid, err);
-}
-
 int al_git_read_object_info(const struct al_repo *repo, const char *word,
                             struct al_run_limits *budget, struct al_object_info *ret_info,
                             struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
-    al_auto(al_freep) char *oid = NULL;
-    int r = strchr(word, '\n') ? find_by_word(repo, word, budget, &oid, err) : 0;
+    int r;
 
-    if (r < 0 || (strchr(word, '\n') && !oid))
-        return r;
-    al_str_addf(&input, "%s\n", oid ? oid : word);
-    command.input = input.buf;
-    command.input_len = input.len;
-    al_strv_adds(&command.argv, "git", "cat-file",
+    command.input = word;
+    command.input_len = strlen(word) + 1;
+    al_strv_adds(&command.argv, "git", "cat-file", "-z",
                  "--batch-check=%(objectname) %(objecttype) %(objectsize)", NULL);
     r = al_git_run(&repo->at, &command,
                    &(struct al_git_run){ .max_bytes = INFO_MAX_BYTES, .checked = true }, budget,

@@ -953,8 +953,15 @@ int al_git_count_staged(const struct al_repo *repo, struct al_run_limits *budget
                         uint64_t *ret_count, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, al_nul_records_list, &names);
+    int r;
 
     al_strv_adds(&command.argv, "git", "diff", "--cached", "--name-only", "-z", "--no-ext-diff",
                  "--no-textconv", "--ignore-submodules=dirty", "--", NULL);
-    return al_git_count_records(&repo->at, &command, budget, ret_count, err);
+    r = al_git_read_records(&repo->at, &command, &records, budget, err);
+    if (r == 0)
+        *ret_count = names.count;
+    return r;
 }
