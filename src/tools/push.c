@@ -172,7 +172,7 @@ static int add_target(struct al_call *call, const struct al_remote *remote, cons
     if (r < 0)
         return r;
     al_resolved_add(out, "address", address);
-    al_resolved_add(out, name, al_network_repository_id(network));
+    al_resolved_add(out, name, network->repository_id);
     return 0;
 }
 
@@ -206,7 +206,7 @@ static int check_target(const struct al_call *call, const struct al_network *net
     al_auto(al_freep) char *name = target_key(address);
     const char *place = al_call_resolved(call, name);
 
-    if (place && !strcmp(place, al_network_repository_id(network)))
+    if (place && !strcmp(place, network->repository_id))
         return 0;
     return al_remote_error(err, "Nothing was pushed there; try again.",
                            "'%s' leads to another repository by now", al_network_shown(network));

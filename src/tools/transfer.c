@@ -117,7 +117,7 @@ int al_transfer_begin(struct al_call *call, const struct al_repo *repo,
 {
     al_auto(al_network_endp) struct al_network *network = NULL;
     int r = al_network_begin(repo, remote, address, direction, al_call_budget(call), &network, err);
-    const struct al_repo *other = r == 0 ? al_network_other(network) : NULL;
+    const struct al_repo *other = r == 0 ? network->other : NULL;
     bool writes = direction == AL_PUSHES;
 
     if (other) {

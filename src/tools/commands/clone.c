@@ -89,7 +89,7 @@ static int clone_into(struct al_call *call, struct al_shell_words *words, struct
     if (r == 0)
         r = al_git_clone_words(network, &words->connection.git.options, words->others.items[1],
                                shown, al_call_budget(call), err);
-    if (r == 0 && !shown->exit_code && al_network_other(network) && !strstr(given, "://"))
+    if (r == 0 && !shown->exit_code && network->other && !strstr(given, "://"))
         r = take_path(call, words, err);
     return r;
 }

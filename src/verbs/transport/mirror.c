@@ -175,7 +175,7 @@ static int list(struct al_mirror *mirror, const char *branch, struct al_run_limi
     if (r < 0)
         return r;
     al_strv_adds(&command.argv, "git", "ls-remote", "--heads", "--upload-pack=git-upload-pack",
-                 al_network_name(network), NULL);
+                 network->name, NULL);
     if (branch)
         al_strv_addf(&command.argv, HEADS "%s", branch);
     r = run(mirror, network, &command, LIST_MAX_BYTES, budget, &output, err);
@@ -255,10 +255,10 @@ static void add_clone(struct al_strv *argv, const struct al_mirror *mirror,
                  "--single-branch", "--no-tags", "--template=", "--no-local",
                  "--no-recurse-submodules", "--upload-pack=git-upload-pack",
                  mirror->progress ? "--progress" : "--no-progress", NULL);
-    al_strv_addf(argv, "--origin=%s", al_network_name(network));
+    al_strv_addf(argv, "--origin=%s", network->name);
     if (branch)
         al_strv_addf(argv, "--branch=%s", branch);
-    al_strv_addf(argv, "%s:/", al_network_name(network)); /* no insteadOf of the user matches it */
+    al_strv_addf(argv, "%s:/", network->name); /* no insteadOf of the user matches it */
     al_strv_add(argv, COPY);
 }
 
@@ -353,7 +353,7 @@ int al_mirror_fetch_blobs(struct al_mirror *mirror, const struct al_strv *oids,
     al_strv_adds(&command.argv, "git", "fetch", "--no-tags", "--no-write-fetch-head",
                  "--no-recurse-submodules", "--no-auto-maintenance", "--filter=blob:none",
                  "--upload-pack=git-upload-pack", mirror->progress ? "--progress" : "--no-progress",
-                 "--stdin", al_network_name(network), NULL);
+                 "--stdin", network->name, NULL);
     command.input = lines.buf;
     command.input_len = lines.len;
     r = run(mirror, network, &command, OUTPUT_MAX_BYTES, budget, &output, err);

@@ -692,21 +692,6 @@ void al_network_endp(struct al_network **network)
     end_network(al_take(network));
 }
 
-const struct al_repo *al_network_other(const struct al_network *network)
-{
-    return network->other;
-}
-
-const char *al_network_repository_id(const struct al_network *network)
-{
-    return network->repository_id;
-}
-
-const char *al_network_name(const struct al_network *network)
-{
-    return network->name;
-}
-
 const char *al_network_shown(const struct al_network *network)
 {
     return network->other ? network->other->at.git_dir : network->url.shown;

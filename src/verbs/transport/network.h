@@ -20,7 +20,24 @@
 #include "git/run.h"
 #include "guard/url.h"
 
-struct al_network;
+/** An exchange with one address of a remote.  Made by al_network_begin(). */
+struct al_network {
+    const struct al_repo *repo;
+    const struct al_remote *remote;
+    enum al_direction direction;
+    struct al_url url;
+    char *address; /* as the remote has it */
+    char *name;    /* of the remote, for this exchange alone */
+    struct al_repo
+        *other;          /* the repository at the other end when it is on this machine, else NULL */
+    int other_fd;        /* its git directory, open; -1 when it is elsewhere */
+    char *repository_id; /* device and inode of that directory; "" when it is elsewhere */
+    bool uses_github_token; /* a server that asks gets the token for GitHub and nothing else, and
+                               none may lead elsewhere */
+    bool is_partial;        /* objects that this fetch does not bring may be missing */
+    bool was_asked;         /* the server asked for credentials */
+    bool is_shown;          /* a shell sees the output: names are those of the repository */
+};
 
 /**
  * Prepare an exchange with one address.  Starts no process, except, for a repository on this
@@ -38,19 +55,9 @@ int al_network_begin(const struct al_repo *repo, const struct al_remote *remote,
 /** Cleanup for `al_auto(al_network_endp)`. */
 void al_network_endp(struct al_network **network);
 
-/** The repository at the other end if it is on this machine, else NULL.  Borrowed. */
-const struct al_repo *al_network_other(const struct al_network *network);
-
-/** Device and inode of that repository's git directory, which is held open; "" when it is not on
- * this machine.  Borrowed. */
-const char *al_network_repository_id(const struct al_network *network);
-
 /** Call the remote by its address, which git then writes into a new repository; of a path that is
  * file://, since git would copy a path. */
 void al_network_use_address(struct al_network *network);
-
-/** The name of the remote in a command of this exchange.  Borrowed. */
-const char *al_network_name(const struct al_network *network);
 
 /** The address without secrets, for messages.  Borrowed. */
 const char *al_network_shown(const struct al_network *network);
@@ -98,28 +105,5 @@ void al_network_add_upstream(struct al_strv *config, const struct al_network *ne
 
 /** Append a text without the "fd::<number>/" in front of its paths, an internal name. */
 void al_network_hide_descriptor(const struct al_str *text, struct al_str *out);
-
-/* --- Exchange --- */
-
-/* An exchange with one address of a remote, as the files of this folder see it. */
-
-/** An exchange with one address of a remote. */
-struct al_network {
-    const struct al_repo *repo;
-    const struct al_remote *remote;
-    enum al_direction direction;
-    struct al_url url;
-    char *address; /* as the remote has it */
-    char *name;    /* of the remote, for this exchange alone */
-    struct al_repo
-        *other;          /* the repository at the other end when it is on this machine, else NULL */
-    int other_fd;        /* its git directory, open; -1 when it is elsewhere */
-    char *repository_id; /* device and inode of that directory; "" when it is elsewhere */
-    bool uses_github_token; /* a server that asks gets the token for GitHub and nothing else, and
-                               none may lead elsewhere */
-    bool is_partial;        /* objects that this fetch does not bring may be missing */
-    bool was_asked;         /* the server asked for credentials */
-    bool is_shown;          /* a shell sees the output: names are those of the repository */
-};
 
 #endif

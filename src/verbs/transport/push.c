@@ -187,7 +187,7 @@ int al_git_push(struct al_network *network, const struct al_push_options *option
         !is_whole_oid(options->commit)) /* an empty source would delete the remote's branch */
         return al_remote_error(err, "See git_branch with action list.",
                                "There is no commit on '%s'", options->branch);
-    add_words(&command.argv, options, al_network_name(network), progress);
+    add_words(&command.argv, options, network->name, progress);
     if (options->shown)
         return al_network_run_shown(network, &command, options->shown, budget, err);
     r = al_network_run(network, &command, max_bytes, progress, budget, &output, err);

@@ -157,7 +157,7 @@ int al_git_fetch(struct al_network *network, const struct al_fetch_options *opti
                  progress ? "--progress" : "--no-progress", NULL);
     if (options->tags)
         al_strv_add(&command.argv, "--tags");
-    al_strv_add(&command.argv, al_network_name(network));
+    al_strv_add(&command.argv, network->name);
     if (options->branch)
         al_strv_addf(&command.argv, "refs/heads/%s", options->branch);
     r = al_network_run(network, &command, max_bytes, progress, budget, &output, err);
@@ -181,7 +181,7 @@ int al_git_fetch_words(struct al_network *network, const struct al_fetch_words *
                      "--no-prune-tags", NULL);
     for (size_t i = 0; i < words->options.count; i++)
         al_strv_add(&command.argv, words->options.items[i]);
-    al_strv_add(&command.argv, al_network_name(network));
+    al_strv_add(&command.argv, network->name);
     for (size_t i = 0; i < words->refs.count; i++)
         al_strv_add(&command.argv, words->refs.items[i]);
     return al_network_run_shown(network, &command, shown, budget, err);
@@ -202,7 +202,7 @@ int al_git_clone_words(struct al_network *network, const struct al_strv *options
                  "--upload-pack=git-upload-pack", NULL);
     for (size_t i = 0; i < options->count; i++)
         al_strv_add(&command.argv, options->items[i]);
-    al_strv_adds(&command.argv, "--", al_network_name(network), dir, NULL);
+    al_strv_adds(&command.argv, "--", network->name, dir, NULL);
     return al_network_run_shown(network, &command, shown, budget, err);
 }
 
