@@ -21,7 +21,6 @@
 #include "git/vet/vet.h"
 #include "guard/guards.h"
 #include "guard/program.h"
-#include "guard/root.h"
 #include "guard/text.h"
 #include "history/journal.h"
 #include "proc/proc.h"

@@ -389,10 +389,8 @@ static int preview(struct context *ctx, struct al_error *err)
     if (r == 0)
         r = al_pending_checkpoint_changed(way->pending, &way->changes, way->budget, target, err);
     if (r == 0)
-        r = al_bare_diff(
-            &way->store->bare,
-            &(struct al_bare_comparison){ .from = way->present, .to = target, .below = "worktree" },
-            STAT_MAX_BYTES, way->budget, &way->report->stat, err);
+        r = al_bare_diff(&way->store->bare, way->present, target, AL_BARE_WORKTREE, STAT_MAX_BYTES,
+                         way->budget, &way->report->stat, err);
     return r < 0 ? r : check_refusals(ctx, err);
 }
 

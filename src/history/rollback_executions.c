@@ -663,9 +663,8 @@ static int ignore_unreadable(int r)
 static int diff_trees(const struct al_way *way, bool lines, const char *from, const char *to,
                       struct al_str *ret_text)
 {
-    return ignore_unreadable(al_bare_diff(
-        &way->store->bare, &(struct al_bare_comparison){ .from = from, .to = to, .lines = lines },
-        AL_DIFFERENCE_MAX_BYTES, way->budget, ret_text, NULL));
+    return ignore_unreadable(al_bare_diff(&way->store->bare, from, to, lines ? AL_BARE_LINES : 0,
+                                          AL_DIFFERENCE_MAX_BYTES, way->budget, ret_text, NULL));
 }
 
 static int diff_indexes(const struct al_way *way, bool lines, const struct al_saved *const sides[2],
@@ -709,12 +708,9 @@ static int add_patches(struct al_way *way, bool lines, const struct al_execution
     if (r == 0)
         r = al_checkpoint_load(way->store, execution->after, false, way->budget, &sides[1], err);
     if (r == 0 && execution->changes.items[0].part == AL_PART_WORKTREE) /* they come first */
-        r = al_bare_diff(&way->store->bare,
-                         &(struct al_bare_comparison){ .from = execution->before,
-                                                       .to = execution->after,
-                                                       .below = "worktree",
-                                                       .lines = lines },
-                         AL_DIFFERENCE_MAX_BYTES, way->budget, &patches[AL_PATCH_WORKTREE], err);
+        r = al_bare_diff(&way->store->bare, execution->before, execution->after,
+                         AL_BARE_WORKTREE | (lines ? AL_BARE_LINES : 0), AL_DIFFERENCE_MAX_BYTES,
+                         way->budget, &patches[AL_PATCH_WORKTREE], err);
     if (r == 0 && al_change_find(&execution->changes, AL_PART_INDEX, "index"))
         r = diff_indexes(way, lines, sides, &patches[AL_PATCH_INDEX]);
     return r < 0 ? r : diff_heads(way, lines, sides, &patches[AL_PATCH_HEAD]);
@@ -726,11 +722,10 @@ static int read_execution(struct al_way *way, bool lines, size_t which, al_diffe
     const struct al_execution *execution = &way->executions.items[which];
     struct al_execution_changes found = { .seq = execution->seq,
                                           .tool = execution->tool,
-                                          .summary = execution->summary };
+                                          .summary = execution->summary,
+                                          .patches = { AL_STR_INIT, AL_STR_INIT, AL_STR_INIT } };
     int r = al_execution_read_end(way, which, way->executions.count, err);
 
-    for (size_t i = 0; i < AL_PATCH_COUNT; i++)
-        found.patches[i] = AL_STR_INIT;
     found.ended = execution->has_after;
     found.changes = execution->changes;
     if (r == 0 && found.changes.count)

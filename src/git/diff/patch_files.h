@@ -20,8 +20,8 @@ struct al_replacing {
 };
 
 /**
- * Write one patch file per changed path into the directory `dir_fd`: none when git fails or something
- * is in the way.  More than AL_PATCHES_MAX paths are refused.
+ * Write one patch file per changed path into the directory `dir_fd`: none when git fails or
+ * something is in the way.  More than AL_PATCHES_MAX paths are refused.
  *
  * @param replacing  Asked about regular files that have the name of a patch; NULL: none may be
  *                   replaced.  Anything else with such a name is refused.

@@ -303,18 +303,17 @@ int al_bare_read_changes(const struct al_bare *bare, const char *from, const cha
     return read_changes(bare, &command, &reading, budget, err);
 }
 
-int al_bare_diff(const struct al_bare *bare, const struct al_bare_comparison *of, size_t max_bytes,
-                 struct al_run_limits *budget, struct al_str *ret_text, struct al_error *err)
+int al_bare_diff(const struct al_bare *bare, const char *from, const char *to, unsigned how,
+                 size_t max_bytes, struct al_run_limits *budget, struct al_str *ret_text,
+                 struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     struct al_text text = AL_TEXT_INIT(max_bytes);
     int r;
 
     al_strv_adds(&command.argv, "git", "diff-tree", "-r", "--no-renames", "--no-ext-diff",
-                 "--no-textconv", of->lines ? "--patch" : "--stat", NULL);
-    if (of->below)
-        al_strv_addf(&command.argv, "--relative=%s", of->below);
-    al_strv_adds(&command.argv, of->from, of->to, NULL);
+                 "--no-textconv", how & AL_BARE_LINES ? "--patch" : "--stat",
+                 how & AL_BARE_WORKTREE ? "--relative=worktree" : "--no-relative", from, to, NULL);
     text.show_controls = true;
     r = al_bare_run(bare, &command, true, al_git_text_sink(&text), budget, err);
     al_text_end(&text);

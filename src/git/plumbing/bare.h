@@ -100,16 +100,17 @@ int al_bare_read_changes(const struct al_bare *bare, const char *from, const cha
                          const char *const *paths, al_bare_change_fn take, void *payload,
                          struct al_run_limits *budget, struct al_error *err);
 
-/** A comparison of two trees or commits, of this repository or the borrowed one. */
-struct al_bare_comparison {
-    const char *from, *to;
-    const char *below; /**< names are relative to this directory of both; NULL: to the top */
-    bool lines;        /**< a patch instead of a diffstat */
+/** How al_bare_diff() compares. */
+enum al_bare_diff {
+    AL_BARE_LINES = 1,    /**< a patch instead of a diffstat */
+    AL_BARE_WORKTREE = 2, /**< only what is below the directory "worktree" of both */
 };
 
-/** The differences, as safe text. */
-int al_bare_diff(const struct al_bare *bare, const struct al_bare_comparison *of, size_t max_bytes,
-                 struct al_run_limits *budget, struct al_str *ret_text, struct al_error *err);
+/** The differences of two trees or commits, of this repository or the borrowed one, as safe text.
+ * `how`: of enum al_bare_diff. */
+int al_bare_diff(const struct al_bare *bare, const char *from, const char *to, unsigned how,
+                 size_t max_bytes, struct al_run_limits *budget, struct al_str *ret_text,
+                 struct al_error *err);
 
 /** The patch from a commit's only parent to the commit, as git prints it.  Names begin with
  * `a<below>` and `b<below>`: "/workspace/". */

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "git/repo/git.h"
 #include "guard/env.h"
 #include "guard/gitdir.h"
 #include "guard/nofollow.h"
@@ -315,10 +314,10 @@ int al_confine_find(const struct al_git_shell *shell, const struct al_roots *roo
                             "--network needs Linux 6.12 with Landlock, which keeps a command from "
                             "the abstract sockets of other programs");
     *ret_program = al_program_find("bwrap", shell->path_list, roots);
-    if (!*ret_program)
-        return al_error_set(err, AL_ERR_SANDBOX,
-                            "--confine needs bubblewrap; install the package bubblewrap");
-    return 0;
+    return *ret_program
+               ? 0
+               : al_error_set(err, AL_ERR_SANDBOX,
+                              "--confine needs bubblewrap; install the package bubblewrap");
 }
 
 int al_confine_run(const char *bubblewrap, const struct al_root *root,
