@@ -73,7 +73,7 @@ static struct al_file_id id_of(const struct al_repo *repo)
     return al_file_id_at(AT_FDCWD, repo->at.common_dir);
 }
 
-/* The static functions below are called with the lock held. */
+/* The functions up to remember() are called with the lock held. */
 
 static struct repository *find(const struct al_known_remotes *known, const struct al_file_id *id)
 {
@@ -168,30 +168,6 @@ static void remember(struct al_known_remotes *known, const struct al_repo *repo,
     }
 }
 
-static bool is_new(const struct repository *known_repo, const char *name, const char *url,
-                   enum al_direction direction)
-{
-    const struct address *found = find_address(known_repo, name, url);
-
-    return !found || (direction == AL_PUSHES && !found->to_push);
-}
-
-static void forget(struct repository *known_repo, const char *name)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; known_repo && i < known_repo->count; i++) {
-        if (!strcmp(known_repo->items[i].name, name))
-            clear_address(&known_repo->items[i]);
-        else
-            known_repo->items[kept++] = known_repo->items[i];
-    }
-    if (known_repo)
-        known_repo->count = kept;
-}
-
-/* The public functions below take the lock. */
-
 void al_known_remotes_note(const struct al_repo *repo)
 {
     struct al_known_remotes *known = repo->at.git->known_remotes;
@@ -202,55 +178,62 @@ void al_known_remotes_note(const struct al_repo *repo)
     (void)pthread_mutex_unlock(&known->lock);
 }
 
+/* Take the lock; NULL: it is not known. */
+static struct repository *lock(const struct al_repo *repo)
+{
+    const struct al_file_id id = id_of(repo);
+
+    (void)pthread_mutex_lock(&repo->at.git->known_remotes->lock);
+    return find(repo->at.git->known_remotes, &id);
+}
+
+static void unlock(const struct al_repo *repo)
+{
+    (void)pthread_mutex_unlock(&repo->at.git->known_remotes->lock);
+}
+
 bool al_remote_address_is_new(const struct al_repo *repo, const char *name, const char *address,
                               enum al_direction direction)
 {
-    struct al_known_remotes *known = repo->at.git->known_remotes;
-    const struct al_file_id id = id_of(repo);
-    bool answer;
+    const struct address *found = find_address(lock(repo), name, address);
+    const bool is_new = !found || (direction == AL_PUSHES && !found->to_push);
 
-    (void)pthread_mutex_lock(&known->lock);
-    answer = is_new(find(known, &id), name, address, direction);
-    (void)pthread_mutex_unlock(&known->lock);
-    return answer;
+    unlock(repo);
+    return is_new;
 }
 
 void al_remote_accept(const struct al_repo *repo, const struct al_remote *remote,
                       enum al_direction direction)
 {
-    struct al_known_remotes *known = repo->at.git->known_remotes;
-    const struct al_file_id id = id_of(repo);
-    struct repository *known_repo;
+    const bool to_push = direction == AL_PUSHES;
+    struct repository *known_repo = lock(repo);
 
-    (void)pthread_mutex_lock(&known->lock);
-    known_repo = find(known, &id);
-    if (known_repo && direction == AL_PUSHES)
-        allow_all(known_repo, remote->name, &remote->push_urls, true);
-    else if (known_repo)
-        allow_all(known_repo, remote->name, &remote->urls, false);
-    (void)pthread_mutex_unlock(&known->lock);
+    if (known_repo)
+        allow_all(known_repo, remote->name, to_push ? &remote->push_urls : &remote->urls, to_push);
+    unlock(repo);
 }
 
 void al_remote_forget(const struct al_repo *repo, const char *name)
 {
-    struct al_known_remotes *known = repo->at.git->known_remotes;
-    const struct al_file_id id = id_of(repo);
+    struct repository *known_repo = lock(repo);
+    size_t kept = 0;
 
-    (void)pthread_mutex_lock(&known->lock);
-    forget(find(known, &id), name);
-    (void)pthread_mutex_unlock(&known->lock);
+    for (size_t i = 0; known_repo && i < known_repo->count; i++) {
+        if (!strcmp(known_repo->items[i].name, name))
+            clear_address(&known_repo->items[i]);
+        else
+            known_repo->items[kept++] = known_repo->items[i];
+    }
+    if (known_repo)
+        known_repo->count = kept;
+    unlock(repo);
 }
 
 void al_remote_tips_note(const struct al_repo *repo, struct al_strv *tips)
 {
-    struct al_known_remotes *known = repo->at.git->known_remotes;
-    const struct al_file_id id = id_of(repo);
-    struct repository *known_repo;
-    size_t before;
+    struct repository *known_repo = lock(repo);
+    const size_t before = known_repo ? known_repo->tips.count : 0;
 
-    (void)pthread_mutex_lock(&known->lock);
-    known_repo = find(known, &id);
-    before = known_repo ? known_repo->tips.count : 0;
     for (size_t i = 0; known_repo && i < tips->count; i++) {
         struct al_strv old = { .items = known_repo->tips.items, .count = before };
 
@@ -259,18 +242,14 @@ void al_remote_tips_note(const struct al_repo *repo, struct al_strv *tips)
     }
     if (known_repo && known_repo->tips.count > before)
         al_strv_sort(&known_repo->tips);
-    (void)pthread_mutex_unlock(&known->lock);
+    unlock(repo);
 }
 
 void al_remote_tips_add(const struct al_repo *repo, struct al_strv *out)
 {
-    struct al_known_remotes *known = repo->at.git->known_remotes;
-    const struct al_file_id id = id_of(repo);
-    const struct repository *known_repo;
+    const struct repository *known_repo = lock(repo);
 
-    (void)pthread_mutex_lock(&known->lock);
-    known_repo = find(known, &id);
     for (size_t i = 0; known_repo && i < known_repo->tips.count; i++)
         al_strv_add(out, known_repo->tips.items[i]);
-    (void)pthread_mutex_unlock(&known->lock);
+    unlock(repo);
 }

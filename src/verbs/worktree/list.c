@@ -164,10 +164,15 @@ static int count(const struct al_repo *repo, struct al_run_limits *budget,
     return r;
 }
 
+static bool is_over(int r)
+{
+    return r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED;
+}
+
 /* Only the end of the call's time ends the list. */
 static int unless_over(int r)
 {
-    return r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED ? r : 0;
+    return is_over(r) ? r : 0;
 }
 
 int al_worktree_look(const struct al_repo *repo, const char *default_branch,
@@ -327,11 +332,6 @@ int al_worktree_open_submodule(const struct al_repo *repo, const char *top, cons
     if (r == 0 && strcmp(beside.repo->at.git_dir, git_dir) != 0)
         r = al_error_set(err, AL_ERR_SANDBOX, "Path outside sandbox: a submodule was replaced");
     return r < 0 ? r : hand_over(&beside, ret_beside);
-}
-
-static bool is_over(int r)
-{
-    return r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED;
 }
 
 /* --- The work in it --- */
