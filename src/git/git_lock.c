@@ -148,12 +148,12 @@ bool al_git_lock_is_stale(const struct al_location *at, const struct stat *lock)
     return is_old(lock) && al_git_lock_has_no_holder(at, lock);
 }
 
-static int lock_timeout(const char *path, struct al_error *err)
+static int lock_timeout(const char *name, struct al_error *err)
 {
     return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_LOCK_TIMEOUT,
                              "Another git process holds %s; wait for it to end, or remove the file "
                              "if none runs",
-                             strrchr(path, '/') + 1);
+                             name);
 }
 
 /* A stale lock is an error at once: no process will ever remove it.  airlock leaves the file alone.
@@ -220,7 +220,7 @@ static int wait_for_end(const char *path, int64_t deadline_ms, struct al_run_lim
     struct stat st;
 
     if (inotify_fd < 0 || inotify_add_watch(inotify_fd, dir, IN_DELETE | IN_MOVED_FROM) < 0)
-        return lock_timeout(path, err);
+        return lock_timeout(strrchr(path, '/') + 1, err);
     while (lstat(path, &st) == 0) {
         struct pollfd wait[2] = {
             { .fd = inotify_fd, .events = POLLIN },
@@ -232,7 +232,7 @@ static int wait_for_end(const char *path, int64_t deadline_ms, struct al_run_lim
         if (al_cancel_fired(budget->cancel))
             return al_error_set(err, AL_ERR_CANCELLED, "Cancelled");
         if (left <= 0)
-            return lock_timeout(path, err);
+            return lock_timeout(strrchr(path, '/') + 1, err);
         if (wait_and_tell(wait, left, path, budget, told) < 0 && errno != EINTR)
             return al_error_errno(err, errno, "cannot wait for '%s'", strrchr(path, '/') + 1);
         while (read(inotify_fd, events, sizeof(events)) > 0)
@@ -353,10 +353,7 @@ int al_lockfile_acquire(struct al_lockfile *lock, int dir_fd, const char *name, 
     if (r == 0)
         r = al_new_file_name(&file, dir_fd, name, false);
     if (r == -EEXIST)
-        return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_LOCK_TIMEOUT,
-                                 "Another git process holds %s; wait for it to end, or remove the "
-                                 "file if none runs",
-                                 name);
+        return lock_timeout(name, err);
     if (r < 0)
         return al_error_errno(err, -r, "cannot make '%s'", name);
     *lock = (struct al_lockfile){ .dir_fd = dir_fd, .name = name, .fd = al_take_fd(&fd) };
