@@ -35,24 +35,19 @@ static bool is_there(const char *dir, const char *path)
 /* git prints paths relative to the top, but takes them relative to the working directory. */
 static char *hint_for(const struct al_repo *repo, const char *path)
 {
-    const char *below = al_fs_beneath(repo->at.top, repo->at.dir);
-    al_auto(al_freep) char *safe = al_text_sanitize_line(path);
-    al_auto(al_freep) char *other = NULL;
-    const char *rest;
+    const char *below = al_fs_beneath(repo->at.top, repo->at.dir), *rest;
+    al_auto(al_freep) char *meant = NULL, *safe = NULL, *shown = NULL;
 
     if (*path == '/' || !below || !*below || is_there(repo->at.dir, path) ||
         !is_there(repo->at.top, path))
         return NULL;
     rest = al_fs_beneath(below, path);
-    other = rest && *rest ? al_text_sanitize_line(rest) : al_fs_join(repo->at.top, path);
-    if (!rest || !*rest) {
-        al_auto(al_freep) char *abs = other;
-
-        other = al_text_sanitize_line(abs);
-    }
+    meant = rest && *rest ? al_strdup(rest) : al_fs_join(repo->at.top, path);
+    safe = al_text_sanitize_line(path);
+    shown = al_text_sanitize_line(meant);
     return al_asprintf("'%s' is relative to the top of the repository; with this working_dir it is "
                        "'%s'",
-                       safe, other);
+                       safe, shown);
 }
 
 static char *hint_for_param(const struct al_call *call, const struct al_param *param)
@@ -258,18 +253,12 @@ static int open_repository(struct al_call *call, struct al_error *err)
 static void tidy(struct al_call *call)
 {
     al_auto(al_strv_clear) struct al_strv kept = AL_STRV_INIT;
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
     al_worktree_tidy(call->repo, false, &kept);
-    if (!kept.count)
-        return;
-    al_str_adds(&text, "A call before was killed. What it had taken away, and cannot go back, is "
-                       "kept here:");
-    for (size_t i = 0; i < kept.count && i < 20; i++)
-        al_str_addf(&text, "\n%s", kept.items[i]);
-    if (kept.count > 20)
-        al_str_addf(&text, "\nand %zu more", kept.count - 20);
-    call->rescued = al_str_detach(&text);
+    al_call_name_kept(call,
+                      "A call before was killed. What it had taken away, and cannot go back, is "
+                      "kept here:",
+                      &kept);
 }
 
 /* Whether the tool goes on without a repository, since its directory is in no root. */

@@ -612,17 +612,20 @@ int al_call_rescue_begin(struct al_call *call, struct al_error *err)
     return r;
 }
 
-static char *describe(const struct al_strv *kept)
+void al_call_name_kept(struct al_call *call, const char *what, const struct al_strv *kept)
 {
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    struct al_str text = AL_STR_INIT;
 
-    al_str_adds(&text, "This call took files away that no checkpoint has: somebody else saved them "
-                       "meanwhile, or they are ignored. They are kept here:");
+    if (!kept->count)
+        return;
+    al_str_addf(&text, "%s%s%s", call->rescued ? call->rescued : "", call->rescued ? "\n\n" : "",
+                what);
     for (size_t i = 0; i < kept->count && i < NAMED_MAX; i++)
         al_str_addf(&text, "\n%s", kept->items[i]);
     if (kept->count > NAMED_MAX)
         al_str_addf(&text, "\nand %zu more", kept->count - NAMED_MAX);
-    return al_strdup(text.buf);
+    free(call->rescued);
+    call->rescued = al_str_detach(&text);
 }
 
 /* What git was seen to write is the call's too, if somebody moved a branch between the look at what
@@ -650,11 +653,10 @@ void al_call_rescue_end(struct al_call *call)
     add_touched(call);
     /* What it could not ask about stays aside. */
     (void)al_rescue_end(call->rescue, call->store, &budget, &kept, NULL);
-    if (kept.count) {
-        al_auto(al_freep) char *before = al_take(&call->rescued), *now = describe(&kept);
-
-        call->rescued = before ? al_asprintf("%s\n\n%s", before, now) : al_take(&now);
-    }
+    al_call_name_kept(call,
+                      "This call took files away that no checkpoint has: somebody else saved them "
+                      "meanwhile, or they are ignored. They are kept here:",
+                      &kept);
     al_rescue_free(call->rescue);
     call->rescue = NULL;
 }

@@ -145,6 +145,9 @@ void al_call_record_close(struct al_call *call, const struct al_result *result);
 int al_call_rescue_begin(struct al_call *call, struct al_error *err);
 void al_call_rescue_end(struct al_call *call);
 
+/** Say in the result what is kept aside, and where. */
+void al_call_name_kept(struct al_call *call, const char *what, const struct al_strv *kept);
+
 /** Stages 5 and 6: obtain the approval, the write lock and the checkpoint, for an approval that is
  * still valid.  The caller releases the lock. */
 int al_call_prepare(struct al_call *call, struct al_error *err);

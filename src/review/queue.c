@@ -20,8 +20,7 @@
 
 struct al_review_queue {
     uint32_t wait_s;
-    void (*changed)(void *payload);
-    void *payload;
+    int change_fd; /* eventfd(2) */
     bool (*is_attended)(void *payload);
     void *attended_payload;
 
@@ -38,6 +37,7 @@ struct al_review_queue *al_review_queue_new(uint32_t wait_s)
 
     queue->wait_s = wait_s;
     queue->last = &queue->first;
+    queue->change_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     (void)pthread_mutex_init(&queue->lock, NULL);
     return queue;
 }
@@ -47,6 +47,7 @@ void al_review_queue_free(struct al_review_queue *queue)
     if (!queue)
         return;
     (void)pthread_mutex_destroy(&queue->lock);
+    al_close(queue->change_fd);
     free(queue);
 }
 
@@ -58,8 +59,7 @@ uint32_t al_review_wait_s(const struct al_review_queue *queue)
 /* Caller holds the lock. */
 static void report_change(struct al_review_queue *queue)
 {
-    if (queue->changed)
-        queue->changed(queue->payload);
+    (void)eventfd_write(queue->change_fd, 1);
 }
 
 /* Caller holds the lock. */
@@ -278,10 +278,9 @@ void al_review_expect(struct al_review_queue *queue, bool (*is_attended)(void *p
     queue->attended_payload = payload;
 }
 
-void al_review_watch(struct al_review_queue *queue, void (*changed)(void *payload), void *payload)
+int al_review_change_fd(const struct al_review_queue *queue)
 {
-    queue->changed = changed;
-    queue->payload = payload;
+    return queue->change_fd;
 }
 
 /* --- The whole text --- */

@@ -176,8 +176,8 @@ bool al_review_is_attached(struct al_review_queue *queue);
 void al_review_expect(struct al_review_queue *queue, bool (*is_attended)(void *payload),
                       void *payload);
 
-/** Call `changed` whenever a question begins to wait or no longer waits, or a whole text is there.
- * It is called with the queue's lock, and must not call the queue.  Before the first question. */
-void al_review_watch(struct al_review_queue *queue, void (*changed)(void *payload), void *payload);
+/** An eventfd(2) that is written whenever a question begins to wait or no longer waits, or a whole
+ * text is there.  Borrowed. */
+int al_review_change_fd(const struct al_review_queue *queue);
 
 #endif

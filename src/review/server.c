@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -365,7 +364,6 @@ static uint32_t review_connection_events(const struct al_review_connection *conn
 struct al_review_server {
     struct al_review_queue *queue;
     int epoll_fd;
-    int change_fd;                            /* eventfd: a question began or ended */
     int timer_fd;                             /* the next deadline */
     int listen_fd;                            /* -1: there is no socket */
     struct al_review_connection *connections; /* newest first */
@@ -376,13 +374,6 @@ struct al_review_server {
     pthread_mutex_t lock; /* guards dir_fd */
     int dir_fd;           /* -1: the socket has no name */
 };
-
-static void on_change(void *payload)
-{
-    const struct al_review_server *server = payload;
-
-    (void)eventfd_write(server->change_fd, 1);
-}
 
 static int watch(const struct al_review_server *server, int fd, void *data)
 {
@@ -399,9 +390,8 @@ struct al_review_server *al_review_server_new(struct al_review_queue *queue)
     server->listen_fd = server->dir_fd = -1;
     (void)pthread_mutex_init(&server->lock, NULL);
     server->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    server->change_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     server->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    if (server->epoll_fd < 0 || watch(server, server->change_fd, NULL) < 0 ||
+    if (server->epoll_fd < 0 || watch(server, al_review_change_fd(queue), NULL) < 0 ||
         watch(server, server->timer_fd, NULL) < 0) {
         const int error = errno;
 
@@ -409,7 +399,6 @@ struct al_review_server *al_review_server_new(struct al_review_queue *queue)
         errno = error;
         return NULL;
     }
-    al_review_watch(queue, on_change, server);
     return server;
 }
 
@@ -545,7 +534,7 @@ static void follow_queue(struct al_review_server *server)
 
     if (server->paused)
         server->paused = watch(server, server->listen_fd, NULL) < 0;
-    (void)!read(server->change_fd, &count, sizeof(count));
+    (void)!read(al_review_change_fd(server->queue), &count, sizeof(count));
     (void)!read(server->timer_fd, &count, sizeof(count));
     due_ms = al_review_expire(server->queue);
     if (due_ms != INT64_MAX) {
@@ -586,7 +575,6 @@ void al_review_server_free(struct al_review_server *server)
 {
     if (!server)
         return;
-    al_review_watch(server->queue, NULL, NULL);
     al_review_expect(server->queue, NULL, NULL);
     while (server->connections)
         drop(server, server->connections);
@@ -594,7 +582,6 @@ void al_review_server_free(struct al_review_server *server)
     al_close(server->listen_fd);
     al_close(server->dir_fd);
     al_close(server->timer_fd);
-    al_close(server->change_fd);
     al_close(server->epoll_fd);
     (void)pthread_mutex_destroy(&server->lock);
     free(server);
