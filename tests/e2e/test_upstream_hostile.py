@@ -10,7 +10,7 @@ import sys
 from harness import WATCHDOG_SECONDS, main
 from upstream import Client, UpstreamCase
 
-FAKE = pathlib.Path(__file__).resolve().parents[1] / "unit/upstream/fake_server.py"
+FAKE = pathlib.Path(__file__).resolve().parents[1] / "unit/serve/upstream/fake_server.py"
 
 # What a call of a tool with these arguments says, and whether it fails.
 ANSWERS = (
