@@ -411,7 +411,6 @@ static int make_git(struct al_setup *setup, struct al_error *err)
             .config_home = al_environment_get("XDG_CONFIG_HOME"),
             .state_dir = setup->fallback_dir ? setup->fallback_dir : setup->state_dir,
             .require_confinement = config->sandbox.require_confinement,
-            .require_signature = config->git.require_signature,
             .growing = &setup->roots,
             .forbidden = &forbidden,
             .worktrees_dir = config->worktrees.dir,

@@ -47,7 +47,6 @@ struct al_git {
     struct al_strv credential_hosts; /* the user's patterns, see guard/credential_hosts.h */
     struct al_known_remotes *known_remotes;
     bool require_confinement;
-    bool require_signature;
     char confinement[32];
 
     char *private_dir; /* <state>/run/<random>; holds tmp/ and one folder per vetting */

@@ -71,10 +71,9 @@ static int check_all(struct al_call *call, struct al_error *err)
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct commit_args *args = p;
-    int r = al_git_check_signature(al_call_repo(call), err);
+    int r =
+        resumable(call) ? al_git_resume_check(al_call_repo(call), al_call_budget(call), err) : 0;
 
-    if (r == 0 && resumable(call))
-        r = al_git_resume_check(al_call_repo(call), al_call_budget(call), err);
     return r == 0 && args->all ? check_all(call, err) : r;
 }
 

@@ -347,13 +347,6 @@ static const struct al_param everyday_params[] = {
     AL_EVERYDAY_WORKING_DIR_ROW(struct pull_args),
 };
 
-static int everyday_authorize(struct al_call *call, const void *p, struct al_error *err)
-{
-    int r = authorize(call, p, err);
-
-    return r == 0 ? al_git_check_signature(al_call_repo(call), err) : r;
-}
-
 static void add_rebased(const struct pull *pull, struct al_str *text)
 {
     if (pull->outcome.up_to_date) {
@@ -410,5 +403,5 @@ const struct al_tool al_tool_everyday_pull = {
     AL_TOOL_ROWS(everyday_params, everyday_operations),
     AL_EVERYDAY_TOOL(struct pull_args),
     .always_by = always_by,
-    .authorize = everyday_authorize,
+    .authorize = authorize,
 };

@@ -6,7 +6,6 @@ import harness
 
 ASKED = "No commit made here is signed, although commit.gpgSign asks for it."
 SAID = "airlock: not signed, although commit.gpgSign asks for it"
-REFUSED = "would not be signed, and the user requires signatures"
 WORKFLOW = ("--toolset", "workflow")
 COMMIT = {"type": "feat", "message": "more"}
 
@@ -125,33 +124,6 @@ class Unsigned(harness.Case):
                 server.close()
                 check(ASKED, shown)
                 self.git("reset", "-q", "--hard")
-
-    def test_required(self):
-        """require_signature refuses each, where the user's own configuration asks for it"""
-        self.begin()
-        self.personal("[commit]\n\tgpgSign = yes\n")
-        (self.home / ".config/airlock").mkdir(parents=True, exist_ok=True)
-        config = self.home / ".config/airlock/config.toml"
-        config.write_text("[tools.git]\nrequire_signature = true\n", encoding="utf-8")
-        self.git("config", "commit.gpgSign", "false")  # the repository has no say
-        for result in self.every():
-            self.assertTrue(result.failed, result)
-            self.assertIn(REFUSED, result.text)
-        self.assertEqual(self.out("log", "-1", "--format=%s").strip(), "main")
-
-    def test_required_of_nobody(self):
-        """it refuses nothing that only the repository wants signed, or that makes no commit"""
-        self.two_branches()
-        self.git("reset", "-q", "--hard", "HEAD~1")
-        (self.home / ".config/airlock").mkdir(parents=True, exist_ok=True)
-        config = self.home / ".config/airlock/config.toml"
-        config.write_text("[tools.git]\nrequire_signature = true\n", encoding="utf-8")
-        self.git("config", "commit.gpgSign", "true")
-        self.stage()
-        self.assertIn(SAID, self.ok("git_commit", COMMIT).text)
-        self.git("reset", "-q", "--hard", "HEAD~1")
-        self.personal("[commit]\n\tgpgSign = yes\n")
-        self.ok("git_merge", {"branch": "side"}, *WORKFLOW)
 
     def test_hooks(self):
         """`workflow` names the hooks that git would have run"""

@@ -88,7 +88,6 @@ struct al_config {
         uint32_t max_bytes;              /**< tools.git.max_bytes, 1..5000000 */
         uint64_t max_fetch_bytes;        /**< tools.git.max_fetch_bytes: written by one transfer */
         struct al_strv credential_hosts; /**< tools.git.credential_hosts, each checked */
-        bool require_signature;          /**< tools.git.require_signature */
         bool prefer_mcp; /**< tools.git.prefer_mcp: a mounted tool replaces the native one of its
                             name, and not the other way round */
     } git;

@@ -142,8 +142,6 @@ static const struct al_key keys[] = {
       UINT64(git.max_fetch_bytes, 1 << 20, BYTES_MAX), .initial = 4294967296 },
     { "tools.git.credential_hosts", "Servers that get credentials without a question.",
       STRINGS(git.credential_hosts, 0, 256), .check = al_credential_hosts_check },
-    { "tools.git.require_signature", "true: refuse a commit that you want signed.",
-      BOOL(git.require_signature) },
     { "tools.git.prefer_mcp", "true: other servers' tools win.", BOOL(git.prefer_mcp) },
 
     { "tools.sandbox.allow_absolute", "false: no absolute paths.", BOOL(sandbox.allow_absolute),

@@ -82,7 +82,6 @@ int al_git_new(const struct al_git_options *options, struct al_git **ret_git, st
     for (size_t i = 0; options->credential_hosts && i < options->credential_hosts->count; i++)
         al_strv_add(&git->credential_hosts, options->credential_hosts->items[i]);
     git->max_fetch_bytes = options->max_fetch_bytes;
-    git->require_signature = options->require_signature;
     git->stash_dir = al_fs_join(options->state_dir, "stashes");
     git->lock_dir = al_fs_join(options->state_dir, "locks");
     git->records_dir = al_fs_join(options->state_dir, "worktrees");
@@ -145,7 +144,6 @@ int al_git_new_beside(const struct al_git *like, const struct al_roots *roots,
             .config_home = like->config_home,
             .state_dir = like->state_dir,
             .require_confinement = like->require_confinement,
-            .require_signature = like->require_signature,
             .forbidden = &like->forbidden,
             .worktrees_dir = like->worktrees_dir,
             .worktrees_max = like->worktrees_max,

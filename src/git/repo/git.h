@@ -30,7 +30,6 @@ struct al_git_options {
     const char *state_dir;    /**< outside every root; a private directory is made below it */
     bool require_confinement; /**< refuse to run where Landlock is missing, or
                                  git cannot be watched */
-    bool require_signature;   /**< refuse to make commits that the user wants signed */
     struct al_roots *growing; /**< `roots` again, if worktrees may be added to them; NULL: they may
                                  not.  See al_roots_reserve() */
     const struct al_strv *forbidden; /**< as for al_roots_add(); NULL: none */

@@ -119,10 +119,6 @@ int al_repo_file(const struct al_repo *repo, const char *param, const char *give
  * Source: git-config(1) commit.gpgSign.
  */
 
-/** Refuse a commit if the user accepts only signed ones: require_signature in [tools.git], and
- * commit.gpgSign in the user's own configuration. */
-int al_git_check_signature(const struct al_repo *repo, struct al_error *err);
-
 /** For an approval: append that the commit will not be signed, if the configuration asks for a
  * signature. */
 void al_git_show_unsigned(const struct al_repo *repo, struct al_str *out);

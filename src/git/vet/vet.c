@@ -338,15 +338,11 @@ static void take_ignore_revs(struct config_scan *scan, const char *value)
         al_strv_take(files, al_take(&abs));
 }
 
-/* The last value wins, as in git.  The user's own value is kept apart: no repository may change
- * what the user wants. */
+/* The last value wins, as in git. */
 static void note_signing(struct al_vetting *vetting, const struct entry *entry)
 {
-    if (strcmp(entry->key, "commit.gpgsign") != 0)
-        return;
-    vetting->wants_signatures = is_true(entry->value);
-    if (!entry->of_repository)
-        vetting->user_wants_signatures = vetting->wants_signatures;
+    if (!strcmp(entry->key, "commit.gpgsign"))
+        vetting->wants_signatures = is_true(entry->value);
 }
 
 /* Object format and reference storage, which only the repository's own configuration can set. */

@@ -63,15 +63,14 @@ struct al_vetting {
     bool configures_hooks;           /**< hook.<name>.event is set in any scope */
     bool hooks_path_is_users;        /**< core.hooksPath comes from the user's configuration */
     char *hooks_path;                /**< core.hooksPath; NULL: not set */
-    char *attributes_path;      /**< private copy of the user's core.attributesFile; NULL: none */
-    char *excludes_path;        /**< private copy of the user's core.excludesFile; NULL: none */
-    bool has_identity;          /**< both name and email are configured, for author and committer */
-    bool wants_signatures;      /**< commit.gpgSign is set: git itself would sign commits */
-    bool user_wants_signatures; /**< commit.gpgSign is set in the user's own configuration */
-    bool is_sha256;             /**< the object format is SHA-256 */
-    bool names_ref_place;       /**< extensions.refStorage has an address; refused */
-    bool says_bare;             /**< core.bare: there is no main working tree */
-    char *work_tree;            /**< core.worktree as it is written; NULL: not set */
+    char *attributes_path; /**< private copy of the user's core.attributesFile; NULL: none */
+    char *excludes_path;   /**< private copy of the user's core.excludesFile; NULL: none */
+    bool has_identity;     /**< both name and email are configured, for author and committer */
+    bool wants_signatures; /**< commit.gpgSign is set: git itself would sign commits */
+    bool is_sha256;        /**< the object format is SHA-256 */
+    bool names_ref_place;  /**< extensions.refStorage has an address; refused */
+    bool says_bare;        /**< core.bare: there is no main working tree */
+    char *work_tree;       /**< core.worktree as it is written; NULL: not set */
 };
 
 /**

@@ -607,8 +607,6 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     if (r == 0)
         r = al_repo_pathspecs(repo, &paths, al_call_budget(call), &words, err);
     if (r == 0)
-        r = al_git_check_signature(repo, err);
-    if (r == 0)
         r = check_branch(call, args, err);
     if (r == 0)
         r = check_operation(call, args, err);

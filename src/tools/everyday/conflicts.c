@@ -575,8 +575,6 @@ static int authorize_continue(struct al_call *call, struct al_error *err)
         return r; /* what waits is brought back */
     r = al_outcome_check_unstaged(call, err);
     if (r == 0)
-        r = al_git_check_signature(repo, err);
-    if (r == 0)
         r = emptied(call, err);
     if (r == 0 && al_git_resumable(repo) != AL_IN_PROGRESS_NONE)
         return al_git_resume_check(repo, al_call_budget(call), err);
@@ -602,8 +600,6 @@ static int authorize_resolve(struct al_call *call, const struct al_conflicts_arg
 {
     int r = args->goes_on ? check_can_go_on(call, "continue", err) : 0;
 
-    if (r == 0 && args->goes_on)
-        r = al_git_check_signature(al_call_repo(call), err);
     return r < 0 ? r : conflicts_authorize_resolve(call, args, err);
 }
 

@@ -570,9 +570,7 @@ static int check_can_commit(const struct al_repo *repo, struct al_error *err)
 {
     if (al_location_is_bare(&repo->at))
         return al_failure_set(err, "It needs a working tree.", "The repository is bare");
-    if (!repo->vetting->has_identity)
-        return al_git_no_identity(err);
-    return al_git_check_signature(repo, err);
+    return repo->vetting->has_identity ? 0 : al_git_no_identity(err);
 }
 
 /* Which commits leave the branch is only known for what does not stop; else all may. */

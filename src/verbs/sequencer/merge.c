@@ -194,7 +194,7 @@ static bool makes_no_commit(const struct plan *plan, const struct al_merge_optio
 static bool needs_base(const struct al_repo *repo)
 {
     return repo->vetting->filters.count || repo->vetting->merge_drivers.count ||
-           !repo->vetting->has_identity || al_git_check_signature(repo, NULL) < 0;
+           !repo->vetting->has_identity;
 }
 
 /* Check the merge, and find the commits.  The merge base is searched for if a check needs it. */
@@ -219,8 +219,6 @@ static int make_plan(const struct al_repo *repo, const struct al_merge_options *
         r = check_programs(repo, plan, budget, err);
     if (r == 0 && !makes_no_commit(plan, options) && !repo->vetting->has_identity)
         r = al_git_no_identity(err);
-    if (r == 0 && !makes_no_commit(plan, options))
-        r = al_git_check_signature(repo, err);
     return r;
 }
 

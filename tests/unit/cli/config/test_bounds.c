@@ -28,10 +28,8 @@ static void holds_numbers_to_their_bounds(void **state)
         { "max_fetch_bytes = 1125899906842624", NULL },
         { "max_fetch_bytes = 1125899906842625",
           "2: tools.git.max_fetch_bytes: must be between 1048576 and 1125899906842624" },
-        { "require_signature = true", NULL },
-        { "require_signature = false", NULL },
-        { "require_signature = 1",
-          "2: tools.git.require_signature: must be true or false, not a whole number" },
+        { "prefer_mcp = true", NULL },
+        { "prefer_mcp = 1", "2: tools.git.prefer_mcp: must be true or false, not a whole number" },
         { "max_bytes = -1", "2: tools.git.max_bytes: must be between 1 and 5000000" },
         { "max_bytes = 4294967297", "2: tools.git.max_bytes: must be between 1 and 5000000" },
     };

@@ -16,7 +16,6 @@ static void has_the_documented_defaults(void **state)
     assert_int_equal(config.git.max_bytes, 200000);
     assert_int_equal(config.git.credential_hosts.count, 0);
     assert_int_equal(config.git.max_fetch_bytes, 4294967296);
-    assert_false(config.git.require_signature);
     assert_true(config.sandbox.allow_absolute);
     assert_false(config.sandbox.require_confinement);
     assert_int_equal(config.env_allow.count, 0);
