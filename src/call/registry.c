@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/str.h"
-#include "base/yaml.h"
+#include "base/value.h"
 #include "call/mounts.h"
 #include "guard/grant.h"
 #include "guard/text.h"
@@ -72,8 +72,8 @@ int al_toolset_configure(const struct al_toolset *toolset, const struct al_tools
     if (toolset->configure)
         r = toolset->configure(context, &why);
     else if (context->config->count)
-        r = al_yaml_error(&context->config->items[0], &why,
-                          "unknown key; the toolset %s has no settings", toolset->name);
+        r = al_value_error(&context->config->items[0], &why,
+                           "unknown key; the toolset %s has no settings", toolset->name);
     if (r == 0)
         return 0;
     safe = al_text_join_lines(why.message);

@@ -13,7 +13,7 @@
 
 struct al_grant;
 struct al_session;
-struct al_yaml;
+struct al_value;
 
 /** Every toolset there is, in the order of registration.  Not thread-safe: filled at start. */
 struct al_toolset_registry {
@@ -25,9 +25,9 @@ struct al_toolset_registry {
 
 /** What a toolset is configured with. */
 struct al_toolset_context {
-    const struct al_yaml *config; /**< a mapping, which may be empty */
-    const char *worker;           /**< the name in the worker file */
-    struct al_session *session;   /**< being set up: gets what the toolset keeps of `config` */
+    const struct al_value *config; /**< a mapping, which may be empty */
+    const char *worker;            /**< the name in the worker file */
+    struct al_session *session;    /**< being set up: gets what the toolset keeps of `config` */
 };
 
 /** A named list of tools. */

@@ -92,7 +92,7 @@ void al_setup_clear_review(struct al_setup *setup)
 
 /* The worker file of a session. */
 
-static int unknown_toolset(const struct al_setup *setup, const struct al_yaml *toolset,
+static int unknown_toolset(const struct al_setup *setup, const struct al_value *toolset,
                            struct al_error *err)
 {
     al_auto(al_freep) char *valid = al_toolset_names(&setup->toolsets);
@@ -105,7 +105,7 @@ static int unknown_toolset(const struct al_setup *setup, const struct al_yaml *t
 }
 
 /* Settings of a toolset that --toolset leaves out are read as well: mistakes in them are named. */
-static int configure_toolset(struct al_setup *setup, const struct al_yaml *settings,
+static int configure_toolset(struct al_setup *setup, const struct al_value *settings,
                              struct al_error *err)
 {
     const struct al_toolset *toolset =
@@ -124,7 +124,7 @@ static int configure_toolset(struct al_setup *setup, const struct al_yaml *setti
 
 static int choose_toolsets(struct al_setup *setup, struct al_error *err)
 {
-    const struct al_yaml *toolsets = setup->worker.toolsets;
+    const struct al_value *toolsets = setup->worker.toolsets;
     struct al_strv *chosen = &setup->config.toolsets;
     int r = 0;
 
@@ -177,18 +177,18 @@ static int set_up_worker(struct al_setup *setup, struct al_error *err)
     return r;
 }
 
-static int narrow_root(const struct al_roots *roots, const struct al_yaml *root, const char *home,
+static int narrow_root(const struct al_roots *roots, const struct al_value *root, const char *home,
                        struct al_roots *narrowed, struct al_error *err)
 {
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
     al_auto(al_freep) char *safe = al_text_sanitize_line(root->text);
 
     if (al_roots_add(narrowed, root->text, NULL, home, &why) < 0)
-        return al_yaml_error(root, err, "%s", why.message);
+        return al_value_error(root, err, "%s", why.message);
     for (size_t i = 0; i < narrowed->count; i++)
         if (!al_roots_find(roots, narrowed->items[i].path))
-            return al_yaml_error(root, err,
-                                 "'%s' is in no root; a worker file only narrows the roots", safe);
+            return al_value_error(root, err,
+                                  "'%s' is in no root; a worker file only narrows the roots", safe);
     return 0;
 }
 

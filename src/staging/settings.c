@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "base/yaml.h"
+#include "base/value.h"
 #include "guard/arg.h"
 
 #define PULLS_MAX      64u
@@ -35,14 +35,14 @@ void al_staging_settings_free(struct al_staging_settings *settings)
     free(settings);
 }
 
-static int read_type(const struct al_yaml *from, enum al_target_type *ret_type,
+static int read_type(const struct al_value *from, enum al_target_type *ret_type,
                      struct al_error *err)
 {
     static const enum al_target_type types[] = { AL_TARGET_LOCAL, AL_TARGET_LOCAL_BARE,
                                                  AL_TARGET_GITHUB };
-    const struct al_yaml *type = al_yaml_get(from, "type");
-    int r = type ? al_yaml_check_string(type, WORD_MAX_BYTES, err)
-                 : al_yaml_error(from, err, "has no 'type'");
+    const struct al_value *type = al_value_get(from, "type");
+    int r = type ? al_value_check_string(type, WORD_MAX_BYTES, err)
+                 : al_value_error(from, err, "has no 'type'");
 
     if (r < 0)
         return r;
@@ -51,15 +51,15 @@ static int read_type(const struct al_yaml *from, enum al_target_type *ret_type,
             *ret_type = types[i];
             return 0;
         }
-    return al_yaml_error(type, err, "must be 'local', 'local-bare' or 'github'");
+    return al_value_error(type, err, "must be 'local', 'local-bare' or 'github'");
 }
 
 /* The member `name` of a target. */
-static int read_member(const struct al_yaml *from, const char *name, size_t max_bytes, char **field,
-                       struct al_error *err)
+static int read_member(const struct al_value *from, const char *name, size_t max_bytes,
+                       char **field, struct al_error *err)
 {
     const char *text;
-    int r = al_yaml_get_string(from, name, max_bytes, &text, err);
+    int r = al_value_get_string(from, name, max_bytes, &text, err);
 
     if (r == 0)
         *field = al_strdup(text);
@@ -67,12 +67,12 @@ static int read_member(const struct al_yaml *from, const char *name, size_t max_
 }
 
 /* A target; its branch is as written. */
-static int read_target(const struct al_yaml *from, struct al_target *ret_target,
+static int read_target(const struct al_value *from, struct al_target *ret_target,
                        struct al_error *err)
 {
     static const char *const names[] = { "type", "path", "repo", "branch", NULL };
     al_auto(al_target_clear) struct al_target target = { .path = NULL };
-    int r = al_yaml_check_names(from, names, err);
+    int r = al_value_check_names(from, names, err);
 
     if (r == 0)
         r = read_type(from, &target.type, err);
@@ -89,20 +89,20 @@ static int read_target(const struct al_yaml *from, struct al_target *ret_target,
     return 0;
 }
 
-static int check_target(const struct al_yaml *from, const struct al_target *target,
+static int check_target(const struct al_value *from, const struct al_target *target,
                         struct al_error *err)
 {
-    const struct al_yaml *branch = al_yaml_get(from, "branch");
+    const struct al_value *branch = al_value_get(from, "branch");
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
 
     if (branch && al_arg_check_branch("the name", target->branch, &why) < 0)
-        return al_yaml_error(branch, err, "'%s': %s", target->branch, why.message);
+        return al_value_error(branch, err, "'%s': %s", target->branch, why.message);
     if (al_target_check(target, from->name, &why) < 0)
-        return al_yaml_error(from, err, "%s", why.message);
+        return al_value_error(from, err, "%s", why.message);
     return 0;
 }
 
-static int read_default_target(const struct al_yaml *from, const char *worker, const char *stamp,
+static int read_default_target(const struct al_value *from, const char *worker, const char *stamp,
                                struct al_staging_settings *settings, struct al_error *err)
 {
     struct al_target *target = &settings->target;
@@ -116,39 +116,39 @@ static int read_default_target(const struct al_yaml *from, const char *worker, c
     if (!target->branch)
         return check_target(from, target, err);
     if (al_branch_template_expand(target->branch, worker, stamp, &branch, &why) < 0)
-        return al_yaml_error(al_yaml_get(from, "branch"), err, "%s", why.message);
+        return al_value_error(al_value_get(from, "branch"), err, "%s", why.message);
     free(target->branch);
     target->branch = branch;
     return check_target(from, target, err);
 }
 
-static int read_pull(const struct al_yaml *from, bool has_target, struct al_auto_pull *pull,
+static int read_pull(const struct al_value *from, bool has_target, struct al_auto_pull *pull,
                      struct al_error *err)
 {
     static const char *const names[] = { "path", "source", NULL };
-    const struct al_yaml *source;
-    int r = al_yaml_check_names(from, names, err);
+    const struct al_value *source;
+    int r = al_value_check_names(from, names, err);
 
     if (r == 0)
         r = read_member(from, "path", PATH_MAX_BYTES, &pull->path, err);
     if (r < 0)
         return r;
     if (!pull->path)
-        return al_yaml_error(from, err, "has no 'path'");
-    source = al_yaml_get(from, "source");
+        return al_value_error(from, err, "has no 'path'");
+    source = al_value_get(from, "source");
     if (!source)
         return has_target
                    ? 0
-                   : al_yaml_error(from, err, "needs a 'source': there is no default_target");
+                   : al_value_error(from, err, "needs a 'source': there is no default_target");
     pull->has_source = true;
     r = read_target(source, &pull->source, err);
     return r == 0 ? check_target(source, &pull->source, err) : r;
 }
 
-static int read_pulls(const struct al_yaml *from, struct al_staging_settings *settings,
+static int read_pulls(const struct al_value *from, struct al_staging_settings *settings,
                       struct al_error *err)
 {
-    int r = al_yaml_check_list(from, 0, PULLS_MAX, err);
+    int r = al_value_check_list(from, 0, PULLS_MAX, err);
 
     if (r < 0)
         return r;
@@ -159,14 +159,14 @@ static int read_pulls(const struct al_yaml *from, struct al_staging_settings *se
     return r;
 }
 
-int al_staging_settings_read(const struct al_yaml *config, const char *worker, const char *stamp,
+int al_staging_settings_read(const struct al_value *config, const char *worker, const char *stamp,
                              struct al_staging_settings *ret_settings, struct al_error *err)
 {
     static const char *const names[] = { "default_target", "auto_pull", NULL };
     struct al_staging_settings settings = { .has_target = false };
-    const struct al_yaml *target = al_yaml_get(config, "default_target");
-    const struct al_yaml *pulls = al_yaml_get(config, "auto_pull");
-    int r = config->type == AL_YAML_NULL ? 0 : al_yaml_check_names(config, names, err);
+    const struct al_value *target = al_value_get(config, "default_target");
+    const struct al_value *pulls = al_value_get(config, "auto_pull");
+    int r = config->type == AL_VALUE_NULL ? 0 : al_value_check_names(config, names, err);
 
     if (r == 0 && target)
         r = read_default_target(target, worker, stamp, &settings, err);

@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "staging/target.h"
 
-struct al_yaml;
+struct al_value;
 
 /** Files that are pulled into the sandbox at start. */
 struct al_auto_pull {
@@ -44,7 +44,7 @@ void al_staging_settings_free(struct al_staging_settings *settings);
  * @param stamp   The start of the session, for `{timestamp}`: al_clock_stamp().
  * @return 0, or AL_ERR_BAD_ARGS with file, line and key; not sanitized.
  */
-int al_staging_settings_read(const struct al_yaml *config, const char *worker, const char *stamp,
+int al_staging_settings_read(const struct al_value *config, const char *worker, const char *stamp,
                              struct al_staging_settings *ret_settings, struct al_error *err);
 
 /**

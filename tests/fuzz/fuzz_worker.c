@@ -20,7 +20,7 @@ static void require_target(const struct al_target *target)
     fuzz_require(!target->branch || al_arg_check_branch("branch", target->branch, NULL) == 0);
 }
 
-static void require_settings(const struct al_worker *worker, const struct al_yaml *toolset)
+static void require_settings(const struct al_worker *worker, const struct al_value *toolset)
 {
     al_auto(al_staging_settings_clear) struct al_staging_settings settings = { .npulls = 0 };
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;

@@ -63,7 +63,7 @@ struct reader {
 };
 
 static void al_printf(3, 4)
-    fail(struct reader *reader, const struct al_yaml *value, const char *fmt, ...)
+    fail(struct reader *reader, const struct al_value *value, const char *fmt, ...)
 {
     al_auto(al_str_clear) struct al_str what = AL_STR_INIT;
     va_list args;
@@ -73,7 +73,7 @@ static void al_printf(3, 4)
     va_start(args, fmt);
     al_str_addv(&what, fmt, args);
     va_end(args);
-    (void)al_yaml_error(value, reader->err, "%s", what.buf);
+    (void)al_value_error(value, reader->err, "%s", what.buf);
     reader->line = value->line;
 }
 
@@ -92,7 +92,7 @@ static const char *const type_names[] = {
     [MIXED] = "a list of something else",
 };
 
-static bool all_are(const struct al_yaml *list, enum al_yaml_type type)
+static bool all_are(const struct al_value *list, enum al_value_type type)
 {
     for (size_t i = 0; i < list->count; i++)
         if (list->items[i].type != type)
@@ -101,24 +101,24 @@ static bool all_are(const struct al_yaml *list, enum al_yaml_type type)
 }
 
 /* The empty list is one of strings, too. */
-static enum type type_of(const struct al_yaml *value)
+static enum type type_of(const struct al_value *value)
 {
     switch (value->type) {
-    case AL_YAML_MAPPING:
+    case AL_VALUE_MAPPING:
         return TABLE;
-    case AL_YAML_STRING:
+    case AL_VALUE_STRING:
         return STRING;
-    case AL_YAML_BOOL:
+    case AL_VALUE_BOOL:
         return TRUTH;
-    case AL_YAML_NUMBER:
+    case AL_VALUE_NUMBER:
         return value->text[strspn(value->text, "-0123456789")] ? FRACTION : WHOLE;
-    case AL_YAML_LIST:
-        return all_are(value, AL_YAML_STRING)    ? STRINGS
-               : all_are(value, AL_YAML_MAPPING) ? TABLES
-                                                 : MIXED;
-    case AL_YAML_TIME:
+    case AL_VALUE_LIST:
+        return all_are(value, AL_VALUE_STRING)    ? STRINGS
+               : all_are(value, AL_VALUE_MAPPING) ? TABLES
+                                                  : MIXED;
+    case AL_VALUE_TIME:
         return TIME;
-    case AL_YAML_NULL:
+    case AL_VALUE_NULL:
         break;
     }
     return EMPTY;
@@ -151,7 +151,7 @@ static enum type type_wanted(enum al_key_kind kind)
     return TABLE;
 }
 
-static bool check_type(struct reader *reader, const struct al_yaml *value, enum type wanted)
+static bool check_type(struct reader *reader, const struct al_value *value, enum type wanted)
 {
     const enum type type = type_of(value);
 
@@ -163,7 +163,7 @@ static bool check_type(struct reader *reader, const struct al_yaml *value, enum 
 
 /* Check the rules for every string: not empty and not too long, and what its key wants. */
 static bool check_string(struct reader *reader, const struct al_key *key,
-                         const struct al_yaml *value)
+                         const struct al_value *value)
 {
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
 
@@ -179,7 +179,7 @@ static bool check_string(struct reader *reader, const struct al_key *key,
 }
 
 static int64_t number_of(struct reader *reader, const struct al_key *key,
-                         const struct al_yaml *value)
+                         const struct al_value *value)
 {
     const int64_t number = strtoll(value->text, NULL, 10);
 
@@ -189,7 +189,7 @@ static int64_t number_of(struct reader *reader, const struct al_key *key,
 }
 
 /* Whether one more fits into a table of the user's names. */
-static bool has_room(struct reader *reader, const struct al_key *key, const struct al_yaml *member,
+static bool has_room(struct reader *reader, const struct al_key *key, const struct al_value *member,
                      size_t count)
 {
     if (count >= (size_t)key->max)
@@ -198,7 +198,7 @@ static bool has_room(struct reader *reader, const struct al_key *key, const stru
 }
 
 /* A path that may begin with "~/", as it is without.  Caller frees. */
-static char *expand_home(struct reader *reader, const struct al_yaml *value)
+static char *expand_home(struct reader *reader, const struct al_value *value)
 {
     if (!al_starts_with(value->text, "~/"))
         return al_strdup(value->text);
@@ -207,8 +207,8 @@ static char *expand_home(struct reader *reader, const struct al_yaml *value)
     return al_fs_join(reader->home ? reader->home : "", value->text + 2);
 }
 
-static void add_string(struct reader *reader, const struct al_key *key, const struct al_yaml *value,
-                       struct al_strv *list)
+static void add_string(struct reader *reader, const struct al_key *key,
+                       const struct al_value *value, struct al_strv *list)
 {
     if (!check_string(reader, key, value))
         return;
@@ -219,7 +219,7 @@ static void add_string(struct reader *reader, const struct al_key *key, const st
 }
 
 static void read_strings(struct reader *reader, const struct al_key *key,
-                         const struct al_yaml *value, struct al_strv *list)
+                         const struct al_value *value, struct al_strv *list)
 {
     if (value->count < (size_t)key->min || value->count > (size_t)key->max) {
         fail(reader, value, "must have between %" PRId64 " and %" PRId64 " items", key->min,
@@ -232,7 +232,7 @@ static void read_strings(struct reader *reader, const struct al_key *key,
 }
 
 /* A relative path begins where the file that is read lies. */
-static void read_file(struct reader *reader, const struct al_key *key, const struct al_yaml *value,
+static void read_file(struct reader *reader, const struct al_key *key, const struct al_value *value,
                       char **field)
 {
     const char *slash = strrchr(value->file, '/');
@@ -252,7 +252,7 @@ static void read_file(struct reader *reader, const struct al_key *key, const str
 }
 
 static void read_string(struct reader *reader, const struct al_key *key,
-                        const struct al_yaml *value, char **field)
+                        const struct al_value *value, char **field)
 {
     if (!check_string(reader, key, value))
         return;
@@ -262,7 +262,7 @@ static void read_string(struct reader *reader, const struct al_key *key,
 
 /* "must be 'ask', 'allow' or 'deny'" */
 static void fail_choice(struct reader *reader, const struct al_key *key,
-                        const struct al_yaml *value)
+                        const struct al_value *value)
 {
     al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
 
@@ -275,7 +275,7 @@ static void fail_choice(struct reader *reader, const struct al_key *key,
 }
 
 static void read_choice(struct reader *reader, const struct al_key *key,
-                        const struct al_yaml *value, unsigned *field)
+                        const struct al_value *value, unsigned *field)
 {
     if (!check_string(reader, key, value))
         return;
@@ -289,7 +289,7 @@ static void read_choice(struct reader *reader, const struct al_key *key,
 
 /* --- Tables whose names the user chooses, and lists of tables --- */
 
-static void read_table(struct reader *reader, const char *place, const struct al_yaml *table,
+static void read_table(struct reader *reader, const char *place, const struct al_value *table,
                        void *fields);
 
 /* Names of grants and servers.  A server's has no "__" and no '_' at its end. */
@@ -307,11 +307,11 @@ static bool is_name(const char *name, bool of_server)
 }
 
 static void read_grants(struct reader *reader, const struct al_key *key,
-                        const struct al_yaml *value, struct al_grants *grants)
+                        const struct al_value *value, struct al_grants *grants)
 {
     al_grants_clear(grants);
     for (size_t i = 0; i < value->count; i++) {
-        const struct al_yaml *member = &value->items[i], *tools = al_yaml_get(member, "tools");
+        const struct al_value *member = &value->items[i], *tools = al_value_get(member, "tools");
         struct al_grant *grant;
 
         if (!check_type(reader, member, TABLE) || !has_room(reader, key, member, grants->count))
@@ -328,11 +328,11 @@ static void read_grants(struct reader *reader, const struct al_key *key,
 }
 
 static void read_servers(struct reader *reader, const struct al_key *key,
-                         const struct al_yaml *value, struct al_mcp_servers *servers)
+                         const struct al_value *value, struct al_mcp_servers *servers)
 {
     al_mcp_servers_clear(servers);
     for (size_t i = 0; i < value->count; i++) {
-        const struct al_yaml *member = &value->items[i];
+        const struct al_value *member = &value->items[i];
         struct al_mcp_server *server;
 
         if (!check_type(reader, member, TABLE) || !has_room(reader, key, member, servers->count))
@@ -354,11 +354,11 @@ static void read_servers(struct reader *reader, const struct al_key *key,
     }
 }
 
-static void read_dirs(struct reader *reader, const struct al_key *key, const struct al_yaml *value,
+static void read_dirs(struct reader *reader, const struct al_key *key, const struct al_value *value,
                       struct al_grant *grant)
 {
     for (size_t i = 0; i < value->count; i++) {
-        const struct al_yaml *member = &value->items[i];
+        const struct al_value *member = &value->items[i];
         al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
 
         if (check_type(reader, member, STRING) && check_string(reader, key, member) &&
@@ -379,10 +379,10 @@ static bool is_variable(const char *name)
 
 /* The value of a variable is the only string that may be empty. */
 static void read_variables(struct reader *reader, const struct al_key *key,
-                           const struct al_yaml *value, struct al_strv *env)
+                           const struct al_value *value, struct al_strv *env)
 {
     for (size_t i = 0; i < value->count; i++) {
-        const struct al_yaml *member = &value->items[i];
+        const struct al_value *member = &value->items[i];
 
         if (!check_type(reader, member, STRING) || !has_room(reader, key, member, env->count))
             continue;
@@ -395,8 +395,8 @@ static void read_variables(struct reader *reader, const struct al_key *key,
 
 /* Every rule has to state its decision, so there is no default to misremember.  The file's rules
  * replace earlier ones. */
-static void read_rules(struct reader *reader, const struct al_key *key, const struct al_yaml *value,
-                       struct al_policy *policy)
+static void read_rules(struct reader *reader, const struct al_key *key,
+                       const struct al_value *value, struct al_policy *policy)
 {
     if (value->count > (size_t)key->max) {
         fail(reader, value, "must have at most %" PRId64 " rules", key->max);
@@ -404,22 +404,22 @@ static void read_rules(struct reader *reader, const struct al_key *key, const st
     }
     al_policy_clear(policy);
     for (size_t i = 0; i < value->count; i++) {
-        const struct al_yaml *item = &value->items[i];
+        const struct al_value *item = &value->items[i];
 
         read_table(reader, AL_KEY_RULE, item, al_policy_add(policy, item->line));
-        if (!al_yaml_get(item, "decision"))
+        if (!al_value_get(item, "decision"))
             fail(reader, item, "has no 'decision'");
     }
 }
 
 /* --- Tables of keys --- */
 
-static void read_key(struct reader *reader, const struct al_key *key, const struct al_yaml *value,
+static void read_key(struct reader *reader, const struct al_key *key, const struct al_value *value,
                      void *fields)
 {
     void *field = (char *)fields + key->offset;
 
-    if (key->takes_one && value->type == AL_YAML_STRING) {
+    if (key->takes_one && value->type == AL_VALUE_STRING) {
         al_strv_clear(field);
         add_string(reader, key, value, field);
         return;
@@ -470,7 +470,7 @@ static void read_key(struct reader *reader, const struct al_key *key, const stru
     }
 }
 
-static void fail_unknown(struct reader *reader, const struct al_yaml *value, const char *path)
+static void fail_unknown(struct reader *reader, const struct al_value *value, const char *path)
 {
     al_auto(al_freep) char *meant = al_key_nearest(path);
     const size_t hidden = strlen(reader->hidden);
@@ -483,11 +483,11 @@ static void fail_unknown(struct reader *reader, const struct al_yaml *value, con
 
 /* Read the members of a table, which in the table of keys is called `place`: "" or "tools.git.".
  * The end of a member's key has the quotes that its name may need. */
-static void read_table(struct reader *reader, const char *place, const struct al_yaml *table,
+static void read_table(struct reader *reader, const char *place, const struct al_value *table,
                        void *fields)
 {
     for (size_t i = 0; i < table->count; i++) {
-        const struct al_yaml *member = &table->items[i];
+        const struct al_value *member = &table->items[i];
         const char *name = member->key + strlen(table->key) + (*table->key ? 1 : 0);
         al_auto(al_freep) char *path = al_asprintf("%s%s", place, name);
         al_auto(al_freep) char *below = al_asprintf("%s.", path);
@@ -503,7 +503,7 @@ static void read_table(struct reader *reader, const char *place, const struct al
     }
 }
 
-int al_config_read_table(const char *place, const struct al_yaml *table, void *fields,
+int al_config_read_table(const char *place, const struct al_value *table, void *fields,
                          struct al_error *err)
 {
     struct reader reader = { .hidden = place, .err = err };
@@ -535,7 +535,7 @@ static int read_config(struct al_config *config, const char *path, const char *h
                        struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    al_auto(al_yaml_clear) struct al_yaml toml = { .type = AL_YAML_NULL };
+    al_auto(al_value_clear) struct al_value toml = { .type = AL_VALUE_NULL };
     struct reader reader = { .home = home, .hidden = "", .err = err };
     int r = al_config_read_text(path, &text, err);
 

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
-#include "base/yaml.h"
+#include "base/value.h"
 
 struct al_config;
 
@@ -74,7 +74,7 @@ char *al_key_nearest(const char *name);
  * @param fields  The struct of that place.
  * @return 0, or AL_ERR_BAD_ARGS "<file>:<line>: <key>: <what is wrong>".
  */
-int al_config_read_table(const char *place, const struct al_yaml *table, void *fields,
+int al_config_read_table(const char *place, const struct al_value *table, void *fields,
                          struct al_error *err);
 
 /** Read a file of settings as it is.  0; AL_ERR_NOT_FOUND: there is no such file; or

@@ -61,17 +61,17 @@ char *copy(std::string_view text)
     return al_strndup(text.data(), text.size());
 }
 
-bool fill(al_yaml &value, const toml::node &node, al_error *err);
+bool fill(al_value &value, const toml::node &node, al_error *err);
 
 /* A quoted key may contain a dot; without its quotes it would look like a key of a table. */
-bool fill_table(al_yaml &value, const toml::table &from, al_error *err)
+bool fill_table(al_value &value, const toml::table &from, al_error *err)
 {
-    value.type = AL_YAML_MAPPING;
-    value.items = static_cast<al_yaml *>(al_calloc(from.size(), sizeof(al_yaml)));
+    value.type = AL_VALUE_MAPPING;
+    value.items = static_cast<al_value *>(al_calloc(from.size(), sizeof(al_value)));
     for (auto &&[name, node] : from) {
         const std::string_view word = name.str();
         const std::string above = *value.key ? std::string(value.key) + '.' : "";
-        al_yaml &member = value.items[value.count++];
+        al_value &member = value.items[value.count++];
 
         member.file = value.file;
         member.line = name.source().begin.line;
@@ -79,7 +79,7 @@ bool fill_table(al_yaml &value, const toml::table &from, al_error *err)
         member.key =
             copy(above + (is_bare(word) ? std::string(word) : '"' + std::string(word) + '"'));
         if (word.find('\0') != std::string_view::npos)
-            return al_yaml_error(&member, err, "must not contain a NUL") == 0;
+            return al_value_error(&member, err, "must not contain a NUL") == 0;
         if (!fill(member, node, err))
             return false;
     }
@@ -87,12 +87,12 @@ bool fill_table(al_yaml &value, const toml::table &from, al_error *err)
 }
 
 /* An item has the key of its list. */
-bool fill_list(al_yaml &value, const toml::array &from, al_error *err)
+bool fill_list(al_value &value, const toml::array &from, al_error *err)
 {
-    value.type = AL_YAML_LIST;
-    value.items = static_cast<al_yaml *>(al_calloc(from.size(), sizeof(al_yaml)));
+    value.type = AL_VALUE_LIST;
+    value.items = static_cast<al_value *>(al_calloc(from.size(), sizeof(al_value)));
     for (const toml::node &node : from) {
-        al_yaml &item = value.items[value.count++];
+        al_value &item = value.items[value.count++];
 
         item.file = value.file;
         item.line = node.source().begin.line;
@@ -103,7 +103,7 @@ bool fill_list(al_yaml &value, const toml::array &from, al_error *err)
     return true;
 }
 
-bool fill(al_yaml &value, const toml::node &node, al_error *err)
+bool fill(al_value &value, const toml::node &node, al_error *err)
 {
     if (node.is_table())
         return fill_table(value, *node.as_table(), err);
@@ -113,20 +113,20 @@ bool fill(al_yaml &value, const toml::node &node, al_error *err)
         const std::string &text = node.as_string()->get();
 
         if (text.find('\0') != std::string::npos)
-            return al_yaml_error(&value, err, "must not contain a NUL") == 0;
-        value.type = AL_YAML_STRING;
+            return al_value_error(&value, err, "must not contain a NUL") == 0;
+        value.type = AL_VALUE_STRING;
         value.text = copy(text);
     } else if (node.is_boolean()) {
-        value.type = AL_YAML_BOOL;
+        value.type = AL_VALUE_BOOL;
         value.text = copy(node.as_boolean()->get() ? "true" : "false");
     } else if (node.is_integer()) {
-        value.type = AL_YAML_NUMBER;
+        value.type = AL_VALUE_NUMBER;
         value.text = copy(std::to_string(node.as_integer()->get()));
     } else if (node.is_floating_point()) {
-        value.type = AL_YAML_NUMBER;
+        value.type = AL_VALUE_NUMBER;
         value.text = copy(std::to_string(node.as_floating_point()->get()));
     } else {
-        value.type = AL_YAML_TIME;
+        value.type = AL_VALUE_TIME;
     }
     return true;
 }
@@ -143,7 +143,7 @@ int fail(const char *file, unsigned line, std::string_view what, al_error *err)
 
 } // namespace
 
-int al_toml_read(const char *file, const char *text, size_t len, al_yaml *ret_toml, al_error *err)
+int al_toml_read(const char *file, const char *text, size_t len, al_value *ret_toml, al_error *err)
 {
     const std::string_view all(text, len);
 
@@ -158,6 +158,6 @@ int al_toml_read(const char *file, const char *text, size_t len, al_yaml *ret_to
     ret_toml->key = copy("");
     if (fill_table(*ret_toml, result.table(), err))
         return 0;
-    al_yaml_clear(ret_toml);
+    al_value_clear(ret_toml);
     return AL_ERR_BAD_ARGS;
 }

@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-#include "base/yaml.h"
+#include "base/value.h"
 
 /**
  * Read a document.  The members of a table are in the order of their names, an item of a list has
@@ -22,7 +22,7 @@ extern "C" {
  * @param file  For messages.  Borrowed; outlives the tree.
  * @return 0, or AL_ERR_BAD_ARGS "<file>:<line>: <what is wrong>".
  */
-int al_toml_read(const char *file, const char *text, size_t len, struct al_yaml *ret_toml,
+int al_toml_read(const char *file, const char *text, size_t len, struct al_value *ret_toml,
                  struct al_error *err);
 
 #ifdef __cplusplus

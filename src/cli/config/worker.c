@@ -12,18 +12,18 @@
 #define RULES_MAX      256u
 #define TEXT_MAX_BYTES 4096u
 
-static int check_strings(const struct al_yaml *list, size_t min, size_t max, struct al_error *err)
+static int check_strings(const struct al_value *list, size_t min, size_t max, struct al_error *err)
 {
-    int r = al_yaml_check_list(list, min, max, err);
+    int r = al_value_check_list(list, min, max, err);
 
     for (size_t i = 0; r == 0 && i < list->count; i++)
-        r = al_yaml_check_string(&list->items[i], TEXT_MAX_BYTES, err);
+        r = al_value_check_string(&list->items[i], TEXT_MAX_BYTES, err);
     return r;
 }
 
 static int take_roots(struct al_worker *worker, struct al_error *err)
 {
-    const struct al_yaml *roots = al_yaml_get(&worker->frontmatter, "roots");
+    const struct al_value *roots = al_value_get(&worker->frontmatter, "roots");
     int r = roots ? check_strings(roots, 1, ROOTS_MAX, err) : 0;
 
     if (r == 0)
@@ -33,34 +33,34 @@ static int take_roots(struct al_worker *worker, struct al_error *err)
 
 static int take_grant(struct al_worker *worker, struct al_error *err)
 {
-    const struct al_yaml *from = al_yaml_get(&worker->frontmatter, "grants");
+    const struct al_value *from = al_value_get(&worker->frontmatter, "grants");
     al_auto(al_freep) char *name = al_asprintf("worker %s", worker->name);
-    int r = from ? al_yaml_check_type(from, AL_YAML_MAPPING, err) : 0;
+    int r = from ? al_value_check_type(from, AL_VALUE_MAPPING, err) : 0;
 
     return from && r == 0
                ? al_config_read_table(AL_KEY_GRANT, from, al_grants_add(&worker->grants, name), err)
                : r;
 }
 
-static int take_rule(const struct al_yaml *from, struct al_policy *policy, struct al_error *err)
+static int take_rule(const struct al_value *from, struct al_policy *policy, struct al_error *err)
 {
-    const struct al_yaml *decision = al_yaml_get(from, "decision");
+    const struct al_value *decision = al_value_get(from, "decision");
     struct al_rule *rule = al_policy_add(policy, from->line);
-    int r = al_yaml_check_type(from, AL_YAML_MAPPING, err);
+    int r = al_value_check_type(from, AL_VALUE_MAPPING, err);
 
     if (r == 0)
         r = al_config_read_table(AL_KEY_RULE, from, rule, err);
     if (r == 0 && !decision)
-        r = al_yaml_error(from, err, "has no 'decision'");
+        r = al_value_error(from, err, "has no 'decision'");
     if (r == 0 && rule->decision == AL_APPROVAL_ALLOW)
-        r = al_yaml_error(decision, err, "must be 'ask' or 'deny': a worker file only narrows");
+        r = al_value_error(decision, err, "must be 'ask' or 'deny': a worker file only narrows");
     return r;
 }
 
 static int take_policy(struct al_worker *worker, struct al_error *err)
 {
-    const struct al_yaml *rules = al_yaml_get(&worker->frontmatter, "policy");
-    int r = rules ? al_yaml_check_list(rules, 0, RULES_MAX, err) : 0;
+    const struct al_value *rules = al_value_get(&worker->frontmatter, "policy");
+    int r = rules ? al_value_check_list(rules, 0, RULES_MAX, err) : 0;
 
     for (size_t i = 0; rules && r == 0 && i < rules->count; i++)
         r = take_rule(&rules->items[i], &worker->policy, err);
@@ -90,7 +90,7 @@ void al_worker_clear(struct al_worker *worker)
     free(worker->description);
     al_grants_clear(&worker->grants);
     al_policy_clear(&worker->policy);
-    al_yaml_clear(&worker->frontmatter);
+    al_value_clear(&worker->frontmatter);
     *worker = (struct al_worker){ .file = NULL };
 }
 
@@ -149,19 +149,19 @@ static int find_frontmatter(const char *path, const struct al_str *text, const c
 /* The name is shown in approvals and is written into commits. */
 static int take_name(struct al_worker *worker, struct al_error *err)
 {
-    const struct al_yaml *name = al_yaml_get(&worker->frontmatter, "name");
+    const struct al_value *name = al_value_get(&worker->frontmatter, "name");
     al_auto(al_freep) char *safe = NULL;
     int r;
 
     if (!name)
         return al_error_set(err, AL_ERR_BAD_ARGS, "%s:%d: name: is missing", worker->file,
                             FIRST_LINE);
-    r = al_yaml_check_string(name, AL_WORKER_NAME_MAX_BYTES, err);
+    r = al_value_check_string(name, AL_WORKER_NAME_MAX_BYTES, err);
     if (r < 0)
         return r;
     safe = al_text_sanitize_line(name->text);
     if (strcmp(safe, name->text) != 0 || name->text[0] == ' ' || al_ends_with(name->text, " "))
-        return al_yaml_error(name, err, "must be one line of visible characters");
+        return al_value_error(name, err, "must be one line of visible characters");
     worker->name = al_take(&safe);
     return 0;
 }
@@ -170,34 +170,34 @@ static int take_description(struct al_worker *worker, struct al_error *err)
 {
     const char *text;
     int r =
-        al_yaml_get_string(&worker->frontmatter, "description", DESCRIPTION_MAX_BYTES, &text, err);
+        al_value_get_string(&worker->frontmatter, "description", DESCRIPTION_MAX_BYTES, &text, err);
 
     if (r == 0)
         worker->description = al_strdup(text);
     return r;
 }
 
-static int check_toolset(const struct al_yaml *toolsets, size_t which, struct al_error *err)
+static int check_toolset(const struct al_value *toolsets, size_t which, struct al_error *err)
 {
-    const struct al_yaml *toolset = &toolsets->items[which];
+    const struct al_value *toolset = &toolsets->items[which];
     const char *name = al_worker_toolset(toolset->name);
 
     for (size_t i = 0; i < which; i++)
         if (!strcmp(al_worker_toolset(toolsets->items[i].name), name))
-            return al_yaml_error(toolset, err, "is the same toolset as '%s'",
-                                 toolsets->items[i].name);
-    return toolset->type == AL_YAML_NULL ? 0 : al_yaml_check_type(toolset, AL_YAML_MAPPING, err);
+            return al_value_error(toolset, err, "is the same toolset as '%s'",
+                                  toolsets->items[i].name);
+    return toolset->type == AL_VALUE_NULL ? 0 : al_value_check_type(toolset, AL_VALUE_MAPPING, err);
 }
 
 static int take_toolsets(struct al_worker *worker, struct al_error *err)
 {
-    const struct al_yaml *toolsets = al_yaml_get(&worker->frontmatter, "toolsets");
-    int r = toolsets ? al_yaml_check_type(toolsets, AL_YAML_MAPPING, err) : 0;
+    const struct al_value *toolsets = al_value_get(&worker->frontmatter, "toolsets");
+    int r = toolsets ? al_value_check_type(toolsets, AL_VALUE_MAPPING, err) : 0;
 
     if (!toolsets || r < 0)
         return r;
     if (!toolsets->count || toolsets->count > TOOLSETS_MAX)
-        return al_yaml_error(toolsets, err, "must name between 1 and %u toolsets", TOOLSETS_MAX);
+        return al_value_error(toolsets, err, "must name between 1 and %u toolsets", TOOLSETS_MAX);
     for (size_t i = 0; r == 0 && i < toolsets->count; i++)
         r = check_toolset(toolsets, i, err);
     if (r == 0)
@@ -209,9 +209,9 @@ static int take_all(struct al_worker *worker, struct al_error *err)
 {
     static const char *const names[] = { "name",   "description", "toolsets", "roots",
                                          "grants", "policy",      NULL };
-    int r = worker->frontmatter.type == AL_YAML_NULL
+    int r = worker->frontmatter.type == AL_VALUE_NULL
                 ? 0
-                : al_yaml_check_names(&worker->frontmatter, names, err);
+                : al_value_check_names(&worker->frontmatter, names, err);
 
     if (r == 0)
         r = take_name(worker, err);

@@ -10,7 +10,7 @@
 #define AL_CLI_CONFIG_WORKER_H
 
 #include "base/error.h"
-#include "base/yaml.h"
+#include "base/value.h"
 #include "guard/grant.h"
 #include "guard/policy.h"
 
@@ -26,12 +26,12 @@ struct al_worker {
     /** What configures the toolsets: a mapping from their names, in order of precedence, to a
      * mapping or to nothing.  NULL: the toolsets are those of the configuration.  Borrowed from
      * `frontmatter`. */
-    const struct al_yaml *toolsets;
+    const struct al_value *toolsets;
 
-    const struct al_yaml *roots; /**< a list of strings; NULL: not narrowed.  Borrowed */
-    struct al_grants grants;     /**< one grant, or none */
-    struct al_policy policy;     /**< rules that ask or deny */
-    struct al_yaml frontmatter;
+    const struct al_value *roots; /**< a list of strings; NULL: not narrowed.  Borrowed */
+    struct al_grants grants;      /**< one grant, or none */
+    struct al_policy policy;      /**< rules that ask or deny */
+    struct al_value frontmatter;
 };
 
 void al_worker_clear(struct al_worker *worker);

@@ -14,10 +14,10 @@
 /* What is known of a table. */
 struct search {
     const struct al_str *text;
-    struct al_yaml toml;
-    const struct al_yaml *table; /* NULL: there is none */
-    unsigned line;               /* of its header; 0: it has none */
-    unsigned next;               /* the line of the next header that is not below it, or 0 */
+    struct al_value toml;
+    const struct al_value *table; /* NULL: there is none */
+    unsigned line;                /* of its header; 0: it has none */
+    unsigned next;                /* the line of the next header that is not below it, or 0 */
 };
 
 /* Where a line begins; lines count from 1.  The end of the text for a line that it does not have.
@@ -42,10 +42,10 @@ static bool is_header(const struct al_str *text, unsigned line)
 }
 
 /* Find the next header among the tables of a table, and those in lists. */
-static void find_next(struct search *search, const struct al_yaml *above)
+static void find_next(struct search *search, const struct al_value *above)
 {
     for (size_t i = 0; i < above->count; i++) {
-        const struct al_yaml *value = &above->items[i];
+        const struct al_value *value = &above->items[i];
 
         if (value == search->table || !value->count)
             continue;
@@ -66,7 +66,7 @@ static int find(struct search *search, const char *table, struct al_error *err)
         const size_t len = strcspn(table, ".");
         al_auto(al_freep) char *name = al_strndup(table, len);
 
-        search->table = al_yaml_get(search->table, name);
+        search->table = al_value_get(search->table, name);
         table += len + (table[len] == '.');
     }
     if (search->table && is_header(text, search->table->line))
@@ -78,32 +78,32 @@ static int find(struct search *search, const char *table, struct al_error *err)
 
 static void search_clear(struct search *search)
 {
-    al_yaml_clear(&search->toml);
+    al_value_clear(&search->toml);
 }
 
-static json_t *list_of(const struct al_yaml *value)
+static json_t *list_of(const struct al_value *value)
 {
     json_t *list = al_json_array();
 
     for (size_t i = 0; i < value->count; i++)
-        if (value->items[i].type == AL_YAML_STRING)
+        if (value->items[i].type == AL_VALUE_STRING)
             al_json_append(list, al_json_string(value->items[i].text));
     return list;
 }
 
 /* The strings, whole numbers and lists of strings of a table. */
-static json_t *entry_of(const struct al_yaml *table)
+static json_t *entry_of(const struct al_value *table)
 {
     json_t *entry = al_json_object();
 
     for (size_t i = 0; i < table->count; i++) {
-        const struct al_yaml *value = &table->items[i];
+        const struct al_value *value = &table->items[i];
 
-        if (value->type == AL_YAML_STRING)
+        if (value->type == AL_VALUE_STRING)
             al_json_set(entry, value->name, al_json_string(value->text));
-        else if (value->type == AL_YAML_LIST)
+        else if (value->type == AL_VALUE_LIST)
             al_json_set(entry, value->name, list_of(value));
-        else if (value->type == AL_YAML_NUMBER)
+        else if (value->type == AL_VALUE_NUMBER)
             al_json_set(entry, value->name, al_json_int(strtoll(value->text, NULL, 10)));
     }
     return entry;

@@ -63,10 +63,10 @@ int al_review_screen(const struct al_setup *setup, const struct al_strv *dirs, s
 #endif
 
 #ifdef AL_WITHOUT_WORKERS
-#include "base/yaml.h"
+#include "base/value.h"
 
 int al_yaml_read(const char *file, unsigned first_line, const char *text, size_t len,
-                 struct al_yaml *ret_yaml, struct al_error *err)
+                 struct al_value *ret_yaml, struct al_error *err)
 {
     (void)text;
     (void)len;

@@ -2,7 +2,7 @@
 /* tool/toolset_registry.h: toolsets register once, are found by name, and read their settings. */
 #include "call/registry.h"
 
-#include "base/yaml.h"
+#include "base/value.h"
 #include "call/call.h"
 #include "tests/lib/assert.h"
 
@@ -14,10 +14,10 @@ static const struct al_tool *const both_tools[] = { &read_file, &git_log, NULL }
 static int configure(const struct al_toolset_context *context, struct al_error *err)
 {
     static const char *const names[] = { "target", NULL };
-    int r = al_yaml_check_names(context->config, names, err);
+    int r = al_value_check_names(context->config, names, err);
 
     if (r == 0)
-        context->session->defaults.has_target = al_yaml_get(context->config, "target");
+        context->session->defaults.has_target = al_value_get(context->config, "target");
     return r;
 }
 
@@ -96,7 +96,7 @@ static void a_tool_is_found_in_the_first_toolset_that_has_it(void **state)
 static int configure_with(const struct al_toolset *toolset, const char *text,
                           struct al_session *session, struct al_error *err)
 {
-    al_auto(al_yaml_clear) struct al_yaml config = { .type = AL_YAML_NULL };
+    al_auto(al_value_clear) struct al_value config = { .type = AL_VALUE_NULL };
 
     assert_int_equal(al_yaml_read("w.md", 5, text, strlen(text), &config, err), 0);
     return al_toolset_configure(

@@ -3,7 +3,7 @@
 #include "staging/settings.h"
 
 #include "base/str.h"
-#include "base/yaml.h"
+#include "base/value.h"
 #include "tests/lib/assert.h"
 
 #define STAMP "20260102_030405"
@@ -11,7 +11,7 @@
 static int read_text(const char *text, const char *worker, struct al_staging_settings *settings,
                      struct al_error *err)
 {
-    al_auto(al_yaml_clear) struct al_yaml config = { .type = AL_YAML_NULL };
+    al_auto(al_value_clear) struct al_value config = { .type = AL_VALUE_NULL };
 
     assert_int_equal(al_yaml_read("w", 1, text, strlen(text), &config, err), 0);
     return al_staging_settings_read(&config, worker, STAMP, settings, err);

@@ -77,7 +77,7 @@ static void reads_every_key(void **state)
     assert_int_equal(worker.toolsets->count, 3);
     assert_string_equal(worker.toolsets->items[1].name, "git");
     assert_int_equal(worker.toolsets->items[1].line, 6);
-    assert_int_equal(worker.toolsets->items[2].type, AL_YAML_NULL);
+    assert_int_equal(worker.toolsets->items[2].type, AL_VALUE_NULL);
     assert_int_equal(worker.roots->count, 2);
     grant = &worker.grants.items[0];
     assert_int_equal(worker.grants.count, 1);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/* base/yaml.h: a tree whose values know their line, and refusals that name file, line and key. */
-#include "base/yaml.h"
+/* base/value.h: a tree whose values know their line, and refusals that name file, line and key. */
+#include "base/value.h"
 
 #include "base/str.h"
 #include "tests/lib/assert.h"
 
-static int read_text(const char *text, size_t len, struct al_yaml *yaml, struct al_error *err)
+static int read_text(const char *text, size_t len, struct al_value *yaml, struct al_error *err)
 {
     return al_yaml_read("f", 2, text, len, yaml, err);
 }
 
-static void reads(const char *text, struct al_yaml *yaml)
+static void reads(const char *text, struct al_value *yaml)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
 
@@ -21,7 +21,7 @@ static void reads(const char *text, struct al_yaml *yaml)
 static void refuses_bytes(const char *text, size_t len, const char *wanted)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    struct al_yaml yaml = { .line = 77 };
+    struct al_value yaml = { .line = 77 };
 
     assert_int_equal(read_text(text, len, &yaml, &err), AL_ERR_BAD_ARGS);
     assert_string_equal(err.message, wanted);
@@ -35,8 +35,8 @@ static void refuses(const char *text, const char *wanted)
 
 static void values_know_their_type_line_and_key(void **state)
 {
-    al_auto(al_yaml_clear) struct al_yaml yaml = { .file = NULL };
-    const struct al_yaml *pulls, *source;
+    al_auto(al_value_clear) struct al_value yaml = { .file = NULL };
+    const struct al_value *pulls, *source;
 
     (void)state;
     reads("name: report-writer # a comment\n"
@@ -48,70 +48,70 @@ static void values_know_their_type_line_and_key(void **state)
           "                 path: \".\"}\n"
           "      - path: 'it''s'\n",
           &yaml);
-    assert_int_equal(yaml.type, AL_YAML_MAPPING);
+    assert_int_equal(yaml.type, AL_VALUE_MAPPING);
     assert_string_equal(yaml.key, "");
-    assert_string_equal(al_yaml_get(&yaml, "name")->text, "report-writer");
-    assert_int_equal(al_yaml_get(&yaml, "name")->line, 2);
-    assert_null(al_yaml_get(&yaml, "nam"));
-    pulls = al_yaml_get(al_yaml_get(al_yaml_get(&yaml, "toolsets"), "git"), "auto_pull");
-    assert_int_equal(pulls->type, AL_YAML_LIST);
+    assert_string_equal(al_value_get(&yaml, "name")->text, "report-writer");
+    assert_int_equal(al_value_get(&yaml, "name")->line, 2);
+    assert_null(al_value_get(&yaml, "nam"));
+    pulls = al_value_get(al_value_get(al_value_get(&yaml, "toolsets"), "git"), "auto_pull");
+    assert_int_equal(pulls->type, AL_VALUE_LIST);
     assert_int_equal(pulls->count, 2);
-    source = al_yaml_get(&pulls->items[0], "source");
+    source = al_value_get(&pulls->items[0], "source");
     assert_int_equal(source->line, 7);
-    assert_int_equal(al_yaml_get(source, "path")->line, 8);
-    assert_string_equal(al_yaml_get(source, "path")->key, "toolsets.git.auto_pull[0].source.path");
-    assert_string_equal(al_yaml_get(&pulls->items[1], "path")->text, "it's");
+    assert_int_equal(al_value_get(source, "path")->line, 8);
+    assert_string_equal(al_value_get(source, "path")->key, "toolsets.git.auto_pull[0].source.path");
+    assert_string_equal(al_value_get(&pulls->items[1], "path")->text, "it's");
 }
 
 static void scalars_have_the_types_of_the_core_schema(void **state)
 {
     static const struct {
         const char *text;
-        enum al_yaml_type type;
+        enum al_value_type type;
     } cases[] = {
-        { "a", AL_YAML_STRING },
-        { "1a", AL_YAML_STRING },
-        { "2025-01-02", AL_YAML_STRING },
-        { "1.2.3", AL_YAML_STRING },
-        { "yes", AL_YAML_STRING },
-        { "-", AL_YAML_LIST },
-        { ".", AL_YAML_STRING },
-        { "+", AL_YAML_STRING },
-        { "1e", AL_YAML_STRING },
-        { "0x", AL_YAML_STRING },
-        { "0xg", AL_YAML_STRING },
-        { "0o8", AL_YAML_STRING },
-        { "''", AL_YAML_STRING },
-        { "\"1\"", AL_YAML_STRING },
-        { "'null'", AL_YAML_STRING },
-        { "|\n  x", AL_YAML_STRING },
-        { "1", AL_YAML_NUMBER },
-        { "-12", AL_YAML_NUMBER },
-        { "+1.5", AL_YAML_NUMBER },
-        { ".5", AL_YAML_NUMBER },
-        { "1.", AL_YAML_NUMBER },
-        { "1e3", AL_YAML_NUMBER },
-        { "1.5E-3", AL_YAML_NUMBER },
-        { "0x1F", AL_YAML_NUMBER },
-        { "0o17", AL_YAML_NUMBER },
-        { "-.inf", AL_YAML_NUMBER },
-        { ".nan", AL_YAML_NUMBER },
-        { "true", AL_YAML_BOOL },
-        { "False", AL_YAML_BOOL },
-        { "tRUE", AL_YAML_STRING },
-        { "", AL_YAML_NULL },
-        { "~", AL_YAML_NULL },
-        { "null", AL_YAML_NULL },
-        { "[]", AL_YAML_LIST },
-        { "{}", AL_YAML_MAPPING },
+        { "a", AL_VALUE_STRING },
+        { "1a", AL_VALUE_STRING },
+        { "2025-01-02", AL_VALUE_STRING },
+        { "1.2.3", AL_VALUE_STRING },
+        { "yes", AL_VALUE_STRING },
+        { "-", AL_VALUE_LIST },
+        { ".", AL_VALUE_STRING },
+        { "+", AL_VALUE_STRING },
+        { "1e", AL_VALUE_STRING },
+        { "0x", AL_VALUE_STRING },
+        { "0xg", AL_VALUE_STRING },
+        { "0o8", AL_VALUE_STRING },
+        { "''", AL_VALUE_STRING },
+        { "\"1\"", AL_VALUE_STRING },
+        { "'null'", AL_VALUE_STRING },
+        { "|\n  x", AL_VALUE_STRING },
+        { "1", AL_VALUE_NUMBER },
+        { "-12", AL_VALUE_NUMBER },
+        { "+1.5", AL_VALUE_NUMBER },
+        { ".5", AL_VALUE_NUMBER },
+        { "1.", AL_VALUE_NUMBER },
+        { "1e3", AL_VALUE_NUMBER },
+        { "1.5E-3", AL_VALUE_NUMBER },
+        { "0x1F", AL_VALUE_NUMBER },
+        { "0o17", AL_VALUE_NUMBER },
+        { "-.inf", AL_VALUE_NUMBER },
+        { ".nan", AL_VALUE_NUMBER },
+        { "true", AL_VALUE_BOOL },
+        { "False", AL_VALUE_BOOL },
+        { "tRUE", AL_VALUE_STRING },
+        { "", AL_VALUE_NULL },
+        { "~", AL_VALUE_NULL },
+        { "null", AL_VALUE_NULL },
+        { "[]", AL_VALUE_LIST },
+        { "{}", AL_VALUE_MAPPING },
     };
 
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        al_auto(al_yaml_clear) struct al_yaml yaml = { .file = NULL };
+        al_auto(al_value_clear) struct al_value yaml = { .file = NULL };
         al_auto(al_freep) char *text = al_asprintf("k: %s\n", cases[i].text);
 
-        if (cases[i].type == AL_YAML_LIST && !strcmp(cases[i].text, "-")) {
+        if (cases[i].type == AL_VALUE_LIST && !strcmp(cases[i].text, "-")) {
             refuses(text, "f:2: block sequence entries are not allowed in this context");
             continue;
         }
@@ -127,13 +127,13 @@ static void nothing_and_line_ends_of_other_systems(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(empty); i++) {
-        al_auto(al_yaml_clear) struct al_yaml yaml = { .type = AL_YAML_LIST };
+        al_auto(al_value_clear) struct al_value yaml = { .type = AL_VALUE_LIST };
 
         reads(empty[i], &yaml);
-        assert_int_equal(yaml.type, AL_YAML_NULL);
+        assert_int_equal(yaml.type, AL_VALUE_NULL);
     }
     {
-        al_auto(al_yaml_clear) struct al_yaml yaml = { .file = NULL };
+        al_auto(al_value_clear) struct al_value yaml = { .file = NULL };
 
         reads("a: b\r\nc:\r\n  d: e\r\n", &yaml);
         assert_string_equal(yaml.items[0].text, "b");
@@ -190,7 +190,7 @@ static void depth_and_number_of_values_are_limited(void **state)
 {
     (void)state;
     for (unsigned depth = AL_YAML_DEPTH_MAX - 1; depth <= AL_YAML_DEPTH_MAX + 1; depth++) {
-        al_auto(al_yaml_clear) struct al_yaml yaml = { .file = NULL };
+        al_auto(al_value_clear) struct al_value yaml = { .file = NULL };
         al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
         al_auto(al_freep) char *text = nested(depth);
         int r = read_text(text, strlen(text), &yaml, &err);
@@ -200,7 +200,7 @@ static void depth_and_number_of_values_are_limited(void **state)
             assert_non_null(strstr(err.message, "is more than 12 levels deep"));
     }
     for (unsigned count = AL_YAML_VALUES_MAX - 2; count <= AL_YAML_VALUES_MAX; count++) {
-        al_auto(al_yaml_clear) struct al_yaml yaml = { .file = NULL };
+        al_auto(al_value_clear) struct al_value yaml = { .file = NULL };
         al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
         al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
 
@@ -216,7 +216,7 @@ static void the_length_of_a_name_is_limited(void **state)
 {
     (void)state;
     for (size_t len = AL_YAML_NAME_MAX_BYTES - 1; len <= AL_YAML_NAME_MAX_BYTES + 1; len++) {
-        al_auto(al_yaml_clear) struct al_yaml yaml = { .file = NULL };
+        al_auto(al_value_clear) struct al_value yaml = { .file = NULL };
         al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
         /* libyaml takes a longer name only as a key that is marked as one. */
         al_auto(al_freep) char *text = al_asprintf("? %0*d\n: 1\n", (int)len, 1);
@@ -229,32 +229,32 @@ static void the_length_of_a_name_is_limited(void **state)
 static void checks_name_the_value_and_what_it_should_be(void **state)
 {
     static const char *const names[] = { "path", "number", NULL };
-    al_auto(al_yaml_clear) struct al_yaml yaml = { .file = NULL };
+    al_auto(al_value_clear) struct al_value yaml = { .file = NULL };
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     const char *text = "unset";
 
     (void)state;
     reads("path: abc\nnumber: 12\npaht: ''\nfar: [1, 2]\n", &yaml);
-    assert_int_equal(al_yaml_check_names(&yaml, names, &err), AL_ERR_BAD_ARGS);
+    assert_int_equal(al_value_check_names(&yaml, names, &err), AL_ERR_BAD_ARGS);
     assert_string_equal(err.message, "f:4: paht: unknown key, did you mean 'path'?");
-    assert_int_equal(al_yaml_check_names(&yaml.items[0], names, &err), AL_ERR_BAD_ARGS);
+    assert_int_equal(al_value_check_names(&yaml.items[0], names, &err), AL_ERR_BAD_ARGS);
     assert_string_equal(err.message, "f:2: path: must be a mapping, not a string");
-    assert_int_equal(al_yaml_get_string(&yaml, "path", 3, &text, &err), 0);
+    assert_int_equal(al_value_get_string(&yaml, "path", 3, &text, &err), 0);
     assert_string_equal(text, "abc");
-    assert_int_equal(al_yaml_get_string(&yaml, "absent", 3, &text, &err), 0);
+    assert_int_equal(al_value_get_string(&yaml, "absent", 3, &text, &err), 0);
     assert_null(text);
-    assert_int_equal(al_yaml_get_string(&yaml, "path", 2, &text, &err), AL_ERR_BAD_ARGS);
+    assert_int_equal(al_value_get_string(&yaml, "path", 2, &text, &err), AL_ERR_BAD_ARGS);
     assert_string_equal(err.message, "f:2: path: must be at most 2 bytes");
-    assert_int_equal(al_yaml_get_string(&yaml, "paht", 2, &text, &err), AL_ERR_BAD_ARGS);
+    assert_int_equal(al_value_get_string(&yaml, "paht", 2, &text, &err), AL_ERR_BAD_ARGS);
     assert_string_equal(err.message, "f:4: paht: must not be empty");
-    assert_int_equal(al_yaml_get_string(&yaml, "number", 9, &text, &err), AL_ERR_BAD_ARGS);
+    assert_int_equal(al_value_get_string(&yaml, "number", 9, &text, &err), AL_ERR_BAD_ARGS);
     assert_string_equal(err.message,
                         "f:3: number: must be a string, not a number; put it in quotes");
-    assert_int_equal(al_yaml_check_list(&yaml.items[3], 2, 2, &err), 0);
-    assert_int_equal(al_yaml_check_list(&yaml.items[3], 0, 1, &err), AL_ERR_BAD_ARGS);
+    assert_int_equal(al_value_check_list(&yaml.items[3], 2, 2, &err), 0);
+    assert_int_equal(al_value_check_list(&yaml.items[3], 0, 1, &err), AL_ERR_BAD_ARGS);
     assert_string_equal(err.message, "f:5: far: must have between 0 and 1 items");
-    assert_int_equal(al_yaml_check_list(&yaml.items[3], 3, 4, &err), AL_ERR_BAD_ARGS);
-    assert_int_equal(al_yaml_check_list(&yaml.items[0], 0, 4, &err), AL_ERR_BAD_ARGS);
+    assert_int_equal(al_value_check_list(&yaml.items[3], 3, 4, &err), AL_ERR_BAD_ARGS);
+    assert_int_equal(al_value_check_list(&yaml.items[0], 0, 4, &err), AL_ERR_BAD_ARGS);
     assert_string_equal(err.message, "f:2: path: must be a list, not a string");
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reading: the events of libyaml become a tree. */
-#include "base/yaml.h"
+/* Values, and reading them: the events of libyaml become a tree. */
+#include "base/value.h"
 
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 
 /* Looking at a tree: members, types, and what messages say about them. */
 
-int al_yaml_error(const struct al_yaml *yaml, struct al_error *err, const char *fmt, ...)
+int al_value_error(const struct al_value *value, struct al_error *err, const char *fmt, ...)
 {
     al_auto(al_str_clear) struct al_str what = AL_STR_INIT;
     va_list args;
@@ -18,34 +18,34 @@ int al_yaml_error(const struct al_yaml *yaml, struct al_error *err, const char *
     va_start(args, fmt);
     al_str_addv(&what, fmt, args);
     va_end(args);
-    return al_error_set(err, AL_ERR_BAD_ARGS, "%s:%u: %s%s%s", yaml->file, yaml->line, yaml->key,
-                        *yaml->key ? ": " : "", what.buf);
+    return al_error_set(err, AL_ERR_BAD_ARGS, "%s:%u: %s%s%s", value->file, value->line, value->key,
+                        *value->key ? ": " : "", what.buf);
 }
 
-const struct al_yaml *al_yaml_get(const struct al_yaml *mapping, const char *name)
+const struct al_value *al_value_get(const struct al_value *mapping, const char *name)
 {
-    for (size_t i = 0; mapping->type == AL_YAML_MAPPING && i < mapping->count; i++)
+    for (size_t i = 0; mapping->type == AL_VALUE_MAPPING && i < mapping->count; i++)
         if (!strcmp(mapping->items[i].name, name))
             return &mapping->items[i];
     return NULL;
 }
 
 static const char *const type_names[] = {
-    [AL_YAML_NULL] = "empty",          [AL_YAML_BOOL] = "true or false",
-    [AL_YAML_NUMBER] = "a number",     [AL_YAML_STRING] = "a string",
-    [AL_YAML_LIST] = "a list",         [AL_YAML_MAPPING] = "a mapping",
-    [AL_YAML_TIME] = "a date or time",
+    [AL_VALUE_NULL] = "empty",          [AL_VALUE_BOOL] = "true or false",
+    [AL_VALUE_NUMBER] = "a number",     [AL_VALUE_STRING] = "a string",
+    [AL_VALUE_LIST] = "a list",         [AL_VALUE_MAPPING] = "a mapping",
+    [AL_VALUE_TIME] = "a date or time",
 };
 
-int al_yaml_check_type(const struct al_yaml *yaml, enum al_yaml_type wanted, struct al_error *err)
+int al_value_check_type(const struct al_value *value, enum al_value_type wanted,
+                        struct al_error *err)
 {
-    bool needs_quotes =
-        wanted == AL_YAML_STRING && (yaml->type == AL_YAML_NUMBER || yaml->type == AL_YAML_BOOL);
+    const bool needs_quotes = wanted == AL_VALUE_STRING && value->text && *value->text;
 
-    if (yaml->type == wanted)
+    if (value->type == wanted)
         return 0;
-    return al_yaml_error(yaml, err, "must be %s, not %s%s", type_names[wanted],
-                         type_names[yaml->type], needs_quotes ? "; put it in quotes" : "");
+    return al_value_error(value, err, "must be %s, not %s%s", type_names[wanted],
+                          type_names[value->type], needs_quotes ? "; put it in quotes" : "");
 }
 
 static bool is_one_of(const char *text, const char *const *words)
@@ -56,66 +56,65 @@ static bool is_one_of(const char *text, const char *const *words)
     return false;
 }
 
-int al_yaml_check_names(const struct al_yaml *yaml, const char *const *names, struct al_error *err)
+int al_value_check_names(const struct al_value *value, const char *const *names,
+                         struct al_error *err)
 {
-    int r = al_yaml_check_type(yaml, AL_YAML_MAPPING, err);
+    int r = al_value_check_type(value, AL_VALUE_MAPPING, err);
 
-    for (size_t i = 0; r == 0 && i < yaml->count; i++) {
-        const struct al_yaml *member = &yaml->items[i];
+    for (size_t i = 0; r == 0 && i < value->count; i++) {
+        const struct al_value *member = &value->items[i];
         struct al_nearest nearest = { .word = member->name };
 
         for (size_t k = 0; names[k]; k++)
             al_nearest_offer(&nearest, names[k]);
         if (!is_one_of(member->name, names))
-            r = al_yaml_error(member, err, "unknown key%s%s%s",
-                              nearest.found ? ", did you mean '" : "",
-                              nearest.found ? nearest.found : "", nearest.found ? "'?" : "");
+            r = al_value_error(member, err, "unknown key%s%s%s",
+                               nearest.found ? ", did you mean '" : "",
+                               nearest.found ? nearest.found : "", nearest.found ? "'?" : "");
     }
     return r;
 }
 
-int al_yaml_check_string(const struct al_yaml *yaml, size_t max_bytes, struct al_error *err)
+int al_value_check_string(const struct al_value *value, size_t max_bytes, struct al_error *err)
 {
-    int r = al_yaml_check_type(yaml, AL_YAML_STRING, err);
+    int r = al_value_check_type(value, AL_VALUE_STRING, err);
 
-    if (r < 0)
-        return r;
-    if (!*yaml->text)
-        return al_yaml_error(yaml, err, "must not be empty");
-    if (strlen(yaml->text) > max_bytes)
-        return al_yaml_error(yaml, err, "must be at most %zu bytes", max_bytes);
-    return 0;
-}
-
-int al_yaml_check_list(const struct al_yaml *yaml, size_t min, size_t max, struct al_error *err)
-{
-    int r = al_yaml_check_type(yaml, AL_YAML_LIST, err);
-
-    if (r == 0 && (yaml->count < min || yaml->count > max))
-        r = al_yaml_error(yaml, err, "must have between %zu and %zu items", min, max);
+    if (r == 0 && !*value->text)
+        return al_value_error(value, err, "must not be empty");
+    if (r == 0 && strlen(value->text) > max_bytes)
+        return al_value_error(value, err, "must be at most %zu bytes", max_bytes);
     return r;
 }
 
-int al_yaml_get_string(const struct al_yaml *mapping, const char *name, size_t max_bytes,
-                       const char **ret_text, struct al_error *err)
+int al_value_check_list(const struct al_value *value, size_t min, size_t max, struct al_error *err)
 {
-    const struct al_yaml *member = al_yaml_get(mapping, name);
-    int r = member ? al_yaml_check_string(member, max_bytes, err) : 0;
+    int r = al_value_check_type(value, AL_VALUE_LIST, err);
+
+    if (r == 0 && (value->count < min || value->count > max))
+        r = al_value_error(value, err, "must have between %zu and %zu items", min, max);
+    return r;
+}
+
+int al_value_get_string(const struct al_value *mapping, const char *name, size_t max_bytes,
+                        const char **ret_text, struct al_error *err)
+{
+    const struct al_value *member = al_value_get(mapping, name);
+    int r = member ? al_value_check_string(member, max_bytes, err) : 0;
 
     if (r == 0)
         *ret_text = member ? member->text : NULL;
     return r;
 }
 
-void al_yaml_clear(struct al_yaml *yaml)
+void al_value_clear(struct al_value *value)
 {
-    for (size_t i = 0; i < yaml->count; i++)
-        al_yaml_clear(&yaml->items[i]); /* not deeper than AL_YAML_DEPTH_MAX */
-    free(yaml->items);
-    free(yaml->key);
-    free(yaml->name);
-    free(yaml->text);
-    *yaml = (struct al_yaml){ .type = AL_YAML_NULL };
+    for (size_t i = 0; i < value->count; i++)
+        al_value_clear(&value->items[i]); /* not deeper than AL_YAML_DEPTH_MAX */
+    free(value->items);
+    free(value->key);
+    free(value->name);
+    free(value->text);
+    *value = (struct al_value){ .type = AL_VALUE_NULL };
 }
 
 #ifndef AL_WITHOUT_WORKERS
@@ -184,7 +183,7 @@ static bool is_number(const char *text)
 {
     static const char *const special[] = { ".inf", ".Inf", ".INF", ".nan", ".NaN", ".NAN", NULL };
     const char *at = text + (*text == '-' || *text == '+');
-    size_t digits;
+    size_t digits = strspn(at, "0123456789");
 
     if (is_one_of(at, special))
         return true;
@@ -193,7 +192,6 @@ static bool is_number(const char *text)
 
         return text[2] && !text[2 + strspn(text + 2, allowed)];
     }
-    digits = strspn(at, "0123456789");
     at += digits;
     if (*at == '.') {
         size_t more = strspn(++at, "0123456789");
@@ -209,27 +207,27 @@ static bool is_number(const char *text)
 }
 
 /* The core schema of YAML 1.2.  Quotes make a string of anything. */
-static enum al_yaml_type scalar_type(const yaml_event_t *event, const char *text)
+static enum al_value_type scalar_type(const yaml_event_t *event, const char *text)
 {
     static const char *const nulls[] = { "", "~", "null", "Null", "NULL", NULL };
     static const char *const bools[] = { "true", "True", "TRUE", "false", "False", "FALSE", NULL };
 
     if (event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE)
-        return AL_YAML_STRING;
+        return AL_VALUE_STRING;
     if (is_one_of(text, nulls))
-        return AL_YAML_NULL;
+        return AL_VALUE_NULL;
     if (is_one_of(text, bools))
-        return AL_YAML_BOOL;
-    return is_number(text) ? AL_YAML_NUMBER : AL_YAML_STRING;
+        return AL_VALUE_BOOL;
+    return is_number(text) ? AL_VALUE_NUMBER : AL_VALUE_STRING;
 }
 
-static int read_scalar(struct reader *reader, const yaml_event_t *event, struct al_yaml *yaml)
+static int read_scalar(struct reader *reader, const yaml_event_t *event, struct al_value *yaml)
 {
     size_t len = event->data.scalar.length;
 
     yaml->text = al_strndup((const char *)event->data.scalar.value, len);
     if (strlen(yaml->text) != len)
-        return al_yaml_error(yaml, reader->err, "must not contain a NUL");
+        return al_value_error(yaml, reader->err, "must not contain a NUL");
     yaml->type = scalar_type(event, yaml->text);
     return 0;
 }
@@ -258,24 +256,24 @@ static int refuse_properties(const struct reader *reader, const yaml_event_t *ev
 }
 
 static int read_value(struct reader *reader, const yaml_event_t *event, unsigned depth,
-                      struct al_yaml *yaml);
+                      struct al_value *yaml);
 
-static struct al_yaml *add_item(struct reader *reader, struct al_yaml *parent, size_t line)
+static struct al_value *add_item(struct reader *reader, struct al_value *parent, size_t line)
 {
-    struct al_yaml *item;
+    struct al_value *item;
 
     parent->items = al_reallocarray(parent->items, parent->count + 1, sizeof(*parent->items));
     item = &parent->items[parent->count++];
-    *item = (struct al_yaml){ .file = reader->file, .line = reader->first_line + (unsigned)line };
+    *item = (struct al_value){ .file = reader->file, .line = reader->first_line + (unsigned)line };
     return item;
 }
 
-static int read_list(struct reader *reader, unsigned depth, struct al_yaml *yaml)
+static int read_list(struct reader *reader, unsigned depth, struct al_value *yaml)
 {
-    yaml->type = AL_YAML_LIST;
+    yaml->type = AL_VALUE_LIST;
     for (;;) {
         al_auto(yaml_event_delete) yaml_event_t event = { .type = YAML_NO_EVENT };
-        struct al_yaml *item;
+        struct al_value *item;
         int r = next_event(reader, &event);
 
         if (r < 0 || event.type == YAML_SEQUENCE_END_EVENT)
@@ -289,8 +287,8 @@ static int read_list(struct reader *reader, unsigned depth, struct al_yaml *yaml
 }
 
 /* The name of a member, and its place in the tree. */
-static int read_name(struct reader *reader, const yaml_event_t *event, const struct al_yaml *parent,
-                     struct al_yaml *member)
+static int read_name(struct reader *reader, const yaml_event_t *event,
+                     const struct al_value *parent, struct al_value *member)
 {
     size_t len = event->data.scalar.length;
     int r = refuse_properties(reader, event);
@@ -305,20 +303,20 @@ static int read_name(struct reader *reader, const yaml_event_t *event, const str
     member->key =
         *parent->key ? al_asprintf("%s.%s", parent->key, member->name) : al_strdup(member->name);
     if (strlen(member->name) != len)
-        return al_yaml_error(member, reader->err, "must not contain a NUL");
-    for (const struct al_yaml *other = parent->items; other < member; other++)
+        return al_value_error(member, reader->err, "must not contain a NUL");
+    for (const struct al_value *other = parent->items; other < member; other++)
         if (!strcmp(other->name, member->name))
-            return al_yaml_error(member, reader->err, "is there twice");
+            return al_value_error(member, reader->err, "is there twice");
     return 0;
 }
 
-static int read_mapping(struct reader *reader, unsigned depth, struct al_yaml *yaml)
+static int read_mapping(struct reader *reader, unsigned depth, struct al_value *yaml)
 {
-    yaml->type = AL_YAML_MAPPING;
+    yaml->type = AL_VALUE_MAPPING;
     for (;;) {
         al_auto(yaml_event_delete) yaml_event_t name = { .type = YAML_NO_EVENT };
         al_auto(yaml_event_delete) yaml_event_t value = { .type = YAML_NO_EVENT };
-        struct al_yaml *member;
+        struct al_value *member;
         int r = next_event(reader, &name);
 
         if (r < 0 || name.type == YAML_MAPPING_END_EVENT)
@@ -335,25 +333,25 @@ static int read_mapping(struct reader *reader, unsigned depth, struct al_yaml *y
 }
 
 static int read_value(struct reader *reader, const yaml_event_t *event, unsigned depth,
-                      struct al_yaml *yaml)
+                      struct al_value *yaml)
 {
     int r = refuse_properties(reader, event);
 
     if (r < 0)
         return r;
     if (++reader->values > AL_YAML_VALUES_MAX)
-        return al_yaml_error(yaml, reader->err, "there are more than %u values",
-                             AL_YAML_VALUES_MAX);
+        return al_value_error(yaml, reader->err, "there are more than %u values",
+                              AL_YAML_VALUES_MAX);
     if (event->type == YAML_SCALAR_EVENT)
         return read_scalar(reader, event, yaml);
     if (depth == AL_YAML_DEPTH_MAX)
-        return al_yaml_error(yaml, reader->err, "is more than %u levels deep", AL_YAML_DEPTH_MAX);
+        return al_value_error(yaml, reader->err, "is more than %u levels deep", AL_YAML_DEPTH_MAX);
     return event->type == YAML_SEQUENCE_START_EVENT ? read_list(reader, depth + 1, yaml)
                                                     : read_mapping(reader, depth + 1, yaml);
 }
 
 /* The events around the only document. */
-static int read_document(struct reader *reader, struct al_yaml *yaml)
+static int read_document(struct reader *reader, struct al_value *yaml)
 {
     for (bool began = false;;) {
         al_auto(yaml_event_delete) yaml_event_t event = { .type = YAML_NO_EVENT };
@@ -390,12 +388,12 @@ static int check_encoding(const struct reader *reader)
 }
 
 int al_yaml_read(const char *file, unsigned first_line, const char *text, size_t len,
-                 struct al_yaml *ret_yaml, struct al_error *err)
+                 struct al_value *ret_yaml, struct al_error *err)
 {
     struct reader reader = {
         .file = file, .text = text, .len = len, .first_line = first_line, .err = err
     };
-    struct al_yaml yaml = { .file = file, .line = first_line, .key = al_strdup("") };
+    struct al_value yaml = { .file = file, .line = first_line, .key = al_strdup("") };
     int r = check_encoding(&reader);
 
     if (r == 0 && !yaml_parser_initialize(&reader.parser))
@@ -407,7 +405,7 @@ int al_yaml_read(const char *file, unsigned first_line, const char *text, size_t
         yaml_parser_delete(&reader.parser);
     }
     if (r < 0)
-        al_yaml_clear(&yaml);
+        al_value_clear(&yaml);
     else
         *ret_yaml = yaml;
     return r;
