@@ -22,7 +22,6 @@
 #include "verbs/porcelain/stash.h"
 #include "verbs/preview/affected_files.h"
 #include "verbs/replay/merge_guard.h"
-#include "verbs/sequencer/conflict.h"
 #include "verbs/sequencer/overwrite.h"
 
 /* The actions that only read, beside those of enum al_stash_action. */
