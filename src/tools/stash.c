@@ -351,11 +351,10 @@ static int git_list(struct al_call *call, const void *p, struct al_result *resul
                     struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r;
+    int r = al_git_stash_list(al_call_repo(call), al_call_max_bytes(call), al_call_budget(call),
+                              &output, err);
 
     (void)p;
-    r = al_git_stash_list(al_call_repo(call), al_call_max_bytes(call), al_call_budget(call),
-                          &output, err);
     if (r < 0)
         return r;
     al_call_shape_text(call, &output, "", result);
@@ -500,7 +499,6 @@ static int run(struct al_call *call, const struct stash_args *args, struct al_gi
     *ret_index = options.index;
     if (r == 0)
         r = stash_run(call, &options, output, err);
-
     if (r == AL_ERR_EXECUTION && err->reason && err->code == AL_CODE_NONE)
         err->remedy = "See git_stash with action list for the entries there are.";
     return r;
@@ -634,26 +632,16 @@ static bool stash_is_number(const char *id, size_t *ret_number)
     return digits && digits <= DIGITS_MAX && !strcmp(at, "}");
 }
 
-/* The entry of a number, of all working trees as git numbers them. */
-static int find_numbered(const struct al_strv *entries, size_t number, const char **ret_entry,
-                         struct al_error *err)
-{
-    al_auto(al_freep) char *missing = al_asprintf("No stash entry stash@{%zu}", number);
-
-    if (number >= entries->count)
-        return no_entry(err, missing);
-    *ret_entry = entries->items[number];
-    return 0;
-}
-
-/* The entry whose id begins so. */
+/* The entry whose id begins so, or that has this number: git numbers those of all working trees. */
 static int find_named(const struct al_strv *entries, const char *id, const char **ret_entry,
                       struct al_error *err)
 {
     al_auto(al_freep) char *missing = al_asprintf("No stash entry %s", id);
+    size_t number;
+    const bool is_number = stash_is_number(id, &number);
 
-    *ret_entry = NULL;
-    for (size_t i = 0; i < entries->count; i++) {
+    *ret_entry = is_number && number < entries->count ? entries->items[number] : NULL;
+    for (size_t i = 0; !is_number && i < entries->count; i++) {
         if (strncasecmp(entries->items[i], id, strlen(id)) != 0)
             continue;
         if (*ret_entry)
@@ -688,16 +676,12 @@ static int choose_entry(struct al_call *call, const char *id, bool pops, struct 
     al_auto(al_strv_clear) struct al_strv entries = AL_STRV_INIT;
     al_auto(al_freep) char *whose = NULL;
     const char *entry = NULL;
-    size_t number;
     int r;
 
     al_stash_owners_read(al_call_repo(call), &owners);
     al_git_stash_entries(al_call_repo(call), &entries);
-    if (id && stash_is_number(id, &number))
-        r = find_numbered(&entries, number, &entry, err);
-    else
-        r = id ? find_named(&entries, id, &entry, err)
-               : find_newest(&owners, &entries, pops, &entry, err);
+    r = id ? find_named(&entries, id, &entry, err)
+           : find_newest(&owners, &entries, pops, &entry, err);
     if (r < 0)
         return r;
     whose = al_stash_owner_words(&owners, entry);
