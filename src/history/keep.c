@@ -322,7 +322,7 @@ int al_keep_lost(struct al_store *store, const struct al_differences *refs,
 }
 
 /* Give each file of a directory of objects a second name in the store, and each of those in its
- * own directories if `deep`. */
+ * own directories if `deep`: those that an earlier program's run left there, too. */
 static void hold(int from_fd, const char *name, int to_fd, const char *new_name, bool deep)
 {
     al_auto(al_closep) int from = al_nofollow_open(from_fd, name, O_RDONLY | O_DIRECTORY);
@@ -333,8 +333,8 @@ static void hold(int from_fd, const char *name, int to_fd, const char *new_name,
     if (dir && (mkdirat(to_fd, new_name, 0700) == 0 || errno == EEXIST))
         to = al_nofollow_open(to_fd, new_name, O_RDONLY | O_DIRECTORY);
     while (to >= 0 && (entry = readdir(dir)))
-        if (linkat(from, entry->d_name, to, entry->d_name, 0) < 0 && deep && errno == EPERM &&
-            entry->d_name[0] != '.' && strcmp(entry->d_name, "info") != 0)
+        if (entry->d_type != DT_LNK && linkat(from, entry->d_name, to, entry->d_name, 0) < 0 &&
+            deep && errno != EXDEV && entry->d_name[0] != '.' && strcmp(entry->d_name, "info") != 0)
             hold(from, entry->d_name, to, entry->d_name, false);
 }
 

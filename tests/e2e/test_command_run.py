@@ -86,6 +86,22 @@ class CommandRun(harness.Case):
                               capture_output=True, timeout=harness.WATCHDOG_SECONDS)
         self.assertEqual((done.returncode, done.stderr), (128, b"airlock: working_dir cannot be longer than 65536 bytes\n"))
 
+    def test_prunes_later(self):
+        """what came after a first command is held as well, though its directories are there"""
+        script = ("git branch -qD topic; git reflog expire --expire=now --all; git gc -q --prune=now; "
+                  "git rev-parse -q --verify $1")
+        self.git("repack", "-adq")
+        for _ in range(2):  # the first one's collection of garbage lets go what is held
+            self.airlock("run", "--", "sh", "-c", "date +%N >>a.txt")
+        self.git("checkout", "-qb", "topic")
+        self.commit("packed.txt", "packed.txt is only here\n", "packed.txt")
+        self.git("repack", "-dq")
+        self.git("checkout", "-q", "main")
+        topic = self.out("rev-parse", "topic").strip()
+        self.airlock("run", "--", "sh", "-c", script, "sh", f"{topic}^{{tree}}", code=1)
+        self.airlock("rollback")
+        self.assertEqual(self.out("show", "topic:packed.txt"), "packed.txt is only here\n")
+
     def test_changes_nothing(self):
         """a command that changed nothing is no step of an undo"""
         self.airlock("run", "--", "sh", "-c", "echo two >a.txt")
