@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # run.sh BUILD: make the repositories in BUILD/bench-repo (once) and run the benchmark.
 #
-#   small  100 files, 100 commits        reading and changing tools, upstream servers, HTTP
+#   small  100 files, 100 commits        reading and changing tools, the shell, upstream servers, HTTP
 #   big    20,000 files, 20,000 commits  reading tools, output past the cap, checkpoints
 #   many   100,000 files, one commit     git_status and changing tools (status.py and changes.py)
 #   few    5,000 files                   git_status and git_diff with a stale index (status.py)
@@ -51,6 +51,7 @@ rm -rf "$build/bench-repo/copy"
 
 python3 "$here/status.py" "$build/airlock" "$build/bench-repo" || good=false
 python3 "$here/changes.py" "$build/airlock" "$small" "$build/bench-repo" || good=false
+python3 "$here/shell.py" "$build/airlock" "$small" "$big" || good=false
 python3 "$here/staging.py" "$build/airlock" || good=false
 python3 "$here/upstream.py" "$build/airlock" "$small" || good=false
 python3 "$here/http.py" "$build/airlock" "$small" || good=false
