@@ -60,6 +60,8 @@ TOML_TEXTS = [
     '[mcp_servers.other] # o\ncommand = "x"\n\n# about the next\n[tui]\ntheme = "a"\n',
     '[mcp_servers.airlock]\ncommand = "old"\nargs = [\n  "[x]", # y\n]\n\n# next\n[tui]\na = 1\n',
     '[tui]\na = """\n[mcp_servers.airlock]\n"""\n',
+    '[mcp_servers.airlock]\ncommand = "old"\n\n[tui]\n# theme = "a"\n\n[z]\na = 1\n',
+    '[mcp_servers.airlock]\ncommand = "old"\n[[hooks]]\n[[hooks]]\n[z]\na = [\n[1],\n[2]]\n',
 ]
 
 

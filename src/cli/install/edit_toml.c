@@ -47,10 +47,10 @@ static void find_next(struct search *search, const struct al_value *above)
     for (size_t i = 0; i < above->count; i++) {
         const struct al_value *value = &above->items[i];
 
-        if (value == search->table || !value->count)
+        if (value == search->table)
             continue;
-        if (value->line > search->line && (!search->next || value->line < search->next) &&
-            is_header(search->text, value->line))
+        if (value->type == AL_VALUE_MAPPING && value->line > search->line &&
+            (!search->next || value->line < search->next) && is_header(search->text, value->line))
             search->next = value->line;
         find_next(search, value);
     }
