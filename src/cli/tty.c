@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <poll.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -218,6 +219,7 @@ static void add_frame(const struct al_tty *tty, const struct al_approval_request
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     const char *at = request->detail + request->framed_at, *end = at + request->framed_len;
+    locale_t utf8, own;
 
     al_str_addf(&text, " %s\n\n", request->tool);
     while (at < end) {
@@ -227,7 +229,13 @@ static void add_frame(const struct al_tty *tty, const struct al_approval_request
         at += len + 1;
     }
     al_str_addf(&text, "\n %s\n", FRAME_KEYS);
+    /* wcwidth(3) needs a locale in which text is UTF-8; rules are matched without one. */
+    utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+    own = uselocale(utf8);
     frame_add(out, text.buf, frame_columns(tty->fd));
+    (void)uselocale(own);
+    if (utf8)
+        freelocale(utf8);
 }
 
 /* The heading in bold and dim: what, where, how risky, why and for whom it is asked. */

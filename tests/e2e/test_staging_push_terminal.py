@@ -8,6 +8,7 @@ import pty
 import select
 import struct
 import termios
+import unicodedata
 
 import harness
 import pushing
@@ -58,23 +59,27 @@ class Terminal:
 class Frame(pushing.Pushing):
     """R1's box."""
 
+    def columns(self, line):
+        return sum(1 + (unicodedata.east_asian_width(c) == "W") for c in line)
+
     def frame(self, text):
         """The lines in the frame; all are equally wide and fit on the terminal."""
         lines = text[text.index("┌"):text.index("┘") + 1].split("\n")
-        self.assertEqual({len(line) for line in lines}, {len(lines[0])})
+        self.assertEqual({self.columns(line) for line in lines}, {len(lines[0])})
         self.assertLessEqual(len(lines[0]), 80)
         return "\n".join(line[1:-1].strip() for line in lines[1:-1])
 
     def test_frame(self):
         """the frame says what R1 wants, below the diff, and its keys work"""
-        staged = self.stage({"é.md": "# Q4\n", "dir/" + "x" * 90: "x\n"}, "Add quarterly report")
+        staged = self.stage({"é.md": "# Q4\n", "報告.md": "x\n", "dir/" + "x" * 90: "x\n"},
+                            "Add quarterly report")
         terminal = Terminal(self, "staging", "push", staged[:8])
         text = terminal.until("> ")
         self.assertEqual(self.frame(text), "\n".join((
             "git_push", "", "Target: local:. (branch: main)",
             f'Commit: {staged[:8]} "Add quarterly report"',
             "Author: A U Thor <author@example.com>", "", "Files:",
-            "+ dir/" + "x" * 67, "x" * 23 + " (2 B)", "+ é.md (5 B)", "",
+            "+ dir/" + "x" * 67, "x" * 23 + " (2 B)", "+ é.md (5 B)", "+ 報告.md (2 B)", "",
             "[d]iff  [a]pprove  [r]eject  [?]help")))
         self.assertLess(text.index("  +# Q4"), text.index("┌"))
         terminal.say("?")
