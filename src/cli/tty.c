@@ -30,14 +30,6 @@
 /* A line goes on this far to the right. */
 #define INDENT 6
 
-/* The columns of a terminal; 0: not known. */
-static size_t frame_columns(int fd)
-{
-    struct winsize size;
-
-    return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-}
-
 static void add_edge(struct al_str *out, const char *left, const char *right, size_t inner)
 {
     al_str_adds(out, left);
@@ -85,7 +77,8 @@ static size_t longest(const char *text)
     return most;
 }
 
-/* Append `text` in a frame.  A line that is too long goes on in the next one. */
+/* Append `text` in a frame for a terminal of so many columns; 0: not known.  A line that is too
+ * long goes on in the next one. */
 static void frame_add(struct al_str *out, const char *text, size_t columns)
 {
     size_t inner = longest(text);
@@ -219,7 +212,9 @@ static void add_frame(const struct al_tty *tty, const struct al_approval_request
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     const char *at = request->detail + request->framed_at, *end = at + request->framed_len;
-    locale_t utf8, own;
+    /* wcwidth(3) needs a locale in which text is UTF-8; rules are matched without one. */
+    locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0), own = uselocale(utf8);
+    struct winsize size = { .ws_col = 0 };
 
     al_str_addf(&text, " %s\n\n", request->tool);
     while (at < end) {
@@ -229,10 +224,8 @@ static void add_frame(const struct al_tty *tty, const struct al_approval_request
         at += len + 1;
     }
     al_str_addf(&text, "\n %s\n", FRAME_KEYS);
-    /* wcwidth(3) needs a locale in which text is UTF-8; rules are matched without one. */
-    utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
-    own = uselocale(utf8);
-    frame_add(out, text.buf, frame_columns(tty->fd));
+    (void)ioctl(tty->fd, TIOCGWINSZ, &size);
+    frame_add(out, text.buf, size.ws_col);
     (void)uselocale(own);
     if (utf8)
         freelocale(utf8);

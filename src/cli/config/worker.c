@@ -67,16 +67,6 @@ static int take_policy(struct al_worker *worker, struct al_error *err)
     return r;
 }
 
-/* Read `roots`, `grants` and `policy` from the frontmatter.  0 or AL_ERR_BAD_ARGS. */
-static int worker_take_limits(struct al_worker *worker, struct al_error *err)
-{
-    int r = take_roots(worker, err);
-
-    if (r == 0)
-        r = take_grant(worker, err);
-    return r == 0 ? take_policy(worker, err) : r;
-}
-
 #define DESCRIPTION_MAX_BYTES 4096u
 #define TOOLSETS_MAX          32u
 
@@ -219,7 +209,11 @@ static int take_all(struct al_worker *worker, struct al_error *err)
         r = take_description(worker, err);
     if (r == 0)
         r = take_toolsets(worker, err);
-    return r == 0 ? worker_take_limits(worker, err) : r;
+    if (r == 0)
+        r = take_roots(worker, err);
+    if (r == 0)
+        r = take_grant(worker, err);
+    return r == 0 ? take_policy(worker, err) : r;
 }
 
 static int read_worker(const char *path, struct al_worker *worker, struct al_error *err)
