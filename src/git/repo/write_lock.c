@@ -38,7 +38,7 @@ struct wait {
     struct al_run_limits *budget;
     int fd;
     int inotify_fd; /* -1: there is none, and the file is looked at from time to time */
-    int64_t began_ms, deadline_ms, looked_ms;
+    int64_t began_ms, deadline_ms;
     int look_ms;
     bool told;
     bool counts_all;   /* waiting for a writer of this process is a part of the call's time, too */
@@ -149,17 +149,14 @@ static int timed_out(const struct wait *wait, struct al_error *err)
 static int wait_for_change(struct wait *wait, struct al_error *err)
 {
     struct al_run_limits *budget = wait->budget;
-    int64_t now = al_clock_ms(), left;
+    const bool is_queued = !wait->counts_all && is_held_here(wait);
+    const int64_t now = al_clock_ms(), left = wait->deadline_ms + wait->queued_ms - now;
     char events[1024];
     struct pollfd fds[2] = {
         { .fd = wait->inotify_fd, .events = POLLIN },
         { .fd = al_cancel_fd(budget->cancel), .events = POLLIN },
     };
 
-    if (!wait->counts_all && is_held_here(wait))
-        wait->queued_ms += now - wait->looked_ms;
-    wait->looked_ms = now;
-    left = wait->deadline_ms + wait->queued_ms - now;
     if (al_cancel_fired(budget->cancel))
         return al_error_set(err, AL_ERR_CANCELLED, "Cancelled");
     if (left <= 0)
@@ -177,6 +174,8 @@ static int wait_for_change(struct wait *wait, struct al_error *err)
     } else if (wait->look_ms < LOOK_MOST_MS) {
         wait->look_ms *= 2;
     }
+    if (is_queued)
+        wait->queued_ms += al_clock_ms() - now;
     return 0;
 }
 
@@ -248,7 +247,6 @@ static int acquire(struct al_repo *repo, bool counts_all, struct al_run_limits *
     struct wait wait = { .git = git,
                          .budget = budget,
                          .began_ms = now,
-                         .looked_ms = now,
                          .deadline_ms = now + budget->left_ms,
                          .look_ms = LOOK_FIRST_MS,
                          .counts_all = counts_all };
