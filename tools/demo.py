@@ -78,6 +78,7 @@ def shell(done, line, colour="", lines=9):
     """A command of yours, and what it printed, the first lines of it."""
     print(f"   {padded('you', LABEL, '33')}  {dim('$')} {bold(line)}")
     rows = (done.stdout + done.stderr).rstrip("\n").split("\n")
+    lines += len(rows) == lines + 1  # one more takes no more room than to say so
     for row in rows[:lines]:
         print(f"   {'':{LABEL}}  {paint(row, colour)}")
     if rows[lines:]:
