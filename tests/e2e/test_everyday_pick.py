@@ -49,6 +49,15 @@ class Pick(Case):
         self.assertTrue(text.startswith("Picked 3 commits:\n"), text)
         self.same(where)
 
+    def test_author_without_date(self):
+        """git_cherry_pick: an author without a date gets that of the new commit"""
+        topic = self.branches(1)[0]
+        commit = self.out("cat-file", "commit", topic).replace("\nauthor ", "\nauthor A <a@b>\nx ", 1)
+        (self.base / "commit").write_text(commit, encoding="utf-8")
+        bad = self.out("hash-object", "-t", "commit", "-w", "--literally", str(self.base / "commit")).strip()
+        self.says("git_cherry_pick", {"commits": [bad]})
+        self.assertRegex(self.out("cat-file", "commit", "HEAD"), r"\nauthor A <a@b> [0-9]+ \+0000\n")
+
     def test_dirty(self):
         """git_cherry_pick: other local changes stay, staged ones staged; a file in the way is named"""
         ids = self.branches()

@@ -85,7 +85,7 @@ int al_inmemory_read(struct al_inmemory *memory, const struct al_strv *oids,
     al_strv_adds(&command.argv, "git", "--shallow-file", "", "-c", AL_NO_COMMIT_GRAPH, "log",
                  "--no-walk=unsorted", "--ignore-missing", "--stdin", "-z", "--encoding=UTF-8",
                  "--date=raw", "--no-show-signature", "--no-notes", "--no-decorate", "--no-color",
-                 "--no-patch", "--format=%H%x00%T%x00%P%x00%an <%ae> %ad%x00%B", NULL);
+                 "--no-patch", "--format=%H%x00%T%x00%P%x00%an <%ae>% ad%x00%B", NULL);
     r = words.len ? al_git_read_records(&memory->view.at, &command, &records, budget, err) : 0;
     for (size_t i = 0; r == 0 && i < oids->count; i++)
         if (!strchr(oids->items[i], '^') && !al_inmemory_known(memory, oids->items[i]))
