@@ -111,7 +111,7 @@ void al_fs_remove_tree_at(int dir_fd, const char *name)
     (void)unlinkat(dir_fd, name, AT_REMOVEDIR);
 }
 
-#define WRITE_FLAGS (O_WRONLY | O_CLOEXEC)
+#define WRITE_FLAGS (O_RDWR | O_CLOEXEC)
 
 /* Choose a temporary name in this directory.  0 or -errno. */
 static int make_temp_name(struct al_new_file *file, int dir_fd)

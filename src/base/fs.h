@@ -16,7 +16,7 @@
 
 /** A file that is being written.  Owned by one thread. */
 struct al_new_file {
-    int fd;             /**< open for writing; -1: there is no file */
+    int fd;             /**< open for reading and writing; -1: there is no file */
     int dir_fd;         /**< where temp_name is; -1: it has none */
     char temp_name[40]; /**< "": it has no name */
 };

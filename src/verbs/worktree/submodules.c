@@ -468,22 +468,21 @@ static int copy_objects(struct making *making, struct al_error *err)
     al_auto(al_git_command_clear) struct al_git_command pack = AL_GIT_CONTENT_INIT;
     al_auto(al_git_command_clear) struct al_git_command index = AL_GIT_COMMAND_INIT;
     al_auto(al_freep) char *head = al_asprintf("%s\n", making->submodule->head);
-    al_auto(al_closep) int fd =
-        openat(making->git_fd, "objects/pack", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    int r;
+    al_auto(al_new_file_clear) struct al_new_file file;
+    int r = al_new_file_open(&file, making->git_fd, 0600);
 
-    if (fd < 0)
-        return al_error_errno(err, errno, "its objects cannot be written");
+    if (r < 0)
+        return al_error_errno(err, -r, "its objects cannot be written");
     pack.bulk = true;
     pack.input = head;
     pack.input_len = strlen(head);
     al_strv_adds(&pack.argv, "git", "pack-objects", "-q", "--stdout", "--revs", "--all",
                  "--missing=allow-any", NULL);
-    r = al_git_read(&making->source.repo->at, &pack, (struct al_sink){ write_pack, &fd },
+    r = al_git_read(&making->source.repo->at, &pack, (struct al_sink){ write_pack, &file.fd },
                     making->budget, err);
-    if (r == 0 && lseek(fd, 0, SEEK_SET) < 0)
+    if (r == 0 && lseek(file.fd, 0, SEEK_SET) < 0)
         r = al_error_errno(err, errno, "its objects cannot be read");
-    index.in_fd = fd;
+    index.in_fd = file.fd;
     al_strv_adds(&index.argv, "git", "index-pack", "--stdin", NULL);
     return r < 0 ? r : al_git_write(&making->made.repo->at, &index, 0, making->budget, err);
 }
