@@ -97,8 +97,9 @@ static void leaves_that_of_a_living_rollback_alone(void **state)
 static void is_not_stale_while_it_is_held(void **state)
 {
     const struct tmpdir *dir = *state;
-    struct al_location at = { .top = dir->path, .git_dir = dir->path, .common_dir = dir->path,
-                              .is_own = true };
+    struct al_location at = {
+        .top = dir->path, .git_dir = dir->path, .common_dir = dir->path, .is_own = true
+    };
     const struct timespec old[2] = { { .tv_sec = 1 }, { .tv_sec = 1 } };
     struct al_lockfile lock = AL_LOCKFILE_INIT;
     struct stat st;
