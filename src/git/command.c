@@ -75,8 +75,8 @@ struct al_confinement al_git_command_sandbox(const struct al_git_command *comman
 
 /* --- Records --- */
 
-/* Paths are at most PATH_MAX; a longer field is cut and matches nothing. */
-#define FIELD_MAX_BYTES (64u * 1024u)
+/* Above any message of a commit; a longer field is cut. */
+#define FIELD_MAX_BYTES (16u << 20)
 
 void al_nul_records_clear(struct al_nul_records *records)
 {

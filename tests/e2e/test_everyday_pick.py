@@ -49,6 +49,18 @@ class Pick(Case):
         self.assertTrue(text.startswith("Picked 3 commits:\n"), text)
         self.same(where)
 
+    def test_long_message(self):
+        """git_cherry_pick: a message of any length stays whole"""
+        self.branches(1)
+        (self.base / "message").write_text("long\n\n" + "a line of it\n" * 20000, encoding="utf-8")
+        self.git("checkout", "-q", "topic")
+        self.git("commit", "-q", "--amend", "-F", str(self.base / "message"))
+        self.git("checkout", "-q", "main")
+        where = self.twin()
+        self.git("cherry-pick", "topic", cwd=where)
+        self.says("git_cherry_pick", {"commits": ["topic"]})
+        self.same(where)
+
     def test_author_without_date(self):
         """git_cherry_pick: an author without a date gets that of the new commit"""
         topic = self.branches(1)[0]
