@@ -25,13 +25,20 @@
 #include "git/run.h"
 #include "guard/text.h"
 
+/* The file that already had the name of a patch. */
+struct old_file {
+    bool exists;
+    bool is_stuck; /* still has the temporary name, because restoring it failed */
+    struct al_file_id id;
+};
+
 struct patch_writer {
     int dir_fd;
-    unsigned serial;        /* tells the writers of this process apart */
-    size_t begun;           /* patches whose temporary file was created */
-    int fd;                 /* the current patch file; -1 before the first */
-    int error;              /* first errno; 0: none */
-    struct al_file_id *old; /* of the files that have the names of patches; NULL: not looked at */
+    unsigned serial;      /* tells the writers of this process apart */
+    size_t begun;         /* patches whose temporary file was created */
+    int fd;               /* the current patch file; -1 before the first */
+    int error;            /* first errno; 0: none */
+    struct old_file *old; /* one for each patch; NULL until all patches are complete */
 };
 
 static struct patch_writer patch_writer_init(int dir_fd)
@@ -77,7 +84,8 @@ static void remove_temporaries(const struct patch_writer *w)
     for (size_t i = 0; i < w->begun; i++) {
         al_auto(al_freep) char *name = temporary(w, i);
 
-        (void)unlinkat(w->dir_fd, name, 0);
+        if (!w->old || !w->old[i].is_stuck)
+            (void)unlinkat(w->dir_fd, name, 0);
     }
 }
 
@@ -86,6 +94,15 @@ static int refuse(const char *name, const char *why, struct al_error *err)
     al_auto(al_freep) char *word = al_text_sanitize_line(name);
 
     return al_error_set(err, AL_ERR_EXECUTION, "output_dir: '%s' %s", word, why);
+}
+
+/* The identity of a file without its ctime, which a rename changes. */
+static struct al_file_id id_from(const struct stat *st)
+{
+    struct al_file_id id = al_file_id_from(st);
+
+    id.ctime_ns = 0;
+    return id;
 }
 
 /* Record the files that have the names of patches, and ask whether they may be replaced. */
@@ -107,7 +124,7 @@ static int check_existing(struct patch_writer *w, const struct al_strv *names,
         if (!S_ISREG(st.st_mode))
             return refuse(name, "exists and is no file; remove it or choose another directory",
                           err);
-        w->old[i] = al_file_id_from(&st);
+        w->old[i] = (struct old_file){ .exists = true, .id = id_from(&st) };
         al_strv_add(&found, name);
     }
     if (!found.count)
@@ -117,48 +134,70 @@ static int check_existing(struct patch_writer *w, const struct al_strv *names,
     return replacing->check(replacing->payload, &found, err);
 }
 
-static int has_changed(const char *name, struct al_error *err)
+static int exchange(const struct patch_writer *w, const char *a, const char *b)
 {
-    return refuse(name, "changed while the patches were written; try again", err);
+    return renameat2(w->dir_fd, a, w->dir_fd, b, RENAME_EXCHANGE) < 0 ? -errno : 0;
 }
 
-/* Nothing is placed unless all that is there is what was checked. */
-static int check_unchanged(const struct patch_writer *w, const struct al_strv *names,
-                           struct al_error *err)
-{
-    for (size_t i = 0; i < w->begun; i++) {
-        struct al_file_id now = { .exists = false };
-        struct stat st;
-
-        if (fstatat(w->dir_fd, names->items[i], &st, AT_SYMLINK_NOFOLLOW) == 0)
-            now = al_file_id_from(&st);
-        if (!al_file_id_equal(&now, &w->old[i]))
-            return has_changed(names->items[i], err);
-    }
-    return 0;
-}
-
-static int place(const struct patch_writer *w, const char *name, size_t i, struct al_error *err)
+/* Give an old file its name back, whatever file has that name now. */
+static void restore_old(const struct patch_writer *w, const char *name, size_t i)
 {
     al_auto(al_freep) char *temp_name = temporary(w, i);
 
-    if (renameat2(w->dir_fd, temp_name, w->dir_fd, name, w->old[i].exists ? 0 : RENAME_NOREPLACE) ==
-        0)
-        return 0;
-    return errno == EEXIST || errno == EISDIR ? has_changed(name, err)
-                                              : al_error_errno(err, errno, "cannot write patches");
+    if (exchange(w, temp_name, name) < 0 &&
+        renameat2(w->dir_fd, temp_name, w->dir_fd, name, RENAME_NOREPLACE) < 0)
+        w->old[i].is_stuck = true;
 }
 
-/* Move the patches into place. */
+/* Returns -ESTALE when the existing file is not the one that was checked. */
+static int publish_one(const struct patch_writer *w, const char *name, size_t i)
+{
+    al_auto(al_freep) char *temp_name = temporary(w, i);
+    struct al_file_id now = { .exists = false };
+    struct stat st;
+    int r;
+
+    if (!w->old[i].exists) {
+        r = renameat2(w->dir_fd, temp_name, w->dir_fd, name, RENAME_NOREPLACE) < 0 ? -errno : 0;
+        return r == -EEXIST ? -ESTALE : r;
+    }
+    r = exchange(w, temp_name, name);
+    if (r < 0)
+        return r == -ENOENT ? -ESTALE : r;
+    if (fstatat(w->dir_fd, temp_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        now = id_from(&st);
+    if (al_file_id_equal(&now, &w->old[i].id))
+        return 0;
+    restore_old(w, name, i);
+    return -ESTALE;
+}
+
+static void unpublish(const struct patch_writer *w, const struct al_strv *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (w->old[i].exists)
+            restore_old(w, names->items[i], i);
+        else
+            (void)unlinkat(w->dir_fd, names->items[i], 0);
+    }
+}
+
+/* Move all patches into place, or none. */
 static int publish(struct patch_writer *w, const struct al_strv *names,
                    const struct al_replacing *replacing, struct al_error *err)
 {
     int r = check_existing(w, names, replacing, err);
 
-    if (r == 0)
-        r = check_unchanged(w, names, err);
-    for (size_t i = 0; r == 0 && i < w->begun; i++)
-        r = place(w, names->items[i], i, err);
+    for (size_t i = 0; r == 0 && i < w->begun; i++) {
+        int why = publish_one(w, names->items[i], i);
+
+        if (why == 0)
+            continue;
+        unpublish(w, names, i);
+        r = why == -ESTALE
+                ? refuse(names->items[i], "changed while the patches were written; try again", err)
+                : al_error_errno(err, -why, "cannot write patches");
+    }
     return r;
 }
 
@@ -199,7 +238,7 @@ int al_git_write_patches(const struct al_repo *repo, const struct al_diff_option
     if (r == 0)
         r = finish(&w, &splitter, &output, replacing, err);
     al_closep(&w.fd);
-    remove_temporaries(&w); /* after a failure */
+    remove_temporaries(&w); /* the replaced files; after a failure all that was written */
     free(w.old);
     if (r == 0) {
         *ret_names = splitter.names;
