@@ -229,7 +229,7 @@ int al_git_branch_create_from(struct al_repo *repo, const char *name, const char
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", name);
-    al_auto(al_freep) char *now = NULL;
+    al_auto(al_freep) char *now = NULL, *moved = NULL;
     int r;
 
     al_strv_adds(&command.argv, "git", "branch", "--", name, from ? from : oid, NULL);
@@ -237,5 +237,10 @@ int al_git_branch_create_from(struct al_repo *repo, const char *name, const char
     if (r < 0 || !oid)
         return r;
     now = al_ref_oid(&repo->at, ref);
-    return !strcmp(now, oid) ? 0 : take_back(repo, name, now, budget, err);
+    if (!strcmp(now, oid))
+        return 0;
+    r = al_git_resolve_commit(repo, from ? from : oid, budget, &moved, err);
+    if (r == 0 && strcmp(now, moved) != 0) /* somebody commits on it already */
+        r = al_error_set(err, AL_ERR_EXECUTION, "The branch moved as soon as it was made");
+    return r < 0 ? r : take_back(repo, name, now, budget, err);
 }
