@@ -60,8 +60,7 @@ static int measure(const struct al_store *store, struct size *ret_size, struct a
     return 0;
 }
 
-/* Whether it is time to look for checkpoints that are too old. */
-static bool is_expiry_due(const struct al_store *store)
+bool al_store_expiry_is_due(const struct al_store *store)
 {
     const struct al_file_id last = al_file_id_at(store->dir_fd, EXPIRY);
     const int64_t now_ns = al_store_now_ns();
@@ -198,7 +197,8 @@ static int64_t kept_since_ns(const struct al_store *store)
     return settings->began_ns && settings->began_ns < since_ns ? settings->began_ns : since_ns;
 }
 
-/* What is held goes: the next checkpoint holds what is there then.
+/* What is held goes, unless the repository may have lost it: the next checkpoint holds what is
+ * there then.
  *
  * What is aside goes when no checkpoint can be old enough to need it, or takes too much room; other
  * working trees have stores of their own, so only the age of this one's counts. */
@@ -206,7 +206,6 @@ static void drop_aside(const struct al_store *store, int64_t needed_since_ns)
 {
     al_auto(al_closep) int common_fd = -1;
 
-    al_fs_remove_tree_at(store->bare.dir_fd, AL_BARE_HELD);
     if (al_location_open_common_dir(&store->repo->at, &common_fd, NULL) == 0)
         (void)al_aside_gc(common_fd, needed_since_ns, kept_since_ns(store),
                           store->settings->max_store_bytes);
@@ -253,7 +252,7 @@ static int collect_once(struct al_store *store, bool due, struct al_run_limits *
 
 int al_store_gc(struct al_store *store, struct al_run_limits *budget, struct al_error *err)
 {
-    const bool due = is_expiry_due(store);
+    const bool due = al_store_expiry_is_due(store);
     struct size size = { .bytes = 0 };
     bool again = true;
     int r = measure(store, &size, err);

@@ -340,7 +340,17 @@ static void hold(int from_fd, const char *name, int to_fd, const char *new_name,
 
 void al_keep_hold(const struct al_store *store, int common_fd)
 {
+    if (al_store_expiry_is_due(store)) /* what is not there any more goes */
+        al_fs_remove_tree_at(store->bare.dir_fd, AL_BARE_HELD);
     hold(common_fd, "objects", store->bare.dir_fd, AL_BARE_HELD, true);
+}
+
+void al_keep_give_back(const struct al_store *store)
+{
+    al_auto(al_closep) int common_fd = -1;
+
+    if (al_location_open_common_dir(&store->repo->at, &common_fd, NULL) == 0)
+        hold(store->bare.dir_fd, AL_BARE_HELD, common_fd, "objects", true);
 }
 
 int al_keep_return(struct al_store *store, const struct al_repo *repo, const struct al_str *lines,

@@ -35,6 +35,9 @@ int al_keep_lost(struct al_store *store, const struct al_differences *refs,
  * system.  It is there when al_keep_lost() next looks for what was lost. */
 void al_keep_hold(const struct al_store *store, int common_fd);
 
+/** Give the repository back what is held and it has not any more: a program has removed objects. */
+void al_keep_give_back(const struct al_store *store);
+
 /** Give the repository objects back that the store has or borrows: revisions, one a line, as for
  * al_bare_pack(). */
 int al_keep_return(struct al_store *store, const struct al_repo *repo, const struct al_str *lines,

@@ -26,6 +26,7 @@
 #include "git/repo/write_lock.h"
 #include "guard/effects.h"
 #include "guard/root.h"
+#include "history/keep.h"
 #include "history/rollback_private.h"
 
 #define TOOL           "rollback"
@@ -184,6 +185,8 @@ static int read_present(struct context *ctx, struct al_error *err)
     int r = al_way_read_executions(way, err);
 
     reason.without = way->without;
+    if (!ctx->options->dry_run)
+        al_keep_give_back(way->store);
     if (r == 0)
         r = al_checkpoint_create_pending(way->store, &reason, way->budget, &way->pending,
                                          way->present, err);

@@ -86,6 +86,20 @@ class CommandRun(harness.Case):
                               capture_output=True, timeout=harness.WATCHDOG_SECONDS)
         self.assertEqual((done.returncode, done.stderr), (128, b"airlock: working_dir cannot be longer than 65536 bytes\n"))
 
+    def test_objects_removed(self):
+        """objects that a command removed are given back by the rollback: some of them, and all"""
+        self.commit("b.txt", "second\n", "second")
+        self.git("repack", "-dq")
+        self.commit("c.txt", "third\n", "third")
+        for which in (".git/objects/??", ".git/objects/pack/*", ".git/objects/*"):
+            self.write("a.txt", "edited\n")
+            self.airlock("run", "--", "sh", "-c", f"rm -rf {which} a.txt")
+            self.assertNotEqual(self.git("fsck", check=False).returncode, 0, which)
+            self.airlock("rollback", "--force")
+            self.assertEqual(self.out("show", "HEAD~:b.txt", "HEAD:c.txt"), "second\nthird\n")
+            self.git("fsck", "--strict")
+            self.assertEqual((self.root / "a.txt").read_text(), "edited\n")
+
     def test_prunes_later(self):
         """what came after a first command is held as well, though its directories are there"""
         script = ("git branch -qD topic; git reflog expire --expire=now --all; git gc -q --prune=now; "
@@ -247,15 +261,18 @@ class CommandRun(harness.Case):
         self.assertEqual(self.log()[-1]["repository"], str(second))
 
     def test_repository_gone(self):
-        """the status is that of the command which removed the repository, and nothing is promised"""
+        """the status is that of the command which removed the repository; it comes back into a new one"""
+        head = self.out("rev-parse", "HEAD")
         for script in ("rm -rf .git; exit 5", 'rm -rf "$PWD"; exit 5'):
             err = self.airlock("run", "sh", "-c", script, code=5)[1]
             self.assertEqual(len(err.splitlines()), 1, err)
-            self.assertIn("cannot be undone", err)
-            self.assertNotIn("rollback", err)
+            self.assertIn("git init there, and then airlock rollback --force, bring back", err)
             self.assertEqual(self.log()[-1]["outcome"], "ok")
             self.root.mkdir(exist_ok=True)
-            self.init()
+            self.git("init", "-q", "-b", "main")
+            self.airlock("rollback", "--force")
+            self.assertEqual((self.out("rev-parse", "HEAD"), self.out("status", "--short")), (head, ""))
+            self.git("fsck", "--strict")
 
 
 if __name__ == "__main__":
