@@ -88,8 +88,8 @@ class Greedy(http_mcp.Case):
             self.stopped.set()
             for thread in threads:
                 thread.join()
-        self.assertLessEqual(most, THREADS_MAX)
-        if not SLOW:
+        if not SLOW:  # a sanitizer's threads are there long after they have ended
+            self.assertLessEqual(most, THREADS_MAX)
             self.assertLessEqual(self.status("VmHWM") // 1024, MIB_MAX)
         while (again := self.greedy.post(PING)).status == 429:
             again.end()
