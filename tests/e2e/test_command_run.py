@@ -260,6 +260,21 @@ class CommandRun(harness.Case):
         self.airlock("snapshot", "--root", str(second), cwd=third)
         self.assertEqual(self.log()[-1]["repository"], str(second))
 
+    def test_still_running(self):
+        """a rollback says that a command which still runs is not what it takes back"""
+        pipe = self.base / "pipe"
+        os.mkfifo(pipe)
+        self.airlock("run", "sh", "-c", "echo first > first.txt")
+        with subprocess.Popen([harness.AIRLOCK, "run", "sh", "-c", f"rm a.txt; echo >{pipe}; cat {pipe}"],
+                              cwd=self.root, env=self.env, stdout=subprocess.DEVNULL) as running:
+            pipe.read_text(encoding="ascii")
+            for words in (("--dry-run",), ()):
+                self.assertIn("still running, and not taken back: Run sh -c", self.airlock("rollback", *words)[1])
+            pipe.write_text("end\n", encoding="ascii")
+        self.assertEqual(running.returncode, 0)
+        self.assertFalse((self.root / "first.txt").exists())
+        self.assertEqual(self.airlock("rollback", "--dry-run")[1], "")
+
     def test_repository_gone(self):
         """the status is that of the command which removed the repository; it comes back into a new one"""
         head = self.out("rev-parse", "HEAD")

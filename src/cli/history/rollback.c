@@ -27,6 +27,7 @@
 #include "guard/root.h"
 #include "guard/text.h"
 #include "history/checkpoint.h"
+#include "history/journal.h"
 #include "history/rollback.h"
 #include "proc/cancel.h"
 
@@ -483,6 +484,36 @@ struct own_options {
     bool dry_run, force, redo, yes;
 };
 
+/* A command that runs still, in a repository. */
+struct running {
+    const char *top;
+    char *summary; /* NULL: there is none */
+};
+
+static void find_running(void *payload, long pid, const json_t *call)
+{
+    struct running *running = payload;
+    const char *where = al_json_get_string(call, "repository");
+    const char *summary = al_json_get_string(call, "summary");
+
+    (void)pid;
+    if (!running->summary && where && !strcmp(where, running->top) &&
+        al_journal_held_no_lock(call) && al_json_get_string(call, "git_commit"))
+        running->summary = al_text_join_lines(summary ? summary : "a command");
+}
+
+/* Say that what is taken back is not the last that was begun. */
+static void note_running(const struct al_undo *undo)
+{
+    struct running running = { .top = undo->repo->at.top };
+    al_auto(al_freep) char *summary = NULL;
+
+    (void)al_journal_running(undo->setup.journal_file, find_running, &running);
+    summary = running.summary;
+    if (summary)
+        al_log_note("still running, and not taken back: %s", summary);
+}
+
 /* With --to the first of the executions counts that changed something: before it all was the same.
  */
 static int roll_back(struct al_undo *undo, const struct own_options *own, bool dry_run,
@@ -564,6 +595,7 @@ static int run(struct al_undo *undo, const struct own_options *own)
     }
     if (!undo->setup.session.journal && !own->dry_run)
         return AL_EXIT_FAILED; /* opening it reported the reason */
+    note_running(undo);
     if (!own->dry_run && !is_confirmed(undo, own)) {
         al_log_note("nothing was changed");
         return al_signals_caught() ? 128 + al_signals_caught() : AL_EXIT_FAILED;
