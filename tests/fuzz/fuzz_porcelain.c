@@ -5,7 +5,7 @@
 #include "git/run.h"
 #include "tests/fuzz/fuzz.h"
 
-#define FIELD_MAX_BYTES (64u * 1024u)
+#define FIELD_MAX_BYTES (16u << 20)
 
 /* A byte that stands for a long run, so that short inputs reach the limits. */
 #define LONG_BYTE  ((char)0xfe)
