@@ -388,7 +388,7 @@ static int check_encoding(const struct reader *reader)
 }
 
 int al_yaml_read(const char *file, unsigned first_line, const char *text, size_t len,
-                 struct al_value *ret_yaml, struct al_error *err)
+                 struct al_value *ret_value, struct al_error *err)
 {
     struct reader reader = {
         .file = file, .text = text, .len = len, .first_line = first_line, .err = err
@@ -407,7 +407,7 @@ int al_yaml_read(const char *file, unsigned first_line, const char *text, size_t
     if (r < 0)
         al_value_clear(&yaml);
     else
-        *ret_yaml = yaml;
+        *ret_value = yaml;
     return r;
 }
 #endif

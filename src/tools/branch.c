@@ -205,7 +205,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err);
 /* What the tools have. */
 /* A reference that goes may be packed, and its upstream is in the configuration. */
 #define CHANGES (AL_WRITES_REFS | AL_WRITES_CONFIG)
-#define LOCKS   .locks = AL_LOCK_CONFIG | AL_LOCK_PACKED_REFS
+#define LOCKS   .locks = (AL_LOCK_CONFIG | AL_LOCK_PACKED_REFS)
 #define DELETED LOCKS, .deletes = true
 #define RENAMES LOCKS, .moves = AL_MOVES_NAMED | AL_MOVES_HEAD
 #define SHARED                                                                                     \

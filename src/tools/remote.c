@@ -118,7 +118,7 @@ static void summarize(const void *p, struct al_str *out)
 }
 
 /* The remote's references go or are renamed with it. */
-#define BOTH .locks = AL_LOCK_CONFIG | AL_LOCK_PACKED_REFS
+#define BOTH .locks = (AL_LOCK_CONFIG | AL_LOCK_PACKED_REFS)
 
 /* The toolset workflow. */
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/history/query.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +79,7 @@ static bool parse_ago(const char *text, char ret_time[AL_WHEN_TEXT])
     bool letter;
 
     for (char *at = words; *at; at++)
-        *at = *at == '.' ? ' ' : (char)tolower((unsigned char)*at);
+        *at = *at == '.' ? ' ' : (char)(*at | 0x20); /* in lower case */
     letter = sscanf(words, "%8zu%1[smhdw]%n", &count, unit, &end) == 2;
     if (!letter && sscanf(words, " %8zu %15[a-z] ago %n", &count, unit, &end) != 2) {
         count = 1;
