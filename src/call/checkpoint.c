@@ -582,8 +582,11 @@ void al_call_checkpoint_after(struct al_call *call, struct al_error *failure)
     int r = 0;
 
     if (is_gone)
-        al_log_note("the repository is gone, since its git directory is: git init there, and then "
-                    "airlock rollback --force, bring back what it had");
+        al_log_note(
+            "the repository is gone, since its git directory is%s",
+            al_store_holds(call->store)
+                ? ": git init there, and then airlock rollback --force, bring back what it had"
+                : "; this cannot be undone");
     if (call->tool->tells_changes)
         reason.ret_changes = &changes;
     if (call->checkpoint[0] && !is_gone)

@@ -197,11 +197,8 @@ static int64_t kept_since_ns(const struct al_store *store)
     return settings->began_ns && settings->began_ns < since_ns ? settings->began_ns : since_ns;
 }
 
-/* What is held goes, unless the repository may have lost it: the next checkpoint holds what is
- * there then.
- *
- * What is aside goes when no checkpoint can be old enough to need it, or takes too much room; other
- * working trees have stores of their own, so only the age of this one's counts. */
+/* Drop what is aside when no checkpoint can be old enough to need it, or it takes too much room.
+ * Other working trees have stores of their own, so only the age of this one's counts. */
 static void drop_aside(const struct al_store *store, int64_t needed_since_ns)
 {
     al_auto(al_closep) int common_fd = -1;

@@ -330,19 +330,30 @@ static void hold(int from_fd, const char *name, int to_fd, const char *new_name,
     al_auto(al_closedirp) DIR *dir = from < 0 ? NULL : al_fs_list_at(from);
     struct dirent *entry;
 
-    if (dir && (mkdirat(to_fd, new_name, 0700) == 0 || errno == EEXIST))
+    if (dir && (mkdirat(to_fd, new_name, 0777) == 0 || errno == EEXIST))
         to = al_nofollow_open(to_fd, new_name, O_RDONLY | O_DIRECTORY);
     while (to >= 0 && (entry = readdir(dir)))
         if (entry->d_type != DT_LNK && linkat(from, entry->d_name, to, entry->d_name, 0) < 0 &&
-            deep && errno != EXDEV && entry->d_name[0] != '.' && strcmp(entry->d_name, "info") != 0)
+            deep && entry->d_name[0] != '.' && strcmp(entry->d_name, "info") != 0)
             hold(from, entry->d_name, to, entry->d_name, false);
 }
 
-void al_keep_hold(const struct al_store *store, int common_fd)
+void al_keep_hold(struct al_store *store, int common_fd)
 {
+    struct stat ours, theirs;
+
+    store->holds = fstat(store->bare.dir_fd, &ours) == 0 && fstat(common_fd, &theirs) == 0 &&
+                   ours.st_dev == theirs.st_dev;
+    if (!store->holds)
+        return;
     if (al_store_expiry_is_due(store)) /* what is not there any more goes */
         al_fs_remove_tree_at(store->bare.dir_fd, AL_BARE_HELD);
     hold(common_fd, "objects", store->bare.dir_fd, AL_BARE_HELD, true);
+}
+
+bool al_store_holds(const struct al_store *store)
+{
+    return store->holds;
 }
 
 void al_keep_give_back(const struct al_store *store)

@@ -33,7 +33,7 @@ int al_keep_lost(struct al_store *store, const struct al_differences *refs,
 /** Before a program runs, which may delete a reference and let git prune what it led to: hold all
  * objects of the repository by a second name of each file, as far as the store is in the same file
  * system.  It is there when al_keep_lost() next looks for what was lost. */
-void al_keep_hold(const struct al_store *store, int common_fd);
+void al_keep_hold(struct al_store *store, int common_fd);
 
 /** Give the repository back what is held and it has not any more: a program has removed objects. */
 void al_keep_give_back(const struct al_store *store);

@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import subprocess
+import tempfile
 import time
 
 import harness
@@ -17,8 +18,8 @@ class CommandRun(harness.Case):
         super().setUp()
         self.init()
 
-    def airlock(self, *words, stdin=b"", cwd=None, code=0):
-        done = subprocess.run([harness.AIRLOCK, *words], cwd=cwd or self.root, env=self.env, input=stdin,
+    def airlock(self, *words, stdin=b"", cwd=None, code=0, env=()):
+        done = subprocess.run([harness.AIRLOCK, *words], cwd=cwd or self.root, env=self.env | dict(env), input=stdin,
                               capture_output=True, check=False, timeout=harness.WATCHDOG_SECONDS)
         self.assertEqual(done.returncode, code, done)
         return done.stdout.decode(), done.stderr.decode()
@@ -288,6 +289,12 @@ class CommandRun(harness.Case):
             self.airlock("rollback", "--force")
             self.assertEqual((self.out("rev-parse", "HEAD"), self.out("status", "--short")), (head, ""))
             self.git("fsck", "--strict")
+        found = [place for place in ("/dev/shm", "/tmp", "/var/tmp") if os.access(place, os.W_OK) and
+                 os.stat(place).st_dev != os.stat(self.root).st_dev]
+        if found:  # the store can hold nothing there, and nothing is promised
+            with tempfile.TemporaryDirectory(dir=found[0]) as state:
+                err = self.airlock("run", "rm", "-rf", ".git", env={"XDG_STATE_HOME": state})[1]
+                self.assertIn("cannot be undone", err)
 
 
 if __name__ == "__main__":
