@@ -55,7 +55,7 @@ class Rollback(killed.Killed):
         before = self.prepare()
         steps = self.count(("rollback", "5"))
         looked = 0
-        for number in range(steps * 2 // 3, steps, max(steps // 12, 1)):
+        for number in range(steps * 2 // 3, steps, max(steps // 24, 1)):
             self.reset()
             if self.step(number, "rollback", "5").returncode != 137:
                 break
