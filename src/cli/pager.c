@@ -7,81 +7,44 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "base/log.h"
-#include "base/str.h"
+#include "base/mem.h"
 
 extern char **environ;
 
-/* Whether an executable of this name is in a directory of PATH. */
-static bool is_installed(const char *name)
-{
-    const char *path = getenv("PATH");
+/* What sh runs, as git runs its pager: $PAGER, or less if there is one.  LESS=FRX: exit if the text
+ * fits, show colours, leave the text on the screen.  A word that only a shell can read is taken to
+ * name a program. */
+static const char script[] =
+    "[ \"${PAGER+set}\" ] || PAGER=$(command -v less || echo cat)\n"
+    "export LESS=\"${LESS-$1}\" LV=\"${LV--c}\"\n"
+    "program=${PAGER%%[ \t]*}\n"
+    "case $program in\n"
+    "*[!-+./A-Za-z0-9_]*) true ;;\n"
+    "*/*) test -x \"$program\" ;;\n"
+    "*) command -v \"$program\" >/dev/null ;;\n"
+    "esac || {\n"
+    "    echo 'airlock: the program in $PAGER does not exist; showing everything at once' >&2\n"
+    "    PAGER=cat\n"
+    "}\n"
+    "trap : INT\n" /* the pager handles Ctrl-C, and is waited for */
+    "eval \"$PAGER\"\n";
 
-    for (const char *at = path ? path : ""; *at;) {
-        size_t len = strcspn(at, ":");
-        al_auto(al_freep) char *dir = al_strndup(at, len);
-        al_auto(al_freep) char *file = al_fs_join(*dir ? dir : ".", name);
-
-        if (faccessat(AT_FDCWD, file, X_OK, AT_EACCESS) == 0)
-            return true;
-        at += len + (at[len] == ':');
-    }
-    return false;
-}
-
-/* Whether the command's program exists.  A command that needs a shell to interpret is assumed to.
- */
-static bool is_runnable(const char *command)
-{
-    size_t len = strcspn(command, " \t");
-    al_auto(al_freep) char *name = al_strndup(command, len);
-
-    if (!len || strpbrk(name, "$`'\"\\~=;&|<>(){}*?["))
-        return true;
-    return strchr(name, '/') ? faccessat(AT_FDCWD, name, X_OK, AT_EACCESS) == 0
-                             : is_installed(name);
-}
-
-/* The pager's command line, for sh.  NULL: use no pager. */
-static const char *pager_command(int fd)
+static bool wants_pager(int fd)
 {
     const char *pager = getenv("PAGER"), *term = getenv("TERM");
 
-    if (!isatty(fd) || !term || !strcmp(term, "dumb"))
-        return NULL;
-    if (!pager)
-        return is_installed("less") ? "less" : NULL;
-    if (!*pager || !strcmp(pager, "cat"))
-        return NULL;
-    if (is_runnable(pager))
-        return pager;
-    al_log_note("the program in $PAGER does not exist; showing everything at once");
-    return NULL;
+    return isatty(fd) && term && strcmp(term, "dumb") != 0 &&
+           (!pager || (*pager && strcmp(pager, "cat") != 0));
 }
 
-/* Our environment and git's defaults for pagers.  LESS=FRX: exit if the text fits, show colours,
- * leave the text on the screen. */
-static char **environment(struct al_strv *entries, bool at_end)
+static int spawn_pager(bool at_end, int in_fd, int out_fd, pid_t *ret_pid)
 {
-    for (char **entry = environ; *entry; entry++)
-        al_strv_add(entries, *entry);
-    if (!getenv("LESS"))
-        al_strv_add(entries, at_end ? "LESS=FRX+G" : "LESS=FRX");
-    if (!getenv("LV"))
-        al_strv_add(entries, "LV=-c");
-    return entries->items;
-}
-
-static int spawn_pager(const char *command, bool at_end, int in_fd, int out_fd, pid_t *ret_pid)
-{
-    al_auto(al_strv_clear) struct al_strv entries = AL_STRV_INIT;
-    char shell[] = "/bin/sh", name[] = "sh", option[] = "-c";
-    al_auto(al_freep) char *words = al_strdup(command);
-    char *argv[] = { name, option, words, NULL };
+    const char *const argv[] = { "sh", "-c", script, "sh", at_end ? "FRX+G" : "FRX", NULL };
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attr;
     sigset_t none, all;
@@ -96,7 +59,7 @@ static int spawn_pager(const char *command, bool at_end, int in_fd, int out_fd, 
     (void)posix_spawnattr_setsigmask(&attr, &none);
     (void)posix_spawnattr_setsigdefault(&attr, &all);
     (void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    r = posix_spawn(ret_pid, shell, &actions, &attr, argv, environment(&entries, at_end));
+    r = posix_spawn(ret_pid, "/bin/sh", &actions, &attr, (char *const *)argv, environ);
     (void)posix_spawn_file_actions_destroy(&actions);
     (void)posix_spawnattr_destroy(&attr);
     return -r;
@@ -105,14 +68,13 @@ static int spawn_pager(const char *command, bool at_end, int in_fd, int out_fd, 
 /* Start a pager on `fd`.  Returns the write end of the pipe to it; -1: there is no pager. */
 static int open_pager(int fd, bool at_end, pid_t *ret_pid)
 {
-    const char *command = pager_command(fd);
     al_auto(al_closep) int in_fd = -1;
     int fds[2];
 
-    if (!command || pipe2(fds, O_CLOEXEC) < 0)
+    if (!wants_pager(fd) || pipe2(fds, O_CLOEXEC) < 0)
         return -1;
     in_fd = fds[0];
-    if (spawn_pager(command, at_end, in_fd, fd, ret_pid) < 0) {
+    if (spawn_pager(at_end, in_fd, fd, ret_pid) < 0) {
         *ret_pid = -1;
         al_close(al_take_fd(&fds[1]));
     }
