@@ -168,10 +168,14 @@ int al_options_read_all(struct al_options *options, bool with_json, int *argc, c
     return r;
 }
 
-static bool is_given(const struct al_options *options, const struct option *option)
+bool al_options_have(const struct al_options *options, const char *name)
 {
-    const void *field = (const char *)options + option->offset;
+    const struct option *option = known;
+    const void *field;
 
+    while (strcmp(option->name, name) != 0)
+        option++;
+    field = (const char *)options + option->offset;
     if (option->kind == FLAG)
         return *(const bool *)field;
     return option->kind == LIST ? ((const struct al_strv *)field)->count > 0
@@ -182,11 +186,10 @@ int al_options_refuse(const struct al_options *options, const char *command,
                       const char *const *names, struct al_error *err)
 {
     for (; *names; names++)
-        for (size_t i = 0; i < AL_COUNT(known); i++)
-            if (!strcmp(known[i].name, *names) && is_given(options, &known[i]))
-                return al_error_set(err, AL_ERR_BAD_ARGS,
-                                    "%s means nothing to airlock %s, which makes no calls; see "
-                                    "airlock %s --help",
-                                    *names, command, command);
+        if (al_options_have(options, *names))
+            return al_error_set(err, AL_ERR_BAD_ARGS,
+                                "%s means nothing to airlock %s, which makes no calls; see "
+                                "airlock %s --help",
+                                *names, command, command);
     return 0;
 }

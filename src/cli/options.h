@@ -56,6 +56,9 @@ int al_options_read(struct al_options *options, bool with_json, int *argc, char 
 int al_options_read_all(struct al_options *options, bool with_json, int *argc, char **argv,
                         struct al_error *err);
 
+/** Test whether the command line has one of these options, "--grant" say. */
+bool al_options_have(const struct al_options *options, const char *name);
+
 /**
  * Refuse options that mean nothing to a command.
  *

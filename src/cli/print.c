@@ -10,10 +10,10 @@
 
 #include "base/fs.h"
 #include "base/log.h"
-#include "base/nearest.h"
 #include "call/mounts.h"
 #include "call/registry.h"
 #include "cli/cli.h"
+#include "cli/names.h"
 #include "cli/options.h"
 #include "cli/setup.h"
 #include "guard/text.h"
@@ -214,26 +214,17 @@ void al_tool_show(const struct al_listed_tool *listed, const struct al_tool_defa
         al_str_add(out, text.buf, text.len);
 }
 
-/* The nearest tool of any toolset; `tool` NULL: none is near. */
-static struct al_listed_tool nearest_of_all(const struct al_toolset_registry *toolsets,
-                                            const char *word)
-{
-    struct al_nearest nearest = { .word = word };
-
-    for (size_t i = 0; i < toolsets->count; i++)
-        for (const struct al_tool *const *tool = toolsets->items[i]->tools; *tool; tool++)
-            al_nearest_offer(&nearest, (*tool)->name);
-    return nearest.found ? al_toolset_find_tool(toolsets, nearest.found)
-                         : (struct al_listed_tool){ .tool = NULL };
-}
-
 int al_unknown_tool(const struct al_setup *setup, const char *word, struct al_error *err)
 {
     al_auto(al_freep) char *safe = al_text_sanitize_line(word);
     const char *meant = al_registry_nearest(&setup->registry, NULL, word);
     const struct al_listed_tool other = al_toolset_find_tool(&setup->toolsets, word);
-    const struct al_listed_tool near = nearest_of_all(&setup->toolsets, word);
+    struct al_nearest nearest = { .word = word };
+    struct al_listed_tool near = { .tool = NULL };
 
+    al_names_offer(&setup->toolsets, &nearest);
+    if (nearest.found)
+        near = al_toolset_find_tool(&setup->toolsets, nearest.found);
     if (!meant && near.tool && al_registry_find(&setup->registry, near.tool->name))
         meant = near.tool->name; /* the session has it, from another toolset */
     if (al_registry_find(&setup->registry, word))

@@ -12,7 +12,7 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "cli/environment.h"
-#include "cli/help.h"
+#include "cli/names.h"
 #include "guard/agent.h"
 #include "guard/text.h"
 #include "review/place.h"
@@ -166,8 +166,7 @@ static int set_up_worker(struct al_setup *setup, struct al_error *err)
     path = al_environment_absolute(setup->config.serve.worker);
     r = al_worker_read(path, worker, err);
     if (r == 0)
-        r = al_check_worker_names(
-            &(struct al_known){ &setup->toolsets, &setup->config.mcp.servers }, worker, err);
+        r = al_names_check_worker(setup, err);
     if (r == 0)
         r = choose_toolsets(setup, err);
     if (r == 0)
@@ -384,7 +383,9 @@ int al_setup_read_config(const struct al_setup *setup, const struct al_options *
         int mode = al_approval_mode_parse(options->approval);
 
         if (mode < 0)
-            return al_error_set(err, AL_ERR_BAD_ARGS, "--approval is ask, allow or deny");
+            return al_error_about(
+                al_error_set(err, AL_ERR_BAD_ARGS, "--approval is ask, allow or deny"), err,
+                AL_SUBJECT_NONE, "--approval");
         config->approval.mode = (enum al_approval_mode)mode;
     }
     if (options->no_git)
@@ -430,8 +431,7 @@ int al_setup_tools(struct al_setup *setup, struct al_error *err)
 
     al_toolset_registry_clear(&setup->toolsets);
     al_toolsets_register(&setup->toolsets);
-    r = al_check_known_names(&(struct al_known){ &setup->toolsets, &setup->config.mcp.servers },
-                             &setup->config, err);
+    r = al_names_check(setup, &setup->config, err);
     if (r < 0)
         return r;
     setup->session.defaults.timeout_ms = setup->config.git.timeout_ms;
@@ -442,12 +442,13 @@ int al_setup_tools(struct al_setup *setup, struct al_error *err)
         r = al_grants_choose(&setup->config.grants, setup->config.serve.grant,
                              &setup->session.grant, err);
         if (r < 0)
-            return r;
+            return al_error_about(r, err, AL_SUBJECT_NONE, "--grant");
     }
     r = set_up_worker(setup, err);
-    if (r == 0)
-        name_agent(setup);
-    if (r < 0 || !setup->config.git.enabled)
-        return r;
-    return al_registry_fill(&setup->registry, &setup->toolsets, &setup->config.toolsets, err);
+    if (r < 0)
+        return al_error_about(r, err, AL_SUBJECT_NONE, "--worker");
+    name_agent(setup);
+    if (setup->config.git.enabled)
+        r = al_registry_fill(&setup->registry, &setup->toolsets, &setup->config.toolsets, err);
+    return r < 0 ? al_error_about(r, err, AL_SUBJECT_NONE, "--toolset") : 0;
 }

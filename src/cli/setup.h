@@ -65,7 +65,7 @@ int al_setup_read_config(const struct al_setup *setup, const struct al_options *
                          struct al_config *config, struct al_error *err);
 
 /** Read the worker file, and register the tools of the chosen toolsets.  Call al_setup_config()
- * first. */
+ * first.  The name of an error is the option that says the same as what is wrong: "--worker". */
 int al_setup_tools(struct al_setup *setup, struct al_error *err);
 
 /** Open the roots and find the git program outside of them.  Call al_setup_config() first.  The

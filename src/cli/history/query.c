@@ -8,8 +8,8 @@
 #include <time.h>
 
 #include "base/log.h"
-#include "base/nearest.h"
 #include "cli/cli.h"
+#include "cli/names.h"
 #include "guard/text.h"
 #include "history/journal.h"
 #include "tools/toolsets.h"
@@ -210,9 +210,7 @@ int al_query_unknown_tool(const char *name)
 
     al_nearest_offer(&nearest, "rollback");
     al_toolsets_register(&toolsets);
-    for (size_t i = 0; i < toolsets.count; i++)
-        for (size_t k = 0; toolsets.items[i]->tools[k]; k++)
-            al_nearest_offer(&nearest, toolsets.items[i]->tools[k]->name);
+    al_names_offer(&toolsets, &nearest);
     if (nearest.found)
         al_log_note("no tool is called '%s', did you mean '%s'?", safe, nearest.found);
     else

@@ -3,7 +3,6 @@
 #include "cli/inspect/doctor.h"
 
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <linux/openat2.h>
 #include <stdlib.h>
@@ -13,11 +12,11 @@
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "call/mounts.h"
 #include "cli/cli.h"
 #include "cli/config/tokens.h"
 #include "cli/environment.h"
 #include "cli/help.h"
+#include "cli/names.h"
 #include "cli/print.h"
 #include "cli/tty.h"
 #include "git/repo/git.h"
@@ -31,35 +30,14 @@
 /* The finding of airlock doctor about rules that protect nothing in this session, since the tool
  * that they are about is of a toolset that was not chosen. */
 
-static bool matches(const char *pattern, const char *name)
-{
-    return !pattern || fnmatch(pattern, name, 0) == 0;
-}
-
-static bool may_match(const struct al_rule *rule, const struct al_tool *tool)
-{
-    if (!matches(rule->tool, tool->name))
-        return false;
-    for (size_t i = 0; i < tool->noperations; i++)
-        if (matches(rule->operation, tool->operations[i].name))
-            return true;
-    return false;
-}
-
 /* Whether no own tool of the session is of this rule.  Those of other MCP servers are not known. */
 static bool is_idle(const struct al_setup *setup, const struct al_rule *rule)
 {
-    if (rule->decision == AL_APPROVAL_ALLOW || (!rule->tool && !rule->operation))
+    if (rule->decision == AL_APPROVAL_ALLOW || (!rule->tool && !rule->operation) ||
+        al_names_may_be_mounted(setup, rule->tool))
         return false;
-    for (size_t i = 0; i < setup->config.mcp.servers.count; i++) {
-        al_auto(al_freep) char *prefix =
-            al_asprintf(AL_MOUNTS_PREFIX "%s__", setup->config.mcp.servers.items[i].name);
-
-        if (!rule->tool || al_policy_may_match_below(rule->tool, prefix))
-            return false;
-    }
     for (size_t i = 0; i < setup->registry.count; i++)
-        if (may_match(rule, setup->registry.items[i].tool))
+        if (al_names_may_match(rule, setup->registry.items[i].tool))
             return false;
     return true;
 }
@@ -69,7 +47,7 @@ static const char *toolset_of(const struct al_setup *setup, const struct al_rule
 {
     for (size_t i = 0; i < setup->toolsets.count; i++)
         for (size_t k = 0; setup->toolsets.items[i]->tools[k]; k++)
-            if (may_match(rule, setup->toolsets.items[i]->tools[k]))
+            if (al_names_may_match(rule, setup->toolsets.items[i]->tools[k]))
                 return setup->toolsets.items[i]->name;
     return NULL;
 }
@@ -398,15 +376,6 @@ static void print_json(const struct al_findings *findings)
     al_cli_print(STDOUT_FILENO, &text);
 }
 
-/* A message about the worker file begins with its name. */
-static bool is_about_worker(const struct al_setup *setup, const struct al_error *err)
-{
-    const char *worker = setup->config.serve.worker;
-    al_auto(al_freep) char *path = worker ? al_environment_absolute(worker) : NULL;
-
-    return path && al_starts_with(err->message, path);
-}
-
 static void add_configuration(struct al_findings *findings, const struct al_setup *setup)
 {
     al_finding_add(findings, "configuration", AL_FINE,
@@ -416,12 +385,17 @@ static void add_configuration(struct al_findings *findings, const struct al_setu
 /* An option may be what is wrong, and not the file. */
 static const char *fix_of(const struct al_options *options, const struct al_error *err)
 {
-    if (options->toolsets.count && strstr(err->message, "unknown toolset"))
-        return "Give --toolset one of these.";
-    if (options->grant && strstr(err->message, "unknown grant"))
-        return "Give --grant one that the configuration has.";
-    if (options->approval && strstr(err->message, "approval"))
-        return "Give --approval ask, allow or deny.";
+    static const struct {
+        const char *option, *fix;
+    } fixes[] = {
+        { "--toolset", "Give --toolset one of these." },
+        { "--grant", "Give --grant one that the configuration has." },
+        { "--approval", "Give --approval ask, allow or deny." },
+    };
+
+    for (size_t i = 0; err->name && i < AL_COUNT(fixes); i++)
+        if (!strcmp(err->name, fixes[i].option) && al_options_have(options, err->name))
+            return fixes[i].fix;
     return "Correct the file, or choose another with --config.";
 }
 
@@ -438,7 +412,7 @@ static void check_all(struct al_findings *findings, const struct al_options *opt
     check_watching(findings, setup.config.sandbox.require_confinement);
     if (r == 0)
         r = al_setup_tools(&setup, &err);
-    if (r < 0 && is_about_worker(&setup, &err)) {
+    if (r < 0 && err.name && !strcmp(err.name, "--worker")) {
         add_configuration(findings, &setup);
         al_finding_add(findings, "worker", AL_MISSING, err.message,
                        "Correct the worker file, or choose another with --worker.");

@@ -9,7 +9,7 @@
 #include "base/lock.h"
 #include "cli/config/tokens.h"
 #include "cli/environment.h"
-#include "cli/help.h"
+#include "cli/names.h"
 #include "guard/agent.h"
 #include "guard/root.h"
 #include "serve/command/warn.h"
@@ -237,7 +237,6 @@ static int check_config(const struct al_setup *setup, struct al_config *config,
                         struct al_error *err)
 {
     const struct al_config *begun = &setup->config;
-    const struct al_known known = { &setup->toolsets, &setup->config.mcp.servers };
 
     if (begun->file && (!config->file || strcmp(begun->file, config->file) != 0))
         return al_error_set(err, AL_ERR_BAD_ARGS, "%s: the configuration is gone", begun->file);
@@ -245,7 +244,7 @@ static int check_config(const struct al_setup *setup, struct al_config *config,
         return al_error_set(err, AL_ERR_BAD_ARGS,
                             "%s: serve.token_file is gone; name the token file",
                             config->file ? config->file : "");
-    return al_check_known_names(&known, config, err);
+    return al_names_check(setup, config, err);
 }
 
 static int read_config(const struct al_http_access *access, struct al_config *config,
