@@ -116,20 +116,6 @@ struct al_proc_result {
  */
 int al_proc_init(const char *program, struct al_error *err);
 
-/**
- * Let the calling thread install the filter of exec_once and no_sockets on itself, when it starts
- * the first such child.  Its children inherit the filter, which is faster than one for each child.
- *
- * From then on the thread can neither make sockets nor start processes except with al_proc_run()
- * and al_proc_run_pipeline().  Threads that it makes would inherit the filter, so it makes them
- * with al_proc_run_unfiltered().  No effect with -Dspawn=fork.
- */
-void al_proc_confine_thread(void);
-
-/** Call run(payload) on an unfiltered thread and wait for it.  This is the calling thread if it has
- * no filter, else a helper thread that runs one task at a time.  `run` must not block. */
-void al_proc_run_unfiltered(void (*run)(void *payload), void *payload);
-
 /** The address of the program path in the exec-once page; NULL before al_proc_init(). */
 const char *al_exec_page_path(void);
 

@@ -17,8 +17,8 @@
 /* Children with grace that al_proc_kill_all() waits for; more than there are jobs. */
 #define WAIT_MAX 64
 
-/* The least time between two sweeps for exec-once children that end while others run.  With a sweep
- * after each of them, 64 short calls at once take 30 % longer. */
+/* The least time between two sweeps after exec-once children.  With a sweep after each of them, 64
+ * short calls at once take 30 % longer. */
 #define SWEEP_INTERVAL_MS 500
 
 /* Writers first: sweeps are rare, and a steady flow of starts would keep one waiting for ever. */
@@ -26,7 +26,6 @@ static pthread_rwlock_t sweep_lock = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALI
 static pthread_mutex_t list_mutex = PTHREAD_MUTEX_INITIALIZER; /* guards `children` */
 static struct al_child *children;
 static struct al_pids preexisting;         /* children from before al_reaper_init() */
-static atomic_uint nstarting;              /* children that may not be registered yet */
 static atomic_int_least64_t last_sweep_ms; /* when the last sweep began */
 
 static void add_children(struct al_pids *pids, pid_t parent)
@@ -48,12 +47,10 @@ void al_reaper_init(void)
 void al_children_lock(void)
 {
     pthread_rwlock_rdlock(&sweep_lock);
-    atomic_fetch_add(&nstarting, 1);
 }
 
 void al_children_unlock(void)
 {
-    atomic_fetch_sub(&nstarting, 1);
     pthread_rwlock_unlock(&sweep_lock);
 }
 
@@ -200,26 +197,23 @@ static void sweep(void)
 }
 
 /*
- * Whether a child that was reaped may have left orphans; may be true without need, never false.
+ * Whether it is time to look for orphans, now that a child was reaped.
  *
- * An exec-once child leaves orphans only if it got round its filter.  It is then enough to look
- * when no other child runs, which is cheap, and once in SWEEP_INTERVAL_MS.
+ * The kernel lets an exec-once child start no process, so it leaves none; what other children lost
+ * is looked for now and then.
  */
-static bool may_have_left_orphans(pid_t group, bool exec_once, bool no_others)
+static bool is_sweep_due(bool exec_once)
 {
     siginfo_t info;
 
-    if (exec_once && kill(-group, 0) == 0)
-        return true;
-    if (exec_once && !no_others)
-        return al_clock_ms() - atomic_load(&last_sweep_ms) >= SWEEP_INTERVAL_MS;
+    if (exec_once && al_clock_ms() - atomic_load(&last_sweep_ms) < SWEEP_INTERVAL_MS)
+        return false;
     return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
 }
 
 void al_child_end(struct al_child *child, bool exec_once, siginfo_t *ret_info)
 {
     const id_t pidfd = (id_t)child->pidfd;
-    bool no_others;
 
     (void)waitid(P_PIDFD, pidfd, ret_info, WEXITED | WNOWAIT);
 
@@ -229,11 +223,10 @@ void al_child_end(struct al_child *child, bool exec_once, siginfo_t *ret_info)
     pthread_mutex_lock(&list_mutex);
     (void)waitid(P_PIDFD, pidfd, ret_info, WEXITED);
     remove_child(child);
-    no_others = !children && !atomic_load(&nstarting);
     pthread_mutex_unlock(&list_mutex);
     pthread_rwlock_unlock(&sweep_lock);
 
-    if (may_have_left_orphans(child->pid, exec_once, no_others))
+    if (is_sweep_due(exec_once))
         sweep();
 }
 

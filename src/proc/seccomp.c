@@ -175,8 +175,7 @@ static const struct row rows[] = {
  * No filter allows clone with new namespaces.
  *
  * An exec-once program can execute nothing, so it needs no other process, only threads; nothing is
- * left when it is killed.  A thread of the server may have the same filter (proc/thread.h) and
- * still starts children: it passes CLONE_PIDFD, which neither git nor libc does by itself.
+ * left when it is killed.
  *
  * clone3 has its flags in memory, where a filter cannot look.  libc and Go take ENOSYS for an old
  * kernel and use clone.
@@ -189,7 +188,7 @@ static const struct row rows[] = {
       .filters = EVERY,
       .error = EPERM,
       .bits = NEW_NAMESPACES,
-      .unless_bits = CLONE_THREAD | CLONE_PIDFD },
+      .unless_bits = CLONE_THREAD },
     { .number = SYS_clone3, .filters = EVERY, .error = ENOSYS },
 };
 

@@ -22,140 +22,6 @@
 #include "proc/child.h"
 #include "proc/seccomp.h"
 
-/*
- * Installing a filter costs each child a tenth of a millisecond, most of which the kernel spends
- * compiling it.  An inherited filter costs nothing, so a thread that starts many exec-once children
- * installs the filter on itself.  If each child installed it, a short git_status would take 4 %
- * longer.
- */
-
-enum filter_state {
-    UNFILTERED,
-    FILTER_PENDING,
-    FILTER_ACTIVE, /* the filter for exec_once and no_sockets */
-    FILTER_FAILED, /* no filter, but no_new_privs */
-};
-
-static _Thread_local enum filter_state filter_state;
-
-/* A task for an unfiltered thread; on the stack of the thread that waits for it. */
-struct task {
-    struct task *next;
-    void (*run)(void *payload);
-    void *payload;
-    bool done;
-};
-
-/* The thread that runs them; starting a child blocks it until the execve. */
-static struct {
-    pthread_mutex_t lock;
-    pthread_cond_t has_task, done;
-    struct task *first;
-    bool is_running;
-} unfiltered = { .lock = PTHREAD_MUTEX_INITIALIZER,
-                 .has_task = PTHREAD_COND_INITIALIZER,
-                 .done = PTHREAD_COND_INITIALIZER };
-
-static struct task *next_task(void)
-{
-    struct task *task;
-
-    while (!unfiltered.first)
-        (void)pthread_cond_wait(&unfiltered.has_task, &unfiltered.lock);
-    task = unfiltered.first;
-    unfiltered.first = task->next;
-    return task;
-}
-
-static void *run_tasks(void *payload)
-{
-    (void)payload;
-    (void)pthread_mutex_lock(&unfiltered.lock);
-    for (;;) {
-        struct task *task = next_task();
-
-        (void)pthread_mutex_unlock(&unfiltered.lock);
-        task->run(task->payload);
-        (void)pthread_mutex_lock(&unfiltered.lock);
-        task->done = true;
-        (void)pthread_cond_broadcast(&unfiltered.done);
-    }
-    return NULL;
-}
-
-/* The thread lives as long as the process: PR_SET_PDEATHSIG ends children with the thread that
- * started them. */
-static bool start_unfiltered_thread(void)
-{
-    sigset_t all, before;
-    pthread_t id;
-    bool is_running;
-
-    (void)pthread_mutex_lock(&unfiltered.lock);
-    if (!unfiltered.is_running) {
-        (void)sigfillset(&all);
-        (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-        unfiltered.is_running = pthread_create(&id, NULL, run_tasks, NULL) == 0;
-        (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-        if (unfiltered.is_running)
-            (void)pthread_detach(id);
-    }
-    is_running = unfiltered.is_running;
-    (void)pthread_mutex_unlock(&unfiltered.lock);
-    return is_running;
-}
-
-void al_proc_confine_thread(void)
-{
-#ifndef AL_SPAWN_FORK /* the thread sanitizer and valgrind do not work under the filter */
-    if (filter_state == UNFILTERED)
-        filter_state = FILTER_PENDING;
-#endif
-}
-
-void al_proc_run_unfiltered(void (*run)(void *payload), void *payload)
-{
-    struct task task = { .run = run, .payload = payload };
-    struct task **at;
-
-    if (filter_state == UNFILTERED || filter_state == FILTER_PENDING) {
-        run(payload);
-        return;
-    }
-    (void)pthread_mutex_lock(&unfiltered.lock);
-    for (at = &unfiltered.first; *at; at = &(*at)->next)
-        continue;
-    *at = &task;
-    (void)pthread_cond_signal(&unfiltered.has_task);
-    while (!task.done)
-        (void)pthread_cond_wait(&unfiltered.done, &unfiltered.lock);
-    (void)pthread_mutex_unlock(&unfiltered.lock);
-}
-
-/* If this fails, each child installs the filter itself. */
-static void install_filter(void)
-{
-    static const struct al_confinement both = { .exec_once = true, .no_sockets = true };
-
-    filter_state = UNFILTERED;
-    if (!start_unfiltered_thread() || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-        return;
-    filter_state = FILTER_FAILED;
-    if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, al_filter_get(&both)) == 0)
-        filter_state = FILTER_ACTIVE;
-}
-
-/* Test whether the calling thread has the filter that `sandbox` asks for, so that its child
- * inherits it. Installs the filter if the thread's state is pending. */
-static bool thread_holds_filter(const struct al_confinement *sandbox)
-{
-    if (!sandbox->exec_once || !sandbox->no_sockets || sandbox->keep_setuid)
-        return false;
-    if (filter_state == FILTER_PENDING)
-        install_filter();
-    return filter_state == FILTER_ACTIVE;
-}
-
 #define STACK_BYTES  (16u * 1024u) /* the child needs a few hundred */
 #define SIGSET_BYTES 8
 #define CPU_GRACE_S  5 /* time from SIGXCPU, which a program may ignore, to SIGKILL */
@@ -412,8 +278,8 @@ static bool read_report(int fd, struct al_child_report *report)
     return got == (ssize_t)sizeof(*report);
 }
 
-/* Start the child on a thread that has, or has not, what it shall inherit.  False: it has to be
- * watched, and cannot be. */
+/* Start the child on this thread, or on one that is watched.  False: it has to be watched, and
+ * cannot be. */
 static bool start_on_thread(const struct al_proc_spec *spec, struct starting *starting,
                             struct al_spawned *child)
 {
@@ -423,12 +289,7 @@ static bool start_on_thread(const struct al_proc_spec *spec, struct starting *st
         return true;
     if (spec->watch && spec->watch->is_required)
         return false;
-    if (thread_holds_filter(spec->sandbox)) {
-        starting->plan->filter = NULL;
-        start_with_signals_blocked(starting);
-    } else {
-        al_proc_run_unfiltered(start_with_signals_blocked, starting);
-    }
+    start_with_signals_blocked(starting);
     return true;
 }
 

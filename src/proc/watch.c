@@ -375,22 +375,6 @@ static bool make_thread(pthread_t *ret_thread, void *(*run)(void *payload), void
     return is_made;
 }
 
-static void make_starter(void *payload)
-{
-    struct al_watching *watching = payload;
-
-    if (!make_thread(&watching->starter, start_child, watching))
-        watching->start = NULL;
-}
-
-/* Threads inherit filters, so an unfiltered one makes these. */
-static void make_answerer(void *payload)
-{
-    struct al_watching *watching = payload;
-
-    watching->has_answerer = make_thread(&watching->answerer, answer_all, watching);
-}
-
 struct al_watching *al_watch_begin(const struct al_watch *watch, void (*start)(void *payload),
                                    void *payload)
 {
@@ -406,16 +390,14 @@ struct al_watching *al_watch_begin(const struct al_watch *watch, void (*start)(v
     (void)sem_init(&watching->is_answered, 0, 0);
     (void)sem_init(&watching->started, 0, 0);
     (void)sem_init(&watching->ended, 0, 0);
-    if (watching->stop_fd >= 0)
-        al_proc_run_unfiltered(make_starter, watching);
-    if (watching->stop_fd < 0 || !watching->start) {
+    if (watching->stop_fd < 0 || !make_thread(&watching->starter, start_child, watching)) {
         al_close(watching->stop_fd);
         free(watching);
         return NULL;
     }
     wait_for(&watching->installed);
     if (watching->listener_fd >= 0)
-        al_proc_run_unfiltered(make_answerer, watching);
+        watching->has_answerer = make_thread(&watching->answerer, answer_all, watching);
     if (!watching->has_answerer) { /* what is told is refused (ENOSYS) when nobody listens */
         al_close(watching->listener_fd);
         watching->listener_fd = -1;

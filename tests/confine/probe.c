@@ -146,10 +146,13 @@ static int try_process(const char *a, const char *b)
 {
     const uint64_t args[8] = { [4] = SIGCHLD }; /* struct clone_args as of its first version */
     long pid = -1;
+    int pidfd;
 
     (void)b;
     if (strcmp(a, "clone") == 0)
         pid = syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, 0);
+    else if (strcmp(a, "pidfd") == 0) /* as airlock itself makes one */
+        pid = syscall(SYS_clone, CLONE_PIDFD | SIGCHLD, NULL, &pidfd, NULL, 0);
     else if (strcmp(a, "newuser") == 0)
         pid = syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, NULL, NULL, NULL, 0);
     else if (strcmp(a, "clone3") == 0)
@@ -161,30 +164,6 @@ static int try_process(const char *a, const char *b)
     if (pid == 0)
         _exit(0);
     return pid > 0 && waitpid((pid_t)pid, NULL, 0) == pid ? 0 : -1;
-}
-
-/* What a program that knows the filter would do: create a process that looks like one of the
- * server's own, in a session of its own. */
-static int try_escape(const char *a, const char *b)
-{
-    long pid;
-
-    (void)a;
-    (void)b;
-    pid = syscall(SYS_clone, CLONE_PIDFD | SIGCHLD, NULL, &pid, NULL, 0);
-    if (pid == 0) {
-        (void)setsid();
-        (void)sleep(600);
-        _exit(0);
-    }
-    return pid > 0 ? 0 : -1;
-}
-
-static int try_wait(const char *a, const char *b)
-{
-    (void)a;
-    (void)b;
-    return pause();
 }
 
 static void *end_at_once(void *payload)
@@ -345,9 +324,7 @@ static const struct {
     { "exec", try_exec },
     { "execveat", try_execveat },
     { "process", try_process },
-    { "escape", try_escape },
     { "thread", try_thread },
-    { "wait", try_wait },
     { "socket", try_socket },
     { "socketpair", try_socketpair },
     { "connect", try_connect },

@@ -6,7 +6,6 @@
 
 #include "base/lock.h"
 #include "base/mem.h"
-#include "proc/proc.h"
 
 /*
  * A call's own code is shallow, and its buffers are on the heap.  The deepest use is a message
@@ -109,40 +108,25 @@ static bool wake(struct al_pool *pool)
 
 static void *thread_main(void *payload);
 
-/* A thread that is being made. */
-struct creation {
-    struct al_pool *pool;
-    int error; /* 0 or an errno */
-};
-
-/* On an unfiltered thread, because a new thread inherits the filter of the one that makes it: see
- * al_proc_confine_thread(). */
-static void create_thread(void *payload)
-{
-    struct creation *creation = payload;
-    pthread_attr_t attr;
-    pthread_t thread;
-
-    (void)pthread_attr_init(&attr);
-    (void)pthread_attr_setstacksize(&attr, STACK_BYTES);
-    (void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    creation->error = pthread_create(&thread, &attr, thread_main, creation->pool);
-    (void)pthread_attr_destroy(&attr);
-}
-
 /* Make a thread that `nthreads` counts already, without the lock.  0 or an errno: the task then
  * waits for another thread. */
 static int add_thread(struct al_pool *pool)
 {
-    struct creation creation = { .pool = pool };
+    pthread_attr_t attr;
+    pthread_t thread;
+    int error;
 
-    al_proc_run_unfiltered(create_thread, &creation);
-    if (creation.error) {
+    (void)pthread_attr_init(&attr);
+    (void)pthread_attr_setstacksize(&attr, STACK_BYTES);
+    (void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    error = pthread_create(&thread, &attr, thread_main, pool);
+    (void)pthread_attr_destroy(&attr);
+    if (error) {
         (void)pthread_mutex_lock(&pool->lock);
         pool->nthreads--;
         (void)pthread_mutex_unlock(&pool->lock);
     }
-    return creation.error;
+    return error;
 }
 
 static void wake_and_unlock(struct al_pool *pool)
@@ -178,7 +162,6 @@ static void *thread_main(void *payload)
     struct al_pool *pool = payload;
     struct al_task *task;
 
-    al_proc_confine_thread();
     while ((task = next_task(pool)))
         task->run(task);
     return NULL;

@@ -770,11 +770,8 @@ struct al_upstream *al_upstream_new(const struct al_upstream_settings *settings)
     return server;
 }
 
-/* Runs on an unfiltered thread, because a new thread inherits the filter of the one that makes it.
- */
-static void create_thread(void *payload)
+static void create_thread(struct al_upstream *server)
 {
-    struct al_upstream *server = payload;
     pthread_attr_t attr;
 
     (void)pthread_attr_init(&attr);
@@ -789,7 +786,7 @@ void al_upstream_start(struct al_upstream *server)
 
     (void)pthread_mutex_lock(&server->lock);
     if (!server->has_thread && !server->ending) {
-        al_proc_run_unfiltered(create_thread, server);
+        create_thread(server);
         if (server->has_thread)
             server->phase = AL_UPSTREAM_STARTING;
     }

@@ -360,15 +360,7 @@ struct server {
     struct al_error err;
     int r;
 
-    pthread_t thread;
-    int start_error; /* result of pthread_create(); the members above belong to the thread once it
-                        runs */
-};
-
-/* A socket pair, or the errno of creating it. */
-struct socket_pair {
-    int fds[2];
-    int error;
+    pthread_t thread; /* the members above belong to it once it runs */
 };
 
 /* A push moves references of the other repository, never its files: a change of files needs rules,
@@ -408,34 +400,16 @@ static void *serve(void *payload)
     return NULL;
 }
 
-/* Runs on an unfiltered thread, see al_proc_confine_thread(). */
-static void create_thread(void *payload)
+static int start_server(struct server *server, struct al_error *err)
 {
-    struct server *server = payload;
     pthread_attr_t attr;
+    int error;
 
     (void)pthread_attr_init(&attr);
     (void)pthread_attr_setstacksize(&attr, SERVER_STACK_BYTES);
-    server->start_error = pthread_create(&server->thread, &attr, serve, server);
+    error = pthread_create(&server->thread, &attr, serve, server);
     (void)pthread_attr_destroy(&attr);
-}
-
-static int start_server(struct server *server, struct al_error *err)
-{
-    al_proc_run_unfiltered(create_thread, server);
-    if (server->start_error)
-        return al_error_errno(err, server->start_error,
-                              "cannot start a thread for the other repository");
-    return 0;
-}
-
-/* Runs on an unfiltered thread, which can create sockets. */
-static void make_pair(void *payload)
-{
-    struct socket_pair *pair = payload;
-
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair->fds) < 0)
-        pair->error = errno;
+    return error ? al_error_errno(err, error, "cannot start a thread for the other repository") : 0;
 }
 
 /* The job is acquired before both budgets start, so waiting for it counts for neither side. */
@@ -482,25 +456,24 @@ static int run_both(const struct network_job *job, struct al_git_output *ret_out
                              .direction = network->direction,
                              .budget = *job->budget,
                              .output = { .out = AL_TEXT_INIT(0), .err = AL_TEXT_INIT(0) } };
-    struct socket_pair pair = { .error = 0 };
-    int r;
+    int fds[2], r;
 
     r = al_proc_acquire_job(job->budget->cancel, err);
     if (r < 0)
         return r;
-    al_proc_run_unfiltered(make_pair, &pair);
-    if (pair.error) {
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0) {
+        r = al_error_errno(err, errno, "cannot connect two gits");
         al_proc_release_job();
-        return al_error_errno(err, pair.error, "cannot connect two gits");
+        return r;
     }
-    server.socket_fd = pair.fds[1];
-    address = al_asprintf("fd::%d/%s", pair.fds[0],
+    server.socket_fd = fds[1];
+    address = al_asprintf("fd::%d/%s", fds[0],
                           network->is_shown ? network->url.shown : network->other->at.git_dir);
     add_config(&config, network, address);
     *job->link = (struct al_git_link){
         .protocol = "fd",
         .config = &config,
-        .fds = &pair.fds[0],
+        .fds = &fds[0],
         .nfds = 1,
         .has_job = true,
         .max_file_bytes = network->repo->at.git->max_fetch_bytes,

@@ -169,8 +169,7 @@ static void looks_at_arguments_where_they_matter(void **state)
     assert_int_equal(answer_to(NO_SOCKETS, SYS_execve, 0, 0), SECCOMP_RET_ALLOW);
     assert_int_equal(answer_to(EXEC_ONCE, SYS_clone, CLONE_THREAD | CLONE_VM, 0),
                      SECCOMP_RET_ALLOW);
-    assert_int_equal(answer_to(EXEC_ONCE, SYS_clone, CLONE_PIDFD | CLONE_VFORK, 0),
-                     SECCOMP_RET_ALLOW);
+    assert_int_equal(answer_to(EXEC_ONCE, SYS_clone, CLONE_PIDFD | CLONE_VFORK, 0), PERM);
     assert_int_equal(answer_to(EXEC_ONCE, SYS_clone, CLONE_VM | CLONE_VFORK | SIGCHLD, 0), PERM);
     assert_int_equal(answer_to(EXEC_ONCE, SYS_clone, SIGCHLD, CLONE_THREAD), PERM);
     assert_int_equal(answer_to(EXEC_ONCE, SYS_clone, (uint64_t)CLONE_THREAD << 32, 0), PERM);
