@@ -65,17 +65,19 @@ static bool only_reads(const void *p)
 
 static const char *const always_by[] = { AL_STASH_WHOSE, NULL };
 
-static int64_t given_index(const struct stash_args *args)
+static bool is_everyday(const struct al_call *call)
 {
-    return args->index.given ? args->index.value : 0;
+    return al_call_tool(call) == &al_tool_everyday_stash;
 }
 
-static int not_found(struct al_error *err, const char *message)
+static int not_found(struct al_error *err, const char *message, const char *remedy)
 {
     int r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_STASH_EMPTY, "%s", message);
 
-    if (err)
+    if (err) {
         err->reason = "not_found";
+        err->remedy = remedy;
+    }
     return r;
 }
 
@@ -84,30 +86,20 @@ static int options_of(struct al_call *call, const void *args, struct al_stash_op
 {
     const struct stash_args *stash = args;
     const char *entry = al_call_resolved(call, AL_STASH_ENTRY);
-    struct al_stash_options options = {
+    int64_t index;
+
+    if (entry && stash->action != AL_STASH_CLEAR &&
+        !al_git_stash_find(al_call_repo(call), entry, &index))
+        return not_found(err, "The stash entry is no longer there", NULL);
+    *ret_options = (struct al_stash_options){
         .action = only_reads(args) ? AL_STASH_APPLY : (enum al_stash_action)stash->action,
         .message = stash->message,
         .include_untracked = stash->include_untracked,
         .paths = stash->paths.count ? &stash->paths : NULL,
-        .index = given_index(stash),
         .agent = al_call_agent(call),
+        .entries = entry,
     };
-
-    options.entries = entry;
-    if (entry && options.action != AL_STASH_CLEAR &&
-        !al_git_stash_find(al_call_repo(call), entry, &options.index))
-        return not_found(err, "The stash entry is no longer there");
-    *ret_options = options;
     return 0;
-}
-
-/* The newest entry of this working tree; NULL: it has none. */
-static const char *newest_own(const struct al_stash_owners *owners, const struct al_strv *entries)
-{
-    for (size_t i = 0; i < entries->count; i++)
-        if (al_stash_is_own(owners, entries->items[i]))
-            return entries->items[i];
-    return NULL;
 }
 
 static int resolve_clear(const struct al_stash_owners *owners, const struct al_strv *entries,
@@ -115,61 +107,122 @@ static int resolve_clear(const struct al_stash_owners *owners, const struct al_s
 {
     al_auto(al_str_clear) struct al_str own = AL_STR_INIT;
 
-    for (size_t i = 0; i < entries->count; i++)
+    for (size_t i = 0; owners->is_shared && i < entries->count; i++)
         if (al_stash_is_own(owners, entries->items[i]))
             al_str_addf(&own, "%s%s", own.len ? " " : "", entries->items[i]);
-    al_resolved_add(out, AL_STASH_ENTRY, own.len ? own.buf : "");
+    if (owners->is_shared) /* also of none: others may push in between */
+        al_resolved_add(out, AL_STASH_ENTRY, own.len ? own.buf : "");
     return 0;
 }
 
-static int none_of_own(const struct al_stash_owners *owners, bool pops, struct al_error *err)
-{
-    int r =
-        pops && owners->pushed_nothing
-            ? not_found(err, "The last push in this worktree saved nothing, so there is nothing "
-                             "to pop")
-            : not_found(err, "No stash entries of this worktree found");
+#define DIGITS_MAX 6u
 
-    if (err)
-        err->remedy = "See git_stash with action list for those there are, and name one by its "
-                      "index.";
+/* Parse "stash@{2}", as git numbers the entries.  False: the text has another form. */
+static bool is_number(const char *id, size_t *ret_number)
+{
+    static const char before[] = "stash@{";
+    const char *at = id + sizeof(before) - 1;
+    size_t digits = 0;
+
+    *ret_number = 0;
+    if (!al_starts_with(id, before))
+        return false;
+    for (; *at >= '0' && *at <= '9' && digits <= DIGITS_MAX; at++, digits++)
+        *ret_number = *ret_number * 10 + (size_t)(*at - '0');
+    return digits && digits <= DIGITS_MAX && !strcmp(at, "}");
+}
+
+/* The entry whose id begins so, or that has this number: git numbers those of all working trees. */
+static int find_named(const struct al_strv *entries, const char *id, const char **ret_entry,
+                      struct al_error *err)
+{
+    al_auto(al_freep) char *missing = al_asprintf("No stash entry %s", id);
+    size_t number;
+    const bool by_number = is_number(id, &number);
+
+    *ret_entry = by_number && number < entries->count ? entries->items[number] : NULL;
+    for (size_t i = 0; !by_number && i < entries->count; i++) {
+        if (strncasecmp(entries->items[i], id, strlen(id)) != 0)
+            continue;
+        if (*ret_entry)
+            return al_failure_bad_args(err, "Give more digits of it.",
+                                       "id: %s names more than one entry", id);
+        *ret_entry = entries->items[i];
+    }
+    return *ret_entry
+               ? 0
+               : not_found(err, missing, "git_stash with action list shows the entries there are.");
+}
+
+/* As git says it, but now: another git may push before this call runs, and its entry is not what
+ * was meant. */
+static int find_numbered(struct al_call *call, const struct al_strv *entries, int64_t index,
+                         const char **ret_entry, struct al_error *err)
+{
+    int r = 0;
+
+    if ((uint64_t)index < entries->count)
+        *ret_entry = entries->items[index];
+    else
+        r = al_git_would_fail(err, "fatal: log for 'stash' only has %zu entries", entries->count);
+    if (r < 0 && err && al_call_tool(call) == &al_tool_workflow_stash)
+        err->remedy = "See git_stash with action list for the entries there are.";
     return r;
 }
 
-/* All working trees share one stash.  Without an index, the entry is the newest of this one. */
-static int resolve(struct al_call *call, const void *args, struct al_resolved *out,
+/* All working trees share one stash: the entry is the newest of this one. */
+static int find_newest(struct al_call *call, const struct al_stash_owners *owners,
+                       const struct al_strv *entries, bool pops, const char **ret_entry,
+                       struct al_error *err)
+{
+    const bool in_text = is_everyday(call);
+    const bool nothing = pops && owners->is_shared && owners->pushed_nothing;
+
+    for (size_t i = 0; i < entries->count && !nothing && !*ret_entry; i++)
+        if (!owners->is_shared || al_stash_is_own(owners, entries->items[i]))
+            *ret_entry = entries->items[i];
+    if (*ret_entry)
+        return 0;
+    if (!in_text && !entries->count)
+        return not_found(err, "No stash entries found.", NULL);
+    return not_found(
+        err,
+        nothing    ? "The last push in this worktree saved nothing, so there is nothing to pop"
+        : !in_text ? "No stash entries of this worktree found"
+        : owners->is_shared ? "This worktree has no stash entry"
+                            : "There is no stash entry",
+        in_text ? "git_stash with action list shows the entries there are."
+                : "See git_stash with action list for those there are, and name one by its index.");
+}
+
+static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
                    struct al_error *err)
 {
     al_auto(al_stash_owners_clear) struct al_stash_owners owners = AL_STASH_OWNERS_INIT;
     al_auto(al_strv_clear) struct al_strv entries = AL_STRV_INIT;
     al_auto(al_freep) char *whose = NULL;
-    const struct stash_args *stash = args;
-    bool pops = stash->action == AL_STASH_POP;
+    const struct stash_args *args = p;
     const char *entry = NULL;
+    int r;
 
-    if (stash->action == AL_STASH_PUSH || stash->action == LIST)
+    if (args->action == AL_STASH_PUSH || args->action == LIST)
         return 0;
     al_stash_owners_read(al_call_repo(call), &owners);
-    if (!owners.is_shared)
-        return 0;
     al_git_stash_entries(al_call_repo(call), &entries);
-    if (stash->action == AL_STASH_CLEAR) /* also of none: others may push in between */
+    if (args->action == AL_STASH_CLEAR)
         return resolve_clear(&owners, &entries, out);
-    /* As git says it, but now: another git may push before this call runs, and its entry is not
-     * what was meant. */
-    if (!entries.count)
-        return not_found(err, "No stash entries found.");
-    if (stash->index.given && (uint64_t)stash->index.value >= entries.count)
-        return al_git_would_fail(err, "fatal: log for 'stash' only has %zu entries", entries.count);
-    if (stash->index.given)
-        entry = entries.items[stash->index.value];
-    else if (!pops || !owners.pushed_nothing)
-        entry = newest_own(&owners, &entries);
-    if (!entry)
-        return none_of_own(&owners, pops, err);
-    whose = al_stash_owner_words(&owners, entry);
+    if (args->id)
+        r = find_named(&entries, args->id, &entry, err);
+    else if (args->index.given && entries.count)
+        r = find_numbered(call, &entries, args->index.value, &entry, err);
+    else
+        r = find_newest(call, &owners, &entries, args->action == AL_STASH_POP, &entry, err);
+    if (r < 0)
+        return r;
     al_resolved_add(out, AL_STASH_ENTRY, entry);
-    al_resolved_add(out, AL_STASH_WHOSE, whose);
+    whose = al_stash_owner_words(&owners, entry);
+    if (owners.is_shared)
+        al_resolved_add(out, AL_STASH_WHOSE, whose);
     return 0;
 }
 
@@ -177,14 +230,13 @@ static int stash_run(struct al_call *call, const struct al_stash_options *option
                      struct al_git_output *ret_output, struct al_error *err)
 {
     const bool applies = options->action == AL_STASH_POP || options->action == AL_STASH_APPLY;
-    al_auto(al_freep) char *entry = al_git_stash_entry(options);
     const struct al_strv *files = al_call_changed_files(call);
     int r = 0;
 
     if (applies)
-        r = files
-                ? al_overwrite_check_files(al_call_repo(call), files, al_call_budget(call), err)
-                : al_merge_guard_check_entry(al_call_repo(call), entry, al_call_budget(call), err);
+        r = files ? al_overwrite_check_files(al_call_repo(call), files, al_call_budget(call), err)
+                  : al_merge_guard_check_entry(al_call_repo(call), options->entries,
+                                               al_call_budget(call), err);
     return r < 0 ? r
                  : al_git_stash(al_call_repo(call), options, al_call_max_bytes(call),
                                 al_call_budget(call), ret_output, err);
@@ -241,7 +293,6 @@ static int changed_files(struct al_call *call, const void *args, bool *ret_known
 {
     const struct stash_args *stash = args;
     struct al_stash_options options;
-    al_auto(al_freep) char *entry = NULL;
 
     /* A push resets the files to HEAD's, and with include_untracked removes others. */
     if (is_push(args))
@@ -251,9 +302,8 @@ static int changed_files(struct al_call *call, const void *args, bool *ret_known
     *ret_known = options_of(call, args, &options, NULL) == 0;
     if (!*ret_known)
         return 0;
-    entry = al_git_stash_entry(&options);
-    return al_merge_guard_entry_files(al_call_repo(call), entry, al_call_budget(call), ret_known,
-                                      out, err);
+    return al_merge_guard_entry_files(al_call_repo(call), options.entries, al_call_budget(call),
+                                      ret_known, out, err);
 }
 
 static int preview(struct al_call *call, const void *args, struct al_str *out, struct al_error *err)
@@ -300,13 +350,13 @@ static void summarize(const struct stash_args *stash, int64_t index, const char 
 
 static void summarize_given(const void *args, struct al_str *out)
 {
-    summarize(args, given_index(args), "ALL stashes", out);
+    summarize(args, ((const struct stash_args *)args)->index.value, "ALL stashes", out);
 }
 
 static void summarize_resolved(struct al_call *call, const void *args, struct al_str *out)
 {
     const char *entry = al_call_resolved(call, AL_STASH_ENTRY);
-    int64_t index = given_index(args);
+    int64_t index = ((const struct stash_args *)args)->index.value;
 
     if (entry && command_of(args) != AL_STASH_CLEAR)
         (void)al_git_stash_find(al_call_repo(call), entry, &index);
@@ -347,16 +397,20 @@ static const struct al_param git_params[] = {
     AL_GIT_WORKING_DIR_ROW(struct stash_args),
 };
 
+/* As git stash list prints them; among several working trees, with whose each is. */
 static int git_list(struct al_call *call, const void *p, struct al_result *result,
                     struct al_error *err)
 {
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = al_git_stash_list(al_call_repo(call), al_call_max_bytes(call), al_call_budget(call),
-                              &output, err);
+    al_auto(al_git_output_clear) struct al_git_output output = { .out = AL_TEXT_INIT(0),
+                                                                 .err = AL_TEXT_INIT(0) };
+    al_auto(al_stashes_clear) struct al_stashes stashes = AL_STASHES_INIT;
+    int r = al_git_read_stashes(al_call_repo(call), al_call_max_bytes(call), al_call_budget(call),
+                                &stashes, err);
 
     (void)p;
     if (r < 0)
         return r;
+    al_stashes_add_lines(&stashes, &output.out.out);
     al_call_shape_text(call, &output, "", result);
     return 0;
 }
@@ -447,15 +501,14 @@ static const struct al_param workflow_params[] = {
     AL_WORKFLOW_CWD_ROW(struct stash_args),
 };
 
-/* `whose`: NULL where there is only one working tree. */
-static json_t *entry_of(const struct al_stash_entry *entry, size_t index, const char *whose)
+static json_t *entry_of(const struct al_stash_entry *entry, size_t index)
 {
     al_auto(al_freep) char *message =
-        whose ? al_asprintf("%s (%s)", entry->message, whose) : al_strdup(entry->message);
+        entry->whose ? al_asprintf("%s (%s)", entry->message, entry->whose) : NULL;
     json_t *object = al_json_object();
 
     al_json_set(object, "index", al_json_int((int64_t)index));
-    al_json_set(object, "message", al_json_string(message));
+    al_json_set(object, "message", al_json_string(message ? message : entry->message));
     if (entry->branch)
         al_json_set(object, "branch", al_json_string(entry->branch));
     al_json_set(object, "date", al_json_string(entry->date));
@@ -466,8 +519,6 @@ static int workflow_list(struct al_call *call, const void *p, struct al_result *
                          struct al_error *err)
 {
     al_auto(al_stashes_clear) struct al_stashes stashes = AL_STASHES_INIT;
-    al_auto(al_stash_owners_clear) struct al_stash_owners owners = AL_STASH_OWNERS_INIT;
-    al_auto(al_strv_clear) struct al_strv ids = AL_STRV_INIT;
     json_t *array;
     int r = al_git_read_stashes(al_call_repo(call), al_call_max_bytes(call), al_call_budget(call),
                                 &stashes, err);
@@ -475,15 +526,9 @@ static int workflow_list(struct al_call *call, const void *p, struct al_result *
     (void)p;
     if (r < 0)
         return r;
-    al_stash_owners_read(al_call_repo(call), &owners);
-    al_git_stash_entries(al_call_repo(call), &ids);
     array = al_json_array();
-    for (size_t i = 0; i < stashes.count; i++) {
-        al_auto(al_freep) char *whose =
-            owners.is_shared && i < ids.count ? al_stash_owner_words(&owners, ids.items[i]) : NULL;
-
-        al_json_append(array, entry_of(&stashes.items[i], i, whose));
-    }
+    for (size_t i = 0; i < stashes.count; i++)
+        al_json_append(array, entry_of(&stashes.items[i], i));
     al_result_set(result, "stashes", array);
     result->truncated = stashes.truncated;
     return 0;
@@ -493,15 +538,13 @@ static int workflow_list(struct al_call *call, const void *p, struct al_result *
 static int run(struct al_call *call, const struct stash_args *args, struct al_git_output *output,
                int64_t *ret_index, struct al_error *err)
 {
-    struct al_stash_options options = { .index = 0 };
+    struct al_stash_options options;
     int r = options_of(call, args, &options, err);
 
-    *ret_index = options.index;
-    if (r == 0)
-        r = stash_run(call, &options, output, err);
-    if (r == AL_ERR_EXECUTION && err->reason && err->code == AL_CODE_NONE)
-        err->remedy = "See git_stash with action list for the entries there are.";
-    return r;
+    *ret_index = 0;
+    if (r == 0 && options.entries)
+        (void)al_git_stash_find(al_call_repo(call), options.entries, ret_index);
+    return r < 0 ? r : stash_run(call, &options, output, err);
 }
 
 static int push(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
@@ -603,120 +646,29 @@ const struct al_tool al_tool_workflow_stash = {
 
 /* The toolset everyday. */
 
-#define DIGITS_MAX 6u
-
-static int no_entry(struct al_error *err, const char *message)
-{
-    int r = al_failure_set(err, "git_stash with action list shows the entries there are.", "%s",
-                           message);
-
-    if (err) {
-        err->code = AL_CODE_STASH_EMPTY;
-        err->reason = "not_found";
-    }
-    return r;
-}
-
-/* Parse "stash@{2}", as git numbers the entries.  False: the text has another form. */
-static bool stash_is_number(const char *id, size_t *ret_number)
-{
-    static const char before[] = "stash@{";
-    const char *at = id + sizeof(before) - 1;
-    size_t digits = 0;
-
-    *ret_number = 0;
-    if (!al_starts_with(id, before))
-        return false;
-    for (; *at >= '0' && *at <= '9' && digits <= DIGITS_MAX; at++, digits++)
-        *ret_number = *ret_number * 10 + (size_t)(*at - '0');
-    return digits && digits <= DIGITS_MAX && !strcmp(at, "}");
-}
-
-/* The entry whose id begins so, or that has this number: git numbers those of all working trees. */
-static int find_named(const struct al_strv *entries, const char *id, const char **ret_entry,
-                      struct al_error *err)
-{
-    al_auto(al_freep) char *missing = al_asprintf("No stash entry %s", id);
-    size_t number;
-    const bool is_number = stash_is_number(id, &number);
-
-    *ret_entry = is_number && number < entries->count ? entries->items[number] : NULL;
-    for (size_t i = 0; !is_number && i < entries->count; i++) {
-        if (strncasecmp(entries->items[i], id, strlen(id)) != 0)
-            continue;
-        if (*ret_entry)
-            return al_failure_bad_args(err, "Give more digits of it.",
-                                       "id: %s names more than one entry", id);
-        *ret_entry = entries->items[i];
-    }
-    return *ret_entry ? 0 : no_entry(err, missing);
-}
-
-static int find_newest(const struct al_stash_owners *owners, const struct al_strv *entries,
-                       bool pops, const char **ret_entry, struct al_error *err)
-{
-    *ret_entry = NULL;
-    if (pops && owners->is_shared && owners->pushed_nothing)
-        return no_entry(err, "The last push in this worktree saved nothing, so there is nothing "
-                             "to pop");
-    for (size_t i = 0; i < entries->count && !*ret_entry; i++)
-        if (!owners->is_shared || al_stash_is_own(owners, entries->items[i]))
-            *ret_entry = entries->items[i];
-    if (*ret_entry)
-        return 0;
-    return no_entry(err, owners->is_shared ? "This worktree has no stash entry"
-                                           : "There is no stash entry");
-}
-
-/* Choose an entry: the one whose id begins so, or without an id the newest of this working tree. */
-static int choose_entry(struct al_call *call, const char *id, bool pops, struct al_resolved *out,
-                        struct al_error *err)
-{
-    al_auto(al_stash_owners_clear) struct al_stash_owners owners = AL_STASH_OWNERS_INIT;
-    al_auto(al_strv_clear) struct al_strv entries = AL_STRV_INIT;
-    al_auto(al_freep) char *whose = NULL;
-    const char *entry = NULL;
-    int r;
-
-    al_stash_owners_read(al_call_repo(call), &owners);
-    al_git_stash_entries(al_call_repo(call), &entries);
-    r = id ? find_named(&entries, id, &entry, err)
-           : find_newest(&owners, &entries, pops, &entry, err);
-    if (r < 0)
-        return r;
-    whose = al_stash_owner_words(&owners, entry);
-    al_resolved_add(out, AL_STASH_ENTRY, entry);
-    al_resolved_add(out, AL_STASH_WHOSE, owners.is_shared ? whose : "this worktree");
-    return 0;
-}
-
 #define SHOW_MAX_BYTES 20000u
 
 /* Append a line for each entry, newest first; among several working trees, whose it is. */
 static int stash_text_list(struct al_call *call, struct al_str *text, struct al_error *err)
 {
-    al_auto(al_stash_owners_clear) struct al_stash_owners owners = AL_STASH_OWNERS_INIT;
     al_auto(al_stashes_clear) struct al_stashes stashes = AL_STASHES_INIT;
-    al_auto(al_strv_clear) struct al_strv ids = AL_STRV_INIT;
     int r = al_git_read_stashes(al_call_repo(call), SHOW_MAX_BYTES, al_call_budget(call), &stashes,
                                 err);
 
     if (r < 0)
         return r;
-    al_stash_owners_read(al_call_repo(call), &owners);
-    al_git_stash_entries(al_call_repo(call), &ids);
     if (!stashes.count)
         al_str_adds(text, "No stash entries.\n");
-    for (size_t i = 0; i < stashes.count && i < ids.count; i++) {
+    for (size_t i = 0; i < stashes.count; i++) {
         const struct al_stash_entry *entry = &stashes.items[i];
-        al_auto(al_freep) char *whose =
-            owners.is_shared ? al_stash_owner_words(&owners, ids.items[i]) : NULL;
 
-        al_str_addf(text, "%.*s %.10s  ", AL_SHORT_ID, ids.items[i], entry->date);
+        al_str_addf(text, "%.*s %.10s  ", AL_SHORT_ID, entry->oid, entry->date);
         if (entry->branch)
             al_str_addf(text, "On %s: ", entry->branch);
         al_place_add_name(entry->message, text);
-        al_str_addf(text, "%s%s%s\n", whose ? " (" : "", whose ? whose : "", whose ? ")" : "");
+        if (entry->whose)
+            al_str_addf(text, " (%s)", entry->whose);
+        al_str_addc(text, '\n');
     }
     if (stashes.truncated)
         al_str_adds(text, "-- more entries are not shown; a user sees them with git stash list\n");
@@ -820,24 +772,13 @@ static int everyday_check(const void *p, struct al_error *err)
     const struct stash_args *args = p;
     size_t number;
 
-    if (args->id && !stash_is_number(args->id, &number) &&
+    if (args->id && !is_number(args->id, &number) &&
         (strlen(args->id) < ID_DIGITS_MIN ||
          strspn(args->id, "0123456789abcdefABCDEF") != strlen(args->id)))
         return al_failure_bad_args(err, "git_stash with action list shows the ids.",
                                    "id: at least four hexadecimal digits are needed, or a form "
                                    "like stash@{0}");
     return 0;
-}
-
-static int everyday_resolve(struct al_call *call, const void *p, struct al_resolved *out,
-                            struct al_error *err)
-{
-    const struct stash_args *args = p;
-    const int action = command_of(p);
-
-    if (action == AL_STASH_PUSH || action == LIST)
-        return 0;
-    return choose_entry(call, args->id, action == AL_STASH_POP, out, err);
 }
 
 static int everyday_authorize(struct al_call *call, const void *p, struct al_error *err)
@@ -950,8 +891,6 @@ static int look(struct al_call *call, const void *p, struct al_result *result, s
     return r;
 }
 
-#define APPLIES (AL_WRITES_INDEX | AL_WRITES_WORKTREE)
-
 static const struct al_operation everyday_operations[] = {
     { "look", looks, AL_READS, look, AL_ASKS_NEVER },
     { "push", NULL, APPLIES | AL_WRITES_REFS, everyday_push, AL_ASKS_UNLESS_SAVED },
@@ -985,7 +924,7 @@ const struct al_tool al_tool_everyday_stash = {
     AL_EVERYDAY_TOOL(struct stash_args),
     AL_TOOL_STRICTER(everyday_stricter),
     .check = everyday_check,
-    .resolve = everyday_resolve,
+    .resolve = resolve,
     .summarize_resolved = everyday_summarize_resolved,
     .always_by = always_by,
     .authorize = everyday_authorize,

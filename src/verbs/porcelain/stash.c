@@ -34,11 +34,6 @@ static int not_found(const char *message, struct al_error *err)
     return r;
 }
 
-static int stash_empty(struct al_error *err)
-{
-    return not_found("No stash entries found.", err);
-}
-
 /* --- Drop --- */
 
 /* git says "Dropped stash@{1} (<id>)".  Caller frees. */
@@ -145,59 +140,6 @@ static int drop(struct al_repo *repo, const char *oid, struct al_run_limits *bud
                                 "dropped");
 }
 
-/* --- List and show --- */
-
-char *al_git_stash_entry(const struct al_stash_options *options)
-{
-    return options->entries ? al_strdup(options->entries)
-                            : al_asprintf("stash@{%" PRId64 "}", options->index);
-}
-
-/* Move the id from the beginning of each line to its end, as whose the entry is. */
-static void name_owners(const struct al_stash_owners *owners, struct al_str *text)
-{
-    struct al_str named = AL_STR_INIT;
-
-    for (const char *line = text->buf; text->len && *line;) {
-        size_t len = strcspn(line, "\n"), id_len = strcspn(line, " \n");
-        al_auto(al_freep) char *id = al_strndup(line, id_len);
-        al_auto(al_freep) char *words = al_stash_owner_words(owners, id);
-
-        if (id_len < len)
-            al_str_addf(&named, "%.*s (%s)\n", (int)(len - id_len - 1), line + id_len + 1, words);
-        line += len + (line[len] == '\n');
-    }
-    al_str_clear(text);
-    *text = named;
-}
-
-int al_git_stash_list(const struct al_repo *repo, size_t max_bytes, struct al_run_limits *budget,
-                      struct al_git_output *ret_output, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_stash_owners_clear) struct al_stash_owners owners = AL_STASH_OWNERS_INIT;
-    int r;
-
-    if (!al_ref_exists(&repo->at, "refs/stash")) {
-        *ret_output = (struct al_git_output){
-            .out = AL_TEXT_INIT(0),
-            .err = AL_TEXT_INIT(0),
-        };
-        return 0;
-    }
-    /* Run what `git stash list` runs, without the child process it starts. */
-    al_stash_owners_read(repo, &owners);
-    al_strv_adds(&command.argv, "git", "log",
-                 owners.is_shared ? "--format=%H %gd: %gs" : "--format=%gd: %gs", "-g",
-                 "--first-parent", "-m", "refs/stash", "--", NULL);
-    r = al_git_run(&repo->at, &command,
-                   &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, budget,
-                   ret_output, err);
-    if (r == 0 && owners.is_shared)
-        name_owners(&owners, &ret_output->out.out);
-    return r;
-}
-
 /* --- Read an entry --- */
 
 void al_stash_commits_clear(struct al_stash_commits *commits)
@@ -244,15 +186,19 @@ int al_git_read_stash_commits(const struct al_repo *repo, const char *entry,
 /** The entries while git lists them. */
 struct reading {
     struct al_stashes *to;
+    const struct al_stash_owners *owners;
     size_t room; /* bytes that entries may have yet */
 };
 
 void al_stashes_clear(struct al_stashes *stashes)
 {
     for (size_t i = 0; i < stashes->count; i++) {
+        free(stashes->items[i].oid);
+        free(stashes->items[i].subject);
         free(stashes->items[i].message);
         free(stashes->items[i].branch);
         free(stashes->items[i].date);
+        free(stashes->items[i].whose);
     }
     free(stashes->items);
     *stashes = AL_STASHES_INIT;
@@ -283,14 +229,18 @@ static bool take_stash(void *payload, char *const *fields)
     struct reading *reading = payload;
     struct al_stashes *to = reading->to;
     struct al_stash_entry entry = { .message = NULL };
-    size_t bytes = ENTRY_COSTS + strlen(fields[0]) + strlen(fields[1]);
+    size_t bytes = ENTRY_COSTS + strlen(fields[1]) + strlen(fields[2]);
 
     to->truncated = bytes > reading->room;
     if (to->truncated)
         return false;
     reading->room -= bytes;
-    split_subject(fields[0], &entry);
-    entry.date = al_strdup(fields[1]);
+    entry.oid = al_strdup(fields[0]);
+    entry.subject = al_strdup(fields[1]);
+    split_subject(fields[1], &entry);
+    entry.date = al_strdup(fields[2]);
+    if (reading->owners->is_shared)
+        entry.whose = al_stash_owner_words(reading->owners, fields[0]);
     to->items = al_reallocarray(to->items, to->count + 1, sizeof(*to->items));
     to->items[to->count++] = entry;
     return true;
@@ -301,15 +251,17 @@ int al_git_read_stashes(const struct al_repo *repo, size_t max_bytes, struct al_
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_stashes_clear) struct al_stashes stashes = AL_STASHES_INIT;
-    struct reading reading = { .to = &stashes, .room = max_bytes };
+    al_auto(al_stash_owners_clear) struct al_stash_owners owners = AL_STASH_OWNERS_INIT;
+    struct reading reading = { .to = &stashes, .owners = &owners, .room = max_bytes };
     al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(2, take_stash, &reading);
+        AL_NUL_RECORDS_INIT(3, take_stash, &reading);
     int r;
 
     *ret_stashes = AL_STASHES_INIT;
     if (!al_ref_exists(&repo->at, "refs/stash"))
         return 0;
-    al_strv_adds(&command.argv, "git", "log", "-z", "--format=%gs%x00%cI", "-g", "--no-patch",
+    al_stash_owners_read(repo, &owners);
+    al_strv_adds(&command.argv, "git", "log", "-z", "--format=%H%x00%gs%x00%cI", "-g", "--no-patch",
                  "--no-show-signature", "refs/stash", "--", NULL);
     r = al_git_read_records(&repo->at, &command, &records, budget, err);
     if (r < 0)
@@ -319,16 +271,25 @@ int al_git_read_stashes(const struct al_repo *repo, size_t max_bytes, struct al_
     return 0;
 }
 
+void al_stashes_add_lines(const struct al_stashes *stashes, struct al_str *out)
+{
+    for (size_t i = 0; i < stashes->count; i++) {
+        const struct al_stash_entry *entry = &stashes->items[i];
+
+        al_str_addf(out, "stash@{%zu}: %s", i, entry->subject);
+        if (entry->whose)
+            al_str_addf(out, " (%s)", entry->whose);
+        al_str_addc(out, '\n');
+    }
+}
+
 int al_git_stash_show(const struct al_repo *repo, const struct al_stash_options *options,
                       size_t max_bytes, struct al_run_limits *budget,
                       struct al_git_output *ret_output, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
-    if (!al_ref_exists(&repo->at, "refs/stash"))
-        return stash_empty(err);
-    al_strv_adds(&command.argv, "git", "stash", "show", NULL);
-    al_strv_take(&command.argv, al_git_stash_entry(options));
+    al_strv_adds(&command.argv, "git", "stash", "show", options->entries, NULL);
     return al_git_run(&repo->at, &command,
                       &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, budget,
                       ret_output, err);
@@ -374,16 +335,14 @@ static int check_programs(const struct al_repo *repo, const struct al_stash_opti
 int al_git_stash_check(const struct al_repo *repo, const struct al_stash_options *options,
                        struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(al_freep) char *entry = al_git_stash_entry(options);
-    al_auto(al_freep) char *parent = al_asprintf("%s^", entry);
+    const char *entry = options->entries;
+    al_auto(al_freep) char *parent = entry ? al_asprintf("%s^", entry) : NULL;
     struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
     bool pushes = options->action == AL_STASH_PUSH;
     bool applies = options->action == AL_STASH_POP || options->action == AL_STASH_APPLY;
     al_auto(al_error_clear) struct al_error complaint = AL_ERROR_INIT;
     int r;
 
-    if (!pushes && !al_ref_exists(&repo->at, "refs/stash"))
-        return options->action == AL_STASH_CLEAR ? 0 : stash_empty(err);
     if (!pushes && !applies)
         return 0;
     if (!repo->vetting->filters.count && !(applies && repo->vetting->merge_drivers.count))
@@ -417,7 +376,7 @@ static void add_words(struct al_strv *argv, const struct al_stash_options *optio
     } else if (options->action != AL_STASH_CLEAR) {
         if (options->keeps_staged)
             al_strv_add(argv, "--index");
-        al_strv_take(argv, al_git_stash_entry(options));
+        al_strv_add(argv, options->entries);
     }
 }
 
@@ -570,41 +529,21 @@ static int pop_entry(struct al_repo *repo, const char *entry, bool keeps_staged,
     return 0;
 }
 
-/* The id of the entry that a drop by index names now.  Another git may push before git would drop
- * it, and it is another one's index then.  A pop by index is left to git, which has the same race:
- * a child more would take half as long again.  NULL: git says what is wrong with it.  Caller frees.
- */
-static char *entry_at(const struct al_repo *repo, const struct al_stash_options *options)
-{
-    al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
-
-    if (options->action != AL_STASH_DROP)
-        return NULL;
-    al_git_stash_entries(repo, &oids);
-    return options->index >= 0 && (uint64_t)options->index < oids.count
-               ? al_strdup(oids.items[options->index])
-               : NULL;
-}
-
 int al_git_stash(struct al_repo *repo, const struct al_stash_options *options, size_t max_bytes,
                  struct al_run_limits *budget, struct al_git_output *ret_output,
                  struct al_error *err)
 {
-    al_auto(al_freep) char *entry = options->entries ? NULL : entry_at(repo, options);
-    const char *entries = entry ? entry : options->entries;
-    int r;
+    const char *entries = options->entries;
 
     if (options->action == AL_STASH_PUSH)
-        r = push(repo, options, max_bytes, budget, ret_output, err);
-    else if (options->action == AL_STASH_CLEAR && entries)
-        r = drop_each(repo, entries, budget, ret_output, err);
-    else if (options->action == AL_STASH_DROP && entries)
-        r = drop(repo, entries, budget, ret_output, err);
-    else if (options->action == AL_STASH_POP && entries)
-        r = pop_entry(repo, entries, options->keeps_staged, max_bytes, budget, ret_output, err);
-    else
-        r = run(repo, options, max_bytes, true, budget, ret_output, err);
-    return r;
+        return push(repo, options, max_bytes, budget, ret_output, err);
+    if (options->action == AL_STASH_CLEAR && entries)
+        return drop_each(repo, entries, budget, ret_output, err);
+    if (options->action == AL_STASH_DROP)
+        return drop(repo, entries, budget, ret_output, err);
+    if (options->action == AL_STASH_POP)
+        return pop_entry(repo, entries, options->keeps_staged, max_bytes, budget, ret_output, err);
+    return run(repo, options, max_bytes, true, budget, ret_output, err);
 }
 
 /* --- Preview --- */
@@ -736,16 +675,18 @@ static int preview_clear_own(const struct al_repo *repo, const char *entries,
 static int preview_clear(const struct al_repo *repo, struct al_run_limits *budget,
                          struct al_str *out, struct al_error *err)
 {
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_stashes_clear) struct al_stashes stashes = AL_STASHES_INIT;
+    al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
     al_auto(al_strv_clear) struct al_strv ids = AL_STRV_INIT;
-    int r = al_git_stash_list(repo, al_git_excerpt_bytes(budget, AL_GIT_EXCERPT_MAX_BYTES), budget,
-                              &output, err);
+    int r = al_git_read_stashes(repo, al_git_excerpt_bytes(budget, AL_GIT_EXCERPT_MAX_BYTES),
+                                budget, &stashes, err);
 
     if (r < 0)
         return r;
+    al_stashes_add_lines(&stashes, &lines);
     al_git_stash_entries(repo, &ids);
     al_str_adds(out, "This is lost:\n");
-    al_git_add_excerpt(budget, output.out.out.buf, output.out.out.len, output.stopped, out);
+    al_git_add_excerpt(budget, lines.buf, lines.len, stashes.truncated, out);
     if (!ids.count) /* there is no reflog; git deletes the commit that refs/stash points to */
         al_strv_add(&ids, "refs/stash");
     return add_entries(repo, &ids, true, budget, out, err);
@@ -755,33 +696,20 @@ int al_git_stash_preview(const struct al_repo *repo, const struct al_stash_optio
                          const struct al_strv *files, struct al_run_limits *budget,
                          struct al_str *out, bool *ret_any, struct al_error *err)
 {
-    al_auto(al_freep) char *word = al_git_stash_entry(options);
-    al_auto(al_freep) char *entry = NULL;
     const size_t before = out->len;
     int r;
 
-    *ret_any = false;
     if (options->action == AL_STASH_PUSH) {
         r = preview_push(repo, files, budget, out, err);
-        *ret_any = out->len > before;
-        return r;
+    } else if (options->action == AL_STASH_CLEAR) {
+        r = options->entries ? preview_clear_own(repo, options->entries, budget, out, err)
+            : al_ref_exists(&repo->at, "refs/stash") ? preview_clear(repo, budget, out, err)
+                                                     : 0;
+    } else {
+        if (options->action == AL_STASH_DROP)
+            al_str_adds(out, "This is lost:\n");
+        r = add_entry(repo, options->entries, options->action, budget, out, err);
     }
-    if (!al_ref_exists(&repo->at, "refs/stash"))
-        return 0;
-    if (options->action == AL_STASH_CLEAR && options->entries) {
-        r = preview_clear_own(repo, options->entries, budget, out, err);
-        *ret_any = out->len > before;
-        return r;
-    }
-    if (options->action == AL_STASH_CLEAR) {
-        *ret_any = true;
-        return preview_clear(repo, budget, out, err);
-    }
-    r = al_git_find_object(repo, word, "commit", budget, &entry, err);
-    if (r < 0 || !entry) /* git reports it when it runs */
-        return r;
-    *ret_any = true;
-    if (options->action == AL_STASH_DROP)
-        al_str_adds(out, "This is lost:\n");
-    return add_entry(repo, entry, options->action, budget, out, err);
+    *ret_any = out->len > before;
+    return r;
 }

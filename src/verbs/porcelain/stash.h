@@ -24,18 +24,13 @@ struct al_stash_options {
     enum al_stash_action action;
     const char *message;
     bool include_untracked;
-    int64_t index;
     bool keeps_staged; /**< with AL_STASH_POP and AL_STASH_APPLY: what was staged is staged again,
                           see al_git_stash_keeps_staged() */
     const struct al_strv *paths; /**< with AL_STASH_PUSH: as the agent wrote them; NULL: all */
     const char *agent;   /**< with AL_STASH_PUSH: who pushes, see stash_owners.h; NULL: nobody */
-    const char *entries; /**< the object id of the entry, which counts and not the index; with
-                            AL_STASH_CLEAR those of the entries to drop, separated by spaces; NULL:
-                            the index counts, and a clear drops all */
+    const char *entries; /**< the object id of the entry; with AL_STASH_CLEAR those of the entries
+                            to drop, separated by spaces, NULL: all */
 };
-
-/** The words that name the entry to git: its object id, or "stash@{1}".  Caller frees. */
-char *al_git_stash_entry(const struct al_stash_options *options);
 
 /** The commits of an entry.  Set up with AL_STASH_COMMITS_INIT. */
 struct al_stash_commits {
@@ -49,7 +44,7 @@ struct al_stash_commits {
 
 void al_stash_commits_clear(struct al_stash_commits *commits);
 
-/** Read them, of an entry given by its id or as "stash@{1}". */
+/** Read them, of an entry given by its id. */
 int al_git_read_stash_commits(const struct al_repo *repo, const char *entry,
                               struct al_run_limits *budget, struct al_stash_commits *commits,
                               struct al_error *err);
@@ -64,10 +59,7 @@ int al_git_stash_keeps_staged(const struct al_repo *repo, const char *entry,
 int al_git_stash_store(const struct al_repo *repo, const char *message, const char *oid,
                        struct al_run_limits *budget, struct al_error *err);
 
-/** List the entries with the output of `git stash list`, without its child process.  In a
- * repository with several working trees each line ends with whose the entry is. */
-int al_git_stash_list(const struct al_repo *repo, size_t max_bytes, struct al_run_limits *budget,
-                      struct al_git_output *ret_output, struct al_error *err);
+/** Run `git stash show` of an entry. */
 int al_git_stash_show(const struct al_repo *repo, const struct al_stash_options *options,
                       size_t max_bytes, struct al_run_limits *budget,
                       struct al_git_output *ret_output, struct al_error *err);
@@ -85,9 +77,12 @@ int al_git_stash(struct al_repo *repo, const struct al_stash_options *options, s
 
 /** One stash entry. Its index in the list is its number. */
 struct al_stash_entry {
+    char *oid;
+    char *subject; /**< as git stash list shows it */
     char *message; /**< without git's prefix "On <branch>: " */
     char *branch;  /**< NULL: HEAD was detached, or the branch is unknown */
     char *date;    /**< ISO 8601, strict */
+    char *whose;   /**< al_stash_owner_words(); NULL: there is one working tree */
 };
 
 /** Stash entries, newest first. */
@@ -100,6 +95,9 @@ struct al_stashes {
 #define AL_STASHES_INIT ((struct al_stashes){ .items = NULL })
 
 void al_stashes_clear(struct al_stashes *stashes);
+
+/** Append them as `git stash list` prints them, each with whose it is. */
+void al_stashes_add_lines(const struct al_stashes *stashes, struct al_str *out);
 
 /** Read the stash entries. At most one git child. */
 int al_git_read_stashes(const struct al_repo *repo, size_t max_bytes, struct al_run_limits *budget,

@@ -160,28 +160,6 @@ static void leaves_what_is_pushed_meanwhile(void **state)
     }
 }
 
-/* The index of a drop names an entry when the call begins, with one working tree as well. */
-static void an_index_names_its_entry(void **state)
-{
-    const struct al_stash_options drop = { .action = AL_STASH_DROP };
-    struct world *w = *state;
-    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_freep) char *left = NULL;
-    struct al_run_limits budget = long_budget();
-
-    push(w, "first");
-    push(w, "second");
-    before = 1;
-    after = 0;
-    pushing = w;
-    assert_int_equal(al_git_stash(repo, &drop, 1u << 20, &budget, &output, &w->err), 0);
-    pushing = NULL;
-    assert_non_null(strstr(output.out.out.buf, "Dropped stash@{1} ("));
-    left = stashes(w);
-    assert_string_equal(left, "On main: before\nOn main: first\n");
-}
-
 static void ends_when_the_stash_keeps_changing(void **state)
 {
     struct world *w = *state;
@@ -226,7 +204,6 @@ int main(void)
         WORLD_TEST(deletes_the_reference_with_the_last_entry),
         WORLD_TEST(leaves_what_is_pushed_meanwhile),
         WORLD_TEST(says_that_another_git_has_the_lock),
-        WORLD_TEST(an_index_names_its_entry),
         WORLD_TEST(ends_when_the_stash_keeps_changing),
         WORLD_TEST(says_that_an_entry_is_gone),
     };
