@@ -627,6 +627,54 @@ class Installed(hooks.Case):
             self.install("claude-code", "--remove", "--yes")
             self.assertEqual(self.settings(path), {"mine": 1, **after})
 
+    def test_again(self):
+        """a hook of airlock's is known by what it runs: a second installation takes its place, --remove takes each"""
+        mine = {"type": "command", "command": "other hook claude-code"}
+        for client, (*_, path) in self.FILES.items():
+            self.install(client, "--shell", "--yes")
+            edited = self.settings(path)
+            for groups in edited["hooks"].values():
+                for group in groups:
+                    group["hooks"][0]["timeout"] = 99
+                groups.append({"hooks": [mine]})
+            [first, *_] = edited["hooks"]
+            edited["hooks"][first].append({"hooks": [mine, {"type": "command", "command": f"'/x y/airlock' hook {client}"}]})
+            edited["hooks"]["Gone"] = [{"hooks": [{"type": "command", "command": f"airlock hook {client}"}]}]
+            self.write(path, hooks.json.dumps(edited, indent=7))
+            config = self.write("own.toml", "", self.base)
+            self.install(client, "--shell", "--yes", "--config", str(config))
+            again = self.settings(path)["hooks"]
+            self.assertNotIn("Gone", again)
+            for event, [own, *others] in again.items():
+                self.assertEqual([hook["command"] for hook in own["hooks"]],
+                                 [f"{self.airlock_path} hook {client} --config {config}"])
+                self.assertNotEqual(own["hooks"][0].get("timeout"), 99)
+                self.assertEqual(others, [{"hooks": [mine]}] * len(others))
+                self.assertEqual(len(others), 2 if event == first else 1)
+            if client == "codex":
+                toml = self.settings(".codex/config.toml")
+                self.write(".codex/config.toml", f'[mcp_servers.airlock]\ncommand = "{self.airlock_path}"\n'
+                           '[shell_environment_policy.set]\nPATH = "%s"\nA = "1"\n'
+                           % toml["shell_environment_policy"]["set"]["PATH"])
+            self.install(client, "--remove", "--yes")
+            left = self.settings(path)["hooks"]
+            self.assertEqual({event: groups for event, groups in left.items() if groups != [{"hooks": [mine]}]},
+                             {first: [{"hooks": [mine]}] * 2})
+            self.assertNotIn("airlock", self.text(path))
+            if client == "codex":
+                self.assertEqual(self.settings(".codex/config.toml"), {"shell_environment_policy": {"set": {"A": "1"}}})
+
+    def test_path_there(self):
+        """Codex gets a whole PATH, with airlock's directory first and once, wherever it is installed from"""
+        plain = self.env["PATH"]
+        for path in (plain, f"{self.shim}:{plain}", f"{plain}:{self.shim}"):
+            self.env["PATH"] = path
+            self.assertIn("PATH", self.install("codex", "--shell", "--yes"))
+            self.assertEqual(self.settings(".codex/config.toml")["shell_environment_policy"],
+                             {"set": {"PATH": f"{self.shim}:{plain}"}})
+            self.install("codex", "--remove", "--yes")
+        self.env["PATH"] = plain
+
     def test_doctor(self):
         """a program without its link, and another program in the hooks, are named"""
         self.assertNotIn("is not airlock's", self.install("claude-code", "--shell", "--yes"))

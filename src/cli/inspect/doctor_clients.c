@@ -206,22 +206,18 @@ static void check_file(struct al_findings *findings, const struct al_setup *setu
 
 /* airlock's own command among the hooks of an event.  The program; NULL: there is none.  Caller
  * frees. */
-static char *find_hook(const json_t *groups, const char *client)
+static char *find_hook(const json_t *groups, const struct al_client *client)
 {
-    al_auto(al_freep) char *words = al_asprintf(" hook %s", client);
     const json_t *group, *hook;
+    char *program;
     size_t i, j;
 
     json_array_foreach(groups, i, group)
     {
         json_array_foreach(json_object_get(group, "hooks"), j, hook)
         {
-            const char *command = al_json_get_string(hook, "command");
-            const char *found = command ? strstr(command, words) : NULL;
-            const size_t quoted = found && *command == '\'' && found - command > 2;
-
-            if (found)
-                return al_strndup(command + quoted, (size_t)(found - command) - 2 * quoted);
+            if ((program = al_client_hook_program(client, hook)))
+                return program;
         }
     }
     return NULL;
@@ -297,7 +293,7 @@ static void check_hooks(struct al_findings *findings, const struct al_setup *set
     if (al_settings_file_read(path, &file, NULL) < 0 || !file.exists)
         return;
     groups = al_settings_json_get(&file.text, (const char *const[]){ "hooks", at->name, NULL });
-    program = find_hook(groups, client->name);
+    program = find_hook(groups, client);
     if (program && is_this_program(program)) {
         try_hook(findings, setup, client, at->name, safe);
     } else if (program) {

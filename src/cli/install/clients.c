@@ -10,6 +10,7 @@
 
 #include "base/fs.h"
 #include "base/nearest.h"
+#include "tools/commands/words.h"
 
 static json_t *list_of(const struct al_strv *strings, size_t first)
 {
@@ -216,6 +217,17 @@ json_t *al_client_hook(const struct al_client *client, const struct al_client_ev
     al_json_append(list, hook);
     al_json_set(group, "hooks", list);
     return group;
+}
+
+char *al_client_hook_program(const struct al_client *client, const json_t *hook)
+{
+    const char *command = al_json_get_string(hook, "command");
+    al_auto(al_strv_clear) struct al_strv words = AL_STRV_INIT;
+
+    return command && al_shell_words_split(command, &words) && words.count > 2 &&
+                   !strcmp(words.items[1], "hook") && !strcmp(words.items[2], client->name)
+               ? al_strdup(words.items[0])
+               : NULL;
 }
 
 enum al_event al_client_event(const struct al_client *client, const char *name)

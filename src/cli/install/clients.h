@@ -71,6 +71,10 @@ char *al_client_shim(bool makes);
 json_t *al_client_hook(const struct al_client *client, const struct al_client_event *event,
                        const char *command);
 
+/** The program of a hook of these settings, if it is airlock's command for this client; NULL: it is
+ * another hook.  Caller frees. */
+char *al_client_hook_program(const struct al_client *client, const json_t *hook);
+
 /** What the event of this name means. */
 enum al_event al_client_event(const struct al_client *client, const char *name);
 

@@ -7,6 +7,7 @@
  * are white space.  jansson says whether the copy is JSON, so that what looks for a value in it
  * meets none that is malformed.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/install/settings.h"
@@ -172,6 +173,20 @@ static bool is_string(const struct doc *doc, size_t begin, size_t end, const cha
            !memcmp(json_string_value(value), text, strlen(text));
 }
 
+static bool is_index(const char *name)
+{
+    return *name && strspn(name, "0123456789") == strlen(name);
+}
+
+static bool find_nth(const struct doc *doc, const struct entry *array, const char *index,
+                     struct entry *ret)
+{
+    for (unsigned long i = strtoul(index, NULL, 10) + 1; i; i--)
+        if (!next_entry(doc, array, ret))
+            return false;
+    return true;
+}
+
 static int find(const struct doc *doc, al_settings_path path, struct found *ret,
                 struct al_error *err)
 {
@@ -181,6 +196,13 @@ static int find(const struct doc *doc, al_settings_path path, struct found *ret,
     for (; *ret->missing; ret->missing++) {
         struct entry entry = { .end = 0 }, member = { .end = 0 };
 
+        if (doc->copy.buf[ret->value.begin] == '[' && is_index(*ret->missing)) {
+            if (!find_nth(doc, &ret->value, *ret->missing, &member))
+                return 0;
+            ret->above = ret->value;
+            ret->value = member;
+            continue;
+        }
         if (doc->copy.buf[ret->value.begin] != '{')
             return al_error_set(err, AL_ERR_BAD_ARGS, "%s is no object",
                                 ret->missing == path ? "the file" : ret->missing[-1]);

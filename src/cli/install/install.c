@@ -33,10 +33,11 @@
 /* What an installation changed in a file, so that it can be taken back. */
 struct record {
     bool made_file;       /* the file was made by the installation */
+    bool made_path;       /* so was the PATH of the client's shell */
     unsigned dirs;        /* directories that were made for it */
     char *before, *after; /* the lines that were changed; NULL: there is no record */
     char *path;           /* of the record itself */
-    json_t *items;        /* what was added to lists: [[NAME, NAME, VALUE], ...]; NULL: nothing */
+    json_t *rules;        /* what was added to lists of rules: { LIST: [RULE, ...], ... } */
 };
 
 /* What is wanted of a file. */
@@ -162,6 +163,7 @@ static void read_record(const char *state_dir, const char *file, struct record *
     const char *before, *after;
 
     ret->path = path_of(state_dir, file);
+    ret->rules = al_json_object();
     if (al_fs_read(AT_FDCWD, ret->path, RECORD_MAX_BYTES, &text) < 0)
         return;
     value = json_loadb(text.buf, text.len, 0, NULL);
@@ -170,10 +172,11 @@ static void read_record(const char *state_dir, const char *file, struct record *
     if (!before || !after)
         return;
     ret->made_file = json_is_true(json_object_get(value, "made_file"));
+    ret->made_path = json_is_true(json_object_get(value, "made_path"));
     ret->dirs = (unsigned)json_integer_value(json_object_get(value, "dirs"));
     ret->before = al_strdup(before);
     ret->after = al_strdup(after);
-    ret->items = json_incref(json_object_get(value, "items"));
+    (void)json_object_update(ret->rules, json_object_get(value, "rules"));
 }
 
 /* Remember what this installation changed.  A file that an earlier one made stays a made one. */
@@ -190,13 +193,13 @@ static int write_record(const struct plan *plan, unsigned dirs, struct al_error 
 
     al_json_set(value, "file", al_json_string(plan->file.real_path));
     al_json_set(value, "made_file", al_json_bool(!plan->file.exists || record->made_file));
+    al_json_set(value, "made_path", al_json_bool(record->made_path));
     al_json_set(value, "dirs", al_json_int(plan->file.exists ? record->dirs : dirs));
     al_json_set(value, "before",
                 al_json_stringn(plan->base.buf + lines.begin, lines.old_end - lines.begin));
     al_json_set(value, "after",
                 al_json_stringn(plan->text.buf + lines.begin, lines.new_end - lines.begin));
-    if (record->items)
-        al_json_set(value, "items", json_incref(record->items));
+    al_json_set(value, "rules", json_incref(record->rules));
     al_json_dump(value, false, &text);
     al_str_addc(&text, '\n');
     if (r == 0)
@@ -208,10 +211,6 @@ static int write_record(const struct plan *plan, unsigned dirs, struct al_error 
 
 /* --- The plan --- */
 
-/* Where Claude Code has its rules about tools. */
-static const char *const denied_path[] = { "permissions", "deny", NULL };
-static const char *const allowed_path[] = { "permissions", "allow", NULL };
-
 static void plan_clear(struct plan *plan)
 {
     al_settings_file_clear(&plan->file);
@@ -220,7 +219,7 @@ static void plan_clear(struct plan *plan)
     free(plan->record.before);
     free(plan->record.after);
     free(plan->record.path);
-    json_decref(plan->record.items);
+    json_decref(plan->record.rules);
     *plan = PLAN_INIT;
 }
 
@@ -237,138 +236,218 @@ static bool take_back(const struct record *record, struct al_str *text)
     return true;
 }
 
-/* Remember what is added to a list: what was there before is the user's own. */
-static void record_item(struct record *record, al_settings_path path, const json_t *item)
+/* Remove the list, and the object that has it, if a change has left nothing in them. */
+static int remove_empty(const char *above, const char *list, size_t before, struct al_str *text,
+                        struct al_error *err)
 {
-    json_t *added = al_json_array();
+    const char *const path[] = { above, list, NULL };
+    int r = 0;
 
-    if (!record->items)
-        record->items = al_json_array();
-    al_json_append(added, al_json_string(path[0]));
-    al_json_append(added, al_json_string(path[1]));
-    al_json_append(added, json_deep_copy(item));
-    al_json_append(record->items, added);
-}
+    for (size_t names = 2; r == 0 && names && text->len != before; names--) {
+        const char *const shorter[] = { path[0], names > 1 ? path[1] : NULL, NULL };
+        al_auto(al_json_decrefp) json_t *now = al_settings_json_get(text, shorter);
 
-/* Put an item into the list, or take it out. */
-static int change_item(const struct wish *wish, al_settings_path path, json_t *item,
-                       struct plan *plan, struct al_error *err)
-{
-    const size_t before = plan->text.len;
-    int r = wish->removes ? al_settings_json_remove(&plan->text, path, item, err)
-                          : al_settings_json_add(&plan->text, path, item, err);
-
-    if (!wish->removes && plan->text.len != before)
-        record_item(&plan->record, path, item);
-    json_decref(item);
+        if (now && !json_array_size(now) && !json_object_size(now))
+            r = al_settings_json_remove(text, shorter, NULL, err);
+    }
     return r;
 }
 
-/* Remove a member that has become empty. */
-static int remove_empty(struct al_str *text, al_settings_path path, struct al_error *err)
-{
-    al_auto(al_json_decrefp) json_t *now = al_settings_json_get(text, path);
-    const bool is_empty = now && !json_array_size(now) && !json_object_size(now);
+/* Where Claude Code has its rules about tools. */
+#define RULES "permissions"
 
-    return is_empty ? al_settings_json_remove(text, path, NULL, err) : 0;
+/* Remember what is added: a rule that was there before is the user's own. */
+static int add_rules(const char *list, const struct al_strv *rules, struct plan *plan,
+                     struct al_error *err)
+{
+    const char *const path[] = { RULES, list, NULL };
+    json_t *added = json_object_get(plan->record.rules, list);
+    int r = 0;
+
+    if (!added)
+        al_json_set(plan->record.rules, list, added = al_json_array());
+    for (size_t i = 0; r == 0 && i < rules->count; i++) {
+        al_auto(al_json_decrefp) json_t *rule = al_json_string(rules->items[i]);
+        const size_t before = plan->text.len;
+
+        r = al_settings_json_add(&plan->text, path, rule, err);
+        if (plan->text.len != before)
+            al_json_append(added, json_incref(rule));
+    }
+    return r;
 }
 
-/* Take out of the lists what installations have added, and the lists that become empty by it. */
-static int remove_items(struct plan *plan, struct al_error *err)
+static int remove_rules(const struct record *record, struct al_str *text, struct al_error *err)
 {
-    const json_t *added;
+    const char *list;
+    json_t *added, *rule;
     size_t i;
     int r = 0;
 
-    json_array_foreach(plan->record.items, i, added)
+    json_object_foreach(record->rules, list, added)
     {
-        const char *const path[] = { json_string_value(json_array_get(added, 0)),
-                                     json_string_value(json_array_get(added, 1)), NULL };
-        const char *const above[] = { path[0], NULL };
-        const size_t before = plan->text.len;
+        const char *const path[] = { RULES, list, NULL };
+        const size_t before = text->len;
 
-        if (r == 0 && path[0] && path[1])
-            r = al_settings_json_remove(&plan->text, path, json_array_get(added, 2), err);
-        if (r == 0 && plan->text.len != before)
-            r = remove_empty(&plan->text, path, err);
-        if (r == 0 && plan->text.len != before)
-            r = remove_empty(&plan->text, above, err);
+        json_array_foreach(added, i, rule) r =
+            r == 0 ? al_settings_json_remove(text, path, rule, err) : r;
+        r = r == 0 ? remove_empty(RULES, list, before, text, err) : r;
     }
     return r;
 }
 
-static int change_rules(const struct wish *wish, al_settings_path path, const struct al_strv *rules,
-                        struct plan *plan, struct al_error *err)
+/* Whether an installation wrote this hook: a copy of airlock runs for this client. */
+static bool is_own_hook(const struct al_client *client, const json_t *hook)
 {
-    int r = 0;
+    al_auto(al_freep) char *program = al_client_hook_program(client, hook);
 
-    for (size_t i = 0; r == 0 && i < rules->count; i++)
-        r = change_item(wish, path, al_json_string(rules->items[i]), plan, err);
-    return r;
+    return program && (!strcmp(program, "airlock") || al_ends_with(program, "/airlock"));
 }
 
-static int change_hooks(const struct wish *wish, struct plan *plan, struct al_error *err)
+/* Airlock's hooks of an event go, and groups that had no other, but for one of `wanted`, which has
+ * the place of an older one.  NULL: none is wanted. */
+static int replace_hooks(const struct al_client *client, const char *event, const json_t *wanted,
+                         struct al_str *text, struct al_error *err)
 {
+    const char *const path[] = { "hooks", event, NULL };
+    al_auto(al_json_decrefp) json_t *groups = al_settings_json_get(text, path);
+    const size_t before = text->len;
     int r = 0;
 
-    for (const struct al_client_event *at = wish->client->hooks->events; r == 0 && at->name; at++) {
-        const char *const path[] = { "hooks", at->name, NULL };
+    for (size_t i = json_array_size(groups); r == 0 && i-- > 0;) {
+        json_t *group = json_array_get(groups, i), *hooks = json_object_get(group, "hooks");
+        const size_t count = json_array_size(hooks);
+        al_auto(al_freep) char *index = al_asprintf("%zu", i);
+        const char *const place[] = { "hooks", event, index, NULL };
 
-        r = change_item(wish, path, al_client_hook(wish->client, at, wish->hook), plan, err);
-    }
-    return r;
-}
-
-/* A PATH of the user's own keeps its place behind airlock's directory.  It comes back with what the
- * installation remembers. */
-static int change_environment(const struct wish *wish, struct al_str *text, struct al_error *err)
-{
-    const char *table = wish->client->hooks->env_table;
-    json_t *entry = al_settings_toml_get(text, table);
-    const char *now;
-    al_auto(al_freep) char *list = NULL;
-    int r;
-
-    if (!entry)
-        entry = al_json_object();
-    now = al_json_get_string(entry, "PATH");
-    if (!now)
-        now = al_environment_get("PATH");
-    list = al_asprintf("%s:%s", wish->path_list, now ? now : "/usr/bin:/bin");
-    if (!now || !al_starts_with(now, wish->path_list))
-        al_json_set(entry, "PATH", al_json_string(list));
-    r = al_settings_toml_put(text, table, entry, err);
-    json_decref(entry);
-    return r;
-}
-
-static int change(const struct wish *wish, struct plan *plan, struct al_error *err)
-{
-    const struct record *record = &plan->record;
-    int r = 0;
-
-    if (take_back(record, &plan->text)) {
-        al_str_clear(&plan->base);
-        al_str_add(&plan->base, plan->text.buf, plan->text.len);
-        if (wish->removes) {
-            r = remove_items(plan, err);
-            plan->removes_file = record->made_file && !plan->text.len;
-            return r;
+        for (size_t k = count; k-- > 0;)
+            if (is_own_hook(client, json_array_get(hooks, k)))
+                (void)json_array_remove(hooks, k);
+        if (json_array_size(hooks) == count)
+            continue;
+        if (!json_array_size(hooks) && !wanted) {
+            r = al_settings_json_remove(text, place, NULL, err);
+        } else {
+            r = al_settings_json_put(text, place, json_array_size(hooks) ? group : wanted, err);
+            wanted = json_array_size(hooks) ? wanted : NULL;
         }
     }
-    if (wish->entry)
-        r = wish->removes ? al_client_remove(wish->client, &plan->text, err)
-                          : al_client_put(wish->client, &plan->text, wish->entry, err);
-    if (r == 0 && wish->removes && record->after)
-        return remove_items(plan, err);
-    if (r == 0 && wish->path_list && !wish->removes)
-        r = change_environment(wish, &plan->text, err);
+    return r == 0 ? remove_empty("hooks", event, before, text, err) : r;
+}
+
+static int change_hooks(const struct wish *wish, bool removes, struct al_str *text,
+                        struct al_error *err)
+{
+    static const char *const path[] = { "hooks", NULL };
+    const struct al_client *client = wish->client;
+    al_auto(al_json_decrefp) json_t *wanted = al_json_object();
+    al_auto(al_json_decrefp) json_t *there = al_settings_json_get(text, path);
+    const struct al_client_event *at = client->hooks->events;
+    const char *name;
+    json_t *value;
+    int r = 0;
+
+    for (; at->name && !removes; at++)
+        al_json_set(wanted, at->name, al_client_hook(client, at, wish->hook));
+    json_object_foreach(there, name, value) r =
+        r == 0 ? replace_hooks(client, name, json_object_get(wanted, name), text, err) : r;
+    json_object_foreach(wanted, name, value)
+    {
+        const char *const list[] = { "hooks", name, NULL };
+
+        r = r == 0 ? al_settings_json_add(text, list, value, err) : r;
+    }
+    return r;
+}
+
+/* Append the directories of a PATH but for this one. */
+static void add_others(const char *list, const char *dir, struct al_str *out)
+{
+    for (const char *at = list; *at;) {
+        const size_t len = strcspn(at, ":");
+
+        if (len != strlen(dir) || strncmp(at, dir, len) != 0)
+            al_str_addf(out, "%s%.*s", out->len ? ":" : "", (int)len, at);
+        at += len + (at[len] == ':');
+    }
+}
+
+/* Put airlock's directory before a PATH of the user's own, or else before that of this shell: the
+ * client takes a list, and nothing to add to one.  Or take it out, with a list that was made. */
+static int change_path(const struct wish *wish, bool removes, struct record *record,
+                       struct al_str *text, struct al_error *err)
+{
+    const char *table = wish->client->hooks->env_table, *dir = wish->path_list;
+    al_auto(al_json_decrefp) json_t *entry = al_settings_toml_get(text, table);
+    const char *now = al_json_get_string(entry, "PATH"), *list = al_environment_get("PATH");
+    al_auto(al_str_clear) struct al_str path = AL_STR_INIT;
+
+    if (removes && !now)
+        return 0;
+    if (!removes)
+        al_str_adds(&path, dir);
+    add_others(now ? now : list ? list : "/usr/bin:/bin", dir, &path);
+    if (!entry)
+        entry = al_json_object();
+    if (removes && record->made_path && strcmp(now, path.buf) != 0)
+        (void)json_object_del(entry, "PATH");
+    else
+        al_json_set(entry, "PATH", al_json_string(path.buf));
+    record->made_path |= !now;
+    return json_object_size(entry) ? al_settings_toml_put(text, table, entry, err)
+                                   : al_settings_toml_remove(text, table, err);
+}
+
+/* Take away what installations have added to a text that was edited since. */
+static int remove_all(const struct wish *wish, struct record *record, struct al_str *text,
+                      struct al_error *err)
+{
+    int r = wish->entry ? al_client_remove(wish->client, text, err) : 0;
+
+    if (r == 0 && wish->path_list)
+        r = change_path(wish, true, record, text, err);
     if (r == 0 && wish->hook)
-        r = change_hooks(wish, plan, err);
-    if (r < 0 || !wish->denied || wish->removes) /* rules are the user's own */
+        r = change_hooks(wish, true, text, err);
+    return r == 0 ? remove_rules(record, text, err) : r;
+}
+
+static int add_all(const struct wish *wish, struct plan *plan, struct al_error *err)
+{
+    int r = wish->entry ? al_client_put(wish->client, &plan->text, wish->entry, err) : 0;
+
+    if (r == 0 && wish->path_list)
+        r = change_path(wish, false, &plan->record, &plan->text, err);
+    if (r == 0 && wish->hook)
+        r = change_hooks(wish, false, &plan->text, err);
+    if (r < 0 || !wish->denied)
         return r;
-    r = change_rules(wish, denied_path, wish->denied, plan, err);
-    return r == 0 ? change_rules(wish, allowed_path, wish->allowed, plan, err) : r;
+    r = add_rules("deny", wish->denied, plan, err);
+    return r == 0 ? add_rules("allow", wish->allowed, plan, err) : r;
+}
+
+static void set_text(struct al_str *text, const struct al_str *by)
+{
+    al_str_reset(text);
+    al_str_add(text, by->buf, by->len);
+}
+
+/* The base is what the user has without airlock. */
+static int change(const struct wish *wish, struct plan *plan, struct al_error *err)
+{
+    struct record *record = &plan->record;
+    const bool is_back = take_back(record, &plan->base);
+    int r = 0;
+
+    if (is_back)
+        r = wish->removes && wish->hook ? change_hooks(wish, true, &plan->base, err) : 0;
+    else if (record->after || wish->removes)
+        r = remove_all(wish, record, &plan->base, err);
+    if (r < 0)
+        return r;
+    if (is_back || wish->removes)
+        set_text(&plan->text, &plan->base);
+    plan->removes_file = wish->removes && is_back && record->made_file && !plan->text.len;
+    return wish->removes ? 0 : add_all(wish, plan, err);
 }
 
 /* Read the file, and make the change in memory.  0; or AL_ERR_EXECUTION, naming the file. */
@@ -657,6 +736,9 @@ static void tell_done(const struct install *install)
     if (install->shell && !install->removes && !install->shim)
         al_str_adds(&text, "git in its shell is not airlock's: this package has no "
                            "libexec/airlock/bin/git.\n");
+    if (install->shell && !install->removes && install->shim && install->client->hooks->env_table)
+        al_str_adds(&text,
+                    "Its shell gets the PATH of now; install it again when yours changes.\n");
     if (install->shell && !install->removes && install->client->hooks->needs_trust)
         al_str_addf(&text, "%s runs these hooks when its user has said that it may.\n", title);
     if (install->yes && offers_rules(install))

@@ -47,7 +47,7 @@ int al_settings_file_write(const struct al_settings_file *file, const struct al_
 /** Replace the bytes of a text from `begin` to `end`. */
 void al_settings_replace(struct al_str *text, size_t begin, size_t end, const char *by);
 
-/** Names of members, from the top object; NULL ends them. */
+/** Names of members, from the top object, or numbers of items of an array; NULL ends them. */
 typedef const char *const *al_settings_path;
 
 /*

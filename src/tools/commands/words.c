@@ -323,9 +323,7 @@ static int read_globals(struct al_shell_words *words, const struct al_strv *give
 
 /* --- Aliases --- */
 
-/* Split the words of an alias as git does: quotes and backslashes as in a shell.  False: a quote
- * has no end. */
-static bool split(const char *line, struct al_strv *ret_words)
+bool al_shell_words_split(const char *line, struct al_strv *ret_words)
 {
     al_auto(al_str_clear) struct al_str word = AL_STR_INIT;
     char quote = 0;
@@ -384,7 +382,7 @@ static int expand_alias(struct al_shell_words *words, const char *alias, struct 
 
     if (*alias == '!')
         return al_shell_words_refuse(name, "the alias runs a shell; run its command yourself", err);
-    if (!split(alias, &expanded) || expanded.items[0][0] == '-')
+    if (!al_shell_words_split(alias, &expanded) || expanded.items[0][0] == '-')
         return al_shell_words_refuse(
             name, "its alias is no command of git; write the command itself", err);
     for (size_t i = 1; i < words->words.count; i++)

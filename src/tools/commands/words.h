@@ -110,6 +110,10 @@ bool al_shell_words_match(const struct al_shell_words *words,
 /** Append a blank and a word, quoted for a shell if it has to be. */
 void al_shell_words_add(struct al_str *out, const char *word);
 
+/** Append the words of a line, with quotes and backslashes as in a shell.  False: there are none,
+ * or a quote has no end. */
+bool al_shell_words_split(const char *line, struct al_strv *ret_words);
+
 /** Append the branches that a line may move, by name; nothing: only the current one. */
 void al_shell_words_branches(const struct al_shell_words *words, struct al_strv *ret_names);
 
