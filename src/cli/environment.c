@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "base/mem.h"
 
 const char *al_environment_get(const char *name)
 {
@@ -35,19 +34,37 @@ char *al_environment_canonical(const char *path)
                                     : al_strdup(real ? real : "/");
 }
 
-bool al_environment_has_repository(const char *start)
+const char *al_environment_overlap(const struct al_strv *paths, const char *path, bool inside)
+{
+    al_auto(al_freep) char *real = al_environment_canonical(path);
+
+    for (size_t i = 0; i < paths->count; i++) {
+        al_auto(al_freep) char *other = al_environment_canonical(paths->items[i]);
+
+        if (inside ? al_fs_beneath(other, real) != NULL
+                   : al_fs_beneath(real, other) || !strcmp(real, "/"))
+            return paths->items[i];
+    }
+    return NULL;
+}
+
+char *al_environment_repository(const char *start)
 {
     al_auto(al_freep) char *dir = al_strdup(start);
-    struct stat st;
 
-    for (;;) {
-        al_auto(al_freep) char *dot_git = al_fs_join(*dir ? dir : "/", ".git");
-        char *slash = strrchr(dir, '/');
+    for (char *slash; (slash = strrchr(dir, '/')); *slash = '\0') {
+        al_auto(al_freep) char *dot_git = al_fs_join(dir, ".git");
+        struct stat st;
 
         if (lstat(dot_git, &st) == 0)
-            return true;
-        if (!slash)
-            return false;
-        *slash = '\0';
+            return al_take(&dir);
     }
+    return NULL;
+}
+
+bool al_environment_has_repository(const char *start)
+{
+    al_auto(al_freep) char *dir = al_environment_repository(start);
+
+    return dir != NULL;
 }

@@ -138,19 +138,20 @@ static int choose_toolsets(struct al_setup *setup, struct al_error *err)
     return r;
 }
 
-/* Both the session's grant and the worker's have to cover a call. */
-static int narrow_grant(struct al_setup *setup, struct al_error *err)
+int al_setup_choose_grant(const struct al_setup *setup, struct al_config *config, const char *name,
+                          struct al_grants *narrowed, const struct al_grant **ret_grant,
+                          struct al_error *err)
 {
-    struct al_grants *grants = &setup->worker.grants;
-    const struct al_grant *narrower;
-    int r;
+    const struct al_grant *grant = NULL;
+    int r = name ? al_grants_choose(&config->grants, name, &grant, err) : 0;
 
-    if (!grants->count)
-        return 0;
-    grants->items[0].also = setup->session.grant;
-    r = al_grants_choose(grants, grants->items[0].name, &narrower, err);
+    if (r == 0 && setup->worker.grants.count) { /* both have to cover a call */
+        al_grants_copy(narrowed, &setup->worker.grants);
+        narrowed->items[0].also = grant;
+        r = al_grants_choose(narrowed, narrowed->items[0].name, &grant, err);
+    }
     if (r == 0)
-        setup->session.grant = narrower;
+        *ret_grant = grant;
     return r;
 }
 
@@ -169,8 +170,6 @@ static int set_up_worker(struct al_setup *setup, struct al_error *err)
         r = al_names_check_worker(setup, err);
     if (r == 0)
         r = choose_toolsets(setup, err);
-    if (r == 0)
-        r = narrow_grant(setup, err);
     if (r == 0)
         al_policy_narrow(&setup->config.approval.policy, &worker->policy);
     return r;
@@ -411,18 +410,14 @@ int al_setup_config(struct al_setup *setup, const struct al_options *options, st
     return read_shell_options(setup, options, err);
 }
 
-/* The name that the user chose for the agent comes before the names of what it is limited by. */
-static void name_agent(struct al_setup *setup)
+char *al_setup_agent_name(const struct al_setup *setup, const struct al_config *config,
+                          const char *chosen, const char *grant)
 {
-    const char *chosen = setup->config.serve.agent;
-
+    if (!chosen)
+        chosen = config->serve.agent;
     if (!chosen)
         chosen = setup->worker.name;
-    if (!chosen)
-        chosen = setup->config.serve.grant;
-    free(setup->agent);
-    setup->agent = al_agent_name(chosen);
-    setup->session.agent = setup->agent;
+    return al_agent_name(chosen ? chosen : grant);
 }
 
 int al_setup_tools(struct al_setup *setup, struct al_error *err)
@@ -438,16 +433,17 @@ int al_setup_tools(struct al_setup *setup, struct al_error *err)
     setup->session.defaults.max_bytes = setup->config.git.max_bytes;
     if (setup->serves_shell)
         replace(&setup->config.serve.grant, setup->config.shell_grant);
-    if (setup->config.serve.grant) {
-        r = al_grants_choose(&setup->config.grants, setup->config.serve.grant,
-                             &setup->session.grant, err);
-        if (r < 0)
-            return al_error_about(r, err, AL_SUBJECT_NONE, "--grant");
-    }
     r = set_up_worker(setup, err);
     if (r < 0)
         return al_error_about(r, err, AL_SUBJECT_NONE, "--worker");
-    name_agent(setup);
+    al_grants_clear(&setup->narrowed);
+    r = al_setup_choose_grant(setup, &setup->config, setup->config.serve.grant, &setup->narrowed,
+                              &setup->session.grant, err);
+    if (r < 0)
+        return al_error_about(r, err, AL_SUBJECT_NONE, "--grant");
+    free(setup->agent);
+    setup->agent = al_setup_agent_name(setup, &setup->config, NULL, setup->config.serve.grant);
+    setup->session.agent = setup->agent;
     if (setup->config.git.enabled)
         r = al_registry_fill(&setup->registry, &setup->toolsets, &setup->config.toolsets, err);
     return r < 0 ? al_error_about(r, err, AL_SUBJECT_NONE, "--toolset") : 0;

@@ -75,39 +75,26 @@ static int refuse(const char *dir, const char *why, const char *other, struct al
 
 /* An agent writes whatever it wants into the directory, so that must not hold what is the user's.
  */
-static int check_apart(const char *dir, const char *other, bool may_be_inside, struct al_error *err)
-{
-    al_auto(al_freep) char *real = other ? realpath(other, NULL) : NULL;
-    const char *name = real ? real : other;
-
-    if (other && al_fs_beneath(dir, name))
-        return refuse(dir, "is or contains", name, err);
-    if (other && !may_be_inside && al_fs_beneath(name, dir))
-        return refuse(dir, "is inside airlock's own", name, err);
-    return 0;
-}
-
 static int check_place(const struct al_setup *setup, const char *dir, struct al_error *err)
 {
-    const char *config_home = al_environment_get("XDG_CONFIG_HOME");
-    al_auto(al_freep) char *config_dir = config_home   ? al_fs_join(config_home, "airlock")
-                                         : setup->home ? al_fs_join(setup->home, ".config/airlock")
-                                                       : NULL;
-    int r = check_apart(dir, setup->home, true, err);
+    al_auto(al_strv_clear) struct al_strv own = AL_STRV_INIT, others = AL_STRV_INIT;
+    const char *const more[] = { setup->home, setup->worker.file, setup->fallback_dir };
+    const char *found;
 
-    for (size_t i = 0; i < setup->roots.count && r == 0; i++)
-        r = check_apart(dir, setup->roots.items[i].path, true, err);
-    if (r == 0)
-        r = check_apart(dir, setup->config.file, true, err);
-    if (r == 0)
-        r = check_apart(dir, setup->worker.file, true, err);
-    if (r == 0)
-        r = check_apart(dir, setup->journal_file, true, err);
-    if (r == 0)
-        r = check_apart(dir, config_dir, false, err);
-    if (r == 0)
-        r = check_apart(dir, setup->state_dir, false, err);
-    return r == 0 ? check_apart(dir, setup->fallback_dir, false, err) : r;
+    al_setup_own_dirs(setup, &own);
+    if (setup->fallback_dir)
+        al_strv_add(&own, setup->fallback_dir);
+    al_setup_forbidden(setup, &others);
+    for (size_t i = 0; i < AL_COUNT(more); i++)
+        if (more[i])
+            al_strv_add(&others, more[i]);
+    for (size_t i = 0; i < setup->roots.count; i++)
+        al_strv_add(&others, setup->roots.items[i].path);
+    if ((found = al_environment_overlap(&others, dir, false)))
+        return refuse(dir, "is or contains", found, err);
+    if ((found = al_environment_overlap(&own, dir, true)))
+        return refuse(dir, "is inside airlock's own", found, err);
+    return 0;
 }
 
 /* The directory as the user configured it; "~/" is the home directory. */
@@ -191,18 +178,9 @@ extern char **environ;
 static char *default_root(void)
 {
     al_auto(al_freep) char *cwd = getcwd(NULL, 0);
-    al_auto(al_freep) char *dir = al_strdup(cwd ? cwd : ".");
+    char *top = cwd ? al_environment_repository(cwd) : NULL;
 
-    for (char *slash; (slash = strrchr(dir, '/')); *slash = '\0') {
-        al_auto(al_freep) char *dot_git = al_fs_join(dir, ".git");
-        struct stat st;
-
-        if (lstat(dot_git, &st) == 0)
-            return al_take(&dir);
-        if (slash == dir)
-            break;
-    }
-    return cwd ? al_take(&cwd) : al_strdup(".");
+    return top ? top : al_strdup(cwd ? cwd : ".");
 }
 
 static char *parent_of(const char *path)
@@ -511,6 +489,7 @@ void al_setup_clear(struct al_setup *setup)
     al_roots_clear(&setup->roots);
     al_config_clear(&setup->config);
     al_worker_clear(&setup->worker);
+    al_grants_clear(&setup->narrowed);
     al_staging_settings_free(setup->session.staging_settings);
     if (setup->fallback_dir)
         al_fs_remove_tree(setup->fallback_dir);

@@ -26,33 +26,21 @@ static int check_path(const struct al_setup *setup, const struct al_mcp_server *
                       struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv own_dirs = AL_STRV_INIT;
-    al_auto(al_freep) char *real = al_environment_canonical(path);
     al_auto(al_freep) char *safe = al_text_sanitize_line(path);
+    al_auto(al_freep) char *shown = NULL;
+    const char *contained = al_environment_overlap(forbidden, path, false), *found = contained;
 
-    for (size_t i = 0; i < forbidden->count; i++) {
-        al_auto(al_freep) char *own = al_environment_canonical(forbidden->items[i]);
-        al_auto(al_freep) char *shown = al_text_sanitize_line(forbidden->items[i]);
-
-        if (al_fs_beneath(real, own) || !strcmp(real, "/"))
-            return al_error_set(err, AL_ERR_BAD_ARGS,
-                                "%s:%u: mcp.servers.%s.allow.%s: '%s' contains airlock's own '%s'; "
-                                "name directories that do not",
-                                setup->config.file ? setup->config.file : "", server->line,
-                                server->name, key, safe, shown);
-    }
     al_setup_own_dirs(setup, &own_dirs);
-    for (size_t i = 0; i < own_dirs.count; i++) {
-        al_auto(al_freep) char *own = al_environment_canonical(own_dirs.items[i]);
-        al_auto(al_freep) char *shown = al_text_sanitize_line(own_dirs.items[i]);
-
-        if (al_fs_beneath(own, real))
-            return al_error_set(err, AL_ERR_BAD_ARGS,
-                                "%s:%u: mcp.servers.%s.allow.%s: '%s' lies in airlock's own '%s'; "
-                                "name a directory elsewhere",
-                                setup->config.file ? setup->config.file : "", server->line,
-                                server->name, key, safe, shown);
-    }
-    return 0;
+    if (!found)
+        found = al_environment_overlap(&own_dirs, path, true);
+    if (!found)
+        return 0;
+    shown = al_text_sanitize_line(found);
+    return al_error_set(err, AL_ERR_BAD_ARGS,
+                        "%s:%u: mcp.servers.%s.allow.%s: '%s' %s airlock's own '%s'; name %s",
+                        setup->config.file ? setup->config.file : "", server->line, server->name,
+                        key, safe, contained ? "contains" : "lies in", shown,
+                        contained ? "directories that do not" : "a directory elsewhere");
 }
 
 static int check_paths(const struct al_setup *setup, const struct al_mcp_server *server,

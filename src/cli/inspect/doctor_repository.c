@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "cli/environment.h"
 #include "cli/inspect/doctor.h"
 #include "cli/options.h"
 #include "cli/setup.h"
@@ -37,25 +38,16 @@ static bool has_file(const char *dir, const char *name)
  * directory it is in.  NULL: there is none. */
 static char *read_gitfile(const char *given, char **ret_top)
 {
-    al_auto(al_freep) char *dir = al_strdup(given);
+    al_auto(al_freep) char *dir = al_environment_repository(given);
+    al_auto(al_freep) char *path = dir ? al_fs_join(dir, ".git") : NULL;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
-    for (char *slash = dir; slash && *dir; slash = strrchr(dir, '/')) {
-        al_auto(al_freep) char *path = NULL;
-        al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-
-        if (slash != dir)
-            *slash = '\0';
-        path = al_fs_join(dir, ".git");
-        if (access(path, F_OK) < 0)
-            continue;
-        if (al_fs_read(AT_FDCWD, path, GITFILE_MAX_BYTES, &text) < 0 ||
-            !al_starts_with(text.buf, "gitdir: "))
-            return NULL;
-        al_str_trim_end(&text);
-        *ret_top = al_strdup(dir);
-        return al_fs_join(dir, text.buf + strlen("gitdir: "));
-    }
-    return NULL;
+    if (!path || al_fs_read(AT_FDCWD, path, GITFILE_MAX_BYTES, &text) < 0 ||
+        !al_starts_with(text.buf, "gitdir: "))
+        return NULL;
+    al_str_trim_end(&text);
+    *ret_top = al_take(&dir);
+    return al_fs_join(*ret_top, text.buf + strlen("gitdir: "));
 }
 
 static bool is_submodule(const char *git_dir)

@@ -10,7 +10,6 @@
 #include "cli/config/tokens.h"
 #include "cli/environment.h"
 #include "cli/names.h"
-#include "guard/agent.h"
 #include "guard/root.h"
 #include "serve/command/warn.h"
 
@@ -36,38 +35,19 @@ static const char *grant_name(const struct al_config *config, const struct al_to
     return token && token->grant ? token->grant : config->serve.grant;
 }
 
-/* The token's grant, and where there is a worker file, that one's too. */
 static int choose_grant(const struct al_setup *setup, struct al_config *config,
                         const struct al_token *token, struct al_grants *narrowed,
                         const struct al_grant **ret_grant, struct al_error *err)
 {
-    const char *name = grant_name(config, token);
-    const struct al_grant *grant = NULL;
-    int r = name ? al_grants_choose(&config->grants, name, &grant, err) : 0;
-
-    if (r == 0 && setup->worker.grants.count) {
-        al_grants_copy(narrowed, &setup->worker.grants);
-        narrowed->items[0].also = grant;
-        r = al_grants_choose(narrowed, narrowed->items[0].name, &grant, err);
-    }
-    if (r == 0)
-        *ret_grant = grant;
-    return r;
+    return al_setup_choose_grant(setup, config, grant_name(config, token), narrowed, ret_grant,
+                                 err);
 }
 
-/* The name that is chosen for the agent comes before the names of what it is limited by. */
 static char *choose_agent(const struct al_setup *setup, const struct al_config *config,
                           const struct al_token *token)
 {
-    const char *chosen = token ? token->agent : NULL;
-
-    if (!chosen)
-        chosen = config->serve.agent;
-    if (!chosen)
-        chosen = setup->worker.name;
-    if (!chosen)
-        chosen = grant_name(config, token);
-    return al_agent_name(chosen);
+    return al_setup_agent_name(setup, config, token ? token->agent : NULL,
+                               grant_name(config, token));
 }
 
 /* --- The text of rights --- */
