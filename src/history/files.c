@@ -270,9 +270,26 @@ static int list_again(struct recorder *recorder, struct al_error *err)
                                      : al_error_set(err, AL_ERR_EXECUTION, "%s", blocker);
 }
 
+/* git compares times in seconds: to it a file is the same whose permissions change in the second in
+ * which it looked. */
+static bool take_recent(void *payload, const struct al_index_entry *entry)
+{
+    const struct recorder *recorder = payload;
+    al_auto(al_freep) char *shown = NULL;
+    struct stat st;
+
+    if (entry->changed_s >= recorder->files->modes.written_s &&
+        look(recorder, entry->name, &st) == KIND_FILE) {
+        shown = al_asprintf("%s%s", recorder->shown, entry->name);
+        al_modes_set(&recorder->files->modes, shown, st.st_mode);
+    }
+    return true;
+}
+
 static int list(struct recorder *recorder, struct al_error *err)
 {
     struct al_run_limits *budget = recorder->dir.budget, first = *budget;
+    al_auto(al_closep) int fd = open(recorder->dir.index, INDEX_FLAGS);
     const struct al_strv *include = recorder->store->settings->include_ignored;
     int r;
 
@@ -283,6 +300,8 @@ static int list(struct recorder *recorder, struct al_error *err)
     budget->left_ms -= budget->left_ms / FIRST_TRY_PART + 1 - first.left_ms;
     if (r == AL_ERR_TIMEOUT)
         r = list_again(recorder, err);
+    if (r == 0 && !recorder->files->whole)
+        (void)al_index_read(fd, al_oid_bytes(recorder->store->sha256), take_recent, recorder);
     if (r == 0 && include && include->count && !recorder->dir.ignores_nothing &&
         !recorder->store->is_blocked)
         r = al_snapshot_list_ignored(&recorder->dir, false, take_ignored, recorder, err);
@@ -308,39 +327,6 @@ static void keep_changed(struct recorder *recorder)
     recorder->nids = kept;
 }
 
-/* The id of the content that a file has now; none if it cannot be read. */
-static struct al_oid content_of(const struct recorder *recorder, const char *path)
-{
-    const char *name;
-    al_auto(al_closep) int fd = al_nofollow_open_parent(recorder->dir.fd, path, false, &name);
-    struct al_look look = { .mode = 0 };
-
-    if (fd >= 0)
-        al_look_at(fd, name, recorder->store->sha256, &look);
-    return look.oid;
-}
-
-/* Whether files whose times never rest have the same content before and after git reads them once
- * more.  The others are left out. */
-static int settle(struct recorder *recorder, struct al_error *err)
-{
-    al_auto(al_freep) struct al_oid *ids = al_calloc(recorder->nids + 1, sizeof(*ids));
-    const char *path = recorder->add.buf;
-    int r;
-
-    for (size_t i = 0; i < recorder->nids; path += strlen(path) + 1, i++)
-        ids[i] = content_of(recorder, path);
-    r = al_snapshot_update(&recorder->dir, &recorder->add, false, err);
-    path = recorder->add.buf;
-    for (size_t i = 0; r == 0 && i < recorder->nids; path += strlen(path) + 1, i++) {
-        const struct al_oid now = content_of(recorder, path);
-
-        if (al_oid_is_none(&now) || !al_oid_equal(&now, &ids[i]))
-            leave_out(recorder, path);
-    }
-    return r;
-}
-
 /* Bring the index up to date.  A file that is saved while git reads it is read again, and left out
  * if it does not come to rest. */
 static int update(struct recorder *recorder, struct al_error *err)
@@ -353,8 +339,10 @@ static int update(struct recorder *recorder, struct al_error *err)
             keep_changed(recorder);
     }
     al_str_reset(&recorder->drop);
-    if (r == 0 && recorder->nids)
-        r = settle(recorder, err);
+    for (const char *path = recorder->add.buf; recorder->nids > 0; recorder->nids--) {
+        leave_out(recorder, path);
+        path += strlen(path) + 1;
+    }
     if (r == 0)
         r = al_snapshot_update(&recorder->dir, &recorder->drop, true, err);
     return r == AL_ERR_EXECUTION ? AL_ERR_AGAIN : r;
@@ -874,17 +862,6 @@ int al_files_record(struct al_store *store, int top_fd, const struct al_checkpoi
     return r < 0 ? r : record_top(&recorder, err);
 }
 
-/* Remove files of the bare repository whose names begin with a prefix, but for one. */
-static void remove_prefixed(const struct al_store *store, const char *prefix, const char *but)
-{
-    al_auto(al_closedirp) DIR *dir = al_fs_list_at(store->bare.dir_fd);
-    struct dirent *entry;
-
-    while (dir && (entry = readdir(dir)))
-        if (al_starts_with(entry->d_name, prefix) && strcmp(entry->d_name, but) != 0)
-            (void)unlinkat(store->bare.dir_fd, entry->d_name, 0);
-}
-
 int al_files_accept(struct al_store *store, struct al_files *files, const char *tree,
                     struct al_error *err)
 {
@@ -906,16 +883,15 @@ int al_files_accept(struct al_store *store, struct al_files *files, const char *
         return 0;
     }
     note_last(store, &files->index, tree);
-    remove_prefixed(store, LAST_PREFIX, name);
+    al_store_remove(store, ".", LAST_PREFIX, name);
     r = al_fs_write_atomic(store->bare.dir_fd, AL_REF_FILES, line, strlen(line), 0600, true);
     return r < 0 ? al_store_unusable(store, -r, err) : 0;
 }
 
 void al_files_forget(const struct al_store *store)
 {
-    remove_prefixed(store, NESTED_PREFIX, "");
-    remove_prefixed(store, LAST_PREFIX, "");
+    al_store_remove(store, ".", NESTED_PREFIX, "");
+    al_store_remove(store, ".", LAST_PREFIX, "");
     (void)unlinkat(store->bare.dir_fd, INDEX_NAME, 0);
     (void)unlinkat(store->bare.dir_fd, AL_REF_FILES, 0);
-    al_modes_forget(store);
 }

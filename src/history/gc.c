@@ -68,8 +68,8 @@ bool al_store_expiry_is_due(const struct al_store *store)
     return !last.exists || last.mtime_ns + EXPIRY_INTERVAL_NS < now_ns || last.mtime_ns > now_ns;
 }
 
-/* Remove what begins with one of two texts from a directory of the bare repository. */
-static void remove_named(const struct al_store *store, const char *in, const char *a, const char *b)
+void al_store_remove(const struct al_store *store, const char *in, const char *prefix,
+                     const char *but)
 {
     al_auto(al_closep) int fd =
         openat(store->bare.dir_fd, in, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -77,7 +77,7 @@ static void remove_named(const struct al_store *store, const char *in, const cha
     struct dirent *entry;
 
     while (dir && (entry = readdir(dir)))
-        if (al_starts_with(entry->d_name, a) || al_starts_with(entry->d_name, b))
+        if (al_starts_with(entry->d_name, prefix) && strcmp(entry->d_name, but) != 0)
             (void)unlinkat(fd, entry->d_name, 0);
 }
 
@@ -112,7 +112,7 @@ static int prune(struct al_store *store, struct al_run_limits *budget, struct al
     }
     for (unsigned i = 0; i <= UINT8_MAX; i++) {
         (void)snprintf(loose, sizeof(loose), "objects/%02x", i);
-        remove_named(store, loose, "", "");
+        al_store_remove(store, loose, "", "");
     }
     return 0;
 }
@@ -263,9 +263,11 @@ int al_store_gc(struct al_store *store, struct al_run_limits *budget, struct al_
      * when prune() looks, would be lost. */
     al_fed_end(&store->import);
     /* The files of writers that were killed: no other process is writing now. */
-    remove_named(store, "objects/pack", "tmp_", ".tmp-");
-    remove_named(store, ".", "fast_import_crash_", "tree-");
-    remove_named(store, "refs/new", "", "");
+    al_store_remove(store, "objects/pack", "tmp_", "");
+    al_store_remove(store, "objects/pack", ".tmp-", "");
+    al_store_remove(store, ".", "fast_import_crash_", "");
+    al_store_remove(store, ".", "tree-", "");
+    al_store_remove(store, "refs/new", "", "");
     for (int round = 0; r == 0 && again && round < ROUNDS_MAX; round++)
         r = collect_once(store, due && !round, budget, &again, err);
     if (r == 0 && due)

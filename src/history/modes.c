@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/fs.h"
 
@@ -40,12 +39,8 @@ void al_modes_read(struct al_modes *modes, const struct al_store *store)
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
     modes->is_new = al_fs_read(store->dir_fd, NAME, MAX_BYTES, &text) < 0;
+    modes->written_s = (uint32_t)(al_file_id_at(store->dir_fd, NAME).mtime_ns / 1000000000);
     parse(&text, modes);
-}
-
-void al_modes_forget(const struct al_store *store)
-{
-    (void)unlinkat(store->dir_fd, NAME, 0);
 }
 
 void al_modes_set(struct al_modes *modes, const char *path, unsigned mode)

@@ -17,6 +17,7 @@ struct al_modes {
     unsigned plain, executable;
     struct al_differences set;   /**< what was set now, in any order; mode 0: forget it */
     struct al_differences known; /**< the exceptions, sorted */
+    uint32_t written_s;          /**< since 1970; changes before were seen */
     bool is_new; /**< nothing was read: what is set now tells what most files have */
 };
 
@@ -26,9 +27,6 @@ void al_modes_clear(struct al_modes *modes);
 
 /** Read those of the last time.  None when there are none. */
 void al_modes_read(struct al_modes *modes, const struct al_store *store);
-
-/** Remove the file: what most files have is found anew. */
-void al_modes_forget(const struct al_store *store);
 
 /** Set the mode of a file (st_mode); 0: there is none. */
 void al_modes_set(struct al_modes *modes, const char *path, unsigned mode);

@@ -364,6 +364,8 @@ static int apply(struct context *ctx, struct al_error *err)
     if (r == 0)
         r = check_refusals(ctx, err);
     if (r == 0)
+        r = al_restore_objects(&ctx->way, err);
+    if (r == 0)
         r = keep_present(ctx, err);
     record = record_of(ctx, true);
     if (r == 0)
@@ -449,6 +451,8 @@ static int put_back(struct al_way *way, const char *before, const struct al_strv
     r = al_lockfile_token(way->token, err);
     if (r == 0)
         r = al_lockfile_acquire(&lock, way->git_fd, "index.lock", way->token, err);
+    if (r == 0)
+        r = al_restore_objects(way, err);
     if (r == 0)
         r = al_restore_apply(way, err);
     al_lockfile_release(&lock);

@@ -243,14 +243,17 @@ bool al_worktree_returns(const struct al_linked_change *change);
 
 /* --- Restoring (rollback_restore.c) --- */
 
+/** Give the repository back the objects that references and index of the target need and it has
+ * lost; refuse where the store does not have them either. */
+int al_restore_objects(const struct al_way *way, struct al_error *err);
+
 /**
  * Restore the target.  The caller holds `index.lock`.
  *
  *   1. the new index, beside its place
- *   2. objects that references and index of the target need and the repository has lost
- *   3. references, all or none; HEAD
- *   4. the working tree; the state of operations and the configuration
- *   5. the index
+ *   2. references, all or none; HEAD
+ *   3. the working tree; the state of operations and the configuration
+ *   4. the index
  *
  * When it was interrupted anywhere, it can be completed from the same checkpoints.  Files that no
  * checkpoint has are never overwritten or removed: ignored files and files that were too large stay

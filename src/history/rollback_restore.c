@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "git/failure.h"
 #include "git/oid.h"
 #include "git/plumbing/bare.h"
 #include "git/plumbing/gitdir.h"
@@ -69,7 +70,8 @@ static bool may_go(const struct al_way *way, const struct al_difference *change,
     return has_blob(&look, sha256, change->to) ||
            (has_blob(&look, sha256, change->from) &&
             (look.mode & S_IFMT) == (change->from_mode & S_IFMT) &&
-            (S_ISLNK(look.mode) || !((look.mode ^ change->from_mode) & PERMISSIONS)));
+            (S_ISLNK(look.mode) || change->part != AL_PART_WORKTREE || /* git chose those */
+             !((look.mode ^ change->from_mode) & PERMISSIONS)));
 }
 
 /* Remove what came out of its place.  A file that nobody has a copy of goes back or, if there is
@@ -480,47 +482,19 @@ static int restore_stored(const struct al_way *way, struct al_error *err)
     return r;
 }
 
-static int check_head(const struct al_way *way, const struct al_difference *change,
-                      struct al_error *err)
-{
-    al_auto(al_freep) char *now = al_ref_read_head(&way->repo->at);
-
-    return now && !strcmp(now, change->from)
-               ? 0
-               : al_error_set(err, AL_ERR_EXECUTION, "HEAD was moved by another process just now");
-}
-
-static int restore_stored_head(const struct al_way *way, const struct al_difference *change,
-                               struct al_error *err)
-{
-    /* no old value is given: HEAD may be symbolic, which has none */
-    const char *from = al_starts_with(change->to, "ref: ") ? NULL : "";
-    int r = check_head(way, change, err);
-
-    return r < 0 ? r
-                 : al_git_move_refs(way->repo, &(struct al_ref_move){ "HEAD", from, change->to }, 1,
-                                    way->budget, err);
-}
-
 static int restore_head(const struct al_way *way, struct al_error *err)
 {
     const struct al_difference *change = al_change_find(&way->changes, AL_PART_HEAD, "HEAD");
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    struct al_lockfile lock = AL_LOCKFILE_INIT;
-    int r;
+    al_auto(al_freep) char *now = change ? al_ref_read_head(&way->repo->at) : NULL;
+    struct al_ref_move move = { .name = "HEAD", .to = change ? change->to : NULL };
 
     if (!change)
         return 0;
-    if (al_gitdir_is_stored(&way->repo->at, "HEAD"))
-        return restore_stored_head(way, change, err);
-    r = al_lockfile_acquire(&lock, way->git_fd, "HEAD.lock", way->token, err);
-    if (r == 0)
-        r = check_head(way, change, err);
-    al_str_addf(&text, "%s\n", change->to);
-    if (r == 0)
-        r = write_own(way, "HEAD", &text, err);
-    al_lockfile_release(&lock);
-    return r;
+    if (!now || strcmp(now, change->from) != 0)
+        return al_error_set(err, AL_ERR_EXECUTION, "HEAD was moved by another process just now");
+    if (!al_starts_with(change->to, "ref: "))
+        move.from = ""; /* no old value is given: HEAD may be symbolic, which has none */
+    return al_git_move_refs(way->repo, &move, 1, way->budget, err);
 }
 
 /* --- Linked worktrees --- */
@@ -623,26 +597,46 @@ static int add_existing(const struct al_way *way, const struct al_strv *ids, con
     return r;
 }
 
-/* Pack what the repository has lost of the target, and the references of the present do not reach.
- * What neither store nor repository has was gone then as well. */
-static int restore_objects(const struct al_way *way, struct al_error *err)
+/* Whether a reference of the target would lead to an object that is gone for good. */
+static bool is_gone(const struct al_way *way, const struct al_strv *lost, const char *existing)
+{
+    bool is = false;
+
+    for (size_t i = 0; i < way->changes.count; i++) {
+        const struct al_difference *change = &way->changes.items[i];
+
+        is |= (change->part == AL_PART_HEAD || change->part == AL_PART_REF) && change->to &&
+              al_strv_contains(lost, change->to) && !strstr(existing, change->to);
+    }
+    return is;
+}
+
+int al_restore_objects(const struct al_way *way, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv ids = AL_STRV_INIT, lost = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv present = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
+    bool gone;
     int r = add_named(way, &ids, err);
 
     if (r == 0)
         r = al_git_missing_objects(way->repo, &ids, way->budget, &lost, err);
     if (r == 0)
         r = add_existing(way, &lost, "", &lines, err);
-    if (r < 0 || !lines.len)
-        return r;
+    gone = r == 0 && is_gone(way, &lost, lines.buf);
     for (size_t i = al_change_at(&way->from->values, AL_PART_HEAD, "");
          i < way->from->values.count && way->from->values.items[i].part <= AL_PART_REF; i++)
         add_words(way, way->from->values.items[i].to, &present);
-    r = add_existing(way, &present, "^", &lines, err);
-    return r < 0 ? r : al_keep_return(way->store, way->repo, &lines, way->budget, err);
+    if (r == 0 && !gone && lines.len) {
+        r = add_existing(way, &present, "^", &lines, err);
+        if (r == 0)
+            r = al_keep_return(way->store, way->repo, &lines, way->budget, err);
+        gone = al_git_exited_with_error(r, way->budget);
+    }
+    return !gone ? r
+                 : al_error_set(err, AL_ERR_EXECUTION,
+                                "the repository has lost objects that the rollback needs, and the "
+                                "checkpoints do not have them");
 }
 
 /* --- The index --- */
@@ -695,8 +689,6 @@ int al_restore_apply(struct al_way *way, struct al_error *err)
     /* An index needs its shared part at all times. */
     int r = write_files(way, is_shared_index, err);
 
-    if (r == 0)
-        r = restore_objects(way, err);
     if (r == 0 && has_index)
         r = write_index(way, err);
     if (r == 0)
@@ -753,8 +745,6 @@ void al_restore_tidy(const struct al_way *way, const char *token)
     char any[AL_LOCK_TOKEN];
     struct al_lockfile lock = AL_LOCKFILE_INIT;
 
-    if (al_lockfile_take_over(&lock, way->git_fd, "HEAD.lock", any))
-        al_lockfile_release(&lock);
     if (al_lockfile_take_over(&lock, way->common_fd, "config.lock", any))
         al_lockfile_release(&lock);
     for (size_t i = way->plan.oldest; *token && i < way->plan.end; i++)

@@ -100,6 +100,11 @@ void al_store_lock_shared(const struct al_store *store);
  * all. */
 void al_checkpoints_unload(struct al_store *store, size_t most);
 
+/** Remove the files of a directory of the bare repository whose names begin with a prefix, but for
+ * one. */
+void al_store_remove(const struct al_store *store, const char *in, const char *prefix,
+                     const char *but);
+
 /** Append those of `paths` (relative to the top), and of the files below them, that are there now
  * and that the checkpoint, which was taken just now, does not have: at most 100. */
 int al_find_missing(struct al_store *store, const char *id, int top_fd, const struct al_strv *paths,

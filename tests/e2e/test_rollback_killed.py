@@ -81,7 +81,7 @@ class Rollback(killed.Killed):
         after = self.snapshot()
         steps = self.count(("rollback", "5"))
         looked = 0
-        for number in range(steps // 2, steps, max(steps // 24, 1)):
+        for number in range(steps * 2 // 3, steps, max(steps // 36, 1)):
             self.reset()
             if self.step(number, "rollback", "5").returncode != 137:
                 break

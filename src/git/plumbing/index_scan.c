@@ -144,6 +144,7 @@ static bool take_entry(struct al_index_scan *in, struct al_index_entry *ret_entr
         return false;
     flags = (uint32_t)at[fixed - 2] << 8 | at[fixed - 1];
     *ret_entry = (struct al_index_entry){
+        .changed_s = number(at),
         .mode = number(at + 24),
         .stage = flags >> STAGE_SHIFT & 3u,
         .assume_unchanged = flags & ASSUME_VALID,
@@ -244,38 +245,20 @@ enum al_index_end al_index_end(struct al_index_scan *in)
     return end;
 }
 
-static enum al_index_end read_all(struct al_index_scan *in,
-                                  bool (*give)(void *payload, const struct al_index_entry *entry),
-                                  void *payload)
-{
-    struct al_index_entry entry;
-
-    while (al_index_next(in, &entry))
-        if (!give(payload, &entry)) {
-            (void)al_index_end(in);
-            return AL_INDEX_STOPPED;
-        }
-    return al_index_end(in);
-}
-
 enum al_index_end al_index_read(int fd, size_t oid_bytes,
                                 bool (*give)(void *payload, const struct al_index_entry *entry),
                                 void *payload)
 {
     struct al_index_scan in;
+    struct al_index_entry entry;
 
     al_index_begin(&in, fd, oid_bytes);
-    return read_all(&in, give, payload);
-}
-
-enum al_index_end
-al_index_read_bytes(const void *data, size_t len, size_t oid_bytes,
-                    bool (*give)(void *payload, const struct al_index_entry *entry), void *payload)
-{
-    struct al_index_scan in;
-
-    al_index_begin_bytes(&in, data, len, oid_bytes);
-    return read_all(&in, give, payload);
+    while (al_index_next(&in, &entry))
+        if (!give(payload, &entry)) {
+            (void)al_index_end(&in);
+            return AL_INDEX_STOPPED;
+        }
+    return al_index_end(&in);
 }
 
 bool al_index_compare(struct al_index_scan *one, struct al_index_scan *other,
@@ -295,9 +278,8 @@ bool al_index_compare(struct al_index_scan *one, struct al_index_scan *other,
     return al_index_end(other) == AL_INDEX_WHOLE && whole;
 }
 
-static bool digest_entry(void *payload, const struct al_index_entry *entry)
+static void digest_entry(struct al_hash *hash, const struct al_index_entry *entry)
 {
-    struct al_hash *hash = payload;
     const char tag = entry->stage ? 'M' : entry->skip_worktree ? 'S' : 'H';
     char words[] = "T 000000 ", text[AL_OID_TEXT], stage[] = " 0\t";
 
@@ -313,16 +295,20 @@ static bool digest_entry(void *payload, const struct al_index_entry *entry)
     al_hash_add(hash, entry->name, strlen(entry->name) + 1);
     if (entry->intent_to_add) /* which git does not print */
         al_hash_add(hash, "", 1);
-    return true;
 }
 
 void al_index_digest(const struct al_str *index, bool sha256, char ret_digest[AL_OID_TEXT])
 {
+    struct al_index_scan in;
+    struct al_index_entry entry;
     struct al_hash hash;
     struct al_oid oid;
 
     al_hash_init(&hash, sha256);
-    (void)al_index_read_bytes(index->buf, index->len, al_oid_bytes(sha256), digest_entry, &hash);
+    al_index_begin_bytes(&in, index->buf, index->len, al_oid_bytes(sha256));
+    while (al_index_next(&in, &entry))
+        digest_entry(&hash, &entry);
+    (void)al_index_end(&in);
     al_hash_end(&hash, &oid);
     al_oid_text(&oid, sha256, ret_digest);
 }

@@ -19,6 +19,7 @@
 struct al_index_entry {
     const char *name; /**< relative to the top, as raw bytes */
     struct al_oid oid;
+    uint32_t changed_s;    /**< its file's ctime, in seconds since 1970 */
     uint32_t mode;         /**< file mode: 0100644, 0100755, 0120000, 0160000 or 0040000 */
     unsigned stage;        /**< 0, or a side of a conflict */
     bool skip_worktree;    /**< skip-worktree: the file need not be in the working tree */
@@ -45,11 +46,6 @@ enum al_index_end {
 enum al_index_end al_index_read(int fd, size_t oid_bytes,
                                 bool (*give)(void *payload, const struct al_index_entry *entry),
                                 void *payload);
-
-/** The same for an index that is in memory. */
-enum al_index_end
-al_index_read_bytes(const void *data, size_t len, size_t oid_bytes,
-                    bool (*give)(void *payload, const struct al_index_entry *entry), void *payload);
 
 /** The digest of the entries of an index, with all that git-ls-files(1) -v -s -z prints of them:
  * equal entries have equal digests, whatever else the index has. */

@@ -167,31 +167,32 @@ static int move_some(const struct al_repo *repo, const struct al_ref_move *moves
     return al_git_write(&repo->at, &command, 0, budget, err);
 }
 
+/* @param to  NULL: delete it. */
+static int set_symbolic(const struct al_repo *repo, const char *name, const char *to,
+                        struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "symbolic-ref", to ? "--" : "--delete", name, to, NULL);
+    return al_git_write(&repo->at, &command, 0, budget, err);
+}
+
 static int move_symbolic(const struct al_repo *repo, const struct al_ref_move *move,
                          struct al_run_limits *budget, struct al_error *err)
 {
-    const struct al_ref_move plain = { .name = move->name, .to = move->to };
+    const struct al_ref_move gone = { .name = move->name, .from = move->from };
+    const struct al_ref_move made = { .name = move->name, .to = move->to };
     int r = 0;
 
-    if (is_symbolic(move->from)) {
-        al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-
-        al_strv_adds(&command.argv, "git", "symbolic-ref", "--delete", "--", move->name, NULL);
-        r = al_git_write(&repo->at, &command, 0, budget, err);
-    } else if (move->from) {
-        r = move_some(repo, &(struct al_ref_move){ .name = move->name, .from = move->from }, 1,
-                      false, budget, err);
-    }
+    if (is_symbolic(move->from))
+        r = set_symbolic(repo, move->name, NULL, budget, err);
+    else if (move->from)
+        r = move_some(repo, &gone, 1, false, budget, err);
     if (r < 0 || !move->to)
         return r;
-    if (is_symbolic(move->to)) {
-        al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-
-        al_strv_adds(&command.argv, "git", "symbolic-ref", "--", move->name,
-                     move->to + strlen("ref: "), NULL);
-        return al_git_write(&repo->at, &command, 0, budget, err);
-    }
-    return move_some(repo, &plain, 1, false, budget, err);
+    return is_symbolic(move->to)
+               ? set_symbolic(repo, move->name, move->to + strlen("ref: "), budget, err)
+               : move_some(repo, &made, 1, false, budget, err);
 }
 
 int al_git_move_refs(const struct al_repo *repo, const struct al_ref_move *moves, size_t nmoves,

@@ -39,8 +39,11 @@ static inline void look(struct saver *s, struct between *b)
 
 static inline int apply(struct saver *s, struct between *b)
 {
+    int r;
+
     al_error_clear(&s->w->err);
-    return al_restore_apply(&b->way, &s->w->err);
+    r = al_restore_objects(&b->way, &s->w->err);
+    return r < 0 ? r : al_restore_apply(&b->way, &s->w->err);
 }
 
 static inline void must_apply(struct saver *s, struct between *b)

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a rollback brings back after commands of an agent's shell: a bisection, permissions, all or nothing."""
+import os
+import stat
+import subprocess
+import tempfile
+
+import harness
+
+
+class CommandUndo(harness.Case):
+    toolsets = ()
+
+    def setUp(self):
+        super().setUp()
+        self.init()
+
+    def airlock(self, *words, code=0, env=()):
+        done = subprocess.run([harness.AIRLOCK, *words], cwd=self.root, env=self.env | dict(env), capture_output=True,
+                              stdin=subprocess.DEVNULL, check=False, timeout=harness.WATCHDOG_SECONDS)
+        self.assertEqual(done.returncode, code, done)
+        return done.stdout.decode(), done.stderr.decode()
+
+    def sh(self, script, **options):
+        return self.airlock("run", "--", "sh", "-c", script, **options)
+
+    def state(self):
+        """All that git knows of the repository, and all of its files but objects and logs."""
+        shown = [self.git(*words, check=False).stdout for words in
+                 (("status", "--short"), ("for-each-ref",), ("ls-files", "-s"), ("stash", "list"), ("bisect", "log"), ("worktree", "list"))]
+        files = {str(path.relative_to(self.root)): path.read_bytes() for path in sorted(self.root.rglob("*"))
+                 if path.is_file() and (path.parent == self.root / ".git" or ".git" not in path.parts)}
+        for name in ("index", "ORIG_HEAD", "FETCH_HEAD", "COMMIT_EDITMSG", "packed-refs"):
+            files.pop(f".git/{name}", None)
+        return shown, files
+
+    # A bisection.
+
+    def test_bisect(self):
+        """a bisection goes back whole, step by step: its files, references, HEAD"""
+        for i in range(6):
+            self.commit("a.txt", f"{i}\n", f"commit {i}")
+        steps = [("start",), ("bad",), ("good", "HEAD~5"), ("good",), ("reset",)]
+        states = [self.state()]
+        for words in steps:
+            self.airlock("git", "bisect", *words)
+            states.append(self.state())
+        for i in range(len(steps)):
+            self.airlock("rollback", str(2 * i + 1))
+            self.assertEqual(self.state(), states[-2 - i], steps[-1 - i])
+        self.airlock("git", "bisect", "start", "HEAD", "HEAD~5")
+        self.airlock("rollback")
+        self.assertEqual(self.state(), states[0])
+
+    # Permissions.
+
+    def test_permissions(self):
+        """permissions come back, whatever git makes of them: of files that are clean, changed, staged, untracked"""
+        self.commit("clean.sh", "clean\n", "clean")
+        names = ("clean.sh", "a.txt", "staged.txt", "untracked.txt")
+        for name in names[1:]:
+            self.write(name, f"changed {name}\n")
+        self.git("add", "staged.txt")
+        for before in (0o644, 0o755, 0o600, 0o640, 0o700):
+            for after in ("600", "755", "644", "400"):
+                for name in names:
+                    os.chmod(self.root / name, before)
+                self.sh(f"chmod {after} {' '.join(names)}")
+                if int(after, 8) != before:
+                    self.airlock("rollback")
+                for name in names:
+                    self.assertEqual(oct(stat.S_IMODE((self.root / name).stat().st_mode)), oct(before), (name, after))
+
+    # All or nothing.
+
+    def test_objects_gone(self):
+        """where the store could not hold what the repository lost, a rollback is refused before it begins"""
+        found = [place for place in ("/dev/shm", "/tmp", "/var/tmp") if os.access(place, os.W_OK) and
+                 os.stat(place).st_dev != os.stat(self.root).st_dev]
+        if not found:
+            self.skipTest("needs a second file system")
+        self.git("branch", "topic")
+        self.commit("a.txt", "two\n", "second")
+        self.commit("a.txt", "three\n", "third")
+        self.write("u.txt", "untracked\n")
+        prune = "git reflog expire --expire=now --all; git gc -q --prune=now"
+        for script in (f"rm u.txt; git reset -q --hard topic; {prune}", "rm -rf .git u.txt; git init -q -b main"):
+            with self.subTest(script), tempfile.TemporaryDirectory(dir=found[0]) as state:
+                env = {"XDG_STATE_HOME": state}
+                self.sh(script, env=env)
+                before = self.state()
+                out, err = self.airlock("rollback", "--force", code=1, env=env)
+                self.assertEqual((out, err), ("", "airlock: the repository has lost objects that the rollback needs, and the "
+                                              "checkpoints do not have them\n"))
+                self.assertEqual(self.state(), before)
+                self.airlock("run", "--", "sh", "-c", "echo new >u.txt", env=env)
+                self.airlock("rollback", env=env)
+                self.assertEqual(self.state(), before)
+
+
+if __name__ == "__main__":
+    harness.main()
