@@ -244,9 +244,7 @@ static void add_line(struct al_call *call, const struct wanted *wanted,
         al_auto(al_freep) char *dir =
             al_asprintf("%s/%.*s", repo->at.top, (int)wanted->inside, wanted->path);
 
-        al_str_addf(out, "'%s' is in another working tree, with working_dir '", shown);
-        al_place_add_name(dir, out);
-        al_str_adds(out, "'\n");
+        al_place_addf(out, "'%s' is in another working tree, with working_dir '%s'\n", shown, dir);
         return;
     }
     if (wanted->is_on_disk && scope->worktree) {

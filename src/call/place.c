@@ -9,6 +9,20 @@ void al_place_add_name(const char *name, struct al_str *out)
     al_text_add_shown_line(name, out);
 }
 
+void al_place_addf(struct al_str *out, const char *fmt, ...)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    const bool ends = al_ends_with(fmt, "\n");
+    va_list args;
+
+    va_start(args, fmt);
+    al_str_addv(&line, fmt, args);
+    va_end(args);
+    al_str_truncate(&line, line.len - ends);
+    al_place_add_name(line.buf, out);
+    al_str_adds(out, ends ? "\n" : "");
+}
+
 /* The length of the leading components that both paths have, with their '/'. */
 static size_t common_len(const char *dir, const char *path)
 {
@@ -57,14 +71,6 @@ char *al_place(const struct al_repo *repo, const char *path)
 
     al_place_add(repo, path, &out);
     return al_str_detach(&out);
-}
-
-void al_place_add_rename(const struct al_repo *repo, const char *old_path, const char *path,
-                         struct al_str *out)
-{
-    al_place_add(repo, old_path, out);
-    al_str_adds(out, " -> ");
-    al_place_add(repo, path, out);
 }
 
 /* Append the components of a path, without "." and empty ones. */

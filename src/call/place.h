@@ -20,15 +20,15 @@
  */
 void al_place_add(const struct al_repo *repo, const char *path, struct al_str *out);
 
-/** Append the same for a renamed file: "old.c -> new.c". */
-void al_place_add_rename(const struct al_repo *repo, const char *old_path, const char *path,
-                         struct al_str *out);
-
 /** The same as al_place_add(), in a string that the caller frees. */
 char *al_place(const struct al_repo *repo, const char *path);
 
 /** Append a name that is no path: of a branch, an author, a subject.  Visible like a path. */
 void al_place_add_name(const char *name, struct al_str *out);
+
+/** Append a line, or a part of one, with such names in it.  Only a newline at the end of `fmt` is
+ * one. */
+void al_place_addf(struct al_str *out, const char *fmt, ...) al_printf(2, 3);
 
 /** The reverse, for a path that the agent gave: relative to the top of the working tree, raw bytes.
  * Caller frees.

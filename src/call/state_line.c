@@ -10,21 +10,18 @@
 
 static void add_tracking(const struct al_worktree_state *state, struct al_str *out)
 {
-    al_auto(al_str_clear) struct al_str upstream = AL_STR_INIT;
-
     if (!state->upstream)
         return;
-    al_place_add_name(state->upstream, &upstream);
     if (state->is_gone)
-        al_str_addf(out, ", its upstream %s is gone", upstream.buf);
+        al_place_addf(out, ", its upstream %s is gone", state->upstream);
     else if (state->ahead && state->behind)
-        al_str_addf(out, " %" PRIu64 " ahead of and %" PRIu64 " behind %s", state->ahead,
-                    state->behind, upstream.buf);
+        al_place_addf(out, " %" PRIu64 " ahead of and %" PRIu64 " behind %s", state->ahead,
+                      state->behind, state->upstream);
     else if (state->ahead || state->behind)
-        al_str_addf(out, " %" PRIu64 " %s %s", state->ahead + state->behind,
-                    state->ahead ? "ahead of" : "behind", upstream.buf);
+        al_place_addf(out, " %" PRIu64 " %s %s", state->ahead + state->behind,
+                      state->ahead ? "ahead of" : "behind", state->upstream);
     else if (*state->head)
-        al_str_addf(out, " even with %s", upstream.buf);
+        al_place_addf(out, " even with %s", state->upstream);
 }
 
 void al_state_add_branch(const struct al_worktree_state *state, struct al_str *out)

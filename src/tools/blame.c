@@ -141,12 +141,10 @@ static void add_heading(struct showing *showing, const struct al_blamed *commit,
         al_str_adds(out, "not committed\n");
         return;
     }
-    al_str_addf(out, "%.*s %s ", AL_SHORT_ID, commit->oid, commit->date);
-    al_place_add_name(commit->author, out);
+    al_place_addf(out, "%.*s %s %s", AL_SHORT_ID, commit->oid, commit->date, commit->author);
     if (!al_strv_contains(&showing->told, commit->oid)) {
         al_strv_add(&showing->told, commit->oid);
-        al_str_adds(out, "  ");
-        al_place_add_name(commit->subject, out);
+        al_place_addf(out, "  %s", commit->subject);
         if (showing->shallow && strstr(showing->shallow, commit->oid))
             al_str_adds(out, " (^ this or an older commit: the clone is shallow)");
     }

@@ -567,21 +567,14 @@ static bool take_merged(void *payload, const struct al_listed_ref *ref)
 static void add_facts(const struct showing *showing, const struct al_listed_ref *ref,
                       struct al_str *out)
 {
-    if (*ref->upstream) {
-        al_str_adds(out, *ref->track ? ", " : ", even with ");
-        if (*ref->track) {
-            al_str_adds(out, ref->track);
-            al_str_adds(out, " of ");
-        }
-        al_place_add_name(ref->upstream, out);
-    }
+    if (*ref->upstream)
+        al_place_addf(out, ", %s %s %s", *ref->track ? ref->track : "even",
+                      *ref->track ? "of" : "with", ref->upstream);
     if (!ref->is_remote && showing->base && strcmp(ref->name, showing->base) != 0)
         al_str_addf(out, ", %s",
                     al_strv_contains(&showing->merged, ref->name) ? "merged" : "not merged");
-    if (*ref->worktree && !ref->is_current) {
-        al_str_adds(out, ", in ");
-        al_place_add_name(ref->worktree, out);
-    }
+    if (*ref->worktree && !ref->is_current)
+        al_place_addf(out, ", in %s", ref->worktree);
 }
 
 /* "* main a1b2c3d 2026-02-07 subject (ahead 3 of origin/main)" */
@@ -599,10 +592,8 @@ static bool take_branch(void *payload, const struct al_listed_ref *ref)
         showing->in_remotes = true;
         al_str_adds(out, "remote-tracking:\n");
     }
-    al_str_adds(out, ref->is_current ? "* " : "  ");
-    al_place_add_name(ref->name, out);
-    al_str_addf(out, " %s %s  ", ref->hash, ref->date);
-    al_place_add_name(ref->subject, out);
+    al_place_addf(out, "%s%s %s %s  %s", ref->is_current ? "* " : "  ", ref->name, ref->hash,
+                  ref->date, ref->subject);
     add_facts(showing, ref, &facts);
     if (facts.len)
         al_str_addf(out, " (%s)", facts.buf + strlen(", "));

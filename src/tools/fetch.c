@@ -265,9 +265,8 @@ static int everyday_execute(struct al_call *call, const void *p, struct al_resul
 
     if (r < 0)
         return r;
-    al_str_adds(&result->text, "Fetched from ");
-    al_place_add_name(remote, &result->text);
-    al_str_adds(&result->text, changes.len ? ":\n" : ": nothing new.\n");
+    al_place_addf(&result->text, "Fetched from %s:%s\n", remote,
+                  changes.len ? "" : " nothing new.");
     if (changes.len)
         add_changes(&changes, &result->text);
     return 0;

@@ -367,17 +367,11 @@ static void add_message(const char *message, struct al_str *out)
 static void add_commit(const struct log_args *args, const struct al_logged *commit,
                        struct al_str *out)
 {
-    al_str_addf(out, "%s %s ", commit->hash, commit->date);
-    al_place_add_name(commit->author, out);
-    if (!is_long(args)) {
-        al_str_adds(out, "  ");
-        al_place_add_name(commit->message, out);
-    }
-    if (*commit->decorations) {
-        al_str_adds(out, " (");
-        al_place_add_name(commit->decorations, out);
-        al_str_addc(out, ')');
-    }
+    al_place_addf(out, "%s %s %s", commit->hash, commit->date, commit->author);
+    if (!is_long(args))
+        al_place_addf(out, "  %s", commit->message);
+    if (*commit->decorations)
+        al_place_addf(out, " (%s)", commit->decorations);
     al_str_addc(out, '\n');
     if (is_long(args))
         add_message(commit->message, out);

@@ -298,8 +298,7 @@ static int squash_conflicted(struct al_call *call, struct al_inmemory *memory, c
 
 static void say_squashed(const struct merge_args *args, bool conflicted, struct al_str *text)
 {
-    al_str_adds(text, conflicted ? "Squashing " : "Squashed ");
-    al_place_add_name(args->branch, text);
+    al_place_addf(text, "%s %s", conflicted ? "Squashing" : "Squashed", args->branch);
     if (conflicted)
         al_str_adds(text, " stopped at a conflict; once it is resolved, git_commit makes the "
                           "commit.\n");

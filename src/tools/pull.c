@@ -350,13 +350,10 @@ static const struct al_param everyday_params[] = {
 static void add_rebased(const struct pull *pull, struct al_str *text)
 {
     if (pull->outcome.up_to_date) {
-        al_str_adds(text, "Nothing to do: the branch has ");
-        al_place_add_name(pull->name, text);
-        al_str_adds(text, " already.\n");
+        al_place_addf(text, "Nothing to do: the branch has %s already.\n", pull->name);
         return;
     }
-    al_str_adds(text, pull->replayed ? "Rebased onto " : "Moved on to ");
-    al_place_add_name(pull->name, text);
+    al_place_addf(text, "%s %s", pull->replayed ? "Rebased onto" : "Moved on to", pull->name);
     if (pull->replayed) {
         al_str_adds(text, ", ");
         al_answer_add_counted(pull->replayed, "commit", "commits", text);
@@ -380,9 +377,8 @@ static int everyday_execute(struct al_call *call, const void *p, struct al_resul
     if (!pull.rebases)
         return al_merged_answer(call, pull.name, outcome, result, err);
     if (outcome->conflicted || outcome->in_progress) {
-        al_str_adds(&result->text, "Fetched; the rebase onto ");
-        al_place_add_name(pull.name, &result->text);
-        al_str_adds(&result->text, " stopped at a conflict.\n");
+        al_place_addf(&result->text, "Fetched; the rebase onto %s stopped at a conflict.\n",
+                      pull.name);
         return al_outcome_stopped(call, result, err);
     }
     add_rebased(&pull, &result->text);

@@ -123,8 +123,7 @@ static void add_one(const char *tags, const char *ref, struct al_str *out)
     al_auto(al_freep) char *mark = al_asprintf(" %s\n", ref);
     const char *at = strstr(tags, mark);
 
-    al_str_adds(out, "  ");
-    al_place_add_name(al_starts_with(ref, TAGS) ? ref + strlen(TAGS) : ref, out);
+    al_place_addf(out, "  %s", al_starts_with(ref, TAGS) ? ref + strlen(TAGS) : ref);
     while (at && at > tags && at[-1] != '\n')
         at--;
     if (at)
@@ -664,18 +663,13 @@ static bool is_first(struct al_call *call, const void *p)
 static void add_done(struct al_call *call, const struct push_args *args,
                      const struct al_pushed *pushed, struct al_str *text)
 {
+    const char *remote = al_call_resolved(call, "remote");
     al_auto(al_str_clear) struct al_str there = AL_STR_INIT;
 
-    if (args->tag) {
-        al_str_adds(&there, "tag ");
-        al_place_add_name(args->tag, &there);
-        al_str_adds(&there, " at ");
-    }
-    al_place_add_name(al_call_resolved(call, "remote"), &there);
-    if (!args->tag) {
-        al_str_addc(&there, '/');
-        al_place_add_name(al_call_resolved(call, "branch"), &there);
-    }
+    if (args->tag)
+        al_place_addf(&there, "tag %s at %s", args->tag, remote);
+    else
+        al_place_addf(&there, "%s/%s", remote, al_call_resolved(call, "branch"));
     if (args->delete)
         al_str_addf(text, "Deleted %s", there.buf);
     else if (pushed->up_to_date)

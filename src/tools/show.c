@@ -248,8 +248,7 @@ static void add_tagger(const char *line, struct al_str *out)
 
     if (!who || !gmtime_r(&when, &day) || !strftime(date, sizeof(date), "%Y-%m-%d", &day))
         return;
-    al_str_addf(out, " %s ", date);
-    al_place_add_name(who, out);
+    al_place_addf(out, " %s %s", date, who);
 }
 
 /* Append the text of a tag object: "tag v1 2026-02-07 Lee <mail>", then its message. */
@@ -266,12 +265,10 @@ static void file_view_add_tag(const char *text, size_t len, struct al_str *out)
         al_str_trim_end(&message);
     }
     for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-        if (al_starts_with(line, "tag ")) {
-            al_str_addc(out, ' ');
-            al_place_add_name(line + strlen("tag "), out);
-        } else if (al_starts_with(line, "tagger ")) {
+        if (al_starts_with(line, "tag "))
+            al_place_addf(out, " %s", line + strlen("tag "));
+        else if (al_starts_with(line, "tagger "))
             add_tagger(line + strlen("tagger "), out);
-        }
     }
     al_str_addf(out, "\n\n%s\n\n", message.buf);
 }
@@ -312,13 +309,9 @@ static bool take_commit(void *payload, const struct al_logged *commit)
     struct al_change_view *view = payload;
     al_auto(al_str_clear) struct al_str unit = AL_STR_INIT;
 
-    al_str_addf(&unit, "%s %s ", commit->hash, commit->date);
-    al_place_add_name(commit->author, &unit);
-    if (*commit->decorations) {
-        al_str_adds(&unit, " (");
-        al_place_add_name(commit->decorations, &unit);
-        al_str_addc(&unit, ')');
-    }
+    al_place_addf(&unit, "%s %s %s", commit->hash, commit->date, commit->author);
+    if (*commit->decorations)
+        al_place_addf(&unit, " (%s)", commit->decorations);
     al_str_addf(&unit, "\n\n%s\n\n", commit->message);
     if (strchr(commit->parents, ' '))
         al_str_addf(&unit, "merge of %s; changes against the first parent:\n", commit->parents);

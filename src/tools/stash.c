@@ -664,7 +664,7 @@ static int stash_text_list(struct al_call *call, struct al_str *text, struct al_
 
         al_str_addf(text, "%.*s %.10s  ", AL_SHORT_ID, entry->oid, entry->date);
         if (entry->branch)
-            al_str_addf(text, "On %s: ", entry->branch);
+            al_place_addf(text, "On %s: ", entry->branch);
         al_place_add_name(entry->message, text);
         if (entry->whose)
             al_str_addf(text, " (%s)", entry->whose);

@@ -258,12 +258,8 @@ static void add_remotes(const struct al_repo *repo, struct al_str *out)
         al_auto(al_strv_clear) struct al_strv push_urls = AL_STRV_INIT;
 
         (void)al_remote_addresses(repo, names.items[i], &urls, &push_urls);
-        al_str_adds(out, i ? ", " : "remotes: ");
-        al_place_add_name(names.items[i], out);
-        if (urls.count) {
-            al_str_addc(out, ' ');
-            al_place_add_name(urls.items[0], out);
-        }
+        al_place_addf(out, "%s%s%s%s", i ? ", " : "remotes: ", names.items[i],
+                      urls.count ? " " : "", urls.count ? urls.items[0] : "");
     }
     if (names.count)
         al_str_addc(out, '\n');
@@ -274,11 +270,8 @@ static void add_default_branch(const struct al_repo *repo, const struct al_workt
 {
     al_auto(al_freep) char *branch = al_default_branch(repo);
 
-    if (!branch || (state->branch && !strcmp(branch, state->branch)))
-        return;
-    al_str_adds(out, "default branch: ");
-    al_place_add_name(branch, out);
-    al_str_addc(out, '\n');
+    if (branch && (!state->branch || strcmp(branch, state->branch) != 0))
+        al_place_addf(out, "default branch: %s\n", branch);
 }
 
 static void add_stashes(const struct al_repo *repo, struct al_str *out)
@@ -314,15 +307,11 @@ static bool take_worktree(void *payload, const struct al_head *head)
 
     if (head->is_own || !head->top || (!head->branch && !head->oid) || to->count++ >= WORKTREES_MAX)
         return true;
-    al_str_addc(&to->text, ' ');
-    al_place_add_name(head->top, &to->text);
-    if (on_branch) {
-        al_str_adds(&to->text, " on ");
-        al_place_add_name(head->branch + strlen(heads), &to->text);
-    } else {
-        al_str_addf(&to->text, " detached at %.*s", AL_SHORT_ID, head->oid ? head->oid : "");
-    }
-    al_str_addc(&to->text, '\n');
+    if (on_branch)
+        al_place_addf(&to->text, " %s on %s\n", head->top, head->branch + strlen(heads));
+    else
+        al_place_addf(&to->text, " %s detached at %.*s\n", head->top, AL_SHORT_ID,
+                      head->oid ? head->oid : "");
     return true;
 }
 
@@ -532,11 +521,8 @@ static bool take_commit(void *payload, const struct al_logged *commit)
     struct al_pages *pages = payload;
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
-    al_str_addf(&line, " %s %s ", commit->hash, commit->date);
-    al_place_add_name(commit->author, &line);
-    al_str_adds(&line, "  ");
-    al_place_add_name(commit->message, &line);
-    al_str_addc(&line, '\n');
+    al_place_addf(&line, " %s %s %s  %s\n", commit->hash, commit->date, commit->author,
+                  commit->message);
     return al_pages_add(pages, line.buf, line.len);
 }
 

@@ -61,13 +61,21 @@ static void add_numbers(uint64_t added, uint64_t deleted, struct al_str *out)
     al_str_addf(out, "+%" PRIu64 " -%" PRIu64, added, deleted);
 }
 
+/* Of a renamed file: "old.c -> new.c". */
+static void add_path(const struct al_repo *repo, const char *old_path, const char *path,
+                     struct al_str *out)
+{
+    if (old_path) {
+        al_place_add(repo, old_path, out);
+        al_str_adds(out, " -> ");
+    }
+    al_place_add(repo, path, out);
+}
+
 void al_change_view_add_file(const struct al_repo *repo, const struct al_change *file,
                              struct al_str *out)
 {
-    if (file->old_path)
-        al_place_add_rename(repo, file->old_path, file->path, out);
-    else
-        al_place_add(repo, file->path, out);
+    add_path(repo, file->old_path, file->path, out);
     if (file->binary) {
         al_str_adds(out, " binary");
     } else if (file->added || file->deleted) {
@@ -197,10 +205,7 @@ static void add_header(const struct al_repo *repo, const struct al_patch_file *f
     al_auto(al_strv_clear) struct al_strv facts = AL_STRV_INIT;
 
     al_str_adds(out, "--- ");
-    if (file->old_path)
-        al_place_add_rename(repo, file->old_path, file->path, out);
-    else
-        al_place_add(repo, file->path, out);
+    add_path(repo, file->old_path, file->path, out);
     add_facts(file, &facts);
     for (size_t i = 0; i < facts.count; i++)
         al_str_addf(out, "%s%s", i ? ", " : " (", facts.items[i]);

@@ -773,11 +773,8 @@ static int commit_part(struct al_call *call, const struct commit_args *args, str
 static int add_series(struct al_call *call, const struct commit_series *all,
                       const struct al_series_made *made, struct al_str *out, struct al_error *err)
 {
-    if (all->branch) {
-        al_str_adds(out, "On the new branch ");
-        al_place_add_name(all->branch + strlen(heads), out);
-        al_str_adds(out, "\n");
-    }
+    if (all->branch)
+        al_place_addf(out, "On the new branch %s\n", all->branch + strlen(heads));
     for (size_t i = 0; i < all->count; i++) {
         const char *into = all->items[i].into;
         int r = add_commit(call, made->commits.items[i], out, err);

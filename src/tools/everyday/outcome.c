@@ -69,20 +69,14 @@ int al_merged_answer(struct al_call *call, const char *name, const struct al_mer
     int r = 0;
 
     if (outcome->conflicted) {
-        al_str_adds(&result->text, "The merge of ");
-        al_place_add_name(name, &result->text);
-        al_str_adds(&result->text, " stopped at conflicts.\n");
+        al_place_addf(&result->text, "The merge of %s stopped at conflicts.\n", name);
         return al_outcome_stopped(call, result, err);
     }
-    if (outcome->up_to_date)
-        al_str_adds(&result->text, "Nothing to merge: the branch has ");
-    else
-        al_str_adds(&result->text, outcome->fast_forward ? "Moved on to " : "Merged ");
-    al_place_add_name(name, &result->text);
     if (outcome->up_to_date) {
-        al_str_adds(&result->text, " already.\n");
+        al_place_addf(&result->text, "Nothing to merge: the branch has %s already.\n", name);
     } else {
-        al_str_adds(&result->text, ": ");
+        al_place_addf(&result->text, "%s %s: ", outcome->fast_forward ? "Moved on to" : "Merged",
+                      name);
         r = al_outcome_add_commit(call, "HEAD", &result->text, err);
         al_str_addc(&result->text, '\n');
         add_numbers(outcome, &result->text);
@@ -118,11 +112,7 @@ static int add_sides(struct al_call *call, struct al_str *out, struct al_error *
     if (out->len == at)
         al_str_adds(out, "Nothing is in progress");
     out->buf[at] = upper(out->buf[at]);
-    al_str_adds(out, ": ours is ");
-    al_place_add_name(sides.ours, out);
-    al_str_adds(out, ", theirs is ");
-    al_place_add_name(sides.theirs, out);
-    al_str_adds(out, ".\n");
+    al_place_addf(out, ": ours is %s, theirs is %s.\n", sides.ours, sides.theirs);
     return 0;
 }
 

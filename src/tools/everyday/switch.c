@@ -219,10 +219,11 @@ static int describe(struct al_call *call, const struct switch_args *args, const 
     } else {
         const bool same = before && !strcmp(before, now);
 
-        al_str_adds(text, args->create || al_call_resolved(call, FOLLOWED) ? "Made and switched to "
-                          : same                                           ? "Already on "
-                                                                           : "Switched to ");
-        al_place_add_name(al_starts_with(ref, heads) ? ref + strlen(heads) : ref, text);
+        al_place_addf(text, "%s %s",
+                      args->create || al_call_resolved(call, FOLLOWED) ? "Made and switched to"
+                      : same                                           ? "Already on"
+                                                                       : "Switched to",
+                      al_starts_with(ref, heads) ? ref + strlen(heads) : ref);
     }
     al_str_addc(text, '\n');
     return r;

@@ -124,10 +124,7 @@ static bool take_tag(void *payload, const struct al_listed_ref *ref)
         showing->left++;
         return true;
     }
-    al_place_add_name(ref->name, &showing->text);
-    al_str_addf(&showing->text, " %s %s  ", ref->hash, ref->date);
-    al_place_add_name(ref->subject, &showing->text);
-    al_str_addc(&showing->text, '\n');
+    al_place_addf(&showing->text, "%s %s %s  %s\n", ref->name, ref->hash, ref->date, ref->subject);
     return true;
 }
 

@@ -54,8 +54,8 @@ static void add_files(const struct al_repo *repo, const struct al_strv *files, s
 static void add_branch(const struct al_repo *repo, const struct al_compared *compared,
                        struct al_str *out)
 {
-    al_place_add_name(al_named_branch_name(&compared->branch), out);
-    al_str_addf(out, " at %.*s: ", AL_SHORT_ID, compared->branch.oid);
+    al_place_addf(out, "%s at %.*s: ", al_named_branch_name(&compared->branch), AL_SHORT_ID,
+                  compared->branch.oid);
     if (!compared->base) {
         al_str_adds(out, "unrelated history\n");
         return;
@@ -76,10 +76,9 @@ static void add_clash(const struct al_repo *repo, const struct al_branch_compari
                                               ? &comparison->into
                                               : &comparison->branches[clash->other].branch;
 
-    al_str_adds(out, "  ");
-    al_place_add_name(al_named_branch_name(&comparison->branches[clash->one].branch), out);
-    al_str_adds(out, " and ");
-    al_place_add_name(al_named_branch_name(other), out);
+    al_place_addf(out, "  %s and %s",
+                  al_named_branch_name(&comparison->branches[clash->one].branch),
+                  al_named_branch_name(other));
     if (clash->conflicts.count) {
         al_str_adds(out, ": ");
         add_files(repo, &clash->conflicts, out);
@@ -93,9 +92,8 @@ static void write_answer(const struct al_repo *repo, const struct al_branch_comp
                          size_t more, struct al_str *out)
 {
     al_answer_add_counted(comparison->count, "branch", "branches", out);
-    al_str_adds(out, " to land in ");
-    al_place_add_name(al_named_branch_name(&comparison->into), out);
-    al_str_addf(out, " at %.*s\n", AL_SHORT_ID, comparison->into.oid);
+    al_place_addf(out, " to land in %s at %.*s\n", al_named_branch_name(&comparison->into),
+                  AL_SHORT_ID, comparison->into.oid);
     if (more)
         al_str_addf(out, "%zu more are left out; name them with branches\n", more);
     for (size_t i = 0; i < comparison->count; i++)

@@ -198,8 +198,7 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
 
 static void add_side(const struct al_named_branch *branch, struct al_str *out)
 {
-    al_place_add_name(al_named_branch_name(branch), out);
-    al_str_addf(out, " (%.*s)", AL_SHORT_ID, branch->oid);
+    al_place_addf(out, "%s (%.*s)", al_named_branch_name(branch), AL_SHORT_ID, branch->oid);
 }
 
 static void add_conflicts(const struct al_repo *repo, const struct al_conflicts *conflicts,
@@ -229,12 +228,10 @@ static void write_conflict(const struct al_repo *repo, const struct al_landing *
         al_str_addf(out, ", at commit %.*s", AL_SHORT_ID, landing->conflict_commit);
     al_str_addc(out, '\n');
     add_conflicts(repo, &landing->conflict.files, out);
-    al_str_adds(out, "To go on: merge ");
-    al_place_add_name(al_named_branch_name(&landing->into), out);
-    al_str_adds(out, " into ");
-    al_place_add_name(al_named_branch_name(&landing->branch), out);
-    al_str_adds(out,
-                " where that is checked out, resolve the conflicts, commit, and land it again\n");
+    al_place_addf(out,
+                  "To go on: merge %s into %s where that is checked out, resolve the conflicts, "
+                  "commit, and land it again\n",
+                  al_named_branch_name(&landing->into), al_named_branch_name(&landing->branch));
 }
 
 static void write_idle(const struct al_repo *repo, const struct al_landing *landing,
@@ -262,17 +259,13 @@ static void write_landed(const struct al_repo *repo, const struct al_landing *la
 {
     al_str_adds(out, "Landed ");
     add_side(&landing->branch, out);
-    al_str_adds(out, " into ");
-    al_place_add_name(al_named_branch_name(&landing->into), out);
-    al_str_addf(out, ": %s, ", al_landing_strategy_name(landing->strategy));
+    al_place_addf(out, " into %s: %s, ", al_named_branch_name(&landing->into),
+                  al_landing_strategy_name(landing->strategy));
     al_answer_add_counted(landing->commits, "commit", "commits", out);
     al_str_addf(out, ", %.*s..%.*s\n", AL_SHORT_ID, landing->into.oid, AL_SHORT_ID,
                 landing->commit);
-    if (!al_landing_is_checked_out(repo, landing->into.ref))
-        return;
-    al_str_adds(out, "The working tree ");
-    al_place_add_name(repo->at.top, out);
-    al_str_adds(out, " was brought along\n");
+    if (al_landing_is_checked_out(repo, landing->into.ref))
+        al_place_addf(out, "The working tree %s was brought along\n", repo->at.top);
 }
 
 /* The hooks and the signature that git would have run and made. */

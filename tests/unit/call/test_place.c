@@ -45,24 +45,12 @@ static void the_directory_itself(void **state)
     check("/r/d/e", "", "../..");
 }
 
-static void a_rename_has_both_names(void **state)
-{
-    const struct al_repo repo = { .at = { .top = (char *)(uintptr_t) "/r",
-                                          .dir = (char *)(uintptr_t) "/r/d" } };
-    al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
-
-    (void)state;
-    al_place_add_rename(&repo, "d/old", "new", &out);
-    assert_string_equal(out.buf, "old -> ../new");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(from_the_top),
         cmocka_unit_test(from_below),
         cmocka_unit_test(the_directory_itself),
-        cmocka_unit_test(a_rename_has_both_names),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
