@@ -16,6 +16,7 @@
 #include "tools/everyday/outcome.h"
 #include "tools/git.h"
 #include "tools/left_out.h"
+#include "tools/one.h"
 #include "verbs/porcelain/commit.h"
 #include "verbs/preview/affected_files.h"
 #include "verbs/sequencer/conflict.h"
@@ -148,15 +149,11 @@ static int git_execute(struct al_call *call, const void *p, struct al_result *re
     return 0;
 }
 
-static const struct al_operation git_operations[] = {
-    { "add", NULL, AL_WRITES_INDEX, git_execute, AL_ASKS_BY_EFFECTS },
-};
-
 const struct al_tool al_tool_git_add = {
     .name = "git_add",
     .title = "Stage files",
     .about = "Stage files: the named paths, all changes, or tracked files only.",
-    AL_TOOL_ROWS(git_params, git_operations),
+    AL_TOOL_ONE(git_params, "add", NULL, AL_WRITES_INDEX, git_execute, AL_ASKS_BY_EFFECTS),
     AL_GIT_COMMON_OFFSETS(struct add_args),
     .check = git_check,
     .authorize = git_authorize,
@@ -354,10 +351,6 @@ static int everyday_execute(struct al_call *call, const void *p, struct al_resul
     return r;
 }
 
-static const struct al_operation everyday_operations[] = {
-    { "add", NULL, AL_WRITES_INDEX, everyday_execute, AL_ASKS_UNLESS_SAVED },
-};
-
 static int everyday_preview(struct al_call *call, const void *p, struct al_str *out,
                             struct al_error *err)
 {
@@ -375,7 +368,8 @@ const struct al_tool al_tool_everyday_add = {
     .name = "git_add",
     .title = "Stage",
     .about = "Stage files, single hunks, or everything.",
-    AL_TOOL_ROWS(everyday_params, everyday_operations),
+    AL_TOOL_ONE(everyday_params, "add", NULL, AL_WRITES_INDEX, everyday_execute,
+                AL_ASKS_UNLESS_SAVED),
     AL_EVERYDAY_TOOL(struct add_args),
     .check = everyday_check,
     .authorize = everyday_authorize,

@@ -18,6 +18,7 @@
 #include "tools/everyday/change_view.h"
 #include "tools/everyday/everyday.h"
 #include "tools/git.h"
+#include "tools/one.h"
 
 struct blame_args {
     const char *path;
@@ -92,14 +93,10 @@ static int git_blame(struct al_call *call, const void *p, struct al_result *resu
     return 0;
 }
 
-static const struct al_operation git_operations[] = {
-    { "blame", NULL, AL_READS, git_blame, AL_ASKS_BY_EFFECTS },
-};
-
 const struct al_tool al_tool_git_blame = {
     SHARED,
     .about = "Show which commit last changed each line of a file, or of a range.",
-    AL_TOOL_ROWS(git_params, git_operations),
+    AL_TOOL_ONE(git_params, "blame", NULL, AL_READS, git_blame, AL_ASKS_BY_EFFECTS),
     AL_GIT_COMMON_OFFSETS(struct blame_args),
     .check = git_check,
     .summary = "Blame {path}[start_line? lines {start_line}-][!start_line?[end_line? lines 1-]]"
@@ -224,14 +221,10 @@ static int everyday_blame(struct al_call *call, const void *p, struct al_result 
     return al_pages_end(&pages, left, result, err);
 }
 
-static const struct al_operation everyday_operations[] = {
-    { "blame", NULL, AL_READS, everyday_blame, AL_ASKS_NEVER },
-};
-
 const struct al_tool al_tool_everyday_blame = {
     SHARED,
     .about = "Show which commit last changed each line of a file.",
-    AL_TOOL_ROWS(everyday_params, everyday_operations),
+    AL_TOOL_ONE(everyday_params, "blame", NULL, AL_READS, everyday_blame, AL_ASKS_NEVER),
     AL_EVERYDAY_TOOL(struct blame_args),
     AL_EVERYDAY_PAGES,
     .check = everyday_check,

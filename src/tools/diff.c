@@ -27,6 +27,7 @@
 #include "tools/everyday/chosen.h"
 #include "tools/everyday/everyday.h"
 #include "tools/git.h"
+#include "tools/one.h"
 #include "tools/workflow/results.h"
 #include "tools/workflow/workflow.h"
 
@@ -312,10 +313,6 @@ static int workflow_show(struct al_call *call, const void *p, struct al_result *
     return 0;
 }
 
-static const struct al_operation workflow_operations[] = {
-    { "show", NULL, AL_READS, workflow_show, AL_ASKS_NEVER },
-};
-
 /* clang-format off */
 static const char output_schema[] = AL_JSON({
     "diff": "", "truncated": true, "filesChanged": 1,
@@ -330,7 +327,7 @@ const struct al_tool al_tool_workflow_diff = {
     .name = "git_diff",
     .title = "Show changes",
     .about = "Show unstaged changes, staged ones, or those against a commit or within a range.",
-    AL_TOOL_ROWS(workflow_params, workflow_operations),
+    AL_TOOL_ONE(workflow_params, "show", NULL, AL_READS, workflow_show, AL_ASKS_NEVER),
     AL_WORKFLOW_TOOL(struct diff_args),
     .check = workflow_check,
     .authorize = workflow_authorize,
@@ -561,15 +558,11 @@ static int everyday_diff(struct al_call *call, const void *p, struct al_result *
                        : show_changes(call, args, &pages, result, err);
 }
 
-static const struct al_operation everyday_operations[] = {
-    { "diff", NULL, AL_READS, everyday_diff, AL_ASKS_NEVER },
-};
-
 const struct al_tool al_tool_everyday_diff = {
     .name = "git_diff",
     .title = "Show changes",
     .about = "Show changes of the working tree, the index or between revisions.",
-    AL_TOOL_ROWS(everyday_params, everyday_operations),
+    AL_TOOL_ONE(everyday_params, "diff", NULL, AL_READS, everyday_diff, AL_ASKS_NEVER),
     AL_EVERYDAY_TOOL(struct diff_args),
     AL_EVERYDAY_PAGES,
     .check = everyday_check,

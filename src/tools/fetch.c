@@ -11,6 +11,7 @@
 #include "guard/arg.h"
 #include "guard/text.h"
 #include "tools/everyday/everyday.h"
+#include "tools/one.h"
 #include "tools/transfer.h"
 #include "tools/workflow/workflow.h"
 
@@ -200,10 +201,6 @@ static int workflow_execute(struct al_call *call, const void *p, struct al_resul
     return 0;
 }
 
-static const struct al_operation workflow_operations[] = {
-    { "fetch", NULL, EFFECTS, workflow_execute, AL_ASKS_NEVER },
-};
-
 /* clang-format off */
 static const char output_schema[] = AL_JSON({
     "success": true, "remote": "", "message": "", "branch?": "", "pruned?": true
@@ -214,7 +211,7 @@ const struct al_tool al_tool_workflow_fetch = {
     SHARED,
     .about = "Fetch commits from a remote.",
     .summary = "Fetch [all?from all remotes][!all?[branch?{branch} ]from {remote}]",
-    AL_TOOL_ROWS(workflow_params, workflow_operations),
+    AL_TOOL_ONE(workflow_params, "fetch", NULL, EFFECTS, workflow_execute, AL_ASKS_NEVER),
     AL_WORKFLOW_TOOL(struct fetch_args),
     .output_schema = output_schema,
 };
@@ -272,15 +269,11 @@ static int everyday_execute(struct al_call *call, const void *p, struct al_resul
     return 0;
 }
 
-static const struct al_operation everyday_operations[] = {
-    { "fetch", NULL, EFFECTS, everyday_execute, AL_ASKS_NEVER },
-};
-
 const struct al_tool al_tool_everyday_fetch = {
     SHARED,
     .about = "Fetch from a remote, and say what moved.",
     .summary = "Fetch [branch?{branch} ]from [remote?{remote}][!remote?the remote]",
-    AL_TOOL_ROWS(everyday_params, everyday_operations),
+    AL_TOOL_ONE(everyday_params, "fetch", NULL, EFFECTS, everyday_execute, AL_ASKS_NEVER),
     AL_EVERYDAY_TOOL(struct fetch_args),
     .check = everyday_check,
 };

@@ -2,6 +2,7 @@
 /* The toolset `files`: read, write, list and delete the files of the sandbox, which the session
  * holds.  None of its tools needs a repository. */
 #include "tools/files.h"
+#include "tools/one.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -146,10 +147,6 @@ static int read_file(struct al_call *call, const void *p, struct al_result *resu
     return r;
 }
 
-static const struct al_operation read_operations[] = {
-    { "read", NULL, AL_READS, read_file, AL_ASKS_NEVER },
-};
-
 /* clang-format off */
 static const char output_schema[] = AL_JSON({
     "path": "", "content": "", "encoding?": "base64", "size": 1, "offset": 1,
@@ -162,7 +159,7 @@ const struct al_tool al_tool_files_read = {
     .title = "Read file",
     .about =
         "Read a file of the sandbox. Content that is not UTF-8 comes as base64, with encoding.",
-    AL_TOOL_ROWS(read_params, read_operations),
+    AL_TOOL_ONE(read_params, "read", NULL, AL_READS, read_file, AL_ASKS_NEVER),
     FILES_TOOL,
     .authorize = authorize,
     .summary = "Read {path}",
@@ -226,15 +223,11 @@ static int write_file(struct al_call *call, const void *p, struct al_result *res
     return 0;
 }
 
-static const struct al_operation write_operations[] = {
-    { "write", NULL, AL_WRITES_FILES, write_file, AL_ASKS_NEVER },
-};
-
 const struct al_tool al_tool_files_write = {
     .name = "write_file",
     .title = "Write file",
     .about = "Create or replace a file of the sandbox.",
-    AL_TOOL_ROWS(write_params, write_operations),
+    AL_TOOL_ONE(write_params, "write", NULL, AL_WRITES_FILES, write_file, AL_ASKS_NEVER),
     FILES_TOOL,
     .authorize = authorize,
     .summary = "Write {path} in the sandbox",
@@ -343,15 +336,11 @@ static int list_files(struct al_call *call, const void *p, struct al_result *res
     return 0;
 }
 
-static const struct al_operation list_operations[] = {
-    { "list", NULL, AL_READS, list_files, AL_ASKS_NEVER },
-};
-
 const struct al_tool al_tool_files_list = {
     .name = "list_files",
     .title = "List files",
     .about = "List the files of the sandbox, also in subdirectories, one path a line.",
-    AL_TOOL_ROWS(list_params, list_operations),
+    AL_TOOL_ONE(list_params, "list", NULL, AL_READS, list_files, AL_ASKS_NEVER),
     FILES_TOOL,
     .authorize = authorize_list,
     .summary = "List the files in {path}",
@@ -378,15 +367,11 @@ static int delete_file(struct al_call *call, const void *p, struct al_result *re
     return 0;
 }
 
-static const struct al_operation delete_operations[] = {
-    { "delete", NULL, AL_WRITES_FILES, delete_file, AL_ASKS_NEVER },
-};
-
 const struct al_tool al_tool_files_delete = {
     .name = "delete_file",
     .title = "Delete file",
     .about = "Delete a file of the sandbox; directories go when they are empty.",
-    AL_TOOL_ROWS(delete_params, delete_operations),
+    AL_TOOL_ONE(delete_params, "delete", NULL, AL_WRITES_FILES, delete_file, AL_ASKS_NEVER),
     FILES_TOOL,
     .authorize = authorize,
     .summary = "Delete {path} from the sandbox",

@@ -19,6 +19,7 @@
 #include "tools/everyday/change_view.h"
 #include "tools/everyday/everyday.h"
 #include "tools/git.h"
+#include "tools/one.h"
 #include "tools/workflow/results.h"
 #include "tools/workflow/workflow.h"
 
@@ -124,16 +125,12 @@ static int git_log(struct al_call *call, const void *p, struct al_result *result
     return 0;
 }
 
-static const struct al_operation git_operations[] = {
-    { "log", NULL, AL_READS, git_log, AL_ASKS_BY_EFFECTS },
-};
-
 const struct al_tool al_tool_git_log = {
     .name = "git_log",
     .title = "Show history",
     .about = "Show commits of HEAD, newest first; filter by author, date, message or path. Other "
              "commits: git_show.",
-    AL_TOOL_ROWS(git_params, git_operations),
+    AL_TOOL_ONE(git_params, "log", NULL, AL_READS, git_log, AL_ASKS_BY_EFFECTS),
     AL_GIT_COMMON_OFFSETS(struct log_args),
     .summary = "Show git log",
 };
@@ -227,10 +224,6 @@ static int workflow_log(struct al_call *call, const void *p, struct al_result *r
     return 0;
 }
 
-static const struct al_operation workflow_operations[] = {
-    { "log", NULL, AL_READS, workflow_log, AL_ASKS_NEVER },
-};
-
 /* clang-format off */
 static const char output_schema[] = AL_JSON({
     "commits": [{"hash": "", "shortHash": "", "author": "", "date": "", "message": ""}],
@@ -242,7 +235,7 @@ const struct al_tool al_tool_workflow_log = {
     .name = "git_log",
     .title = "Show history",
     .about = "List the newest commits of the current branch.",
-    AL_TOOL_ROWS(workflow_params, workflow_operations),
+    AL_TOOL_ONE(workflow_params, "log", NULL, AL_READS, workflow_log, AL_ASKS_NEVER),
     AL_WORKFLOW_TOOL(struct log_args),
     .authorize = workflow_authorize,
     .summary = "Show git log[path? of {path}]",
@@ -328,10 +321,10 @@ static int read_date(struct al_call *call, const char *param, const char *given,
 
 /** What is shown while git prints. */
 struct showing {
+    struct al_change_view view; /* must be first: it takes the patch */
     const struct log_args *args;
     const struct al_repo *repo;
     struct al_pages pages;
-    struct al_change_view view;
     uint64_t read, shown; /* commits in all, and on this page */
     uint64_t more;        /* commits after the page, with the short form */
     bool has_more;
@@ -421,20 +414,6 @@ static bool take_files(void *payload, const struct al_diff_raw *files)
     return !unit.len || al_pages_add(&showing->pages, unit.buf, unit.len);
 }
 
-static bool take_file(void *payload, const struct al_patch_file *file)
-{
-    struct showing *showing = payload;
-
-    return al_change_view_taker.take_file(&showing->view, file);
-}
-
-static bool take_hunk(void *payload, const char *part, size_t len, bool is_first)
-{
-    struct showing *showing = payload;
-
-    return al_change_view_taker.take_hunk(&showing->view, part, len, is_first);
-}
-
 static bool take_place(void *payload, uint64_t skip, const char *id, size_t len)
 {
     struct showing *showing = payload;
@@ -522,10 +501,12 @@ static void add_end(struct al_call *call, bool unborn, struct showing *showing)
 static int show(struct al_call *call, const struct al_log_query *query, struct showing *showing,
                 struct al_result *result, struct al_error *err)
 {
-    const struct al_log_taker to = { .take_commit = take_commit,
-                                     .take_files = take_files,
-                                     .take_place = take_place,
-                                     .patch = { take_file, take_hunk, showing } };
+    const struct al_log_taker to = {
+        .take_commit = take_commit,
+        .take_files = take_files,
+        .take_place = take_place,
+        .patch = { al_change_view_taker.take_file, al_change_view_taker.take_hunk, showing },
+    };
     const struct al_repo *repo = al_call_repo(call);
     const bool searches = query->changed && !query->follow;
     const uint64_t part = showing->pages.part;
@@ -581,15 +562,11 @@ static int everyday_log(struct al_call *call, const void *p, struct al_result *r
     return r < 0 ? r : show(call, &query, &showing, result, err);
 }
 
-static const struct al_operation everyday_operations[] = {
-    { "log", NULL, AL_READS, everyday_log, AL_ASKS_NEVER },
-};
-
 const struct al_tool al_tool_everyday_log = {
     .name = "git_log",
     .title = "Show history",
     .about = "List commits, newest first; with stat or patch what they changed.",
-    AL_TOOL_ROWS(everyday_params, everyday_operations),
+    AL_TOOL_ONE(everyday_params, "log", NULL, AL_READS, everyday_log, AL_ASKS_NEVER),
     AL_EVERYDAY_TOOL(struct log_args),
     AL_EVERYDAY_PAGES,
     .check = everyday_check,

@@ -16,6 +16,7 @@
 #include "guard/arg.h"
 #include "tools/everyday/everyday.h"
 #include "tools/everyday/outcome.h"
+#include "tools/one.h"
 #include "tools/workflow/results.h"
 #include "tools/workflow/workflow.h"
 #include "verbs/inmemory/inmemory.h"
@@ -350,14 +351,10 @@ static int everyday_merge(struct al_call *call, const void *p, struct al_result 
     return r < 0 ? r : al_merged_answer(call, args->branch, &outcome, result, err);
 }
 
-static const struct al_operation everyday_operations[] = {
-    { "merge", NULL, MERGES, everyday_merge, AL_ASKS_UNLESS_SAVED },
-};
-
 const struct al_tool al_tool_everyday_merge = {
     SHARED,
     .about = "Merge a branch into the current one; conflicts are a result.",
-    AL_TOOL_ROWS(everyday_params, everyday_operations),
+    AL_TOOL_ONE(everyday_params, "merge", NULL, MERGES, everyday_merge, AL_ASKS_UNLESS_SAVED),
     AL_EVERYDAY_TOOL(struct merge_args),
     .check = everyday_check,
     .authorize = everyday_authorize,

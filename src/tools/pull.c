@@ -15,6 +15,7 @@
 #include "guard/url.h"
 #include "tools/everyday/everyday.h"
 #include "tools/everyday/outcome.h"
+#include "tools/one.h"
 #include "tools/transfer.h"
 #include "tools/workflow/results.h"
 #include "tools/workflow/workflow.h"
@@ -317,10 +318,6 @@ static int workflow_execute(struct al_call *call, const void *p, struct al_resul
     return 0;
 }
 
-static const struct al_operation workflow_operations[] = {
-    { "pull", NULL, EFFECTS, workflow_execute, AL_ASKS_NEVER },
-};
-
 /* clang-format off */
 static const char output_schema[] = AL_JSON({
     "success": true, "remote": "", "message": "", "rebased?": true, "filesUpdated?": 1,
@@ -331,7 +328,7 @@ static const char output_schema[] = AL_JSON({
 const struct al_tool al_tool_workflow_pull = {
     SHARED,
     .about = "Fetch a branch and merge it, or rebase on it. Conflicts are a result.",
-    AL_TOOL_ROWS(workflow_params, workflow_operations),
+    AL_TOOL_ONE(workflow_params, "pull", NULL, EFFECTS, workflow_execute, AL_ASKS_NEVER),
     AL_WORKFLOW_TOOL(struct pull_args),
     .always_by = al_transfer_always_by,
     .authorize = authorize,
@@ -386,17 +383,13 @@ static int everyday_execute(struct al_call *call, const void *p, struct al_resul
     return 0;
 }
 
-static const struct al_operation everyday_operations[] = {
-    { "pull", NULL, EFFECTS, everyday_execute, AL_ASKS_UNLESS_SAVED },
-};
-
 /* An answer about an address covers no rewriting, and one about rewriting only these commits. */
 static const char *const always_by[] = { "address", REWRITES, NULL };
 
 const struct al_tool al_tool_everyday_pull = {
     SHARED,
     .about = "Fetch a branch and merge it, or rebase on it; conflicts are a result.",
-    AL_TOOL_ROWS(everyday_params, everyday_operations),
+    AL_TOOL_ONE(everyday_params, "pull", NULL, EFFECTS, everyday_execute, AL_ASKS_UNLESS_SAVED),
     AL_EVERYDAY_TOOL(struct pull_args),
     .always_by = always_by,
     .authorize = authorize,

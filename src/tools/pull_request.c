@@ -5,6 +5,7 @@
 #include "call/call.h"
 #include "guard/arg.h"
 #include "tools/everyday/everyday.h"
+#include "tools/one.h"
 #include "tools/workflow/results.h"
 #include "tools/workflow/workflow.h"
 
@@ -53,10 +54,6 @@ static int workflow_execute(struct al_call *call, const void *p, struct al_resul
     return 0;
 }
 
-static const struct al_operation workflow_operations[] = {
-    { "generate_pr", NULL, AL_READS, workflow_execute, AL_ASKS_NEVER },
-};
-
 /* clang-format off */
 static const char output_schema[] = AL_JSON({
     "title": "", "body": "", "commits": 1, "filesChanged": [""]
@@ -67,7 +64,7 @@ const struct al_tool al_tool_workflow_generate_pr = {
     .name = "git_generate_pr",
     .title = "Pull request",
     .about = "Write a pull request for the current branch.",
-    AL_TOOL_ROWS(workflow_params, workflow_operations),
+    AL_TOOL_ONE(workflow_params, "generate_pr", NULL, AL_READS, workflow_execute, AL_ASKS_NEVER),
     AL_WORKFLOW_TOOL(struct pr_args),
     .summary = "Describe a pull request[target? into {target}]",
     .output_schema = output_schema,
@@ -108,14 +105,10 @@ static int everyday_execute(struct al_call *call, const void *p, struct al_resul
     return 0;
 }
 
-static const struct al_operation everyday_operations[] = {
-    { "pr", NULL, AL_READS, everyday_execute, AL_ASKS_NEVER },
-};
-
 const struct al_tool al_tool_everyday_pr = {
     .name = "git_pr",
     .title = "Pull request",
     .about = "Write title and text of a pull request for the current branch.",
-    AL_TOOL_ROWS(everyday_params, everyday_operations),
+    AL_TOOL_ONE(everyday_params, "pr", NULL, AL_READS, everyday_execute, AL_ASKS_NEVER),
     AL_EVERYDAY_TOOL(struct pr_args),
 };

@@ -22,6 +22,7 @@
 #include "tools/everyday/everyday.h"
 #include "tools/everyday/outcome.h"
 #include "tools/git.h"
+#include "tools/one.h"
 
 struct show_args {
     bool stat, hunks;
@@ -67,15 +68,11 @@ static int git_show(struct al_call *call, const void *p, struct al_result *resul
     return 0;
 }
 
-static const struct al_operation git_operations[] = {
-    { "show", NULL, AL_READS, git_show, AL_ASKS_BY_EFFECTS },
-};
-
 const struct al_tool al_tool_git_show = {
     .name = "git_show",
     .title = "Show a commit",
     .about = "Show one commit: author, date, message and changes.",
-    AL_TOOL_ROWS(git_params, git_operations),
+    AL_TOOL_ONE(git_params, "show", NULL, AL_READS, git_show, AL_ASKS_BY_EFFECTS),
     AL_GIT_COMMON_OFFSETS(struct show_args),
     .summary = "Show commit {commit}",
 };
@@ -485,15 +482,11 @@ static int everyday_show(struct al_call *call, const void *p, struct al_result *
                       : show_revision(call, args, rev, &pages, result, err);
 }
 
-static const struct al_operation everyday_operations[] = {
-    { "show", NULL, AL_READS, everyday_show, AL_ASKS_NEVER },
-};
-
 const struct al_tool al_tool_everyday_show = {
     .name = "git_show",
     .title = "Show a commit or file",
     .about = "Show a commit or tag; with path a file or directory at a revision.",
-    AL_TOOL_ROWS(everyday_params, everyday_operations),
+    AL_TOOL_ONE(everyday_params, "show", NULL, AL_READS, everyday_show, AL_ASKS_NEVER),
     AL_EVERYDAY_TOOL(struct show_args),
     AL_EVERYDAY_PAGES,
     .check = everyday_check,

@@ -242,6 +242,15 @@ static int stash_run(struct al_call *call, const struct al_stash_options *option
                                 al_call_budget(call), ret_output, err);
 }
 
+static int run(struct al_call *call, const void *args, struct al_git_output *output,
+               struct al_error *err)
+{
+    struct al_stash_options options;
+    int r = options_of(call, args, &options, err);
+
+    return r < 0 ? r : stash_run(call, &options, output, err);
+}
+
 static bool is_foreign(struct al_call *call, const void *args)
 {
     const char *whose = al_call_resolved(call, AL_STASH_WHOSE);
@@ -444,16 +453,12 @@ static void add_cleared(const struct al_call *call, struct al_str *out)
 static int change(struct al_call *call, const void *p, struct al_result *result,
                   struct al_error *err)
 {
-    const struct stash_args *args = p;
-    struct al_stash_options options;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = options_of(call, args, &options, err);
+    int r = run(call, p, &output, err);
 
-    if (r == 0)
-        r = stash_run(call, &options, &output, err);
     if (r < 0)
         return r;
-    if (args->action == AL_STASH_CLEAR)
+    if (command_of(p) == AL_STASH_CLEAR)
         add_cleared(call, &output.out.out);
     al_call_shape_text(call, &output, "", result);
     return 0;
@@ -534,89 +539,57 @@ static int workflow_list(struct al_call *call, const void *p, struct al_result *
     return 0;
 }
 
-/* *ret_index is that of the entry when git ran. */
-static int run(struct al_call *call, const struct stash_args *args, struct al_git_output *output,
-               int64_t *ret_index, struct al_error *err)
+static int workflow_change(struct al_call *call, const void *p, struct al_result *result,
+                           struct al_error *err)
 {
-    struct al_stash_options options;
-    int r = options_of(call, args, &options, err);
-
-    *ret_index = 0;
-    if (r == 0 && options.entries)
-        (void)al_git_stash_find(al_call_repo(call), options.entries, ret_index);
-    return r < 0 ? r : stash_run(call, &options, output, err);
-}
-
-static int push(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
-{
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int64_t index;
-    int r = run(call, p, &output, &index, err);
-    bool stashed;
-
-    if (r < 0)
-        return r;
-    al_str_trim_end(&output.out.out);
-    stashed = !al_starts_with(output.out.out.buf, "No local changes to save");
-    result->truncated = al_text_truncate(&output.out.out, al_call_max_bytes(call));
-    al_result_set(result, "stashed", al_json_bool(stashed));
-    al_result_set(result, "message", al_json_string(output.out.out.buf));
-    return 0;
-}
-
-static int apply(struct al_call *call, const void *p, struct al_result *result,
-                 struct al_error *err)
-{
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_freep) char *message = NULL;
-    int64_t index;
-    int r = run(call, p, &output, &index, err);
-
-    if (r < 0)
-        return r;
-    message = al_asprintf("%s stash@{%" PRId64 "}",
-                          command_of(p) == AL_STASH_POP ? "Popped" : "Applied", index);
-    al_result_set(result, "applied", al_json_bool(true));
-    al_result_set(result, "message", al_json_string(message));
-    return 0;
-}
-
-static int drop(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
-{
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int64_t index;
-    int r = run(call, p, &output, &index, err);
-
-    if (r < 0)
-        return r;
-    al_result_set(result, "dropped", al_json_bool(true));
-    al_result_set(result, "index", al_json_int(index));
-    return 0;
-}
-
-static int clear(struct al_call *call, const void *p, struct al_result *result,
-                 struct al_error *err)
-{
+    const char *entry = al_call_resolved(call, AL_STASH_ENTRY);
+    const int64_t own = count_own(call);
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_strv_clear) struct al_strv before = AL_STRV_INIT;
-    int64_t index, own = count_own(call);
+    al_auto(al_freep) char *message = NULL;
+    int64_t index = 0;
     int r;
 
     al_git_stash_entries(al_call_repo(call), &before);
-    r = run(call, p, &output, &index, err);
+    if (entry)
+        (void)al_git_stash_find(al_call_repo(call), entry, &index);
+    r = run(call, p, &output, err);
     if (r < 0)
         return r;
-    al_result_set(result, "count", al_json_int(own < 0 ? (int64_t)before.count : own));
+    al_str_trim_end(&output.out.out);
+    switch (command_of(p)) {
+    case AL_STASH_PUSH:
+        al_result_set(
+            result, "stashed",
+            al_json_bool(!al_starts_with(output.out.out.buf, "No local changes to save")));
+        result->truncated = al_text_truncate(&output.out.out, al_call_max_bytes(call));
+        al_result_set(result, "message", al_json_string(output.out.out.buf));
+        break;
+    case AL_STASH_DROP:
+        al_result_set(result, "dropped", al_json_bool(true));
+        al_result_set(result, "index", al_json_int(index));
+        break;
+    case AL_STASH_CLEAR:
+        al_result_set(result, "count", al_json_int(own < 0 ? (int64_t)before.count : own));
+        break;
+    default:
+        message = al_asprintf("%s stash@{%" PRId64 "}",
+                              command_of(p) == AL_STASH_POP ? "Popped" : "Applied", index);
+        al_result_set(result, "applied", al_json_bool(true));
+        al_result_set(result, "message", al_json_string(message));
+    }
     return 0;
 }
 
 static const struct al_operation workflow_operations[] = {
-    { "push", NULL, APPLIES | AL_WRITES_REFS, push, AL_ASKS_NEVER },
-    { "pop", NULL, APPLIES | AL_WRITES_REFS, apply, AL_ASKS_NEVER, AL_STASH_DROPS },
-    { "apply", NULL, APPLIES, apply, AL_ASKS_NEVER },
+    { "push", NULL, APPLIES | AL_WRITES_REFS, workflow_change, AL_ASKS_NEVER },
+    { "pop", NULL, APPLIES | AL_WRITES_REFS, workflow_change, AL_ASKS_NEVER, AL_STASH_DROPS },
+    { "apply", NULL, APPLIES, workflow_change, AL_ASKS_NEVER },
     { "list", NULL, AL_READS, workflow_list, AL_ASKS_NEVER },
-    { "drop", NULL, AL_WRITES_REFS | AL_DISCARDS_WORK, drop, AL_ASKS_ALWAYS, AL_STASH_DROPS },
-    { "clear", NULL, AL_WRITES_REFS | AL_DISCARDS_WORK, clear, AL_ASKS_ALWAYS, AL_STASH_DROPS },
+    { "drop", NULL, AL_WRITES_REFS | AL_DISCARDS_WORK, workflow_change, AL_ASKS_ALWAYS,
+      AL_STASH_DROPS },
+    { "clear", NULL, AL_WRITES_REFS | AL_DISCARDS_WORK, workflow_change, AL_ASKS_ALWAYS,
+      AL_STASH_DROPS },
 };
 
 static const struct al_stricter stricter[] = {
@@ -796,17 +769,14 @@ static int everyday_authorize(struct al_call *call, const void *p, struct al_err
 static int everyday_push(struct al_call *call, const void *p, struct al_result *result,
                          struct al_error *err)
 {
-    struct al_stash_options options;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_strv_clear) struct al_strv before = AL_STRV_INIT;
     al_auto(al_freep) char *oid = NULL;
     struct al_repo *repo = al_call_repo(call);
-    int r = options_of(call, p, &options, err);
+    int r;
 
     al_git_stash_entries(repo, &before);
-    if (r == 0)
-        r = al_git_stash(repo, &options, al_call_max_bytes(call), al_call_budget(call), &output,
-                         err);
+    r = run(call, p, &output, err);
     if (r < 0)
         return r;
     if (al_git_stash_find_new(repo, &before, &output.out.out, &oid) == 0) {
@@ -864,19 +834,13 @@ static int everyday_apply(struct al_call *call, const void *p, struct al_result 
 static int everyday_drop(struct al_call *call, const void *p, struct al_result *result,
                          struct al_error *err)
 {
-    struct al_stash_options options;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = options_of(call, p, &options, err);
+    int r;
 
     al_str_adds(&result->text, "Dropped ");
-    if (r == 0)
-        r = al_outcome_add_commit(call, options.entries, &result->text, err);
-    if (r == 0)
-        r = al_git_stash(al_call_repo(call), &options, al_call_max_bytes(call),
-                         al_call_budget(call), &output, err);
-    if (r == 0)
-        al_str_addc(&result->text, '\n');
-    return r;
+    r = al_outcome_add_commit(call, al_call_resolved(call, AL_STASH_ENTRY), &result->text, err);
+    al_str_addc(&result->text, '\n');
+    return r < 0 ? r : run(call, p, &output, err);
 }
 
 static int look(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)

@@ -19,6 +19,7 @@
 #include "guard/text.h"
 #include "tools/everyday/everyday.h"
 #include "tools/git.h"
+#include "tools/one.h"
 #include "tools/workflow/workflow.h"
 #include "verbs/sequencer/operation_state.h"
 #include "verbs/submodule/submodules.h"
@@ -83,13 +84,9 @@ static int git_status(struct al_call *call, const void *p, struct al_result *res
     return 0;
 }
 
-static const struct al_operation git_operations[] = {
-    { "status", NULL, AL_READS, git_status, AL_ASKS_BY_EFFECTS },
-};
-
 const struct al_tool al_tool_git_status = {
     SHARED,
-    AL_TOOL_ROWS(git_params, git_operations),
+    AL_TOOL_ONE(git_params, "status", NULL, AL_READS, git_status, AL_ASKS_BY_EFFECTS),
     AL_GIT_COMMON_OFFSETS(struct status_args),
 };
 
@@ -195,10 +192,6 @@ static int workflow_status(struct al_call *call, const void *args, struct al_res
     return 0;
 }
 
-static const struct al_operation workflow_operations[] = {
-    { "status", NULL, AL_READS, workflow_status, AL_ASKS_NEVER },
-};
-
 /* clang-format off */
 static const char output_schema[] = AL_JSON({
     "branch": "", "staged": [""], "modified": [""], "untracked": [""], "clean": true
@@ -207,7 +200,7 @@ static const char output_schema[] = AL_JSON({
 
 const struct al_tool al_tool_workflow_status = {
     SHARED,
-    AL_TOOL_ROWS(workflow_params, workflow_operations),
+    AL_TOOL_ONE(workflow_params, "status", NULL, AL_READS, workflow_status, AL_ASKS_NEVER),
     AL_WORKFLOW_TOOL(struct status_args),
     .output_schema = output_schema,
 };
@@ -594,15 +587,11 @@ static int everyday_status(struct al_call *call, const void *p, struct al_result
     return al_pages_end(&pages, "more files", result, err);
 }
 
-static const struct al_operation everyday_operations[] = {
-    { "status", NULL, AL_READS, everyday_status, AL_ASKS_NEVER },
-};
-
 const struct al_tool al_tool_everyday_status = {
     .name = "git_status",
     .title = "Show status",
     .about = "Show where you are: branch, changes, conflicts, stashes, last commits.",
-    AL_TOOL_ROWS(everyday_params, everyday_operations),
+    AL_TOOL_ONE(everyday_params, "status", NULL, AL_READS, everyday_status, AL_ASKS_NEVER),
     AL_EVERYDAY_TOOL(struct status_args),
     AL_EVERYDAY_PAGES,
 };

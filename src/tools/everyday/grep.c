@@ -9,6 +9,7 @@
 #include "git/reading/grep.h"
 #include "guard/arg.h"
 #include "tools/everyday/everyday.h"
+#include "tools/one.h"
 
 #define CONTEXT_MAX 100
 #define COUNT_MAX   100000
@@ -181,15 +182,11 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     return al_pages_end(&pages, left.buf, result, err);
 }
 
-static const struct al_operation operations[] = {
-    { "grep", NULL, AL_READS, execute, AL_ASKS_NEVER },
-};
-
 const struct al_tool al_tool_everyday_grep = {
     .name = "git_grep",
     .title = "Search files",
     .about = "Search the tracked files, or those of a revision.",
-    AL_TOOL_ROWS(params, operations),
+    AL_TOOL_ONE(params, "grep", NULL, AL_READS, execute, AL_ASKS_NEVER),
     AL_EVERYDAY_TOOL(struct grep_args),
     AL_EVERYDAY_PAGES,
     .check = check,

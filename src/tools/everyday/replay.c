@@ -22,6 +22,7 @@
 #include "guard/arg.h"
 #include "tools/everyday/everyday.h"
 #include "tools/everyday/outcome.h"
+#include "tools/one.h"
 #include "verbs/preview/diff_excerpt.h"
 #include "verbs/replay/along.h"
 #include "verbs/replay/series.h"
@@ -855,10 +856,6 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
 
 #define EFFECTS (AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS | AL_REWRITES_HISTORY)
 
-static const struct al_operation rebase_operations[] = {
-    { "rebase", NULL, EFFECTS, execute, AL_ASKS_UNLESS_SAVED },
-};
-
 static const struct al_stricter stricter[] = {
     { NULL, is_published, AL_REPLAY_CONDITION, 0 },
 };
@@ -868,7 +865,7 @@ const struct al_tool al_tool_everyday_rebase = {
     .title = "Rebase",
     .about = "Replay the branch's commits on another, or reorder, squash, reword and drop them by "
              "plan.",
-    AL_TOOL_ROWS(rebase_params, rebase_operations),
+    AL_TOOL_ONE(rebase_params, "rebase", NULL, EFFECTS, execute, AL_ASKS_UNLESS_SAVED),
     AL_EVERYDAY_TOOL(struct rebase_args),
     AL_TOOL_STRICTER(stricter),
     .moves_branch = true,
@@ -887,14 +884,6 @@ const struct al_tool al_tool_everyday_rebase = {
 
 #define WRITES (AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS)
 
-static const struct al_operation pick_operations[] = {
-    { "cherry_pick", NULL, WRITES, execute, AL_ASKS_UNLESS_SAVED },
-};
-
-static const struct al_operation revert_operations[] = {
-    { "revert", NULL, WRITES, execute, AL_ASKS_UNLESS_SAVED },
-};
-
 /* What both tools have. */
 #define SHARED                                                                                     \
     AL_EVERYDAY_TOOL(struct pick_args), .moves_branch = true, .check = check_picks,                \
@@ -907,7 +896,7 @@ const struct al_tool al_tool_everyday_cherry_pick = {
     .name = "git_cherry_pick",
     .title = "Cherry-pick",
     .about = "Apply the changes of commits to the current branch.",
-    AL_TOOL_ROWS(pick_params, pick_operations),
+    AL_TOOL_ONE(pick_params, "cherry_pick", NULL, WRITES, execute, AL_ASKS_UNLESS_SAVED),
     .summary = "Cherry-pick {commits:9}[no_commit?, without a commit]",
 };
 
@@ -916,6 +905,6 @@ const struct al_tool al_tool_everyday_revert = {
     .name = "git_revert",
     .title = "Revert",
     .about = "Make commits that take the changes of other commits back.",
-    AL_TOOL_ROWS(revert_params, revert_operations),
+    AL_TOOL_ONE(revert_params, "revert", NULL, WRITES, execute, AL_ASKS_UNLESS_SAVED),
     .summary = "Revert {commits:9}[no_commit?, without a commit]",
 };

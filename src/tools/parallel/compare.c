@@ -7,6 +7,7 @@
 #include "call/place.h"
 #include "call/state_line.h"
 #include "guard/text.h"
+#include "tools/one.h"
 #include "tools/parallel/parallel.h"
 
 #define FILES_SHOWN_BYTES 400u
@@ -140,16 +141,12 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     return 0;
 }
 
-static const struct al_operation operations[] = {
-    { "compare", NULL, AL_READS, execute, AL_ASKS_NEVER },
-};
-
 const struct al_tool al_tool_parallel_compare = {
     .name = "git_compare",
     .title = "Compare branches",
     .about = "Show how branches would combine, and in which order to land them. Nothing is "
              "touched.",
-    AL_TOOL_ROWS(params, operations),
+    AL_TOOL_ONE(params, "compare", NULL, AL_READS, execute, AL_ASKS_NEVER),
     AL_PARALLEL_TOOL(struct compare_args),
     .check = check,
 };

@@ -7,10 +7,10 @@
 #include "call/place.h"
 #include "call/resolved.h"
 #include "call/state_line.h"
-#include "git/plumbing/skipped.h"
 #include "git/refs.h"
 #include "git/repo/repo.h"
 #include "guard/root.h"
+#include "tools/everyday/outcome.h"
 #include "tools/parallel/parallel.h"
 #include "verbs/preview/affected_files.h"
 
@@ -268,9 +268,8 @@ static void write_landed(const struct al_repo *repo, const struct al_landing *la
         al_place_addf(out, "The working tree %s was brought along\n", repo->at.top);
 }
 
-/* The hooks and the signature that git would have run and made. */
-static void add_skipped(const struct al_repo *repo, const struct al_landing *landing,
-                        struct al_str *out)
+/* The hooks that git would have run. */
+static const char *const *hooks_of(const struct al_landing *landing)
 {
     static const char *const merged[] = { "pre-merge-commit", "prepare-commit-msg", "commit-msg",
                                           "post-merge", NULL };
@@ -282,16 +281,8 @@ static void add_skipped(const struct al_repo *repo, const struct al_landing *lan
                                                 [AL_LAND_SQUASH] = squashed,
                                                 [AL_LAND_REBASE] = rebased,
                                                 [AL_LAND_FF] = moved };
-    al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
 
-    al_git_skipped_hooks(repo, hooks[landing->strategy], &lines);
-    if (lines.len && !al_ends_with(lines.buf, "\n"))
-        al_str_addc(&lines, '\n');
-    if (landing->strategy != AL_LAND_FF)
-        al_git_skipped_signature(repo, &lines);
-    if (lines.len && !al_ends_with(lines.buf, "\n"))
-        al_str_addc(&lines, '\n');
-    al_str_add(out, lines.buf, lines.len);
+    return hooks[landing->strategy];
 }
 
 static int execute(struct al_call *call, const void *p, struct al_result *result,
@@ -311,7 +302,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     if (r < 0)
         return r;
     write_landed(repo, landing, &result->text);
-    add_skipped(repo, landing, &result->text);
+    al_outcome_add_skipped(call, hooks_of(landing), landing->strategy != AL_LAND_FF, &result->text);
     return 0;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The toolset `staging`: git_status, git_stage, git_diff and git_discard, of the sandbox's changes
  * and the staged commits. */
+#include "tools/one.h"
 #include "tools/staging/staging.h"
 
 #include "base/clock.h"
@@ -254,15 +255,11 @@ static int stage(struct al_call *call, const void *p, struct al_result *result,
     return 0;
 }
 
-static const struct al_operation stage_operations[] = {
-    { "stage", NULL, AL_WRITES_FILES, stage, AL_ASKS_NEVER },
-};
-
 const struct al_tool al_tool_staging_stage = {
     .name = "git_stage",
     .title = "Stage changes",
     .about = "Make a staged commit of changed sandbox files. It leaves the sandbox with git_push.",
-    AL_TOOL_ROWS(stage_params, stage_operations),
+    AL_TOOL_ONE(stage_params, "stage", NULL, AL_WRITES_FILES, stage, AL_ASKS_NEVER),
     COMMIT_TOOL,
     .summary = "Stage {files:2}",
     .output_schema = STAGED_COMMIT,
@@ -319,15 +316,11 @@ static int show_diff(struct al_call *call, const void *p, struct al_result *resu
     return r;
 }
 
-static const struct al_operation diff_operations[] = {
-    { "diff", NULL, AL_READS, show_diff, AL_ASKS_NEVER },
-};
-
 const struct al_tool al_tool_staging_diff = {
     .name = "git_diff",
     .title = "Show staged changes",
     .about = "Show the unified diff of a staged commit, or of all of them.",
-    AL_TOOL_ROWS(diff_params, diff_operations),
+    AL_TOOL_ONE(diff_params, "diff", NULL, AL_READS, show_diff, AL_ASKS_NEVER),
     COMMIT_TOOL,
     .summary = "Show [commitId?staged commit {commitId}][!commitId?what is staged]",
 };
@@ -361,15 +354,12 @@ static int discard(struct al_call *call, const void *p, struct al_result *result
     return 0;
 }
 
-static const struct al_operation discard_operations[] = {
-    { "discard", NULL, AL_WRITES_FILES | AL_DISCARDS_WORK, discard, AL_ASKS_NEVER },
-};
-
 const struct al_tool al_tool_staging_discard = {
     .name = "git_discard",
     .title = "Discard staged commit",
     .about = "Forget a staged commit. The files in the sandbox stay as they are.",
-    AL_TOOL_ROWS(discard_params, discard_operations),
+    AL_TOOL_ONE(discard_params, "discard", NULL, AL_WRITES_FILES | AL_DISCARDS_WORK, discard,
+                AL_ASKS_NEVER),
     COMMIT_TOOL,
     .summary = "Discard staged commit {commitId}",
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The toolset `staging`: git_push, git_pull and git_branches, which have a target, and git_merge.
  */
+#include "tools/one.h"
 #include "tools/staging/staging.h"
 
 #include <stdlib.h>
@@ -692,10 +693,6 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     return al_sandbox_path(given, &path, err);
 }
 
-static const struct al_operation merge_operations[] = {
-    { "merge", NULL, AL_READS, merge, AL_ASKS_NEVER },
-};
-
 /* clang-format off */
 static const char merge_schema[] = AL_JSON({
     "status": "clean|conflict", "content": "", "encoding?": "base64"
@@ -707,7 +704,7 @@ const struct al_tool al_tool_staging_merge = {
     .title = "Merge versions of a file",
     .about = "Merge two versions of a file line by line and return the result, with markers where "
              "they conflict. Writes nothing.",
-    AL_TOOL_ROWS(merge_params, merge_operations),
+    AL_TOOL_ONE(merge_params, "merge", NULL, AL_READS, merge, AL_ASKS_NEVER),
     .args_size = sizeof(struct merge_args),
     .open_repository = al_call_without_repository,
     .authorize = authorize,

@@ -3,6 +3,7 @@
  * git_resolve_conflict: resolve one file with ours, theirs, or given content. */
 #include "base/utf8.h"
 #include "call/call.h"
+#include "tools/one.h"
 #include "tools/workflow/workflow.h"
 #include "verbs/sequencer/conflict.h"
 #include "verbs/sequencer/conflict_hunks.h"
@@ -131,10 +132,6 @@ static int show(struct al_call *call, const void *args, struct al_result *result
     return 0;
 }
 
-static const struct al_operation info_operations[] = {
-    { "conflict_info", NULL, AL_READS, show, AL_ASKS_NEVER },
-};
-
 /* clang-format off */
 static const char info_schema[] = AL_JSON({
     "hasConflicts": true,
@@ -146,7 +143,7 @@ const struct al_tool al_tool_workflow_conflict_info = {
     .name = "git_conflict_info",
     .title = "Conflicts",
     .about = "Show files in conflict; one side absent: deleted there, both: no text or too large.",
-    AL_TOOL_ROWS(info_params, info_operations),
+    AL_TOOL_ONE(info_params, "conflict_info", NULL, AL_READS, show, AL_ASKS_NEVER),
     AL_WORKFLOW_TOOL(struct conflict_info_args),
     .summary = "Show conflicts",
     .output_schema = info_schema,
@@ -235,11 +232,6 @@ static int resolve(struct al_call *call, const void *p, struct al_result *result
     return 0;
 }
 
-static const struct al_operation resolve_operations[] = {
-    { "resolve_conflict", NULL, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_DISCARDS_WORK, resolve,
-      AL_ASKS_ALWAYS },
-};
-
 /* clang-format off */
 static const char resolve_schema[] = AL_JSON({
     "resolved": true, "path": "", "strategy": "ours|theirs|content"
@@ -250,7 +242,8 @@ const struct al_tool al_tool_workflow_resolve_conflict = {
     .name = "git_resolve_conflict",
     .title = "Resolve",
     .about = "Resolve a file in conflict; git_commit concludes when none is left.",
-    AL_TOOL_ROWS(resolve_params, resolve_operations),
+    AL_TOOL_ONE(resolve_params, "resolve_conflict", NULL,
+                AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_DISCARDS_WORK, resolve, AL_ASKS_ALWAYS),
     AL_WORKFLOW_TOOL(struct resolve_args),
     .check = check,
     .authorize = authorize,
