@@ -18,7 +18,7 @@
 #include "guard/arg.h"
 #include "guard/text.h"
 #include "tools/everyday/everyday.h"
-#include "tools/everyday/outcome.h"
+#include "tools/outcome.h"
 #include "tools/transfer.h"
 #include "tools/workflow/results.h"
 #include "tools/workflow/workflow.h"

@@ -16,8 +16,8 @@
 #include "tools/checkout.h"
 #include "tools/everyday/chosen.h"
 #include "tools/everyday/everyday.h"
-#include "tools/everyday/outcome.h"
 #include "tools/git.h"
+#include "tools/outcome.h"
 #include "verbs/preview/affected_files.h"
 #include "verbs/preview/diff_excerpt.h"
 

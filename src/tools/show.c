@@ -20,9 +20,9 @@
 #include "guard/arg.h"
 #include "tools/everyday/change_view.h"
 #include "tools/everyday/everyday.h"
-#include "tools/everyday/outcome.h"
 #include "tools/git.h"
 #include "tools/one.h"
+#include "tools/outcome.h"
 
 struct show_args {
     bool stat, hunks;

@@ -14,7 +14,7 @@
 #include "git/refs.h"
 #include "git/repo/repo.h"
 #include "tools/everyday/everyday.h"
-#include "tools/everyday/outcome.h"
+#include "tools/outcome.h"
 #include "verbs/message/commit_message.h"
 #include "verbs/porcelain/commit.h"
 #include "verbs/porcelain/resume.h"

@@ -15,7 +15,7 @@
 #include "guard/arg.h"
 #include "tools/checkout.h"
 #include "tools/everyday/everyday.h"
-#include "tools/everyday/outcome.h"
+#include "tools/outcome.h"
 #include "verbs/preview/affected_files.h"
 #include "verbs/preview/diff_excerpt.h"
 #include "verbs/sequencer/operation_state.h"

@@ -11,7 +11,7 @@
 #include "guard/text.h"
 #include "tools/checkout.h"
 #include "tools/everyday/everyday.h"
-#include "tools/everyday/outcome.h"
+#include "tools/outcome.h"
 #include "verbs/porcelain/checkout.h"
 #include "verbs/sequencer/operation_state.h"
 

@@ -12,7 +12,7 @@
 #include "guard/text.h"
 #include "tools/checkout.h"
 #include "tools/everyday/everyday.h"
-#include "tools/everyday/outcome.h"
+#include "tools/outcome.h"
 #include "verbs/porcelain/branch.h"
 
 /** More tags are only counted. */

@@ -8,6 +8,7 @@
 #include "call/state_line.h"
 #include "guard/text.h"
 #include "tools/one.h"
+#include "tools/outcome.h"
 #include "tools/parallel/parallel.h"
 
 #define FILES_SHOWN_BYTES 400u
@@ -43,15 +44,6 @@ static int check(const void *p, struct al_error *err)
     return r;
 }
 
-static void add_files(const struct al_repo *repo, const struct al_strv *files, struct al_str *out)
-{
-    al_auto(al_strv_clear) struct al_strv shown = AL_STRV_INIT;
-
-    for (size_t i = 0; i < files->count; i++)
-        al_strv_take(&shown, al_place(repo, files->items[i]));
-    al_answer_add_items(&shown, FILES_SHOWN_BYTES, out);
-}
-
 static void add_branch(const struct al_repo *repo, const struct al_compared *compared,
                        struct al_str *out)
 {
@@ -66,7 +58,7 @@ static void add_branch(const struct al_repo *repo, const struct al_compared *com
     al_answer_add_counted(compared->files.count, "file", "files", out);
     if (compared->files.count)
         al_str_adds(out, ": ");
-    add_files(repo, &compared->files, out);
+    al_outcome_add_places(repo, &compared->files, FILES_SHOWN_BYTES, out);
     al_str_addc(out, '\n');
 }
 
@@ -82,7 +74,7 @@ static void add_clash(const struct al_repo *repo, const struct al_branch_compari
                   al_named_branch_name(other));
     if (clash->conflicts.count) {
         al_str_adds(out, ": ");
-        add_files(repo, &clash->conflicts, out);
+        al_outcome_add_places(repo, &clash->conflicts, FILES_SHOWN_BYTES, out);
     } else {
         al_str_adds(out, ": unrelated histories");
     }

@@ -10,7 +10,7 @@
 #include "git/refs.h"
 #include "git/repo/repo.h"
 #include "guard/root.h"
-#include "tools/everyday/outcome.h"
+#include "tools/outcome.h"
 #include "tools/parallel/parallel.h"
 #include "verbs/preview/affected_files.h"
 

@@ -6,13 +6,13 @@
 #include "base/fs.h"
 #include "call/call.h"
 #include "call/failure.h"
-#include "git/plumbing/skipped.h"
 #include "git/refs.h"
 #include "git/repo/repo.h"
 #include "guard/gitdir.h"
 #include "guard/path.h"
 #include "guard/text.h"
 #include "proc/proc.h"
+#include "tools/outcome.h"
 
 int al_workflow_check_path(struct al_call *call, const char *param, const char *given,
                            struct al_error *err)
@@ -90,15 +90,12 @@ json_t *al_workflow_names(const struct al_buffer *names, size_t max_bytes, bool 
 void al_workflow_skipped(struct al_call *call, const char *const *hooks, bool commits,
                          struct al_result *result)
 {
-    al_auto(al_str_clear) struct al_str not_run = AL_STR_INIT, unsigned_one = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
 
-    al_git_skipped_hooks(al_call_repo(call), hooks, &not_run);
-    if (not_run.len)
-        al_result_note(result, not_run.buf);
-    if (commits)
-        al_git_skipped_signature(al_call_repo(call), &unsigned_one);
-    if (unsigned_one.len)
-        al_result_note(result, unsigned_one.buf);
+    al_outcome_add_skipped(call, hooks, commits, &lines);
+    al_str_trim_end(&lines);
+    if (lines.len)
+        al_result_note(result, lines.buf);
 }
 
 char *al_workflow_current_branch(struct al_call *call)

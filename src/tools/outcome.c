@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/everyday/outcome.h"
+#include "tools/outcome.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -23,30 +23,14 @@
 
 int al_everyday_check_idle(struct al_call *call, struct al_error *err)
 {
-    const struct al_repo *repo = al_call_repo(call);
-    enum al_operation_state state = al_git_operation_state(repo);
-    al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
+    const enum al_operation_state state = al_git_operation_state(al_call_repo(call));
     int r;
 
-    if (state != AL_IN_PROGRESS_NONE) {
-        r = al_failure_set(err,
-                           "Go on with git_conflicts and action continue, or give it up with "
-                           "action abort.",
-                           "%s %s is in progress", state == AL_IN_PROGRESS_AM ? "An" : "A",
-                           al_operation_state_noun(state));
-        if (err)
-            err->code = AL_CODE_OPERATION_FAILED;
-        return r;
-    }
-    r = al_git_conflicts(repo, al_call_budget(call), &conflicts, err);
-    if (r < 0 || !conflicts.count)
-        return r;
-    r = al_failure_set(err, "git_conflicts shows and resolves them.",
-                       "There are unresolved conflicts in %zu file%s", conflicts.count,
-                       conflicts.count == 1 ? "" : "s");
-    if (err)
-        err->code = AL_CODE_CONFLICT;
-    return r;
+    if (state == AL_IN_PROGRESS_NONE)
+        return al_git_check_no_conflicts(al_call_repo(call), al_call_budget(call), err);
+    r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED, "%s %s is in progress",
+                          state == AL_IN_PROGRESS_AM ? "An" : "A", al_operation_state_noun(state));
+    return al_error_about(r, err, AL_SUBJECT_IN_PROGRESS, NULL);
 }
 
 /* The numbers of git's diffstat: "2 files changed, 3 insertions(+)".  Only that line has a blank
@@ -352,13 +336,14 @@ int al_outcome_stopped(struct al_call *call, struct al_result *result, struct al
     return 0;
 }
 
-static void add_places(const struct al_repo *repo, const struct al_strv *files, struct al_str *out)
+void al_outcome_add_places(const struct al_repo *repo, const struct al_strv *files,
+                           size_t max_bytes, struct al_str *out)
 {
     al_auto(al_strv_clear) struct al_strv shown = AL_STRV_INIT;
 
     for (size_t i = 0; i < files->count; i++)
         al_strv_take(&shown, al_place(repo, files->items[i]));
-    al_answer_add_items(&shown, LEFT_BYTES, out);
+    al_answer_add_items(&shown, max_bytes, out);
 }
 
 int al_outcome_check_unstaged(struct al_call *call, struct al_error *err)
@@ -372,7 +357,7 @@ int al_outcome_check_unstaged(struct al_call *call, struct al_error *err)
 
     if (r < 0 || !files.count)
         return r;
-    add_places(repo, &files, &names);
+    al_outcome_add_places(repo, &files, LEFT_BYTES, &names);
     return al_failure_set(err,
                           "git_add puts them into the commit that stopped, git_restore takes them "
                           "back, git_stash with paths puts them aside; then continue.",
@@ -393,7 +378,7 @@ void al_outcome_add_gone(struct al_call *call, const struct al_strv *files, stru
     if (!gone.count)
         return;
     al_str_adds(text, "Changes made meanwhile are gone with it: ");
-    add_places(al_call_repo(call), &gone, text);
+    al_outcome_add_places(al_call_repo(call), &gone, LEFT_BYTES, text);
     al_str_adds(text, ". git_undo goes back to before that.\n");
 }
 

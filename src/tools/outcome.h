@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The results of what merges and replays commits: done, or stopped at conflicts. */
-#ifndef AL_TOOLS_EVERYDAY_OUTCOME_H
-#define AL_TOOLS_EVERYDAY_OUTCOME_H
+#ifndef AL_TOOLS_OUTCOME_H
+#define AL_TOOLS_OUTCOME_H
 
 #include "call/call.h"
 #include "verbs/sequencer/conflict.h"
@@ -31,6 +31,10 @@ int al_outcome_stopped(struct al_call *call, struct al_result *result, struct al
 /** Append the hooks that were not run and the signature that was not made, a line each. */
 void al_outcome_add_skipped(struct al_call *call, const char *const *hooks, bool commits,
                             struct al_str *text);
+
+/** Append the files of a list, relative to the top, as al_answer_add_items(). */
+void al_outcome_add_places(const struct al_repo *repo, const struct al_strv *files,
+                           size_t max_bytes, struct al_str *out);
 
 /** Append "a1b2c3d4 subject" of a commit. */
 int al_outcome_add_commit(struct al_call *call, const char *rev, struct al_str *out,
