@@ -103,6 +103,11 @@ static const struct command {
     { "snapshot", al_cmd_snapshot }, { "hook", al_cmd_hook },
 };
 
+/* Commands that are options too: "--rollback 2", "--rollback=2". */
+static const struct command as_options[] = { { "--version", al_cmd_version },
+                                             { "--tool-log", al_cmd_log },
+                                             { "--rollback", al_cmd_rollback } };
+
 static int run(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "--help";
@@ -120,19 +125,15 @@ static int run(int argc, char **argv)
     (void)mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
     if (is_git(argc, argv))
         return al_cmd_git(argc - 1, argv + 1);
-    if (!strcmp(word, "--version"))
-        return al_cmd_version(argc - 2, argv + 2);
-    if (!strcmp(word, "--tool-log"))
-        return al_cmd_log(argc - 2, argv + 2);
-    if (!strcmp(word, "--rollback"))
-        return al_cmd_rollback(argc - 2, argv + 2);
-    if (al_starts_with(word, "--rollback=")) {
-        argv[1] += strlen("--rollback=");
-        return al_cmd_rollback(argc - 1, argv + 1);
-    }
-    if (al_starts_with(word, "--tool-log=")) {
-        argv[1] += strlen("--tool-log=");
-        return al_cmd_log(argc - 1, argv + 1);
+    for (size_t i = 0; i < AL_COUNT(as_options); i++) {
+        const size_t len = strlen(as_options[i].name);
+
+        if (!strcmp(word, as_options[i].name))
+            return as_options[i].run(argc - 2, argv + 2);
+        if (!strncmp(word, as_options[i].name, len) && word[len] == '=') {
+            argv[1] += len + 1;
+            return as_options[i].run(argc - 1, argv + 1);
+        }
     }
     if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help")) {
         int code = argc > 2 ? al_help_command(argv[2]) : al_help_overview();

@@ -124,33 +124,6 @@ static enum type type_of(const struct al_value *value)
     return EMPTY;
 }
 
-static enum type type_wanted(enum al_key_kind kind)
-{
-    switch (kind) {
-    case AL_KEY_BOOL:
-        return TRUTH;
-    case AL_KEY_UINT32:
-    case AL_KEY_UINT64:
-        return WHOLE;
-    case AL_KEY_STRINGS:
-    case AL_KEY_PATHS:
-        return STRINGS;
-    case AL_KEY_STRING:
-    case AL_KEY_ABS_FILE:
-    case AL_KEY_FILE:
-    case AL_KEY_CHOICE:
-        return STRING;
-    case AL_KEY_RULES:
-        return TABLES;
-    case AL_KEY_VARIABLES:
-    case AL_KEY_DIRS:
-    case AL_KEY_GRANTS:
-    case AL_KEY_SERVERS:
-        break;
-    }
-    return TABLE;
-}
-
 static bool check_type(struct reader *reader, const struct al_value *value, enum type wanted)
 {
     const enum type type = type_of(value);
@@ -219,8 +192,9 @@ static void add_string(struct reader *reader, const struct al_key *key,
 }
 
 static void read_strings(struct reader *reader, const struct al_key *key,
-                         const struct al_value *value, struct al_strv *list)
+                         const struct al_value *value, void *ret)
 {
+    struct al_strv *list = ret;
     if (value->count < (size_t)key->min || value->count > (size_t)key->max) {
         fail(reader, value, "must have between %" PRId64 " and %" PRId64 " items", key->min,
              key->max);
@@ -233,8 +207,9 @@ static void read_strings(struct reader *reader, const struct al_key *key,
 
 /* A relative path begins where the file that is read lies. */
 static void read_file(struct reader *reader, const struct al_key *key, const struct al_value *value,
-                      char **field)
+                      void *ret)
 {
+    char **field = ret;
     const char *slash = strrchr(value->file, '/');
     al_auto(al_freep) char *directory =
         slash ? al_strndup(value->file, (size_t)(slash + 1 - value->file)) : al_strdup(".");
@@ -252,8 +227,9 @@ static void read_file(struct reader *reader, const struct al_key *key, const str
 }
 
 static void read_string(struct reader *reader, const struct al_key *key,
-                        const struct al_value *value, char **field)
+                        const struct al_value *value, void *ret)
 {
+    char **field = ret;
     if (!check_string(reader, key, value))
         return;
     free(*field);
@@ -275,8 +251,9 @@ static void fail_choice(struct reader *reader, const struct al_key *key,
 }
 
 static void read_choice(struct reader *reader, const struct al_key *key,
-                        const struct al_value *value, unsigned *field)
+                        const struct al_value *value, void *ret)
 {
+    unsigned *field = ret;
     if (!check_string(reader, key, value))
         return;
     for (unsigned i = 0; key->words[i]; i++)
@@ -307,8 +284,9 @@ static bool is_name(const char *name, bool of_server)
 }
 
 static void read_grants(struct reader *reader, const struct al_key *key,
-                        const struct al_value *value, struct al_grants *grants)
+                        const struct al_value *value, void *ret)
 {
+    struct al_grants *grants = ret;
     al_grants_clear(grants);
     for (size_t i = 0; i < value->count; i++) {
         const struct al_value *member = &value->items[i], *tools = al_value_get(member, "tools");
@@ -328,8 +306,9 @@ static void read_grants(struct reader *reader, const struct al_key *key,
 }
 
 static void read_servers(struct reader *reader, const struct al_key *key,
-                         const struct al_value *value, struct al_mcp_servers *servers)
+                         const struct al_value *value, void *ret)
 {
+    struct al_mcp_servers *servers = ret;
     al_mcp_servers_clear(servers);
     for (size_t i = 0; i < value->count; i++) {
         const struct al_value *member = &value->items[i];
@@ -355,8 +334,9 @@ static void read_servers(struct reader *reader, const struct al_key *key,
 }
 
 static void read_dirs(struct reader *reader, const struct al_key *key, const struct al_value *value,
-                      struct al_grant *grant)
+                      void *ret)
 {
+    struct al_grant *grant = ret;
     for (size_t i = 0; i < value->count; i++) {
         const struct al_value *member = &value->items[i];
         al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
@@ -379,8 +359,9 @@ static bool is_variable(const char *name)
 
 /* The value of a variable is the only string that may be empty. */
 static void read_variables(struct reader *reader, const struct al_key *key,
-                           const struct al_value *value, struct al_strv *env)
+                           const struct al_value *value, void *ret)
 {
+    struct al_strv *env = ret;
     for (size_t i = 0; i < value->count; i++) {
         const struct al_value *member = &value->items[i];
 
@@ -396,8 +377,9 @@ static void read_variables(struct reader *reader, const struct al_key *key,
 /* Every rule has to state its decision, so there is no default to misremember.  The file's rules
  * replace earlier ones. */
 static void read_rules(struct reader *reader, const struct al_key *key,
-                       const struct al_value *value, struct al_policy *policy)
+                       const struct al_value *value, void *ret)
 {
+    struct al_policy *policy = ret;
     if (value->count > (size_t)key->max) {
         fail(reader, value, "must have at most %" PRId64 " rules", key->max);
         return;
@@ -414,6 +396,40 @@ static void read_rules(struct reader *reader, const struct al_key *key,
 
 /* --- Tables of keys --- */
 
+static void read_bool(struct reader *reader, const struct al_key *key, const struct al_value *value,
+                      void *ret)
+{
+    (void)reader;
+    (void)key;
+    *(bool *)ret = !strcmp(value->text, "true");
+}
+
+static void read_uint32(struct reader *reader, const struct al_key *key,
+                        const struct al_value *value, void *ret)
+{
+    *(uint32_t *)ret = (uint32_t)number_of(reader, key, value);
+}
+
+static void read_uint64(struct reader *reader, const struct al_key *key,
+                        const struct al_value *value, void *ret)
+{
+    *(uint64_t *)ret = (uint64_t)number_of(reader, key, value);
+}
+
+static const struct {
+    enum type wanted;
+    void (*read)(struct reader *reader, const struct al_key *key, const struct al_value *value,
+                 void *ret);
+} kinds[] = {
+    [AL_KEY_BOOL] = { TRUTH, read_bool },         [AL_KEY_UINT32] = { WHOLE, read_uint32 },
+    [AL_KEY_UINT64] = { WHOLE, read_uint64 },     [AL_KEY_STRING] = { STRING, read_string },
+    [AL_KEY_STRINGS] = { STRINGS, read_strings }, [AL_KEY_PATHS] = { STRINGS, read_strings },
+    [AL_KEY_ABS_FILE] = { STRING, read_file },    [AL_KEY_FILE] = { STRING, read_file },
+    [AL_KEY_CHOICE] = { STRING, read_choice },    [AL_KEY_VARIABLES] = { TABLE, read_variables },
+    [AL_KEY_DIRS] = { TABLE, read_dirs },         [AL_KEY_GRANTS] = { TABLE, read_grants },
+    [AL_KEY_SERVERS] = { TABLE, read_servers },   [AL_KEY_RULES] = { TABLES, read_rules },
+};
+
 static void read_key(struct reader *reader, const struct al_key *key, const struct al_value *value,
                      void *fields)
 {
@@ -424,50 +440,11 @@ static void read_key(struct reader *reader, const struct al_key *key, const stru
         add_string(reader, key, value, field);
         return;
     }
-    if (!check_type(reader, value, type_wanted(key->kind)))
+    if (!check_type(reader, value, kinds[key->kind].wanted))
         return;
     if (key->given)
         *(bool *)((char *)fields + key->given) = true;
-    switch (key->kind) {
-    case AL_KEY_BOOL:
-        *(bool *)field = !strcmp(value->text, "true");
-        break;
-    case AL_KEY_UINT32:
-        *(uint32_t *)field = (uint32_t)number_of(reader, key, value);
-        break;
-    case AL_KEY_UINT64:
-        *(uint64_t *)field = (uint64_t)number_of(reader, key, value);
-        break;
-    case AL_KEY_STRINGS:
-    case AL_KEY_PATHS:
-        read_strings(reader, key, value, field);
-        break;
-    case AL_KEY_ABS_FILE:
-    case AL_KEY_FILE:
-        read_file(reader, key, value, field);
-        break;
-    case AL_KEY_CHOICE:
-        read_choice(reader, key, value, field);
-        break;
-    case AL_KEY_STRING:
-        read_string(reader, key, value, field);
-        break;
-    case AL_KEY_VARIABLES:
-        read_variables(reader, key, value, field);
-        break;
-    case AL_KEY_DIRS:
-        read_dirs(reader, key, value, fields);
-        break;
-    case AL_KEY_GRANTS:
-        read_grants(reader, key, value, field);
-        break;
-    case AL_KEY_SERVERS:
-        read_servers(reader, key, value, field);
-        break;
-    case AL_KEY_RULES:
-        read_rules(reader, key, value, field);
-        break;
-    }
+    kinds[key->kind].read(reader, key, value, field);
 }
 
 static void fail_unknown(struct reader *reader, const struct al_value *value, const char *path)

@@ -354,40 +354,35 @@ void al_keys_init(enum al_key_place place, void *fields)
     }
 }
 
+static bool is_text(enum al_key_kind kind)
+{
+    return kind == AL_KEY_STRING || kind == AL_KEY_ABS_FILE || kind == AL_KEY_FILE;
+}
+
+static bool is_list(enum al_key_kind kind)
+{
+    return kind == AL_KEY_STRINGS || kind == AL_KEY_PATHS || kind == AL_KEY_VARIABLES;
+}
+
+/* The directories of a grant are cleared with it. */
 void al_keys_clear(enum al_key_place place, void *fields)
 {
     for (size_t i = 0; i < AL_COUNT(keys); i++) {
+        const enum al_key_kind kind = keys[i].kind;
         void *field = (char *)fields + keys[i].offset;
 
         if (keys[i].place != place)
             continue;
-        switch (keys[i].kind) {
-        case AL_KEY_STRING:
-        case AL_KEY_ABS_FILE:
-        case AL_KEY_FILE:
+        if (is_text(kind))
             al_freep(field);
-            break;
-        case AL_KEY_STRINGS:
-        case AL_KEY_PATHS:
-        case AL_KEY_VARIABLES:
+        else if (is_list(kind))
             al_strv_clear(field);
-            break;
-        case AL_KEY_GRANTS:
+        else if (kind == AL_KEY_GRANTS)
             al_grants_clear(field);
-            break;
-        case AL_KEY_SERVERS:
+        else if (kind == AL_KEY_SERVERS)
             al_mcp_servers_clear(field);
-            break;
-        case AL_KEY_RULES:
+        else if (kind == AL_KEY_RULES)
             al_policy_clear(field);
-            break;
-        case AL_KEY_BOOL:
-        case AL_KEY_UINT32:
-        case AL_KEY_UINT64:
-        case AL_KEY_CHOICE:
-        case AL_KEY_DIRS: /* a grant is cleared as a whole */
-            break;
-        }
     }
 }
 
@@ -405,43 +400,26 @@ static void add_servers(const struct al_mcp_servers *servers, struct al_str *out
     }
 }
 
+/* Grants and rules have none. */
 void al_key_add_value(const struct al_key *key, const void *fields, struct al_str *out)
 {
     const void *field = (const char *)fields + key->offset;
     const struct al_strv *list = field;
 
-    switch (key->kind) {
-    case AL_KEY_BOOL:
+    if (key->kind == AL_KEY_BOOL)
         al_str_adds(out, *(const bool *)field ? "true" : "false");
-        break;
-    case AL_KEY_UINT32:
+    else if (key->kind == AL_KEY_UINT32)
         al_str_addf(out, "%" PRIu32, *(const uint32_t *)field);
-        break;
-    case AL_KEY_UINT64:
+    else if (key->kind == AL_KEY_UINT64)
         al_str_addf(out, "%" PRIu64, *(const uint64_t *)field);
-        break;
-    case AL_KEY_CHOICE:
+    else if (key->kind == AL_KEY_CHOICE)
         al_str_adds(out, key->words[*(const unsigned *)field]);
-        break;
-    case AL_KEY_STRING:
-    case AL_KEY_ABS_FILE:
-    case AL_KEY_FILE:
+    else if (is_text(key->kind))
         al_str_adds(out, *(char *const *)field ? *(char *const *)field : "");
-        break;
-    case AL_KEY_STRINGS:
-    case AL_KEY_PATHS:
-    case AL_KEY_VARIABLES:
-        for (size_t i = 0; i < list->count; i++)
-            al_str_addf(out, "%s%s", i ? ", " : "", list->items[i]);
-        break;
-    case AL_KEY_SERVERS:
+    else if (key->kind == AL_KEY_SERVERS)
         add_servers(field, out);
-        break;
-    case AL_KEY_DIRS:
-    case AL_KEY_GRANTS:
-    case AL_KEY_RULES:
-        break;
-    }
+    for (size_t i = 0; is_list(key->kind) && i < list->count; i++)
+        al_str_addf(out, "%s%s", i ? ", " : "", list->items[i]);
 }
 
 void al_keys_changed(const struct al_config *before, const struct al_config *after,

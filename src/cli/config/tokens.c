@@ -94,9 +94,15 @@ int al_tokens_make(struct al_tokens *tokens, struct al_str *ret_text, struct al_
     return 0;
 }
 
-static int refuse(const struct file *file, const char *why)
+static int al_printf(2, 3) refuse(const struct file *file, const char *fmt, ...)
 {
-    return al_error_set(file->err, AL_ERR_BAD_ARGS, "%s:%u: %s", file->name, file->line, why);
+    al_auto(al_str_clear) struct al_str why = AL_STR_INIT;
+    va_list args;
+
+    va_start(args, fmt);
+    al_str_addv(&why, fmt, args);
+    va_end(args);
+    return al_error_set(file->err, AL_ERR_BAD_ARGS, "%s:%u: %s", file->name, file->line, why.buf);
 }
 
 static int check_token(const struct file *file, const struct word *word, size_t count)
@@ -104,25 +110,18 @@ static int check_token(const struct file *file, const struct word *word, size_t 
     const struct al_token *same;
 
     if (word->len < AL_TOKEN_MIN_BYTES)
-        return al_error_set(file->err, AL_ERR_BAD_ARGS,
-                            "%s:%u: a token has at least %u characters%s; make one with: openssl "
-                            "rand -hex 32",
-                            file->name, file->line, AL_TOKEN_MIN_BYTES,
-                            count > 1 ? ", and comes first: TOKEN [GRANT [AGENT]]" : "");
+        return refuse(
+            file, "a token has at least %u characters%s; make one with: openssl rand -hex 32",
+            AL_TOKEN_MIN_BYTES, count > 1 ? ", and comes first: TOKEN [GRANT [AGENT]]" : "");
     if (word->len > AL_TOKEN_MAX_BYTES)
-        return al_error_set(file->err, AL_ERR_BAD_ARGS, "%s:%u: a token has at most %u characters",
-                            file->name, file->line, AL_TOKEN_MAX_BYTES);
+        return refuse(file, "a token has at most %u characters", AL_TOKEN_MAX_BYTES);
     for (size_t i = 0; i < word->len; i++)
         if (word->at[i] <= 0x20 || word->at[i] >= 0x7f)
             return refuse(file, "a token consists of visible ASCII characters");
     if (file->tokens.count == AL_TOKENS_MAX)
-        return al_error_set(file->err, AL_ERR_BAD_ARGS, "%s:%u: there are more than %u tokens",
-                            file->name, file->line, AL_TOKENS_MAX);
+        return refuse(file, "there are more than %u tokens", AL_TOKENS_MAX);
     same = al_tokens_find(&file->tokens, word->at, word->len);
-    if (same)
-        return al_error_set(file->err, AL_ERR_BAD_ARGS, "%s:%u: the token of line %u again",
-                            file->name, file->line, same->line);
-    return 0;
+    return same ? refuse(file, "the token of line %u again", same->line) : 0;
 }
 
 static bool is_grant(const struct al_grants *grants, const char *name)
@@ -142,9 +141,8 @@ static int set_grant(const struct file *file, struct al_token *token, const stru
         return 0;
     for (size_t i = 0; i < file->grants->count; i++)
         al_str_addf(&names, "%s%s", i ? ", " : "", file->grants->items[i].name);
-    return al_error_set(file->err, AL_ERR_BAD_ARGS,
-                        "%s:%u: the second word is no grant of the configuration, which has %s",
-                        file->name, file->line, names.len ? names.buf : "none");
+    return refuse(file, "the second word is no grant of the configuration, which has %s",
+                  names.len ? names.buf : "none");
 }
 
 static int set_agent(const struct file *file, struct al_token *token, const struct word *word)
@@ -154,8 +152,7 @@ static int set_agent(const struct file *file, struct al_token *token, const stru
     token->agent = al_strndup(word->at, word->len);
     if (al_agent_check_name(token->agent, &why) == 0)
         return 0;
-    return al_error_set(file->err, AL_ERR_BAD_ARGS, "%s:%u: the third word, the agent's name, %s",
-                        file->name, file->line, why.message);
+    return refuse(file, "the third word, the agent's name, %s", why.message);
 }
 
 static bool is_space(char c)

@@ -14,20 +14,13 @@
 /* Options that mean nothing to a server on standard input and output. */
 static int check_alone(const struct al_options *options, struct al_error *err)
 {
-    const struct {
-        const char *name;
-        bool is_given;
-    } given[] = {
-        { "--token-file", options->token_file != NULL }, { "--no-token", options->no_token },
-        { "--tls-cert", options->tls_cert != NULL },     { "--tls-key", options->tls_key != NULL },
-        { "--behind-proxy", options->behind_proxy },
-    };
+    static const char *const names[] = { "--token-file", "--no-token", "--tls-cert", "--tls-key",
+                                         "--behind-proxy" };
 
-    for (size_t i = 0; i < AL_COUNT(given); i++)
-        if (given[i].is_given)
+    for (size_t i = 0; i < AL_COUNT(names); i++)
+        if (al_options_have(options, names[i]))
             return al_error_set(err, AL_ERR_BAD_ARGS,
-                                "%s is for a server over HTTP; add --http ADDR:PORT",
-                                given[i].name);
+                                "%s is for a server over HTTP; add --http ADDR:PORT", names[i]);
     return 0;
 }
 

@@ -44,28 +44,8 @@ struct al_events {
     size_t bytes;
 };
 
-/** Append the text of an event with one message, which has no newline.  `id` may be NULL. */
-void al_event_add_text(struct al_str *out, const char *id, const char *message, size_t len);
-
-/** The id of an event: "STREAM-EVENT".  Caller frees. */
-char *al_event_make_id(unsigned long stream, unsigned long event);
-
-/** Read such an id.  False: it is none. */
+/** Read the id of an event: "STREAM-EVENT".  False: it is none. */
 bool al_event_read_id(const char *id, unsigned long *ret_stream, unsigned long *ret_event);
-
-/** Append an event without a message, whose id a client can resume from when it gets no other. */
-void al_event_add_first(struct al_str *out, const char *id);
-
-void al_events_clear(struct al_events *events);
-
-/** Keep the event that comes next; it is taken over and empty afterwards. */
-void al_events_push(struct al_events *events, struct al_str *event);
-
-/** Test whether every event behind this one is kept. */
-bool al_events_has_after(const struct al_events *events, unsigned long number);
-
-/** An event that al_events_has_after() the one before it says is kept. */
-const struct al_str *al_events_get(const struct al_events *events, unsigned long number);
 
 /*
  * The response of a request: the sink of its messages.

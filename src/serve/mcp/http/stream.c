@@ -7,27 +7,8 @@
 #include "serve/http/server.h"
 #include "serve/mcp/http/private.h"
 
-void al_event_add_text(struct al_str *out, const char *id, const char *message, size_t len)
-{
-    if (id)
-        al_str_addf(out, "id: %s\n", id);
-    al_str_adds(out, "event: message\ndata: ");
-    al_str_add(out, message, len);
-    al_str_adds(out, "\n\n");
-}
-
 /* Milliseconds that a client waits before it resumes a stream. */
 #define RETRY_MS 1000
-
-void al_event_add_first(struct al_str *out, const char *id)
-{
-    al_str_addf(out, "id: %s\nretry: %d\ndata:\n\n", id, RETRY_MS);
-}
-
-char *al_event_make_id(unsigned long stream, unsigned long event)
-{
-    return al_asprintf("%lu-%lu", stream, event);
-}
 
 /* Read digits up to `end`; *at is moved behind it. */
 static bool read_number(const char **at, char end, unsigned long *ret_number)
@@ -54,7 +35,7 @@ static struct al_str *slot(struct al_events *events, unsigned long number)
     return &events->items[number % AL_EVENTS_MAX];
 }
 
-void al_events_clear(struct al_events *events)
+static void events_clear(struct al_events *events)
 {
     for (size_t i = 0; i < AL_EVENTS_MAX; i++)
         al_str_clear(&events->items[i]);
@@ -70,7 +51,8 @@ static void forget_oldest(struct al_events *events)
     events->count--;
 }
 
-void al_events_push(struct al_events *events, struct al_str *event)
+/* Keep the event that comes next; it is taken over and empty afterwards. */
+static void push(struct al_events *events, struct al_str *event)
 {
     while (events->count &&
            (events->count == AL_EVENTS_MAX || events->bytes + event->len > AL_EVENTS_MAX_BYTES))
@@ -82,14 +64,10 @@ void al_events_push(struct al_events *events, struct al_str *event)
     *event = AL_STR_INIT;
 }
 
-bool al_events_has_after(const struct al_events *events, unsigned long number)
+/* Whether every event behind this one is kept. */
+static bool has_after(const struct al_events *events, unsigned long number)
 {
     return number <= events->last && events->last - number <= events->count;
-}
-
-const struct al_str *al_events_get(const struct al_events *events, unsigned long number)
-{
-    return &events->items[number % AL_EVENTS_MAX];
 }
 
 static const struct al_http_header event_headers[] = {
@@ -128,13 +106,13 @@ static void send_text(struct al_stream *stream, const struct al_str *text)
         al_http_abort(stream->exchange);
 }
 
-/* Caller holds the lock. */
+/* Caller holds the lock.  Send an event without a message, whose id a client can resume from when
+ * it gets no other. */
 static void send_first(struct al_stream *stream)
 {
     al_auto(al_str_clear) struct al_str event = AL_STR_INIT;
-    al_auto(al_freep) char *id = al_event_make_id(stream->number, 0);
 
-    al_event_add_first(&event, id);
+    al_str_addf(&event, "id: %lu-0\nretry: %d\ndata:\n\n", stream->number, RETRY_MS);
     send_text(stream, &event);
 }
 
@@ -156,7 +134,7 @@ static void keep(struct al_stream *stream, struct al_str *event)
     const size_t before = stream->events.bytes;
 
     if (event)
-        al_events_push(&stream->events, event);
+        push(&stream->events, event);
     else
         forget_oldest(&stream->events);
     atomic_fetch_add(&stream->peer->account->event_bytes, stream->events.bytes - before);
@@ -166,13 +144,14 @@ static void keep(struct al_stream *stream, struct al_str *event)
 static void send_event(struct al_stream *stream, const struct al_str *line)
 {
     al_auto(al_str_clear) struct al_str event = AL_STR_INIT;
-    al_auto(al_freep) char *id = NULL;
 
     if (!stream->begun)
         begin(stream);
     if (!stream->is_modern)
-        id = al_event_make_id(stream->number, stream->events.last + 1);
-    al_event_add_text(&event, id, line->buf, line->len);
+        al_str_addf(&event, "id: %lu-%lu\n", stream->number, stream->events.last + 1);
+    al_str_adds(&event, "event: message\ndata: ");
+    al_str_add(&event, line->buf, line->len);
+    al_str_adds(&event, "\n\n");
     send_text(stream, &event);
     if (stream->is_modern)
         return;
@@ -339,7 +318,7 @@ void al_stream_unref(struct al_stream *stream)
         release_exchange(stream);
     if (stream->peer)
         atomic_fetch_sub(&stream->peer->account->event_bytes, stream->events.bytes);
-    al_events_clear(&stream->events);
+    events_clear(&stream->events);
     (void)pthread_mutex_destroy(&stream->lock);
     al_peer_unref(stream->peer);
     free(stream);
@@ -377,7 +356,7 @@ static void attach(struct al_stream *stream, struct al_http_exchange *exchange, 
     al_http_set_data(exchange, al_stream_ref(stream));
     begin_events(exchange);
     while (after < stream->events.last)
-        send_text(stream, al_events_get(&stream->events, ++after));
+        send_text(stream, slot(&stream->events, ++after));
     stream->sent = stream->events.last;
     if (stream->ended)
         end(stream);
@@ -389,7 +368,7 @@ bool al_stream_attach(struct al_stream *stream, struct al_http_exchange *exchang
     bool has;
 
     al_hold(&stream->lock);
-    has = al_events_has_after(&stream->events, after);
+    has = has_after(&stream->events, after);
     if (has)
         attach(stream, exchange, after);
     return has;
@@ -401,7 +380,7 @@ void al_stream_attach_rest(struct al_stream *stream, struct al_http_exchange *ex
 
     al_hold(&stream->lock);
     after = stream->sent;
-    if (!al_events_has_after(&stream->events, after))
+    if (!has_after(&stream->events, after))
         after = stream->events.last - stream->events.count;
     attach(stream, exchange, after);
 }
