@@ -471,7 +471,7 @@ class Hook(hooks.Case):
                        {"tool_use_id": "\n"}, {"tool_input": {"command": ["x"], "file_path": 5}},
                        {"tool_input": {"command": "\0\x1b[2J\u202e" * 100}}, {"tool_use_id": "x" * 10000}):
             self.assertIsNone(self.send(before | change), change)
-        self.assertIsNone(self.send(before | {"tool_input": {"content": "x" * 20_000_000}}))
+        self.assertIsNone(self.send(before | {"tool_input": {"content": "x" * 4_000_000}}))
         for path in (self.home / ".local/state/airlock/open").iterdir():
             self.assertLess(path.stat().st_size, 1 << 20)
         self.assertEqual(len(self.running()), 9)
