@@ -35,14 +35,6 @@ static const char *grant_name(const struct al_config *config, const struct al_to
     return token && token->grant ? token->grant : config->serve.grant;
 }
 
-static int choose_grant(const struct al_setup *setup, struct al_config *config,
-                        const struct al_token *token, struct al_grants *narrowed,
-                        const struct al_grant **ret_grant, struct al_error *err)
-{
-    return al_setup_choose_grant(setup, config, grant_name(config, token), narrowed, ret_grant,
-                                 err);
-}
-
 static char *choose_agent(const struct al_setup *setup, const struct al_config *config,
                           const struct al_token *token)
 {
@@ -99,7 +91,7 @@ static int rights_describe(const struct al_setup *setup, struct al_config *confi
     al_auto(al_grants_clear) struct al_grants narrowed = AL_GRANTS_INIT;
     al_auto(al_freep) char *agent = choose_agent(setup, config, token);
     const struct al_grant *grant = NULL;
-    int r = choose_grant(setup, config, token, &narrowed, &grant, err);
+    int r = al_setup_choose_grant(setup, config, grant_name(config, token), &narrowed, &grant, err);
 
     if (r < 0)
         return r;
@@ -120,7 +112,8 @@ static int fill_seat(const struct al_setup *setup, struct al_config *config,
     int r;
 
     *session = setup->session;
-    r = choose_grant(setup, config, token, &seat->narrowed, &session->grant, err);
+    r = al_setup_choose_grant(setup, config, grant_name(config, token), &seat->narrowed,
+                              &session->grant, err);
     if (r < 0)
         return r;
     seat->agent = choose_agent(setup, config, token);
