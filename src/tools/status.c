@@ -90,102 +90,167 @@ const struct al_tool al_tool_git_status = {
     AL_GIT_COMMON_OFFSETS(struct status_args),
 };
 
+/* What the toolsets workflow and everyday list. */
+
+enum list { CONFLICTS, STAGED, UNSTAGED, UNTRACKED, LISTS };
+
+/** The files, each as "path NUL what is said about it", so that they can be sorted. */
+struct files {
+    const struct al_repo *repo;
+    struct al_strv paths[LISTS], words[LISTS];
+    struct al_submodules submodules;
+};
+
+static void files_clear(struct files *files)
+{
+    for (int i = 0; i < LISTS; i++) {
+        al_strv_clear(&files->paths[i]);
+        al_strv_clear(&files->words[i]);
+    }
+    al_submodules_clear(&files->submodules);
+}
+
+static void add_file(struct files *files, enum list list, const char *path, const char *words)
+{
+    al_strv_add(&files->paths[list], path);
+    al_strv_add(&files->words[list], words);
+}
+
+static const char *change_word(char change)
+{
+    switch (change) {
+    case 'A':
+        return "new";
+    case 'D':
+        return "deleted";
+    case 'T':
+        return "type changed";
+    case 'R':
+        return "renamed";
+    case 'C':
+        return "copied";
+    default:
+        return "modified";
+    }
+}
+
+/* Both sides of a conflict: git's XY of an unmerged file. */
+static const char *conflict_word(const struct al_file_state *file)
+{
+    static const struct {
+        char xy[3];
+        const char *words;
+    } known[] = {
+        { "UU", "both modified" },   { "AA", "both added" },    { "DD", "both deleted" },
+        { "AU", "added by us" },     { "UA", "added by them" }, { "DU", "deleted by us" },
+        { "UD", "deleted by them" },
+    };
+
+    for (size_t i = 0; i < AL_COUNT(known); i++)
+        if (known[i].xy[0] == file->staged && known[i].xy[1] == file->unstaged)
+            return known[i].words;
+    return "in conflict";
+}
+
+static void on_renamed(struct files *files, const struct al_file_state *file)
+{
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+
+    al_str_addf(&words, "%s from ", file->staged == 'C' ? "copied" : "renamed");
+    al_place_add(files->repo, file->old_path, &words);
+    add_file(files, STAGED, file->path, words.buf);
+}
+
+/* A submodule that git itself reports is said in one place with what is inside. */
+static bool on_file(void *payload, const struct al_file_state *file)
+{
+    struct files *files = payload;
+    const char *unstaged = change_word(file->unstaged);
+
+    if (file->kind == 'u') {
+        add_file(files, CONFLICTS, file->path, conflict_word(file));
+        return true;
+    }
+    if (file->kind == '?') {
+        add_file(files, UNTRACKED, file->path, "");
+        return true;
+    }
+    if (file->old_path && file->staged != '.')
+        on_renamed(files, file);
+    else if (file->staged != '.')
+        add_file(files, STAGED, file->path, change_word(file->staged));
+    if (file->unstaged == 'M' && file->index_mode != file->mode)
+        unstaged = "modified, mode changed";
+    if (file->unstaged == 'M' && file->is_submodule)
+        unstaged = "submodule, new commits";
+    if (file->unstaged != '.')
+        add_file(files, UNSTAGED, file->path, unstaged);
+    return true;
+}
+
+static int read_files(struct al_call *call, struct files *files, struct al_worktree_state *state,
+                      struct al_error *err)
+{
+    files->repo = al_call_repo(call);
+    al_git_scan_submodules(files->repo, NULL, true, al_call_budget(call), &files->submodules);
+    return al_git_read_worktree_state(files->repo, "all", on_file, files, al_call_budget(call),
+                                      state, err);
+}
+
 /* The toolset workflow. */
 
 static const struct al_param workflow_params[] = {
     AL_WORKFLOW_CWD_ROW(struct status_args),
 };
 
-/** The lists of names. */
-enum change { IN_INDEX, MODIFIED, NEW, CHANGES };
-
-struct lists {
-    json_t *names[CHANGES];
-    struct al_submodules submodules; /* those with changes inside */
-    size_t room;                     /* bytes that names may have yet */
-    bool truncated;
-};
-
-static void lists_clear(struct lists *lists)
+/* Add names to a list of the result, as many as there is room for. */
+static void list_names(const struct al_strv *names, json_t *list, size_t *room, bool *truncated)
 {
-    for (int i = 0; i < CHANGES; i++)
-        al_json_decrefp(&lists->names[i]);
-    al_submodules_clear(&lists->submodules);
-}
-
-static void list_name(struct lists *lists, enum change change, const char *name)
-{
-    lists->truncated =
-        lists->truncated || !al_workflow_fits(&lists->room, strlen(name) + AL_WORKFLOW_NAME_COSTS);
-    if (!lists->truncated)
-        al_json_append(lists->names[change], al_json_name(name));
-}
-
-/* A submodule that git itself reports is marked, so that it is not added twice. */
-static bool list_file(void *payload, const struct al_file_state *file)
-{
-    struct lists *lists = payload;
-    const bool modified = file->kind == 'u' || file->unstaged != '.';
-
-    if (file->kind == '?')
-        list_name(lists, NEW, file->path);
-    if (file->kind != 'u' && file->staged != '.')
-        list_name(lists, IN_INDEX, file->path);
-    if (modified)
-        list_name(lists, MODIFIED, file->path);
-    for (size_t i = 0; modified && i < lists->submodules.count; i++)
-        if (!strcmp(lists->submodules.items[i].name, file->path))
-            lists->submodules.items[i].is_named = true;
-    return !lists->truncated;
-}
-
-/* Like git, list a submodule with changes inside as modified. */
-static void list_submodules(struct lists *lists)
-{
-    for (size_t i = 0; i < lists->submodules.count; i++) {
-        const struct al_submodule *submodule = &lists->submodules.items[i];
-
-        if (submodule->content && !submodule->is_named)
-            al_json_append(lists->names[MODIFIED], al_json_name(submodule->name));
+    for (size_t i = 0; i < names->count && !*truncated; i++) {
+        *truncated = !al_workflow_fits(room, strlen(names->items[i]) + AL_WORKFLOW_NAME_COSTS);
+        if (!*truncated)
+            al_json_append(list, al_json_name(names->items[i]));
     }
 }
 
-static void set_result(struct lists *lists, const char *branch, struct al_result *result)
+/* Like git, list a submodule with changes inside as modified, if git itself does not report it. */
+static void add_modified_submodules(struct files *files)
 {
-    static const char *const titles[] = {
-        [IN_INDEX] = "staged", [MODIFIED] = "modified", [NEW] = "untracked"
-    };
-    bool clean = !lists->truncated;
+    for (size_t i = 0; i < files->submodules.count; i++) {
+        const struct al_submodule *submodule = &files->submodules.items[i];
 
-    al_result_set(result, "branch", al_json_name(branch ? branch : "HEAD"));
-    for (int i = 0; i < CHANGES; i++) {
-        clean = clean && !json_array_size(lists->names[i]);
-        al_result_set(result, titles[i], al_take(&lists->names[i]));
+        if (submodule->content && !al_strv_contains(&files->paths[UNSTAGED], submodule->name) &&
+            !al_strv_contains(&files->paths[CONFLICTS], submodule->name))
+            al_strv_add(&files->paths[CONFLICTS], submodule->name);
     }
-    al_result_set(result, "clean", al_json_bool(clean));
-    result->truncated = lists->truncated;
 }
 
 static int workflow_status(struct al_call *call, const void *args, struct al_result *result,
                            struct al_error *err)
 {
-    al_auto(lists_clear) struct lists lists = {
-        .names = { al_json_array(), al_json_array(), al_json_array() },
-        .room = al_call_max_bytes(call),
-    };
+    al_auto(files_clear) struct files files = { .repo = NULL };
     al_auto(al_worktree_state_clear) struct al_worktree_state state = AL_WORKTREE_STATE_INIT;
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
-    int r;
+    json_t *staged, *modified, *untracked;
+    size_t room = al_call_max_bytes(call);
+    int r = read_files(call, &files, &state, err);
 
     (void)args;
-    al_git_scan_submodules(al_call_repo(call), NULL, true, al_call_budget(call), &lists.submodules);
-    r = al_git_read_worktree_state(al_call_repo(call), "all", list_file, &lists,
-                                   al_call_budget(call), &state, err);
     if (r < 0)
         return r;
-    list_submodules(&lists);
-    set_result(&lists, state.branch, result);
-    al_submodules_add_line(&lists.submodules, &line);
+    add_modified_submodules(&files);
+    al_result_set(result, "branch", al_json_name(state.branch ? state.branch : "HEAD"));
+    al_result_set(result, "staged", staged = al_json_array());
+    al_result_set(result, "modified", modified = al_json_array());
+    al_result_set(result, "untracked", untracked = al_json_array());
+    list_names(&files.paths[STAGED], staged, &room, &result->truncated);
+    list_names(&files.paths[UNSTAGED], modified, &room, &result->truncated);
+    list_names(&files.paths[CONFLICTS], modified, &room, &result->truncated);
+    list_names(&files.paths[UNTRACKED], untracked, &room, &result->truncated);
+    al_result_set(result, "clean",
+                  al_json_bool(!result->truncated && !json_array_size(staged) &&
+                               !json_array_size(modified) && !json_array_size(untracked)));
+    al_submodules_add_line(&files.submodules, &line);
     if (line.len)
         al_result_note(result, line.buf);
     note_operation(call, state.conflicts, result);
@@ -345,102 +410,6 @@ static const struct al_param everyday_params[] = {
     AL_EVERYDAY_WORKING_DIR_ROW(struct status_args),
 };
 
-enum list { CONFLICTS, STAGED, UNSTAGED, UNTRACKED, LISTS };
-
-/** The files, each as "path NUL what is said about it", so that they can be sorted. */
-struct files {
-    const struct al_repo *repo;
-    struct al_strv paths[LISTS], words[LISTS];
-    struct al_submodules submodules;
-};
-
-static void files_clear(struct files *files)
-{
-    for (int i = 0; i < LISTS; i++) {
-        al_strv_clear(&files->paths[i]);
-        al_strv_clear(&files->words[i]);
-    }
-    al_submodules_clear(&files->submodules);
-}
-
-static void add_file(struct files *files, enum list list, const char *path, const char *words)
-{
-    al_strv_add(&files->paths[list], path);
-    al_strv_add(&files->words[list], words);
-}
-
-static const char *change_word(char change)
-{
-    switch (change) {
-    case 'A':
-        return "new";
-    case 'D':
-        return "deleted";
-    case 'T':
-        return "type changed";
-    case 'R':
-        return "renamed";
-    case 'C':
-        return "copied";
-    default:
-        return "modified";
-    }
-}
-
-/* Both sides of a conflict: git's XY of an unmerged file. */
-static const char *conflict_word(const struct al_file_state *file)
-{
-    static const struct {
-        char xy[3];
-        const char *words;
-    } known[] = {
-        { "UU", "both modified" },   { "AA", "both added" },    { "DD", "both deleted" },
-        { "AU", "added by us" },     { "UA", "added by them" }, { "DU", "deleted by us" },
-        { "UD", "deleted by them" },
-    };
-
-    for (size_t i = 0; i < AL_COUNT(known); i++)
-        if (known[i].xy[0] == file->staged && known[i].xy[1] == file->unstaged)
-            return known[i].words;
-    return "in conflict";
-}
-
-static void on_renamed(struct files *files, const struct al_file_state *file)
-{
-    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
-
-    al_str_addf(&words, "%s from ", file->staged == 'C' ? "copied" : "renamed");
-    al_place_add(files->repo, file->old_path, &words);
-    add_file(files, STAGED, file->path, words.buf);
-}
-
-/* A submodule that git itself reports is said in one place with what is inside. */
-static bool on_file(void *payload, const struct al_file_state *file)
-{
-    struct files *files = payload;
-    const char *unstaged = change_word(file->unstaged);
-
-    if (file->kind == 'u') {
-        add_file(files, CONFLICTS, file->path, conflict_word(file));
-        return true;
-    }
-    if (file->kind == '?') {
-        add_file(files, UNTRACKED, file->path, "");
-        return true;
-    }
-    if (file->old_path && file->staged != '.')
-        on_renamed(files, file);
-    else if (file->staged != '.')
-        add_file(files, STAGED, file->path, change_word(file->staged));
-    if (file->unstaged == 'M' && file->index_mode != file->mode)
-        unstaged = "modified, mode changed";
-    if (file->unstaged == 'M' && file->is_submodule)
-        unstaged = "submodule, new commits";
-    if (file->unstaged != '.')
-        add_file(files, UNSTAGED, file->path, unstaged);
-    return true;
-}
-
 static void add_submodules(struct files *files)
 {
     for (size_t i = 0; i < files->submodules.count; i++) {
@@ -529,18 +498,6 @@ static int add_commits(struct al_call *call, struct al_pages *pages, struct al_e
     return al_git_read_commits(al_call_repo(call), &query, &to, al_call_budget(call), &unborn, err);
 }
 
-static int read_files(struct al_call *call, struct files *files, struct al_worktree_state *state,
-                      struct al_error *err)
-{
-    int r;
-
-    al_git_scan_submodules(files->repo, NULL, true, al_call_budget(call), &files->submodules);
-    r = al_git_read_worktree_state(files->repo, "all", on_file, files, al_call_budget(call), state,
-                                   err);
-    add_submodules(files);
-    return r;
-}
-
 static void add_head(const struct al_repo *repo, const struct files *files,
                      const struct al_worktree_state *state, struct al_pages *pages)
 {
@@ -565,13 +522,14 @@ static int everyday_status(struct al_call *call, const void *p, struct al_result
 {
     const struct status_args *args = p;
     al_auto(al_pages_clear) struct al_pages pages = AL_PAGES_INIT;
-    al_auto(files_clear) struct files files = { .repo = al_call_repo(call) };
+    al_auto(files_clear) struct files files = { .repo = NULL };
     al_auto(al_worktree_state_clear) struct al_worktree_state state = AL_WORKTREE_STATE_INIT;
     al_auto(al_str_clear) struct al_str facts = AL_STR_INIT;
     int r = al_pages_begin(&pages, call, &args->page, err);
 
     if (r == 0)
         r = read_files(call, &files, &state, err);
+    add_submodules(&files);
     if (r < 0)
         return r;
     add_head(files.repo, &files, &state, &pages);

@@ -24,7 +24,6 @@ struct al_submodule {
     char *name;         /**< relative to the top, as raw bytes */
     unsigned content;   /**< enum al_submodule_content */
     const char *unseen; /**< why the scan is incomplete, a constant; NULL: it is complete */
-    bool is_named;      /**< for the caller; not set here */
 };
 
 /** The changed submodules of one repository, in the order of its index. */
