@@ -31,43 +31,6 @@ struct al_mounted {
     char digest[65]; /**< of the definition */
 };
 
-/** A list with what its tools borrow. */
-struct al_mounting {
-    struct al_mounted_list list; /**< must be first */
-    atomic_uint refs;
-    struct al_mounted **tools;
-    struct al_listed_tool *items;
-    json_t **sources; /**< the list of each server; NULL: not known yet */
-    size_t nsources;
-    size_t bytes;              /**< of all definitions */
-    struct al_strv left_out;   /**< "SERVER: 'tool' is …", safe lines */
-    struct al_strv collisions; /**< "SERVER: git_status, git_log", one line for each server that has
-                                  tools with the names of native ones */
-};
-
-/** What decides which tools are mounted. */
-struct al_mount_rules {
-    const struct al_registry *native;
-    bool prefer_mcp;
-};
-
-/**
- * Make a list of the tools that the servers have now.  Servers that are not started are left out.
- * @return a list with one reference, for al_mounting_unref().
- */
-struct al_mounting *al_mounting_new(struct al_mount *mounts, size_t nmounts,
-                                    const struct al_mount_rules *rules);
-void al_mounting_unref(struct al_mounting *mounting);
-
-/** What a server lists now, for al_upstream_tools_unref(); NULL: nothing yet, or it is not started.
- */
-json_t *al_mount_tools(const struct al_mount *mount);
-
-/** Bytes of all definitions of one server, and of all servers: a client takes a line of 10 MiB, and
- * one server must not use it up. */
-#define AL_MOUNT_MAX_BYTES  (1u << 20)
-#define AL_MOUNTS_MAX_BYTES (8u << 20)
-
 /** Fill the hooks of a tool that depend on its definition.  Returns the bytes of the definition. */
 size_t al_mounted_init(struct al_mounted *mounted, const struct al_mount *mount,
                        const json_t *definition);

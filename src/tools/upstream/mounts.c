@@ -10,21 +10,43 @@
 
 /* Making a list of mounted tools. */
 
+/* Bytes of all definitions of one server, and of all servers: a client takes a line of 10 MiB, and
+ * one server must not use it up. */
+#define SERVER_MAX_BYTES (1u << 20)
+#define ALL_MAX_BYTES    (8u << 20)
+
+/* A list with what its tools borrow. */
+struct mounting {
+    struct al_mounted_list list; /* must be first */
+    atomic_uint refs;
+    struct al_listed_tool *items; /* each `tool` is a struct al_mounted */
+    json_t **sources;             /* the list of each server; NULL: not known yet */
+    size_t nsources;
+    size_t bytes;              /* of all definitions */
+    struct al_strv left_out;   /* "SERVER: 'tool' is …", safe lines */
+    struct al_strv collisions; /* "SERVER: git_status, git_log", one line for each server that has
+                                  tools with the names of native ones */
+};
+
+/* What decides which tools are mounted. */
+struct rules {
+    const struct al_registry *native;
+    bool prefer_mcp;
+};
+
 /* One server's part of a list that is being made. */
 struct part {
-    struct al_mounting *mounting;
+    struct mounting *mounting;
     const struct al_mount *mount;
     struct al_str collisions; /* names, separated by commas */
     size_t bytes;             /* of its definitions */
 };
 
-static void add(struct al_mounting *mounting, struct al_mounted *mounted)
+static void add(struct mounting *mounting, struct al_mounted *mounted)
 {
     const size_t count = mounting->list.count + 1;
 
-    mounting->tools = al_reallocarray(mounting->tools, count, sizeof(struct al_mounted *));
     mounting->items = al_reallocarray(mounting->items, count, sizeof(*mounting->items));
-    mounting->tools[count - 1] = mounted;
     mounting->items[count - 1] = (struct al_listed_tool){
         .toolset = &mounted->mount->toolset,
         .tool = &mounted->tool,
@@ -41,12 +63,11 @@ static void mounted_free(struct al_mounted *mounted)
 /* Mount a tool if there is room for its definition. */
 static void add_if_it_fits(struct part *part, const json_t *definition)
 {
-    struct al_mounting *mounting = part->mounting;
+    struct mounting *mounting = part->mounting;
     struct al_mounted *mounted = al_calloc(1, sizeof(*mounted));
     const size_t bytes = al_mounted_init(mounted, part->mount, definition);
 
-    if (part->bytes + bytes <= AL_MOUNT_MAX_BYTES &&
-        mounting->bytes + bytes <= AL_MOUNTS_MAX_BYTES) {
+    if (part->bytes + bytes <= SERVER_MAX_BYTES && mounting->bytes + bytes <= ALL_MAX_BYTES) {
         part->bytes += bytes;
         mounting->bytes += bytes;
         add(mounting, mounted);
@@ -65,8 +86,7 @@ static bool is_wanted(const struct al_mount *mount, const char *tool)
     return !mount->limits_tools || al_strv_contains(&mount->tools, tool);
 }
 
-static void add_tool(struct part *part, const json_t *definition,
-                     const struct al_mount_rules *rules)
+static void add_tool(struct part *part, const json_t *definition, const struct rules *rules)
 {
     const char *server = al_upstream_name(part->mount->upstream);
     const char *name = al_json_get_string(definition, "name");
@@ -77,13 +97,14 @@ static void add_tool(struct part *part, const json_t *definition,
     refusal = al_mounted_refusal(server, name);
     if (refusal)
         al_strv_addf(&part->mounting->left_out, "%s: %s", server, refusal);
-    else if (al_mounted_collides(rules->native, rules->prefer_mcp, name))
+    else if (!rules->prefer_mcp && al_registry_find(rules->native, name))
         al_str_addf(&part->collisions, "%s%s", part->collisions.len ? ", " : "", name);
     else
         add_if_it_fits(part, definition);
 }
 
-json_t *al_mount_tools(const struct al_mount *mount)
+/* What a server lists now; NULL: nothing yet, or it is not started.  Caller owns the reference. */
+static json_t *tools_of(const struct al_mount *mount)
 {
     json_t *tools = NULL;
 
@@ -93,10 +114,11 @@ json_t *al_mount_tools(const struct al_mount *mount)
     return tools;
 }
 
-struct al_mounting *al_mounting_new(struct al_mount *mounts, size_t nmounts,
-                                    const struct al_mount_rules *rules)
+/* Servers that are not started are left out.  The list has one reference. */
+static struct mounting *mounting_new(struct al_mount *mounts, size_t nmounts,
+                                     const struct rules *rules)
 {
-    struct al_mounting *mounting = al_calloc(1, sizeof(*mounting));
+    struct mounting *mounting = al_calloc(1, sizeof(*mounting));
 
     atomic_init(&mounting->refs, 1);
     mounting->left_out = AL_STRV_INIT;
@@ -104,7 +126,7 @@ struct al_mounting *al_mounting_new(struct al_mount *mounts, size_t nmounts,
     mounting->sources = al_calloc(nmounts, sizeof(*mounting->sources));
     mounting->nsources = nmounts;
     for (size_t i = 0; i < nmounts; i++) {
-        json_t *source = al_mount_tools(&mounts[i]);
+        json_t *source = tools_of(&mounts[i]);
         struct part part = { mounting, &mounts[i], AL_STR_INIT, 0 };
 
         mounting->sources[i] = source;
@@ -118,15 +140,14 @@ struct al_mounting *al_mounting_new(struct al_mount *mounts, size_t nmounts,
     return mounting;
 }
 
-void al_mounting_unref(struct al_mounting *mounting)
+static void mounting_unref(struct mounting *mounting)
 {
     if (!mounting || atomic_fetch_sub(&mounting->refs, 1) > 1)
         return;
     for (size_t i = 0; i < mounting->list.count; i++)
-        mounted_free(mounting->tools[i]);
+        mounted_free((struct al_mounted *)(uintptr_t)mounting->items[i].tool);
     for (size_t i = 0; i < mounting->nsources; i++)
         json_decref(mounting->sources[i]);
-    free(mounting->tools);
     free(mounting->items);
     free(mounting->sources);
     al_strv_clear(&mounting->left_out);
@@ -138,10 +159,10 @@ struct mounts {
     struct al_mounts base; /* must be first */
     struct al_mount *items;
     size_t count;
-    struct al_mount_rules rules;
+    struct rules rules;
 
     pthread_mutex_t lock;
-    struct al_mounting *current; /* guarded by `lock`; NULL: none was asked for */
+    struct mounting *current; /* guarded by `lock`; NULL: none was asked for */
 
     pthread_mutex_t watch_lock; /* guards the members below; held while `changed` runs */
     void (*changed)(void *payload);
@@ -177,7 +198,7 @@ static void watch(struct al_mounts *base, void (*changed)(void *payload), void *
 static bool is_current(const struct mounts *mounts)
 {
     for (size_t i = 0; i < mounts->count; i++) {
-        json_t *now = al_mount_tools(&mounts->items[i]);
+        json_t *now = tools_of(&mounts->items[i]);
         const bool same = now == mounts->current->sources[i];
 
         json_decref(now);
@@ -190,12 +211,12 @@ static bool is_current(const struct mounts *mounts)
 static const struct al_mounted_list *list(struct al_mounts *base)
 {
     struct mounts *mounts = of(base);
-    struct al_mounting *found;
+    struct mounting *found;
 
     (void)pthread_mutex_lock(&mounts->lock);
     if (!mounts->current || !is_current(mounts)) {
-        al_mounting_unref(mounts->current);
-        mounts->current = al_mounting_new(mounts->items, mounts->count, &mounts->rules);
+        mounting_unref(mounts->current);
+        mounts->current = mounting_new(mounts->items, mounts->count, &mounts->rules);
     }
     found = mounts->current;
     atomic_fetch_add(&found->refs, 1);
@@ -205,7 +226,7 @@ static const struct al_mounted_list *list(struct al_mounts *base)
 
 static void unref(const struct al_mounted_list *found)
 {
-    al_mounting_unref((struct al_mounting *)found);
+    mounting_unref((struct mounting *)found);
 }
 
 /* Failures are for the calls and for airlock doctor: the tools of other servers are listed. */
@@ -313,7 +334,7 @@ struct al_mounts *al_upstream_mounts_new(const struct al_mount_options *options,
     struct mounts *mounts = al_calloc(1, sizeof(*mounts));
 
     mounts->base.ops = &ops;
-    mounts->rules = (struct al_mount_rules){ .native = native, .prefer_mcp = prefer_mcp };
+    mounts->rules = (struct rules){ .native = native, .prefer_mcp = prefer_mcp };
     (void)pthread_mutex_init(&mounts->lock, NULL);
     (void)pthread_mutex_init(&mounts->watch_lock, NULL);
     mounts->items = al_calloc(noptions, sizeof(*mounts->items));
@@ -331,7 +352,7 @@ void al_upstream_mounts_free(struct al_mounts *base)
         return;
     for (size_t i = 0; i < mounts->count; i++)
         al_upstream_end(mounts->items[i].upstream);
-    al_mounting_unref(mounts->current);
+    mounting_unref(mounts->current);
     for (size_t i = 0; i < mounts->count; i++) {
         al_upstream_free(mounts->items[i].upstream);
         al_strv_clear(&mounts->items[i].tools);
@@ -366,7 +387,7 @@ void al_upstream_mounts_left_out(const struct al_mounts *base, const struct al_m
                                  struct al_strv *ret_lines, struct al_strv *ret_collisions)
 {
     const struct mounts *mounts = (const struct mounts *)base;
-    const struct al_mounting *mounting = (const struct al_mounting *)found;
+    const struct mounting *mounting = (const struct mounting *)found;
 
     for (size_t i = 0; i < mounting->left_out.count; i++)
         al_strv_add(ret_lines, mounting->left_out.items[i]);

@@ -54,8 +54,3 @@ char *al_mounted_refusal(const char *server, const char *tool)
         return refusal(tool, "is too long behind the name of the server");
     return NULL;
 }
-
-bool al_mounted_collides(const struct al_registry *native, bool prefer_mcp, const char *tool)
-{
-    return !prefer_mcp && al_registry_find(native, tool);
-}

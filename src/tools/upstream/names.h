@@ -12,8 +12,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "call/registry.h"
-
 /** The name of a mounted tool.  Caller frees. */
 char *al_mounted_name(const char *server, const char *tool);
 
@@ -24,8 +22,5 @@ size_t al_mounted_server(const char *name);
 /** Why the name of a tool does not fit: one line of safe text that begins with it.  NULL: it fits.
  * Caller frees. */
 char *al_mounted_refusal(const char *server, const char *tool);
-
-/** Test whether a tool is left out because a native tool of the session has its name. */
-bool al_mounted_collides(const struct al_registry *native, bool prefer_mcp, const char *tool);
 
 #endif

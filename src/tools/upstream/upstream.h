@@ -17,7 +17,7 @@ struct al_mount_options {
  *
  * @param options     The servers, sorted by name.
  * @param native      The native tools of the session.  Borrowed.
- * @param prefer_mcp  See al_mounted_collides().
+ * @param prefer_mcp  False: a tool with the name of a native one is left out.
  * Ownership: al_upstream_mounts_free().
  */
 struct al_mounts *al_upstream_mounts_new(const struct al_mount_options *options, size_t noptions,

@@ -2,10 +2,9 @@
 /* tools/upstream/names.h: which tools are mounted, and that a name tells server and tool. */
 #include "tools/upstream/names.h"
 
-#include "tests/lib/assert.h"
+#include "base/str.h"
 
-static const struct al_tool native_tool = { .name = "git_status" };
-static const struct al_toolset native_toolset = { .name = "git" };
+#include "tests/lib/assert.h"
 
 static void a_name_tells_the_server(void **state)
 {
@@ -56,18 +55,6 @@ static void a_name_fits_or_says_why_not(void **state)
     }
 }
 
-static void a_native_tool_keeps_its_name(void **state)
-{
-    struct al_listed_tool items[] = { { .toolset = &native_toolset, .tool = &native_tool } };
-    const struct al_registry native = { .items = items, .count = 1 };
-
-    (void)state;
-    assert_true(al_mounted_collides(&native, false, "git_status"));
-    assert_false(al_mounted_collides(&native, true, "git_status"));
-    assert_false(al_mounted_collides(&native, false, "git_statuses"));
-    assert_false(al_mounted_collides(&native, false, "Git_Status"));
-}
-
 static void a_name_has_at_most_64_bytes(void **state)
 {
     (void)state;
@@ -85,7 +72,6 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_name_tells_the_server),
         cmocka_unit_test(a_name_fits_or_says_why_not),
-        cmocka_unit_test(a_native_tool_keeps_its_name),
         cmocka_unit_test(a_name_has_at_most_64_bytes),
     };
 
