@@ -124,8 +124,8 @@ static const struct command_help {
       "  --markdown             alone: all toolsets, configuration keys and error codes\n" },
     { "git", "airlock git ARGUMENTS...",
       "Run git's own command line: confined, with checkpoints, rules and the journal,\n"
-      "and with git's own output and exit status. What may not be run ends with 128 and\n"
-      "one line that names another way. All words are git's.\n",
+      "and with git's own output and exit status (129: usage). What may not be run ends\n"
+      "with 128 and one line that names another way. All words are git's.\n",
       "", "" },
     { "run", "airlock run [OPTIONS] [--] COMMAND...",
       "Run any command as one execution: a checkpoint before and after it, and a line in\n"

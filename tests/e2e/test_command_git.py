@@ -277,6 +277,16 @@ class CommandGit(harness.Case):
         self.assertEqual(self.airlock("init", "-q", "made", cwd=where)[2], 0)
         self.assertTrue((where / "made/.git/HEAD").exists())
 
+    def test_outside_roots(self):
+        """where the configuration names roots, a repository beside them is refused in one line with a way"""
+        other = self.base / "other"
+        self.git("init", "-q", str(other), cwd=self.base)
+        self.policy(f'roots = ["{self.root}"]\n')
+        refused = f"airlock: '{other}' is outside of the roots; the user adds it to `roots` in the configuration file\n"
+        for line in "status", "version", "commit --allow-empty -m x":
+            self.assertEqual(self.airlock("-C", str(other), *line.split()), ("", refused, 128), line)
+        self.assertEqual(self.airlock("status", cwd=other), ("", refused, 128))
+
     def test_undo(self):
         """each command that changes something is one execution, and comes back"""
         self.write("a.txt", "precious\n")

@@ -292,6 +292,26 @@ class Push(Network):
         self.assertEqual(self.airlock("push", "-q", "origin", "new"), ("", "", 0))
 
 
+class Rewritten(Network):
+    def test_asks(self):
+        """what takes a commit away that a remote-tracking branch has asks, as everyday's tools do; nothing else does"""
+        self.commit("c.txt", "c\n", "local")
+        self.git("branch", "own")
+        for line in ("commit --amend -m new", "reset --hard HEAD~1", "reset --soft HEAD~1", "reset HEAD~1", "rebase HEAD~1",
+                     "reset -q", "reset HEAD -- a.txt", "commit -m more --allow-empty", "rebase origin/main"):
+            self.git("reset", "-q", "--hard", "own")
+            self.assertEqual(self.airlock(*line.split())[2], 0, line)
+        self.git("reset", "-q", "--hard", "own")
+        self.git("push", "-q", "origin", "main:mine")
+        for line in ("commit --amend -m new", "commit -q --am --no-edit", "reset --hard HEAD~1", "reset --soft HEAD~1",
+                     "reset HEAD~1", "rebase", "rebase origin/topic", "rebase --onto HEAD~1 origin/topic main"):
+            self.git("fetch", "-q")
+            self.asks(line)
+        for line in "reset --hard", "reset -q a.txt", "commit -m more --allow-empty", "reset --hard origin/mine":
+            self.assertEqual(self.airlock(*line.split())[2], 0, line)
+        self.denied('tool = "git_commit"\noperation = "amend"', "commit --amend -m new")
+
+
 #: Each where main is behind, and where it has a commit more.
 PULLS = """
 pull | pull origin | pull -q | pull -v origin main | pull --ff-only | pull --rebase | pull --no-rebase | pull -r origin topic
@@ -460,6 +480,14 @@ class Clone(Network):
         for words in ('tool = "git"\noperation = "clone"', 'tool = "git_fetch"', 'effect = "uses_network"'):
             self.denied(words, "clone hub.git y")
         self.assertFalse((self.world / "y").exists())
+
+    def test_user_rewrites(self):
+        """the user's own insteadOf counts, as for fetch and push, and the clone keeps the address as it was given"""
+        with open(self.home / ".gitconfig", "a", encoding="ascii") as f:
+            f.write(f'[url "{self.world}/"]\n\tinsteadOf = hub:\n[url "file://{self.world}/"]\n\tinsteadOf = https://h.example/\n')
+        self.asks("clone hub:hub.git ../x")
+        self.allow("git")
+        self.alike("clone hub:hub.git ../x | clone -q https://h.example/hub.git ../x | clone -o up hub:hub.git ../x", 2)
 
     def test_nothing_left(self):
         """a clone that fails leaves nothing"""

@@ -43,9 +43,8 @@ int al_remote_error(struct al_error *err, const char *remedy, const char *fmt, .
     return r;
 }
 
-/* Apply the user's own url.<base>.insteadOf: the longest prefix that matches is replaced.  NULL
- * when none matches. */
-static char *rewritten(const struct al_vetting *vetting, const char *url, const char *variable)
+char *al_remote_rewritten(const struct al_vetting *vetting, const char *url, const char *variable,
+                          const char *otherwise)
 {
     const struct al_strv *rules = &vetting->rewrites; /* base, variable, prefix, base, ... */
     const char *base = NULL, *beginning = "";
@@ -59,14 +58,7 @@ static char *rewritten(const struct al_vetting *vetting, const char *url, const 
             beginning = candidate;
         }
     }
-    return base ? al_asprintf("%s%s", base, url + strlen(beginning)) : NULL;
-}
-
-static void add_rewritten(struct al_strv *urls, const struct al_vetting *vetting, const char *url)
-{
-    char *other = rewritten(vetting, url, "insteadof");
-
-    al_strv_take(urls, other ? other : al_strdup(url));
+    return base ? al_asprintf("%s%s", base, url + strlen(beginning)) : al_strdup(otherwise);
 }
 
 bool al_remote_addresses(const struct al_repo *repo, const char *name, struct al_strv *ret_urls,
@@ -82,15 +74,15 @@ bool al_remote_addresses(const struct al_repo *repo, const char *name, struct al
         if (variable && !strcmp(variable, "url"))
             al_strv_add(&plain, values->items[i + 1]);
         else if (variable && !strcmp(variable, "pushurl"))
-            add_rewritten(ret_push_urls, vetting, values->items[i + 1]);
+            al_strv_take(ret_push_urls, al_remote_rewritten(vetting, values->items[i + 1],
+                                                            "insteadof", values->items[i + 1]));
     }
     for (size_t i = 0; i < plain.count; i++)
-        add_rewritten(ret_urls, vetting, plain.items[i]);
-    for (size_t i = 0, own = ret_push_urls->count; !own && i < plain.count; i++) {
-        char *pushed = rewritten(vetting, plain.items[i], "pushinsteadof");
-
-        al_strv_take(ret_push_urls, pushed ? pushed : al_strdup(ret_urls->items[i]));
-    }
+        al_strv_take(ret_urls,
+                     al_remote_rewritten(vetting, plain.items[i], "insteadof", plain.items[i]));
+    for (size_t i = 0, own = ret_push_urls->count; !own && i < plain.count; i++)
+        al_strv_take(ret_push_urls, al_remote_rewritten(vetting, plain.items[i], "pushinsteadof",
+                                                        ret_urls->items[i]));
     if (!ret_urls->count) /* git then fetches from the push address */
         for (size_t i = 0; i < ret_push_urls->count; i++)
             al_strv_add(ret_urls, ret_push_urls->items[i]);

@@ -53,6 +53,12 @@ void al_remote_names(const struct al_repo *repo, struct al_strv *ret_names);
  * remote.pushDefault.  NULL: neither is set.  Caller frees. */
 char *al_remote_push_default(const struct al_repo *repo, const char *branch);
 
+/** The address that the user's own url.<base>.insteadOf, or pushInsteadOf (`variable`, in small
+ * letters), makes of another: the longest prefix that matches is replaced.  A copy of `otherwise`
+ * when none matches.  Caller frees. */
+char *al_remote_rewritten(const struct al_vetting *vetting, const char *url, const char *variable,
+                          const char *otherwise);
+
 /** The addresses of a remote for display: no setting is refused.  False when there are none. */
 bool al_remote_addresses(const struct al_repo *repo, const char *name, struct al_strv *ret_urls,
                          struct al_strv *ret_push_urls);

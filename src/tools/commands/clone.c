@@ -2,11 +2,14 @@
 /* git clone: an exchange of an empty repository of airlock's own, in which git makes another one.
  */
 #include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/fs.h"
 #include "call/call.h"
 #include "git/repo/known_remotes.h"
+#include "git/repo/repo.h"
 #include "git/repo/words.h"
 #include "guard/path.h"
 #include "guard/url.h"
@@ -25,29 +28,34 @@ static const char *origin_of(const struct al_strv *options)
     return name;
 }
 
-/* A path is given to git as an address, since it would copy what is there; it then says and keeps
- * what it would have of the path. */
+/* What git says when it has copied what is at a path. */
+static void say_done(const struct al_network_shown *shown, const struct al_strv *options)
+{
+    if (!al_strv_contains(options, "-q") && !al_strv_contains(options, "--quiet") &&
+        !al_strv_contains(options, "--no-local"))
+        (void)al_write_all(shown->shell->err_fd, "done.\n", strlen("done.\n"));
+}
+
+/* A path is given to git as an address, since it would copy what is there; it then keeps what it
+ * would have of the path. */
 static int take_path(struct al_call *call, const struct al_shell_words *words, struct al_error *err)
 {
     al_auto(al_freep) char *here = getcwd(NULL, 0);
     al_auto(al_freep) char *path = al_fs_join(here ? here : ".", words->others.items[0]);
     const struct al_strv *options = &words->connection.git.options;
-    const struct al_git_shell *shell = al_call_session(call)->caller_shell;
     al_auto(al_strv_clear) struct al_strv place = AL_STRV_INIT, set = AL_STRV_INIT;
     int code;
 
-    if (!al_strv_contains(options, "-q") && !al_strv_contains(options, "--quiet") &&
-        !al_strv_contains(options, "--no-local"))
-        (void)al_write_all(shell->err_fd, "done.\n", strlen("done.\n"));
     al_strv_adds(&place, "-C", words->others.items[1], NULL);
     al_strv_add(&set, "config");
     al_strv_addf(&set, "remote.%s.url", origin_of(options));
     al_strv_add(&set, path);
-    return al_git_run_words(
-        al_call_session(call)->git, NULL,
-        &(struct al_git_words){
-            .globals = &place, .words = &set, .class = AL_GIT_WRITE, .shell = shell },
-        al_call_budget(call), &code, err);
+    return al_git_run_words(al_call_session(call)->git, NULL,
+                            &(struct al_git_words){ .globals = &place,
+                                                    .words = &set,
+                                                    .class = AL_GIT_WRITE,
+                                                    .shell = al_call_session(call)->caller_shell },
+                            al_call_budget(call), &code, err);
 }
 
 static int check_there(const struct al_call *call, const char *given, struct al_error *err)
@@ -68,13 +76,24 @@ static int check_there(const struct al_call *call, const char *given, struct al_
     return al_error_set(err, AL_ERR_EXECUTION, "repository '%s' does not exist", url.shown);
 }
 
+/* Where an address leads by the user's own url.*.insteadOf, which makes no address of a path: that
+ * is asked about as one of this machine.  Caller frees. */
+static char *user_address(const struct al_repo *own, const char *given)
+{
+    al_auto(al_url_clear) struct al_url url = AL_URL_INIT;
+    const bool is_path = al_url_parse(given, &url, NULL) == 0 && url.kind == AL_URL_PATH;
+
+    return is_path ? al_strdup(given)
+                   : al_remote_rewritten(own->vetting, given, "insteadof", given);
+}
+
 /* `own` has no reference and no object: git makes another repository for what it gets. */
 static int clone_into(struct al_call *call, struct al_shell_words *words, struct al_repo *own,
                       struct al_network_shown *shown, struct al_error *err)
 {
     const char *given = words->others.items[0];
     al_auto(al_closep) int fd = strstr(given, "://") ? -1 : open(given, O_PATH | O_CLOEXEC);
-    al_auto(al_freep) char *path = fd < 0 ? al_strdup(given) : al_fs_fd_path(fd);
+    al_auto(al_freep) char *path = fd < 0 ? user_address(own, given) : al_fs_fd_path(fd);
     al_auto(al_remote_clear) struct al_remote remote = { .name = al_strdup(given) };
     al_auto(al_network_endp) struct al_network *network = NULL;
     int r = fd < 0 ? check_there(call, given, err) : 0;
@@ -86,10 +105,16 @@ static int clone_into(struct al_call *call, struct al_shell_words *words, struct
     if (al_call_was_asked(call))
         al_remote_accept(own, &remote, AL_FETCHES);
     r = al_transfer_begin(call, own, &remote, remote.urls.items[0], AL_FETCHES, &network, err);
+    if (r == 0 && fd < 0 && strcmp(path, given) != 0) { /* the new one has it as it was given */
+        free(network->address);
+        network->address = al_strdup(given);
+    }
     if (r == 0)
         r = al_git_clone_words(network, &words->connection.git.options, words->others.items[1],
                                shown, al_call_budget(call), err);
-    if (r == 0 && !shown->exit_code && network->other && !strstr(given, "://"))
+    if (r == 0 && !shown->exit_code && network->other && !strstr(path, "://"))
+        say_done(shown, &words->connection.git.options);
+    if (r == 0 && !shown->exit_code && network->other && fd >= 0)
         r = take_path(call, words, err);
     return r;
 }

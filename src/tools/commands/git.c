@@ -9,6 +9,8 @@
 #include "call/call.h"
 #include "call/resolved.h"
 #include "call/state_line.h"
+#include "git/plumbing/heads.h"
+#include "git/plumbing/revision.h"
 #include "git/refs.h"
 #include "git/repo/git.h"
 #include "git/repo/repo.h"
@@ -66,6 +68,14 @@ int al_shell_open(struct al_call *call, const char *dir, struct al_repo **ret_re
 
     if (r < 0 && why.code == AL_CODE_NOT_INITIALIZED)
         return 0;
+    if (r == AL_ERR_SANDBOX && dir && *dir == '/' && !al_roots_find(session->roots, dir)) {
+        al_auto(al_freep) char *safe = al_text_sanitize_line(dir);
+
+        return al_error_set(err, AL_ERR_SANDBOX,
+                            "'%s' is outside of the roots; the user adds it to `roots` in the "
+                            "configuration file",
+                            safe);
+    }
     if (r < 0) {
         *err = why;
         why = AL_ERROR_INIT;
@@ -297,7 +307,49 @@ static bool leads_elsewhere(struct al_call *call, const void *p)
     return addresses.count;
 }
 
+/* The commit, or NULL: what git says of the word is git's to say.  Caller frees. */
+static char *commit_of(struct al_call *call, const char *word)
+{
+    char *oid = NULL;
+
+    (void)al_git_resolve_commit(al_call_repo(call), word, al_call_budget(call), &oid, NULL);
+    return oid;
+}
+
+/* Whether commits that a line takes from a branch are on a remote, as everyday's tools ask: those
+ * of an amend, of a reset to another commit, and of a rebase that begins. */
+static bool rewrites_pushed(struct al_call *call, const void *p)
+{
+    const struct al_shell_words *words = al_call_tool_data(call);
+    const struct al_strv *others = &words->others;
+    const bool amends = !strcmp(words->command->name, "commit");
+    const bool rebases = !strcmp(words->command->name, "rebase");
+    const char *onto = others->count ? others->items[0] : rebases ? "@{upstream}" : NULL;
+    al_auto(al_freep) char *from = NULL;
+    al_auto(al_freep) char *to = NULL;
+    bool pushed = true;
+
+    (void)p;
+    if (!al_call_repo(call) || !(effects_of(call) & AL_REWRITES_HISTORY) ||
+        al_shell_words_match(
+            words, &(struct al_shell_words_form){
+                       .command = "rebase", .options = " --continue --abort --skip --quit " }))
+        return false;
+    from = commit_of(call, rebases && others->count > 1 ? others->items[1] : "HEAD");
+    if (!amends && onto)
+        to = commit_of(call, onto);
+    if (!from || (!amends && !to))
+        return false;
+    (void)al_git_has_pushed(al_call_repo(call), from, to, al_call_budget(call), &pushed, NULL);
+    return pushed;
+}
+
+static const char on_a_remote[] = "for commits that a remote-tracking branch has";
+
 static const struct al_stricter stricter[] = {
+    { "commit", rewrites_pushed, on_a_remote, 0 },
+    { "rebase", rewrites_pushed, on_a_remote, 0 },
+    { "reset", rewrites_pushed, on_a_remote, 0 },
     { "clone", leads_elsewhere, "for an address elsewhere that no remote has", AL_LEAVES_MACHINE },
     { "fetch", is_stricter, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },
     { "ls_remote", is_stricter, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },

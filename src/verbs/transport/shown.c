@@ -25,7 +25,7 @@ void al_network_add_upstream(struct al_strv *config, const struct al_network *ne
 
 void al_network_use_address(struct al_network *network)
 {
-    const bool is_path = network->other && !strstr(network->address, "://");
+    const bool is_path = network->other && *network->address == '/';
 
     free(network->name);
     network->name = al_asprintf("%s%s", is_path ? "file://" : "", network->address);
