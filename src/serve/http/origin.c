@@ -179,17 +179,23 @@ static bool parse_origin(const char *text, struct origin *ret_origin)
     return true;
 }
 
-/* Whether the host stands for the address that the server listens on. */
-static bool is_own_host(const struct al_http_place *place, const struct al_authority *host)
+/* Read the address of a place, which has no brackets. */
+static bool parse_own(const char *address, struct al_authority *ret_own)
 {
-    struct al_authority own = { .port = -1 };
-    const char *address = place->address;
     al_auto(al_freep) char *text =
         address ? al_asprintf(strchr(address, ':') ? "[%s]" : "%s", address) : NULL;
 
+    return text && al_authority_parse(text, strlen(text), ret_own);
+}
+
+/* Whether the host stands for the address that the server listens on. */
+static bool is_own_host(const struct al_http_place *place, const struct al_authority *host)
+{
+    struct al_authority own;
+
     if (al_authority_is_localhost(host))
         return true;
-    if (!text || !al_authority_parse(text, strlen(text), &own))
+    if (!parse_own(place->address, &own))
         return al_authority_is_loopback(host);
     if (!al_authority_is_loopback(&own) && al_authority_is_loopback(host))
         return true;
@@ -201,9 +207,8 @@ static bool is_own_host(const struct al_http_place *place, const struct al_autho
 bool al_http_is_loopback(const char *address)
 {
     struct al_authority own;
-    al_auto(al_freep) char *text = al_asprintf(strchr(address, ':') ? "[%s]" : "%s", address);
 
-    return al_authority_parse(text, strlen(text), &own) && al_authority_is_loopback(&own);
+    return parse_own(address, &own) && al_authority_is_loopback(&own);
 }
 
 /* Whether a port of a Host header, -1 for none, stands for `wanted`.  A proxy's scheme is unknown.

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <limits.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 
 #include "base/clock.h"
 #include "base/lock.h"
@@ -290,8 +288,6 @@ struct al_peer *al_account_add_session(struct al_account *account)
         account->nsessions++;
     }
     (void)pthread_mutex_unlock(&accounts->lock);
-    if (peer)
-        (void)eventfd_write(accounts->wake_fd, 1);
     return peer;
 }
 
@@ -369,30 +365,20 @@ static bool is_unused(struct al_accounts *accounts, struct al_peer *peer)
            !al_calls_has_scope(&accounts->service->calls, &peer->dispatch.scope);
 }
 
-/* Caller holds the lock.  Move the idle sessions to another list; *next_ms gets the time when the
- * next one may be idle. */
-static void take_idle(struct al_account *account, int64_t now_ms, int64_t *next_ms,
-                      struct al_peer **idle)
+/* Caller holds the lock.  Move the sessions that were not used since then to another list. */
+static void take_idle(struct al_account *account, int64_t since_ms, struct al_peer **idle)
 {
-    struct al_accounts *accounts = account->accounts;
-    const int64_t idle_ms = (int64_t)accounts->limits.idle_s * 1000;
     struct al_peer **at = &account->sessions;
 
     while (*at) {
-        int64_t end_ms = atomic_load(&(*at)->used_ms) + idle_ms;
-
-        if (end_ms <= now_ms && is_unused(accounts, *at)) {
-            struct al_peer *peer = take(account, at);
-
-            peer->next = *idle;
-            *idle = peer;
+        if (atomic_load(&(*at)->used_ms) > since_ms || !is_unused(account->accounts, *at)) {
+            at = &(*at)->next;
             continue;
         }
-        if (end_ms <= now_ms) /* looked at again after as long */
-            end_ms = now_ms + idle_ms;
-        if (end_ms < *next_ms)
-            *next_ms = end_ms;
-        at = &(*at)->next;
+        struct al_peer *peer = take(account, at);
+
+        peer->next = *idle;
+        *idle = peer;
     }
 }
 
@@ -407,19 +393,16 @@ static void end_list(struct al_peer *peers)
     }
 }
 
-int al_accounts_end_idle(struct al_accounts *accounts, int64_t now_ms)
+void al_accounts_end_idle(struct al_accounts *accounts)
 {
-    int64_t next_ms = INT64_MAX;
+    const int64_t since_ms = al_clock_ms() - (int64_t)accounts->limits.idle_s * 1000;
     struct al_peer *idle = NULL;
 
     (void)pthread_mutex_lock(&accounts->lock);
     for (struct al_account *account = accounts->first; account; account = account->next)
-        take_idle(account, now_ms, &next_ms, &idle);
+        take_idle(account, since_ms, &idle);
     (void)pthread_mutex_unlock(&accounts->lock);
     end_list(idle);
-    if (next_ms == INT64_MAX)
-        return -1;
-    return next_ms - now_ms > INT_MAX ? INT_MAX : (int)(next_ms - now_ms);
 }
 
 void al_account_end(struct al_account *account)

@@ -8,7 +8,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/fs.h"
 #include "base/lock.h"
 #include "serve/http/server.h"
@@ -129,22 +128,29 @@ static void initialize(struct post *post, const struct al_rpc_message *message)
     dispatch(post, peer, message);
 }
 
+/* Why a legacy request cannot be served in the session that it names (NULL: there is none), and its
+ * status; NULL: it can. */
+static const char *session_problem(const struct al_http_request *request,
+                                   const struct al_peer *session, unsigned *ret_status)
+{
+    const char *problem = al_rules_check_legacy(request);
+
+    if (!problem && !al_http_find_header(request, "mcp-session-id"))
+        problem = "the header Mcp-Session-Id is missing; begin with initialize";
+    *ret_status = problem ? 400 : 404;
+    return problem || session ? problem : "there is no such session; begin with initialize";
+}
+
 /* The session that the request names, with a reference; NULL: refused. */
 static struct al_peer *find_session(struct post *post)
 {
-    const char *problem = al_rules_check_legacy(post->request);
+    unsigned status;
+    const char *problem = session_problem(post->request, post->session, &status);
 
-    if (!problem && !al_http_find_header(post->request, "mcp-session-id"))
-        problem = "the header Mcp-Session-Id is missing; begin with initialize";
-    if (problem) {
-        al_stream_refuse(post->stream, 400, 0, problem);
-        return NULL;
-    }
-    if (!post->session) {
-        al_stream_refuse(post->stream, 404, 0, "there is no such session; begin with initialize");
-        return NULL;
-    }
-    return al_peer_ref(post->session);
+    if (!problem)
+        return al_peer_ref(post->session);
+    al_stream_refuse(post->stream, status, 0, problem);
+    return NULL;
 }
 
 static void serve_legacy(struct post *post, const struct al_rpc_message *message)
@@ -310,6 +316,9 @@ static bool submit(struct al_endpoint *endpoint, struct al_account *account,
 /* Threads beyond those of the calls, so that answers to questions of calls can always be read. */
 #define FREE_THREADS 8
 
+/* How often unused sessions are looked for in the time after which they end. */
+#define LOOKS 4
+
 /* How long cancelled calls may take to end: their children are killed. */
 #define CANCEL_MS      10000
 
@@ -369,20 +378,16 @@ static void open_stream(struct al_peer *peer, struct al_http_exchange *exchange)
 static struct al_peer *open_session(struct al_account *account, struct al_http_exchange *exchange)
 {
     const struct al_http_request *request = al_http_request(exchange);
-    const char *problem = al_rules_check_legacy(request);
     const char *id = al_http_find_header(request, "mcp-session-id");
-    struct al_peer *peer;
+    struct al_peer *peer = id ? al_account_find_session(account, id) : NULL;
+    unsigned status;
+    const char *problem = session_problem(request, peer, &status);
 
-    if (!problem && !id)
-        problem = "the header Mcp-Session-Id is missing";
-    if (problem) {
-        refuse(exchange, 400, problem);
-        return NULL;
-    }
-    peer = al_account_find_session(account, id);
-    if (!peer)
-        refuse(exchange, 404, "there is no such session");
-    return peer;
+    if (!problem)
+        return peer;
+    refuse(exchange, status, problem);
+    al_peer_unref(peer);
+    return NULL;
 }
 
 static void get(struct al_account *account, struct al_http_exchange *exchange)
@@ -449,26 +454,19 @@ void al_endpoint_end(struct al_endpoint *endpoint, struct al_http_exchange *exch
     al_stream_detach(stream, exchange);
 }
 
-/* The sooner of two times; -1: never. */
-static int sooner(int a_ms, int b_ms)
-{
-    if (a_ms < 0 || (b_ms >= 0 && b_ms < a_ms))
-        return b_ms;
-    return a_ms;
-}
-
 static void *tick(void *payload)
 {
     struct al_endpoint *endpoint = payload;
     struct al_calls *calls = &endpoint->service.calls;
     struct pollfd wake = { .fd = endpoint->wake_fd, .events = POLLIN };
+    const int look_ms = endpoint->accounts.limits.idle_s * 1000 / LOOKS;
     eventfd_t count;
 
     while (!atomic_load(&endpoint->stopped)) {
-        int progress_ms = al_calls_progress(calls);
-        int idle_ms = al_accounts_end_idle(&endpoint->accounts, al_clock_ms());
+        const int progress_ms = al_calls_progress(calls);
 
-        (void)poll(&wake, 1, sooner(progress_ms, idle_ms));
+        al_accounts_end_idle(&endpoint->accounts);
+        (void)poll(&wake, 1, progress_ms >= 0 && progress_ms < look_ms ? progress_ms : look_ms);
         (void)eventfd_read(endpoint->wake_fd, &count);
     }
     return NULL;
@@ -517,7 +515,6 @@ int al_endpoint_new(const struct al_endpoint_options *options, struct al_endpoin
                                                 .wake_fd = endpoint->wake_fd,
                                                 .pool = endpoint->pool });
     al_accounts_init(&endpoint->accounts, &endpoint->service, options);
-    endpoint->accounts.wake_fd = endpoint->wake_fd;
     if (r == 0)
         r = start_ticker(endpoint, err);
     if (r < 0) {

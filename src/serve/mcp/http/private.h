@@ -202,7 +202,6 @@ struct al_stream *al_peer_find_stream(struct al_peer *peer, unsigned long number
 struct al_accounts {
     struct al_service *service;
     struct al_endpoint_options limits; /**< for each token, and `idle_s` */
-    int wake_fd; /**< eventfd that wakes the thread that calls al_accounts_end_idle() */
 
     pthread_mutex_t lock; /**< guards the list and the lists of sessions */
     struct al_account *first;
@@ -262,9 +261,8 @@ bool al_account_is_full(const struct al_account *account);
 /** Forget the ended streams of all sessions, but for this one.  Caller holds no lock. */
 void al_account_forget_ended(struct al_account *account, const struct al_stream *but);
 
-/** End every session that was not used for the idle time.  Returns when to call this again, in
- * milliseconds from now; -1: there is no session. */
-int al_accounts_end_idle(struct al_accounts *accounts, int64_t now_ms);
+/** End every session that was not used for the idle time. */
+void al_accounts_end_idle(struct al_accounts *accounts);
 
 /** End everything. */
 void al_accounts_end(struct al_accounts *accounts);
