@@ -4,6 +4,8 @@
 import datetime
 import json
 import os
+import pathlib
+import tempfile
 
 import harness
 import test_audit_log
@@ -49,6 +51,18 @@ class Views(test_audit_log.Audit):
                          [1, 2, 3])
         self.assertNotEqual(self.log("1"), "")
         self.assertIn(one.split("  ")[2], self.log())
+
+    def test_repositories_apart(self):
+        """what have only "/" in common are shown by their paths from there"""
+        first = self.root.parts[1]
+        elsewhere = next(place for place in ("/var/tmp", "/tmp", "/dev/shm") if pathlib.Path(place).resolve().parts[1] != first)
+        with tempfile.TemporaryDirectory(dir=elsewhere) as other:
+            other = os.path.realpath(other)
+            self.init(pathlib.Path(other))
+            self.ok("git_status")
+            self.ok("git_status", root=other, cwd=other)
+        places = [line.split()[8].rstrip("…") for line in self.log().splitlines()]
+        self.assertTrue(str(self.root).startswith(places[0]) and other.startswith(places[1]), places)
 
     def test_since(self):
         """times in git's words; what is none is an error that says so"""

@@ -608,6 +608,8 @@ class Installed(hooks.Case):
                                      check=False, timeout=harness.WATCHDOG_SECONDS).stdout.decode()
                 [line] = [line for line in out.splitlines() if f"{client} hooks" in line]
                 self.assertIn("is answered", line)
+                self.assertEqual({row[line.index("/") - 2:line.index("/")] for row in out.splitlines()
+                                  if row.startswith("ok ")}, {"  "}, out)
                 self.install(client, "--remove", "--yes")
                 for name in names:
                     if self.mine:

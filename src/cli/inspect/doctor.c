@@ -344,25 +344,26 @@ static bool check_roots(struct al_findings *findings, struct al_setup *setup)
     return true;
 }
 
-#define STATE_COLUMN (7 + 2 + 16 + 2)
-
 static void print_table(const struct al_findings *findings)
 {
     bool colours = al_tty_colours(STDOUT_FILENO);
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     const json_t *finding;
-    size_t i;
+    size_t i, width = 0;
 
+    json_array_foreach(findings->list, i,
+                       finding) if (strlen(al_json_get_string(finding, "check")) > width) width =
+        strlen(al_json_get_string(finding, "check"));
     json_array_foreach(findings->list, i, finding)
     {
         const char *level = al_json_get_string(finding, "level");
         const char *colour = *level == 'o' ? "\033[32m" : *level == 'w' ? "\033[33m" : "\033[31m";
 
-        al_str_addf(&text, "%s%-7s%s  %-16s  %s\n", colours ? colour : "", level,
-                    colours ? "\033[0m" : "", al_json_get_string(finding, "check"),
+        al_str_addf(&text, "%s%-7s%s  %-*s  %s\n", colours ? colour : "", level,
+                    colours ? "\033[0m" : "", (int)width, al_json_get_string(finding, "check"),
                     al_json_get_string(finding, "state"));
         if (al_json_get_string(finding, "fix"))
-            al_cli_wrap(&text, STATE_COLUMN, al_json_get_string(finding, "fix"));
+            al_cli_wrap(&text, 7 + 2 + width + 2, al_json_get_string(finding, "fix"));
     }
     al_cli_print(STDOUT_FILENO, &text);
 }

@@ -425,12 +425,6 @@ static int add_all(const struct wish *wish, struct plan *plan, struct al_error *
     return r == 0 ? add_rules("allow", wish->allowed, plan, err) : r;
 }
 
-static void set_text(struct al_str *text, const struct al_str *by)
-{
-    al_str_reset(text);
-    al_str_add(text, by->buf, by->len);
-}
-
 /* The base is what the user has without airlock. */
 static int change(const struct wish *wish, struct plan *plan, struct al_error *err)
 {
@@ -445,7 +439,7 @@ static int change(const struct wish *wish, struct plan *plan, struct al_error *e
     if (r < 0)
         return r;
     if (is_back || wish->removes)
-        set_text(&plan->text, &plan->base);
+        al_settings_replace(&plan->text, 0, plan->text.len, plan->base.buf);
     plan->removes_file = wish->removes && is_back && record->made_file && !plan->text.len;
     return wish->removes ? 0 : add_all(wish, plan, err);
 }

@@ -18,8 +18,9 @@
 #define WHAT_MAX_BYTES 200u
 #define DIR_MAX_BYTES  (64u << 10)
 
-/* The time to begin in; and that for the lock when the tool has ended. */
-#define BEGIN_MS 60000
+/* The time to begin in: the first checkpoint of a large repository takes minutes, and the next one
+ * is fast if it is let end.  And that for the lock when the tool has ended. */
+#define BEGIN_MS 600000
 #define END_MS   60000
 
 struct hook_args {
