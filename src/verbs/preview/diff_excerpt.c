@@ -29,9 +29,6 @@
 #define KEPT_MAX_BYTES (256u * 1024u)
 /* Reading, and with it the count of lines, ends here. */
 #define READ_MAX_BYTES AL_GIT_IN_FULL_MAX_BYTES
-/* The first word of a file's section in a patch. The section of a conflicted file may begin with
- * '*' instead. */
-#define SECTION "diff "
 /* The number in its section of the first line of content: the hunk's header comes before. */
 #define FIRST_LINE 2
 
@@ -39,7 +36,7 @@ void al_excerpt_reader_clear(struct al_excerpt_reader *reader)
 {
     al_diff_raw_clear(&reader->changes);
     al_str_clear(&reader->patch);
-    al_str_clear(&reader->start);
+    al_hunks_clear(&reader->patch_lines);
     *reader = AL_EXCERPT_READER_INIT;
 }
 
@@ -97,34 +94,28 @@ static void begin_section(struct al_excerpt_reader *reader)
     }
     reader->has_section = true;
     reader->sections++;
-    reader->in_hunk = false;
     reader->old_side = reader->new_side = (struct al_excerpt_side){ .nul = false };
     reader->section_lines = 0;
     reader->hunks_at = SIZE_MAX;
 }
 
-/* Handle the start of a line. Content always has ' ', '+' or '-' in front; every other line is a
- * header. */
-static void begin_line(struct al_excerpt_reader *reader, const char *start)
+/* Count a line of content, which has ' ', '+' or '-' in front, or a remark about the one before. */
+static void count_line(struct al_excerpt_reader *reader, const struct al_patch_line *line,
+                       struct al_change *change)
 {
-    struct al_change *change;
-    const char first = *start, before = reader->first;
+    const char first = line->len ? *line->text : ' ', before = reader->first;
+    const bool has_nul = memchr(line->text, '\0', line->len);
+    const bool has_cr = line->ended && line->len && line->text[line->len - 1] == '\r';
 
     reader->first = first;
-    if (al_starts_with(start, SECTION) || first == '*')
-        begin_section(reader);
-    if (first == '@' && !reader->in_hunk) {
-        reader->in_hunk = true;
-        reader->hunks_at = reader->patch.len;
-    }
-    reader->lines++;
-    change = current(reader);
-    if (!reader->in_hunk || !change)
-        return;
-    reader->section_lines++;
-    reader->new_side.script |= reader->section_lines == FIRST_LINE && al_starts_with(start, "+#!");
+    reader->old_side.nul |= has_nul && first != '+';
+    reader->new_side.nul |= has_nul && first != '-';
+    reader->new_side.script |=
+        reader->section_lines == FIRST_LINE && al_hunks_begins(line->text, line->len, "+#!");
     change->added += first == '+';
     change->deleted += first == '-';
+    change->crlf_added += has_cr && first == '+';
+    change->crlf_deleted += has_cr && first == '-';
     if (first == '\\') { /* "\ No newline at end of file" */
         change->open_added |= before == '+';
         change->open_deleted |= before == '-';
@@ -144,66 +135,23 @@ static void keep(struct al_excerpt_reader *reader, const char *data, size_t len)
     al_str_add(&reader->patch, data, len < room ? len : room);
 }
 
-/* Count the line if it ends with CR LF. */
-static void count_crlf(struct al_excerpt_reader *reader, const char *data, size_t len)
+static void take_line(void *payload, const struct al_patch_line *line)
 {
-    struct al_change *change = current(reader);
-    const bool ends = data[len - 1] == '\n';
-    const bool has_cr = len > (size_t)ends ? data[len - 1 - ends] == '\r' : reader->after_cr;
+    struct al_excerpt_reader *reader = payload;
+    struct al_change *change;
 
-    reader->after_cr = has_cr && !ends;
-    if (!ends || !has_cr || !reader->in_hunk || !change)
-        return;
-    change->crlf_added += reader->first == '+';
-    change->crlf_deleted += reader->first == '-';
-}
-
-static void add_to_side(struct al_excerpt_side *side, const char *data, size_t len)
-{
-    side->nul = side->nul || memchr(data, '\0', len);
-}
-
-static void add_piece(struct al_excerpt_reader *reader, const char *data, size_t len)
-{
-    count_crlf(reader, data, len);
-    if (reader->in_hunk && reader->first != '+')
-        add_to_side(&reader->old_side, data, len);
-    if (reader->in_hunk && reader->first != '-')
-        add_to_side(&reader->new_side, data, len);
-    keep(reader, data, len);
-    reader->in_line = data[len - 1] != '\n';
-}
-
-/* Collect enough of a line to classify it, or all of it. Returns the number of bytes used. */
-static size_t add_beginning(struct al_excerpt_reader *reader, const char *data, size_t len)
-{
-    size_t wanted = strlen(SECTION) - reader->start.len;
-    size_t room = len < wanted ? len : wanted;
-    const char *eol = memchr(data, '\n', room);
-    size_t taken = eol ? (size_t)(eol - data) + 1 : room;
-
-    al_str_add(&reader->start, data, taken);
-    if (eol || taken == wanted) {
-        begin_line(reader, reader->start.buf);
-        add_piece(reader, reader->start.buf, reader->start.len);
-        al_str_reset(&reader->start);
-    }
-    return taken;
-}
-
-static void add_patch(struct al_excerpt_reader *reader, const char *data, size_t len)
-{
-    while (len) {
-        const char *eol = memchr(data, '\n', len);
-        size_t taken = eol ? (size_t)(eol - data) + 1 : len;
-
-        if (reader->in_line)
-            add_piece(reader, data, taken);
-        else
-            taken = add_beginning(reader, data, len);
-        data += taken;
-        len -= taken;
-    }
+    if (line->begins_file)
+        begin_section(reader);
+    if (line->head && reader->hunks_at == SIZE_MAX)
+        reader->hunks_at = reader->patch.len;
+    change = current(reader);
+    reader->lines++;
+    reader->section_lines += line->head || line->in_hunk;
+    if (line->in_hunk && change)
+        count_line(reader, line, change);
+    keep(reader, line->text, line->len);
+    if (line->ended)
+        keep(reader, "\n", 1);
 }
 
 bool al_excerpt_reader_add(void *payload, const char *data, size_t len)
@@ -223,7 +171,9 @@ bool al_excerpt_reader_add(void *payload, const char *data, size_t len)
         data += piece;
         len -= piece;
     }
-    add_patch(reader, data, len);
+    reader->patch_lines.take = take_line;
+    reader->patch_lines.payload = reader;
+    al_hunks_add(&reader->patch_lines, data, len);
     reader->more = reader->bytes > READ_MAX_BYTES;
     return !reader->more;
 }
@@ -231,10 +181,10 @@ bool al_excerpt_reader_add(void *payload, const char *data, size_t len)
 void al_excerpt_reader_end(struct al_excerpt_reader *reader)
 {
     struct al_diff_raw *changes = &reader->changes;
-    size_t last = reader->has_section ? reader->change + 1 : 0;
 
+    al_hunks_end(&reader->patch_lines);
     end_section(reader);
-    if (reader->more || last == changes->total)
+    if (reader->more || (reader->has_section ? reader->change + 1 : 0) == changes->total)
         return;
     /* The patch does not match the list of files, so its line counts belong to none of them. */
     for (size_t i = 0; i < changes->count; i++)
@@ -542,7 +492,7 @@ static int add_diff(const struct al_repo *repo, const struct al_diff_options *op
     from = command.argv.count;
     (void)al_batch_add(&command.argv, words, at);
     move_pathspecs(repo, &empty_worktree, from, &command.argv);
-    reader->in_patch = reader->in_line = false;
+    reader->in_patch = false;
     r = al_git_run(&repo->at, &command,
                    &(struct al_git_run){ .sink = { al_excerpt_reader_add, reader } }, budget,
                    &output, err);

@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "git/command.h"
 #include "git/diff/diff.h"
+#include "git/diff/hunks.h"
 #include "git/plumbing/diff_raw.h"
 #include "git/repo/repo.h"
 
@@ -38,10 +39,9 @@ struct al_excerpt_reader {
     bool in_full;        /**< store and write the whole patch; set before the first byte is fed */
 
     /* Parser state. */
-    bool in_patch, in_line, in_hunk, is_full;
-    struct al_str start; /* start of a line that is not classified yet */
-    char first;          /* first character of the current line */
-    bool after_cr;       /* the last byte of the current line so far is a CR */
+    bool in_patch, is_full;
+    struct al_hunks patch_lines;
+    char first; /* of the last line of content */
     struct al_excerpt_side {
         bool nul;           /* the hunks have a NUL byte */
         bool script;        /* a new file that begins with "#!" */
@@ -54,8 +54,9 @@ struct al_excerpt_reader {
 };
 
 #define AL_EXCERPT_READER_INIT                                                                     \
-    ((struct al_excerpt_reader){                                                                   \
-        .changes = AL_DIFF_RAW_INIT, .patch = AL_STR_INIT, .start = AL_STR_INIT })
+    ((struct al_excerpt_reader){ .changes = AL_DIFF_RAW_INIT,                                      \
+                                 .patch = AL_STR_INIT,                                             \
+                                 .patch_lines = { .partial_line = AL_STR_INIT } })
 
 void al_excerpt_reader_clear(struct al_excerpt_reader *reader);
 

@@ -320,6 +320,20 @@ int al_git_verify_objects(const struct al_repo *repo, const struct al_str *words
     return r < 0 ? r : al_object_verifier_end(&verifier, ret_complete, err);
 }
 
+/* Append what a command lists, as far as it is no more than can be verified. */
+static int list(const struct al_repo *repo, const struct al_git_command *command,
+                struct al_run_limits *budget, struct al_buffer *list, bool *ret_complete,
+                struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r = al_git_run(&repo->at, command, &(struct al_git_run){ .sink = al_buffer_sink(list) },
+                       budget, &output, err);
+
+    if (r == 0 && output.stopped)
+        *ret_complete = false;
+    return r == 0 && !al_git_read_well(&output) ? al_git_failed(&output, err) : r;
+}
+
 /* Append the tree ids in the output of `ls-tree -z`, "<mode> tree <oid> TAB <path>", one a line. */
 static void add_trees(const struct al_buffer *list, struct al_str *words)
 {
@@ -338,34 +352,24 @@ int al_git_verify_tree(const struct al_repo *repo, const char *commit, struct al
                        bool *ret_complete, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
-    struct al_buffer list = { .max_bytes = LIST_MAX_BYTES };
+    struct al_buffer trees = { .max_bytes = LIST_MAX_BYTES };
     int r;
 
     al_strv_adds(&command.argv, "git", "ls-tree", "-r", "-d", "-z", "--full-tree", NULL);
     al_strv_addf(&command.argv, "%s^{tree}", commit);
-    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .sink = al_buffer_sink(&list) },
-                   budget, &output, err);
-    if (r == 0 && output.stopped)
-        *ret_complete = false;
-    else if (r == 0 && output.exit_code != 0)
-        r = al_git_failed(&output, err);
-    if (r == 0) {
-        al_str_addf(&words, "%s\n%s^{tree}\n", commit, commit);
-        add_trees(&list, &words);
-        r = al_git_verify_objects(repo, &words, budget, ret_complete, err);
-    }
-    al_buffer_clear(&list);
-    return r;
+    r = list(repo, &command, budget, &trees, ret_complete, err);
+    al_str_addf(&words, "%s\n%s^{tree}\n", commit, commit);
+    add_trees(&trees, &words);
+    al_buffer_clear(&trees);
+    return r < 0 ? r : al_git_verify_objects(repo, &words, budget, ret_complete, err);
 }
 
 int al_git_verify_commits(const struct al_repo *repo, const char *const *words,
                           struct al_run_limits *budget, bool *ret_complete, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
     struct al_buffer ids = { .max_bytes = LIST_MAX_BYTES };
     int r;
 
@@ -373,16 +377,8 @@ int al_git_verify_commits(const struct al_repo *repo, const char *const *words,
     for (; *words; words++)
         al_strv_add(&command.argv, *words);
     al_strv_add(&command.argv, "--");
-    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .sink = al_buffer_sink(&ids) },
-                   budget, &output, err);
-    if (r == 0 && output.stopped)
-        *ret_complete = false;
-    else if (r == 0 && output.exit_code != 0)
-        r = al_git_failed(&output, err);
-    if (r == 0) {
-        al_str_add(&list, ids.data, ids.len);
-        r = al_git_verify_objects(repo, &list, budget, ret_complete, err);
-    }
+    r = list(repo, &command, budget, &ids, ret_complete, err);
+    al_str_add(&lines, ids.data ? ids.data : "", ids.len);
     al_buffer_clear(&ids);
-    return r;
+    return r < 0 ? r : al_git_verify_objects(repo, &lines, budget, ret_complete, err);
 }
