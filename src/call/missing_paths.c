@@ -201,15 +201,14 @@ static void search_worktree(struct al_call *call, const struct al_path_scope *sc
 static void search_tree(struct al_call *call, const char *rev, struct search *search)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    al_auto(al_strv_clear) struct al_strv list = AL_STRV_INIT;
 
     al_strv_adds(&command.argv, "git", "ls-tree", "-r", "-z", "--name-only", "--full-tree",
                  "--end-of-options", rev, NULL);
     if (al_git_list_paths(al_call_repo(call), &command, al_call_budget(call), &list, NULL) < 0)
         search->count = 0;
-    for (size_t at = 0; at < list.len; at += strlen(list.data + at) + 1)
-        offer(search, list.data + at);
-    al_buffer_clear(&list);
+    for (size_t i = 0; i < list.count; i++)
+        offer(search, list.items[i]);
 }
 
 /* A side of a range that is left out is HEAD. */

@@ -5,7 +5,7 @@
 
 #include "call/answer.h"
 #include "call/place.h"
-#include "git/plumbing/rollback_plumbing.h"
+#include "git/plumbing/batch.h"
 #include "verbs/sequencer/operation_state.h"
 
 static void add_tracking(const struct al_worktree_state *state, struct al_str *out)
@@ -59,7 +59,7 @@ void al_state_add_waiting(struct al_call *call, struct al_str *out)
     if (!saved)
         return;
     /* git may have removed it: it is in the store then. */
-    (void)al_git_changed_files(repo, base, saved, al_call_budget(call), &files, NULL);
+    (void)al_git_list_changed(repo, base, saved, al_call_budget(call), &files, NULL);
     al_str_adds(out, "Uncommitted changes");
     if (files.count) {
         al_str_adds(out, " of ");

@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 
 #include "base/fs.h"
+#include "git/plumbing/batch.h"
 #include "git/plumbing/heads.h"
-#include "git/plumbing/rollback_plumbing.h"
 #include "guard/nofollow.h"
 #include "guard/text.h"
 #include "history/rescue.h"
@@ -494,7 +494,7 @@ static int check_committed(struct al_way *way, struct al_error *err)
         return r;
     al_commit_treeish(way->store, then, from);
     al_commit_treeish(way->store, after, to);
-    r = al_git_changed_files(way->repo, from, to, way->budget, &files, &why);
+    r = al_git_list_changed(way->repo, from, to, way->budget, &files, &why);
     if (r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED)
         return al_error_set(err, r, "%s", why.message);
     if (r < 0) /* a commit that was amended, and is gone */

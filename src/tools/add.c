@@ -34,6 +34,17 @@ static enum al_add_mode mode_of(const struct add_args *args)
     return args->all ? AL_ADD_ALL : args->update ? AL_ADD_UPDATE : AL_ADD_PATHS;
 }
 
+/* @param ret_paths  Those of the arguments, and the untracked files that are named by id. */
+static int choose(struct al_call *call, const struct add_args *args, struct al_chosen *ret_chosen,
+                  struct al_strv *ret_paths, struct al_error *err)
+{
+    for (size_t i = 0; i < args->paths.count; i++)
+        al_strv_add(ret_paths, args->paths.items[i]);
+    return args->hunks.count
+               ? al_chosen_read(call, AL_HUNKS_UNSTAGED, &args->hunks, ret_paths, ret_chosen, err)
+               : 0;
+}
+
 /* List the files that are staged: all, those of paths, or those of hunks. */
 static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
                           struct al_error *err)
@@ -41,19 +52,15 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
     const struct add_args *args = p;
     const bool limits = al_call_tool(call) == &al_tool_everyday_add; /* git's paths are ignored */
     const bool every = args->all || (args->update && !(limits && args->paths.count));
-    al_auto(al_named_clear) struct al_named named = { .hunks = AL_STRV_INIT };
-    int r = al_named_sort(call, &args->hunks, &args->paths, &named, err);
+    al_auto(al_chosen_clear) struct al_chosen chosen = AL_CHOSEN_INIT;
+    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
+    int r = choose(call, args, &chosen, &paths, err);
 
-    if (r == 0 && named.hunks.count) {
-        al_auto(al_chosen_clear) struct al_chosen chosen = AL_CHOSEN_INIT;
-
-        r = al_chosen_read(call, AL_HUNKS_UNSTAGED, &named.hunks, &chosen, err);
-        if (r == 0)
-            al_chosen_files(call, &chosen, out);
-    }
-    if (r < 0 || (args->hunks.count && !named.paths.count))
+    if (r == 0 && chosen.choice.count)
+        al_chosen_files(call, &chosen, out);
+    if (r < 0 || (args->hunks.count && !paths.count))
         return r;
-    return al_git_affected_files(al_call_repo(call), every ? NULL : &named.paths, !args->update,
+    return al_git_affected_files(al_call_repo(call), every ? NULL : &paths, !args->update,
                                  al_call_budget(call), out, err);
 }
 
@@ -268,24 +275,21 @@ static void keep_staged(const struct al_call *call, const struct al_strv *files,
     }
 }
 
-static int add_hunks(struct al_call *call, const struct al_strv *hunks, struct al_str *text,
+static int add_hunks(struct al_call *call, const struct al_chosen *chosen, struct al_str *text,
                      struct al_error *err)
 {
-    al_auto(al_chosen_clear) struct al_chosen chosen = AL_CHOSEN_INIT;
-    int r = al_chosen_read(call, AL_HUNKS_UNSTAGED, hunks, &chosen, err);
-
-    if (r == 0)
-        r = al_git_apply_hunks(al_call_repo(call), &chosen.choice, AL_HUNKS_STAGE, NULL,
+    int r = al_git_apply_hunks(al_call_repo(call), &chosen->choice, AL_HUNKS_STAGE, NULL,
                                al_call_budget(call), err);
+
     if (r < 0)
         return r;
     al_str_adds(text, "Staged ");
-    al_chosen_describe(call, &chosen, text);
+    al_chosen_describe(call, chosen, text);
     al_str_addc(text, '\n');
     return 0;
 }
 
-/* @param paths  Those of the arguments, and those of the untracked files that are named by id. */
+/* @param paths  See choose(). */
 static int add_files(struct al_call *call, const struct add_args *args, const struct al_strv *paths,
                      struct al_str *text, struct al_error *err)
 {
@@ -339,13 +343,14 @@ static int everyday_execute(struct al_call *call, const void *p, struct al_resul
                             struct al_error *err)
 {
     const struct add_args *args = p;
-    al_auto(al_named_clear) struct al_named named = { .hunks = AL_STRV_INIT };
-    int r = al_named_sort(call, &args->hunks, &args->paths, &named, err);
+    al_auto(al_chosen_clear) struct al_chosen chosen = AL_CHOSEN_INIT;
+    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
+    int r = choose(call, args, &chosen, &paths, err);
 
-    if (r == 0 && named.hunks.count)
-        r = add_hunks(call, &named.hunks, &result->text, err);
-    if (r == 0 && (named.paths.count || !args->hunks.count))
-        r = add_files(call, args, &named.paths, &result->text, err);
+    if (r == 0 && chosen.choice.count)
+        r = add_hunks(call, &chosen, &result->text, err);
+    if (r == 0 && (paths.count || !args->hunks.count))
+        r = add_files(call, args, &paths, &result->text, err);
     if (r == 0)
         al_outcome_add_skipped(call, hooks, false, &result->text);
     return r;

@@ -628,7 +628,7 @@ static char *current_ref(struct al_call *call)
     return strcmp(branch, "HEAD") != 0 ? al_take(&branch) : al_ref_head(&al_call_repo(call)->at);
 }
 
-static void set_result(struct al_call *call, bool created, const struct al_buffer *files,
+static void set_result(struct al_call *call, bool created, const struct al_strv *files,
                        struct al_result *result)
 {
     al_auto(al_freep) char *ref = current_ref(call);
@@ -676,7 +676,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
 {
     const struct checkout_args *args = p;
     const struct al_checkout_from from = source_of(call, args);
-    struct al_buffer files = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
     int r;
 
     if (!restores(args))
@@ -684,7 +684,6 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     r = al_git_checkout_from(al_call_repo(call), &from, al_call_budget(call), &files, err);
     if (r == 0)
         set_result(call, false, &files, result);
-    al_buffer_clear(&files);
     return r;
 }
 

@@ -113,8 +113,11 @@ static int resume(struct al_call *call, const char *message, enum al_operation_s
 static int make_commit(struct al_call *call, const char *message, struct al_git_output *output,
                        struct al_error *err)
 {
-    return al_git_commit(al_call_repo(call), message, al_call_expected(call),
-                         al_call_max_bytes(call), al_call_budget(call), output, err);
+    const struct al_commit_options options = { .message = message,
+                                               .expected = al_call_expected(call) };
+
+    return al_git_commit(al_call_repo(call), &options, al_call_max_bytes(call),
+                         al_call_budget(call), output, err);
 }
 
 static bool keeps_staged(const struct al_operation *operation, const void *p)

@@ -46,7 +46,7 @@ static int files_of_hunks(struct al_call *call, const struct restore_args *args,
                           struct al_strv *out, struct al_error *err)
 {
     al_auto(al_chosen_clear) struct al_chosen chosen = AL_CHOSEN_INIT;
-    int r = al_chosen_read(call, side_of(args), &args->hunks, &chosen, err);
+    int r = al_chosen_read(call, side_of(args), &args->hunks, NULL, &chosen, err);
 
     if (r == 0)
         al_chosen_files(call, &chosen, out);
@@ -282,7 +282,7 @@ static int restore_hunks(struct al_call *call, const struct restore_args *args, 
                          struct al_error *err)
 {
     al_auto(al_chosen_clear) struct al_chosen chosen = AL_CHOSEN_INIT;
-    int r = al_chosen_read(call, side_of(args), &args->hunks, &chosen, err);
+    int r = al_chosen_read(call, side_of(args), &args->hunks, NULL, &chosen, err);
 
     if (r == 0)
         r = al_git_apply_hunks(al_call_repo(call), &chosen.choice,
@@ -304,16 +304,11 @@ static int list_filtered(struct al_call *call, const struct restore_args *args, 
     const char *options[] = { "--no-renames", "--ignore-submodules=dirty", filter,
                               args->staged && !commit ? "--cached" : commit, NULL };
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
-    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
     int r = al_repo_pathspecs(al_call_repo(call), &args->paths, al_call_budget(call), &words, err);
 
-    if (r == 0)
-        r = al_batch_list_diff(al_call_repo(call), options, &words, al_call_budget(call), &list,
-                               err);
-    for (size_t at = 0; r == 0 && at < list.len; at += strlen(list.data + at) + 1)
-        al_strv_add(out, list.data + at);
-    al_buffer_clear(&list);
-    return r;
+    return r < 0 ? r
+                 : al_batch_list_diff(al_call_repo(call), options, &words, al_call_budget(call),
+                                      out, err);
 }
 
 static int list_different(struct al_call *call, const struct restore_args *args,

@@ -68,6 +68,12 @@ void al_hunk_list_clear(struct al_hunk_list *list)
     *list = AL_HUNK_LIST_INIT;
 }
 
+void al_hunk_sides_clear(struct al_hunk_sides *sides)
+{
+    al_hunk_list_clear(&sides->staged);
+    al_hunk_list_clear(&sides->unstaged);
+}
+
 /* Arrays double when their count is a power of two. */
 static void *grown(void *items, size_t count, size_t size)
 {
@@ -459,23 +465,21 @@ int al_git_read_hunks(const struct al_repo *repo, const struct al_hunk_query *qu
     return 0;
 }
 
-int al_git_read_both_hunks(const struct al_repo *repo, const struct al_hunk_query *query,
-                           struct al_run_limits *budget, struct al_hunk_list *ret_staged,
-                           struct al_hunk_list *ret_unstaged, struct al_error *err)
+int al_git_read_both_hunks(const struct al_repo *repo, struct al_run_limits *budget,
+                           struct al_hunk_sides *ret_sides, struct al_error *err)
 {
-    al_auto(al_hunk_list_clear) struct al_hunk_list staged = AL_HUNK_LIST_INIT;
-    al_auto(al_hunk_list_clear) struct al_hunk_list unstaged = AL_HUNK_LIST_INIT;
-    int r = read_side(repo, query, AL_HUNKS_STAGED, budget, &staged, err);
+    const struct al_hunk_query query = { .binary = true };
+    al_auto(al_hunk_sides_clear) struct al_hunk_sides sides = AL_HUNK_SIDES_INIT;
+    int r = read_side(repo, &query, AL_HUNKS_STAGED, budget, &sides.staged, err);
 
     if (r == 0)
-        r = read_side(repo, query, AL_HUNKS_UNSTAGED, budget, &unstaged, err);
+        r = read_side(repo, &query, AL_HUNKS_UNSTAGED, budget, &sides.unstaged, err);
     if (r < 0)
         return r;
-    al_hunk_list_number(&staged, &unstaged);
-    al_hunk_list_number(&unstaged, &staged);
-    *ret_staged = staged;
-    *ret_unstaged = unstaged;
-    staged = unstaged = AL_HUNK_LIST_INIT;
+    al_hunk_list_number(&sides.staged, &sides.unstaged);
+    al_hunk_list_number(&sides.unstaged, &sides.staged);
+    *ret_sides = sides;
+    sides = AL_HUNK_SIDES_INIT;
     return 0;
 }
 

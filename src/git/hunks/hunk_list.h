@@ -104,6 +104,16 @@ struct al_hunk_list {
 
 void al_hunk_list_clear(struct al_hunk_list *list);
 
+/** What is staged and what is not.  Set up with AL_HUNK_SIDES_INIT. */
+struct al_hunk_sides {
+    struct al_hunk_list staged, unstaged;
+};
+
+#define AL_HUNK_SIDES_INIT                                                                         \
+    ((struct al_hunk_sides){ .staged = AL_HUNK_LIST_INIT, .unstaged = AL_HUNK_LIST_INIT })
+
+void al_hunk_sides_clear(struct al_hunk_sides *sides);
+
 /** The diff to read. */
 struct al_hunk_query {
     enum al_hunk_side side;
@@ -124,10 +134,9 @@ int al_git_read_hunks(const struct al_repo *repo, const struct al_hunk_query *qu
                       struct al_run_limits *budget, struct al_hunk_list *ret_list,
                       struct al_error *err);
 
-/** The same for both sides at once, with as many children; `side` does not matter. */
-int al_git_read_both_hunks(const struct al_repo *repo, const struct al_hunk_query *query,
-                           struct al_run_limits *budget, struct al_hunk_list *ret_staged,
-                           struct al_hunk_list *ret_unstaged, struct al_error *err);
+/** The same for all changes of both sides, binary ones in the text, with as many children. */
+int al_git_read_both_hunks(const struct al_repo *repo, struct al_run_limits *budget,
+                           struct al_hunk_sides *ret_sides, struct al_error *err);
 
 /** Find a hunk by its id; NULL: there is none.  Borrowed. */
 const struct al_hunk_item *al_hunk_find(const struct al_hunk_list *list, const char *id);

@@ -43,38 +43,24 @@ bool al_batch_add(struct al_strv *argv, const struct al_str *words, size_t *at)
     return false;
 }
 
-static int compare(const void *a, const void *b)
+void al_paths_sort_once(struct al_strv *paths)
 {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
+    size_t kept = 0;
+
+    al_strv_sort(paths);
+    for (size_t i = 0; i < paths->count; i++) {
+        if (kept && !strcmp(paths->items[i], paths->items[kept - 1]))
+            free(paths->items[i]);
+        else
+            paths->items[kept++] = paths->items[i];
+    }
+    paths->count = kept;
 }
 
 /* Words of two batches may name the same file, and a conflict has one entry for each side. */
-static void sort_once(struct al_buffer *list)
-{
-    al_auto(al_str_clear) struct al_str sorted = AL_STR_INIT;
-    const char **names;
-    size_t count = 0;
-
-    if (!list->len)
-        return;
-    for (size_t at = 0; at < list->len; at += strlen(list->data + at) + 1)
-        count++;
-    names = al_reallocarray(NULL, count, sizeof(*names));
-    count = 0;
-    for (size_t at = 0; at < list->len; at += strlen(list->data + at) + 1)
-        names[count++] = list->data + at;
-    qsort(names, count, sizeof(*names), compare);
-    for (size_t i = 0; i < count; i++)
-        if (!i || strcmp(names[i], names[i - 1]) != 0)
-            al_str_add(&sorted, names[i], strlen(names[i]) + 1);
-    free(names);
-    memcpy(list->data, sorted.buf, sorted.len);
-    list->len = sorted.len;
-}
-
 int al_batch_list(const struct al_repo *repo, const char *const *command,
                   const struct al_str *words, struct al_run_limits *budget,
-                  struct al_buffer *ret_list, struct al_error *err)
+                  struct al_strv *ret_paths, struct al_error *err)
 {
     size_t at = 0;
 
@@ -85,11 +71,11 @@ int al_batch_list(const struct al_repo *repo, const char *const *command,
         for (size_t i = 0; command[i]; i++)
             al_strv_add(&batch.argv, command[i]);
         (void)al_batch_add(&batch.argv, words, &at);
-        r = al_git_list_paths(repo, &batch, budget, ret_list, err);
+        r = al_git_list_paths(repo, &batch, budget, ret_paths, err);
         if (r < 0)
             return r;
     }
-    sort_once(ret_list);
+    al_paths_sort_once(ret_paths);
     return 0;
 }
 
@@ -102,7 +88,7 @@ static void add_diff(struct al_strv *argv)
 
 int al_batch_list_diff(const struct al_repo *repo, const char *const *options,
                        const struct al_str *words, struct al_run_limits *budget,
-                       struct al_buffer *ret_list, struct al_error *err)
+                       struct al_strv *ret_paths, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv command = AL_STRV_INIT;
 
@@ -110,37 +96,57 @@ int al_batch_list_diff(const struct al_repo *repo, const char *const *options,
     for (size_t i = 0; options[i]; i++)
         al_strv_add(&command, options[i]);
     al_strv_add(&command, "--");
-    return al_batch_list(repo, (const char *const *)command.items, words, budget, ret_list, err);
+    return al_batch_list(repo, (const char *const *)command.items, words, budget, ret_paths, err);
+}
+
+/** Paths while they are listed. */
+struct listing {
+    struct al_strv *paths;
+    size_t bytes;
+};
+
+static bool take_path(void *payload, char *const *fields)
+{
+    struct listing *listing = payload;
+
+    listing->bytes += strlen(fields[0]) + 1;
+    if (listing->bytes <= AL_PATH_LIST_MAX_BYTES)
+        al_strv_add(listing->paths, fields[0]);
+    return listing->bytes <= AL_PATH_LIST_MAX_BYTES;
 }
 
 int al_git_list_paths(const struct al_repo *repo, const struct al_git_command *command,
-                      struct al_run_limits *budget, struct al_buffer *ret_list,
-                      struct al_error *err)
+                      struct al_run_limits *budget, struct al_strv *ret_paths, struct al_error *err)
 {
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = al_git_run(&repo->at, command, &(struct al_git_run){ .sink = al_buffer_sink(ret_list) },
-                       budget, &output, err);
+    struct listing listing = { .paths = ret_paths };
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, take_path, &listing);
+    int r = al_git_read_records(&repo->at, command, &records, budget, err);
 
-    if (r < 0)
-        return r;
-    if (output.stopped)
-        return al_error_set(err, AL_ERR_EXECUTION,
-                            "Too many changed files for one call; name fewer paths");
-    return output.exit_code != 0 ? al_git_failed(&output, err) : 0;
+    return r == 0 && listing.bytes > AL_PATH_LIST_MAX_BYTES
+               ? al_error_set(err, AL_ERR_EXECUTION,
+                              "Too many changed files for one call; name fewer paths")
+               : r;
 }
 
 int al_git_list_changed(const struct al_repo *repo, const char *from, const char *to,
-                        struct al_run_limits *budget, struct al_buffer *ret_list,
+                        struct al_run_limits *budget, struct al_strv *ret_paths,
                         struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, al_nul_records_list, ret_paths);
+    int r;
 
+    command.reads_content_only = to;
     add_diff(&command.argv);
     al_strv_adds(&command.argv, "--ignore-submodules=dirty", from, NULL);
     if (to)
         al_strv_add(&command.argv, to);
     al_strv_add(&command.argv, "--");
-    return al_git_list_paths(repo, &command, budget, ret_list, err);
+    r = al_git_read_records(&repo->at, &command, &records, budget, err);
+    al_strv_sort(ret_paths);
+    return r;
 }
 
 int al_git_list_files(const struct al_repo *repo, int top_fd, al_listed_fn take, void *payload,

@@ -36,7 +36,7 @@ size_t al_batch_max_bytes(void);
 bool al_batch_add(struct al_strv *argv, const struct al_str *words, size_t *at);
 
 /**
- * Run a command with -z for these words, in batches, and append the paths it prints to `ret_list`,
+ * Run a command with -z for these words, in batches, and append the paths it prints to `ret_paths`,
  * which was empty: sorted and without duplicates.
  *
  * @param command  Its words up to "--", ended by NULL.
@@ -44,7 +44,7 @@ bool al_batch_add(struct al_strv *argv, const struct al_str *words, size_t *at);
  */
 int al_batch_list(const struct al_repo *repo, const char *const *command,
                   const struct al_str *words, struct al_run_limits *budget,
-                  struct al_buffer *ret_list, struct al_error *err);
+                  struct al_strv *ret_paths, struct al_error *err);
 
 /**
  * List the paths that `git diff` prints for these words, with al_batch_list().
@@ -53,7 +53,7 @@ int al_batch_list(const struct al_repo *repo, const char *const *command,
  */
 int al_batch_list_diff(const struct al_repo *repo, const char *const *options,
                        const struct al_str *words, struct al_run_limits *budget,
-                       struct al_buffer *ret_list, struct al_error *err);
+                       struct al_strv *ret_paths, struct al_error *err);
 
 /**
  * Run a command that prints NUL-terminated paths relative to the top, and append them.
@@ -61,14 +61,17 @@ int al_batch_list_diff(const struct al_repo *repo, const char *const *options,
  * @return 0; AL_ERR_EXECUTION when git failed or there were more paths than the list may hold.
  */
 int al_git_list_paths(const struct al_repo *repo, const struct al_git_command *command,
-                      struct al_run_limits *budget, struct al_buffer *ret_list,
+                      struct al_run_limits *budget, struct al_strv *ret_paths,
                       struct al_error *err);
 
-/** List the paths that differ between two commits, or between a commit and the working tree if `to`
- * is NULL. */
+/** Append the paths that differ between two commits or trees, or between a commit and the working
+ * tree if `to` is NULL.  `ret_paths` is sorted. */
 int al_git_list_changed(const struct al_repo *repo, const char *from, const char *to,
-                        struct al_run_limits *budget, struct al_buffer *ret_list,
+                        struct al_run_limits *budget, struct al_strv *ret_paths,
                         struct al_error *err);
+
+/** Sort paths, and leave each once. */
+void al_paths_sort_once(struct al_strv *paths);
 
 /** Gets a path, relative to the top, as the only field; a nested repository ends with '/'.
  * Unchecked: an index can hold any name.  False ends the listing. */

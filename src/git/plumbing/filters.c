@@ -22,16 +22,15 @@ bool al_git_has_filters(const struct al_repo *repo)
 int al_git_check_files(const struct al_repo *repo, const struct al_strv *files,
                        struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
 
     for (size_t i = 0; i < files->count; i++) {
         const char *below = al_location_worktree_name(&repo->at, files->items[i]);
 
         if (below)
-            al_str_add(&names, below, strlen(below) + 1);
+            al_strv_add(&names, below);
     }
-    return al_git_check_filters(
-        repo, &(const struct al_buffer){ .data = names.buf, .len = names.len }, NULL, budget, err);
+    return al_git_check_filters(repo, &names, NULL, budget, err);
 }
 
 /* Whether there are untracked attribute files: a checkout reads them where the target has none. */
@@ -39,14 +38,13 @@ static int has_loose_attributes(const struct al_repo *repo, struct al_run_limits
                                 bool *ret_has, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    struct al_buffer found = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    al_auto(al_strv_clear) struct al_strv found = AL_STRV_INIT;
     int r;
 
     al_strv_adds(&command.argv, "git", "-C", repo->at.top, "ls-files", "-z", "--others", "--",
                  ".gitattributes", "*/.gitattributes", NULL);
     r = al_git_list_paths(repo, &command, budget, &found, err);
-    *ret_has = found.len > 0;
-    al_buffer_clear(&found);
+    *ret_has = found.count > 0;
     return r;
 }
 
@@ -91,18 +89,21 @@ static int read_tree(const struct al_repo *repo, const char *tree, const char *i
     return al_git_write(&repo->at, &command, 0, budget, err);
 }
 
-static int check_attributes(const struct al_repo *repo, const struct al_buffer *list,
+static int check_attributes(const struct al_repo *repo, const struct al_strv *paths,
                             const char *attribute, const struct al_strv *drivers, const char *index,
                             struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
     struct attribute_check check = { .drivers = drivers };
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(3, check_attribute, &check);
     int r;
 
-    command.input = list->data;
-    command.input_len = list->len;
+    for (size_t i = 0; i < paths->count; i++)
+        al_str_add(&input, paths->items[i], strlen(paths->items[i]) + 1);
+    command.input = input.buf;
+    command.input_len = input.len;
     command.index = index;
     al_strv_adds(&command.argv, "git", "-C", repo->at.top, "check-attr", NULL);
     if (index)
@@ -116,7 +117,7 @@ static int check_attributes(const struct al_repo *repo, const struct al_buffer *
     return r;
 }
 
-static int check_attributes_of_tree(const struct al_repo *repo, const struct al_buffer *list,
+static int check_attributes_of_tree(const struct al_repo *repo, const struct al_strv *paths,
                                     const char *attribute, const struct al_strv *drivers,
                                     const char *tree, struct al_run_limits *budget,
                                     struct al_error *err)
@@ -125,54 +126,51 @@ static int check_attributes_of_tree(const struct al_repo *repo, const struct al_
     int r = read_tree(repo, tree, index, budget, err);
 
     if (r == 0)
-        r = check_attributes(repo, list, attribute, drivers, index, budget, err);
+        r = check_attributes(repo, paths, attribute, drivers, index, budget, err);
     (void)unlink(index);
     return r;
 }
 
-int al_git_check_filters(const struct al_repo *repo, const struct al_buffer *list, const char *tree,
+int al_git_check_filters(const struct al_repo *repo, const struct al_strv *paths, const char *tree,
                          struct al_run_limits *budget, struct al_error *err)
 {
     const struct al_strv *filters = &repo->vetting->filters;
     bool of_files = !tree;
     int r = 0;
 
-    if (!filters->count || !list->len)
+    if (!filters->count || !paths->count)
         return 0;
     if (tree)
-        r = check_attributes_of_tree(repo, list, "filter", filters, tree, budget, err);
+        r = check_attributes_of_tree(repo, paths, "filter", filters, tree, budget, err);
     if (r == 0 && tree)
         r = has_loose_attributes(repo, budget, &of_files, err);
     if (r == 0 && of_files)
-        r = check_attributes(repo, list, "filter", filters, NULL, budget, err);
+        r = check_attributes(repo, paths, "filter", filters, NULL, budget, err);
     return r;
 }
 
 int al_git_check_filters_between(const struct al_repo *repo, const char *from, const char *to,
                                  struct al_run_limits *budget, struct al_error *err)
 {
-    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
     int r;
 
     if (!repo->vetting->filters.count)
         return 0;
-    r = al_git_list_changed(repo, from, to, budget, &list, err);
-    if (r == 0)
-        r = al_git_check_filters(repo, &list, to ? to : from, budget, err);
-    al_buffer_clear(&list);
-    return r;
+    r = al_git_list_changed(repo, from, to, budget, &paths, err);
+    return r < 0 ? r : al_git_check_filters(repo, &paths, to ? to : from, budget, err);
 }
 
-int al_git_check_merge_drivers(const struct al_repo *repo, const struct al_buffer *list,
+int al_git_check_merge_drivers(const struct al_repo *repo, const struct al_strv *paths,
                                const char *tree, struct al_run_limits *budget, struct al_error *err)
 {
     const struct al_strv *drivers = &repo->vetting->merge_drivers;
     int r;
 
-    if (!drivers->count || !list->len)
+    if (!drivers->count || !paths->count)
         return 0;
-    r = check_attributes(repo, list, "merge", drivers, NULL, budget, err);
+    r = check_attributes(repo, paths, "merge", drivers, NULL, budget, err);
     if (r == 0 && tree)
-        r = check_attributes_of_tree(repo, list, "merge", drivers, tree, budget, err);
+        r = check_attributes_of_tree(repo, paths, "merge", drivers, tree, budget, err);
     return r;
 }

@@ -14,12 +14,12 @@
 /**
  * Refuse when one of these paths goes through a configured filter driver.
  *
- * @param list  NUL-terminated paths relative to the top.
- * @param tree  The commit whose .gitattributes count, besides untracked ones in the working tree,
- *              which git reads where the commit has none; NULL: those of the working tree.
+ * @param paths  Relative to the top.
+ * @param tree   The commit whose .gitattributes count, besides untracked ones in the working tree,
+ *               which git reads where the commit has none; NULL: those of the working tree.
  * @return 0, or AL_ERR_EXECUTION naming file and filter.
  */
-int al_git_check_filters(const struct al_repo *repo, const struct al_buffer *list, const char *tree,
+int al_git_check_filters(const struct al_repo *repo, const struct al_strv *paths, const char *tree,
                          struct al_run_limits *budget, struct al_error *err);
 
 /** The same for the paths that differ between two commits or trees, by the attributes of `to`;
@@ -29,7 +29,7 @@ int al_git_check_filters_between(const struct al_repo *repo, const char *from, c
 
 /** Refuse when one of these paths goes through a configured merge driver.  The attributes of the
  * working tree always count, and those of `tree` unless it is NULL. */
-int al_git_check_merge_drivers(const struct al_repo *repo, const struct al_buffer *list,
+int al_git_check_merge_drivers(const struct al_repo *repo, const struct al_strv *paths,
                                const char *tree, struct al_run_limits *budget,
                                struct al_error *err);
 

@@ -244,13 +244,12 @@ int al_git_remote_branches(const struct al_repo *repo, const char *name,
                            struct al_run_limits *budget, struct al_strv *out, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
     int r;
 
     al_strv_adds(&command.argv, "git", "for-each-ref", "--format=%(refname)", NULL);
     al_strv_addf(&command.argv, "refs/remotes/*/%s", name);
-    r = al_git_list_paths(repo, &command, budget, &list, err);
-    al_strv_split(out, r == 0 ? list.data : NULL, "\n");
-    al_buffer_clear(&list);
+    r = al_git_read(&repo->at, &command, al_git_sink(&lines), budget, err);
+    al_strv_split(out, lines.buf, "\n");
     return r;
 }

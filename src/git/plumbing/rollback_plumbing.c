@@ -235,21 +235,3 @@ int al_git_ignored_paths(const struct al_repo *repo, int top_fd, const struct al
     return r == 0 && (output.exit_code < 0 || output.exit_code > 1) ? al_git_failed(&output, err)
                                                                     : r;
 }
-
-/* What two commits have in different forms. */
-
-int al_git_changed_files(const struct al_repo *repo, const char *from, const char *to,
-                         struct al_run_limits *budget, struct al_strv *ret_files,
-                         struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, al_nul_records_list, ret_files);
-    int r;
-
-    al_strv_adds(&command.argv, "git", "diff-tree", "-r", "-z", "--name-only", "--no-renames",
-                 "--no-ext-diff", "--no-textconv", from, to, "--", NULL);
-    r = al_git_read_records(&repo->at, &command, &records, budget, err);
-    al_strv_sort(ret_files);
-    return r;
-}

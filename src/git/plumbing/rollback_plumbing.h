@@ -46,11 +46,6 @@ struct al_ref_move {
 int al_git_move_refs(const struct al_repo *repo, const struct al_ref_move *moves, size_t nmoves,
                      struct al_run_limits *budget, struct al_error *err);
 
-/** Append the files that differ between two commits or trees, relative to the top, sorted. */
-int al_git_changed_files(const struct al_repo *repo, const char *from, const char *to,
-                         struct al_run_limits *budget, struct al_strv *ret_files,
-                         struct al_error *err);
-
 /** Append those of `paths` (relative to the top) that the ignore rules on disk match, tracked or
  * not. */
 int al_git_ignored_paths(const struct al_repo *repo, int top_fd, const struct al_strv *paths,

@@ -24,15 +24,7 @@
 void al_chosen_clear(struct al_chosen *chosen)
 {
     al_hunk_choice_clear(&chosen->choice);
-    al_hunk_list_clear(&chosen->list);
-}
-
-static int read_side(struct al_call *call, enum al_hunk_side side, struct al_hunk_list *ret_list,
-                     struct al_error *err)
-{
-    return al_git_read_hunks(al_call_repo(call),
-                             &(struct al_hunk_query){ .side = side, .binary = true },
-                             al_call_budget(call), ret_list, err);
+    al_hunk_sides_clear(&chosen->sides);
 }
 
 /* --- New files --- */
@@ -176,11 +168,23 @@ void al_named_clear(struct al_named *named)
     al_strv_clear(&named->paths);
 }
 
-int al_named_sort(struct al_call *call, const struct al_strv *hunks, const struct al_strv *paths,
+static bool has_hunk(const struct al_hunk_sides *sides, const char *id)
+{
+    return sides && (al_hunk_find(&sides->unstaged, id) || al_hunk_find(&sides->staged, id));
+}
+
+int al_named_sort(struct al_call *call, const struct al_hunk_sides *sides,
+                  const struct al_strv *hunks, const struct al_strv *paths,
                   struct al_named *ret_named, struct al_error *err)
 {
     al_auto(al_untracked_clear) struct al_untracked files = { .items = NULL };
-    int r = hunks->count ? al_untracked_read(call, NULL, hunks, &files, err) : 0;
+    bool known = true;
+    int r = 0;
+
+    for (size_t i = 0; i < hunks->count && known; i++)
+        known = has_hunk(sides, hunks->items[i]);
+    if (!known)
+        r = al_untracked_read(call, NULL, hunks, &files, err);
 
     for (size_t i = 0; r == 0 && i < paths->count; i++)
         al_strv_add(&ret_named->paths, paths->items[i]);
@@ -222,11 +226,11 @@ void al_everyday_complete_error(struct al_call *call, struct al_error *err)
 
 /* Say so if the missing hunk is on the other side, or no hunk of a tracked file. */
 static void find_elsewhere(struct al_call *call, enum al_hunk_side side, const struct al_strv *ids,
-                           const struct al_hunk_list *list, struct al_error *err)
+                           const struct al_hunk_sides *sides, struct al_error *err)
 {
     const bool staged = side == AL_HUNKS_STAGED;
-    al_auto(al_hunk_list_clear) struct al_hunk_list other = AL_HUNK_LIST_INIT;
-
+    const struct al_hunk_list *list = staged ? &sides->staged : &sides->unstaged;
+    const struct al_hunk_list *other = staged ? &sides->unstaged : &sides->staged;
     al_auto(al_untracked_clear) struct al_untracked files = { .items = NULL };
 
     if (!err)
@@ -235,10 +239,8 @@ static void find_elsewhere(struct al_call *call, enum al_hunk_side side, const s
     for (size_t i = 0; i < ids->count; i++)
         if (find_new(&files, ids->items[i]))
             err->remedy = "This is a new file that is not tracked: there is nothing to restore.";
-    if (read_side(call, staged ? AL_HUNKS_UNSTAGED : AL_HUNKS_STAGED, &other, NULL) < 0)
-        return;
     for (size_t i = 0; i < ids->count; i++) {
-        if (al_hunk_find(list, ids->items[i]) || !al_hunk_find(&other, ids->items[i]))
+        if (al_hunk_find(list, ids->items[i]) || !al_hunk_find(other, ids->items[i]))
             continue;
         err->remedy = staged ? "This hunk is not staged: without staged, the call is about it."
                              : "This hunk is staged: git_restore with staged takes it back.";
@@ -247,17 +249,23 @@ static void find_elsewhere(struct al_call *call, enum al_hunk_side side, const s
 }
 
 int al_chosen_read(struct al_call *call, enum al_hunk_side side, const struct al_strv *ids,
-                   struct al_chosen *ret_chosen, struct al_error *err)
+                   struct al_strv *ret_new, struct al_chosen *ret_chosen, struct al_error *err)
 {
-    int r;
+    const struct al_strv none = AL_STRV_INIT;
+    struct al_hunk_sides *sides = &ret_chosen->sides;
+    al_auto(al_named_clear) struct al_named named = { .hunks = AL_STRV_INIT };
+    int r = al_git_read_both_hunks(al_call_repo(call), al_call_budget(call), sides, err);
 
-    *ret_chosen = AL_CHOSEN_INIT;
-    r = read_side(call, side, &ret_chosen->list, err);
+    if (r == 0 && ret_new)
+        r = al_named_sort(call, sides, ids, &none, &named, err);
     if (r < 0)
         return r;
-    r = al_hunks_choose(&ret_chosen->list, ids, &ret_chosen->choice, err);
+    for (size_t i = 0; i < named.paths.count; i++)
+        al_strv_add(ret_new, named.paths.items[i]);
+    r = al_hunks_choose(side == AL_HUNKS_STAGED ? &sides->staged : &sides->unstaged,
+                        ret_new ? &named.hunks : ids, &ret_chosen->choice, err);
     if (r < 0)
-        find_elsewhere(call, side, ids, &ret_chosen->list, err);
+        find_elsewhere(call, side, ids, sides, err);
     return r;
 }
 
@@ -274,7 +282,8 @@ void al_chosen_files(const struct al_call *call, const struct al_chosen *chosen,
 static void describe_file(const struct al_call *call, const struct al_chosen *chosen, size_t file,
                           struct al_str *out)
 {
-    const struct al_hunk_file *of = &chosen->list.files[file];
+    const struct al_hunk_list *list = chosen->choice.list;
+    const struct al_hunk_file *of = &list->files[file];
     int64_t added = 0, removed = 0;
     size_t count = 0;
 
@@ -282,8 +291,8 @@ static void describe_file(const struct al_call *call, const struct al_chosen *ch
         if (!chosen->choice.chosen[i])
             continue;
         count++;
-        added += chosen->list.items[i].new_lines;
-        removed += chosen->list.items[i].old_lines;
+        added += list->items[i].new_lines;
+        removed += list->items[i].old_lines;
     }
     if (!count)
         return;
@@ -300,36 +309,36 @@ void al_chosen_describe(const struct al_call *call, const struct al_chosen *chos
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
-    for (size_t i = 0; i < chosen->list.nfiles; i++)
+    for (size_t i = 0; i < chosen->choice.list->nfiles; i++)
         describe_file(call, chosen, i, &text);
     al_str_add(out, text.buf, text.len);
 }
 
-static int show_side(struct al_call *call, enum al_hunk_side side, const struct al_strv *ids,
-                     struct al_str *out, struct al_error *err)
+static void show_side(const struct al_hunk_list *list, const struct al_strv *ids,
+                      struct al_str *out)
 {
-    al_auto(al_hunk_list_clear) struct al_hunk_list list = AL_HUNK_LIST_INIT;
     al_auto(al_str_clear) struct al_str shown = AL_STR_INIT;
-    int r = read_side(call, side, &list, err);
 
-    for (size_t i = 0; r == 0 && i < ids->count; i++) {
-        const struct al_hunk_item *item = al_hunk_find(&list, ids->items[i]);
+    for (size_t i = 0; i < ids->count; i++) {
+        const struct al_hunk_item *item = al_hunk_find(list, ids->items[i]);
 
         if (!item)
             continue;
-        al_str_addf(&shown, "%s\n", list.files[item->file].path);
-        al_hunk_show(&list, item, AL_HUNKS_CONTEXT, &shown);
+        al_str_addf(&shown, "%s\n", list->files[item->file].path);
+        al_hunk_show(list, item, AL_HUNKS_CONTEXT, &shown);
     }
     al_text_sanitize(shown.buf, shown.len, out);
-    return r;
 }
 
 int al_chosen_show(struct al_call *call, const struct al_strv *ids, struct al_str *out,
                    struct al_error *err)
 {
-    int r = show_side(call, AL_HUNKS_STAGED, ids, out, err);
+    al_auto(al_hunk_sides_clear) struct al_hunk_sides sides = AL_HUNK_SIDES_INIT;
+    int r = al_git_read_both_hunks(al_call_repo(call), al_call_budget(call), &sides, err);
 
-    return r < 0 ? r : show_side(call, AL_HUNKS_UNSTAGED, ids, out, err);
+    show_side(&sides.staged, ids, out);
+    show_side(&sides.unstaged, ids, out);
+    return r;
 }
 
 void al_chosen_add_names(const struct al_call *call, const struct al_strv *files,

@@ -16,23 +16,25 @@
     AL_STRINGS(T, hunks, "Ids that git_diff shows with hunks.", .max = AL_CHOSEN_IDS_MAX,          \
                .max_bytes = AL_HUNK_ID_TEXT, .flags = AL_PARAM_EVERY_PATH)
 
-/** Chosen hunks and the list that they are of.  Set up with AL_CHOSEN_INIT; not to be moved. */
+/** Chosen hunks and the lists that they are of.  Set up with AL_CHOSEN_INIT; not to be moved. */
 struct al_chosen {
-    struct al_hunk_list list;
+    struct al_hunk_sides sides;
     struct al_hunk_choice choice;
 };
 
-#define AL_CHOSEN_INIT ((struct al_chosen){ .list = AL_HUNK_LIST_INIT })
+#define AL_CHOSEN_INIT ((struct al_chosen){ .sides = AL_HUNK_SIDES_INIT })
 
 void al_chosen_clear(struct al_chosen *chosen);
 
 /**
- * Read the hunks of a side, and choose those with the ids.
+ * Read the hunks, and choose those of a side with the ids.
  *
+ * @param ret_new  Gets the untracked files with such an id, as absolute paths; NULL: they cannot be
+ *                 chosen.
  * @return 0; AL_ERR_BAD_ARGS when one is not there, or is on the other side, which the remedy says.
  */
 int al_chosen_read(struct al_call *call, enum al_hunk_side side, const struct al_strv *ids,
-                   struct al_chosen *ret_chosen, struct al_error *err);
+                   struct al_strv *ret_new, struct al_chosen *ret_chosen, struct al_error *err);
 
 /** An untracked file, which is chosen as a hunk is, and as a whole. */
 struct al_untracked_file {
@@ -69,8 +71,12 @@ struct al_named {
 
 void al_named_clear(struct al_named *named);
 
-/** Sort what the arguments name.  An id that no untracked file has is taken for that of a hunk. */
-int al_named_sort(struct al_call *call, const struct al_strv *hunks, const struct al_strv *paths,
+/** Sort what the arguments name.  An id that no untracked file has is taken for that of a hunk.
+ *
+ * @param sides  The hunks, if they were read: what has the id of one needs no look at the untracked
+ *               files.  NULL: they were not. */
+int al_named_sort(struct al_call *call, const struct al_hunk_sides *sides,
+                  const struct al_strv *hunks, const struct al_strv *paths,
                   struct al_named *ret_named, struct al_error *err);
 
 /** Append the files of the chosen hunks as absolute paths. */

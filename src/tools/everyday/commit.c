@@ -91,7 +91,7 @@ static int show(struct al_call *call, struct al_repo *repo, const char *index, s
 }
 
 /* For a preview: append the change that the commit of this part makes to HEAD's commit, and note it
- * for commit_check_shown().  The commit is prepared as it is made, beside the repository, which
+ * for al_git_commit().  The commit is prepared as it is made, beside the repository, which
  * gets no object. */
 static int commit_show_part(struct al_call *call, const struct al_commit_part *part,
                             struct al_str *out, struct al_error *err)
@@ -111,23 +111,6 @@ static int commit_show_part(struct al_call *call, const struct al_commit_part *p
     }
     al_inmemory_free(memory);
     return r;
-}
-
-/* Compare what an index would commit with what was shown. */
-static int commit_check_shown(struct al_call *call, const struct al_repo *repo, const char *index,
-                              struct al_error *err)
-{
-    const char *shown = al_call_expected(call);
-    al_auto(al_freep) char *now = NULL;
-    int r = 0;
-
-    if (shown)
-        r = al_git_expect_commit(repo, index, al_call_budget(call), &now, err);
-    if (r < 0 || !shown || !strcmp(shown, now))
-        return r;
-    return al_failure_set(err, "git_commit again shows the change as it is now.",
-                          "The commit would not be what was shown, since another program changed a "
-                          "file or the index meanwhile; nothing was done");
 }
 
 /* One commit of a series. */
@@ -196,6 +179,21 @@ static int check_author(const char *author, struct al_error *err)
 static const struct item_arg *at(const struct al_objects *items, size_t i)
 {
     return (const struct item_arg *)items->items + i;
+}
+
+/* One of the commits; a call without a list of them has one. */
+static struct item_arg item_of(const struct commit_args *args, size_t i)
+{
+    return args->commits.count ? *at(&args->commits, i)
+                               : (struct item_arg){ .message = args->message,
+                                                    .into = args->into,
+                                                    .hunks = args->hunks,
+                                                    .paths = args->paths };
+}
+
+static size_t count_items(const struct commit_args *args)
+{
+    return args->commits.count ? args->commits.count : 1;
 }
 
 static int check_item(const struct item_arg *item, size_t i, struct al_error *err)
@@ -294,11 +292,11 @@ static bool makes_branch(const struct al_call *call, const void *p)
 static bool goes_into(const struct al_call *call, const void *p)
 {
     const struct commit_args *args = p;
-    bool into = args->into;
+    bool into = false;
 
     (void)call;
-    for (size_t i = 0; i < args->commits.count; i++)
-        into |= at(&args->commits, i)->into != NULL;
+    for (size_t i = 0; i < count_items(args); i++)
+        into |= item_of(args, i).into != NULL;
     return into;
 }
 
@@ -334,47 +332,41 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
         al_resolved_add(out, AL_RESOLVED_COMMIT, head);
     if (branch)
         al_resolved_add(out, AL_RESOLVED_BRANCH, branch);
-    if (args->into)
-        r = resolve_into(call, args->into, out, err);
-    for (size_t i = 0; r == 0 && i < args->commits.count; i++)
-        if (at(&args->commits, i)->into)
-            r = resolve_into(call, at(&args->commits, i)->into, out, err);
+    for (size_t i = 0; r == 0 && i < count_items(args); i++)
+        if (item_of(args, i).into)
+            r = resolve_into(call, item_of(args, i).into, out, err);
     return r;
 }
 
-static bool is_commit_pushed(struct al_call *call, const char *word)
+static bool is_commit_pushed(struct al_call *call, const char *oid)
 {
-    al_auto(al_freep) char *oid = NULL;
     bool pushed = true;
 
-    if (al_git_resolve_commit(al_call_repo(call), word, al_call_budget(call), &oid, NULL) == 0)
-        (void)al_git_has_pushed(al_call_repo(call), oid, NULL, al_call_budget(call), &pushed, NULL);
+    (void)al_git_has_pushed(al_call_repo(call), oid, NULL, al_call_budget(call), &pushed, NULL);
     return pushed;
+}
+
+static bool is_target_pushed(struct al_call *call, const char *into)
+{
+    al_auto(al_freep) char *oid = NULL;
+
+    return al_git_resolve_commit(al_call_repo(call), into, al_call_budget(call), &oid, NULL) < 0 ||
+           is_commit_pushed(call, oid);
 }
 
 /* Whether a commit that is replaced is pushed.  What cannot be told counts as that. */
 static bool is_pushed(struct al_call *call, const void *p)
 {
     const struct commit_args *args = p;
-    bool pushed = false;
+    const char *head = al_call_resolved(call, AL_RESOLVED_COMMIT);
+    bool pushed = args->amend && head && is_commit_pushed(call, head);
 
-    if (args->amend)
-        return al_call_resolved(call, AL_RESOLVED_COMMIT) && is_commit_pushed(call, "HEAD");
-    if (args->into)
-        return is_commit_pushed(call, args->into);
-    for (size_t i = 0; i < args->commits.count; i++)
-        if (at(&args->commits, i)->into)
-            pushed |= is_commit_pushed(call, at(&args->commits, i)->into);
+    for (size_t i = 0; i < count_items(args); i++) {
+        const char *into = item_of(args, i).into;
+
+        pushed |= into && is_target_pushed(call, into);
+    }
     return pushed;
-}
-
-static struct al_commit_part part_of(const struct al_named *named, const struct al_strv *without)
-{
-    return (struct al_commit_part){
-        .paths = named->paths.count ? &named->paths : NULL,
-        .hunks = named->hunks.count ? &named->hunks : NULL,
-        .without = without,
-    };
 }
 
 /* Where HEAD is, before anything is chosen for a commit on top of it.  What replaces a commit
@@ -391,13 +383,14 @@ struct commit_series {
     struct al_series series;
     struct al_series_item *items;
     struct al_named *named;
+    struct al_hunk_sides sides; /* what the hunks are chosen from */
     char **intos;
     size_t count;
     struct al_strv without;
     char *branch, *head;
 };
 
-#define SERIES_INIT ((struct commit_series){ .items = NULL, .without = AL_STRV_INIT })
+#define SERIES_INIT ((struct commit_series){ .sides = AL_HUNK_SIDES_INIT, .without = AL_STRV_INIT })
 
 static void commit_series_clear(struct commit_series *all)
 {
@@ -407,6 +400,7 @@ static void commit_series_clear(struct commit_series *all)
     }
     free(all->items);
     free(all->named);
+    al_hunk_sides_clear(&all->sides);
     free(all->intos);
     al_strv_clear(&all->without);
     free(all->branch);
@@ -416,26 +410,27 @@ static void commit_series_clear(struct commit_series *all)
 static int build_item(struct al_call *call, const struct commit_args *args, size_t i,
                       struct commit_series *all, struct al_error *err)
 {
-    const struct item_arg single = {
-        .message = args->message, .into = args->into, .hunks = args->hunks, .paths = args->paths
-    };
-    const struct item_arg *item = args->commits.count ? at(&args->commits, i) : &single;
+    const struct item_arg item = item_of(args, i);
+    struct al_named *named = &all->named[i];
     struct al_series_item *to = &all->items[i];
     uint64_t staged = 1;
-    int r = al_named_sort(call, &item->hunks, &item->paths, &all->named[i], err);
+    int r = al_named_sort(call, &all->sides, &item.hunks, &item.paths, named, err);
 
-    if (r == 0 && item->into)
-        r = al_git_resolve_commit(al_call_repo(call), item->into, al_call_budget(call),
+    if (r == 0 && item.into)
+        r = al_git_resolve_commit(al_call_repo(call), item.into, al_call_budget(call),
                                   &all->intos[i], err);
     if (r == 0 && args->into && !chooses(args))
         r = al_git_count_staged(al_call_repo(call), al_call_budget(call), &staged, err);
-    if (r == 0 && !staged && !item->message)
+    if (r == 0 && !staged && !item.message)
         r = al_failure_set(err, "hunks, paths or all choose changes; message alone rewords.",
                            "Nothing is staged that could go into %.8s", all->intos[i]);
-    to->message = item->message;
+    to->message = item.message;
     to->into = all->intos[i];
-    to->part = part_of(&all->named[i], args->all ? &all->without : NULL);
-    to->changes = args->commits.count ? item->hunks.count || item->paths.count : staged > 0;
+    to->part = (struct al_commit_part){ .paths = named->paths.count ? &named->paths : NULL,
+                                        .hunks = named->hunks.count ? &named->hunks : NULL,
+                                        .sides = &all->sides,
+                                        .without = args->all ? &all->without : NULL };
+    to->changes = args->commits.count ? item.hunks.count || item.paths.count : staged > 0;
     return r;
 }
 
@@ -445,7 +440,7 @@ static int claimed_files(struct al_call *call, const struct al_strv *paths, stru
 {
     static const char *const staged[] = { "--no-renames", "--cached", NULL };
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
-    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    al_auto(al_strv_clear) struct al_strv list = AL_STRV_INIT;
     struct al_repo *repo = al_call_repo(call);
     int r = al_git_affected_files(repo, paths, true, al_call_budget(call), out, err);
 
@@ -453,24 +448,24 @@ static int claimed_files(struct al_call *call, const struct al_strv *paths, stru
         r = al_repo_pathspecs(repo, paths, al_call_budget(call), &words, err);
     if (r == 0)
         r = al_batch_list_diff(repo, staged, &words, al_call_budget(call), &list, err);
-    for (size_t i = 0; r == 0 && i < list.len; i += strlen(list.data + i) + 1)
-        al_strv_take(out, al_fs_join(repo->at.top, list.data + i));
-    al_buffer_clear(&list);
+    for (size_t i = 0; r == 0 && i < list.count; i++)
+        al_strv_take(out, al_fs_join(repo->at.top, list.items[i]));
     return r;
 }
 
 /* Fail if a hunk is of a file that an item before has as a whole. */
 static int check_claimed(struct al_call *call, const struct commit_series *all, size_t k,
-                         const struct al_hunk_list lists[2], struct al_error *err)
+                         struct al_error *err)
 {
+    const struct al_hunk_list *const lists[] = { &all->sides.staged, &all->sides.unstaged };
     al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
     int r = claimed_files(call, &all->named[k].paths, &files, err);
 
     for (size_t i = k + 1; r == 0 && i < all->count; i++)
         for (size_t h = 0; h < 2 * all->named[i].hunks.count; h++) {
             const char *id = all->named[i].hunks.items[h / 2];
-            const struct al_hunk_item *hunk = al_hunk_find(&lists[h % 2], id);
-            const char *name = hunk ? lists[h % 2].files[hunk->file].path : "";
+            const struct al_hunk_item *hunk = al_hunk_find(lists[h % 2], id);
+            const char *name = hunk ? lists[h % 2]->files[hunk->file].path : "";
             al_auto(al_freep) char *path = al_fs_join(al_call_repo(call)->at.top, name);
 
             if (hunk && al_strv_contains(&files, path))
@@ -485,38 +480,51 @@ static int check_claimed(struct al_call *call, const struct commit_series *all, 
 static int check_all_claimed(struct al_call *call, const struct commit_series *all,
                              struct al_error *err)
 {
-    struct al_hunk_list lists[2] = { AL_HUNK_LIST_INIT, AL_HUNK_LIST_INIT };
-    bool paths = false, both = false;
+    size_t end = all->count; /* behind the last item with hunks */
     int r = 0;
 
-    for (size_t i = 0; i < all->count; i++) {
-        both |= paths && all->named[i].hunks.count;
-        paths |= all->named[i].paths.count > 0;
-    }
-    if (both)
-        r = al_git_read_both_hunks(al_call_repo(call), &(struct al_hunk_query){ .binary = true },
-                                   al_call_budget(call), &lists[0], &lists[1], err);
-    for (size_t k = 0; r == 0 && both && k < all->count; k++)
+    while (end && !all->named[end - 1].hunks.count)
+        end--;
+    for (size_t k = 0; r == 0 && k + 1 < end; k++)
         if (all->named[k].paths.count)
-            r = check_claimed(call, all, k, lists, err);
-    al_hunk_list_clear(&lists[0]);
-    al_hunk_list_clear(&lists[1]);
+            r = check_claimed(call, all, k, err);
     return r;
+}
+
+/* What is named, in all items. */
+static void name_all(const struct commit_args *args, struct al_named *out)
+{
+    for (size_t i = 0; i < count_items(args); i++) {
+        const struct item_arg item = item_of(args, i);
+
+        for (size_t k = 0; k < item.hunks.count; k++)
+            al_strv_add(&out->hunks, item.hunks.items[k]);
+        for (size_t k = 0; k < item.paths.count; k++)
+            al_strv_add(&out->paths, item.paths.items[k]);
+    }
 }
 
 /* Resolve what the arguments name; one that is no list of commits is a series of one.
  *
+ * @param lock  Taken before the hunks are read, and after HEAD is: who moves the branch behind it
+ *              could not take the index along.  NULL: the index is only read.
  * @param line  What is left out of `all`. */
-static int build(struct al_call *call, const struct commit_args *args, struct commit_series *all,
-                 struct al_str *line, struct al_error *err)
+static int build(struct al_call *call, const struct commit_args *args, struct al_index_lock *lock,
+                 struct commit_series *all, struct al_str *line, struct al_error *err)
 {
+    al_auto(al_named_clear) struct al_named named = { .hunks = AL_STRV_INIT };
     int r = args->all ? al_leave_out(call, NULL, &all->without, line, err) : 0;
 
-    all->count = args->commits.count ? args->commits.count : 1;
+    name_all(args, &named);
+    all->count = count_items(args);
+    all->head = begin_at(call);
+    if (r == 0 && lock)
+        r = al_index_lock_take(al_call_repo(call), al_call_budget(call), lock, err);
+    if (r == 0 && named.hunks.count)
+        r = al_git_read_both_hunks(al_call_repo(call), al_call_budget(call), &all->sides, err);
     all->items = al_calloc(all->count, sizeof(*all->items));
     all->named = al_calloc(all->count, sizeof(*all->named));
     all->intos = al_calloc(all->count, sizeof(*all->intos));
-    all->head = begin_at(call);
     all->branch = new_branch(call, args);
     for (size_t i = 0; r == 0 && i < all->count; i++)
         r = build_item(call, args, i, all, err);
@@ -529,30 +537,19 @@ static int build(struct al_call *call, const struct commit_args *args, struct co
     return r < 0 ? r : check_all_claimed(call, all, err);
 }
 
-/* The paths that are named, in all items. */
-static int name_paths(struct al_call *call, const struct commit_args *args, struct al_strv *out,
-                      struct al_error *err)
-{
-    al_auto(commit_series_clear) struct commit_series all = SERIES_INIT;
-    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
-    int r = build(call, args, &all, &line, err);
-
-    for (size_t i = 0; r == 0 && i < all.count; i++)
-        for (size_t k = 0; k < all.named[i].paths.count; k++)
-            al_strv_add(out, all.named[i].paths.items[k]);
-    return r;
-}
-
 static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
                           struct al_error *err)
 {
     const struct commit_args *args = p;
-    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
-    int r = name_paths(call, args, &paths, err);
+    al_auto(al_named_clear) struct al_named all = { .hunks = AL_STRV_INIT };
+    al_auto(al_named_clear) struct al_named named = { .hunks = AL_STRV_INIT };
+    int r;
 
-    if (r < 0 || (!args->all && !paths.count))
+    name_all(args, &all);
+    r = al_named_sort(call, NULL, &all.hunks, &all.paths, &named, err);
+    if (r < 0 || (!args->all && !named.paths.count))
         return r;
-    return al_git_affected_files(al_call_repo(call), args->all ? NULL : &paths, true,
+    return al_git_affected_files(al_call_repo(call), args->all ? NULL : &named.paths, true,
                                  al_call_budget(call), out, err);
 }
 
@@ -600,12 +597,12 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     const struct commit_args *args = p;
     const struct al_repo *repo = al_call_repo(call);
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
-    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
+    al_auto(al_named_clear) struct al_named all = { .hunks = AL_STRV_INIT };
     const struct al_strv *files;
-    int r = name_paths(call, args, &paths, err);
+    int r;
 
-    if (r == 0)
-        r = al_repo_pathspecs(repo, &paths, al_call_budget(call), &words, err);
+    name_all(args, &all);
+    r = al_repo_pathspecs(repo, &all.paths, al_call_budget(call), &words, err);
     if (r == 0)
         r = check_branch(call, args, err);
     if (r == 0)
@@ -615,10 +612,11 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     if (r == 0 && args->amend && !al_call_resolved(call, AL_RESOLVED_COMMIT))
         r = al_failure_set(err, "git_commit without amend makes the first commit.",
                            "There is no commit to amend yet");
+    if (r < 0 || (!all.paths.count && !al_git_has_filters(repo)))
+        return r;
+    r = al_call_affected_files(call, &files, err);
     if (r == 0)
-        r = al_call_affected_files(call, &files, err);
-    if (r == 0 && paths.count)
-        r = al_git_add_check(repo, &paths, true, files, al_call_budget(call), err);
+        r = al_git_add_check(repo, &all.paths, true, files, al_call_budget(call), err);
     return r < 0 ? r : al_git_check_files(repo, files, al_call_budget(call), err);
 }
 
@@ -627,7 +625,7 @@ static int show_part(struct al_call *call, const struct commit_args *args, struc
 {
     al_auto(commit_series_clear) struct commit_series all = SERIES_INIT;
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
-    int r = build(call, args, &all, &line, err);
+    int r = build(call, args, NULL, &all, &line, err);
 
     if (line.len)
         al_str_addf(out, "%s\n", line.buf);
@@ -642,7 +640,7 @@ static int show_series(struct al_call *call, const struct commit_args *args, str
     al_auto(commit_series_clear) struct commit_series all = SERIES_INIT;
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
     struct al_repo view;
-    int r = build(call, args, &all, &line, err);
+    int r = build(call, args, NULL, &all, &line, err);
 
     if (r == 0)
         r = al_series_make(al_call_repo(call), &all.series, al_call_budget(call), &made, err);
@@ -719,11 +717,12 @@ static int make_commit(struct al_call *call, const struct commit_args *args, con
         .author = args->author,
         .index = index,
         .head = head,
+        .expected = al_call_expected(call),
     };
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
 
-    return al_git_commit_with(al_call_repo(call), &options, al_call_max_bytes(call),
-                              al_call_budget(call), &output, err);
+    return al_git_commit(al_call_repo(call), &options, al_call_max_bytes(call),
+                         al_call_budget(call), &output, err);
 }
 
 /* "1a2b3c4d Subject", and "3 files changed, 10 insertions(+), 2 deletions(-)" as git says it. */
@@ -754,15 +753,11 @@ static int commit_part(struct al_call *call, const struct commit_args *args, str
     al_auto(al_index_lock_release) struct al_index_lock lock = AL_INDEX_LOCK_INIT;
     al_auto(al_commit_indexes_clear) struct al_commit_indexes indexes = { .commit = NULL };
     al_auto(commit_series_clear) struct commit_series all = SERIES_INIT;
-    int r = build(call, args, &all, line, err);
+    int r = build(call, args, &lock, &all, line, err);
 
-    if (r == 0)
-        r = al_index_lock_take(al_call_repo(call), al_call_budget(call), &lock, err);
     if (r == 0)
         r = al_git_choose_commit(al_call_repo(call), &all.items[0].part, al_call_budget(call),
                                  &indexes, err);
-    if (r == 0)
-        r = commit_check_shown(call, al_call_repo(call), indexes.commit, err);
     if (r == 0)
         r = al_index_lock_write(&lock, indexes.after, err);
     if (r == 0)
@@ -803,14 +798,13 @@ static int make_series(struct al_call *call, const struct commit_args *args, str
     al_auto(al_index_lock_release) struct al_index_lock lock = AL_INDEX_LOCK_INIT;
     al_auto(al_series_made_clear) struct al_series_made made = { .memory = NULL };
     al_auto(commit_series_clear) struct commit_series all = SERIES_INIT;
-    int r = build(call, args, &all, line, err);
+    int r = build(call, args, &lock, &all, line, err);
 
     if (r == 0)
-        r = al_index_lock_take(repo, al_call_budget(call), &lock, err);
-    if (r == 0)
         r = al_series_make(repo, &all.series, al_call_budget(call), &made, err);
-    if (r == 0 && made.indexes.commit)
-        r = commit_check_shown(call, al_inmemory_repo(made.memory), made.indexes.commit, err);
+    if (r == 0 && made.indexes.commit && al_call_expected(call))
+        r = al_git_check_expected(al_inmemory_repo(made.memory), made.indexes.commit,
+                                  al_call_expected(call), al_call_budget(call), err);
     if (r == 0 && made.indexes.after)
         r = al_index_lock_write(&lock, made.indexes.after, err);
     if (r == 0)
@@ -818,21 +812,6 @@ static int make_series(struct al_call *call, const struct commit_args *args, str
     if (r == 0 && made.indexes.after)
         r = al_index_lock_install(&lock, err);
     return r < 0 ? r : add_series(call, &all, &made, text, err);
-}
-
-/* Commit what is staged.  What was shown is compared with a copy of the index, which nobody can
- * change before git reads it. */
-static int commit_staged(struct al_call *call, const struct commit_args *args, struct al_error *err)
-{
-    al_auto(al_scratch_index_removep) char *copy = NULL;
-    al_auto(al_freep) char *head = begin_at(call);
-    int r = 0;
-
-    if (al_call_expected(call))
-        r = al_scratch_index_make(al_call_repo(call), NULL, &copy, err);
-    if (r == 0 && copy)
-        r = commit_check_shown(call, al_call_repo(call), copy, err);
-    return r < 0 ? r : make_commit(call, args, copy, head, err);
 }
 
 static int execute(struct al_call *call, const void *p, struct al_result *result,
@@ -858,7 +837,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
         r = make_series(call, args, &result->text, &left_out, err);
     } else if (r == 0) {
         r = chooses(args) ? commit_part(call, args, &left_out, err)
-                          : commit_staged(call, args, err);
+                          : make_commit(call, args, NULL, al_call_tool_data(call), err);
         if (r == 0 && args->amend)
             al_str_addf(&result->text, "Amended %.*s: ", AL_SHORT_ID, before);
         if (r == 0)

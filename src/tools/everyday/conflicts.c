@@ -690,14 +690,16 @@ static int conclude_merge(struct al_call *call, struct al_error *err)
     struct al_repo *repo = al_call_repo(call);
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_freep) char *message = al_git_prepared_message(repo);
+    struct al_commit_options options = { .message = NULL };
     int r = 0;
 
     if (!message || !al_utf8_valid(message, strlen(message))) {
         free(al_take(&message));
         r = al_git_suggest_message(repo, al_call_budget(call), &message, NULL, err);
     }
+    options.message = message;
     return r < 0 ? r
-                 : al_git_commit(repo, message, NULL, al_call_max_bytes(call), al_call_budget(call),
+                 : al_git_commit(repo, &options, al_call_max_bytes(call), al_call_budget(call),
                                  &output, err);
 }
 

@@ -14,7 +14,6 @@
 #include "git/plumbing/batch.h"
 #include "git/plumbing/heads.h"
 #include "git/plumbing/revision.h"
-#include "git/plumbing/rollback_plumbing.h"
 #include "git/refs.h"
 #include "git/repo/repo.h"
 #include "git/run.h"
@@ -730,9 +729,9 @@ static int changed_files(struct al_call *call, const void *args, bool *ret_known
     *ret_known = !work->replayed.stopped;
     if (work->replayed.stopped || !strcmp(work->head, work->replayed.tip))
         return 0;
-    r = al_git_changed_files(al_inmemory_repo(work->memory), work->head,
-                             work->files ? work->files : work->replayed.tip, al_call_budget(call),
-                             &files, err);
+    r = al_git_list_changed(al_inmemory_repo(work->memory), work->head,
+                            work->files ? work->files : work->replayed.tip, al_call_budget(call),
+                            &files, err);
     for (size_t i = 0; r == 0 && i < files.count; i++)
         al_strv_take(out, al_fs_join(al_call_repo(call)->at.top, files.items[i]));
     return r;

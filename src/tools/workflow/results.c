@@ -71,17 +71,15 @@ json_t *al_workflow_strings(const struct al_strv *items)
     return array;
 }
 
-json_t *al_workflow_names(const struct al_buffer *names, size_t max_bytes, bool *ret_truncated)
+json_t *al_workflow_names(const struct al_strv *names, size_t max_bytes, bool *ret_truncated)
 {
     json_t *array = al_json_array();
     bool truncated = false;
 
-    for (size_t at = 0, len; at < names->len && !truncated; at += len + 1) {
-        len = strlen(names->data + at);
-        truncated = at + len == names->len || /* cut in the middle */
-                    !al_workflow_fits(&max_bytes, len + AL_WORKFLOW_NAME_COSTS);
+    for (size_t i = 0; i < names->count && !truncated; i++) {
+        truncated = !al_workflow_fits(&max_bytes, strlen(names->items[i]) + AL_WORKFLOW_NAME_COSTS);
         if (!truncated)
-            al_json_append(array, al_json_name(names->data + at));
+            al_json_append(array, al_json_name(names->items[i]));
     }
     *ret_truncated = truncated;
     return array;

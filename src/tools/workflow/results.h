@@ -26,7 +26,7 @@ json_t *al_workflow_strings(const struct al_strv *items);
 
 /** An array of the NUL-terminated names in `names`, as many as fit into `max_bytes`.  The caller
  * owns the reference. */
-json_t *al_workflow_names(const struct al_buffer *names, size_t max_bytes, bool *ret_truncated);
+json_t *al_workflow_names(const struct al_strv *names, size_t max_bytes, bool *ret_truncated);
 
 /** The branch that HEAD is on, "HEAD" when it is detached.  Caller frees. */
 char *al_workflow_current_branch(struct al_call *call);

@@ -238,11 +238,11 @@ static int find_changed(const struct al_follow *with, struct follow_paths *paths
                         struct al_error *err)
 {
     al_auto(al_unseen_changes_clear) struct al_unseen_changes unseen = AL_UNSEEN_CHANGES_INIT;
-    const struct al_buffer known = { .data = NULL };
+    const struct al_strv known = AL_STRV_INIT;
     int r = al_git_find_unseen_changes(with->repo, words, &known, budget, &unseen, err);
 
-    for (size_t at = 0; r == 0 && at < unseen.names.len; at += strlen(unseen.names.data + at) + 1) {
-        struct follow_path *path = follow_paths_find(paths, unseen.names.data + at);
+    for (size_t i = 0; r == 0 && i < unseen.names.count; i++) {
+        struct follow_path *path = follow_paths_find(paths, unseen.names.items[i]);
 
         if (path)
             path->file_changed = true;

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -112,7 +111,7 @@ void al_inmemory_add_bound(struct al_inmemory *memory, const char *commit)
 }
 
 int al_inmemory_git(const struct al_inmemory *memory, struct al_git_command *command,
-                    struct al_run_limits *budget, struct al_buffer *ret_out, int *ret_exit,
+                    struct al_run_limits *budget, struct al_str *ret_out, int *ret_exit,
                     struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -121,23 +120,15 @@ int al_inmemory_git(const struct al_inmemory *memory, struct al_git_command *com
     command->class = AL_GIT_SCRATCH;
     command->cwd_fd = memory->top_fd;
     command->work_tree = memory->top;
-    if (!ret_out->max_bytes)
-        ret_out->max_bytes = AL_INMEMORY_OUTPUT_MAX_BYTES;
-    r = al_git_run(&memory->view.at, command,
-                   &(struct al_git_run){ .sink = al_buffer_sink(ret_out) }, budget, &output, err);
+    r = al_git_run(&memory->view.at, command, &(struct al_git_run){ .sink = al_git_sink(ret_out) },
+                   budget, &output, err);
     if (r < 0)
         return r;
-    if (!ret_exit && output.exit_code != 0)
-        return al_git_failed(&output, err);
-    if (ret_out->total > ret_out->len)
-        return al_error_set(err, AL_ERR_EXECUTION, "git %s has more to say than fits in %zu MiB",
-                            command->argv.items[1], ret_out->max_bytes >> 20);
-    if (ret_exit) {
+    if (ret_exit)
         *ret_exit = output.exit_code;
-        if (output.exit_code != 0 && output.exit_code != 1)
-            return al_git_failed(&output, err);
-    }
-    return 0;
+    return output.exit_code == 0 || (ret_exit && output.exit_code == 1)
+               ? 0
+               : al_git_failed(&output, err);
 }
 
 /* "<2 digits>/<the others>" */
@@ -241,14 +232,13 @@ static int check_out(const struct al_inmemory *memory, const char *tree,
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_freep) char *index = al_fs_join(memory->dir, "attributes");
-    struct al_buffer out = { .max_bytes = 0 };
+    al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
     int exit_code = -1, r;
 
     command.index = index;
     al_strv_adds(&command.argv, "git", "checkout", "-q", "--no-recurse-submodules", tree, "--",
                  ":(top,glob)**/" NAME, NULL);
     r = al_inmemory_git(memory, &command, budget, &out, &exit_code, err);
-    al_buffer_clear(&out);
     if (unlink(index) == 0 && r == 0 && exit_code == 1)
         r = al_error_set(err, AL_ERR_EXECUTION, "git cannot copy the " NAME " files of the tree");
     return r;
@@ -261,7 +251,7 @@ int al_inmemory_change_attributes(struct al_inmemory *memory, const struct al_st
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
-    struct al_buffer names = { .max_bytes = 0 };
+    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
     char first[AL_OID_TEXT];
     int r = stand_in(memory, tree, NULL, "attributes", first, err);
 
@@ -275,10 +265,9 @@ int al_inmemory_change_attributes(struct al_inmemory *memory, const struct al_st
     al_strv_adds(&command.argv, "git", "diff-tree", "--stdin", "--root", "-m", "-r", "-z",
                  "--name-only", "--no-renames", "--", ":(top,glob)**/" NAME, NULL);
     r = al_inmemory_git(memory, &command, budget, &names, NULL, err);
-    *ret_change = r < 0 || (names.len && !al_starts_with(names.data, first));
+    *ret_change = r < 0 || (names.len && !al_starts_with(names.buf, first));
     if (r == 0 && !names.len && !memory->attributes_of)
         al_inmemory_without_attributes(memory);
-    al_buffer_clear(&names);
     return r;
 }
 
@@ -313,7 +302,7 @@ int al_inmemory_index_tree(struct al_inmemory *memory, const char *index,
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_scratch_index_removep) char *copy = NULL;
-    struct al_buffer out = { .max_bytes = 0 };
+    al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
     int r = index ? 0 : al_scratch_index_make(memory->real, NULL, &copy, err);
 
     if (r < 0)
@@ -322,8 +311,7 @@ int al_inmemory_index_tree(struct al_inmemory *memory, const char *index,
     al_strv_adds(&command.argv, "git", "write-tree", "--missing-ok", NULL);
     r = al_inmemory_git(memory, &command, budget, &out, NULL, err);
     if (r == 0)
-        *ret_tree = al_strndup(out.data ? out.data : "", out.data ? strcspn(out.data, "\n") : 0);
-    al_buffer_clear(&out);
+        *ret_tree = al_strndup(out.buf, strcspn(out.buf, "\n"));
     return r;
 }
 
@@ -384,7 +372,7 @@ static int merge_tree(const struct al_inmemory *memory, const char *ours, const 
 {
     struct al_merged merged = AL_MERGED_INIT;
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    struct al_buffer out = { .max_bytes = 0 };
+    al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
     int exit_code = -1, r;
 
     al_strv_add(&command.argv, "git");
@@ -394,9 +382,8 @@ static int merge_tree(const struct al_inmemory *memory, const char *ours, const 
                  NULL);
     r = al_inmemory_git(memory, &command, budget, &out, &exit_code, err);
     if (r == 0 &&
-        !al_merge_output_parse(out.data, out.len, memory->real->vetting->is_sha256, &merged))
+        !al_merge_output_parse(out.buf, out.len, memory->real->vetting->is_sha256, &merged))
         r = al_error_set(err, AL_ERR_EXECUTION, "git merge-tree did not say what was asked");
-    al_buffer_clear(&out);
     if (r < 0)
         return r;
     merged.conflicted = exit_code == 1;
@@ -440,12 +427,11 @@ static int check_drivers(const struct al_inmemory *memory, const char *base, con
     if (!memory->real->vetting->merge_drivers.count)
         return 0;
     for (size_t i = 0; r == 0 && i < AL_COUNT(sides); i++) {
-        struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+        al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
 
-        r = al_git_list_changed(&memory->view, base, sides[i], budget, &list, err);
+        r = al_git_list_changed(&memory->view, base, sides[i], budget, &paths, err);
         for (size_t j = 0; r == 0 && j < AL_COUNT(sides); j++)
-            r = al_git_check_merge_drivers(&memory->view, &list, sides[j], budget, err);
-        al_buffer_clear(&list);
+            r = al_git_check_merge_drivers(&memory->view, &paths, sides[j], budget, err);
     }
     return r;
 }
@@ -501,44 +487,25 @@ int al_inmemory_merge_trees(struct al_inmemory *memory, const char *const trees[
 /* So many objects stay a pack; git's own limit (transfer.unpackLimit). */
 #define UNPACK_LIMIT 100
 
-/* The ids of the objects that are needed, one a line. */
+/* The ids of the new objects that are needed, one a line. */
 struct needed {
-    const struct al_inmemory *memory;
-    struct al_str ids, line;
+    struct al_str ids;
     size_t count;
 };
 
 static void needed_clear(struct needed *needed)
 {
     al_str_clear(&needed->ids);
-    al_str_clear(&needed->line);
 }
 
 /* Only new objects: the repository has the others. */
-static bool take_id(void *payload, const char *data, size_t len)
-{
-    struct needed *needed = payload;
-
-    for (size_t i = 0; i < len; i++) {
-        if (data[i] != '\n') {
-            al_str_addc(&needed->line, data[i]);
-            continue;
-        }
-        if (needed->line.len > 2 && has(needed->memory, needed->line.buf)) {
-            al_str_addf(&needed->ids, "%s\n", needed->line.buf);
-            needed->count++;
-        }
-        al_str_reset(&needed->line);
-    }
-    return true;
-}
-
 static int list_needed(const struct al_inmemory *memory, const char *commit,
                        struct al_run_limits *budget, struct needed *needed, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT, lines = AL_STR_INIT;
+    al_auto(al_strv_clear) struct al_strv ids = AL_STRV_INIT;
+    int r;
 
     al_str_addf(&words, "%s\n", commit);
     for (size_t i = 0; i < memory->bounds.count; i++)
@@ -547,16 +514,21 @@ static int list_needed(const struct al_inmemory *memory, const char *commit,
     command.input_len = words.len;
     al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "rev-list", "--objects",
                  "--no-object-names", "--missing=allow-any", "--stdin", NULL);
-    return al_git_run(&memory->view.at, &command,
-                      &(struct al_git_run){ .sink = { take_id, needed }, .checked = true }, budget,
-                      &output, err);
+    r = al_git_read(&memory->view.at, &command, al_git_sink(&lines), budget, err);
+    al_strv_split(&ids, lines.buf, "\n");
+    for (size_t i = 0; i < ids.count; i++)
+        if (has(memory, ids.items[i])) {
+            al_str_addf(&needed->ids, "%s\n", ids.items[i]);
+            needed->count++;
+        }
+    return r;
 }
 
 static int make_pack(const struct al_inmemory *memory, const struct needed *needed,
                      struct al_run_limits *budget, char **ret_path, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    struct al_buffer hash = { .max_bytes = AL_OID_TEXT };
+    al_auto(al_str_clear) struct al_str hash = AL_STR_INIT;
     int r;
 
     command.input = needed->ids.buf;
@@ -564,44 +536,25 @@ static int make_pack(const struct al_inmemory *memory, const struct needed *need
     al_strv_adds(&command.argv, "git", "-c", "pack.packSizeLimit=0", "pack-objects", "-q", NULL);
     al_strv_addf(&command.argv, "%s/pack", memory->dir);
     r = al_inmemory_git(memory, &command, budget, &hash, NULL, err);
-    if (r == 0)
-        *ret_path =
-            al_asprintf("%s/pack-%.*s.pack", memory->dir,
-                        hash.data ? (int)strcspn(hash.data, "\n") : 0, hash.data ? hash.data : "");
-    al_buffer_clear(&hash);
+    al_str_trim_end(&hash);
+    *ret_path = al_asprintf("%s/pack-%s.pack", memory->dir, hash.buf);
     return r;
 }
 
-static int unpack(const struct al_inmemory *memory, const void *pack, size_t len, size_t count,
+static int unpack(const struct al_inmemory *memory, const char *path, size_t count,
                   struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 
-    command.input = pack;
-    command.input_len = len;
+    if (fd < 0)
+        return al_error_errno(err, errno, "cannot read the pack of new objects");
+    command.in_fd = fd;
     if (count < UNPACK_LIMIT)
         al_strv_adds(&command.argv, "git", "unpack-objects", "-q", NULL);
     else
         al_strv_adds(&command.argv, "git", "index-pack", "--stdin", NULL);
     return al_git_write(&memory->real->at, &command, 0, budget, err);
-}
-
-static int unpack_file(const struct al_inmemory *memory, const char *path, size_t count,
-                       struct al_run_limits *budget, struct al_error *err)
-{
-    al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    struct stat st;
-    void *pack;
-    int r;
-
-    if (fd < 0 || fstat(fd, &st) < 0)
-        return al_error_errno(err, errno, "cannot read the pack of new objects");
-    pack = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (pack == MAP_FAILED)
-        return al_error_errno(err, errno, "cannot read the pack of new objects");
-    r = unpack(memory, pack, (size_t)st.st_size, count, budget, err);
-    (void)munmap(pack, (size_t)st.st_size);
-    return r;
 }
 
 /* In the repository itself. */
@@ -626,9 +579,7 @@ static int verify(const struct al_inmemory *memory, const struct needed *needed,
 int al_inmemory_accept(struct al_inmemory *memory, const char *commit, struct al_run_limits *budget,
                        struct al_error *err)
 {
-    al_auto(needed_clear) struct needed needed = { .memory = memory,
-                                                   .ids = AL_STR_INIT,
-                                                   .line = AL_STR_INIT };
+    al_auto(needed_clear) struct needed needed = { .ids = AL_STR_INIT };
     al_auto(al_freep) char *path = NULL;
     int r = list_needed(memory, commit, budget, &needed, err);
 
@@ -636,6 +587,6 @@ int al_inmemory_accept(struct al_inmemory *memory, const char *commit, struct al
         return r;
     r = make_pack(memory, &needed, budget, &path, err);
     if (r == 0)
-        r = unpack_file(memory, path, needed.count, budget, err);
+        r = unpack(memory, path, needed.count, budget, err);
     return r < 0 ? r : verify(memory, &needed, budget, err);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* For the files of gitops/inmemory/ only. */
+/* For the files of verbs/inmemory/ only. */
 #ifndef AL_VERBS_INMEMORY_PRIVATE_H
 #define AL_VERBS_INMEMORY_PRIVATE_H
 
@@ -21,16 +21,13 @@ struct al_inmemory {
     size_t ncommits;
 };
 
-/** Most bytes that a child prints. */
-#define AL_INMEMORY_OUTPUT_MAX_BYTES (64u << 20)
-
 /** Run a command on the view, in `top`, and keep its output as it is.  The class is
  * AL_GIT_SCRATCH.
  *
  * @param[out] ret_exit  NULL: a git that fails is an error.
  */
 int al_inmemory_git(const struct al_inmemory *memory, struct al_git_command *command,
-                    struct al_run_limits *budget, struct al_buffer *ret_out, int *ret_exit,
+                    struct al_run_limits *budget, struct al_str *ret_out, int *ret_exit,
                     struct al_error *err);
 
 /** Write an object as a loose one among the new ones, without git. */

@@ -18,8 +18,6 @@
  * Source: git-log(1) "PRETTY FORMATS", git-commit(1) "DISCUSSION" (encodings), git-var(1).
  */
 
-#define IDENT_BYTES 8192u
-
 void al_inmemory_forget(struct al_inmemory *memory)
 {
     for (size_t i = 0; i < memory->ncommits; i++) {
@@ -99,7 +97,7 @@ static int find_identity(const struct al_inmemory *memory, const char *variable,
                          struct al_run_limits *budget, char **ret_identity, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    struct al_buffer out = { .max_bytes = IDENT_BYTES };
+    al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
     int r;
 
     if (!memory->real->vetting->has_identity)
@@ -107,9 +105,7 @@ static int find_identity(const struct al_inmemory *memory, const char *variable,
     al_strv_adds(&command.argv, "git", "var", variable, NULL);
     r = al_inmemory_git(memory, &command, budget, &out, NULL, err);
     if (r == 0)
-        *ret_identity =
-            al_strndup(out.data ? out.data : "", out.data ? strcspn(out.data, "\n") : 0);
-    al_buffer_clear(&out);
+        *ret_identity = al_strndup(out.buf, strcspn(out.buf, "\n"));
     return r;
 }
 

@@ -10,7 +10,6 @@
 #include "git/plumbing/filters.h"
 #include "git/plumbing/heads.h"
 #include "git/plumbing/revision.h"
-#include "git/plumbing/rollback_plumbing.h"
 #include "git/refs.h"
 #include "git/repo/repo.h"
 #include "git/run.h"
@@ -452,18 +451,15 @@ static int check_filters(const struct al_landing *landing, struct al_run_limits 
                          struct al_error *err)
 {
     const struct al_repo *view = al_inmemory_repo(landing->memory);
-    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
     int r;
 
     if (!al_git_has_filters(landing->repo))
         return 0;
-    r = al_git_list_changed(view, landing->into.oid, landing->commit, budget, &list, err);
+    r = al_git_list_changed(view, landing->into.oid, landing->commit, budget, &paths, err);
     if (r == 0)
-        r = al_git_check_filters(view, &list, landing->commit, budget, err);
-    if (r == 0)
-        r = al_git_check_filters(view, &list, NULL, budget, err);
-    al_buffer_clear(&list);
-    return r;
+        r = al_git_check_filters(view, &paths, landing->commit, budget, err);
+    return r < 0 ? r : al_git_check_filters(view, &paths, NULL, budget, err);
 }
 
 static int check_files(const struct al_landing *landing, struct al_run_limits *budget,
@@ -503,8 +499,8 @@ int al_landing_paths(const struct al_landing *landing, struct al_run_limits *bud
 {
     return al_landing_is_idle(landing)
                ? 0
-               : al_git_changed_files(al_inmemory_repo(landing->memory), landing->into.oid,
-                                      landing->commit, budget, ret_paths, err);
+               : al_git_list_changed(al_inmemory_repo(landing->memory), landing->into.oid,
+                                     landing->commit, budget, ret_paths, err);
 }
 
 /* Those of the branch; of a rebase the new ones. */
@@ -686,8 +682,8 @@ static int look_at(const struct al_repo *repo, const char *name, const struct al
         r = al_git_count_apart(repo, into->oid, compared->branch.oid, budget, &compared->behind,
                                &compared->ahead, err);
     if (r == 0 && compared->base)
-        r = al_git_changed_files(repo, compared->base, compared->branch.oid, budget,
-                                 &compared->files, err);
+        r = al_git_list_changed(repo, compared->base, compared->branch.oid, budget,
+                                &compared->files, err);
     return r;
 }
 

@@ -178,7 +178,7 @@ static int about_target(int r, struct al_error *err)
 
 /* List the files that differ from the commit and exist in it. */
 static int list_files(const struct al_repo *repo, const struct al_checkout_from *from,
-                      struct al_run_limits *budget, struct al_buffer *list, struct al_error *err)
+                      struct al_run_limits *budget, struct al_strv *list, struct al_error *err)
 {
     const char *const present[] = { "--diff-filter=a", "--ignore-submodules=dirty", from->target,
                                     NULL };
@@ -192,20 +192,17 @@ static int list_files(const struct al_repo *repo, const struct al_checkout_from 
 int al_git_checkout_from_check(const struct al_repo *repo, const struct al_checkout_from *from,
                                struct al_run_limits *budget, struct al_error *err)
 {
-    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    al_auto(al_strv_clear) struct al_strv list = AL_STRV_INIT;
     int r = list_files(repo, from, budget, &list, err);
 
     /* Two sets of attributes may apply to a file: the present ones, and those of the commit. */
     if (r == 0)
         r = al_git_check_filters(repo, &list, NULL, budget, err);
-    if (r == 0)
-        r = al_git_check_filters(repo, &list, from->target, budget, err);
-    al_buffer_clear(&list);
-    return r;
+    return r < 0 ? r : al_git_check_filters(repo, &list, from->target, budget, err);
 }
 
 int al_git_checkout_from(struct al_repo *repo, const struct al_checkout_from *from,
-                         struct al_run_limits *budget, struct al_buffer *ret_files,
+                         struct al_run_limits *budget, struct al_strv *ret_files,
                          struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -235,7 +232,7 @@ int al_git_restore_check(const struct al_repo *repo, const struct al_strv *paths
 {
     static const char *const tracked[] = { "git", "ls-files", "-z", "--full-name", "--", NULL };
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
-    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    al_auto(al_strv_clear) struct al_strv list = AL_STRV_INIT;
     int r;
 
     if (!repo->vetting->filters.count)
@@ -243,10 +240,7 @@ int al_git_restore_check(const struct al_repo *repo, const struct al_strv *paths
     r = al_repo_pathspecs(repo, paths, budget, &words, err);
     if (r == 0)
         r = al_batch_list(repo, tracked, &words, budget, &list, err);
-    if (r == 0)
-        r = al_git_check_filters(repo, &list, NULL, budget, err);
-    al_buffer_clear(&list);
-    return r;
+    return r < 0 ? r : al_git_check_filters(repo, &list, NULL, budget, err);
 }
 
 int al_git_has_staged(const struct al_repo *repo, const struct al_strv *paths,
@@ -254,13 +248,12 @@ int al_git_has_staged(const struct al_repo *repo, const struct al_strv *paths,
 {
     static const char *const staged[] = { "--cached", "--ignore-submodules=dirty", NULL };
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
-    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    al_auto(al_strv_clear) struct al_strv list = AL_STRV_INIT;
     int r = al_repo_pathspecs(repo, paths, budget, &words, err);
 
     if (r == 0)
         r = al_batch_list_diff(repo, staged, &words, budget, &list, err);
-    *ret_staged = list.len > 0;
-    al_buffer_clear(&list);
+    *ret_staged = list.count > 0;
     return r;
 }
 

@@ -60,7 +60,7 @@ int al_git_checkout_from_check(const struct al_repo *repo, const struct al_check
 /** Run `git checkout <target> -- paths`. `ret_files` gets the files that had to be written, each
  * followed by a NUL; the caller sets its limit and clears it. */
 int al_git_checkout_from(struct al_repo *repo, const struct al_checkout_from *from,
-                         struct al_run_limits *budget, struct al_buffer *ret_files,
+                         struct al_run_limits *budget, struct al_strv *ret_files,
                          struct al_error *err);
 
 /** Options of `git restore`. At least one of `staged` and `worktree` is set. */

@@ -320,7 +320,7 @@ static void commit_aside_name_branch(const struct commit_aside *aside, struct al
     al_str_add(said, whole.buf, whole.len);
 }
 
-/* --- Commit --- */
+/* --- Run --- */
 
 #define LOCK_ATTEMPTS_MAX 16
 
@@ -421,42 +421,6 @@ static int run_at(const struct al_repo *repo, const struct al_location *at,
     return 0;
 }
 
-/* git itself concludes what has more to it than a commit. */
-static bool is_part_of_more(const struct al_repo *repo)
-{
-    return al_git_has_autostash(repo) || al_git_resumable(repo) != AL_IN_PROGRESS_NONE;
-}
-
-int al_git_commit_with(struct al_repo *repo, const struct al_commit_options *options,
-                       size_t max_bytes, struct al_run_limits *budget,
-                       struct al_git_output *ret_output, struct al_error *err)
-{
-    al_auto(commit_aside_clear) struct commit_aside aside = { .dir = NULL };
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_freep) char *head = options->head ? NULL : al_ref_head(&repo->at);
-    al_auto(al_freep) char *index = al_fs_join(repo->at.git_dir, "index");
-    struct al_commit_options own = *options;
-    int r;
-
-    if (is_part_of_more(repo))
-        return run_at(repo, &repo->at, options, max_bytes, budget, ret_output, err);
-    if (!own.index)
-        own.index = index;
-    r = commit_aside_open(repo, head ? head : options->head, &aside, err);
-    if (r == 0 && al_ref_is_stored(&aside.at, "HEAD"))
-        r = store_head(&aside, budget, err);
-    if (r == 0)
-        r = run_at(repo, &aside.at, &own, max_bytes, budget, &output, err);
-    if (r == 0)
-        r = commit_aside_accept(&aside, budget, err);
-    if (r < 0)
-        return r;
-    commit_aside_name_branch(&aside, &output.out.out);
-    *ret_output = output;
-    output = (struct al_git_output){ .exit_code = -1 };
-    return 0;
-}
-
 /* --- Expected commit --- */
 
 /*
@@ -520,6 +484,22 @@ int al_git_expect_commit(const struct al_repo *repo, const char *index,
     return 0;
 }
 
+int al_git_check_expected(const struct al_repo *repo, const char *index, const char *expected,
+                          struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_freep) char *now = NULL;
+    int r = al_git_expect_commit(repo, index, budget, &now, err);
+
+    if (r < 0 || !strcmp(now, expected))
+        return r;
+    r = al_error_set(err, AL_ERR_EXECUTION,
+                     "The commit differs from what was shown, since another program changed a file "
+                     "or the index meanwhile; nothing was committed");
+    if (err)
+        err->remedy = "git_commit again shows the change as it is now.";
+    return r;
+}
+
 /* Compare HEAD's commit, which was just made, with the expected one.  git leaves out a parent that
  * another one contains. */
 static int check_commit(const struct al_repo *repo, const char *expected, const char *from,
@@ -544,58 +524,71 @@ static int check_commit(const struct al_repo *repo, const char *expected, const 
                                       "process changed the index meanwhile");
 }
 
-/* git itself concludes it with the index as it is, so what it made is looked at afterwards: the
- * call puts back what is another commit. */
-static int commit_and_check(struct al_repo *repo, struct al_commit_options *options,
-                            const char *expected, size_t max_bytes, struct al_run_limits *budget,
-                            struct al_git_output *ret_output, struct al_error *err)
+/* --- Commit --- */
+
+/* git itself concludes what has more to it than a commit. */
+static bool is_part_of_more(const struct al_repo *repo)
+{
+    return al_git_has_autostash(repo) || al_git_resumable(repo) != AL_IN_PROGRESS_NONE;
+}
+
+/* It does so with the index as it is, so what it made is looked at afterwards: the call puts back
+ * what is another commit. */
+static int commit_and_check(struct al_repo *repo, const struct al_commit_options *options,
+                            size_t max_bytes, struct al_run_limits *budget,
+                            struct al_git_output *output, struct al_error *err)
+{
+    al_auto(al_freep) char *head = al_ref_head(&repo->at);
+    int r = run_at(repo, &repo->at, options, max_bytes, budget, output, err);
+
+    return r == 0 && options->expected ? check_commit(repo, options->expected, head, budget, err)
+                                       : r;
+}
+
+/* Nobody can change the copy of the index that is compared and committed. */
+static int check_and_commit(struct al_repo *repo, const struct al_commit_options *options,
+                            size_t max_bytes, struct al_run_limits *budget,
+                            struct al_git_output *output, struct al_error *err)
+{
+    al_auto(commit_aside_clear) struct commit_aside aside = { .dir = NULL };
+    al_auto(al_freep) char *head = options->head ? NULL : al_ref_head(&repo->at);
+    al_auto(al_freep) char *index = al_fs_join(repo->at.git_dir, "index");
+    al_auto(al_scratch_index_removep) char *copy = NULL;
+    struct al_commit_options own = *options;
+    int r = 0;
+
+    if (options->expected && !options->index)
+        r = al_scratch_index_make(repo, NULL, &copy, err);
+    if (!options->index)
+        own.index = copy ? copy : index;
+    if (r == 0 && options->expected)
+        r = al_git_check_expected(repo, own.index, options->expected, budget, err);
+    if (r == 0)
+        r = commit_aside_open(repo, head ? head : options->head, &aside, err);
+    if (r == 0 && al_ref_is_stored(&aside.at, "HEAD"))
+        r = store_head(&aside, budget, err);
+    if (r == 0)
+        r = run_at(repo, &aside.at, &own, max_bytes, budget, output, err);
+    if (r == 0)
+        r = commit_aside_accept(&aside, budget, err);
+    if (r == 0)
+        commit_aside_name_branch(&aside, &output->out.out);
+    return r;
+}
+
+int al_git_commit(struct al_repo *repo, const struct al_commit_options *options, size_t max_bytes,
+                  struct al_run_limits *budget, struct al_git_output *ret_output,
+                  struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_freep) char *head = al_ref_head(&repo->at);
-    int r = al_git_commit_with(repo, options, max_bytes, budget, &output, err);
+    int r = (is_part_of_more(repo) ? commit_and_check : check_and_commit)(repo, options, max_bytes,
+                                                                          budget, &output, err);
 
-    if (r == 0)
-        r = check_commit(repo, expected, head, budget, err);
     if (r < 0)
         return r;
     *ret_output = output;
     output = (struct al_git_output){ .exit_code = -1 };
     return 0;
-}
-
-/* Nobody can change the copy of the index that is compared and committed. */
-static int check_and_commit(struct al_repo *repo, struct al_commit_options *options,
-                            const char *expected, size_t max_bytes, struct al_run_limits *budget,
-                            struct al_git_output *ret_output, struct al_error *err)
-{
-    al_auto(al_scratch_index_removep) char *copy = NULL;
-    al_auto(al_freep) char *head = al_ref_head(&repo->at);
-    al_auto(al_freep) char *now = NULL;
-    int r = al_scratch_index_make(repo, NULL, &copy, err);
-
-    if (r == 0)
-        r = al_git_expect_commit(repo, copy, budget, &now, err);
-    if (r == 0 && strcmp(now, expected) != 0)
-        r = al_error_set(err, AL_ERR_EXECUTION,
-                         "The commit differs from what was shown, since another process "
-                         "changed the index meanwhile; nothing was committed");
-    if (r < 0)
-        return r;
-    options->index = copy;
-    options->head = head;
-    return al_git_commit_with(repo, options, max_bytes, budget, ret_output, err);
-}
-
-int al_git_commit(struct al_repo *repo, const char *message, const char *expected, size_t max_bytes,
-                  struct al_run_limits *budget, struct al_git_output *ret_output,
-                  struct al_error *err)
-{
-    struct al_commit_options options = { .message = message };
-
-    if (!expected)
-        return al_git_commit_with(repo, &options, max_bytes, budget, ret_output, err);
-    return (is_part_of_more(repo) ? commit_and_check : check_and_commit)(
-        repo, &options, expected, max_bytes, budget, ret_output, err);
 }
 
 /* --- Commit part --- */
@@ -617,7 +610,7 @@ static int add(struct al_repo *repo, const struct al_add_options *options,
 
 /* List what an index has staged; `paths`: NULL, all. */
 static int list_staged(struct al_repo *repo, const char *index, const struct al_strv *paths,
-                       struct al_run_limits *budget, struct al_buffer *ret_list,
+                       struct al_run_limits *budget, struct al_strv *ret_names,
                        struct al_error *err)
 {
     const struct al_diff_options options = { .cached = true, .unified = -1, .paths = paths };
@@ -628,7 +621,7 @@ static int list_staged(struct al_repo *repo, const char *index, const struct al_
     al_strv_adds(&command.argv, "git", "diff", "--name-only", "--no-renames", "--no-relative", "-z",
                  NULL);
     r = al_git_diff_add_args(repo, &options, budget, &command.argv, err);
-    return r < 0 ? r : al_git_list_paths(repo, &command, budget, ret_list, err);
+    return r < 0 ? r : al_git_list_paths(repo, &command, budget, ret_names, err);
 }
 
 /* Unstage these paths in an index. */
@@ -652,34 +645,31 @@ static int unstage(struct al_repo *repo, const char *index, const struct al_strv
     return al_git_write(&repo->at, &command, 0, budget, err);
 }
 
-/** The hunks of both sides and the ones that are chosen of each. */
-struct sides {
-    struct al_hunk_list staged, unstaged;
+/** The hunks that are chosen of each side. */
+struct chosen {
     struct al_hunk_choice stage, keep; /* unstaged ones to stage, staged ones to commit */
 };
 
-static void clear_sides(struct sides *sides)
+static void clear_chosen(struct chosen *chosen)
 {
-    al_hunk_choice_clear(&sides->stage);
-    al_hunk_choice_clear(&sides->keep);
-    al_hunk_list_clear(&sides->staged);
-    al_hunk_list_clear(&sides->unstaged);
+    al_hunk_choice_clear(&chosen->stage);
+    al_hunk_choice_clear(&chosen->keep);
 }
 
 /* Choose each id on the side that has it. */
-static int choose_sides(struct al_repo *repo, const struct al_strv *ids,
-                        struct al_run_limits *budget, struct sides *sides, struct al_error *err)
+static int choose_hunks(const struct al_commit_part *part, struct chosen *chosen,
+                        struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv staged = AL_STRV_INIT, unstaged = AL_STRV_INIT;
-    int r = al_git_read_both_hunks(repo, &(struct al_hunk_query){ .binary = true }, budget,
-                                   &sides->staged, &sides->unstaged, err);
+    int r;
 
-    for (size_t i = 0; r == 0 && i < ids->count; i++)
-        al_strv_add(al_hunk_find(&sides->staged, ids->items[i]) ? &staged : &unstaged,
-                    ids->items[i]);
-    if (r == 0)
-        r = al_hunks_choose(&sides->unstaged, &unstaged, &sides->stage, err);
-    return r < 0 ? r : al_hunks_choose(&sides->staged, &staged, &sides->keep, err);
+    for (size_t i = 0; i < part->hunks->count; i++) {
+        const char *id = part->hunks->items[i];
+
+        al_strv_add(al_hunk_find(&part->sides->staged, id) ? &staged : &unstaged, id);
+    }
+    r = al_hunks_choose(&part->sides->unstaged, &unstaged, &chosen->stage, err);
+    return r < 0 ? r : al_hunks_choose(&part->sides->staged, &staged, &chosen->keep, err);
 }
 
 /* The same staged hunk in a later list: HEAD, which both lists begin at, has it at this place. */
@@ -703,15 +693,6 @@ static int not_apart(const struct al_hunk_item *item, struct al_error *err)
                         item->id);
 }
 
-/* List the names that a buffer has, sorted. */
-static void take_names(struct al_buffer *list, struct al_strv *out)
-{
-    for (size_t at = 0; at < list->len; at += strlen(list->data + at) + 1)
-        al_strv_add(out, list->data + at);
-    al_buffer_clear(list);
-    al_strv_sort(out);
-}
-
 /* Stage the paths. */
 static int stage_paths(struct al_repo *repo, const struct al_strv *paths, const char *index,
                        struct al_run_limits *budget, struct al_error *err)
@@ -730,40 +711,42 @@ static int stage_paths(struct al_repo *repo, const struct al_strv *paths, const 
 }
 
 /* The file has a chosen hunk, of either side. */
-static bool has_chosen(const struct sides *sides, const char *path)
+static bool has_chosen(const struct chosen *chosen, const char *path)
 {
     al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
 
-    al_hunk_choice_paths(&sides->stage, &files);
-    al_hunk_choice_paths(&sides->keep, &files);
+    al_hunk_choice_paths(&chosen->stage, &files);
+    al_hunk_choice_paths(&chosen->keep, &files);
     return al_strv_contains(&files, path);
 }
 
 /* Take the staged hunks that are not chosen, of files that have chosen ones, out of the commit.
  *
  * @param whole  Files that are committed as they are. */
-static int leave_hunks(struct al_repo *repo, const struct sides *sides, const struct al_strv *whole,
-                       const char *index, struct al_run_limits *budget, struct al_error *err)
+static int leave_hunks(struct al_repo *repo, const struct chosen *chosen,
+                       const struct al_strv *whole, const char *index, struct al_run_limits *budget,
+                       struct al_error *err)
 {
+    const struct al_hunk_list *staged = chosen->keep.list;
     const struct al_hunk_query query = { .side = AL_HUNKS_STAGED, .binary = true, .index = index };
     al_auto(al_hunk_list_clear) struct al_hunk_list later = AL_HUNK_LIST_INIT;
     al_auto(al_hunk_choice_clear) struct al_hunk_choice others = { .list = &later };
     int r;
 
-    if (sides->keep.count == sides->staged.count)
+    if (chosen->keep.count == staged->count)
         return 0;
     r = al_git_read_hunks(repo, &query, budget, &later, err);
     if (r < 0)
         return r;
     others.chosen = al_calloc(later.count, sizeof(bool));
-    for (size_t i = 0; i < sides->staged.count; i++) {
-        const struct al_hunk_item *item = &sides->staged.items[i], *again;
-        const char *path = sides->staged.files[item->file].path;
+    for (size_t i = 0; i < staged->count; i++) {
+        const struct al_hunk_item *item = &staged->items[i], *again;
+        const char *path = staged->files[item->file].path;
 
-        if (sides->keep.chosen[i] || al_strv_contains_sorted(whole, path) ||
-            !has_chosen(sides, path))
+        if (chosen->keep.chosen[i] || al_strv_contains_sorted(whole, path) ||
+            !has_chosen(chosen, path))
             continue;
-        again = find_again(&later, &sides->staged, item);
+        again = find_again(&later, staged, item);
         if (!again)
             return not_apart(item, err);
         others.chosen[again - later.items] = true;
@@ -773,27 +756,37 @@ static int leave_hunks(struct al_repo *repo, const struct sides *sides, const st
                         : 0;
 }
 
+/* List the files that were staged before, and maybe those that are staged now. */
+static int list_others(struct al_repo *repo, const struct al_commit_part *part, const char *index,
+                       struct al_run_limits *budget, struct al_strv *out, struct al_error *err)
+{
+    const struct al_hunk_list *staged = part->hunks ? &part->sides->staged : NULL;
+
+    if (!staged || staged->truncated)
+        return list_staged(repo, index, NULL, budget, out, err);
+    for (size_t i = 0; i < staged->nfiles; i++)
+        al_strv_add(out, staged->files[i].path);
+    return 0;
+}
+
 /* What is staged and not named is not committed. */
 static int leave_others(struct al_repo *repo, const struct al_commit_part *part,
-                        const struct sides *sides, const char *index, struct al_run_limits *budget,
-                        struct al_error *err)
+                        const struct chosen *chosen, const char *index,
+                        struct al_run_limits *budget, struct al_error *err)
 {
-    struct al_buffer all = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
-    struct al_buffer named = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
     al_auto(al_strv_clear) struct al_strv staged = AL_STRV_INIT, whole = AL_STRV_INIT,
                                           others = AL_STRV_INIT;
-    int r = list_staged(repo, index, NULL, budget, &all, err);
+    int r = list_others(repo, part, index, budget, &staged, err);
 
     if (r == 0 && part->paths)
-        r = list_staged(repo, index, part->paths, budget, &named, err);
-    take_names(&all, &staged);
-    take_names(&named, &whole);
+        r = list_staged(repo, index, part->paths, budget, &whole, err);
+    al_strv_sort(&whole);
     for (size_t i = 0; i < staged.count; i++)
         if (!al_strv_contains_sorted(&whole, staged.items[i]) &&
-            !has_chosen(sides, staged.items[i]))
+            !has_chosen(chosen, staged.items[i]))
             al_strv_add(&others, staged.items[i]);
-    if (r == 0)
-        r = leave_hunks(repo, sides, &whole, index, budget, err);
+    if (r == 0 && part->hunks)
+        r = leave_hunks(repo, chosen, &whole, index, budget, err);
     return r < 0 ? r : unstage(repo, index, &others, budget, err);
 }
 
@@ -801,22 +794,18 @@ static int choose_named(struct al_repo *repo, const struct al_commit_part *part,
                         struct al_run_limits *budget, struct al_commit_indexes *indexes,
                         struct al_error *err)
 {
-    struct sides sides = { .staged = AL_HUNK_LIST_INIT, .unstaged = AL_HUNK_LIST_INIT };
-    int r = part->hunks ? choose_sides(repo, part->hunks, budget, &sides, err) : 0;
+    const struct al_hunk_list none = AL_HUNK_LIST_INIT;
+    al_auto(clear_chosen) struct chosen chosen = { { .list = &none }, { .list = &none } };
+    int r = part->hunks ? choose_hunks(part, &chosen, err) : 0;
 
-    if (!part->hunks) {
-        sides.stage.list = &sides.unstaged;
-        sides.keep.list = &sides.staged;
-    }
-    if (r == 0 && sides.stage.count)
-        r = al_git_apply_hunks(repo, &sides.stage, AL_HUNKS_STAGE, indexes->after, budget, err);
+    if (r == 0)
+        r = al_git_apply_hunks(repo, &chosen.stage, AL_HUNKS_STAGE, indexes->after, budget, err);
     if (r == 0 && part->paths)
         r = stage_paths(repo, part->paths, indexes->after, budget, err);
     if (r == 0)
         r = al_scratch_index_make(repo, indexes->after, &indexes->commit, err);
     if (r == 0)
-        r = leave_others(repo, part, &sides, indexes->commit, budget, err);
-    clear_sides(&sides);
+        r = leave_others(repo, part, &chosen, indexes->commit, budget, err);
     return r;
 }
 
@@ -954,13 +943,11 @@ int al_git_count_staged(const struct al_repo *repo, struct al_run_limits *budget
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, al_nul_records_list, &names);
     int r;
 
     al_strv_adds(&command.argv, "git", "diff", "--cached", "--name-only", "-z", "--no-ext-diff",
                  "--no-textconv", "--ignore-submodules=dirty", "--", NULL);
-    r = al_git_read_records(&repo->at, &command, &records, budget, err);
+    r = al_git_list_paths(repo, &command, budget, &names, err);
     if (r == 0)
         *ret_count = names.count;
     return r;

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "git/hunks/hunk_list.h"
 #include "git/repo/repo.h"
 #include "git/run.h"
 
@@ -26,17 +27,9 @@ int al_git_commit_preview(const struct al_repo *repo, struct al_run_limits *budg
 int al_git_expect_commit(const struct al_repo *repo, const char *index,
                          struct al_run_limits *budget, char **ret_expected, struct al_error *err);
 
-/**
- * Run `git commit` with this message.  Nothing to commit and a missing identity are errors of their
- * own.
- *
- * @param expected  The result of al_git_expect_commit() when the user was shown the change; NULL:
- *                  commit whatever is staged.  A commit that differs is undone, and the status is
- *                  AL_ERR_EXECUTION.
- */
-int al_git_commit(struct al_repo *repo, const char *message, const char *expected, size_t max_bytes,
-                  struct al_run_limits *budget, struct al_git_output *ret_output,
-                  struct al_error *err);
+/** Compare what an index would commit now with that; AL_ERR_EXECUTION when it differs. */
+int al_git_check_expected(const struct al_repo *repo, const char *index, const char *expected,
+                          struct al_run_limits *budget, struct al_error *err);
 
 /** Options of `git commit`.  Zero-initialised with a message, it commits what is staged. */
 struct al_commit_options {
@@ -46,16 +39,20 @@ struct al_commit_options {
     const char *index;  /**< the index to commit; NULL: the repository's own.  Borrowed */
     const char *head;   /**< the commit that HEAD must be at, "" on an unborn branch; NULL: where it
                              is when this is called.  With `index`: where it was when that was made */
+    const char *expected; /**< the result of al_git_expect_commit() when the user was shown the
+                               change; NULL: commit whatever is staged */
 };
 
 /**
- * Run `git commit` with these options; failures as for al_git_commit().
+ * Run `git commit`.  Nothing to commit and a missing identity are errors of their own.
  *
  * @return AL_ERR_EXECUTION with AL_CODE_CONFLICT when HEAD moved meanwhile; nothing was committed.
+ *         AL_ERR_EXECUTION also when the commit would not be the expected one; one that git itself
+ *         concluded stays for the caller to undo.
  */
-int al_git_commit_with(struct al_repo *repo, const struct al_commit_options *options,
-                       size_t max_bytes, struct al_run_limits *budget,
-                       struct al_git_output *ret_output, struct al_error *err);
+int al_git_commit(struct al_repo *repo, const struct al_commit_options *options, size_t max_bytes,
+                  struct al_run_limits *budget, struct al_git_output *ret_output,
+                  struct al_error *err);
 
 /* --- Commit part --- */
 
@@ -68,9 +65,10 @@ int al_git_commit_with(struct al_repo *repo, const struct al_commit_options *opt
 
 /** The part: paths, hunks, both, or every change. */
 struct al_commit_part {
-    const struct al_strv *paths;   /**< as the agent wrote them: their changes on disk, new files
-                                      too */
-    const struct al_strv *hunks;   /**< ids of unstaged and staged hunks */
+    const struct al_strv *paths; /**< as the agent wrote them: their changes on disk, new files
+                                    too */
+    const struct al_strv *hunks; /**< ids of unstaged and staged hunks */
+    const struct al_hunk_sides *sides; /**< with `hunks`: all hunks that there are now */
     const struct al_strv *without; /**< without them: every change but these new files, relative to
                                       the top; NULL: what is staged */
 };
@@ -85,7 +83,7 @@ void al_commit_indexes_clear(struct al_commit_indexes *indexes);
 
 /**
  * Make the scratch indexes.  With the write lock held, and also the lock of the index if one of
- * them is to replace it (al_index_lock_take()).
+ * them is to replace it (al_index_lock_take()): since before the hunks were read.
  *
  * @return 0; AL_ERR_BAD_ARGS when a hunk is not there; AL_ERR_EXECUTION when a chosen hunk cannot
  *         be told from a staged one that is not chosen, or git failed.

@@ -536,7 +536,8 @@ static int commit(struct al_repo *repo, const char *message, const char *expecte
                   struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = al_git_commit(repo, message, expected, max_bytes, budget, &output, err);
+    const struct al_commit_options options = { .message = message, .expected = expected };
+    int r = al_git_commit(repo, &options, max_bytes, budget, &output, err);
 
     if (r < 0)
         return r;

@@ -297,7 +297,7 @@ int al_git_stash_show(const struct al_repo *repo, const struct al_stash_options 
 
 /* List the untracked files that a push would stash, or that an entry has in its third parent. */
 static int list_untracked(const struct al_repo *repo, const struct al_stash_options *options,
-                          const char *entry, struct al_run_limits *budget, struct al_buffer *list,
+                          const char *entry, struct al_run_limits *budget, struct al_strv *list,
                           struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -320,7 +320,7 @@ static int list_untracked(const struct al_repo *repo, const struct al_stash_opti
 /* Check the filters and merge drivers that content would pass, by the attributes of the files and
  * of the commit that git resets to or applies. */
 static int check_programs(const struct al_repo *repo, const struct al_stash_options *options,
-                          const char *tree, const struct al_buffer *list,
+                          const char *tree, const struct al_strv *list,
                           struct al_run_limits *budget, struct al_error *err)
 {
     int r = al_git_check_filters(repo, list, NULL, budget, err);
@@ -337,7 +337,7 @@ int al_git_stash_check(const struct al_repo *repo, const struct al_stash_options
 {
     const char *entry = options->entries;
     al_auto(al_freep) char *parent = entry ? al_asprintf("%s^", entry) : NULL;
-    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    al_auto(al_strv_clear) struct al_strv list = AL_STRV_INIT;
     bool pushes = options->action == AL_STASH_PUSH;
     bool applies = options->action == AL_STASH_POP || options->action == AL_STASH_APPLY;
     al_auto(al_error_clear) struct al_error complaint = AL_ERROR_INIT;
@@ -357,7 +357,6 @@ int al_git_stash_check(const struct al_repo *repo, const struct al_stash_options
         r = 0; /* git itself reports a missing entry or an unborn branch */
     else
         r = al_error_pass(r, &complaint, err);
-    al_buffer_clear(&list);
     return r;
 }
 
@@ -403,7 +402,7 @@ static int run(struct al_repo *repo, const struct al_stash_options *options, siz
 
 /* What the index has otherwise than a commit. */
 static int list_staged(const struct al_repo *repo, const char *commit, struct al_run_limits *budget,
-                       struct al_buffer *list, struct al_error *err)
+                       struct al_strv *list, struct al_error *err)
 {
     const char *const options[] = { "--cached", "--ignore-submodules=dirty", commit, NULL };
     al_auto(al_str_clear) struct al_str all = AL_STR_INIT;
@@ -412,21 +411,12 @@ static int list_staged(const struct al_repo *repo, const char *commit, struct al
     return al_batch_list_diff(repo, options, &all, budget, list, err);
 }
 
-/* Both are sorted. */
-static bool have_common(const struct al_buffer *one, const struct al_buffer *two)
+/* `two` is sorted. */
+static bool have_common(const struct al_strv *one, const struct al_strv *two)
 {
-    size_t i = 0, k = 0;
-
-    while (i < one->len && k < two->len) {
-        const int order = strcmp(one->data + i, two->data + k);
-
-        if (order == 0)
+    for (size_t i = 0; i < one->count; i++)
+        if (al_strv_contains_sorted(two, one->items[i]))
             return true;
-        if (order < 0)
-            i += strlen(one->data + i) + 1;
-        else
-            k += strlen(two->data + k) + 1;
-    }
     return false;
 }
 
@@ -436,20 +426,16 @@ int al_git_stash_keeps_staged(const struct al_repo *repo, const char *entry,
 {
     al_auto(al_freep) char *base = al_asprintf("%s^1", entry);
     al_auto(al_freep) char *index = al_asprintf("%s^2", entry);
-    struct al_buffer theirs = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
-    struct al_buffer ours = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
-    struct al_buffer since = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    al_auto(al_strv_clear) struct al_strv theirs = AL_STRV_INIT, ours = AL_STRV_INIT,
+                                          since = AL_STRV_INIT;
     int r = al_git_list_changed(repo, base, index, budget, &theirs, err);
 
-    if (r == 0 && theirs.len)
+    if (r == 0 && theirs.count)
         r = list_staged(repo, "HEAD", budget, &ours, err);
-    if (r == 0 && theirs.len && !ours.len)
+    if (r == 0 && theirs.count && !ours.count)
         r = list_staged(repo, base, budget, &since, err);
-    *ret_has = theirs.len;
-    *ret_keeps = r == 0 && theirs.len && !ours.len && !have_common(&theirs, &since);
-    al_buffer_clear(&theirs);
-    al_buffer_clear(&ours);
-    al_buffer_clear(&since);
+    *ret_has = theirs.count;
+    *ret_keeps = r == 0 && theirs.count && !ours.count && !have_common(&theirs, &since);
     return r;
 }
 

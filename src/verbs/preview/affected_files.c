@@ -40,27 +40,19 @@ void al_unseen_changes_clear(struct al_unseen_changes *unseen)
     if (unseen->index)
         (void)unlink(unseen->index);
     free(unseen->index);
-    al_buffer_clear(&unseen->names);
+    al_strv_clear(&unseen->names);
     *unseen = AL_UNSEEN_CHANGES_INIT;
 }
 
 /** A search. `lines` collects the suspect entries for an index of their own. */
 struct search {
     const struct al_repo *repo;
-    const struct al_buffer *known;
+    const struct al_strv *known;
     int top;
     size_t entries;
     uint64_t bytes;
     struct al_str lines; /* input of update-index --index-info */
 };
-
-static bool is_known(const struct al_buffer *known, const char *path)
-{
-    for (size_t at = 0; at < known->len; at += strlen(known->data + at) + 1)
-        if (!strcmp(known->data + at, path))
-            return true;
-    return false;
-}
 
 static char *link_oid(struct search *search, const char *path)
 {
@@ -107,7 +99,7 @@ static bool take_entry(void *payload, char *const *fields)
     id = worktree_oid(search, tab + 1, marked);
     if (!id || (!*id && !marked) || (*id && al_starts_with(oid + 1, id)))
         return true;
-    if (!is_known(search->known, tab + 1))
+    if (!al_strv_contains_sorted(search->known, tab + 1))
         al_str_add(&search->lines, mode + 1, strlen(mode + 1) + 1);
     return true;
 }
@@ -142,7 +134,6 @@ static int compare_in_git(const struct search *search, struct al_run_limits *bud
     int r;
 
     unseen->index = al_git_private_name(repo->at.git, "index");
-    unseen->names.max_bytes = AL_PATH_LIST_MAX_BYTES;
     fill.index = list.index = unseen->index;
     fill.input = search->lines.buf;
     fill.input_len = search->lines.len;
@@ -153,7 +144,7 @@ static int compare_in_git(const struct search *search, struct al_run_limits *bud
 }
 
 int al_git_find_unseen_changes(const struct al_repo *repo, const struct al_str *words,
-                               const struct al_buffer *known, struct al_run_limits *budget,
+                               const struct al_strv *known, struct al_run_limits *budget,
                                struct al_unseen_changes *unseen, struct al_error *err)
 {
     struct search search = { .repo = repo, .known = known, .top = -1, .lines = AL_STR_INIT };
@@ -182,10 +173,10 @@ static int resolve_paths(const struct al_repo *repo, const struct al_strv *paths
     return 0;
 }
 
-static void add_files(const struct al_repo *repo, const struct al_buffer *list, struct al_strv *out)
+static void add_files(const struct al_repo *repo, const struct al_strv *list, struct al_strv *out)
 {
-    for (size_t at = 0; at < list->len; at += strlen(list->data + at) + 1)
-        al_strv_take(out, al_fs_join(repo->at.top, list->data + at));
+    for (size_t i = 0; i < list->count; i++)
+        al_strv_take(out, al_fs_join(repo->at.top, list->items[i]));
 }
 
 /* Append what a command lists for these paths. */
@@ -194,14 +185,13 @@ static int add_listed(const struct al_repo *repo, const char *const *command,
                       struct al_strv *out, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
-    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    al_auto(al_strv_clear) struct al_strv list = AL_STRV_INIT;
     int r = resolve_paths(repo, paths, budget, &words, err);
 
     if (r == 0)
         r = al_batch_list(repo, command, &words, budget, &list, err);
     if (r == 0)
         add_files(repo, &list, out);
-    al_buffer_clear(&list);
     return r;
 }
 
@@ -230,7 +220,7 @@ int al_git_affected_files(const struct al_repo *repo, const struct al_strv *path
 
 /* List the changed files that git sees in `list`, and those it does not see in `unseen`. */
 static int find_overwritten(const struct al_repo *repo, const struct al_strv *paths, bool untracked,
-                            struct al_run_limits *budget, struct al_buffer *list,
+                            struct al_run_limits *budget, struct al_strv *list,
                             struct al_unseen_changes *unseen, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
@@ -246,14 +236,13 @@ int al_git_overwritten_files(const struct al_repo *repo, const struct al_strv *p
                              struct al_error *err)
 {
     al_auto(al_unseen_changes_clear) struct al_unseen_changes unseen = AL_UNSEEN_CHANGES_INIT;
-    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    al_auto(al_strv_clear) struct al_strv list = AL_STRV_INIT;
     int r = find_overwritten(repo, paths, untracked, budget, &list, &unseen, err);
 
     if (r == 0) {
         add_files(repo, &list, out);
         add_files(repo, &unseen.names, out);
     }
-    al_buffer_clear(&list);
     return r;
 }
 
@@ -272,12 +261,11 @@ int al_git_unseen_changes_excerpt(const struct al_repo *repo, const struct al_st
                                   struct al_error *err)
 {
     al_auto(al_unseen_changes_clear) struct al_unseen_changes unseen = AL_UNSEEN_CHANGES_INIT;
-    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    al_auto(al_strv_clear) struct al_strv list = AL_STRV_INIT;
     struct al_diff_options change = { .unified = -1 };
     int r = find_overwritten(repo, paths, false, budget, &list, &unseen, err);
 
-    al_buffer_clear(&list);
-    if (r < 0 || !unseen.names.len)
+    if (r < 0 || !unseen.names.count)
         return r;
     al_str_adds(out, "The index says that these files are not changed, and they are:\n");
     change.index = unseen.index;
@@ -362,13 +350,12 @@ static int list_for_target(const struct al_repo *repo, const char *target,
                            struct al_strv *out, struct al_error *err)
 {
     const char *const deleted[] = { "--cached", "--no-relative", "--diff-filter=D", target, NULL };
-    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    al_auto(al_strv_clear) struct al_strv list = AL_STRV_INIT;
     int r = al_batch_list_diff(repo, deleted, words, budget, &list, err);
 
-    for (size_t at = 0; r == 0 && at < list.len; at += strlen(list.data + at) + 1)
-        if (is_taken(top_fd, list.data + at))
-            al_strv_take(out, al_fs_join(repo->at.top, list.data + at));
-    al_buffer_clear(&list);
+    for (size_t i = 0; r == 0 && i < list.count; i++)
+        if (is_taken(top_fd, list.items[i]))
+            al_strv_take(out, al_fs_join(repo->at.top, list.items[i]));
     return r;
 }
 
@@ -430,7 +417,7 @@ int al_git_switched_files(const struct al_repo *repo, const char *target,
                           struct al_run_limits *budget, bool *ret_known, struct al_strv *out,
                           struct al_error *err)
 {
-    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    al_auto(al_strv_clear) struct al_strv list = AL_STRV_INIT;
     al_auto(al_freep) char *head = al_ref_head(&repo->at);
     int r = 0;
 
@@ -439,7 +426,6 @@ int al_git_switched_files(const struct al_repo *repo, const char *target,
         r = al_git_list_changed(repo, head, target, budget, &list, err);
     if (r == 0)
         add_files(repo, &list, out);
-    al_buffer_clear(&list);
     return r;
 }
 

@@ -125,7 +125,7 @@ int al_git_reset_files(const struct al_repo *repo, const char *target, const str
 struct al_unseen_changes {
     char *index; /**< temporary index with the entries of these files and no stat data, removed by
                     al_unseen_changes_clear(); NULL: there are none */
-    struct al_buffer names; /**< the files, relative to the top, each followed by a NUL */
+    struct al_strv names; /**< the files, relative to the top */
 };
 
 #define AL_UNSEEN_CHANGES_INIT ((struct al_unseen_changes){ .index = NULL })
@@ -138,7 +138,7 @@ void al_unseen_changes_clear(struct al_unseen_changes *unseen);
  * @param known  Files that git sees a change of, sorted.  They are left out.
  */
 int al_git_find_unseen_changes(const struct al_repo *repo, const struct al_str *words,
-                               const struct al_buffer *known, struct al_run_limits *budget,
+                               const struct al_strv *known, struct al_run_limits *budget,
                                struct al_unseen_changes *unseen, struct al_error *err);
 
 #endif

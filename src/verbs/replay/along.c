@@ -7,9 +7,9 @@
 
 #include "base/fs.h"
 #include "git/git_lock.h"
+#include "git/plumbing/batch.h"
 #include "git/plumbing/partial_clone.h"
 #include "git/plumbing/revision.h"
-#include "git/plumbing/rollback_plumbing.h"
 #include "git/plumbing/stash_owners.h"
 #include "git/reading/read_object.h"
 #include "git/reading/worktree_state.h"
@@ -75,7 +75,7 @@ int al_git_changed_meanwhile(const struct al_repo *repo, const char *theirs,
     al_auto(al_freep) char *from =
         merges ? al_strdup("HEAD") : al_asprintf("%s^", theirs ? theirs : "");
     struct meanwhile to = { .made = theirs ? &made : NULL, .out = out };
-    int r = theirs ? al_git_changed_files(repo, from, theirs, budget, &made, err) : 0;
+    int r = theirs ? al_git_list_changed(repo, from, theirs, budget, &made, err) : 0;
 
     return r < 0 ? r
                  : al_git_read_worktree_state(repo, "no", add_meanwhile, &to, budget, &state, err);
@@ -249,7 +249,7 @@ static int find_met(const struct al_repo *view, const char *from, const char *to
                     struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv changed = AL_STRV_INIT;
-    int r = al_git_changed_files(view, from, to, budget, &changed, err);
+    int r = al_git_list_changed(view, from, to, budget, &changed, err);
 
     for (size_t i = 0; i < files->count; i++)
         *ret_met |= al_strv_contains_sorted(&changed, files->items[i]);

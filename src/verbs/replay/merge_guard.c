@@ -6,9 +6,9 @@
 
 #include "base/fs.h"
 #include "git/command.h"
+#include "git/plumbing/batch.h"
 #include "git/plumbing/index_scan.h"
 #include "git/plumbing/revision.h"
-#include "git/plumbing/rollback_plumbing.h"
 #include "git/refs.h"
 #include "git/run.h"
 #include "verbs/inmemory/inmemory.h"
@@ -17,8 +17,6 @@
 #include "verbs/replay/along.h"
 #include "verbs/replay/work.h"
 #include "verbs/sequencer/overwrite.h"
-
-#define MESSAGE_MAX_BYTES (64u << 10)
 
 /** A merge that git made in memory. */
 struct guarded {
@@ -117,11 +115,11 @@ static int list_files(int r, const struct al_repo *repo, const struct guarded *g
     *ret_known = false;
     if (r < 0 || !guarded->ours)
         return r;
-    r = al_git_changed_files(al_inmemory_repo(guarded->memory), guarded->ours, guarded->merged.tree,
-                             budget, &names, err);
+    r = al_git_list_changed(al_inmemory_repo(guarded->memory), guarded->ours, guarded->merged.tree,
+                            budget, &names, err);
     if (r == 0 && guarded->untracked)
-        r = al_git_changed_files(al_inmemory_repo(guarded->memory), al_git_empty_tree(repo),
-                                 guarded->untracked, budget, &names, err);
+        r = al_git_list_changed(al_inmemory_repo(guarded->memory), al_git_empty_tree(repo),
+                                guarded->untracked, budget, &names, err);
     if (r == 0)
         *ret_known = add_names(repo, &names, out);
     return r;
@@ -192,15 +190,14 @@ static int check_merge(const struct al_repo *repo, const struct al_merge_options
 
 /* The message that git-merge(1) would have. */
 static int default_message(const struct al_repo *repo, const char *name, const char *oid,
-                           struct al_run_limits *budget, char **ret_message, struct al_error *err)
+                           struct al_run_limits *budget, struct al_str *ret_message,
+                           struct al_error *err)
 {
     static const char *const kinds[][2] = { { "refs/heads/", "branch" },
                                             { "refs/remotes/", "remote-tracking branch" },
                                             { "refs/tags/", "tag" } };
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
-    struct al_buffer text = { .max_bytes = MESSAGE_MAX_BYTES };
-    int r;
 
     for (size_t i = 0; i < AL_COUNT(kinds) && !line.len; i++) {
         al_auto(al_freep) char *ref = al_asprintf("%s%s", kinds[i][0], name);
@@ -213,11 +210,7 @@ static int default_message(const struct al_repo *repo, const char *name, const c
     command.input = line.buf;
     command.input_len = line.len;
     al_strv_adds(&command.argv, "git", "fmt-merge-msg", "--file=-", NULL);
-    r = al_git_read(&repo->at, &command, al_buffer_sink(&text), budget, err);
-    if (r == 0)
-        *ret_message = al_strndup(text.data ? text.data : "", text.len);
-    al_buffer_clear(&text);
-    return r;
+    return al_git_read(&repo->at, &command, al_git_sink(ret_message), budget, err);
 }
 
 /* The commit that a merge in memory makes; it comes into the repository. */
@@ -226,12 +219,12 @@ static int commit_merged(const struct al_repo *repo, const struct al_merge_optio
                          char **ret_oid, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv parents = AL_STRV_INIT;
-    al_auto(al_freep) char *message = NULL;
+    al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
     int r = 0;
 
     if (options->message)
-        message =
-            al_asprintf("%s%s", options->message, al_ends_with(options->message, "\n") ? "" : "\n");
+        al_str_addf(&message, "%s%s", options->message,
+                    al_ends_with(options->message, "\n") ? "" : "\n");
     else
         r = default_message(repo, options->commit, theirs, budget, &message, err);
     if (r < 0)
@@ -241,7 +234,7 @@ static int commit_merged(const struct al_repo *repo, const struct al_merge_optio
     r = al_inmemory_commit(guarded->memory,
                            &(struct al_new_commit){ .tree = guarded->merged.tree,
                                                     .parents = &parents,
-                                                    .message = message },
+                                                    .message = message.buf },
                            budget, ret_oid, err);
     return r < 0 ? r : al_inmemory_accept(guarded->memory, *ret_oid, budget, err);
 }
@@ -250,15 +243,10 @@ static int add_shortstat(const struct al_repo *repo, const char *from, const cha
                          struct al_run_limits *budget, struct al_str *out, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
-    struct al_buffer text = { .max_bytes = MESSAGE_MAX_BYTES };
-    int r;
 
     al_strv_adds(&command.argv, "git", "diff", "--shortstat", "--no-ext-diff", "--no-textconv",
                  from, to, "--", NULL);
-    r = al_git_read(&repo->at, &command, al_buffer_sink(&text), budget, err);
-    al_str_add(out, text.data ? text.data : "", text.len);
-    al_buffer_clear(&text);
-    return r;
+    return al_git_read(&repo->at, &command, al_git_sink(out), budget, err);
 }
 
 /* Merge in memory, and move there with the uncommitted changes.  Not done: git's own merge is the

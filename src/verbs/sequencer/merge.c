@@ -128,17 +128,14 @@ const char *const *al_merge_hooks(const struct al_merge_outcome *outcome)
 static int check_programs_between(const struct al_repo *repo, const char *from, const char *to,
                                   struct al_run_limits *budget, struct al_error *err)
 {
-    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
-    int r = al_git_list_changed(repo, from, to, budget, &list, err);
+    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
+    int r = al_git_list_changed(repo, from, to, budget, &paths, err);
 
     if (r == 0)
-        r = al_git_check_filters(repo, &list, to, budget, err);
+        r = al_git_check_filters(repo, &paths, to, budget, err);
     if (r == 0)
-        r = al_git_check_filters(repo, &list, NULL, budget, err);
-    if (r == 0)
-        r = al_git_check_merge_drivers(repo, &list, to, budget, err);
-    al_buffer_clear(&list);
-    return r;
+        r = al_git_check_filters(repo, &paths, NULL, budget, err);
+    return r < 0 ? r : al_git_check_merge_drivers(repo, &paths, to, budget, err);
 }
 
 int al_git_check_merge_programs(const struct al_repo *repo, const char *from,

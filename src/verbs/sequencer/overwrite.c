@@ -90,19 +90,6 @@ static char *find_lost(int top_fd, const char *path, const struct al_strv *track
     return S_ISDIR(st.st_mode) ? find_untracked(top_fd, path, path, tracked, 0) : al_strdup(path);
 }
 
-/* A path in the way of many files is listed for each of them. */
-static void list_once(const struct al_strv *found, struct al_strv *ret_once)
-{
-    al_auto(al_strv_clear) struct al_strv sorted = AL_STRV_INIT;
-
-    for (size_t i = 0; i < found->count; i++)
-        al_strv_add(&sorted, found->items[i]);
-    al_strv_sort(&sorted);
-    for (size_t i = 0; i < sorted.count; i++)
-        if (!i || strcmp(sorted.items[i], sorted.items[i - 1]) != 0)
-            al_strv_add(ret_once, sorted.items[i]);
-}
-
 struct tracked {
     const struct al_strv *asked; /* sorted */
     struct al_strv *found;
@@ -142,19 +129,15 @@ static int find_tracked(const struct al_repo *repo, const struct al_strv *asked,
 }
 
 /* Fail if one of these is untracked, or is a directory with something untracked. */
-static int check_found(const struct al_repo *repo, const struct al_strv *found,
+static int check_found(const struct al_repo *repo, int top_fd, const struct al_strv *found,
                        struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(al_strv_clear) struct al_strv once = AL_STRV_INIT, tracked = AL_STRV_INIT;
-    al_auto(al_closep) int top_fd = -1;
-    int r = found->count ? al_location_open_top(&repo->at, &top_fd, err) : 0;
+    al_auto(al_strv_clear) struct al_strv tracked = AL_STRV_INIT;
+    int r = find_tracked(repo, found, budget, &tracked, err);
 
-    list_once(found, &once);
-    if (r == 0)
-        r = find_tracked(repo, &once, budget, &tracked, err);
     al_strv_sort(&tracked);
-    for (size_t i = 0; r == 0 && i < once.count; i++) {
-        al_auto(al_freep) char *lost = find_lost(top_fd, once.items[i], &tracked);
+    for (size_t i = 0; r == 0 && i < found->count; i++) {
+        al_auto(al_freep) char *lost = find_lost(top_fd, found->items[i], &tracked);
         al_auto(al_freep) char *word = lost ? al_text_sanitize_line(lost) : NULL;
 
         if (!lost)
@@ -218,19 +201,16 @@ int al_overwrite_check_files(const struct al_repo *repo, const struct al_strv *f
         if (place)
             al_strv_take(&found, place);
     }
-    return r < 0 ? r : check_found(repo, &found, budget, err);
+    al_paths_sort_once(&found); /* one in the way of many files is listed for each of them */
+    return r < 0 ? r : check_found(repo, top_fd, &found, budget, err);
 }
 
 static int check_listed(const struct al_repo *repo, const struct al_git_command *command,
                         struct al_run_limits *budget, struct al_error *err)
 {
-    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
     al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
-    int r = al_git_list_paths(repo, command, budget, &list, err);
+    int r = al_git_list_paths(repo, command, budget, &files, err);
 
-    for (size_t at = 0; r == 0 && at < list.len; at += strlen(list.data + at) + 1)
-        al_strv_add(&files, list.data + at);
-    al_buffer_clear(&list);
     return r < 0 ? r : al_overwrite_check_files(repo, &files, budget, err);
 }
 

@@ -210,7 +210,7 @@ static int plan_resolve(const struct al_repo *repo, const struct al_resolve_opti
                         size_t count, struct al_run_limits *budget, struct resolve_plans *plans,
                         struct al_error *err)
 {
-    al_auto(al_str_clear) struct al_str paths = AL_STR_INIT;
+    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
     int r = al_git_conflicts(repo, budget, &plans->conflicts, err);
 
     plans->items = al_calloc(count, sizeof(*plans->items));
@@ -218,13 +218,9 @@ static int plan_resolve(const struct al_repo *repo, const struct al_resolve_opti
     for (size_t i = 0; r == 0 && i < count; i++) {
         r = plan_one(repo, &options[i], &plans->conflicts, budget, &plans->items[i], err);
         if (r == 0)
-            al_str_add(&paths, plans->items[i].conflict->path,
-                       strlen(plans->items[i].conflict->path) + 1);
+            al_strv_add(&paths, plans->items[i].conflict->path);
     }
-    if (r < 0)
-        return r;
-    return al_git_check_filters(repo, &(struct al_buffer){ .data = paths.buf, .len = paths.len },
-                                NULL, budget, err);
+    return r < 0 ? r : al_git_check_filters(repo, &paths, NULL, budget, err);
 }
 
 /* --- Resolve --- */

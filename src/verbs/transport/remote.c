@@ -7,9 +7,9 @@
 #include "git/command.h"
 #include "git/git_lock.h"
 #include "git/layer.h"
+#include "git/plumbing/batch.h"
 #include "git/plumbing/heads.h"
 #include "git/plumbing/revision.h"
-#include "git/plumbing/rollback_plumbing.h"
 #include "git/repo/known_remotes.h"
 #include "git/repo/remotes.h"
 #include "git/run.h"
@@ -210,8 +210,8 @@ int al_git_count_updated(const struct al_repo *repo, const char *before,
                          struct al_run_limits *budget, uint64_t *ret_count, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
-    int r = al_git_changed_files(repo, *before ? before : al_git_empty_tree(repo), "HEAD", budget,
-                                 &files, err);
+    int r = al_git_list_changed(repo, *before ? before : al_git_empty_tree(repo), "HEAD", budget,
+                                &files, err);
 
     *ret_count = files.count;
     return r;

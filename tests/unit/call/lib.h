@@ -62,7 +62,8 @@ static inline int run_commit(struct al_call *call, const void *p, struct al_resu
 {
     const struct args *args = p;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = al_git_commit(al_call_repo(call), args->message, NULL, al_call_max_bytes(call),
+    const struct al_commit_options options = { .message = args->message };
+    int r = al_git_commit(al_call_repo(call), &options, al_call_max_bytes(call),
                           al_call_budget(call), &output, err);
 
     if (r == 0)

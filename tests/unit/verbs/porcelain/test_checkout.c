@@ -83,13 +83,9 @@ static void a_word_is_the_branch_or_the_commit_that_checkout_takes_it_for(void *
 /* Check a.txt and b.txt against the attributes of `tree`. */
 static int check_filters(struct world *w, const char *tree)
 {
-    static char paths[] = "a.txt\0b.txt";
+    char one[] = "a.txt", other[] = "b.txt", *paths[] = { one, other };
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
-    const struct al_buffer list = {
-        .data = paths,
-        .len = sizeof(paths),
-        .max_bytes = AL_PATH_LIST_MAX_BYTES,
-    };
+    const struct al_strv list = { .items = paths, .count = COUNT(paths) };
     struct al_run_limits budget = long_budget();
 
     al_error_clear(&w->err);

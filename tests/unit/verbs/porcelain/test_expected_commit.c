@@ -12,10 +12,11 @@ static int commit(struct world *w, const char *expected)
 {
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    const struct al_commit_options options = { .message = "message\n", .expected = expected };
     struct al_run_limits budget = long_budget();
 
     al_error_clear(&w->err);
-    return al_git_commit(repo, "message\n", expected, 65536, &budget, &output, &w->err);
+    return al_git_commit(repo, &options, 65536, &budget, &output, &w->err);
 }
 
 static char *expect(struct world *w)
