@@ -75,8 +75,7 @@ static const struct al_param git_params[] = {
                .unless = "all update"),
     AL_BOOL(struct add_args, all, "All changes, new files too.", .flags = AL_PARAM_EVERY_PATH),
     AL_BOOL(struct add_args, update, "Tracked files only.", .flags = AL_PARAM_EVERY_PATH),
-    AL_GIT_TIMEOUT_ROW(struct add_args),
-    AL_GIT_WORKING_DIR_ROW(struct add_args),
+    AL_GIT_COMMON_ROWS(struct add_args),
 };
 
 static int git_check(const void *p, struct al_error *err)

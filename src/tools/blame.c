@@ -54,8 +54,7 @@ static const struct al_param git_params[] = {
     AL_STRING(struct blame_args, commit, "Default: the working tree.", .flags = AL_PARAM_NAME,
               .check = al_arg_check_revision),
     AL_GIT_MAX_BYTES_ROW(struct blame_args, .unless = NULL),
-    AL_GIT_TIMEOUT_ROW(struct blame_args),
-    AL_GIT_WORKING_DIR_ROW(struct blame_args),
+    AL_GIT_COMMON_ROWS(struct blame_args),
 };
 
 static int git_check(const void *p, struct al_error *err)

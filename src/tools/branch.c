@@ -236,8 +236,7 @@ static const struct al_param git_params[] = {
               .flags = AL_PARAM_BRANCH, .check = al_arg_check_branch),
     AL_STRING(struct branch_args, new_name, "The new name, with rename.", .flags = AL_PARAM_BRANCH,
               .check = al_arg_check_branch),
-    AL_GIT_TIMEOUT_ROW(struct branch_args),
-    AL_GIT_WORKING_DIR_ROW(struct branch_args),
+    AL_GIT_COMMON_ROWS(struct branch_args),
 };
 
 static int git_check(const void *p, struct al_error *err)

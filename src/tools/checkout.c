@@ -278,8 +278,7 @@ static const struct al_param git_params[] = {
     AL_STRINGS(struct checkout_args, paths,
                "Put these back from the index, when nothing else is given.", .flags = AL_PARAM_PATH,
                .unless = "create_branch branch commit"),
-    AL_GIT_TIMEOUT_ROW(struct checkout_args),
-    AL_GIT_WORKING_DIR_ROW(struct checkout_args),
+    AL_GIT_COMMON_ROWS(struct checkout_args),
 };
 
 AL_WHEN(makes_branch, struct checkout_args, args->create_branch)

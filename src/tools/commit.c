@@ -150,8 +150,7 @@ static const struct al_param git_params[] = {
     AL_STRING(struct commit_args, message, "Further lines are the body.",
               .flags = AL_PARAM_REQUIRED, .min_bytes = 1,
               .bad_message = "message must not be empty"),
-    AL_GIT_TIMEOUT_ROW(struct commit_args),
-    AL_GIT_WORKING_DIR_ROW(struct commit_args),
+    AL_GIT_COMMON_ROWS(struct commit_args),
 };
 
 static void add_prefix(struct al_str *out, const struct commit_args *args)

@@ -64,8 +64,7 @@ static const struct al_param git_params[] = {
               "Write a patch file per path here, replacing files; needs both refs.",
               .flags = AL_PARAM_OUTPUT),
     AL_GIT_MAX_BYTES_ROW(struct diff_args, .unless = "output_dir"),
-    AL_GIT_TIMEOUT_ROW(struct diff_args),
-    AL_GIT_WORKING_DIR_ROW(struct diff_args),
+    AL_GIT_COMMON_ROWS(struct diff_args),
 };
 
 static int git_check(const void *p, struct al_error *err)

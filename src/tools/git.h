@@ -16,12 +16,11 @@ extern const struct al_tool al_tool_git_status, al_tool_git_diff, al_tool_git_lo
     al_tool_git_commit, al_tool_git_show, al_tool_git_blame, al_tool_git_restore,
     al_tool_git_branch, al_tool_git_checkout, al_tool_git_stash;
 
-/* Parameter rows of every tool.  `T` is the tool's args struct. */
-#define AL_GIT_TIMEOUT_ROW(T)                                                                      \
-    AL_INT(T, timeout_ms, "Timeout.", .flags = AL_PARAM_TIMEOUT, .min = 100, .max = 600000)
-#define AL_GIT_WORKING_DIR_ROW(T)                                                                  \
-    AL_STRING(T, working_dir, "Where git runs.", .flags = AL_PARAM_NAME,                           \
-              .max_bytes = AL_PARAM_PATH_MAX_BYTES)
+/* The last rows of every tool.  `T` is the tool's args struct. */
+#define AL_GIT_COMMON_ROWS(T)                                                                      \
+    AL_INT(T, timeout_ms, "Timeout.", .flags = AL_PARAM_TIMEOUT, .min = 100, .max = 600000),       \
+        AL_STRING(T, working_dir, "Where git runs.", .flags = AL_PARAM_NAME,                       \
+                  .max_bytes = AL_PARAM_PATH_MAX_BYTES)
 #define AL_GIT_MAX_BYTES_ROW(T, ...)                                                               \
     AL_INT(T, max_bytes, "Cap of the output.", .flags = AL_PARAM_MAX_BYTES, .min = 1,              \
            .max = 5000000, __VA_ARGS__)

@@ -55,8 +55,7 @@ static const struct al_param git_params[] = {
     AL_STRING(struct log_args, grep, "Pattern of the message."),
     AL_STRING(struct log_args, path, "Touching this path.", .flags = AL_PARAM_PATH),
     AL_GIT_MAX_BYTES_ROW(struct log_args, .unless = NULL),
-    AL_GIT_TIMEOUT_ROW(struct log_args),
-    AL_GIT_WORKING_DIR_ROW(struct log_args),
+    AL_GIT_COMMON_ROWS(struct log_args),
 };
 
 /* The number of commits in git's output; 0 when its format does not tell. */

@@ -155,19 +155,16 @@ static int workflow_merge(struct al_call *call, const void *p, struct al_result 
                           struct al_error *err)
 {
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
-    json_t *object;
     int r = run(call, p, false, &outcome, err);
 
     if (r < 0)
         return r;
-    object = al_json_object();
-    al_json_set(object, "success", al_json_bool(!outcome.conflicted));
-    al_json_set(object, "message", al_json_string(outcome.text.buf));
+    al_result_set(result, "success", al_json_bool(!outcome.conflicted));
+    al_result_set(result, "message", al_json_string(outcome.text.buf));
     if (outcome.conflicted)
-        al_json_set(object, "conflicts", al_workflow_strings(&outcome.conflicts));
+        al_result_set(result, "conflicts", al_workflow_strings(&outcome.conflicts));
     else
-        al_json_set(object, "fastForward", al_json_bool(outcome.fast_forward));
-    al_result_set_structured(result, object);
+        al_result_set(result, "fastForward", al_json_bool(outcome.fast_forward));
     result->truncated = outcome.truncated;
     /* After a conflict the commit that concludes the merge says it. */
     if (!outcome.conflicted && !outcome.up_to_date)
@@ -180,17 +177,14 @@ static int abort_operation(struct al_call *call, const void *p, struct al_result
 {
     enum al_operation_state aborted = AL_IN_PROGRESS_NONE;
     al_auto(al_freep) char *message = NULL;
-    json_t *object;
     int r = al_git_abort(al_call_repo(call), al_call_budget(call), &aborted, err);
 
     (void)p;
     if (r < 0)
         return r;
     message = al_asprintf("Gave up the %s in progress.", al_operation_state_noun(aborted));
-    object = al_json_object();
-    al_json_set(object, "success", al_json_bool(true));
-    al_json_set(object, "message", al_json_string(message));
-    al_result_set_structured(result, object);
+    al_result_set(result, "success", al_json_bool(true));
+    al_result_set(result, "message", al_json_string(message));
     return 0;
 }
 

@@ -198,8 +198,7 @@ static const struct al_param git_params[] = {
     AL_BOOL(struct restore_args, worktree,
             "Lose the changes on disk, with staged too; false: the file on disk stays.",
             .default_int = 1),
-    AL_GIT_TIMEOUT_ROW(struct restore_args),
-    AL_GIT_WORKING_DIR_ROW(struct restore_args),
+    AL_GIT_COMMON_ROWS(struct restore_args),
 };
 
 static int git_check(const void *p, struct al_error *err)

@@ -44,8 +44,7 @@ static const struct al_param git_params[] = {
     AL_BOOL(struct show_args, name_only, "Names only; wins over stat."),
     AL_STRING(struct show_args, format, "As --format."),
     AL_GIT_MAX_BYTES_ROW(struct show_args, .unless = NULL),
-    AL_GIT_TIMEOUT_ROW(struct show_args),
-    AL_GIT_WORKING_DIR_ROW(struct show_args),
+    AL_GIT_COMMON_ROWS(struct show_args),
 };
 
 static int git_show(struct al_call *call, const void *p, struct al_result *result,

@@ -402,8 +402,7 @@ static const struct al_param git_params[] = {
            .actions = "pop apply drop show", .max = INT32_MAX, .flags = AL_PARAM_MAX_HIDDEN),
     AL_BOOL(struct stash_args, include_untracked, "With push: untracked files too.",
             .actions = "push"),
-    AL_GIT_TIMEOUT_ROW(struct stash_args),
-    AL_GIT_WORKING_DIR_ROW(struct stash_args),
+    AL_GIT_COMMON_ROWS(struct stash_args),
 };
 
 /* As git stash list prints them; among several working trees, with whose each is. */

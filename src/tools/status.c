@@ -52,8 +52,7 @@ static const struct al_param git_params[] = {
     AL_BOOL(struct status_args, porcelain, "As --porcelain=1.", .default_int = 1),
     AL_BOOL(struct status_args, branch, "With the branch line.", .default_int = 1),
     AL_BOOL(struct status_args, untracked, "With untracked files.", .default_int = 1),
-    AL_GIT_TIMEOUT_ROW(struct status_args),
-    AL_GIT_WORKING_DIR_ROW(struct status_args),
+    AL_GIT_COMMON_ROWS(struct status_args),
 };
 
 static int git_status(struct al_call *call, const void *p, struct al_result *result,

@@ -670,11 +670,8 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
         al_str_adds(out, "The message:\n");
         al_text_add_indented(out, args->message, al_call_budget(call)->in_full);
     }
-    if (args->author) {
-        al_auto(al_freep) char *author = al_text_sanitize_line(args->author);
-
-        al_str_addf(out, "Author: %s\n", author);
-    }
+    if (args->author)
+        al_place_addf(out, "Author: %s\n", args->author);
     if ((args->amend || goes_into(call, p)) && is_pushed(call, p))
         al_str_adds(out, "A remote-tracking branch has the commit that is replaced.\n");
     if (is_series(call, args))

@@ -26,7 +26,7 @@
  *   - al_failure_bad_args() and al_failure_set() (call/failure.h) say the next step, naming tools
  * of this toolset.  What has no remedy gets one by its code or words.
  *
- * A new tool needs: its file in src/toolsets/meson.build, its name below and in the list of
+ * A new tool needs: its file in src/tools/meson.build, its name below and in the list of
  * toolsets.c, and cases in tests/e2e/test_everyday_<part>.py.
  */
 #ifndef AL_TOOLS_EVERYDAY_EVERYDAY_H

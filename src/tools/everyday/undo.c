@@ -86,6 +86,15 @@ static void add_changes(const struct al_repo *repo, const struct al_differences 
     al_str_adds(out, " more\n");
 }
 
+static void add_left(const char *why, const struct al_strv *names, struct al_str *out)
+{
+    if (!names->count)
+        return;
+    al_str_addf(out, "Left as they are, since %s: ", why);
+    al_answer_add_items(names, 1000, out);
+    al_str_addc(out, '\n');
+}
+
 static void describe(const struct al_call *call, const struct undo_args *args,
                      const struct al_rollback *rollback, struct al_str *out)
 {
@@ -101,16 +110,8 @@ static void describe(const struct al_call *call, const struct undo_args *args,
     add_changes(al_call_repo(call), &rollback->changes, out);
     if (!rollback->changes.count)
         al_str_adds(out, "  nothing: it is as it was before\n");
-    if (rollback->kept.count) {
-        al_str_adds(out, "Left as they are, since no checkpoint has them: ");
-        al_answer_add_items(&rollback->kept, 1000, out);
-        al_str_addc(out, '\n');
-    }
-    if (rollback->left.count) {
-        al_str_adds(out, "Left as they are, since somebody changed them meanwhile: ");
-        al_answer_add_items(&rollback->left, 1000, out);
-        al_str_addc(out, '\n');
-    }
+    add_left("no checkpoint has them", &rollback->kept, out);
+    add_left("somebody changed them meanwhile", &rollback->left, out);
     if (rollback->pushes.count)
         al_str_adds(out, "What was pushed stays on the remote, and a push is none of the steps\n");
 }

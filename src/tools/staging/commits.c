@@ -65,9 +65,8 @@ int al_toolset_staging_configure(const struct al_toolset_context *context, struc
 
 static void add_change(struct al_str *out, const struct al_staged_file *change)
 {
-    al_auto(al_freep) char *path = al_text_sanitize_shown_line(change->path);
-
-    al_str_addf(out, "\n    /workspace/%s", path);
+    al_str_adds(out, "\n    /workspace/");
+    al_text_add_shown_line(change->path, out);
     if (!change->mode)
         return;
     al_str_adds(out, " (");
@@ -98,10 +97,8 @@ static void add_staged(struct al_str *out, const struct al_staged *staged, size_
     al_str_addf(out, "\n  [%.*s] \"%s\" (%zu file%s)", AL_STAGED_SHORT_ID, staged->id, message,
                 staged->count, staged->count == 1 ? "" : "s");
     for (size_t i = 0; i < staged->count && out->len <= max_bytes; i++) {
-        al_auto(al_freep) char *path = al_text_sanitize_shown_line(staged->files[i].path);
-
-        al_str_addf(out, "\n    %c /workspace/%s", al_staged_mark(staged->files[i].operation),
-                    path);
+        al_str_addf(out, "\n    %c /workspace/", al_staged_mark(staged->files[i].operation));
+        al_text_add_shown_line(staged->files[i].path, out);
     }
 }
 

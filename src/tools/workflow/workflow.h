@@ -26,7 +26,7 @@
  *     al_error_set_code(), and err->remedy if the one that failure.c has for the code does not fit.
  *     failure.c folds git's messages into one line.
  *
- * A new tool needs: its file in src/toolsets/meson.build, its name below and in the list of
+ * A new tool needs: its file in src/tools/meson.build, its name below and in the list of
  * toolsets.c, `ninja -C build update-golden`, and cases in tests/e2e/test_workflow_<part>.py, on
  * tests/e2e/workflow.py, which checks every result against its schema.
  */
