@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -14,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/fs.h"
+#include "proc/reaper.h"
 
 /* Blocked in the held process from its beginning on. */
 static const int signals[] = { [AL_HOLD_ENDED] = SIGUSR1, [AL_HOLD_DROPPED] = SIGUSR2 };
@@ -25,22 +25,10 @@ static const int signals[] = { [AL_HOLD_ENDED] = SIGUSR1, [AL_HOLD_DROPPED] = SI
 static int above[16];
 static size_t nabove;
 
-/* 0: unknown. */
-static pid_t parent_of(pid_t pid)
-{
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    al_auto(al_freep) char *path = al_asprintf("/proc/%ld/stat", (long)pid);
-    const char *end = al_fs_read(AT_FDCWD, path, 4096, &text) < 0 ? NULL : strrchr(text.buf, ')');
-    long parent = 0;
-
-    /* The name before it may have any bytes. */
-    return end && sscanf(end + 1, " %*c %ld", &parent) == 1 ? (pid_t)parent : 0;
-}
-
 /* The process group tells nothing: it may be the client's own. */
 static void open_above(void)
 {
-    for (pid_t pid = getppid(); pid > 0 && nabove < AL_COUNT(above); pid = parent_of(pid))
+    for (pid_t pid = getppid(); pid > 0 && nabove < AL_COUNT(above); pid = al_pid_parent(pid))
         above[nabove++] = (int)syscall(SYS_pidfd_open, pid, 0);
 }
 

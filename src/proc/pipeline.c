@@ -152,9 +152,9 @@ static bool read_ready(struct pipeline *pipeline, struct poll_set *poll_set)
     return true;
 }
 
-static int time_left_ms(const struct pipeline *pipeline)
+static int time_left_ms(int64_t deadline_ms)
 {
-    int64_t left = pipeline->deadline_ms - al_clock_ms();
+    int64_t left = deadline_ms - al_clock_ms();
 
     return left <= 0 ? 0 : left < INT_MAX ? (int)left : INT_MAX;
 }
@@ -187,10 +187,12 @@ static size_t small_bytes(const struct al_proc_spec *spec, int out_fd)
 static enum ending wait_for_all(struct pipeline *pipeline)
 {
     const int cancel_fd = al_cancel_fd(pipeline->stages[0].cancel);
+    const int64_t long_ms = al_clock_ms() + AL_JOB_LONG_MS;
+    bool is_long = false;
 
     for (;;) {
         struct poll_set poll_set = { .count = 0 };
-        int left_ms;
+        int left_ms, recent_ms;
 
         add(&poll_set, cancel_fd, NULL, pipeline->count);
         for (size_t i = 0; i < pipeline->count; i++)
@@ -200,8 +202,14 @@ static enum ending wait_for_all(struct pipeline *pipeline)
             (void)poll(poll_set.fds, poll_set.count, COALESCE_MS);
         pipeline->small_read = false;
         add_streams(&poll_set, pipeline);
-        left_ms = time_left_ms(pipeline);
-        if (poll(poll_set.fds, poll_set.count, left_ms) > 0) {
+        left_ms = time_left_ms(pipeline->deadline_ms);
+        recent_ms = is_long ? left_ms : time_left_ms(long_ms);
+        if (!is_long && recent_ms == 0) {
+            al_job_make_long();
+            is_long = true;
+            recent_ms = left_ms;
+        }
+        if (poll(poll_set.fds, poll_set.count, recent_ms < left_ms ? recent_ms : left_ms) > 0) {
             if (all_ended(pipeline, &poll_set))
                 return EXIT;
             if (poll_set.fds[0].revents)
@@ -289,6 +297,8 @@ static int run(struct pipeline *pipeline, struct al_proc_result *ret_results, st
     pipeline->deadline_ms = al_clock_ms() + pipeline->stages[0].timeout_ms;
     if (r == 0)
         ending = wait_for_all(pipeline);
+    if (ending != EXIT) /* ending them may take a while */
+        al_job_make_long();
     end_all(pipeline, ending != EXIT, infos);
     if (ending == EXIT && !read_rest(pipeline))
         ending = STOPPED;
@@ -307,7 +317,6 @@ int al_proc_run_pipeline(const struct al_proc_spec *stages, size_t nstages,
                          struct al_proc_result *ret_results, struct al_error *err)
 {
     struct pipeline pipeline = { .stages = stages, .count = nstages };
-    struct al_job job;
     int r = 0;
 
     if (nstages < 1 || nstages > AL_PIPELINE_MAX)
@@ -318,12 +327,12 @@ int al_proc_run_pipeline(const struct al_proc_spec *stages, size_t nstages,
         r = al_spec_check(&stages[i], err);
     }
     if (r == 0 && !stages[0].has_job)
-        r = al_jobs_acquire(&job, stages[0].cancel, err);
+        r = al_proc_acquire_job(stages[0].cancel, err);
     if (r < 0)
         return r;
     r = run(&pipeline, ret_results, err);
     if (!stages[0].has_job)
-        al_jobs_release(&job);
+        al_proc_release_job();
     return r;
 }
 

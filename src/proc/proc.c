@@ -17,7 +17,6 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
-#include "proc/jobs.h"
 #include "proc/reaper.h"
 #include "proc/seccomp.h"
 #include "proc/spawn.h"
@@ -71,15 +70,8 @@ int al_proc_exec(const char *program, char *const *argv, char *const *envp)
 
 /* Finds the children of a process in /proc. */
 
-/* Enough for 10,000 children of one thread; the next sweep finds the rest. */
-#define CHILDREN_MAX_BYTES (64u * 1024u)
-#define STAT_MAX_BYTES     1024u
-
-static void closedirp(DIR **dir)
-{
-    if (*dir)
-        closedir(*dir);
-}
+#define CHILDREN_MAX_BYTES (1u << 20)
+#define STAT_MAX_BYTES     4096u
 
 void al_pids_add(struct al_pids *pids, pid_t pid)
 {
@@ -115,78 +107,51 @@ static pid_t number_at(const char *text)
     return number;
 }
 
-/* Read a small file of /proc.  False: it does not exist. */
-static bool read_proc(int dir_fd, const char *name, char *buffer, size_t size)
-{
-    al_auto(al_closep) int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
-    size_t len = 0;
-
-    if (fd < 0)
-        return false;
-    while (len < size - 1) {
-        ssize_t got = read(fd, buffer + len, size - 1 - len);
-
-        if (got <= 0)
-            break;
-        len += (size_t)got;
-    }
-    buffer[len] = '\0';
-    return true;
-}
-
-/* Add the numbers of "12 34 56 ", the format of /proc/PID/task/TID/children.  A number that is cut
- * off at the end is skipped. */
-static void add_numbers(struct al_pids *pids, const char *text)
-{
-    for (const char *end; (end = strchr(text, ' ')); text = end + 1)
-        al_pids_add(pids, number_at(text));
-}
-
 bool al_pids_add_listed(struct al_pids *pids, pid_t parent)
 {
     char path[64];
-    al_auto(al_freep) char *text = NULL;
     bool listed = true;
 
     (void)snprintf(path, sizeof(path), "/proc/%d/task", (int)parent);
-    al_auto(closedirp) DIR *tasks = opendir(path);
+    al_auto(al_closedirp) DIR *tasks = opendir(path);
     if (!tasks)
         return access("/proc/self/task", F_OK) ==
                0; /* true: the process has ended; false: no /proc */
-    text = al_malloc(CHILDREN_MAX_BYTES);
     for (struct dirent *task; (task = readdir(tasks));) {
+        al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
         if (task->d_name[0] == '.')
             continue;
         (void)snprintf(path, sizeof(path), "%.20s/children", task->d_name);
-        if (read_proc(dirfd(tasks), path, text, CHILDREN_MAX_BYTES))
-            add_numbers(pids, text);
-        else if (faccessat(dirfd(tasks), task->d_name, F_OK, 0) == 0)
-            listed = false;
+        if (al_fs_read(dirfd(tasks), path, CHILDREN_MAX_BYTES, &text) < 0)
+            listed &= faccessat(dirfd(tasks), task->d_name, F_OK, 0) < 0;
+        /* "12 34 56 " */
+        for (const char *at = text.buf, *end; (end = strchr(at, ' ')); at = end + 1)
+            al_pids_add(pids, number_at(at));
     }
     return listed;
 }
 
-/* PPID of "PID (name) STATE PPID …".  Only the name may contain brackets. */
-static pid_t parent_in(const char *stat)
+pid_t al_pid_parent(pid_t pid)
 {
-    const char *after_name = strrchr(stat, ')');
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_freep) char *path = al_asprintf("/proc/%ld/stat", (long)pid);
+    /* "PID (name) STATE PPID …": only the name may contain brackets. */
+    const char *after_name =
+        al_fs_read(AT_FDCWD, path, STAT_MAX_BYTES, &text) < 0 ? NULL : strrchr(text.buf, ')');
 
     return after_name && strlen(after_name) > 4 ? number_at(after_name + 4) : 0;
 }
 
 void al_pids_add_scanned(struct al_pids *pids, pid_t parent)
 {
-    al_auto(closedirp) DIR *all = opendir("/proc");
-    char path[64], stat[STAT_MAX_BYTES];
+    al_auto(al_closedirp) DIR *all = opendir("/proc");
 
-    if (!all)
-        return;
-    for (struct dirent *process; (process = readdir(all));) {
-        if (process->d_name[0] < '1' || process->d_name[0] > '9')
-            continue;
-        (void)snprintf(path, sizeof(path), "%.20s/stat", process->d_name);
-        if (read_proc(dirfd(all), path, stat, sizeof(stat)) && parent_in(stat) == parent)
-            al_pids_add(pids, number_at(process->d_name));
+    for (struct dirent *process; all && (process = readdir(all));) {
+        const pid_t pid = number_at(process->d_name);
+
+        if (pid && al_pid_parent(pid) == parent)
+            al_pids_add(pids, pid);
     }
 }
 
@@ -289,17 +254,4 @@ int al_spec_check(const struct al_proc_spec *spec, struct al_error *err)
     if (sandbox->keep_setuid && (sandbox->ruleset || sandbox->exec_once || sandbox->no_sockets))
         return al_error_set(err, AL_ERR_SANDBOX, "a set-uid program cannot be confined");
     return 0;
-}
-
-/* The job of al_proc_acquire_job(). */
-static _Thread_local struct al_job own_job;
-
-int al_proc_acquire_job(struct al_cancel *cancel, struct al_error *err)
-{
-    return al_jobs_acquire(&own_job, cancel, err);
-}
-
-void al_proc_release_job(void)
-{
-    al_jobs_release(&own_job);
 }

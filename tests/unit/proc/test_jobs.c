@@ -14,38 +14,23 @@ struct taker {
     struct al_cancel *cancel;
     atomic_int tid;
     int r;
-    int place;  /* in the order in which jobs were granted */
-    bool lasts; /* it keeps its job until `all_end` */
+    int place; /* in the order in which jobs were granted */
 };
 
 static atomic_int served;
-static atomic_bool all_end;
-static struct al_job job; /* the test's own */
-static atomic_llong now_ms;
-
-/* Replaces al_clock_ms(): the clock is the test's. */
-int64_t __wrap_al_clock_ms(void);
-
-int64_t __wrap_al_clock_ms(void)
-{
-    return atomic_load(&now_ms);
-}
 
 static void *take_a_job(void *payload)
 {
     struct taker *self = payload;
-    struct al_job slot;
     struct al_error err = AL_ERROR_INIT;
 
     atomic_store(&self->tid, gettid());
-    self->r = al_jobs_acquire(&slot, self->cancel, &err);
+    self->r = al_proc_acquire_job(self->cancel, &err);
     al_error_clear(&err);
     if (self->r < 0)
         return NULL;
     self->place = atomic_fetch_add(&served, 1);
-    while (self->lasts && !atomic_load(&all_end))
-        sched_yield();
-    al_jobs_release(&slot);
+    al_proc_release_job();
     return NULL;
 }
 
@@ -94,11 +79,11 @@ static void serves_in_order_of_arrival(void **state)
     (void)state;
     al_proc_set_jobs(1);
     atomic_store(&served, 0);
-    assert_int_equal(al_jobs_acquire(&job, NULL, NULL), 0);
+    assert_int_equal(al_proc_acquire_job(NULL, NULL), 0);
     for (size_t i = 0; i < COUNT(takers); i++)
         start_taker(&takers[i], NULL);
     assert_int_equal(atomic_load(&served), 0);
-    al_jobs_release(&job);
+    al_proc_release_job();
     for (size_t i = 0; i < COUNT(takers); i++) {
         join(&takers[i]);
         assert_int_equal(takers[i].r, 0);
@@ -118,14 +103,14 @@ static void a_cancelled_one_leaves_the_queue(void **state)
         al_auto(al_cancel_unrefp) struct al_cancel *gone = al_cancel_new();
 
         atomic_store(&served, 0);
-        assert_int_equal(al_jobs_acquire(&job, NULL, NULL), 0);
+        assert_int_equal(al_proc_acquire_job(NULL, NULL), 0);
         for (size_t i = 0; i < COUNT(takers); i++)
             start_taker(&takers[i], i == leaver ? gone : cancel);
         al_cancel_fire(gone);
         join(&takers[leaver]);
         assert_int_equal(takers[leaver].r, AL_ERR_CANCELLED);
         assert_int_equal(atomic_load(&served), 0);
-        al_jobs_release(&job);
+        al_proc_release_job();
         for (size_t i = 0; i < COUNT(takers); i++) {
             if (i != leaver)
                 join(&takers[i]);
@@ -143,10 +128,10 @@ static void refuses_one_that_is_cancelled_already(void **state)
 
     (void)state;
     al_cancel_fire(cancel);
-    assert_int_equal(al_jobs_acquire(&job, cancel, &err), AL_ERR_CANCELLED);
+    assert_int_equal(al_proc_acquire_job(cancel, &err), AL_ERR_CANCELLED);
     assert_string_equal(err.message, "Cancelled");
-    assert_int_equal(al_jobs_acquire(&job, NULL, NULL), 0); /* the job is still free */
-    al_jobs_release(&job);
+    assert_int_equal(al_proc_acquire_job(NULL, NULL), 0); /* the job is still free */
+    al_proc_release_job();
 }
 
 static void more_slots_serve_those_who_wait(void **state)
@@ -155,39 +140,13 @@ static void more_slots_serve_those_who_wait(void **state)
 
     (void)state;
     al_proc_set_jobs(0); /* at least one */
-    assert_int_equal(al_jobs_acquire(&job, NULL, NULL), 0);
+    assert_int_equal(al_proc_acquire_job(NULL, NULL), 0);
     start_taker(&taker, NULL);
     al_proc_set_jobs(2);
     join(&taker);
     assert_int_equal(taker.r, 0);
-    al_jobs_release(&job);
+    al_proc_release_job();
     al_proc_set_jobs(1);
-}
-
-/* The second one grants a job to the first, and has to see to it that this job becomes long too. */
-static void one_that_was_granted_meanwhile_makes_room_too(void **state)
-{
-    struct taker first = { .place = -1, .lasts = true }, second = { .place = -1 };
-
-    (void)state;
-    al_proc_set_jobs(1);
-    atomic_store(&served, 0);
-    atomic_store(&all_end, false);
-    atomic_store(&now_ms, 1000000);
-    assert_int_equal(al_jobs_acquire(&job, NULL, NULL), 0);
-    atomic_store(&now_ms, 0); /* the first one sleeps for as good as ever */
-    start_waiting(&first);
-    atomic_store(&now_ms, 1000000 + AL_JOB_LONG_MS);
-    start_waiting(&second);
-    while (atomic_load(&served) < 1)
-        sched_yield();
-    atomic_fetch_add(&now_ms, AL_JOB_LONG_MS);
-    join(&second);
-    assert_int_equal(second.r, 0);
-    assert_int_equal(second.place, 1);
-    atomic_store(&all_end, true);
-    join(&first);
-    al_jobs_release(&job);
 }
 
 static void one_that_lasts_makes_room(void **state)
@@ -197,17 +156,49 @@ static void one_that_lasts_makes_room(void **state)
     (void)state;
     al_proc_set_jobs(1);
     atomic_store(&served, 0);
-    assert_int_equal(al_jobs_acquire(&job, NULL, NULL), 0);
+    assert_int_equal(al_proc_acquire_job(NULL, NULL), 0);
     for (size_t i = 0; i < COUNT(takers); i++)
         start_taker(&takers[i], NULL);
-    atomic_fetch_add(&now_ms, AL_JOB_LONG_MS - 1);
     assert_int_equal(atomic_load(&served), 0);
-    atomic_fetch_add(&now_ms, 1); /* waiting threads check it */
+    al_job_make_long();
+    al_job_make_long(); /* it is one */
     for (size_t i = 0; i < COUNT(takers); i++) {
         join(&takers[i]);
         assert_int_equal(takers[i].place, i);
     }
-    al_jobs_release(&job);
+    al_proc_release_job();
+}
+
+/* Runs until its input ends. */
+static void *run_a_reader(void *payload)
+{
+    struct al_proc_result result = { .exit_code = -1 };
+    struct al_proc_spec spec = SHELL_SPEC("read line");
+
+    spec.in_fd = *(const int *)payload;
+    (void)al_proc_run(&spec, &result, NULL);
+    return NULL;
+}
+
+static void a_child_that_lasts_makes_room(void **state)
+{
+    const uint64_t before = al_proc_started();
+    struct al_proc_result result = { .exit_code = -1 };
+    const struct al_proc_spec spec = SHELL_SPEC("exit 3");
+    pthread_t reader;
+    int ends[2];
+
+    (void)state;
+    al_proc_set_jobs(1);
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    assert_int_equal(pthread_create(&reader, NULL, run_a_reader, &ends[0]), 0);
+    while (al_proc_started() == before)
+        sched_yield();
+    assert_int_equal(al_proc_run(&spec, &result, NULL), 0);
+    assert_int_equal(result.exit_code, 3);
+    close(ends[1]);
+    assert_int_equal(pthread_join(reader, NULL), 0);
+    close(ends[0]);
 }
 
 static void only_so_many_make_room(void **state)
@@ -283,7 +274,7 @@ int main(void)
         cmocka_unit_test(refuses_one_that_is_cancelled_already),
         cmocka_unit_test(more_slots_serve_those_who_wait),
         cmocka_unit_test(one_that_lasts_makes_room),
-        cmocka_unit_test(one_that_was_granted_meanwhile_makes_room_too),
+        cmocka_unit_test(a_child_that_lasts_makes_room),
         cmocka_unit_test(only_so_many_make_room),
         cmocka_unit_test(many_threads_start_many_children),
     };
