@@ -147,6 +147,12 @@ void al_strv_addf(struct al_strv *v, const char *fmt, ...)
     al_strv_take(v, al_str_detach(&s));
 }
 
+void al_strv_add_all(struct al_strv *v, const struct al_strv *from)
+{
+    for (size_t i = 0; from && i < from->count; i++)
+        al_strv_add(v, from->items[i]);
+}
+
 void al_strv_adds(struct al_strv *v, ...)
 {
     const char *item;

@@ -75,6 +75,9 @@ void al_strv_addf(struct al_strv *v, const char *fmt, ...) al_printf(2, 3);
 /** Add an item the list takes over; `item` comes from malloc(). */
 void al_strv_take(struct al_strv *v, char *item);
 
+/** Append copies of all items of another list, which may be NULL. */
+void al_strv_add_all(struct al_strv *v, const struct al_strv *from);
+
 /** Add several items; the argument list ends with NULL. */
 void al_strv_adds(struct al_strv *v, ...) __attribute__((sentinel));
 

@@ -33,8 +33,7 @@ static int add_named(struct al_call *call, struct al_strv *paths, struct al_str 
         if (param->type != AL_TYPE_STRINGS)
             continue;
         list = al_args_strings(call->args, param);
-        for (size_t k = 0; k < list->count; k++)
-            al_strv_add(paths, list->items[k]);
+        al_strv_add_all(paths, list);
         if (r == 0 && call->repo && (param->flags & AL_PARAM_PATH))
             r = al_repo_pathspecs(call->repo, list, &call->budget, specs, err);
     }
@@ -75,8 +74,7 @@ static int bind_answer(struct al_call *call, char ret_state[65], struct al_error
         r = add_named(call, &paths, &objects, err);
     if (r < 0)
         return r;
-    for (size_t i = 0; i < files->count; i++)
-        al_strv_add(&paths, files->items[i]);
+    al_strv_add_all(&paths, files);
     write_resolved(&call->resolved, &objects);
     add_head_branches(call, &objects);
     if (call->repo && !call->repo->at.is_own)

@@ -68,11 +68,7 @@ int al_glob_expand(int dir_fd, const char *pattern, struct al_glob_cost *cost,
  */
 bool al_char_is_invisible(uint32_t c);
 
-/** Test whether a byte continues a UTF-8 character. */
-bool al_char_continues(char byte);
-
-/** The number of bytes at the beginning of a text that are plain characters, tabs and newlines.
- * May stop early, at a plain character. */
+/** The number of bytes at the beginning of a text that are printable ASCII, tabs and newlines. */
 size_t al_char_plain_run(const char *text, size_t len);
 
 #endif

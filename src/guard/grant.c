@@ -8,6 +8,7 @@
 
 #include "base/fs.h"
 #include "guard/guards.h"
+#include "guard/nofollow.h"
 #include "guard/text.h"
 
 #define MAY_WRITE "Reading goes on working; a user can give it \"rw\" in its 'fs'."
@@ -53,27 +54,11 @@ void al_grants_copy(struct al_grants *to, const struct al_grants *from)
         struct al_grant *grant = al_grants_add(to, old->name);
 
         grant->limits_tools = old->limits_tools;
-        for (size_t j = 0; j < old->tools.count; j++)
-            al_strv_add(&grant->tools, old->tools.items[j]);
+        al_strv_add_all(&grant->tools, &old->tools);
         grant->limits_dirs = old->limits_dirs;
         for (size_t j = 0; j < old->ndirs; j++)
             add_dir(grant, al_strdup(old->dirs[j].path), old->dirs[j].access);
     }
-}
-
-/* With ".", ".." or empty components, one directory would have several names. */
-static bool is_plain(const char *path)
-{
-    for (const char *at = path; *at == '/';) {
-        size_t len = strcspn(++at, "/");
-
-        if (!len && *at)
-            return false;
-        if ((len == 1 && at[0] == '.') || (len == 2 && at[0] == '.' && at[1] == '.'))
-            return false;
-        at += len;
-    }
-    return true;
 }
 
 int al_grant_add_dir(struct al_grant *grant, const char *path, const char *access,
@@ -84,11 +69,11 @@ int al_grant_add_dir(struct al_grant *grant, const char *path, const char *acces
 
     if (path[0] != '/')
         return al_error_set(err, AL_ERR_BAD_ARGS, "must be an absolute path");
-    if (!is_plain(path))
+    dir = al_strndup(path, strlen(path) - (al_ends_with(path, "/") ? 1 : 0));
+    if (*dir && !al_path_is_plain(dir + 1)) /* one directory would have several names */
         return al_error_set(err, AL_ERR_BAD_ARGS, "must not have '.', '..' or empty components");
     if (!reads && strcmp(access, "rw") != 0)
         return al_error_set(err, AL_ERR_BAD_ARGS, "must be 'r' or 'rw'");
-    dir = al_strndup(path, strlen(path) - (al_ends_with(path, "/") ? 1 : 0));
     for (size_t i = 0; i < grant->ndirs; i++)
         if (!strcmp(grant->dirs[i].path, dir))
             return al_error_set(err, AL_ERR_BAD_ARGS, "is there twice");

@@ -179,14 +179,6 @@ static bool is_name(const char *name)
     return *name && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
 }
 
-static bool goes_up(const char *path)
-{
-    for (; *path; path += strcspn(path, "/"), path += *path == '/')
-        if (strcspn(path, "/") == 2 && !strncmp(path, "..", 2))
-            return true;
-    return false;
-}
-
 int al_nofollow_open_parent(int dir_fd, const char *path, bool make, const char **ret_name)
 {
     const char *slash = strrchr(path, '/');
@@ -197,7 +189,7 @@ int al_nofollow_open_parent(int dir_fd, const char *path, bool make, const char 
 
     if (!is_name(name))
         return -EINVAL;
-    if (*path == '/' || goes_up(parents))
+    if (*path == '/' || al_path_goes_up(parents))
         return -EXDEV;
     *ret_name = name;
     fd = al_nofollow_open(dir_fd, parents, O_PATH | O_DIRECTORY);
@@ -230,6 +222,14 @@ void al_nofollow_remove_parents(int dir_fd, const char *path)
         if (r < 0)
             return;
     }
+}
+
+bool al_path_goes_up(const char *path)
+{
+    for (; *path; path += strcspn(path, "/"), path += *path == '/')
+        if (strcspn(path, "/") == 2 && !strncmp(path, "..", 2))
+            return true;
+    return false;
 }
 
 bool al_path_is_plain(const char *path)

@@ -57,6 +57,9 @@ char *al_beneath_join(const char *base, const char *given);
  */
 int al_beneath_trace(const char *path, char **ret_path, struct al_strv *links);
 
+/** Test whether a component of a path is `..`. */
+bool al_path_goes_up(const char *path);
+
 /** Test whether no component of a path is empty, `.` or `..`. */
 bool al_path_is_plain(const char *path);
 

@@ -324,14 +324,6 @@ static int resolve(const struct al_roots *roots, const struct al_root *root, con
     return is_absence(r) ? resolve_missing(roots, path, ret_path) : r;
 }
 
-static bool has_dot_dot(const char *path)
-{
-    for (const char *at = path; (at = strstr(at, "..")); at++)
-        if ((at == path || at[-1] == '/') && (at[2] == '/' || at[2] == '\0'))
-            return true;
-    return false;
-}
-
 /* A root is the directory that was opened at the start, not another directory or link now at its
  * path. */
 static int check_root(const struct al_root *root, const char *given, struct al_error *err)
@@ -362,7 +354,7 @@ int al_path_resolve(const struct al_roots *roots, const char *base, const char *
         return al_error_set(err, AL_ERR_BAD_ARGS, "path is empty");
     if (strlen(given) >= PATH_MAX)
         return explain(-ENAMETOOLONG, given, err);
-    if (has_dot_dot(given))
+    if (al_path_goes_up(given))
         return refuse_form(given,
                            "A path must not contain '..', even one that stays inside: give it from "
                            "the working directory downwards, or in full.",

@@ -36,12 +36,12 @@ struct al_rule *al_policy_add(struct al_policy *policy, unsigned line)
     return rule;
 }
 
-static void add_copies(struct al_policy *to, const struct al_policy *from)
+void al_policy_narrow(struct al_policy *policy, const struct al_policy *rules)
 {
-    for (size_t i = 0; i < from->count; i++) {
-        const struct al_rule *rule = &from->rules[i];
+    for (size_t i = 0; i < rules->count; i++) {
+        const struct al_rule *rule = &rules->rules[i];
 
-        *al_policy_add(to, rule->line) = (struct al_rule){
+        *al_policy_add(policy, rule->line) = (struct al_rule){
             .tool = al_strdup(rule->tool),
             .operation = al_strdup(rule->operation),
             .effect = al_strdup(rule->effect),
@@ -52,18 +52,6 @@ static void add_copies(struct al_policy *to, const struct al_policy *from)
             .line = rule->line,
         };
     }
-}
-
-void al_policy_copy(struct al_policy *to, const struct al_policy *from)
-{
-    *to = AL_POLICY_INIT;
-    add_copies(to, from);
-    to->narrowing = from->narrowing;
-}
-
-void al_policy_narrow(struct al_policy *policy, const struct al_policy *rules)
-{
-    add_copies(policy, rules);
     policy->narrowing = rules->count;
 }
 

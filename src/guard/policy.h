@@ -43,8 +43,6 @@ struct al_policy {
 #define AL_POLICY_INIT ((struct al_policy){ .rules = NULL })
 
 void al_policy_clear(struct al_policy *policy);
-/** Copy all rules into an empty list. */
-void al_policy_copy(struct al_policy *to, const struct al_policy *from);
 
 /** Add the rules of a worker file, once. */
 void al_policy_narrow(struct al_policy *policy, const struct al_policy *rules);

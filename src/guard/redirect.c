@@ -23,18 +23,6 @@ static int outside(const char *given, struct al_error *err)
     return al_error_set(err, AL_ERR_SANDBOX, "Redirect outside the working directory: '%s'", safe);
 }
 
-static bool has_parent(const char *path)
-{
-    while (*path) {
-        size_t len = strcspn(path, "/");
-
-        if (len == 2 && !strncmp(path, "..", 2))
-            return true;
-        path += len + strspn(path + len, "/");
-    }
-    return false;
-}
-
 /* The path relative to the root; NULL for a path outside of it. */
 static const char *below(const struct al_root *root, const char *given)
 {
@@ -55,7 +43,7 @@ int al_redirect_check(const struct al_root *root, const char *given, struct al_e
         return al_error_set(err, AL_ERR_BAD_ARGS, "A redirect needs the name of a file");
     if (!strcmp(given, NOWHERE))
         return 0;
-    if (!name || !*name || has_parent(name))
+    if (!name || !*name || al_path_goes_up(name))
         return outside(given, err);
     if (al_path_has_dot_git(name)) {
         al_auto(al_freep) char *safe = al_text_sanitize_line(given);

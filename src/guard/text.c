@@ -342,12 +342,8 @@ static size_t add_run(struct al_text *text, const char *data, size_t len)
 {
     size_t run = al_char_plain_run(data, len), room = text->max_bytes - text->out.len;
 
-    if (run > room) {
-        do {
-            room++;
-        } while (room < run && al_char_continues(data[room]));
-        run = room;
-    }
+    if (run > room)
+        run = room + 1;
     al_str_add(&text->out, data, run);
     return run;
 }

@@ -110,8 +110,7 @@ static void add_deleted(const struct request *request, struct al_strv *out)
 {
     if (request->name)
         al_strv_add(out, request->name);
-    for (size_t i = 0; i < request->names->count; i++)
-        al_strv_add(out, request->names->items[i]);
+    al_strv_add_all(out, request->names);
 }
 
 /* The files of the references: they may change during approval. */

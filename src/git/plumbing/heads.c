@@ -195,8 +195,6 @@ int al_git_has_pushed(const struct al_repo *repo, const char *from, const char *
 
 /* --- Default branch --- */
 
-#define HEAD_MAX_BYTES 4096u
-
 char *al_git_origin_branch(const struct al_location *at)
 {
     static const char prefix[] = "ref: refs/remotes/origin/";
@@ -205,20 +203,20 @@ char *al_git_origin_branch(const struct al_location *at)
     return held && al_starts_with(held, prefix) ? al_strdup(held + strlen(prefix)) : NULL;
 }
 
+/* The first one is that of the main working tree. */
+static bool take_branch(void *payload, const struct al_head *head)
+{
+    *(char **)payload = al_strdup(head->branch);
+    return false;
+}
+
 /* Caller frees. */
 static char *of_main_worktree(const struct al_location *at)
 {
-    static const char prefix[] = "ref: ";
-    al_auto(al_freep) char *path = al_fs_join(at->common_dir, "HEAD");
-    al_auto(al_freep) char *stored = al_ref_stored(at, "main-worktree/HEAD");
-    al_auto(al_str_clear) struct al_str head = AL_STR_INIT;
+    char *branch = NULL;
 
-    if (stored)
-        al_str_adds(&head, stored);
-    else if (al_fs_read(AT_FDCWD, path, HEAD_MAX_BYTES, &head) < 0)
-        return NULL;
-    al_str_trim_end(&head);
-    return al_starts_with(head.buf, prefix) ? al_strdup(head.buf + strlen(prefix)) : NULL;
+    (void)al_git_each_head(at, take_branch, &branch, NULL);
+    return branch;
 }
 
 char *al_git_default_branch(const struct al_location *at)

@@ -84,8 +84,7 @@ bool al_remote_addresses(const struct al_repo *repo, const char *name, struct al
         al_strv_take(ret_push_urls, al_remote_rewritten(vetting, plain.items[i], "pushinsteadof",
                                                         ret_urls->items[i]));
     if (!ret_urls->count) /* git then fetches from the push address */
-        for (size_t i = 0; i < ret_push_urls->count; i++)
-            al_strv_add(ret_urls, ret_push_urls->items[i]);
+        al_strv_add_all(ret_urls, ret_push_urls);
     return ret_urls->count > 0;
 }
 

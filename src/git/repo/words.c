@@ -75,8 +75,7 @@ static void add_words(const struct al_git *git, const struct al_git_words *words
                       struct al_strv *argv)
 {
     al_strv_add(argv, "git");
-    for (size_t i = 0; i < words->globals->count; i++)
-        al_strv_add(argv, words->globals->items[i]);
+    al_strv_add_all(argv, words->globals);
     if (words->is_script && is_script(git, words->words->items[0])) {
         add_script(words->words, argv);
         return;

@@ -215,8 +215,7 @@ int al_site_new(const struct al_site_options *options, struct al_site **ret_site
     struct al_site *site = al_calloc(1, sizeof(*site));
 
     site->setup = options->setup;
-    for (size_t i = 0; i < options->dirs->count; i++)
-        al_strv_add(&site->dirs, options->dirs->items[i]);
+    al_strv_add_all(&site->dirs, options->dirs);
     site->keys = al_web_keys_new();
     (void)sem_init(&site->jobs, 0, AL_VISIT_JOBS_MAX);
     (void)pthread_mutex_init(&site->lock, NULL);

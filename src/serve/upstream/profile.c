@@ -68,8 +68,7 @@ static void make_env(const struct al_upstream_settings *settings, struct al_strv
     al_auto(al_freep) char *path = safe_path(settings);
     struct al_strv env = AL_STRV_INIT;
 
-    for (size_t i = 0; settings->env && i < settings->env->count; i++)
-        al_strv_add(&env, settings->env->items[i]);
+    al_strv_add_all(&env, settings->env);
     for (size_t i = 0; i < AL_COUNT(passed); i++)
         add_variable(&env, passed[i], own_variable(settings, passed[i]));
     add_variable(&env, "PATH", path);

@@ -9,6 +9,7 @@
 
 #include "git/repo/repo.h"
 #include "git/vet/vet.h"
+#include "guard/nofollow.h"
 #include "guard/text.h"
 #include "staging/base.h"
 #include "staging/pull/private.h"
@@ -32,18 +33,6 @@ struct pull {
 
 /* --- Words --- */
 
-static bool has_parent(const char *path)
-{
-    while (*path) {
-        size_t len = strcspn(path, "/");
-
-        if (len == 2 && !strncmp(path, "..", 2))
-            return true;
-        path += len + (path[len] == '/');
-    }
-    return false;
-}
-
 /* What an agent names, without what only says where the path begins.  `*is_whole`: as a pattern it
  * goes by the whole path. */
 static int strip(const char *given, char **ret_path, bool *is_whole, struct al_error *err)
@@ -61,7 +50,7 @@ static int strip(const char *given, char **ret_path, bool *is_whole, struct al_e
         rest = given + 2;
     if (!*given)
         return al_error_set(err, AL_ERR_BAD_ARGS, "paths has an empty path; leave it out");
-    if (*rest == '/' || has_parent(rest))
+    if (*rest == '/' || al_path_goes_up(rest))
         return al_error_set(err, AL_ERR_SANDBOX,
                             "Path outside sandbox: %s (paths are relative to the top of the "
                             "repository)",

@@ -278,13 +278,11 @@ static int make_words(struct confine *self, const char *bubblewrap,
     r = walk_root(self, err);
     if (r < 0)
         return r;
-    for (size_t i = 0; i < self->hidden.count; i++)
-        al_strv_add(&self->words, self->hidden.items[i]);
+    al_strv_add_all(&self->words, &self->hidden);
     al_strv_adds(&self->words, "--chdir",
                  here && al_fs_beneath(self->root->path, here) ? here : self->root->path, "--",
                  BIN "/airlock", "run", "--", NULL);
-    for (size_t i = 0; i < command->count; i++)
-        al_strv_add(&self->words, command->items[i]);
+    al_strv_add_all(&self->words, command);
     return 0;
 }
 
@@ -299,8 +297,7 @@ static void make_git_words(const struct confine *self, const char *bubblewrap,
         if (!al_path_has_dot_git(self->kept[i].path))
             al_strv_adds(ret_git, "--ro-bind", self->kept[i].path, self->kept[i].path, NULL);
     al_strv_add(ret_git, "--");
-    for (size_t i = 0; i < shell->again->count; i++)
-        al_strv_add(ret_git, shell->again->items[i]);
+    al_strv_add_all(ret_git, shell->again);
     al_strv_adds(ret_git, "--root", self->root->path, "--as-git", NULL);
 }
 

@@ -537,8 +537,7 @@ static int pull_offline(struct al_call *call, const struct al_shell_words *words
     al_auto(al_strv_clear) struct al_strv all = AL_STRV_INIT;
 
     al_strv_adds(&all, "pull", "--all", "--append", option, NULL);
-    for (size_t i = 0; i < rest->count; i++)
-        al_strv_add(&all, rest->items[i]);
+    al_strv_add_all(&all, rest);
     return al_git_run_words(al_call_session(call)->git, al_call_repo(call),
                             &(struct al_git_words){ .globals = &words->globals,
                                                     .words = &all,
@@ -561,8 +560,7 @@ static int pull(struct al_call *call, struct al_shell_words *words, int *ret_cod
     keep_from_fetching(call, words, &config);
     for (size_t i = 0; i < words->words.count; i++)
         al_str_addf(&action, "%s%s", i ? " " : "", words->words.items[i]);
-    for (size_t i = 0; i < shell.env->count; i++)
-        al_strv_add(&env, shell.env->items[i]);
+    al_strv_add_all(&env, shell.env);
     if (!al_env_get(&env, "GIT_REFLOG_ACTION"))
         al_env_add(&env, "GIT_REFLOG_ACTION", action.buf);
     shell.env = &env;

@@ -564,10 +564,8 @@ static int check_symbolic_ref(const struct al_shell_words *words, struct al_erro
     static const char heads[] = "refs/heads/";
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
 
-    for (size_t i = 0; i < words->others.count; i++)
-        al_strv_add(&names, words->others.items[i]);
-    for (size_t i = 0; i < words->paths.count; i++)
-        al_strv_add(&names, words->paths.items[i]);
+    al_strv_add_all(&names, &words->others);
+    al_strv_add_all(&names, &words->paths);
     if (names.count < 2 || !strcmp(names.items[0], "HEAD") ||
         (!al_starts_with(names.items[0], heads) && !al_starts_with(names.items[1], heads)))
         return 0;

@@ -155,8 +155,7 @@ static int find_oldest(struct al_call *call, const struct al_strv *oids, char **
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
 
     al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "merge-base", "--octopus", NULL);
-    for (size_t i = 0; i < oids->count; i++)
-        al_strv_add(&command.argv, oids->items[i]);
+    al_strv_add_all(&command.argv, oids);
     return al_git_run_word(al_call_repo(call), &command, al_call_budget(call), ret_oid, err);
 }
 

@@ -314,8 +314,7 @@ static void mount_init(struct al_mount *mount, struct mounts *mounts,
     mount->limits_tools = options->limits_tools;
     mount->timeout_ms = settings.timeout_ms;
     mount->tools = AL_STRV_INIT;
-    for (size_t i = 0; i < options->tools->count; i++)
-        al_strv_add(&mount->tools, options->tools->items[i]);
+    al_strv_add_all(&mount->tools, options->tools);
     mount->upstream = al_upstream_new(&settings);
 }
 
@@ -389,10 +388,8 @@ void al_upstream_mounts_left_out(const struct al_mounts *base, const struct al_m
     const struct mounts *mounts = (const struct mounts *)base;
     const struct mounting *mounting = (const struct mounting *)found;
 
-    for (size_t i = 0; i < mounting->left_out.count; i++)
-        al_strv_add(ret_lines, mounting->left_out.items[i]);
-    for (size_t i = 0; i < mounting->collisions.count; i++)
-        al_strv_add(ret_collisions, mounting->collisions.items[i]);
+    al_strv_add_all(ret_lines, &mounting->left_out);
+    al_strv_add_all(ret_collisions, &mounting->collisions);
     for (size_t i = 0; i < mounts->count; i++)
         if (mounting->sources[i])
             add_missing(&mounts->items[i], mounting->sources[i], ret_lines);

@@ -171,8 +171,7 @@ int al_inmemory_commit(struct al_inmemory *memory, const struct al_new_commit *c
         return r;
     made = add_known(memory, oid, commit->tree, author, commit->message);
     made->is_made = true;
-    for (size_t i = 0; commit->parents && i < commit->parents->count; i++)
-        al_strv_add(&made->parents, commit->parents->items[i]);
+    al_strv_add_all(&made->parents, commit->parents);
     *ret_oid = al_strdup(oid);
     return 0;
 }

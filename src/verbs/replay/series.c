@@ -114,10 +114,8 @@ static int choose_up_to(const struct al_series *series, size_t last, struct al_r
     for (size_t i = 0; series->count > 1 && i <= last; i++) {
         const struct al_commit_part *of = &series->items[i].part;
 
-        for (size_t k = 0; of->hunks && k < of->hunks->count; k++)
-            al_strv_add(&hunks, of->hunks->items[k]);
-        for (size_t k = 0; of->paths && k < of->paths->count; k++)
-            al_strv_add(&paths, of->paths->items[k]);
+        al_strv_add_all(&hunks, of->hunks);
+        al_strv_add_all(&paths, of->paths);
     }
     if (series->count > 1) {
         part.hunks = hunks.count ? &hunks : NULL;

@@ -50,8 +50,7 @@ static int run(const struct al_git *git, const struct helper *helper, struct al_
     struct al_proc_result result = { .exit_code = -1 };
     int r;
 
-    for (size_t i = 0; i < git->env_helpers.count; i++)
-        al_strv_add(&env, git->env_helpers.items[i]);
+    al_strv_add_all(&env, &git->env_helpers);
     for (size_t i = 0; helper->env[i]; i++)
         al_strv_add(&env, helper->env[i]);
     r = al_proc_run(

@@ -179,11 +179,9 @@ int al_git_fetch_words(struct al_network *network, const struct al_fetch_words *
     if (!strcmp(words->command, "fetch"))
         al_strv_adds(&command.argv, "--no-recurse-submodules", "--no-auto-maintenance",
                      "--no-prune-tags", NULL);
-    for (size_t i = 0; i < words->options.count; i++)
-        al_strv_add(&command.argv, words->options.items[i]);
+    al_strv_add_all(&command.argv, &words->options);
     al_strv_add(&command.argv, network->name);
-    for (size_t i = 0; i < words->refs.count; i++)
-        al_strv_add(&command.argv, words->refs.items[i]);
+    al_strv_add_all(&command.argv, &words->refs);
     return al_network_run_shown(network, &command, shown, budget, err);
 }
 
@@ -200,8 +198,7 @@ int al_git_clone_words(struct al_network *network, const struct al_strv *options
     command.cwd_fd = here;
     al_strv_adds(&command.argv, "git", "clone", "--no-local", "--no-recurse-submodules",
                  "--upload-pack=git-upload-pack", NULL);
-    for (size_t i = 0; i < options->count; i++)
-        al_strv_add(&command.argv, options->items[i]);
+    al_strv_add_all(&command.argv, options);
     al_strv_adds(&command.argv, "--", network->name, dir, NULL);
     return al_network_run_shown(network, &command, shown, budget, err);
 }

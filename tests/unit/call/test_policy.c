@@ -18,7 +18,9 @@ static void use_rules(struct scene *scene, struct al_policy *policy, const struc
 {
     const struct al_policy borrowed = { .rules = (struct al_rule *)rules, .count = count };
 
-    al_policy_copy(policy, &borrowed);
+    *policy = AL_POLICY_INIT;
+    al_policy_narrow(policy, &borrowed);
+    policy->narrowing = 0;
     scene->session.policy = policy;
 }
 

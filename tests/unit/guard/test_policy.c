@@ -10,9 +10,10 @@
 static struct al_policy policy_of(const struct al_rule *rules, size_t count)
 {
     const struct al_policy borrowed = { .rules = (struct al_rule *)rules, .count = count };
-    struct al_policy policy;
+    struct al_policy policy = AL_POLICY_INIT;
 
-    al_policy_copy(&policy, &borrowed);
+    al_policy_narrow(&policy, &borrowed);
+    policy.narrowing = 0;
     return policy;
 }
 
