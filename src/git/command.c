@@ -9,7 +9,6 @@
 #include "git/git_lock.h"
 #include "git/layer.h"
 #include "git/progress.h"
-#include "git/ruleset.h"
 #include "git/run.h"
 
 #define DATA_MAX_BYTES (2ull << 30)
@@ -60,12 +59,12 @@ struct al_limits al_git_limits(const struct al_git_command *command, uint32_t le
 }
 
 struct al_confinement al_git_command_sandbox(const struct al_git_command *command,
-                                             const struct al_held_ruleset *held, uint32_t left_ms)
+                                             const struct al_ruleset *ruleset, uint32_t left_ms)
 {
     bool network = al_git_class_connects(command->class);
 
     return (struct al_confinement){
-        .ruleset = held ? held->ruleset : NULL,
+        .ruleset = ruleset,
         .exec_once = !command->starts_children,
         .no_sockets = !network,
         .network = network,

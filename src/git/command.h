@@ -18,7 +18,6 @@
 #include "guard/text.h"
 #include "proc/proc.h"
 
-struct al_held_ruleset;
 struct al_stable_read;
 
 /** Access of git to files and the network; each class has its own Landlock ruleset. */
@@ -30,7 +29,6 @@ enum al_git_class {
     AL_GIT_TCP,     /**< read and write the roots, and connect: the protocol git:// */
     AL_GIT_HTTP,    /**< as AL_GIT_TCP, with git-remote-http, certificates and our askpass */
     AL_GIT_SSH,     /**< as AL_GIT_TCP, with ssh, our wrapper of it and the user's ~/.ssh */
-    AL_GIT_CLASSES,
 };
 
 /** The limits of the children of one call, and what is known of the last one. */
@@ -117,9 +115,9 @@ bool al_git_class_connects(enum al_git_class class);
 /** The resource limits of a git child that may run for `left_ms`. */
 struct al_limits al_git_limits(const struct al_git_command *command, uint32_t left_ms);
 
-/** The sandbox of a git child that may run for `left_ms`.  `held` may be NULL. */
+/** The sandbox of a git child that may run for `left_ms`.  `ruleset` may be NULL. */
 struct al_confinement al_git_command_sandbox(const struct al_git_command *command,
-                                             const struct al_held_ruleset *held, uint32_t left_ms);
+                                             const struct al_ruleset *ruleset, uint32_t left_ms);
 
 /* --- Records --- */
 

@@ -10,41 +10,6 @@
 #include "git/overrides.h"
 #include "guard/env.h"
 
-void al_git_env_clear(struct al_git_env *env)
-{
-    free(env->entries);
-    al_strv_clear(&env->owned);
-    *env = AL_GIT_ENV_INIT;
-}
-
-void al_git_env_borrow(struct al_git_env *env, const char *entry)
-{
-    /* 64 entries are enough for most children; one more is the final NULL. */
-    if (env->count + 1 >= env->room) {
-        env->room = env->room ? 2 * env->room : 64;
-        env->entries = al_reallocarray(env->entries, env->room, sizeof(*env->entries));
-    }
-    env->entries[env->count++] = entry;
-    env->entries[env->count] = NULL;
-}
-
-static void borrow_all(struct al_git_env *env, const struct al_strv *entries)
-{
-    for (size_t i = 0; i < entries->count; i++)
-        al_git_env_borrow(env, entries->items[i]);
-}
-
-static void borrow_last_owned(struct al_git_env *env)
-{
-    al_git_env_borrow(env, env->owned.items[env->owned.count - 1]);
-}
-
-void al_git_env_add(struct al_git_env *env, const char *name, const char *value)
-{
-    al_env_add(&env->owned, name, value);
-    borrow_last_owned(env);
-}
-
 void al_git_quote(struct al_str *out, const char *text)
 {
     al_str_addc(out, '"');
@@ -89,7 +54,7 @@ static bool is_replaced(const struct al_git_command *command, const char *entry)
 /* GIT_TEXTDOMAINDIR spares git the search for translations of C.UTF-8, which do not exist.  zlib
  * takes 268 KB for each object that git writes; without the two thresholds (mallopt(3)) glibc gives
  * them back to the kernel each time, and 20,000 objects take 2.6 s instead of 0.2 s. */
-void al_git_env_base(struct al_git_env *env, const struct al_git_command *command)
+void al_git_env_base(struct al_strv *env, const struct al_git_command *command)
 {
     static const char *const base[] = {
         "PATH=/usr/bin:/bin",
@@ -116,22 +81,16 @@ void al_git_env_base(struct al_git_env *env, const struct al_git_command *comman
 
     for (size_t i = 0; i < AL_COUNT(base); i++)
         if (!is_replaced(command, base[i]))
-            al_git_env_borrow(env, base[i]);
+            al_strv_add(env, base[i]);
     if (command->link)
-        al_git_env_add(env, "GIT_ALLOW_PROTOCOL", command->link->protocol);
+        al_env_add(env, "GIT_ALLOW_PROTOCOL", command->link->protocol);
     else
-        al_git_env_borrow(env, "GIT_ALLOW_PROTOCOL=none");
-}
-
-static void add_all(struct al_strv *more, const struct al_strv *config)
-{
-    for (size_t i = 0; config && i < config->count; i++)
-        al_strv_add(more, config->items[i]);
+        al_strv_add(env, "GIT_ALLOW_PROTOCOL=none");
 }
 
 /* The overrides but for those of harmless keys, which are there since airlock reads the output, or
  * gives a command the meaning that it documents.  Returns their number. */
-static size_t add_needed(struct al_git_env *env, const struct al_strv *overrides)
+static size_t add_needed(struct al_strv *env, const struct al_strv *overrides)
 {
     size_t count = 0;
 
@@ -141,17 +100,15 @@ static size_t add_needed(struct al_git_env *env, const struct al_strv *overrides
 
         if (al_config_key_is_harmless(key))
             continue;
-        al_strv_addf(&env->owned, "GIT_CONFIG_KEY_%zu=%s", count, key);
-        borrow_last_owned(env);
-        al_strv_addf(&env->owned, "GIT_CONFIG_VALUE_%zu=%s", count++, value);
-        borrow_last_owned(env);
+        al_strv_addf(env, "GIT_CONFIG_KEY_%zu=%s", count, key);
+        al_strv_addf(env, "GIT_CONFIG_VALUE_%zu=%s", count++, value);
     }
     return count;
 }
 
 /* The overrides of the repository come first and those of the command last: the last value of a key
  * wins. */
-static void add_overrides(struct al_git_env *env, const struct al_git_config *with,
+static void add_overrides(struct al_strv *env, const struct al_git_config *with,
                           const struct al_git_command *command)
 {
     al_auto(al_strv_clear) struct al_strv more = AL_STRV_INIT;
@@ -163,23 +120,21 @@ static void add_overrides(struct al_git_env *env, const struct al_git_config *wi
     if (!command->quotes_names)
         al_strv_adds(&more, "core.quotepath", "false", NULL);
     if (command->link)
-        add_all(&more, command->link->config);
+        al_strv_add_all(&more, command->link->config);
     if (command->shell)
-        add_all(&more, command->shell->config);
+        al_strv_add_all(&more, command->shell->config);
     if (command->lists_untracked)
         al_strv_adds(&more, "core.untrackedcache", "false", NULL);
     if (command->shell)
         count = add_needed(env, &with->overrides);
     else
-        borrow_all(env, &with->overrides);
+        al_strv_add_all(env, &with->overrides);
     for (size_t i = 0; i < more.count; i += 2, count++) {
-        al_strv_addf(&env->owned, "GIT_CONFIG_KEY_%zu=%s", count, more.items[i]);
-        borrow_last_owned(env);
-        al_strv_addf(&env->owned, "GIT_CONFIG_VALUE_%zu=%s", count, more.items[i + 1]);
-        borrow_last_owned(env);
+        al_strv_addf(env, "GIT_CONFIG_KEY_%zu=%s", count, more.items[i]);
+        al_strv_addf(env, "GIT_CONFIG_VALUE_%zu=%s", count, more.items[i + 1]);
     }
     al_str_addf(&total, "%zu", count);
-    al_git_env_add(env, "GIT_CONFIG_COUNT", total.buf);
+    al_env_add(env, "GIT_CONFIG_COUNT", total.buf);
 }
 
 /*
@@ -189,7 +144,7 @@ static void add_overrides(struct al_git_env *env, const struct al_git_config *wi
  * are short, which counts because git resolves dozens of files below them, and they lead to the
  * directory that was checked even if a parent directory is renamed.
  */
-static void add_repository(struct al_git_env *env, const struct al_location *at,
+static void add_repository(struct al_strv *env, const struct al_location *at,
                            const struct al_git_command *command)
 {
     const bool at_top = command->reads_content_only && !command->cwd_fd && at->git_fd >= 0 &&
@@ -197,51 +152,50 @@ static void add_repository(struct al_git_env *env, const struct al_location *at,
 
     if (command->finds_itself || (command->link && command->link->socket_fd))
         return;
-    al_git_env_add(env, "GIT_DIR", at_top ? ".git" : at->git_dir);
+    al_env_add(env, "GIT_DIR", at_top ? ".git" : at->git_dir);
     if (command->work_tree)
-        al_git_env_add(env, "GIT_WORK_TREE", command->work_tree);
+        al_env_add(env, "GIT_WORK_TREE", command->work_tree);
     else if (!al_location_is_bare(at))
-        al_git_env_add(env, "GIT_WORK_TREE", at_top ? "." : at->top);
+        al_env_add(env, "GIT_WORK_TREE", at_top ? "." : at->top);
     if (command->index)
-        al_git_env_add(env, "GIT_INDEX_FILE", command->index);
+        al_env_add(env, "GIT_INDEX_FILE", command->index);
 }
 
 /* The objects of the repository are borrowed: git writes none there. */
-static void add_object_directory(struct al_git_env *env, const struct al_location *at)
+static void add_object_directory(struct al_strv *env, const struct al_location *at)
 {
     al_auto(al_strv_clear) struct al_strv lenders = AL_STRV_INIT;
 
     if (!at->objects)
         return;
     al_strv_take(&lenders, al_fs_join(at->common_dir, "objects"));
-    al_git_env_add(env, "GIT_OBJECT_DIRECTORY", at->objects);
-    al_strv_take(&env->owned, al_git_alternates(&lenders));
-    borrow_last_owned(env);
+    al_env_add(env, "GIT_OBJECT_DIRECTORY", at->objects);
+    al_strv_take(env, al_git_alternates(&lenders));
 }
 
 /* `git config --list` reads the user's own files; every other command reads our copy. */
-static void add_configuration(struct al_git_env *env, const struct al_location *at,
+static void add_configuration(struct al_strv *env, const struct al_location *at,
                               const struct al_git_command *command)
 {
     const struct al_git_config *with = at->config;
     const struct al_git *git = at->git;
 
     if (command->class == AL_GIT_CONFIG) {
-        al_git_env_add(env, "HOME", git->home ? git->home : "/nonexistent");
+        al_env_add(env, "HOME", git->home ? git->home : "/nonexistent");
         if (git->config_home)
-            al_git_env_add(env, "XDG_CONFIG_HOME", git->config_home);
+            al_env_add(env, "XDG_CONFIG_HOME", git->config_home);
         return;
     }
-    al_git_env_add(env, "HOME", git->private_dir);
-    al_git_env_borrow(env, "GIT_CONFIG_NOSYSTEM=1");
-    al_git_env_add(env, "GIT_CONFIG_GLOBAL",
-                   command->shell                ? with->for_shell
-                   : command->reads_content_only ? with->for_content_only
-                                                 : with->global);
+    al_env_add(env, "HOME", git->private_dir);
+    al_strv_add(env, "GIT_CONFIG_NOSYSTEM=1");
+    al_env_add(env, "GIT_CONFIG_GLOBAL",
+               command->shell                ? with->for_shell
+               : command->reads_content_only ? with->for_content_only
+                                             : with->global);
     add_overrides(env, with, command);
 }
 
-void al_git_command_env(struct al_git_env *env, const struct al_location *at,
+void al_git_command_env(struct al_strv *env, const struct al_location *at,
                         const struct al_git_command *command)
 {
     const struct al_git *git = at->git;
@@ -250,18 +204,18 @@ void al_git_command_env(struct al_git_env *env, const struct al_location *at,
 
     al_git_env_base(env, command);
     if (command->link && command->link->env)
-        borrow_all(env, command->link->env);
+        al_strv_add_all(env, command->link->env);
     if (command->shell)
-        borrow_all(env, command->shell->env);
+        al_strv_add_all(env, command->shell->env);
     add_configuration(env, at, command);
-    al_git_env_add(env, "TMPDIR", tmp);
+    al_env_add(env, "TMPDIR", tmp);
     if (at->git_dir) /* else git says itself that there is no repository */
-        al_git_env_add(env, "GIT_CEILING_DIRECTORIES", git->ceiling);
+        al_env_add(env, "GIT_CEILING_DIRECTORIES", git->ceiling);
     add_repository(env, at, command);
     add_object_directory(env, at);
     if (!al_git_class_writes(command->class))
-        al_git_env_borrow(env, "GIT_OPTIONAL_LOCKS=0");
+        al_strv_add(env, "GIT_OPTIONAL_LOCKS=0");
     if (command->buffered)
-        al_git_env_borrow(env, "GIT_FLUSH=0");
-    borrow_all(env, &git->env_allowed);
+        al_strv_add(env, "GIT_FLUSH=0");
+    al_strv_add_all(env, &git->env_allowed);
 }

@@ -11,17 +11,9 @@
 
 struct al_known_remotes;
 struct al_roots;
-struct al_ruleset;
 struct al_vetting;
 
 #define AL_VETTINGS_KEPT 16
-
-/** A ruleset and the number of its users.  The al_git's lock guards `checked_at_ms` and `refs`. */
-struct al_held_ruleset {
-    struct al_ruleset *ruleset;
-    int64_t checked_at_ms; /* when the paths were last found to name the inodes it holds */
-    unsigned refs;         /* number of users */
-};
 
 /** Created and freed by git/repo/git.h. */
 struct al_git {
@@ -56,8 +48,7 @@ struct al_git {
     int private_fd; /* locked while the process lives, so that others can tell an abandoned one */
     unsigned private_serial;
 
-    pthread_mutex_t lock; /* guards the members below */
-    struct al_held_ruleset *rulesets[AL_GIT_CLASSES];
+    pthread_mutex_t lock;                          /* guards the members below */
     struct al_vetting *vettings[AL_VETTINGS_KEPT]; /* most recently used first */
 };
 

@@ -3,21 +3,12 @@
 
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "git/command.h"
 #include "git/layer.h"
 #include "guard/env.h"
 #include "guard/root.h"
 
 #define RULES_MAX 256
-
-/*
- * The time for which a ruleset is used without a check of its paths.  A ruleset is bound to the
- * inodes that were opened for it: a stale one, for example after a package upgrade, allows nothing
- * new and refuses the new files.  The check is therefore not part of the confinement.  A check
- * for each child costs 2 % of a short call, and building the ruleset for each 4 %.
- */
-#define RECHECK_MS 200
 
 struct rules {
     struct al_confine_rule items[RULES_MAX];
@@ -164,127 +155,28 @@ static void add_class(struct rules *rules, const struct al_git *git, enum al_git
         add_ssh(rules, git);
 }
 
-static int build(struct al_git *git, enum al_git_class class, struct al_ruleset **ret_ruleset,
-                 struct al_error *err)
+int al_git_ruleset(const struct al_location *at, enum al_git_class class,
+                   struct al_ruleset **ret_ruleset, struct al_error *err)
 {
+    const struct al_git *git = at->git;
     const bool writes = al_git_class_writes(class);
-    const unsigned on_roots =
-        AL_RIGHT_READ | (writes && class != AL_GIT_SCRATCH ? AL_RIGHT_WRITE : 0);
+    const unsigned rights = AL_RIGHT_READ | (writes ? AL_RIGHT_WRITE : 0);
     al_auto(al_freep) char *tmp = al_fs_join(git->private_dir, "tmp");
     struct rules rules = { .count = 0 };
-    int r;
-
-    add_class(&rules, git, class);
-    if (writes)
-        add(&rules, tmp, AL_RIGHT_READ | AL_RIGHT_WRITE, false);
-    r = add_roots(&rules, git->roots, on_roots, err);
-    return r < 0 ? r
-                 : al_ruleset_new(rules.items, rules.count, al_git_class_connects(class),
-                                  ret_ruleset, err);
-}
-
-int al_git_own_ruleset(const struct al_location *at, enum al_git_class class,
-                       struct al_ruleset **ret_ruleset, struct al_error *err)
-{
-    unsigned rights = AL_RIGHT_READ | (al_git_class_writes(class) ? AL_RIGHT_WRITE : 0);
-    struct rules rules = { .count = 0 };
+    int r = 0;
 
     *ret_ruleset = NULL;
     if (al_confine_abi() == 0)
-        return 0;
-    add_class(&rules, at->git, class);
-    add_open(&rules, at->dir, at->dir_fd, rights);
-    return al_ruleset_new(rules.items, rules.count, al_git_class_connects(class), ret_ruleset, err);
-}
-
-/* With the lock held.  A call may still use a ruleset that another call found stale, hence the
- * count. */
-static void drop(struct al_held_ruleset *held)
-{
-    if (!held || --held->refs > 0)
-        return;
-    al_ruleset_free(held->ruleset);
-    free(held);
-}
-
-/* Build a ruleset without the lock: a path on a dead file server then stops only this call. */
-static int make(struct al_git *git, enum al_git_class class, struct al_held_ruleset **ret_held,
-                struct al_error *err)
-{
-    struct al_held_ruleset fresh = { .checked_at_ms = al_clock_ms(), .refs = 1 };
-    int r = build(git, class, &fresh.ruleset, err);
-
-    if (r < 0)
-        return r;
-    *ret_held = al_calloc(1, sizeof(**ret_held));
-    **ret_held = fresh;
-    return 0;
-}
-
-/* A current ruleset, with a reference for the caller; NULL when one has to be built. */
-static struct al_held_ruleset *get_current(struct al_git *git, enum al_git_class class, bool now)
-{
-    const int64_t now_ms = al_clock_ms();
-    struct al_held_ruleset *held;
-    bool check = now;
-
-    (void)pthread_mutex_lock(&git->lock);
-    held = git->rulesets[class];
-    if (held) {
-        held->refs++;
-        check |= now_ms - held->checked_at_ms >= RECHECK_MS;
-    }
-    (void)pthread_mutex_unlock(&git->lock);
-    if (!held || !check)
-        return held;
-    if (!al_ruleset_is_current(held->ruleset)) {
-        al_git_ruleset_put(git, held);
-        return NULL;
-    }
-    (void)pthread_mutex_lock(&git->lock);
-    if (held->checked_at_ms < now_ms)
-        held->checked_at_ms = now_ms;
-    (void)pthread_mutex_unlock(&git->lock);
-    return held;
-}
-
-int al_git_ruleset(struct al_git *git, enum al_git_class class, bool now,
-                   struct al_held_ruleset **ret_held, struct al_error *err)
-{
-    struct al_held_ruleset *held;
-    int r;
-
-    *ret_held = NULL;
-    if (al_confine_abi() == 0)
         return 0; /* al_git_new() refuses when confinement is required */
-    held = get_current(git, class, now);
-    if (held) {
-        *ret_held = held;
-        return 0;
+    add_class(&rules, git, class);
+    if (at->is_own && class != AL_GIT_CONFIG) {
+        add_open(&rules, at->dir, at->dir_fd, rights);
+    } else {
+        if (writes)
+            add(&rules, tmp, AL_RIGHT_READ | AL_RIGHT_WRITE, false);
+        r = add_roots(&rules, git->roots, class == AL_GIT_SCRATCH ? AL_RIGHT_READ : rights, err);
     }
-    r = make(git, class, &held, err);
-    if (r < 0)
-        return r;
-    (void)pthread_mutex_lock(&git->lock);
-    drop(git->rulesets[class]); /* if two calls build one at the same time, the last one stays */
-    git->rulesets[class] = held;
-    held->refs++;
-    *ret_held = held;
-    (void)pthread_mutex_unlock(&git->lock);
-    return 0;
-}
-
-void al_git_forget_rulesets(struct al_git *git)
-{
-    (void)pthread_mutex_lock(&git->lock);
-    for (int i = 0; i < AL_GIT_CLASSES; i++)
-        drop(al_take(&git->rulesets[i]));
-    (void)pthread_mutex_unlock(&git->lock);
-}
-
-void al_git_ruleset_put(struct al_git *git, struct al_held_ruleset *held)
-{
-    (void)pthread_mutex_lock(&git->lock);
-    drop(held);
-    (void)pthread_mutex_unlock(&git->lock);
+    return r < 0 ? r
+                 : al_ruleset_new(rules.items, rules.count, al_git_class_connects(class),
+                                  ret_ruleset, err);
 }

@@ -35,60 +35,23 @@ bool al_git_read_well(const struct al_git_output *output)
     return output->exit_code == 0 || output->stopped;
 }
 
-static int run_under(struct al_held_ruleset *held, const struct al_git_command *command,
-                     const struct al_proc_spec *spec, struct al_proc_result *ret_result,
-                     struct al_error *err)
-{
-    struct al_confinement sandbox = al_git_command_sandbox(command, held, spec->timeout_ms);
-    struct al_proc_spec confined = *spec;
-
-    confined.sandbox = &sandbox;
-    return al_proc_run(&confined, ret_result, err);
-}
-
-/* A repository of airlock's own is one call's, so its ruleset is not kept. */
-static int run_in_own(const struct al_location *at, const struct al_git_command *command,
-                      const struct al_proc_spec *spec, struct al_proc_result *ret_result,
-                      struct al_error *err)
-{
-    struct al_held_ruleset held = { .ruleset = NULL };
-    int r = al_git_own_ruleset(at, command->class, &held.ruleset, err);
-
-    if (r == 0)
-        r = run_under(held.ruleset ? &held : NULL, command, spec, ret_result, err);
-    al_ruleset_free(held.ruleset);
-    return r;
-}
-
-/* If git was replaced since the ruleset was checked, it cannot be executed under it.  Nothing ran
- * then, so it is tried once more under a current ruleset. */
 static int run_confined(const struct al_location *at, const struct al_git_command *command,
                         const struct al_proc_spec *spec, struct al_proc_result *ret_result,
                         struct al_error *err)
 {
-    struct al_held_ruleset *held, *renewed = NULL;
-    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
-    struct al_git *git = at->git;
-    int r;
+    struct al_ruleset *ruleset;
+    struct al_confinement sandbox;
+    struct al_proc_spec confined = *spec;
+    int r = al_git_ruleset(at, command->class, &ruleset, err);
 
-    if (at->is_own && command->class != AL_GIT_CONFIG)
-        return run_in_own(at, command, spec, ret_result, err);
-    r = al_git_ruleset(git, command->class, false, &held, err);
     if (r < 0)
         return r;
-    r = run_under(held, command, spec, ret_result, &why);
-    if (r == AL_ERR_EXECUTION && al_git_ruleset(git, command->class, true, &renewed, NULL) == 0 &&
-        renewed != held) {
-        al_error_clear(&why);
-        r = run_under(renewed, command, spec, ret_result, &why);
-    }
-    if (r == AL_ERR_EXECUTION && why.reason && !strcmp(why.reason, "not_found"))
-        why.code = AL_CODE_NO_GIT;
-    r = al_error_pass(r, &why, err);
-    if (renewed)
-        al_git_ruleset_put(git, renewed);
-    if (held)
-        al_git_ruleset_put(git, held);
+    sandbox = al_git_command_sandbox(command, ruleset, spec->timeout_ms);
+    confined.sandbox = &sandbox;
+    r = al_proc_run(&confined, ret_result, err);
+    if (r == AL_ERR_EXECUTION && err && err->reason && !strcmp(err->reason, "not_found"))
+        err->code = AL_CODE_NO_GIT;
+    al_ruleset_free(ruleset);
     return r;
 }
 
@@ -99,7 +62,7 @@ static int start(const struct al_location *at, const struct al_git_command *comm
     static const struct al_git_link none = { .protocol = "none" };
     const struct al_git_link *link = command->link ? command->link : &none;
     struct al_progress_filter filter = AL_PROGRESS_FILTER_INIT(link->progress, errors);
-    al_auto(al_git_env_clear) struct al_git_env env = AL_GIT_ENV_INIT;
+    al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
     struct al_git *git = at->git;
     int r;
 
@@ -112,7 +75,7 @@ static int start(const struct al_location *at, const struct al_git_command *comm
         &(struct al_proc_spec){
             .program = git->program,
             .argv = (const char *const *)command->argv.items,
-            .envp = env.entries,
+            .envp = (const char *const *)env.items,
             .cwd_fd = command->cwd_fd ? command->cwd_fd : at->dir_fd,
             .input = command->input,
             .input_len = command->input_len,

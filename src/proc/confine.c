@@ -47,18 +47,8 @@ struct ruleset_attr {
     uint64_t scoped;
 };
 
-/* A path and the inode that its rule holds. */
-struct anchor {
-    char *path;
-    dev_t dev;
-    ino_t ino;
-    bool exists;
-};
-
 struct al_ruleset {
     int fd;
-    struct anchor *anchors;
-    size_t nanchors;
 };
 
 int al_confine_abi(void)
@@ -146,32 +136,18 @@ static int add_rule(const struct al_ruleset *ruleset, const struct al_confine_ru
     return 0;
 }
 
-static int add_fd_rule(struct al_ruleset *ruleset, const struct al_confine_rule *rule,
-                       struct al_error *err)
+/* Open the path of a rule, unless it comes open, and add the rule. */
+static int open_and_add(const struct al_ruleset *ruleset, const struct al_confine_rule *rule,
+                        struct al_error *err)
 {
+    al_auto(al_closep) int opened = rule->by_fd ? -1 : open(rule->path, O_PATH | O_CLOEXEC);
+    const int fd = rule->by_fd ? rule->fd : opened;
     struct stat st;
 
-    if (fstat(rule->fd, &st) < 0)
-        return al_error_errno(err, errno, "cannot use '%s'", rule->path);
-    return add_rule(ruleset, rule, rule->fd, st.st_mode, err);
-}
-
-/* Open the path of a rule, add the rule, and remember the inode. */
-static int anchor_rule(struct al_ruleset *ruleset, const struct al_confine_rule *rule,
-                       struct al_error *err)
-{
-    struct anchor *anchor = &ruleset->anchors[ruleset->nanchors++];
-    al_auto(al_closep) int fd = open(rule->path, O_PATH | O_CLOEXEC);
-    struct stat st;
-
-    *anchor = (struct anchor){ .path = al_strdup(rule->path) };
-    if (fd < 0 && rule->optional && (errno == ENOENT || errno == ENOTDIR))
+    if (!rule->by_fd && fd < 0 && rule->optional && (errno == ENOENT || errno == ENOTDIR))
         return 0;
     if (fd < 0 || fstat(fd, &st) < 0)
         return al_error_errno(err, errno, "cannot open '%s'", rule->path);
-    anchor->exists = true;
-    anchor->dev = st.st_dev;
-    anchor->ino = st.st_ino;
     return add_rule(ruleset, rule, fd, st.st_mode, err);
 }
 
@@ -193,14 +169,12 @@ int al_ruleset_new(const struct al_confine_rule *rules, size_t nrules, bool conn
     if (connects) /* what is not handled is allowed */
         attr.handled_access_net &= ~NET_CONNECT;
     ruleset = al_calloc(1, sizeof(*ruleset));
-    ruleset->anchors = al_calloc(nrules, sizeof(*ruleset->anchors));
     /* An older kernel accepts a longer struct if the members it does not know are zero. */
     ruleset->fd = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
     if (ruleset->fd < 0)
         return al_error_errno(err, errno, "cannot create a Landlock ruleset");
     for (size_t i = 0; i < nrules; i++) {
-        r = rules[i].by_fd ? add_fd_rule(ruleset, &rules[i], err)
-                           : anchor_rule(ruleset, &rules[i], err);
+        r = open_and_add(ruleset, &rules[i], err);
         if (r < 0)
             return r;
     }
@@ -212,9 +186,6 @@ void al_ruleset_free(struct al_ruleset *ruleset)
 {
     if (!ruleset)
         return;
-    for (size_t i = 0; i < ruleset->nanchors; i++)
-        free(ruleset->anchors[i].path);
-    free(ruleset->anchors);
     al_close(ruleset->fd);
     free(ruleset);
 }
@@ -222,19 +193,4 @@ void al_ruleset_free(struct al_ruleset *ruleset)
 int al_ruleset_fd(const struct al_ruleset *ruleset)
 {
     return ruleset->fd;
-}
-
-bool al_ruleset_is_current(const struct al_ruleset *ruleset)
-{
-    for (size_t i = 0; i < ruleset->nanchors; i++) {
-        const struct anchor *anchor = &ruleset->anchors[i];
-        struct stat st;
-        const bool exists = stat(anchor->path, &st) == 0;
-
-        if (exists != anchor->exists)
-            return false;
-        if (exists && (st.st_dev != anchor->dev || st.st_ino != anchor->ino))
-            return false;
-    }
-    return true;
 }

@@ -2,10 +2,9 @@
 /*
  * Landlock rulesets: which files and directories the kernel lets a child use.
  *
- * A ruleset is built once from a list of paths and kept as a descriptor.  Each child that uses it
- * restricts itself with it.  A Landlock rule holds an inode, so the ruleset remembers the device
- * and inode of every path.  When a path names another inode, for example after a package upgrade
- * replaced git, the ruleset is stale and has to be built again.
+ * A ruleset is built from a list of paths and kept as a descriptor.  Each child that uses it
+ * restricts itself with it.  A Landlock rule holds an inode, so a ruleset is built for each child:
+ * a path may name another file by then, for example after a package upgrade replaced git.
  *
  * Source: landlock(7), <linux/landlock.h>, docs/SECURITY-MODEL.md.
  */
@@ -33,9 +32,9 @@ enum al_right {
 struct al_confine_rule {
     const char *path; /**< absolute; symbolic links are followed when the ruleset is built */
     unsigned rights;  /**< enum al_right */
-    bool optional;    /**< a missing path is skipped; the ruleset is stale once it appears */
+    bool optional;    /**< a missing path is skipped */
     bool by_fd;       /**< the rule is for `fd` instead of `path`, since an agent may replace what
-                          `path` names; such a rule never makes the ruleset stale */
+                          `path` names */
     int fd;
 };
 
@@ -79,8 +78,5 @@ void al_ruleset_free(struct al_ruleset *ruleset);
 
 /** The descriptor for landlock_restrict_self(2).  Borrowed. */
 int al_ruleset_fd(const struct al_ruleset *ruleset);
-
-/** False when a path of the ruleset names another inode, appeared or vanished.  Threads: any. */
-bool al_ruleset_is_current(const struct al_ruleset *ruleset);
 
 #endif

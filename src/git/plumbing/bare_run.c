@@ -14,13 +14,14 @@
 #include "git/layer.h"
 #include "git/ruleset.h"
 #include "git/run.h"
+#include "guard/env.h"
 #include "proc/running.h"
 
 #define ERR_MAX_BYTES   (64u * 1024u)
 #define WRITER_GRACE_MS 2000 /* time for git to remove unfinished files */
 #define POLL_MS         1000 /* the deadline is looked at as often */
 
-static void add_borrowed(struct al_git_env *env, const struct al_bare *bare)
+static void add_borrowed(struct al_strv *env, const struct al_bare *bare)
 {
     al_auto(al_strv_clear) struct al_strv alternates = AL_STRV_INIT;
     al_auto(al_freep) char *shallow = al_fs_join(bare->lender->common_dir, "shallow");
@@ -28,12 +29,11 @@ static void add_borrowed(struct al_git_env *env, const struct al_bare *bare)
     al_strv_take(&alternates, al_fs_join(bare->lender->common_dir, "objects"));
     if (bare->borrows_held)
         al_strv_take(&alternates, al_fs_join(bare->path, AL_BARE_HELD));
-    al_strv_take(&env->owned, al_git_alternates(&alternates));
-    al_git_env_borrow(env, env->owned.items[env->owned.count - 1]);
-    al_git_env_add(env, "GIT_SHALLOW_FILE", shallow);
+    al_strv_take(env, al_git_alternates(&alternates));
+    al_env_add(env, "GIT_SHALLOW_FILE", shallow);
 }
 
-static void build_env(struct al_git_env *env, const struct al_bare *bare,
+static void build_env(struct al_strv *env, const struct al_bare *bare,
                       const struct al_git_command *command, bool borrows)
 {
     const struct al_git *git = bare->git;
@@ -41,22 +41,22 @@ static void build_env(struct al_git_env *env, const struct al_bare *bare,
     const char *dir = command->cwd_fd ? bare->path : ".";
 
     al_git_env_base(env, &AL_GIT_COMMAND_INIT);
-    al_git_env_add(env, "HOME", git->private_dir);
-    al_git_env_borrow(env, "GIT_CONFIG_NOSYSTEM=1");
-    al_git_env_borrow(env, "GIT_CONFIG_GLOBAL=/dev/null");
-    al_git_env_add(env, "GIT_DIR", dir);
-    al_git_env_add(env, "TMPDIR", dir);
+    al_env_add(env, "HOME", git->private_dir);
+    al_strv_add(env, "GIT_CONFIG_NOSYSTEM=1");
+    al_strv_add(env, "GIT_CONFIG_GLOBAL=/dev/null");
+    al_env_add(env, "GIT_DIR", dir);
+    al_env_add(env, "TMPDIR", dir);
     if (command->cwd_fd)
-        al_git_env_borrow(env, "GIT_WORK_TREE=.");
+        al_strv_add(env, "GIT_WORK_TREE=.");
     if (command->index)
-        al_git_env_add(env, "GIT_INDEX_FILE", command->index);
+        al_env_add(env, "GIT_INDEX_FILE", command->index);
     if (borrows)
         add_borrowed(env, bare);
 }
 
 /** What a child is started with; it must outlive the start. */
 struct start {
-    struct al_git_env env;
+    struct al_strv env;
     struct al_ruleset *ruleset;
     struct al_confinement sandbox;
     struct al_proc_spec spec;
@@ -64,7 +64,7 @@ struct start {
 
 static void start_clear(struct start *start)
 {
-    al_git_env_clear(&start->env);
+    al_strv_clear(&start->env);
     al_ruleset_free(start->ruleset);
 }
 
@@ -74,7 +74,7 @@ static int prepare(const struct al_bare *bare, const struct al_git_command *comm
     struct al_git *git = bare->git;
     int r;
 
-    *ret_start = (struct start){ .env = AL_GIT_ENV_INIT };
+    *ret_start = (struct start){ .env = AL_STRV_INIT };
     if (!git->program)
         return al_git_not_available(err);
     borrows = borrows && bare->lender;
@@ -92,7 +92,7 @@ static int prepare(const struct al_bare *bare, const struct al_git_command *comm
     ret_start->spec = (struct al_proc_spec){
         .program = git->program,
         .argv = (const char *const *)command->argv.items,
-        .envp = ret_start->env.entries,
+        .envp = (const char *const *)ret_start->env.items,
         .cwd_fd = command->cwd_fd ? command->cwd_fd : bare->dir_fd,
         .input = command->input,
         .input_len = command->input_len,

@@ -14,6 +14,7 @@
 #include "git/run.h"
 #include "guard/date.h"
 #include "guard/guards.h"
+#include "guard/nofollow.h"
 #include "guard/text.h"
 
 #define WORDS_MAX     4
@@ -202,18 +203,6 @@ static int check_ref(const struct row *row, const char *ref, struct al_error *er
     return 0;
 }
 
-static bool has_parent(const char *path)
-{
-    while (*path) {
-        size_t len = strcspn(path, "/");
-
-        if (len == 2 && path[0] == '.' && path[1] == '.')
-            return true;
-        path += len + strspn(path + len, "/");
-    }
-    return false;
-}
-
 static int check_path(const struct row *row, const char *path, struct al_error *err)
 {
     if (!path && row->path == MUST)
@@ -228,7 +217,7 @@ static int check_path(const struct row *row, const char *path, struct al_error *
         return al_error_set(err, AL_ERR_BAD_ARGS, "path must not contain control characters");
     if (*path == '/')
         return al_error_set(err, AL_ERR_BAD_ARGS, "path must be relative to repo");
-    if (has_parent(path))
+    if (al_path_goes_up(path))
         return al_error_set(err, AL_ERR_BAD_ARGS, "path must not contain '..'");
     return 0;
 }
@@ -282,8 +271,7 @@ static void build(const struct al_repo *repo, const struct al_readonly_options *
     al_strv_adds(argv, repo->at.git->program, "-C", options->dir, NULL);
     add_words(argv, row->words);
     add_words(argv, row->forced);
-    for (size_t i = 0; i < options->args->count; i++)
-        al_strv_add(argv, options->args->items[i]);
+    al_strv_add_all(argv, options->args);
     if (ref)
         al_strv_add(argv, ref);
     /* "--" keeps a reference from being taken for a file; rev-parse would print it. */
@@ -346,27 +334,25 @@ int al_git_pipeline_open(const struct al_repo *repo, const struct al_strv *words
                          struct al_git_pipeline *ret_pipeline, struct al_error *err)
 {
     static const struct al_git_command reading = { .class = AL_GIT_READ, .quotes_names = true };
-    struct al_git *git = repo->at.git;
-    struct al_git_pipeline pipeline = { .git = git, .program = git->program };
+    struct al_git_pipeline pipeline = { .program = repo->at.git->program };
     int r;
 
-    if (!git->program)
+    if (!pipeline.program)
         return al_git_not_available(err);
-    r = al_git_ruleset(git, AL_GIT_READ, true, &pipeline.held, err);
+    r = al_git_ruleset(&repo->at, AL_GIT_READ, &pipeline.ruleset, err);
     if (r < 0)
         return r;
     al_git_pipeline_words(words, &pipeline.argv);
     al_git_command_env(&pipeline.env, &repo->at, &reading);
-    pipeline.sandbox = al_git_command_sandbox(&reading, pipeline.held, left_ms);
+    pipeline.sandbox = al_git_command_sandbox(&reading, pipeline.ruleset, left_ms);
     *ret_pipeline = pipeline;
     return 0;
 }
 
 void al_git_pipeline_close(struct al_git_pipeline *pipeline)
 {
-    if (pipeline->held)
-        al_git_ruleset_put(pipeline->git, pipeline->held);
+    al_ruleset_free(pipeline->ruleset);
     al_strv_clear(&pipeline->argv);
-    al_git_env_clear(&pipeline->env);
+    al_strv_clear(&pipeline->env);
     *pipeline = AL_GIT_PIPELINE_INIT;
 }

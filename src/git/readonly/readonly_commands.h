@@ -83,8 +83,6 @@ int al_git_read_only(const struct al_repo *repo, const struct al_readonly_option
                      struct al_run_limits *budget, struct al_readonly_run *ret_run,
                      struct al_error *err);
 
-struct al_held_ruleset;
-
 /** Check the words of a git command; `words` begins with "git".  AL_ERR_SANDBOX names what is not
  * allowed. */
 int al_git_pipeline_check(const struct al_strv *words, struct al_error *err);
@@ -94,15 +92,14 @@ void al_git_pipeline_words(const struct al_strv *given, struct al_strv *argv);
 
 /** Everything a git child is started with; borrowed by al_proc_spec until it is closed. */
 struct al_git_pipeline {
-    struct al_git *git;
     const char *program;
     struct al_strv argv;
-    struct al_git_env env; /* borrows from the repository, which outlives it */
+    struct al_strv env;
     struct al_confinement sandbox;
-    struct al_held_ruleset *held;
+    struct al_ruleset *ruleset;
 };
 
-#define AL_GIT_PIPELINE_INIT ((struct al_git_pipeline){ .git = NULL })
+#define AL_GIT_PIPELINE_INIT ((struct al_git_pipeline){ .program = NULL })
 
 /**
  * Prepare a git child.

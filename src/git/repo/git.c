@@ -11,7 +11,6 @@
 #include "git/layer.h"
 #include "git/private_dir.h"
 #include "git/repo/known_remotes.h"
-#include "git/ruleset.h"
 #include "git/vet/vet.h"
 #include "guard/env.h"
 #include "guard/program.h"
@@ -79,16 +78,14 @@ int al_git_new(const struct al_git_options *options, struct al_git **ret_git, st
     for (char *const *at = options->environ_; at && *at; at++)
         if (!al_starts_with(*at, "GIT_"))
             al_strv_add(&git->env_helpers, *at);
-    for (size_t i = 0; options->credential_hosts && i < options->credential_hosts->count; i++)
-        al_strv_add(&git->credential_hosts, options->credential_hosts->items[i]);
+    al_strv_add_all(&git->credential_hosts, options->credential_hosts);
     git->max_fetch_bytes = options->max_fetch_bytes;
     git->stash_dir = al_fs_join(options->state_dir, "stashes");
     git->lock_dir = al_fs_join(options->state_dir, "locks");
     git->records_dir = al_fs_join(options->state_dir, "worktrees");
     git->state_dir = al_strdup(options->state_dir);
     git->growing = options->growing;
-    for (size_t i = 0; options->forbidden && i < options->forbidden->count; i++)
-        al_strv_add(&git->forbidden, options->forbidden->items[i]);
+    al_strv_add_all(&git->forbidden, options->forbidden);
     git->worktrees_dir = al_strdup(options->worktrees_dir);
     git->worktrees_max = options->worktrees_max;
     git->home = al_strdup(options->home);
@@ -120,12 +117,6 @@ int al_git_new(const struct al_git_options *options, struct al_git **ret_git, st
     return 0;
 }
 
-static void copy(struct al_strv *to, const struct al_strv *from)
-{
-    for (size_t i = 0; i < from->count; i++)
-        al_strv_add(to, from->items[i]);
-}
-
 int al_git_new_beside(const struct al_git *like, const struct al_roots *roots,
                       struct al_git **ret_git, struct al_error *err)
 {
@@ -152,9 +143,9 @@ int al_git_new_beside(const struct al_git *like, const struct al_roots *roots,
 
     if (r < 0)
         return r;
-    copy(&git->env_network, &like->env_network);
-    copy(&git->env_helpers, &like->env_helpers);
-    copy(&git->env_allowed, &like->env_allowed);
+    al_strv_add_all(&git->env_network, &like->env_network);
+    al_strv_add_all(&git->env_helpers, &like->env_helpers);
+    al_strv_add_all(&git->env_allowed, &like->env_allowed);
     *ret_git = git;
     return 0;
 }
@@ -164,9 +155,6 @@ void al_git_free(struct al_git *git)
     if (!git)
         return;
     al_git_forget_vettings(git);
-    for (int i = 0; i < AL_GIT_CLASSES; i++)
-        if (git->rulesets[i])
-            al_git_ruleset_put(git, git->rulesets[i]);
     al_git_remove_private_dir(git);
     free(git->program);
     free(git->interp);

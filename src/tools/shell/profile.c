@@ -120,10 +120,10 @@ static void add_go(struct rules *rules, const char *go_root, const char *tools, 
     add_rule(rules, work, AL_RIGHT_READ | AL_RIGHT_WRITE | AL_RIGHT_EXECUTE_BENEATH, false);
 }
 
-static int build_ruleset(const struct al_shell *shell, struct al_shell_program *program,
-                         struct al_error *err)
+static int build_ruleset(const struct al_shell *shell, enum al_shell_kind kind,
+                         struct al_shell_program *program, struct al_error *err)
 {
-    bool writes = program->kind == AL_SHELL_GO || program->kind == AL_SHELL_OTHER;
+    bool writes = kind == AL_SHELL_GO || kind == AL_SHELL_OTHER;
     al_auto(al_freep) char *interp = al_program_interpreter(program->path);
     al_auto(al_freep) char *tmp = al_fs_join(shell->work_dir, "tmp");
     al_auto(al_freep) char *go_root = go_root_of(program->path);
@@ -133,7 +133,7 @@ static int build_ruleset(const struct al_shell *shell, struct al_shell_program *
     add_rule(&rules, program->path, AL_RIGHT_EXECUTE | AL_RIGHT_READ, false);
     add_rule(&rules, interp, AL_RIGHT_EXECUTE | AL_RIGHT_READ, false);
     add_system(&rules);
-    if (program->kind == AL_SHELL_GO)
+    if (kind == AL_SHELL_GO)
         add_go(&rules, go_root, tools, shell->work_dir);
     else if (writes)
         add_rule(&rules, tmp, AL_RIGHT_READ | AL_RIGHT_WRITE, false);
@@ -155,76 +155,21 @@ static int make_directories(const struct al_shell *shell, struct al_error *err)
     return 0;
 }
 
-/* Whether the program and the files of its ruleset still exist and were not replaced. */
-static bool is_current(const struct al_shell_program *program)
-{
-    if (program->ruleset)
-        return al_ruleset_is_current(program->ruleset);
-    return access(program->path, X_OK) == 0;
-}
-
-void al_shell_program_free(struct al_shell_program *program)
+void al_shell_program_clear(struct al_shell_program *program)
 {
     al_ruleset_free(program->ruleset);
-    free(program->name);
     free(program->path);
-    free(program);
+    *program = (struct al_shell_program){ .path = NULL };
 }
 
-/* Find a program and build its ruleset.  *ret_program is NULL when there is no such program. */
-static int new_program(const struct al_shell *shell, const char *name,
-                       struct al_shell_program **ret_program, struct al_error *err)
+int al_shell_find(const struct al_shell *shell, const char *name,
+                  struct al_shell_program *ret_program, struct al_error *err)
 {
-    const struct al_shell_options *options = &shell->options;
-    struct al_shell_program *program;
-    char *path = al_program_find(name, options->path_list, options->roots);
     int r = 0;
 
-    *ret_program = NULL;
-    if (!path)
+    ret_program->path = al_program_find(name, shell->options.path_list, shell->options.roots);
+    if (!ret_program->path || shell->isolation != AL_ISOLATION_LANDLOCK)
         return 0;
-    program = al_calloc(1, sizeof(*program));
-    program->name = al_strdup(name);
-    program->path = path;
-    program->kind = al_shell_kind_of(name);
-    if (shell->isolation == AL_ISOLATION_LANDLOCK)
-        r = make_directories(shell, err);
-    if (r == 0 && shell->isolation == AL_ISOLATION_LANDLOCK)
-        r = build_ruleset(shell, program, err);
-    if (r < 0)
-        al_shell_program_free(program);
-    else
-        *ret_program = program;
-    return r;
-}
-
-static struct al_shell_program *find_known(const struct al_shell *shell, const char *name)
-{
-    for (struct al_shell_program *program = shell->programs; program; program = program->next)
-        if (!strcmp(program->name, name))
-            return program;
-    return NULL;
-}
-
-int al_shell_find(struct al_shell *shell, const char *name, const char **ret_path,
-                  const struct al_ruleset **ret_ruleset, struct al_error *err)
-{
-    struct al_shell_program *program;
-    int r = 0;
-
-    (void)pthread_mutex_lock(&shell->lock);
-    program = find_known(shell, name);
-    if (!program || !is_current(program)) {
-        /* The stale entry stays in the list, since another call may use it; the newest entry comes
-         * first. */
-        r = new_program(shell, name, &program, err);
-        if (program) {
-            program->next = shell->programs;
-            shell->programs = program;
-        }
-    }
-    *ret_path = program ? program->path : NULL;
-    *ret_ruleset = program ? program->ruleset : NULL;
-    (void)pthread_mutex_unlock(&shell->lock);
-    return r;
+    r = make_directories(shell, err);
+    return r < 0 ? r : build_ruleset(shell, al_shell_kind_of(name), ret_program, err);
 }

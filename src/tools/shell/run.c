@@ -243,7 +243,7 @@ static int shell_run_firejail(struct al_shell *shell, struct al_shell_plan *plan
         &(struct al_proc_spec){
             .program = shell->firejail,
             .argv = argv,
-            .envp = git.env.count ? git.env.entries : (const char *const *)shell->env.items,
+            .envp = (const char *const *)(git.env.count ? git.env.items : shell->env.items),
             .cwd_fd = root->fd,
             .out = { add_text, &outcome->out },
             .err = { add_text, &outcome->err },
@@ -275,6 +275,7 @@ struct stage {
     int fds[AL_SHELL_STREAMS]; /* redirects; -1: not redirected */
     int closed_pipe_fd;        /* write end of a pipe without a reader; -1: none */
     struct al_git_pipeline git;
+    struct al_shell_program program;
     size_t spec; /* index of a program in struct run's specs */
 };
 
@@ -303,6 +304,7 @@ static void stage_clear(struct stage *stage)
     for (size_t i = 0; i < AL_SHELL_STREAMS; i++)
         al_closep(&stage->fds[i]);
     al_closep(&stage->closed_pipe_fd);
+    al_shell_program_clear(&stage->program);
     al_git_pipeline_close(&stage->git);
 }
 
@@ -379,7 +381,7 @@ static int add_git(struct run *run, struct stage *stage, struct al_error *err)
     spec = add_spec(run, stage);
     spec->program = stage->git.program;
     spec->argv = (const char *const *)stage->git.argv.items;
-    spec->envp = stage->git.env.entries;
+    spec->envp = (const char *const *)stage->git.env.items;
     run->sandboxes[stage->spec] = stage->git.sandbox;
     return 0;
 }
@@ -387,24 +389,22 @@ static int add_git(struct run *run, struct stage *stage, struct al_error *err)
 static int add_program(struct run *run, struct stage *stage, struct al_error *err)
 {
     const struct al_shell_step *step = stage->step;
-    const struct al_ruleset *ruleset;
     struct al_proc_spec *spec;
-    const char *path;
-    int r = al_shell_find(run->shell, step->words.items[0], &path, &ruleset, err);
+    int r = al_shell_find(run->shell, step->words.items[0], &stage->program, err);
 
     if (r < 0)
         return r;
-    if (!path) {
+    if (!stage->program.path) {
         set_not_found(stage);
         return 0;
     }
     spec = add_spec(run, stage);
-    spec->program = path;
+    spec->program = stage->program.path;
     spec->argv = (const char *const *)step->words.items;
     spec->envp = (const char *const *)(step->kind == AL_SHELL_GO ? run->shell->go_env.items
                                                                  : run->shell->env.items);
     run->sandboxes[stage->spec] = (struct al_confinement){
-        .ruleset = ruleset,
+        .ruleset = stage->program.ruleset,
         .no_sockets = true,
         .limits = al_shell_limits(step->kind, run->budget->left_ms),
     };

@@ -47,7 +47,6 @@ int al_shell_new(const struct al_shell_options *options, struct al_shell **ret_s
 
     shell->options = *options;
     shell->work_dir = al_fs_join(options->state_dir, "shell");
-    (void)pthread_mutex_init(&shell->lock, NULL);
     al_shell_make_env(shell);
     r = choose_isolation(shell, err);
     if (r < 0)
@@ -80,16 +79,9 @@ void al_shell_free(struct al_shell *shell)
 {
     if (!shell)
         return;
-    while (shell->programs) {
-        struct al_shell_program *program = shell->programs;
-
-        shell->programs = program->next;
-        al_shell_program_free(program);
-    }
     al_strv_clear(&shell->env);
     al_strv_clear(&shell->go_env);
     free(shell->firejail);
     free(shell->work_dir);
-    (void)pthread_mutex_destroy(&shell->lock);
     free(shell);
 }

@@ -3,20 +3,11 @@
 #ifndef AL_TOOLS_SHELL_STATE_H
 #define AL_TOOLS_SHELL_STATE_H
 
-#include <pthread.h>
-
 #include "base/str.h"
 #include "guard/program.h"
 #include "tools/shell/shell.h"
 
-struct al_shell_program;
-
-/**
- * One session's shell.
- *
- *   options, isolation, firejail, work_dir, env, go_env   set by al_shell_new(), then constant
- *   programs                                              guarded by `lock`; entries are only added
- */
+/** One session's shell: set by al_shell_new(), then constant. */
 struct al_shell {
     struct al_shell_options options;
     enum al_isolation isolation; /**< never AL_ISOLATION_AUTO */
@@ -25,8 +16,6 @@ struct al_shell {
                                       programs may write */
     struct al_strv env;          /**< environment of every program but go */
     struct al_strv go_env;       /**< environment of go */
-    pthread_mutex_t lock;
-    struct al_shell_program *programs; /**< newest first */
 };
 
 #endif

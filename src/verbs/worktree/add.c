@@ -23,7 +23,6 @@
 #include "git/plumbing/rollback_plumbing.h"
 #include "git/refs.h"
 #include "git/repo/repo.h"
-#include "git/ruleset.h"
 #include "git/run.h"
 #include "git/vet/vet.h"
 #include "guard/nofollow.h"
@@ -38,14 +37,10 @@ static int worktree_admit(const struct al_repo *repo, const char *top, int fd, s
 {
     struct al_git *git = repo->at.git;
     const struct al_root *root = al_roots_find(git->roots, top); /* of an earlier one of its name */
-    int r;
 
     if (!git->growing || (root && strcmp(root->path, top) != 0))
         return 0;
-    r = al_roots_admit(git->growing, top, fd, &git->forbidden, git->home, err);
-    if (r == 0)
-        al_git_forget_rulesets(git);
-    return r;
+    return al_roots_admit(git->growing, top, fd, &git->forbidden, git->home, err);
 }
 
 /* --- Copies --- */

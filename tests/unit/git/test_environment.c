@@ -94,12 +94,12 @@ static void gives_a_child_what_it_needs_and_nothing_else(void **state)
 static char *variable_of(struct world *w, const char *dir, struct al_git_command *command,
                          const char *name)
 {
-    al_auto(al_git_env_clear) struct al_git_env env = AL_GIT_ENV_INIT;
+    al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
     al_auto(repo_freep) struct al_repo *repo = must_open(w, dir);
     size_t len = strlen(name);
 
     al_git_command_env(&env, &repo->at, command);
-    for (const char **entry = env.entries; *entry; entry++)
+    for (char **entry = env.items; *entry; entry++)
         if (!strncmp(*entry, name, len) && (*entry)[len] == '=')
             return al_strdup(*entry + len + 1);
     return NULL;

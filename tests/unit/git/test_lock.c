@@ -7,8 +7,7 @@
 #include "git/repo/known_remotes.h"
 #include "git/repo/remotes.h"
 #include "git/repo/repo.h"
-#include "git/ruleset.h"
-#include "proc/confine.h"
+#include "proc/proc.h"
 #include "tests/unit/git/lib.h"
 #include "verbs/transport/network.h"
 
@@ -29,13 +28,6 @@ int __real_pthread_mutex_unlock(pthread_mutex_t *lock);
 int __wrap_pthread_mutex_unlock(pthread_mutex_t *lock);
 struct al_file_id __real_al_file_id_at(int dir_fd, const char *path);
 struct al_file_id __wrap_al_file_id_at(int dir_fd, const char *path);
-bool __real_al_ruleset_is_current(const struct al_ruleset *ruleset);
-bool __wrap_al_ruleset_is_current(const struct al_ruleset *ruleset);
-int __real_al_ruleset_new(const struct al_confine_rule *rules, size_t nrules, bool connects,
-                          struct al_ruleset **ret_ruleset, struct al_error *err);
-int __wrap_al_ruleset_new(const struct al_confine_rule *rules, size_t nrules, bool connects,
-                          struct al_ruleset **ret_ruleset, struct al_error *err);
-
 int __wrap_pthread_mutex_lock(pthread_mutex_t *lock)
 {
     locks++;
@@ -52,19 +44,6 @@ struct al_file_id __wrap_al_file_id_at(int dir_fd, const char *path)
 {
     look();
     return __real_al_file_id_at(dir_fd, path);
-}
-
-bool __wrap_al_ruleset_is_current(const struct al_ruleset *ruleset)
-{
-    look();
-    return __real_al_ruleset_is_current(ruleset);
-}
-
-int __wrap_al_ruleset_new(const struct al_confine_rule *rules, size_t nrules, bool connects,
-                          struct al_ruleset **ret_ruleset, struct al_error *err)
-{
-    look();
-    return __real_al_ruleset_new(rules, nrules, connects, ret_ruleset, err);
 }
 
 static void begin_watch(void)
@@ -143,28 +122,6 @@ static void what_is_known_of_remotes_is_looked_up_without_a_lock(void **state)
     assert_free();
 }
 
-static void hold_ruleset(struct world *w)
-{
-    struct al_held_ruleset *ruleset = NULL;
-
-    begin_watch();
-    assert_int_equal(al_git_ruleset(w->git, AL_GIT_WRITE, true, &ruleset, &w->err), 0);
-    assert_free();
-    assert_non_null(ruleset);
-    al_git_ruleset_put(w->git, ruleset);
-}
-
-static void a_ruleset_is_made_and_looked_at_without_the_lock(void **state)
-{
-    struct world *w = *state;
-
-    if (al_confine_abi() == 0)
-        skip();
-    hold_ruleset(w); /* made */
-    hold_ruleset(w); /* looked at */
-    hold_ruleset(w);
-}
-
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -172,7 +129,6 @@ int main(void)
         WORLD_TEST(a_repository_is_vetted_without_the_lock),
         WORLD_TEST(a_remembered_vetting_is_looked_at_without_the_lock),
         WORLD_TEST(what_is_known_of_remotes_is_looked_up_without_a_lock),
-        WORLD_TEST(a_ruleset_is_made_and_looked_at_without_the_lock),
     };
 
     gitops_begin();

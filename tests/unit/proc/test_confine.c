@@ -25,63 +25,6 @@ static int build(struct tmpdir *dir, const char *name, unsigned rights, bool opt
     return al_ruleset_new(rules, COUNT(rules), false, ret_ruleset, err);
 }
 
-static void notices_a_file_replaced_by_rename(void **state)
-{
-    struct tmpdir *dir = tmpdir_new();
-    struct al_ruleset *ruleset = NULL;
-
-    (void)state;
-    tmpdir_write(dir, "git", "one");
-    assert_int_equal(build(dir, "git", AL_RIGHT_EXECUTE, false, &ruleset, NULL), 0);
-    assert_true(al_ruleset_fd(ruleset) > 2);
-    assert_true(al_ruleset_is_current(ruleset));
-    tmpdir_write(dir, "git", "written in place");
-    assert_true(al_ruleset_is_current(ruleset));
-    tmpdir_write(dir, "new", "two");
-    assert_int_equal(renameat(dir->fd, "new", dir->fd, "git"), 0);
-    assert_false(al_ruleset_is_current(ruleset));
-    al_ruleset_free(ruleset);
-    tmpdir_free(dir);
-}
-
-static void notices_a_link_that_leads_elsewhere(void **state)
-{
-    struct tmpdir *dir = tmpdir_new();
-    struct al_ruleset *ruleset = NULL;
-
-    (void)state;
-    tmpdir_write(dir, "one", "");
-    tmpdir_write(dir, "two", "");
-    tmpdir_symlink(dir, "one", "link");
-    assert_int_equal(build(dir, "link", AL_RIGHT_READ, false, &ruleset, NULL), 0);
-    assert_true(al_ruleset_is_current(ruleset));
-    assert_int_equal(unlinkat(dir->fd, "link", 0), 0);
-    tmpdir_symlink(dir, "two", "link");
-    assert_false(al_ruleset_is_current(ruleset));
-    al_ruleset_free(ruleset);
-    tmpdir_free(dir);
-}
-
-static void notices_an_optional_path_that_comes_and_goes(void **state)
-{
-    struct tmpdir *dir = tmpdir_new();
-    struct al_ruleset *ruleset = NULL;
-
-    (void)state;
-    assert_int_equal(build(dir, "later", AL_RIGHT_READ, true, &ruleset, NULL), 0);
-    assert_true(al_ruleset_is_current(ruleset));
-    tmpdir_write(dir, "later", "");
-    assert_false(al_ruleset_is_current(ruleset));
-    al_ruleset_free(ruleset);
-
-    assert_int_equal(build(dir, "later", AL_RIGHT_READ, true, &ruleset, NULL), 0);
-    assert_true(al_ruleset_is_current(ruleset));
-    assert_int_equal(unlinkat(dir->fd, "later", 0), 0);
-    assert_false(al_ruleset_is_current(ruleset));
-    al_ruleset_free(ruleset);
-    tmpdir_free(dir);
-}
-
 static void refuses_a_missing_path_that_is_not_optional(void **state)
 {
     struct tmpdir *dir = tmpdir_new();
@@ -117,9 +60,6 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(this_kernel_has_landlock),
-        cmocka_unit_test(notices_a_file_replaced_by_rename),
-        cmocka_unit_test(notices_a_link_that_leads_elsewhere),
-        cmocka_unit_test(notices_an_optional_path_that_comes_and_goes),
         cmocka_unit_test(refuses_a_missing_path_that_is_not_optional),
         cmocka_unit_test(refuses_rights_of_files_on_directories),
     };
