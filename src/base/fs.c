@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -239,7 +240,7 @@ void al_new_file_clear(struct al_new_file *file)
 }
 
 /* Bytes that are copied at once. */
-#define COPY_BYTES (128u * 1024u)
+#define COPY_BYTES (1u << 20)
 
 int al_write_all(int fd, const void *data, size_t len)
 {
@@ -261,22 +262,13 @@ int al_write_all(int fd, const void *data, size_t len)
 
 int al_fs_copy(int from, int to)
 {
-    al_auto(al_freep) char *piece = al_malloc(COPY_BYTES);
     off_t at = 0;
+    ssize_t n;
 
-    for (;;) {
-        ssize_t n = pread(from, piece, COPY_BYTES, at);
-        int r;
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return n < 0 ? -errno : 0;
-        r = al_write_all(to, piece, (size_t)n);
-        if (r < 0)
-            return r;
-        at += n;
-    }
+    do
+        n = sendfile(to, from, &at, COPY_BYTES);
+    while (n > 0 || (n < 0 && errno == EINTR));
+    return n < 0 ? -errno : 0;
 }
 
 int al_fs_read_fd(int fd, size_t max_bytes, struct al_str *ret_text)
