@@ -19,22 +19,22 @@ static const struct option {
     const char *name;
     enum { FLAG, WORD, LIST } kind;
     size_t offset; /* of the field in struct al_options: bool, const char * or struct al_strv */
-    enum { OF_ALL, OF_SESSION, OF_JSON, OF_SERVE } commands;
+    enum { OF_ALL, OF_JSON, OF_SERVE, OF_SESSION, OF_CALLS, OF_AGENT } commands;
 } known[] = {
     { "--root", LIST, offsetof(struct al_options, roots), OF_SESSION },
-    { "--toolset", LIST, offsetof(struct al_options, toolsets), OF_SESSION },
-    { "--approval", WORD, offsetof(struct al_options, approval), OF_SESSION },
+    { "--toolset", LIST, offsetof(struct al_options, toolsets), OF_CALLS },
+    { "--approval", WORD, offsetof(struct al_options, approval), OF_CALLS },
     { "--audit", WORD, offsetof(struct al_options, audit), OF_ALL },
     { "--config", WORD, offsetof(struct al_options, config), OF_ALL },
-    { "--agent", WORD, offsetof(struct al_options, agent), OF_SESSION },
-    { "--grant", WORD, offsetof(struct al_options, grant), OF_SESSION },
-    { "--worker", WORD, offsetof(struct al_options, worker), OF_SESSION },
-    { "--tool", WORD, offsetof(struct al_options, tool), OF_SESSION },
-    { "--command-timeout", WORD, offsetof(struct al_options, command_timeout), OF_SESSION },
-    { "--no-git", FLAG, offsetof(struct al_options, no_git), OF_SESSION },
+    { "--agent", WORD, offsetof(struct al_options, agent), OF_AGENT },
+    { "--grant", WORD, offsetof(struct al_options, grant), OF_CALLS },
+    { "--worker", WORD, offsetof(struct al_options, worker), OF_CALLS },
+    { "--tool", WORD, offsetof(struct al_options, tool), OF_CALLS },
+    { "--command-timeout", WORD, offsetof(struct al_options, command_timeout), OF_CALLS },
+    { "--no-git", FLAG, offsetof(struct al_options, no_git), OF_CALLS },
     { "--help", FLAG, offsetof(struct al_options, help), OF_ALL },
     { "-h", FLAG, offsetof(struct al_options, help), OF_ALL },
-    { "-v", FLAG, offsetof(struct al_options, verbose), OF_SESSION },
+    { "-v", FLAG, offsetof(struct al_options, verbose), OF_CALLS },
     { "--json", FLAG, offsetof(struct al_options, json), OF_JSON },
     { "--http", LIST, offsetof(struct al_options, http), OF_SERVE },
     { "--token-file", WORD, offsetof(struct al_options, token_file), OF_SERVE },
@@ -46,8 +46,9 @@ static const struct option {
 
 static bool has(const struct al_options *options, bool with_json, const struct option *option)
 {
-    return option->commands == OF_ALL || (option->commands == OF_SESSION && !options->no_session) ||
-           (option->commands == OF_JSON && with_json) ||
+    if (option->commands >= OF_SESSION)
+        return !options->no_session;
+    return option->commands == OF_ALL || (option->commands == OF_JSON && with_json) ||
            (option->commands == OF_SERVE && options->serves);
 }
 
@@ -118,6 +119,12 @@ static int read_one(struct al_options *options, bool with_json, int *argc, char 
         if (!has(options, with_json, option) ||
             !is_option(word, option->name, option->kind == FLAG))
             continue;
+        if ((option->commands == OF_CALLS && options->no_calls) ||
+            (option->commands == OF_AGENT && options->no_agent))
+            return al_error_set(err, AL_ERR_BAD_ARGS,
+                                "%s means nothing to airlock %s, which makes no calls; see "
+                                "airlock %s --help",
+                                option->name, options->command, options->command);
         if (option->kind == FLAG)
             *(bool *)field = true;
         else if (option->kind == WORD)
@@ -180,16 +187,4 @@ bool al_options_have(const struct al_options *options, const char *name)
         return *(const bool *)field;
     return option->kind == LIST ? ((const struct al_strv *)field)->count > 0
                                 : *(const char *const *)field != NULL;
-}
-
-int al_options_refuse(const struct al_options *options, const char *command,
-                      const char *const *names, struct al_error *err)
-{
-    for (; *names; names++)
-        if (al_options_have(options, *names))
-            return al_error_set(err, AL_ERR_BAD_ARGS,
-                                "%s means nothing to airlock %s, which makes no calls; see "
-                                "airlock %s --help",
-                                *names, command, command);
-    return 0;
 }

@@ -30,6 +30,9 @@ struct al_options {
     const struct al_own_option *own; /**< set by the caller; they come first; NULL: none */
     const char *command; /**< set by the caller: whose --help an error names; NULL: airlock's */
     bool no_session;     /**< set by the caller: of the shared options only --audit and --config */
+    bool no_calls;       /**< set by the caller, with `command`: it makes no calls, so that options
+                              which say how they are made mean nothing; without --agent */
+    bool no_agent;       /**< the same for --agent */
     bool json, help;
     bool no_git;  /**< --no-git: take no checkpoints */
     bool verbose; /**< -v: write to stderr what each call does */
@@ -59,14 +62,6 @@ int al_options_read_all(struct al_options *options, bool with_json, int *argc, c
 /** Test whether the command line has one of these options, "--grant" say. */
 bool al_options_have(const struct al_options *options, const char *name);
 
-/**
- * Refuse options that mean nothing to a command.
- *
- * @param names  The options, ended by NULL: "--grant".
- * @return 0; AL_ERR_BAD_ARGS naming the first of them that was given.
- */
-int al_options_refuse(const struct al_options *options, const char *command,
-                      const char *const *names, struct al_error *err);
 void al_options_clear(struct al_options *options);
 
 #endif

@@ -93,11 +93,6 @@ static int find_from(struct al_undo *undo)
     return AL_EXIT_FAILED;
 }
 
-/* These say how calls are made. */
-static const char *const of_sessions[] = { "--toolset", "--approval", "--grant",
-                                           "--worker",  "--tool",     "--command-timeout",
-                                           "--no-git",  "-v",         NULL };
-
 /* The words are the shared options, the command's own, --execution N, and at most one number; for
  * the rollback --newest N too. */
 static int read_words(struct al_undo *undo, const char *command, int argc, char **argv)
@@ -105,8 +100,7 @@ static int read_words(struct al_undo *undo, const char *command, int argc, char 
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     int code;
 
-    if (al_options_read_all(&undo->options, false, &argc, argv, &err) < 0 ||
-        al_options_refuse(&undo->options, command, of_sessions, &err) < 0)
+    if (al_options_read_all(&undo->options, false, &argc, argv, &err) < 0)
         return al_cli_fail(&err);
     code = read_number(command, "--execution", undo->execution_word, &undo->execution);
     if (code == AL_EXIT_OK)
@@ -156,6 +150,8 @@ static int undo_open(struct al_undo *undo, const char *command, const struct al_
     int code, r;
 
     undo->options.own = own;
+    undo->options.command = command;
+    undo->options.no_calls = true;
     code = read_words(undo, command, argc, argv);
     if (code != AL_EXIT_OK)
         return code;

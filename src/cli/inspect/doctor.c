@@ -436,18 +436,14 @@ static void check_all(struct al_findings *findings, const struct al_options *opt
     al_setup_clear(&setup);
 }
 
-static const char *const of_calls[] = { "--agent", NULL };
-
 int al_cmd_doctor(int argc, char **argv)
 {
-    al_auto(al_options_clear) struct al_options options = { .json = false };
+    al_auto(al_options_clear) struct al_options options = { .command = "doctor", .no_agent = true };
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     struct al_findings findings;
     int r;
 
     r = al_options_read(&options, true, &argc, &argv, &err);
-    if (r == 0)
-        r = al_options_refuse(&options, "doctor", of_calls, &err);
     if (r == 0 && argc > 0)
         r = al_error_set(&err, AL_ERR_BAD_ARGS, "doctor takes options only");
     if (r < 0)

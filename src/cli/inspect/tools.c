@@ -246,19 +246,15 @@ int al_tools_show_help(const struct al_options *options, const char *word)
     return show(&text_options, word);
 }
 
-static const char *const of_calls[] = { "--agent", NULL };
-
 int al_cmd_tools(int argc, char **argv)
 {
-    al_auto(al_options_clear) struct al_options options = { .json = false };
+    al_auto(al_options_clear) struct al_options options = { .command = "tools", .no_agent = true };
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     int r;
 
     if (argc == 1 && !strcmp(argv[0], "--markdown"))
         return al_cli_reference();
     r = al_options_read_all(&options, true, &argc, argv, &err);
-    if (r == 0)
-        r = al_options_refuse(&options, "tools", of_calls, &err);
     if (r == 0 && argc > 1)
         r = al_error_set(&err, AL_ERR_BAD_ARGS, "tools takes one tool at most");
     if (r < 0)

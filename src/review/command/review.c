@@ -349,11 +349,9 @@ static int run(struct command *command, const struct al_options *options, const 
 
 int al_cmd_review(int argc, char **argv)
 {
-    static const char *const refused[] = {
-        "--toolset", "--approval",        "--agent",  "--grant", "--worker",
-        "--tool",    "--command-timeout", "--no-git", "-v",      NULL
-    };
-    al_auto(al_options_clear) struct al_options options = { .json = false };
+    al_auto(al_options_clear) struct al_options options = { .command = "review",
+                                                            .no_calls = true,
+                                                            .no_agent = true };
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     struct command command = { .dirs = AL_STRV_INIT };
     const struct verb *verb = NULL;
@@ -361,8 +359,6 @@ int al_cmd_review(int argc, char **argv)
 
     take_own_options(&command, &argc, argv);
     r = al_options_read_all(&options, true, &argc, argv, &err);
-    if (r == 0)
-        r = al_options_refuse(&options, "review", refused, &err);
     if (r == 0 && options.help)
         return al_help_command("review");
     command.json = options.json;
