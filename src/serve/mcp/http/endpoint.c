@@ -317,7 +317,7 @@ static bool submit(struct al_endpoint *endpoint, struct al_account *account,
 #define FREE_THREADS 8
 
 /* How often unused sessions are looked for in the time after which they end. */
-#define LOOKS 4
+#define LOOKS 20
 
 /* How long cancelled calls may take to end: their children are killed. */
 #define CANCEL_MS      10000
