@@ -720,7 +720,17 @@ static bool has_chosen(const struct chosen *chosen, const char *path)
     return al_strv_contains(&files, path);
 }
 
-/* Take the staged hunks that are not chosen, of files that have chosen ones, out of the commit.
+/* Whether a staged hunk is not chosen, of a file that has a chosen one. */
+static bool is_left(const struct chosen *chosen, const struct al_strv *whole, size_t i)
+{
+    const struct al_hunk_list *staged = chosen->keep.list;
+    const char *path = staged->files[staged->items[i].file].path;
+
+    return !chosen->keep.chosen[i] && !al_strv_contains_sorted(whole, path) &&
+           has_chosen(chosen, path);
+}
+
+/* Take those hunks out of the commit.
  *
  * @param whole  Files that are committed as they are. */
 static int leave_hunks(struct al_repo *repo, const struct chosen *chosen,
@@ -731,9 +741,12 @@ static int leave_hunks(struct al_repo *repo, const struct chosen *chosen,
     const struct al_hunk_query query = { .side = AL_HUNKS_STAGED, .binary = true, .index = index };
     al_auto(al_hunk_list_clear) struct al_hunk_list later = AL_HUNK_LIST_INIT;
     al_auto(al_hunk_choice_clear) struct al_hunk_choice others = { .list = &later };
+    bool any = false;
     int r;
 
-    if (chosen->keep.count == staged->count)
+    for (size_t i = 0; i < staged->count && !any; i++)
+        any = is_left(chosen, whole, i);
+    if (!any)
         return 0;
     r = al_git_read_hunks(repo, &query, budget, &later, err);
     if (r < 0)
@@ -741,10 +754,8 @@ static int leave_hunks(struct al_repo *repo, const struct chosen *chosen,
     others.chosen = al_calloc(later.count, sizeof(bool));
     for (size_t i = 0; i < staged->count; i++) {
         const struct al_hunk_item *item = &staged->items[i], *again;
-        const char *path = staged->files[item->file].path;
 
-        if (chosen->keep.chosen[i] || al_strv_contains_sorted(whole, path) ||
-            !has_chosen(chosen, path))
+        if (!is_left(chosen, whole, i))
             continue;
         again = find_again(&later, staged, item);
         if (!again)

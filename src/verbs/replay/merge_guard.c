@@ -105,26 +105,6 @@ static bool add_names(const struct al_repo *repo, const struct al_strv *names, s
     return true;
 }
 
-/* `r` is what came of the merge. */
-static int list_files(int r, const struct al_repo *repo, const struct guarded *guarded,
-                      struct al_run_limits *budget, bool *ret_known, struct al_strv *out,
-                      struct al_error *err)
-{
-    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-
-    *ret_known = false;
-    if (r < 0 || !guarded->ours)
-        return r;
-    r = al_git_list_changed(al_inmemory_repo(guarded->memory), guarded->ours, guarded->merged.tree,
-                            budget, &names, err);
-    if (r == 0 && guarded->untracked)
-        r = al_git_list_changed(al_inmemory_repo(guarded->memory), al_git_empty_tree(repo),
-                                guarded->untracked, budget, &names, err);
-    if (r == 0)
-        *ret_known = add_names(repo, &names, out);
-    return r;
-}
-
 int al_merge_guard_files(const struct al_repo *repo, const char *theirs,
                          struct al_run_limits *budget, bool *ret_known, struct al_strv *out,
                          struct al_error *err)
@@ -150,13 +130,22 @@ int al_merge_guard_entry_files(const struct al_repo *repo, const char *entry,
                                struct al_error *err)
 {
     al_auto(guarded_clear) struct guarded guarded = GUARDED_INIT;
-    int r;
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    const struct al_repo *view;
+    int r = 0;
 
-    *ret_known = al_git_index_tells(repo);
-    if (!*ret_known)
-        return 0;
-    r = merge_entry(repo, entry, budget, &guarded, err);
-    return list_files(r, repo, &guarded, budget, ret_known, out, err);
+    *ret_known = false;
+    if (al_git_index_tells(repo))
+        r = merge_entry(repo, entry, budget, &guarded, err);
+    if (r < 0 || !guarded.ours)
+        return r;
+    view = al_inmemory_repo(guarded.memory);
+    r = al_git_list_changed(view, guarded.ours, guarded.merged.tree, budget, &names, err);
+    if (r == 0 && guarded.untracked)
+        r = al_git_list_changed(view, al_git_empty_tree(repo), guarded.untracked, budget, &names,
+                                err);
+    *ret_known = r == 0 && add_names(repo, &names, out);
+    return r;
 }
 
 static int check(const struct guarded *guarded, struct al_run_limits *budget, struct al_error *err)
