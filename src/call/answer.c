@@ -4,28 +4,30 @@
 #include <errno.h>
 #include <nettle/sha2.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/secret.h"
 #include "base/str.h"
 #include "base/utf8.h"
 #include "call/call.h"
 #include "call/state_line.h"
 #include "guard/text.h"
 
-#define CURSORS_MAX 256
-/* Of the arguments of one owner's cursors, by al_json_bytes(). */
-#define OWNER_BYTES_MAX ((size_t)4 << 20)
+/* All cursors; those of one owner, and the arguments of these, by al_json_bytes(). */
+#define CURSORS_MAX       4096
+#define OWNER_CURSORS_MAX 256
+#define OWNER_BYTES_MAX   ((size_t)4 << 20)
 /* A cursor has so many hexadecimal digits. */
 #define CURSOR_CHARS 16
 
 static const char cursor_name[] = "cursor", max_bytes_name[] = "max_bytes";
 
 struct entry {
-    char word[CURSOR_CHARS + 1];      /* "" for an unused entry */
-    uint64_t made;                    /* 0: unused; a later one has a higher number */
+    struct entry *next; /* an older one */
+    char word[CURSOR_CHARS + 1];
     uint64_t owner;                   /* of the session */
     const struct al_session *session; /* compared, never followed */
     uint64_t number;                  /* of the session: a later one may be at its address */
@@ -37,76 +39,43 @@ struct entry {
 
 static struct {
     pthread_mutex_t lock;
-    struct entry entries[CURSORS_MAX];
-    uint64_t nmade;
+    struct entry *newest;
 } store = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static struct entry *find_locked(const struct al_session *session, const char *word)
+static const struct entry *find_locked(const struct al_session *session, const char *word)
 {
-    for (size_t i = 0; *word && i < CURSORS_MAX; i++)
-        if (store.entries[i].session == session && store.entries[i].number == session->number &&
-            !strcmp(store.entries[i].word, word))
-            return &store.entries[i];
-    return NULL;
+    const struct entry *entry = store.newest;
+
+    while (entry && !(entry->session == session && entry->number == session->number &&
+                      !strcmp(entry->word, word)))
+        entry = entry->next;
+    return entry;
 }
 
-static size_t count_locked(uint64_t owner)
+/* Put a cursor in front, and forget the older ones that are too many or too large.  What an owner
+ * has is limited, so that nobody can make the few of another one be forgotten. */
+static void add_locked(struct entry *added)
 {
-    size_t count = 0;
+    size_t all = 0, count = 0, bytes = 0;
 
-    for (size_t i = 0; i < CURSORS_MAX; i++)
-        count += store.entries[i].made && store.entries[i].owner == owner;
-    return count;
-}
+    added->next = store.newest;
+    store.newest = added;
+    for (struct entry **at = &store.newest; *at;) {
+        struct entry *entry = *at;
+        const bool is_owners = entry->owner == added->owner;
 
-/* The entry for a new cursor: an unused one, else the oldest one of the owner who has most, so that
- * nobody can make the few of another one be forgotten. */
-static struct entry *place_locked(void)
-{
-    struct entry *found = &store.entries[0];
-    size_t most = 0;
-
-    for (size_t i = 0; i < CURSORS_MAX && found->made; i++) {
-        struct entry *entry = &store.entries[i];
-        const size_t count = entry->made ? count_locked(entry->owner) : SIZE_MAX;
-
-        if (count > most || (count == most && entry->made < found->made)) {
-            most = count;
-            found = entry;
-        }
-    }
-    return found;
-}
-
-/* The oldest cursor of an owner, and what all of them take. */
-static struct entry *oldest_locked(uint64_t owner, size_t *ret_bytes)
-{
-    struct entry *oldest = NULL;
-
-    *ret_bytes = 0;
-    for (size_t i = 0; i < CURSORS_MAX; i++) {
-        struct entry *entry = &store.entries[i];
-
-        if (!entry->made || entry->owner != owner)
+        all++;
+        count += is_owners;
+        bytes += is_owners ? entry->nbytes : 0;
+        if (all == 1 ||
+            (all <= CURSORS_MAX &&
+             !(is_owners && (count > OWNER_CURSORS_MAX || bytes > OWNER_BYTES_MAX)))) {
+            at = &entry->next;
             continue;
-        *ret_bytes += entry->nbytes;
-        if (!oldest || entry->made < oldest->made)
-            oldest = entry;
-    }
-    return oldest;
-}
-
-/* Forget the oldest cursors of an owner whose arguments take too much, but not this one. */
-static void make_room_locked(const struct entry *kept)
-{
-    for (;;) {
-        size_t bytes;
-        struct entry *oldest = oldest_locked(kept->owner, &bytes);
-
-        if (bytes <= OWNER_BYTES_MAX || oldest == kept)
-            return;
-        json_decref(oldest->arguments);
-        *oldest = (struct entry){ .made = 0 };
+        }
+        *at = entry->next;
+        json_decref(entry->arguments);
+        free(entry);
     }
 }
 
@@ -141,29 +110,23 @@ static json_t *without_paging(const json_t *arguments)
 int al_cursor_add(const struct al_call *call, const struct al_cursor_place *place,
                   struct al_str *out, struct al_error *err)
 {
-    unsigned char bytes[CURSOR_CHARS / 2];
-    json_t *arguments = without_paging(al_call_arguments(call));
-    struct entry *entry;
+    const struct al_session *session = al_call_session(call);
+    struct entry *entry = al_calloc(1, sizeof(*entry));
 
-    if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes)) {
-        json_decref(arguments);
+    *entry = (struct entry){ .owner = session->owner,
+                             .session = session,
+                             .number = session->number,
+                             .tool = al_call_tool(call),
+                             .place = *place };
+    if (!al_random_hex(CURSOR_CHARS / 2, entry->word)) {
+        free(entry);
         return al_error_errno(err, errno, "cannot make a cursor");
     }
-    (void)pthread_mutex_lock(&store.lock);
-    entry = place_locked();
-    entry->made = ++store.nmade;
-    json_decref(entry->arguments);
-    for (size_t i = 0; i < sizeof(bytes); i++)
-        (void)snprintf(entry->word + 2 * i, 3, "%02x", bytes[i]);
-    entry->session = al_call_session(call);
-    entry->number = entry->session->number;
-    entry->owner = entry->session->owner;
-    entry->tool = al_call_tool(call);
-    entry->arguments = arguments;
-    entry->nbytes = al_json_bytes(arguments);
-    entry->place = *place;
-    make_room_locked(entry);
+    entry->arguments = without_paging(al_call_arguments(call));
+    entry->nbytes = al_json_bytes(entry->arguments);
     al_str_adds(out, entry->word);
+    (void)pthread_mutex_lock(&store.lock);
+    add_locked(entry);
     (void)pthread_mutex_unlock(&store.lock);
     return 0;
 }
