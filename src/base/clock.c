@@ -15,19 +15,13 @@ int64_t al_clock_ms(void)
 void al_clock_iso(char ret_text[25])
 {
     struct timespec now;
-    unsigned ms;
     struct tm tm;
 
     (void)clock_gettime(CLOCK_REALTIME, &now);
     (void)gmtime_r(&now.tv_sec, &tm);
-    if (!strftime(ret_text, 25, "%Y-%m-%dT%H:%M:%S.000Z", &tm)) {
-        ret_text[0] = '\0';
-        return;
-    }
-    ms = (unsigned)now.tv_nsec / 1000000;
-    ret_text[20] = (char)('0' + ms / 100);
-    ret_text[21] = (char)('0' + ms / 10 % 10);
-    ret_text[22] = (char)('0' + ms % 10);
+    ret_text[0] = '\0';
+    if (strftime(ret_text, 25, "%Y-%m-%dT%H:%M:%S", &tm) == 19)
+        (void)snprintf(ret_text + 19, 6, ".%03uZ", (unsigned)(now.tv_nsec / 1000000 % 1000));
 }
 
 int64_t al_clock_iso_ms(const char *text)

@@ -14,29 +14,20 @@ void al_error_clear(struct al_error *err)
     *err = AL_ERROR_INIT;
 }
 
-static int set(struct al_error *err, enum al_status status, enum al_code code, char *message)
-{
-    if (!err) {
-        free(message);
-        return status;
-    }
-    al_error_clear(err);
-    err->status = status;
-    err->code = code;
-    err->message = message;
-    return status;
-}
-
 int al_error_set_code(struct al_error *err, enum al_status status, enum al_code code,
                       const char *fmt, ...)
 {
     struct al_str text = AL_STR_INIT;
     va_list args;
 
+    if (!err)
+        return status;
     va_start(args, fmt);
     al_str_addv(&text, fmt, args);
     va_end(args);
-    return set(err, status, code, al_str_detach(&text));
+    al_error_clear(err); /* which the arguments may be from */
+    *err = (struct al_error){ .status = status, .code = code, .message = al_str_detach(&text) };
+    return status;
 }
 
 int al_error_pass(int r, struct al_error *why, struct al_error *err)
@@ -47,6 +38,20 @@ int al_error_pass(int r, struct al_error *why, struct al_error *err)
         *why = AL_ERROR_INIT;
     }
     return r;
+}
+
+int al_error_remedy(int status, struct al_error *err, const char *remedy)
+{
+    if (err)
+        err->remedy = remedy;
+    return status;
+}
+
+int al_error_reason(int status, struct al_error *err, const char *reason)
+{
+    if (err)
+        err->reason = reason;
+    return status;
 }
 
 int al_error_about(int status, struct al_error *err, enum al_subject subject, const char *name)
@@ -61,15 +66,14 @@ int al_error_about(int status, struct al_error *err, enum al_subject subject, co
 
 int al_error_errno(struct al_error *err, int errno_value, const char *fmt, ...)
 {
-    struct al_str text = AL_STR_INIT;
+    const char *why = strerrordesc_np(errno_value);
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     va_list args;
 
     va_start(args, fmt);
     al_str_addv(&text, fmt, args);
     va_end(args);
-    al_str_addf(&text, ": %s",
-                strerrordesc_np(errno_value) ? strerrordesc_np(errno_value) : "unknown error");
-    return set(err, AL_ERR_EXECUTION, AL_CODE_NONE, al_str_detach(&text));
+    return al_error_set(err, AL_ERR_EXECUTION, "%s: %s", text.buf, why ? why : "unknown error");
 }
 
 static const char *const kinds[] = {

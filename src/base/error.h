@@ -109,7 +109,12 @@ int al_error_set_code(struct al_error *err, enum al_status status, enum al_code 
  * @param name  Safe text, or NULL. */
 int al_error_about(int status, struct al_error *err, enum al_subject subject, const char *name);
 
-/** The same with the text of an errno appended, as in "cannot open 'x': No such file or directory".
+/** Say what the user can do about an error, or why it came, with string constants or NULL; and
+ * return `status`, which it was set with.  `err` may be NULL. */
+int al_error_remedy(int status, struct al_error *err, const char *remedy);
+int al_error_reason(int status, struct al_error *err, const char *reason);
+
+/** An error with the text of an errno appended, as in "cannot open 'x': No such file or directory".
  * The status is AL_ERR_EXECUTION. */
 int al_error_errno(struct al_error *err, int errno_value, const char *fmt, ...) al_printf(3, 4);
 

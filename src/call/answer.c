@@ -67,9 +67,8 @@ static void add_locked(struct entry *added)
         all++;
         count += is_owners;
         bytes += is_owners ? entry->nbytes : 0;
-        if (all == 1 ||
-            (all <= CURSORS_MAX &&
-             !(is_owners && (count > OWNER_CURSORS_MAX || bytes > OWNER_BYTES_MAX)))) {
+        if (all == 1 || (all <= CURSORS_MAX &&
+                         !(is_owners && (count > OWNER_CURSORS_MAX || bytes > OWNER_BYTES_MAX)))) {
             at = &entry->next;
             continue;
         }
@@ -81,11 +80,10 @@ static void add_locked(struct entry *added)
 
 static int unknown(struct al_error *err)
 {
-    (void)al_error_set(err, AL_ERR_BAD_ARGS,
-                       "cursor: it is not of this session, or too old to go on from");
-    if (err)
-        err->remedy = "Make the call again without cursor, with the arguments it had.";
-    return AL_ERR_BAD_ARGS;
+    return al_error_remedy(
+        al_error_set(err, AL_ERR_BAD_ARGS,
+                     "cursor: it is not of this session, or too old to go on from"),
+        err, "Make the call again without cursor, with the arguments it had.");
 }
 
 static bool is_paging(const char *name)
@@ -391,12 +389,11 @@ bool al_pages_addf(struct al_pages *pages, const char *fmt, ...)
 
 static int refuse_moved(struct al_error *err)
 {
-    (void)al_error_set(err, AL_ERR_BAD_ARGS,
-                       "cursor: the repository has changed since, and what it goes on from is not "
-                       "there any more");
-    if (err)
-        err->remedy = "Make the call again without cursor, with the arguments it had.";
-    return AL_ERR_BAD_ARGS;
+    return al_error_remedy(
+        al_error_set(err, AL_ERR_BAD_ARGS,
+                     "cursor: the repository has changed since, and what it goes on from is not "
+                     "there any more"),
+        err, "Make the call again without cursor, with the arguments it had.");
 }
 
 /* For a user at a terminal: the next call cannot have a cursor of this one. */

@@ -304,14 +304,12 @@ static bool is_in_bare_root(const struct al_call *call)
 int al_call_refuse_bare(const struct al_call *call, struct al_error *err)
 {
     bool reads = call->operation && al_effects_read_only(call->operation->effects);
-    int r = al_error_set(err, AL_ERR_EXECUTION,
-                         reads ? "%s needs a working tree here"
-                               : "A bare repository is only read, and this call of %s changes it",
-                         call->tool->name);
-
-    if (err)
-        err->remedy = al_git_bare_remedy_of(call->repo ? &call->repo->at : NULL);
-    return r;
+    return al_error_remedy(
+        al_error_set(err, AL_ERR_EXECUTION,
+                     reads ? "%s needs a working tree here"
+                           : "A bare repository is only read, and this call of %s changes it",
+                     call->tool->name),
+        err, al_git_bare_remedy_of(call->repo ? &call->repo->at : NULL));
 }
 
 /* Make the operation the first of its stricter forms that holds. */

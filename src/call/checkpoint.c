@@ -199,13 +199,6 @@ int al_call_return_commit(struct al_call *call, const char *oid, struct al_error
     return al_keep_return(call->store, call->repo, &lines, &call->budget, err);
 }
 
-static int with_remedy(int r, const char *remedy, struct al_error *err)
-{
-    if (err)
-        err->remedy = remedy;
-    return r;
-}
-
 /* Checkpoints of the last day are never removed to make room.  A store full of them refuses new
  * checkpoints: first for calls that no user approved, then for all. */
 static int check_room(struct al_call *call, struct al_error *err)
@@ -220,11 +213,10 @@ static int check_room(struct al_call *call, struct al_error *err)
     r = al_error_set(err, AL_ERR_EXECUTION,
                      "The checkpoint store is full, and none of its checkpoints may go yet: they "
                      "are of this session or of the last 24 hours");
-    return with_remedy(r,
-                       room == AL_ROOM_SHORT
-                           ? "The user can approve this call, or raise journal.max_store_bytes."
-                           : "The user can raise journal.max_store_bytes.",
-                       err);
+    return al_error_remedy(r, err,
+                           room == AL_ROOM_SHORT
+                               ? "The user can approve this call, or raise journal.max_store_bytes."
+                               : "The user can raise journal.max_store_bytes.");
 }
 
 /* Decide what the two checkpoints of the call have.  A tool may know which files it can change. */
@@ -338,9 +330,9 @@ static int check_complete(struct al_call *call, const struct al_strv *missing, s
                     "read",
                     safe, more);
     if (call->session->requires_checkpoints)
-        return with_remedy(
-            al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_SNAPSHOT_DISABLED, "%s", text),
-            "Keep a copy elsewhere, and move the file away first.", err);
+        return al_error_remedy(
+            al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_SNAPSHOT_DISABLED, "%s", text), err,
+            "Keep a copy elsewhere, and move the file away first.");
     note_unsaved(call, text);
     al_log_warn("%s", text);
     return 0;
@@ -356,9 +348,9 @@ bool al_call_is_saved(const struct al_call *call)
 static int continue_without(struct al_call *call, struct al_error *why, struct al_error *err)
 {
     if (call->session->requires_checkpoints && al_effects_destructive(call->operation->effects))
-        return with_remedy(
+        return al_error_remedy(
             al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_SNAPSHOT_DISABLED, "%s", why->message),
-            why->remedy, err);
+            err, why->remedy);
     note_unsaved(call, why->message);
     al_log_warn("%s", why->message);
     return 0;

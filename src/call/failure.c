@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "call/failure.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -280,38 +279,4 @@ void al_failure_complete(struct al_call *call, struct al_error *err)
     (void)tell_broken(call, NULL, err);
     if (!err->subject && !err->code && al_ref_is_unborn(&al_call_repo(call)->at))
         err->subject = AL_SUBJECT_UNBORN;
-}
-
-static int al_printf(4, 0) set(struct al_error *err, enum al_status status, const char *remedy,
-                               const char *fmt, va_list args)
-{
-    al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
-
-    al_str_addv(&message, fmt, args);
-    (void)al_error_set(err, status, "%s", message.buf);
-    if (err)
-        err->remedy = remedy;
-    return status;
-}
-
-int al_failure_bad_args(struct al_error *err, const char *remedy, const char *fmt, ...)
-{
-    va_list args;
-    int r;
-
-    va_start(args, fmt);
-    r = set(err, AL_ERR_BAD_ARGS, remedy, fmt, args);
-    va_end(args);
-    return r;
-}
-
-int al_failure_set(struct al_error *err, const char *remedy, const char *fmt, ...)
-{
-    va_list args;
-    int r;
-
-    va_start(args, fmt);
-    r = set(err, AL_ERR_EXECUTION, remedy, fmt, args);
-    va_end(args);
-    return r;
 }

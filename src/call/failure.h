@@ -19,11 +19,10 @@ void al_failure_complete(struct al_call *call, struct al_error *err);
  * names become a list.  False: the error is not to be changed, such as one about an approval. */
 bool al_failure_begin(struct al_error *err);
 
-/** Set AL_ERR_BAD_ARGS with a remedy, a string constant. */
-int al_failure_bad_args(struct al_error *err, const char *remedy, const char *fmt, ...)
-    al_printf(3, 4);
-
-/** Set AL_ERR_EXECUTION with a remedy, a string constant. */
-int al_failure_set(struct al_error *err, const char *remedy, const char *fmt, ...) al_printf(3, 4);
+/** Set AL_ERR_BAD_ARGS, or AL_ERR_EXECUTION, with a remedy, a string constant. */
+#define al_failure_bad_args(err, remedy, ...)                                                      \
+    al_error_remedy(al_error_set(err, AL_ERR_BAD_ARGS, __VA_ARGS__), err, remedy)
+#define al_failure_set(err, remedy, ...)                                                           \
+    al_error_remedy(al_error_set(err, AL_ERR_EXECUTION, __VA_ARGS__), err, remedy)
 
 #endif

@@ -182,10 +182,7 @@ static int decode_bool(const struct al_param *param, const json_t *value, bool *
                        struct al_error *err)
 {
     if (!json_is_boolean(value)) {
-        (void)decode_wrong_type(param, err);
-        if (err)
-            err->remedy = param->bad_message;
-        return AL_ERR_BAD_ARGS;
+        return al_error_remedy(decode_wrong_type(param, err), err, param->bad_message);
     }
     *field = json_is_true(value);
     return 0;

@@ -102,11 +102,9 @@ int al_args_check_used(const struct al_tool *tool, const void *args, struct al_e
 
         if (!action)
             continue;
-        (void)al_error_set(err, AL_ERR_BAD_ARGS, "%s has no meaning for action %s",
-                           tool->params[i].name, action);
-        if (err)
-            err->remedy = "Leave it out, or give the action that has it.";
-        return AL_ERR_BAD_ARGS;
+        return al_error_remedy(al_error_set(err, AL_ERR_BAD_ARGS, "%s has no meaning for action %s",
+                                            tool->params[i].name, action),
+                               err, "Leave it out, or give the action that has it.");
     }
     return 0;
 }

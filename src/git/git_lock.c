@@ -160,16 +160,15 @@ static int lock_timeout(const char *name, struct al_error *err)
  */
 static int left_over(const char *path, enum al_git_locks lock, struct al_error *err)
 {
-    int r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_LOCK_TIMEOUT,
-                              "%s is stale: it is older than %d s, no process has it open, and no "
-                              "git works in the repository",
-                              strrchr(path, '/') + 1, AL_STALE_AFTER_S);
-
-    if (err)
-        err->remedy = lock == AL_LOCK_INDEX    ? REMEDY("index.lock", "git directory")
-                      : lock == AL_LOCK_CONFIG ? REMEDY("config.lock", "common git directory")
-                                               : REMEDY("packed-refs.lock", "common git directory");
-    return r;
+    return al_error_remedy(
+        al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_LOCK_TIMEOUT,
+                          "%s is stale: it is older than %d s, no process has it open, and no "
+                          "git works in the repository",
+                          strrchr(path, '/') + 1, AL_STALE_AFTER_S),
+        err,
+        lock == AL_LOCK_INDEX    ? REMEDY("index.lock", "git directory")
+        : lock == AL_LOCK_CONFIG ? REMEDY("config.lock", "common git directory")
+                                 : REMEDY("packed-refs.lock", "common git directory"));
 }
 
 bool al_git_lock_is_interrupted(const char *path)
@@ -184,14 +183,12 @@ bool al_git_lock_is_interrupted(const char *path)
 
 static int interrupted(const char *path, struct al_error *err)
 {
-    int r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_LOCK_TIMEOUT,
-                              "A rollback was interrupted, and the repository may be half changed: "
-                              "%s is its lock",
-                              strrchr(path, '/') + 1);
-
-    if (err)
-        err->remedy = "A user completes it with 'airlock rollback'.";
-    return r;
+    return al_error_remedy(
+        al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_LOCK_TIMEOUT,
+                          "A rollback was interrupted, and the repository may be half changed: "
+                          "%s is its lock",
+                          strrchr(path, '/') + 1),
+        err, "A user completes it with 'airlock rollback'.");
 }
 
 /* Wait for an event, and tell the user once after TELL_AFTER_MS.  Returns the value of poll(2). */
@@ -292,14 +289,13 @@ int al_git_lock_wait(const struct al_location *at, unsigned locks, struct al_run
 /* It is too young to be called stale. */
 static int no_holder(struct al_error *err)
 {
-    int r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_LOCK_TIMEOUT,
-                              "index.lock is in the git directory, but no git works in the "
-                              "repository");
-
-    if (err)
-        err->remedy = "It is probably left over from a git that was killed. airlock removes no "
-                      "lock: the user can delete the file index.lock in the git directory.";
-    return r;
+    return al_error_remedy(
+        al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_LOCK_TIMEOUT,
+                          "index.lock is in the git directory, but no git works in the "
+                          "repository"),
+        err,
+        "It is probably left over from a git that was killed. airlock removes no "
+        "lock: the user can delete the file index.lock in the git directory.");
 }
 
 int al_index_lock_check(const struct al_location *at, struct al_run_limits *budget,

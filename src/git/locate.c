@@ -144,23 +144,18 @@ const char *al_git_bare_remedy_of(const struct al_location *at)
 static int outside(const char *given, enum part part, struct al_error *err)
 {
     al_auto(al_freep) char *word = al_text_sanitize_line(given);
-    int r = al_error_set(err, AL_ERR_SANDBOX, "Path outside sandbox: %s", word);
-
-    if (err)
-        err->remedy = outside_remedies[part];
-    return r;
+    return al_error_remedy(al_error_set(err, AL_ERR_SANDBOX, "Path outside sandbox: %s", word), err,
+                           outside_remedies[part]);
 }
 
 /* The message does not tell whether the other git directory exists. */
 static int forged(const char *given, struct al_error *err)
 {
     al_auto(al_freep) char *word = al_text_sanitize_line(given);
-    int r = al_error_set(err, AL_ERR_SANDBOX, "Path outside sandbox: %s", word);
-
-    if (err)
-        err->remedy = "Its .git file names a git directory that does not name this working tree; "
-                      "after a move, 'git worktree repair' mends that.";
-    return r;
+    return al_error_remedy(
+        al_error_set(err, AL_ERR_SANDBOX, "Path outside sandbox: %s", word), err,
+        "Its .git file names a git directory that does not name this working tree; "
+        "after a move, 'git worktree repair' mends that.");
 }
 
 static int not_a_repository(const char *given, struct al_error *err)
@@ -174,11 +169,7 @@ static int not_a_repository(const char *given, struct al_error *err)
 /* `.git` is a file that names no git directory. */
 static int dangling_gitfile(const char *given, struct al_error *err)
 {
-    int r = not_a_repository(given, err);
-
-    if (err)
-        err->remedy = dangling;
-    return r;
+    return al_error_remedy(not_a_repository(given, err), err, dangling);
 }
 
 /* Whether git takes it for a git directory: it has HEAD, an object store and refs

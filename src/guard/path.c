@@ -151,11 +151,7 @@ static int outside(const char *given, struct al_error *err)
 /* Refuse a path and say why. */
 static int refuse_form(const char *given, const char *remedy, struct al_error *err)
 {
-    int r = outside(given, err);
-
-    if (err)
-        err->remedy = remedy;
-    return r;
+    return al_error_remedy(outside(given, err), err, remedy);
 }
 
 static int explain(int r, const char *given, struct al_error *err)

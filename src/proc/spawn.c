@@ -249,14 +249,10 @@ static int explain(const struct al_proc_spec *spec, const struct al_child_report
         [AL_STEP_SECCOMP] = "seccomp",
     };
     const char *name = base_name(spec->program);
-    int r;
 
-    if (report->step == AL_STEP_EXEC && report->error == ENOENT) {
-        r = al_error_set(err, AL_ERR_EXECUTION, "%s binary not available", name);
-        if (err)
-            err->reason = "not_found";
-        return r;
-    }
+    if (report->step == AL_STEP_EXEC && report->error == ENOENT)
+        return al_error_reason(al_error_set(err, AL_ERR_EXECUTION, "%s binary not available", name),
+                               err, "not_found");
     if (report->step == AL_STEP_EXEC)
         return al_error_errno(err, report->error, "cannot execute '%s'", name);
     if (report->step == AL_STEP_DIRECTORY)

@@ -286,12 +286,10 @@ static int no_directory(struct al_call *call, const char *given, struct al_error
     if (al_sandbox_read(al_call_session(call)->sandbox, al_call_tool_data(call), 0, 0, &none, NULL,
                         NULL) == 0)
         return al_error_set(err, AL_ERR_EXECUTION, "'%s' is a file; name a directory", shown);
-    (void)al_error_set(err, AL_ERR_EXECUTION,
-                       "no such directory: '%s'; list_files without path shows what is there",
-                       shown);
-    if (err)
-        err->reason = "not_found";
-    return AL_ERR_EXECUTION;
+    return al_error_reason(
+        al_error_set(err, AL_ERR_EXECUTION,
+                     "no such directory: '%s'; list_files without path shows what is there", shown),
+        err, "not_found");
 }
 
 /* Nothing was listed: is there nothing, or does nothing match? */

@@ -72,13 +72,10 @@ static bool is_everyday(const struct al_call *call)
 
 static int not_found(struct al_error *err, const char *message, const char *remedy)
 {
-    int r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_STASH_EMPTY, "%s", message);
-
-    if (err) {
-        err->reason = "not_found";
-        err->remedy = remedy;
-    }
-    return r;
+    return al_error_remedy(al_error_reason(al_error_set_code(err, AL_ERR_EXECUTION,
+                                                             AL_CODE_STASH_EMPTY, "%s", message),
+                                           err, "not_found"),
+                           err, remedy);
 }
 
 static int options_of(struct al_call *call, const void *args, struct al_stash_options *ret_options,

@@ -173,12 +173,12 @@ int al_transfer_current_branch(struct al_call *call, char **ret_branch, struct a
     r = al_transfer_check_idle(call, err);
     if (r < 0)
         return r;
-    r = al_error_set_code(err, AL_ERR_EXECUTION, text ? AL_CODE_NONE : AL_CODE_OPERATION_FAILED,
-                          "HEAD is on no branch");
-    if (err)
-        err->remedy = text ? "Name a branch, or go to one with git_switch."
-                           : "Switch to a branch with git_checkout first.";
-    return r;
+    return al_error_remedy(al_error_set_code(err, AL_ERR_EXECUTION,
+                                             text ? AL_CODE_NONE : AL_CODE_OPERATION_FAILED,
+                                             "HEAD is on no branch"),
+                           err,
+                           text ? "Name a branch, or go to one with git_switch."
+                                : "Switch to a branch with git_checkout first.");
 }
 
 char *al_transfer_default_remote(const struct al_repo *repo, const char *branch)

@@ -383,17 +383,15 @@ static int check_submodules(const char *name, const struct al_worktree_found *fo
 {
     al_auto(al_freep) char *dir = al_fs_join(found->git_dir, "modules");
     struct stat st;
-    int r;
 
     if (lstat(dir, &st) < 0)
         return 0;
-    r = al_error_set(err, AL_ERR_EXECUTION,
+    return al_error_remedy(
+        al_error_set(err, AL_ERR_EXECUTION,
                      "The worktree '%s' has repositories of submodules, and without checkpoints "
                      "they would be gone for good",
-                     name);
-    if (err)
-        err->remedy = "A user can remove it with 'git worktree remove --force'.";
-    return r;
+                     name),
+        err, "A user can remove it with 'git worktree remove --force'.");
 }
 
 static int check_remove(struct al_call *call, const char *name,

@@ -53,11 +53,10 @@ static int refuse(const struct al_diff_raw *needed, const char *oid, struct al_e
         if (!strcmp(needed->items[i].old_oid, oid))
             path = needed->items[i].path;
     word = al_text_sanitize_line(path);
-    (void)al_error_set(err, AL_ERR_EXECUTION,
-                       "The content of '%s' was not downloaded, so nothing was done", word);
-    if (err)
-        err->remedy = al_not_downloaded;
-    return AL_ERR_EXECUTION;
+    return al_error_remedy(
+        al_error_set(err, AL_ERR_EXECUTION,
+                     "The content of '%s' was not downloaded, so nothing was done", word),
+        err, al_not_downloaded);
 }
 
 int al_git_check_downloaded(const struct al_repo *repo, const char *from,

@@ -32,15 +32,13 @@ int al_remote_error(struct al_error *err, const char *remedy, const char *fmt, .
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     va_list args;
-    int r;
 
     va_start(args, fmt);
     al_str_addv(&text, fmt, args);
     va_end(args);
-    r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_REMOTE_ERROR, "%s", text.buf);
-    if (err)
-        err->remedy = remedy;
-    return r;
+    return al_error_remedy(
+        al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_REMOTE_ERROR, "%s", text.buf), err,
+        remedy);
 }
 
 char *al_remote_rewritten(const struct al_vetting *vetting, const char *url, const char *variable,

@@ -167,19 +167,18 @@ static int check_work_tree(const struct al_repo *repo, const char *given, struct
     const char *named = repo->vetting->work_tree;
     al_auto(al_freep) char *path = named ? al_fs_join(repo->at.git_dir, named) : NULL;
     al_auto(al_freep) char *word = al_text_sanitize_line(given);
-    int r;
 
     if (!named || is_linked(repo) || al_location_is_bare(&repo->at) ||
         is_same_dir(path, repo->at.top))
         return 0;
-    r = al_error_set(err, AL_ERR_EXECUTION,
+    return al_error_remedy(
+        al_error_set(err, AL_ERR_EXECUTION,
                      "The working tree of the repository is not where it was found, at '%s': its "
                      "configuration names another one (core.worktree)",
-                     word);
-    if (err)
-        err->remedy = "'git config --unset core.worktree' makes this directory the working tree, "
-                      "if it is meant to be one.";
-    return r;
+                     word),
+        err,
+        "'git config --unset core.worktree' makes this directory the working tree, "
+        "if it is meant to be one.");
 }
 
 /* Vet a repository that was found (`r` is the result of finding it) and check its owner. */

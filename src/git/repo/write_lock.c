@@ -135,13 +135,10 @@ static char *describe_wait(int fd)
 static int timed_out(const struct wait *wait, struct al_error *err)
 {
     al_auto(al_freep) char *holder = read_holder(wait->fd);
-    int r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_LOCK_TIMEOUT,
-                              "Another writer has this repository%s%s", holder ? ": " : "",
-                              holder ? holder : "");
-
-    if (err)
-        err->remedy = "Nothing was done; try again when it has ended.";
-    return r;
+    return al_error_remedy(al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_LOCK_TIMEOUT,
+                                             "Another writer has this repository%s%s",
+                                             holder ? ": " : "", holder ? holder : ""),
+                           err, "Nothing was done; try again when it has ended.");
 }
 
 /* Wait until something happens to the file, or it is time to look again.  Returns 0, or why the

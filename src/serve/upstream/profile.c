@@ -290,7 +290,6 @@ static int find_program(const struct al_upstream_settings *settings, char **ret_
     const char *slash = strrchr(name, '/');
     al_auto(al_freep) char *dir = parent_of(name);
     al_auto(al_freep) char *path = safe_path(settings);
-    int r;
 
     if (slash && *name != '/')
         return al_error_set(err, AL_ERR_EXECUTION, "'%s' is neither a name nor an absolute path",
@@ -304,10 +303,8 @@ static int find_program(const struct al_upstream_settings *settings, char **ret_
                             slash ? slash + 1 : name);
     if (*ret_program)
         return 0;
-    r = al_error_set(err, AL_ERR_EXECUTION, "there is no program '%s'", name);
-    if (err)
-        err->reason = "not_found";
-    return r;
+    return al_error_reason(al_error_set(err, AL_ERR_EXECUTION, "there is no program '%s'", name),
+                           err, "not_found");
 }
 
 static int make_scratch(const struct al_upstream_settings *settings, struct al_error *err)

@@ -409,11 +409,10 @@ int al_inmemory_tree(const struct al_inmemory *memory, const char *oid,
         *ret_tree = tree;
         return 0;
     }
-    r = al_error_set(err, AL_ERR_EXECUTION, "%s is neither a commit nor a tree", oid);
-    if (err)
-        err->remedy = "The clone may lack it; a user can fetch the rest of the history with 'git "
-                      "fetch --unshallow'.";
-    return r;
+    return al_error_remedy(
+        al_error_set(err, AL_ERR_EXECUTION, "%s is neither a commit nor a tree", oid), err,
+        "The clone may lack it; a user can fetch the rest of the history with 'git "
+        "fetch --unshallow'.");
 }
 
 /* Refuse a path that either side changed and that goes through a merge driver, by the attributes of

@@ -529,12 +529,11 @@ static int refuse_root(const struct replaying *with, struct al_error *err)
 
     if (!replayed->stopped)
         return al_error_set(err, AL_ERR_EXECUTION, "Nothing would be left of the history");
-    (void)al_error_set(err, AL_ERR_EXECUTION,
-                       "%.8s cannot be the first commit: it changes what is not there before it",
-                       with->replay->steps[replayed->commits.count].commit);
-    if (err)
-        err->remedy = "Begin with a commit that changes only files of its own.";
-    return AL_ERR_EXECUTION;
+    return al_error_remedy(
+        al_error_set(err, AL_ERR_EXECUTION,
+                     "%.8s cannot be the first commit: it changes what is not there before it",
+                     with->replay->steps[replayed->commits.count].commit),
+        err, "Begin with a commit that changes only files of its own.");
 }
 
 /* Where no step changes an attributes file, all results have those of the commit that they begin

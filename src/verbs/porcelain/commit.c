@@ -256,15 +256,13 @@ static bool head_is(const struct commit_aside *aside, const char *commit)
 static int not_moved(const struct commit_aside *aside, const struct al_git_output *output,
                      struct al_error *err)
 {
-    int r;
 
     if (head_is(aside, aside->head))
         return al_git_failed(output, err);
-    r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_CONFLICT,
-                          "The branch moved while the commit was made; nothing was committed");
-    if (err)
-        err->remedy = "git_log shows the branch as it is now.";
-    return r;
+    return al_error_remedy(
+        al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_CONFLICT,
+                          "The branch moved while the commit was made; nothing was committed"),
+        err, "git_log shows the branch as it is now.");
 }
 
 /*

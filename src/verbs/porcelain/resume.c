@@ -272,20 +272,19 @@ static int check_head(const struct al_repo *repo, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     al_auto(al_freep) char *word = NULL;
-    int r;
 
     al_ref_head_branches(&repo->at, &names);
     if (!strcmp(names.items[0], "HEAD"))
         return 0;
     word = al_text_sanitize_line(names.items[0]);
-    r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
+    return al_error_remedy(
+        al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
                           "A rebase is in progress, but HEAD is on branch '%s' and not where the "
                           "rebase stopped",
-                          word);
-    if (err)
-        err->remedy = "Go back to the commit where it stopped with git_checkout, or give the "
-                      "rebase up with git_merge and abort.";
-    return r;
+                          word),
+        err,
+        "Go back to the commit where it stopped with git_checkout, or give the "
+        "rebase up with git_merge and abort.");
 }
 
 static int vet(const struct al_repo *repo, enum al_operation_state state,
@@ -595,13 +594,10 @@ int al_git_resume_conflicted(enum al_operation_state state, const struct al_merg
                              struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
-    int r;
 
     al_text_add_list(&names, &outcome->conflicts, 8);
-    r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_CONFLICT,
-                          "The %s went on and stopped at a conflict in %s",
-                          al_operation_state_name(state), names.buf);
-    if (err)
-        err->reason = "conflict";
-    return r;
+    return al_error_reason(al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_CONFLICT,
+                                             "The %s went on and stopped at a conflict in %s",
+                                             al_operation_state_name(state), names.buf),
+                           err, "conflict");
 }

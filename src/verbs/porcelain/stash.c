@@ -27,11 +27,9 @@
 
 static int not_found(const char *message, struct al_error *err)
 {
-    int r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_STASH_EMPTY, "%s", message);
-
-    if (err)
-        err->reason = "not_found";
-    return r;
+    return al_error_reason(
+        al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_STASH_EMPTY, "%s", message), err,
+        "not_found");
 }
 
 /* --- Drop --- */

@@ -92,12 +92,10 @@ int al_replay_conflict(const struct al_inmemory *memory, const struct al_replaye
         add_file(al_inmemory_repo(memory), conflict->tree, conflict->files.items[i].path, budget,
                  &text);
     safe = al_text_sanitize_line(text.buf);
-    (void)al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
-                            "%.8s %s %s; nothing was done. In conflict: %s", commit, shown, what,
-                            safe);
-    if (err)
-        err->remedy = remedy;
-    return AL_ERR_EXECUTION;
+    return al_error_remedy(al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
+                                             "%.8s %s %s; nothing was done. In conflict: %s",
+                                             commit, shown, what, safe),
+                           err, remedy);
 }
 
 /* --- Choose --- */
@@ -313,12 +311,11 @@ static int check_emptied(const struct al_replay_work *work, const char *into,
 
     if (r < 0 || (now && strcmp(before, now->tree) != 0))
         return r;
-    r = al_error_set(err, AL_ERR_EXECUTION,
+    return al_error_remedy(
+        al_error_set(err, AL_ERR_EXECUTION,
                      "The change takes back all of %.8s, which would be empty; nothing was done",
-                     into);
-    if (err)
-        err->remedy = "git_rebase with a plan drops a commit, with do: \"drop\".";
-    return r;
+                     into),
+        err, "git_rebase with a plan drops a commit, with do: \"drop\".");
 }
 
 /* Take what came of the replay. */

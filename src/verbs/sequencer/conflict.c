@@ -116,11 +116,10 @@ int al_git_check_no_conflicts(const struct al_repo *repo, struct al_run_limits *
         return r;
     al_conflicts_add_paths(&conflicts, &paths);
     al_text_add_list(&names, &paths, NAMED_MAX);
-    r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_CONFLICT,
-                          "There are unresolved conflicts in %s; resolve them first", names.buf);
-    if (err)
-        err->reason = "conflict";
-    return r;
+    return al_error_reason(
+        al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_CONFLICT,
+                          "There are unresolved conflicts in %s; resolve them first", names.buf),
+        err, "conflict");
 }
 
 static bool is_type(const struct al_side *side, unsigned type)

@@ -590,15 +590,13 @@ int al_git_abort_check(const struct al_repo *repo, struct al_run_limits *budget,
                        struct al_error *err)
 {
     al_auto(al_freep) char *target = NULL;
-    int r;
 
     if (al_git_operation_state(repo) == AL_IN_PROGRESS_NONE) {
-        r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
+        return al_error_remedy(
+            al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
                               "There is nothing to abort: no merge, rebase, cherry-pick or revert "
-                              "is in progress");
-        if (err)
-            err->remedy = "Nothing has to be given up: go on with what is to be done.";
-        return r;
+                              "is in progress"),
+            err, "Nothing has to be given up: go on with what is to be done.");
     }
     target = abort_target(repo);
     return al_git_check_filters_between(repo, target, NULL, budget, err);

@@ -72,11 +72,10 @@ static int check_address(const struct al_repo *repo, const char *text, struct al
     path = al_fs_join(repo->at.top, url.path);
     if (al_roots_open(repo->at.git->roots, path, O_PATH, &fd, &abs, NULL) != AL_ERR_SANDBOX)
         return 0;
-    r = al_error_set_code(err, AL_ERR_SANDBOX, AL_CODE_REMOTE_ERROR, "Path outside sandbox: %s",
-                          url.shown);
-    if (err)
-        err->remedy = "Give a repository inside the roots, or an address on the network.";
-    return r;
+    return al_error_remedy(al_error_set_code(err, AL_ERR_SANDBOX, AL_CODE_REMOTE_ERROR,
+                                             "Path outside sandbox: %s", url.shown),
+                           err,
+                           "Give a repository inside the roots, or an address on the network.");
 }
 
 int al_git_remote_add(struct al_repo *repo, const char *name, const char *url,

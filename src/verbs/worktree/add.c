@@ -298,22 +298,20 @@ int al_worktree_check_removable(const struct al_worktree_place *place,
         return r;
     }
     if (!reason && found->has_top && !found->is_whole) {
-        r = al_error_set(err, AL_ERR_EXECUTION,
+        return al_error_remedy(
+            al_error_set(err, AL_ERR_EXECUTION,
                          "What is at '%s/%s' does not belong to the worktree '%s': its .git file "
                          "and the administrative directory do not name each other",
-                         dir, name, name);
-        if (err)
-            err->remedy = "'git worktree repair' mends that; or move the directory away, and "
-                          "remove the worktree then.";
-        return r;
+                         dir, name, name),
+            err,
+            "'git worktree repair' mends that; or move the directory away, and "
+            "remove the worktree then.");
     }
     if (!reason)
         return 0;
-    r = al_error_set(err, AL_ERR_EXECUTION, "The worktree '%s' is locked%s%s", name,
-                     *reason ? ": " : "", reason);
-    if (err)
-        err->remedy = "git_worktree with action unlock unlocks it.";
-    return r;
+    return al_error_remedy(al_error_set(err, AL_ERR_EXECUTION, "The worktree '%s' is locked%s%s",
+                                        name, *reason ? ": " : "", reason),
+                           err, "git_worktree with action unlock unlocks it.");
 }
 
 /* Remove a tree below an open directory, whose path an agent could change. */
@@ -423,11 +421,10 @@ static int exists_already(const struct al_worktree_place *place, const char *nam
 {
     al_auto(al_freep) char *dir = al_text_sanitize_line(place->dir);
 
-    (void)al_error_set(err, AL_ERR_EXECUTION, "'%s' exists already in '%s'; choose another name",
-                       name, dir);
-    if (err)
-        err->remedy = "git_worktree with action list shows the worktrees there are.";
-    return AL_ERR_EXECUTION;
+    return al_error_remedy(al_error_set(err, AL_ERR_EXECUTION,
+                                        "'%s' exists already in '%s'; choose another name", name,
+                                        dir),
+                           err, "git_worktree with action list shows the worktrees there are.");
 }
 
 static int check_name_is_free(const struct al_repo *repo, const struct al_worktree_place *place,
@@ -444,11 +441,10 @@ static int check_name_is_free(const struct al_repo *repo, const struct al_worktr
         return fd >= 0 && al_fs_is_empty_dir(fd) ? 0 : exists_already(place, name, err);
     }
     if (found.id && !found.has_top) {
-        r = al_error_set(err, AL_ERR_EXECUTION,
-                         "There is a worktree '%s' whose files are gone; remove it first", name);
-        if (err)
-            err->remedy = "git_worktree with action remove removes what is left.";
-        return r;
+        return al_error_remedy(
+            al_error_set(err, AL_ERR_EXECUTION,
+                         "There is a worktree '%s' whose files are gone; remove it first", name),
+            err, "git_worktree with action remove removes what is left.");
     }
     return found.id || found.has_top ? exists_already(place, name, err) : 0;
 }
