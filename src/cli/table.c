@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
+#include "base/clock.h"
 #include "base/utf8.h"
 #include "guard/text.h"
 
@@ -117,15 +118,11 @@ static char *number_of(const json_t *line, const char *name)
 /* "2026-01-02T03:04:05.678Z" in local time.  Caller frees. */
 static char *local_time(const json_t *line, bool with_year)
 {
-    const char *text = al_json_get_string(line, "time");
-    struct tm tm = { .tm_isdst = 0 };
+    const time_t when = (time_t)(al_clock_iso_ms(al_json_get_string(line, "time")) / 1000);
+    struct tm tm;
     char local[32];
-    time_t when;
 
-    if (!text || !strptime(text, "%Y-%m-%dT%H:%M:%S", &tm))
-        return al_strdup("-");
-    when = timegm(&tm);
-    if (!localtime_r(&when, &tm) ||
+    if (!when || !localtime_r(&when, &tm) ||
         !strftime(local, sizeof(local), with_year ? "%Y-%m-%d %H:%M:%S" : "%m-%d %H:%M:%S", &tm))
         return al_strdup("-");
     return al_strdup(local);

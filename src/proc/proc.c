@@ -140,7 +140,7 @@ pid_t al_pid_parent(pid_t pid)
     const char *after_name =
         al_fs_read(AT_FDCWD, path, STAT_MAX_BYTES, &text) < 0 ? NULL : strrchr(text.buf, ')');
 
-    return after_name && strlen(after_name) > 4 ? number_at(after_name + 4) : 0;
+    return after_name && strlen(after_name) > 4 ? number_at(after_name + 4) : -1;
 }
 
 void al_pids_add_scanned(struct al_pids *pids, pid_t parent)

@@ -72,7 +72,7 @@ void al_pids_add(struct al_pids *pids, pid_t pid);
 /** Test whether `pid` is in the list. */
 bool al_pids_contain(const struct al_pids *pids, pid_t pid);
 
-/** The parent of a process; 0: it is not known. */
+/** The parent of a process; 0: none that is seen from here; -1: it is not known. */
 pid_t al_pid_parent(pid_t pid);
 
 /** Append the children of a process from /proc/PID/task/TID/children.  False: the kernel has no

@@ -15,9 +15,9 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "base/fs.h"
 #include "base/lock.h"
 #include "base/utf8.h"
+#include "proc/reaper.h"
 #include "review/message.h"
 #include "review/place.h"
 
@@ -27,25 +27,6 @@
 
 /* A longer line of ancestors is not believed. */
 #define DEPTH_MAX 256
-
-/* The parent of a process; 0: none that is seen from here; -1: unknown. */
-static pid_t parent_of(pid_t pid)
-{
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    char path[40];
-    int64_t parent = 0;
-    const char *at;
-
-    (void)snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
-    if (al_fs_read(AT_FDCWD, path, 4096, &text) < 0)
-        return -1;
-    at = strrchr(text.buf, ')'); /* the name before it may have any character */
-    if (!at || at[1] != ' ' || !at[2] || at[3] != ' ')
-        return -1;
-    for (at += 4; *at >= '0' && *at <= '9' && parent <= INT32_MAX; at++)
-        parent = parent * 10 + (*at - '0');
-    return *at == ' ' && parent <= INT32_MAX ? (pid_t)parent : -1;
-}
 
 static bool is_this_program(pid_t pid)
 {
@@ -68,9 +49,9 @@ static bool is_server(pid_t pid, int dir_fd)
 
 static const char *check_ancestors(pid_t peer, int dir_fd)
 {
-    pid_t pid = parent_of(peer);
+    pid_t pid = al_pid_parent(peer);
 
-    for (int depth = 0; depth < DEPTH_MAX; depth++, pid = parent_of(pid)) {
+    for (int depth = 0; depth < DEPTH_MAX; depth++, pid = al_pid_parent(pid)) {
         if (pid > 0 && is_server(pid, dir_fd))
             return "a program that an airlock server started cannot answer its questions";
         if (!pid) /* the first process, or one that was put into this container */

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fs.h"
 #include "guard/effects.h"
 #include "guard/redact.h"
@@ -93,15 +94,13 @@ void al_item_add_text(const struct al_item *item, struct al_str *out)
 
 char *al_review_when(const char *iso)
 {
-    struct tm tm = { .tm_isdst = 0 };
+    const time_t at = (time_t)(al_clock_iso_ms(iso) / 1000);
+    const int64_t minutes = (int64_t)(at - time(NULL)) / 60;
+    struct tm tm;
     char date[32];
-    time_t at;
-    int64_t minutes;
 
-    if (!strptime(iso, "%Y-%m-%dT%H:%M:%S", &tm))
+    if (!at)
         return al_strdup(iso);
-    at = timegm(&tm);
-    minutes = (int64_t)(at - time(NULL)) / 60;
     if (minutes == 0)
         return al_strdup(at > time(NULL) ? "in less than a minute" : "just now");
     if (minutes > -60 && minutes < 60)

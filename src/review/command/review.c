@@ -241,26 +241,6 @@ static const struct verb *find_verb(const char *word, struct al_error *err)
     return NULL;
 }
 
-/* Take the options that only this command has out of the words. */
-static void take_own_options(struct command *command, int *argc, char **argv)
-{
-    int count = 0;
-    bool ended = false;
-
-    for (int i = 0; i < *argc; i++) {
-        ended |= !strcmp(argv[i], "--");
-        if (!ended && !strcmp(argv[i], "--list"))
-            command->list = true;
-        else if (!ended && !strcmp(argv[i], "--always"))
-            command->always = true;
-        else if (!ended && !strcmp(argv[i], "--web"))
-            command->web = true;
-        else
-            argv[count++] = argv[i];
-    }
-    *argc = count;
-}
-
 static void join_reason(struct command *command, int argc, char **argv)
 {
     struct al_str reason = AL_STR_INIT;
@@ -349,15 +329,18 @@ static int run(struct command *command, const struct al_options *options, const 
 
 int al_cmd_review(int argc, char **argv)
 {
-    al_auto(al_options_clear) struct al_options options = { .command = "review",
-                                                            .no_calls = true,
-                                                            .no_agent = true };
-    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     struct command command = { .dirs = AL_STRV_INIT };
+    const struct al_own_option own[] = { { .name = "--list", .flag = &command.list },
+                                         { .name = "--always", .flag = &command.always },
+                                         { .name = "--web", .flag = &command.web },
+                                         { .name = NULL } };
+    al_auto(al_options_clear) struct al_options options = {
+        .command = "review", .own = own, .no_calls = true, .no_agent = true
+    };
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     const struct verb *verb = NULL;
     int r, code;
 
-    take_own_options(&command, &argc, argv);
     r = al_options_read_all(&options, true, &argc, argv, &err);
     if (r == 0 && options.help)
         return al_help_command("review");

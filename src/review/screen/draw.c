@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "review/screen/private.h"
 
 /* Text of the entry is indented, so that it cannot pass for what is said about it. */
@@ -168,20 +169,17 @@ static char mark_of(const struct al_item *item)
 /* A time as the list shows it: "14:05" of today, else "01-31"; local time. */
 static void add_time(const char *iso, struct al_str *out)
 {
-    struct tm then = { .tm_isdst = 0 }, today;
-    const time_t now = time(NULL);
+    const time_t when = (time_t)(al_clock_iso_ms(iso) / 1000), now = time(NULL);
     char text[8] = "     ";
-    time_t when;
+    struct tm then, today;
 
-    if (strptime(iso, "%Y-%m-%dT%H:%M:%S", &then)) {
-        when = timegm(&then);
-        (void)localtime_r(&when, &then);
-        (void)localtime_r(&now, &today);
+    (void)localtime_r(&when, &then);
+    (void)localtime_r(&now, &today);
+    if (when)
         (void)strftime(text, sizeof(text),
                        then.tm_year == today.tm_year && then.tm_yday == today.tm_yday ? "%H:%M"
                                                                                       : "%m-%d",
                        &then);
-    }
     al_str_adds(out, text);
 }
 
