@@ -58,13 +58,7 @@ void al_base_change(struct al_base *base, const struct al_sandbox_files *changes
 
 void al_base_apply(struct al_base *base, const struct al_staged *staged)
 {
-    al_auto(al_freep) struct al_sandbox_file *items = al_calloc(staged->count + 1, sizeof(*items));
-
-    for (size_t i = 0; i < staged->count; i++)
-        items[i] = (struct al_sandbox_file){ .path = staged->files[i].path,
-                                             .mode = staged->files[i].mode,
-                                             .oid = staged->files[i].oid };
-    al_base_change(base, &(struct al_sandbox_files){ items, staged->count });
+    al_base_change(base, &(struct al_sandbox_files){ staged->files, staged->count });
     al_markers_forget(base, staged);
 }
 

@@ -47,13 +47,13 @@ void al_import_put(struct al_import *import, const void *data, size_t len)
 
 /* --- Files of the sandbox --- */
 
-static int changed_meanwhile(const struct al_staged_file *change, struct al_error *err)
+static int changed_meanwhile(const struct al_sandbox_file *change, struct al_error *err)
 {
     return al_error_set(err, AL_ERR_AGAIN, "'/workspace/%s' changed while it was staged",
                         change->path);
 }
 
-int al_import_put_file(struct al_import *import, const struct al_staged_file *change,
+int al_import_put_file(struct al_import *import, const struct al_sandbox_file *change,
                        struct al_deadline *deadline, struct al_error *err)
 {
     struct al_sandbox *sandbox = import->staging->options.sandbox;

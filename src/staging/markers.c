@@ -109,18 +109,16 @@ static int look(struct al_sandbox *sandbox, const char *path, bool has_all_separ
 static int refuse(const char *path, enum left left, struct al_error *err)
 {
     al_auto(al_freep) char *safe = al_text_sanitize_line(path);
-    int r = al_error_set(err, AL_ERR_EXECUTION,
-                         "'" AL_SANDBOX_ROOT "/%s' still has %s; %s with write_file, then call "
-                         "git_stage again",
-                         safe,
-                         left == ONE_SEPARATOR
-                             ? "a line ======= of the conflict markers that git_pull wrote"
-                             : "the conflict markers that git_pull wrote",
-                         left == ONE_SEPARATOR ? "remove it" : "resolve each conflict");
-
-    if (err)
-        err->reason = "conflict";
-    return r;
+    return al_error_reason(
+        al_error_set(err, AL_ERR_EXECUTION,
+                     "'" AL_SANDBOX_ROOT "/%s' still has %s; %s with write_file, then call "
+                     "git_stage again",
+                     safe,
+                     left == ONE_SEPARATOR
+                         ? "a line ======= of the conflict markers that git_pull wrote"
+                         : "the conflict markers that git_pull wrote",
+                     left == ONE_SEPARATOR ? "remove it" : "resolve each conflict"),
+        err, "conflict");
 }
 
 /* Append the paths of those changes whose files have something left.  `ret_first`: of the first of
@@ -131,7 +129,7 @@ static int find(struct al_staging *staging, const struct al_comparison *found,
     int r = 0;
 
     for (size_t i = 0; i < found->changes.count && r == 0; i++) {
-        const struct al_staged_file *change = &found->changes.items[i];
+        const struct al_sandbox_file *change = &found->changes.items[i];
         const json_t *mark =
             json_object_size(found->base.markers) ? find_mark(&found->base, change->path) : NULL;
         enum left left = NOTHING;

@@ -19,15 +19,7 @@
 
 /* --- What changed --- */
 
-static void clear_changes(struct al_changes *changes)
-{
-    for (size_t i = 0; i < changes->count; i++)
-        free(changes->items[i].path);
-    free(changes->items);
-    *changes = (struct al_changes){ .items = NULL };
-}
-
-const char *al_change_status(const struct al_staged_file *change)
+const char *al_change_status(const struct al_sandbox_file *change)
 {
     static const char *const words[] = { "new", "modified", "deleted" };
 
@@ -52,20 +44,19 @@ static int load_base(struct al_staging *staging, const char *key, struct al_run_
 }
 
 /* `file`: in the sandbox, or with mode 0 that it is gone. */
-static void add(struct al_changes *changes, const struct al_sandbox_file *file,
-                enum al_staged_operation operation)
+static void add(struct al_sandbox_files *changes, const struct al_sandbox_file *file,
+                enum al_sandbox_operation operation)
 {
-    changes->items = al_grow(changes->items, changes->count, sizeof(*changes->items));
-    changes->items[changes->count++] = (struct al_staged_file){ .path = al_strdup(file->path),
-                                                                .operation = operation,
-                                                                .mode = file->mode,
-                                                                .size = file->size,
-                                                                .oid = file->oid };
+    struct al_sandbox_file change = *file;
+
+    change.path = al_strdup(file->path);
+    change.operation = operation;
+    al_sandbox_files_add(changes, &change);
 }
 
 /* Merge two sorted lists. */
 static void compare(const struct al_sandbox_files *base, const struct al_sandbox_files *files,
-                    struct al_changes *changes)
+                    struct al_sandbox_files *changes)
 {
     size_t i = 0, j = 0;
 
@@ -87,13 +78,13 @@ static void compare(const struct al_sandbox_files *base, const struct al_sandbox
 
 /* An imported file that was never read has no size yet.  A link is not read. */
 static int add_sizes(struct al_sandbox *sandbox, const struct al_sandbox_files *files,
-                     struct al_changes *changes, struct al_error *err)
+                     struct al_sandbox_files *changes, struct al_error *err)
 {
     size_t j = 0;
     int r = 0;
 
     for (size_t i = 0; i < changes->count && r == 0; i++) {
-        struct al_staged_file *change = &changes->items[i];
+        struct al_sandbox_file *change = &changes->items[i];
         al_auto(al_str_clear) struct al_str none = AL_STR_INIT;
 
         while (j < files->count && strcmp(files->items[j].path, change->path) < 0)
@@ -109,8 +100,7 @@ void al_comparison_clear(struct al_comparison *comparison)
     al_staged_list_clear(&comparison->staged);
     al_base_clear(&comparison->base);
     al_sandbox_files_clear(&comparison->files);
-    clear_changes(&comparison->changes);
-    comparison->files = AL_SANDBOX_FILES_INIT;
+    al_sandbox_files_clear(&comparison->changes);
 }
 
 int al_comparison_make(struct al_staging *staging, struct al_run_limits *budget,
@@ -144,16 +134,11 @@ struct choosing {
 
 static int nothing_there(const char *safe, bool is_pattern, struct al_error *err)
 {
-    const char *hint = al_sandbox_pattern_hint(safe);
-
-    if (is_pattern)
-        (void)al_error_set(err, AL_ERR_EXECUTION, "no file in the sandbox matches '%s'%s", safe,
-                           hint);
-    else
-        (void)al_error_set(err, AL_ERR_EXECUTION, "there is no '%s' in the sandbox%s", safe, hint);
-    if (err)
-        err->reason = "not_found";
-    return AL_ERR_EXECUTION;
+    return al_error_reason(al_error_set(err, AL_ERR_EXECUTION,
+                                        is_pattern ? "no file in the sandbox matches '%s'%s"
+                                                   : "there is no '%s' in the sandbox%s",
+                                        safe, al_sandbox_pattern_hint(safe)),
+                           err, "not_found");
 }
 
 static int unchanged(const char *before, const char *safe, const char *behind, struct al_error *err)
@@ -202,7 +187,7 @@ static int choose_word(const struct choosing *from, const char *given, struct al
  * or the other way round, comes with the deletion of what was there. */
 static void choose_replaced(const struct al_comparison *comparison, const char *path, bool *chosen)
 {
-    const struct al_changes *changes = &comparison->changes;
+    const struct al_sandbox_files *changes = &comparison->changes;
     al_auto(al_strv_clear) struct al_strv replaced = AL_STRV_INIT;
 
     al_files_list_replaced(&comparison->base.files, path, &replaced);
@@ -217,14 +202,14 @@ static void choose_replaced(const struct al_comparison *comparison, const char *
 
 /* --- Limits --- */
 
-static int refuse_file(const struct al_staged_file *change, const char *why, struct al_error *err)
+static int refuse_file(const struct al_sandbox_file *change, const char *why, struct al_error *err)
 {
     al_auto(al_freep) char *safe = al_text_sanitize_line(change->path);
 
     return al_error_set(err, AL_ERR_EXECUTION, "'/workspace/%s' %s", safe, why);
 }
 
-static int check_file(const struct al_staging *staging, const struct al_staged_file *change,
+static int check_file(const struct al_staging *staging, const struct al_sandbox_file *change,
                       struct al_error *err)
 {
     if (change->mode == AL_SANDBOX_MODE_LINK &&
@@ -239,7 +224,7 @@ static int check_file(const struct al_staging *staging, const struct al_staged_f
 }
 
 /* Remove the changes that were not chosen, and check the others. */
-static int take_chosen(const struct al_staging *staging, struct al_changes *changes,
+static int take_chosen(const struct al_staging *staging, struct al_sandbox_files *changes,
                        const bool *chosen, struct al_error *err)
 {
     uint64_t bytes = 0, most = staging->options.max_bytes;
@@ -247,7 +232,7 @@ static int take_chosen(const struct al_staging *staging, struct al_changes *chan
     int r = 0;
 
     for (size_t i = 0; i < changes->count; i++) {
-        struct al_staged_file *change = &changes->items[i];
+        struct al_sandbox_file *change = &changes->items[i];
 
         if (!chosen[i]) {
             free(change->path);
@@ -292,7 +277,7 @@ static int make_id(char ret_id[AL_STAGED_ID_TEXT], struct al_error *err)
 
 /* The content of all staged commits, this one included, is bounded. */
 static int check_total(const struct al_staging *staging, const struct al_staged_list *list,
-                       const struct al_changes *changes, struct al_error *err)
+                       const struct al_sandbox_files *changes, struct al_error *err)
 {
     uint64_t bytes = 0, most = AL_STAGE_STORE_FACTOR * staging->options.max_bytes;
 
@@ -325,7 +310,7 @@ static int64_t next_order(const struct al_staged_list *list)
 static int fill_record(struct al_staging *staging, const struct al_comparison *comparison,
                        const char *message, struct al_staged *staged, struct al_error *err)
 {
-    const struct al_changes *changes = &comparison->changes;
+    const struct al_sandbox_files *changes = &comparison->changes;
     int r = check_total(staging, &comparison->staged, changes, err);
 
     if (r == 0)
@@ -348,7 +333,7 @@ static int fill_record(struct al_staging *staging, const struct al_comparison *c
 
 /* --- The commit --- */
 
-static int put_blobs(struct al_import *import, const struct al_changes *changes,
+static int put_blobs(struct al_import *import, const struct al_sandbox_files *changes,
                      struct al_run_limits *budget, struct al_error *err)
 {
     struct al_deadline deadline = al_deadline_begin(budget);
@@ -365,7 +350,7 @@ static int put_blobs(struct al_import *import, const struct al_changes *changes,
 static void put_commits(struct al_import *import, const char *ref, struct al_comparison *comparison,
                         const char *message)
 {
-    const struct al_changes *changes = &comparison->changes;
+    const struct al_sandbox_files *changes = &comparison->changes;
 
     al_import_commit(import, ref, "base", 0);
     al_import_set_all(import, &comparison->base);
@@ -412,7 +397,7 @@ static void drop_superseded(struct al_staging *staging, const struct al_staged_l
 static int choose(struct al_staging *staging, struct al_comparison *comparison,
                   const struct al_strv *words, struct al_run_limits *budget, struct al_error *err)
 {
-    struct al_changes *changes = &comparison->changes;
+    struct al_sandbox_files *changes = &comparison->changes;
     const struct al_sandbox_files *files = &comparison->files;
     al_auto(al_freep) bool *chosen = al_calloc(changes->count + 1, sizeof(*chosen));
     struct al_deadline deadline = al_deadline_begin(budget);

@@ -25,18 +25,12 @@ struct al_staging;
  * of what nothing names a store may have. */
 #define AL_STAGE_STORE_FACTOR 8
 
-/** What differs, sorted by path.  Zero-initialised, it is empty. */
-struct al_changes {
-    struct al_staged_file *items;
-    size_t count;
-};
-
 /** The changes with what they were found in. */
 struct al_comparison {
-    struct al_staged_list staged;  /**< all staged commits of the store */
-    struct al_base base;           /**< with the staged commits applied, oldest first */
-    struct al_sandbox_files files; /**< everything in the sandbox */
-    struct al_changes changes;
+    struct al_staged_list staged;    /**< all staged commits of the store */
+    struct al_base base;             /**< with the staged commits applied, oldest first */
+    struct al_sandbox_files files;   /**< everything in the sandbox */
+    struct al_sandbox_files changes; /**< what differs */
 };
 
 void al_comparison_clear(struct al_comparison *comparison);
@@ -47,7 +41,7 @@ int al_comparison_make(struct al_staging *staging, struct al_run_limits *budget,
                        struct al_comparison *ret_comparison, struct al_error *err);
 
 /** The status of a change in GitStatus: "new", "modified" or "deleted". */
-const char *al_change_status(const struct al_staged_file *change);
+const char *al_change_status(const struct al_sandbox_file *change);
 
 /**
  * Stage changed files of the sandbox.

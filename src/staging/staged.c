@@ -35,14 +35,14 @@ void al_staged_list_clear(struct al_staged_list *list)
     *list = (struct al_staged_list){ .items = NULL };
 }
 
-static const char *operation_name(enum al_staged_operation operation)
+static const char *operation_name(enum al_sandbox_operation operation)
 {
     static const char *const names[] = { "create", "update", "delete" };
 
     return names[operation];
 }
 
-char al_staged_mark(enum al_staged_operation operation)
+char al_staged_mark(enum al_sandbox_operation operation)
 {
     return "+M-"[operation];
 }
@@ -72,12 +72,10 @@ const char *al_staged_message(const char *given)
 
 static int damaged(const struct al_staging *staging, const char *name, struct al_error *err)
 {
-    int r = al_error_set(err, AL_ERR_EXECUTION, "the staging store '%s' is damaged: '%s'",
-                         staging->dir, name);
-
-    if (err)
-        err->reason = DAMAGED;
-    return r;
+    return al_error_reason(al_error_set(err, AL_ERR_EXECUTION,
+                                        "the staging store '%s' is damaged: '%s'", staging->dir,
+                                        name),
+                           err, DAMAGED);
 }
 
 static int read_json(const struct al_staging *staging, const char *name, json_t **ret_object,
@@ -129,17 +127,17 @@ static char *get_path(const json_t *file)
 static int find_operation(const char *name)
 {
     for (int i = AL_STAGED_CREATE; name && i <= AL_STAGED_DELETE; i++)
-        if (!strcmp(name, operation_name((enum al_staged_operation)i)))
+        if (!strcmp(name, operation_name((enum al_sandbox_operation)i)))
             return i;
     return -1;
 }
 
-static bool file_from_json(const json_t *object, bool sha256, struct al_staged_file *ret_file)
+static bool file_from_json(const json_t *object, bool sha256, struct al_sandbox_file *ret_file)
 {
     int operation = find_operation(al_json_get_string(object, "operation"));
     const char *oid = al_json_get_string(object, "contentHash");
-    struct al_staged_file file = {
-        .operation = (enum al_staged_operation)operation,
+    struct al_sandbox_file file = {
+        .operation = (enum al_sandbox_operation)operation,
         .mode = (unsigned)json_integer_value(json_object_get(object, "mode")),
         .size = (uint64_t)json_integer_value(json_object_get(object, "size")),
     };
@@ -343,17 +341,14 @@ static int not_found(const char *given, struct al_error *err)
 {
     al_auto(al_freep) char *safe = al_text_sanitize_line(given);
 
-    if (strlen(given) < AL_STAGED_PREFIX_MIN)
-        (void)al_error_set(err, AL_ERR_EXECUTION,
-                           "no staged commit '%s': give at least six characters of its id", safe);
-    else
-        (void)al_error_set(err, AL_ERR_EXECUTION,
-                           "no staged commit '%s'; git_status lists them, and airlock staging in a "
+    return al_error_reason(
+        al_error_set(err, AL_ERR_EXECUTION,
+                     strlen(given) < AL_STAGED_PREFIX_MIN
+                         ? "no staged commit '%s': give at least six characters of its id"
+                         : "no staged commit '%s'; git_status lists them, and airlock staging in a "
                            "terminal",
-                           safe);
-    if (err)
-        err->reason = "not_found";
-    return AL_ERR_EXECUTION;
+                     safe),
+        err, "not_found");
 }
 
 int al_staged_find(struct al_staging *staging, const char *given, struct al_run_limits *budget,
@@ -371,12 +366,11 @@ int al_staged_find(struct al_staging *staging, const char *given, struct al_run_
             which = i;
         }
     if (matches > 1) {
-        (void)al_error_set(err, AL_ERR_EXECUTION,
-                           "'%s' is the beginning of %zu staged commits; give more of its id",
-                           given, matches);
-        if (err)
-            err->reason = "not_found";
-        return AL_ERR_EXECUTION;
+        return al_error_reason(
+            al_error_set(err, AL_ERR_EXECUTION,
+                         "'%s' is the beginning of %zu staged commits; give more of its id", given,
+                         matches),
+            err, "not_found");
     }
     if (!matches)
         return not_found(given, err);
@@ -453,7 +447,7 @@ json_t *al_staged_to_json(const struct al_staging *staging, const struct al_stag
     json_t *object = al_json_object(), *files = al_json_array();
 
     for (size_t i = 0; i < staged->count; i++) {
-        const struct al_staged_file *file = &staged->files[i];
+        const struct al_sandbox_file *file = &staged->files[i];
         al_auto(al_freep) char *path = al_asprintf("/workspace/%s", file->path);
         json_t *entry = al_json_object();
         char oid[AL_OID_TEXT];

@@ -15,6 +15,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "git/oid.h"
+#include "staging/sandbox/sandbox.h"
 
 struct al_run_limits;
 struct al_staging;
@@ -23,32 +24,16 @@ struct al_staging;
 #define AL_STAGED_SHORT_ID   8  /**< digits of an id that texts show */
 #define AL_STAGED_PREFIX_MIN 6  /**< digits of an id that name a staged commit */
 
-/** What a staged commit does to a file. */
-enum al_staged_operation {
-    AL_STAGED_CREATE,
-    AL_STAGED_UPDATE,
-    AL_STAGED_DELETE,
-};
-
-/** One file of a staged commit. */
-struct al_staged_file {
-    char *path; /**< below the workspace: "a/b" */
-    enum al_staged_operation operation;
-    unsigned mode;     /**< 0100644, 0100755, 0120000; 0: deleted */
-    uint64_t size;     /**< in bytes; 0: deleted */
-    struct al_oid oid; /**< of the blob; zeros: deleted */
-};
-
 struct al_staged {
     char id[AL_STAGED_ID_TEXT];
     char *message;
-    char created_at[25];          /**< ISO 8601, UTC */
-    int64_t order;                /**< the time in nanoseconds since 1970; grows with every staged
-                                     commit of the store */
-    struct al_oid commit;         /**< in the store */
-    char *sandbox;                /**< key of the sandbox it was made from */
-    char *worker;                 /**< the worker's name; NULL: none */
-    struct al_staged_file *files; /**< sorted by path */
+    char created_at[25];           /**< ISO 8601, UTC */
+    int64_t order;                 /**< the time in nanoseconds since 1970; grows with every staged
+                                      commit of the store */
+    struct al_oid commit;          /**< in the store */
+    char *sandbox;                 /**< key of the sandbox it was made from */
+    char *worker;                  /**< the worker's name; NULL: none */
+    struct al_sandbox_file *files; /**< sorted by path, with what is done to each */
     size_t count;
     json_t *heads; /**< what its files were based on when it was staged, and our own pushes
                               since */
@@ -112,7 +97,7 @@ int al_staged_pushed(struct al_staging *staging, const struct al_staged *staged,
                      struct al_error *err);
 
 /** The mark of an operation in texts: '+', 'M' or '-'. */
-char al_staged_mark(enum al_staged_operation operation);
+char al_staged_mark(enum al_sandbox_operation operation);
 
 /** How texts name a staged commit: `abc12345 "<first line of the message>"`, one safe line.  Caller
  * frees. */

@@ -124,7 +124,7 @@ void al_import_put(struct al_import *import, const void *data, size_t len);
  *
  * @return 0; AL_ERR_AGAIN when it is no longer what the change says.
  */
-int al_import_put_file(struct al_import *import, const struct al_staged_file *change,
+int al_import_put_file(struct al_import *import, const struct al_sandbox_file *change,
                        struct al_deadline *deadline, struct al_error *err);
 
 /**

@@ -238,26 +238,17 @@ int al_target_branch(const struct al_target *target, const struct al_repo *repo,
                      struct al_error *err)
 {
     al_auto(al_freep) char *ref = NULL;
-    al_auto(al_freep) char *loose = NULL;
     int r = 0;
 
     if (target->branch)
         ref = al_asprintf(AL_HEADS "%s", target->branch);
     else
         r = find_head_branch(target, repo, &ref, err);
-    if (r < 0)
-        return r;
-    loose = al_ref_read_loose(&repo->at, ref);
-    if (loose && al_starts_with(loose, "ref:")) {
-        al_auto(al_freep) char *safe = al_text_sanitize_line(ref + strlen(AL_HEADS));
-
-        return al_error_set(err, AL_ERR_EXECUTION,
-                            "Branch '%s' stands for another branch (it is a symbolic reference); "
-                            "name that one",
-                            safe);
-    }
-    *ret_ref = al_take(&ref);
-    return 0;
+    if (r == 0)
+        r = al_landing_check_direct(repo, ref, err);
+    if (r == 0)
+        *ret_ref = al_take(&ref);
+    return r;
 }
 
 int al_target_go_to_branch(const struct al_target *target, struct al_run_limits *budget,

@@ -122,7 +122,7 @@ static int staging_list(struct al_staging_command *command, struct al_error *err
 static void add_files(struct al_str *out, const struct al_staged *staged)
 {
     for (size_t i = 0; i < staged->count; i++) {
-        const struct al_staged_file *file = &staged->files[i];
+        const struct al_sandbox_file *file = &staged->files[i];
         al_auto(al_freep) char *path = al_text_sanitize_shown_line(file->path);
 
         al_str_addf(out, "  %c /workspace/%s", al_staged_mark(file->operation), path);

@@ -75,11 +75,9 @@ static int choose_word(const struct al_choosing *from, const char *given, const 
     if (r < 0 || any)
         return r;
     safe = al_text_sanitize_line(given);
-    (void)al_error_set(err, AL_ERR_EXECUTION, "there is no '%s' in %s%s", safe, where,
-                       al_sandbox_pattern_hint(path));
-    if (err)
-        err->reason = "not_found";
-    return AL_ERR_EXECUTION;
+    return al_error_reason(al_error_set(err, AL_ERR_EXECUTION, "there is no '%s' in %s%s", safe,
+                                        where, al_sandbox_pattern_hint(path)),
+                           err, "not_found");
 }
 
 /* --- A pull --- */

@@ -193,7 +193,7 @@ struct contents {
 };
 
 /* Write <wt>/<path>; components of a staged path were checked when it was staged. */
-static int copy_file(struct contents *contents, const struct al_staged_file *file,
+static int copy_file(struct contents *contents, const struct al_sandbox_file *file,
                      struct al_error *err)
 {
     al_auto(al_freep) char *path = al_fs_join(contents->wt, file->path);
@@ -263,7 +263,7 @@ static void add_entries(const struct contents *contents, struct al_str *out)
     const struct al_push *push = contents->push;
 
     for (size_t i = 0; i < push->staged.count; i++) {
-        const struct al_staged_file *file = &push->staged.files[i];
+        const struct al_sandbox_file *file = &push->staged.files[i];
         char oid[AL_OID_TEXT];
 
         if (contents->copied[i])

@@ -35,7 +35,7 @@ static bool comes_first(const struct al_change *change)
 }
 
 /* The staged file of this path; NULL: none, as where a file makes way for a directory. */
-static const struct al_staged_file *find_staged(const struct al_push *push, const char *path)
+static const struct al_sandbox_file *find_staged(const struct al_push *push, const char *path)
 {
     const size_t which = al_push_find_file(push, path);
 
@@ -45,7 +45,7 @@ static const struct al_staged_file *find_staged(const struct al_push *push, cons
 /* The agent made a new file, and the target has one of that name. */
 static bool replaces_unseen(const struct al_push *push, const struct al_change *change)
 {
-    const struct al_staged_file *file = find_staged(push, change->path);
+    const struct al_sandbox_file *file = find_staged(push, change->path);
 
     return file && file->operation == AL_STAGED_CREATE &&
            (change->status == 'M' || change->status == 'T');
@@ -67,7 +67,7 @@ static bool is_marked(const struct al_push *push, const struct al_strv *ignored,
 
 static void add_size(const struct al_push *push, const struct al_change *change, struct al_str *out)
 {
-    const struct al_staged_file *file = find_staged(push, change->path);
+    const struct al_sandbox_file *file = find_staged(push, change->path);
 
     if (!file || file->operation == AL_STAGED_DELETE)
         return;
@@ -258,7 +258,7 @@ static int find_ignored(const struct al_push *push, struct al_run_limits *budget
     al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
 
     for (size_t i = 0; i < push->staged.count; i++) {
-        const struct al_staged_file *file = &push->staged.files[i];
+        const struct al_sandbox_file *file = &push->staged.files[i];
 
         if (file->operation == AL_STAGED_CREATE)
             al_str_add(&names, file->path, strlen(file->path) + 1);

@@ -186,7 +186,7 @@ int al_push_plan(struct al_staging *staging, const char *id, const struct al_tar
 
 size_t al_push_find_file(const struct al_push *push, const char *path)
 {
-    const struct al_staged_file *files = push->staged.files;
+    const struct al_sandbox_file *files = push->staged.files;
 
     return al_sorted_find(files, push->staged.count, sizeof(*files), path);
 }

@@ -122,10 +122,9 @@ int al_sandbox_fail(struct al_error *err, enum al_status status, const char *pat
 
 int al_sandbox_missing(const char *path, struct al_error *err)
 {
-    (void)al_sandbox_fail(err, AL_ERR_EXECUTION, path,
-                          "no such file: ", "; list_files shows what is there");
-    if (err)
-        err->reason = "not_found";
+    (void)al_error_reason(al_sandbox_fail(err, AL_ERR_EXECUTION, path,
+                                          "no such file: ", "; list_files shows what is there"),
+                          err, "not_found");
     return AL_ERR_NOT_FOUND;
 }
 

@@ -141,13 +141,21 @@ int al_sandbox_remove(struct al_sandbox *sandbox, const char *path,
 int al_sandbox_list(struct al_sandbox *sandbox, const char *dir, const struct al_strv *globs,
                     struct al_strv *ret_paths, struct al_error *err);
 
-/** One file. */
+/** What a change does to a file. */
+enum al_sandbox_operation {
+    AL_STAGED_CREATE,
+    AL_STAGED_UPDATE,
+    AL_STAGED_DELETE,
+};
+
+/** One file, or a change of one. */
 struct al_sandbox_file {
-    char *path;
-    unsigned mode; /**< one of AL_SANDBOX_MODE_… */
-    struct al_oid oid;
-    uint64_t size;
-    bool has_size; /**< false for an imported file that was never read */
+    char *path;                          /**< below the workspace: "a/b" */
+    enum al_sandbox_operation operation; /**< of a change */
+    unsigned mode;                       /**< one of AL_SANDBOX_MODE_…; 0: it is deleted */
+    struct al_oid oid;                   /**< of the blob; zeros: it is deleted */
+    uint64_t size;                       /**< in bytes; 0: it is deleted */
+    bool has_size;                       /**< false for an imported file that was never read */
     /** For al_sandbox_import() only: the content; NULL: the store has it.  Borrowed. */
     const struct al_str *content;
     /** For al_sandbox_import() only: the version to replace, as al_sandbox_remove() takes it. */

@@ -63,7 +63,7 @@ int al_toolset_staging_configure(const struct al_toolset_context *context, struc
 
 /* --- As text --- */
 
-static void add_change(struct al_str *out, const struct al_staged_file *change)
+static void add_change(struct al_str *out, const struct al_sandbox_file *change)
 {
     al_str_adds(out, "\n    /workspace/");
     al_text_add_shown_line(change->path, out);
@@ -74,8 +74,8 @@ static void add_change(struct al_str *out, const struct al_staged_file *change)
     al_str_addc(out, ')');
 }
 
-static void add_group(struct al_str *out, const struct al_changes *changes,
-                      enum al_staged_operation operation, const char *title, size_t max_bytes)
+static void add_group(struct al_str *out, const struct al_sandbox_files *changes,
+                      enum al_sandbox_operation operation, const char *title, size_t max_bytes)
 {
     bool has_title = false;
 
@@ -102,7 +102,7 @@ static void add_staged(struct al_str *out, const struct al_staged *staged, size_
     }
 }
 
-static void add_text(struct al_str *out, const struct al_changes *changes,
+static void add_text(struct al_str *out, const struct al_sandbox_files *changes,
                      const struct al_staged_list *list, size_t max_bytes)
 {
     al_str_adds(out, "Sandbox Status:");
@@ -140,7 +140,7 @@ static size_t bytes_of(const struct al_staged *staged)
 }
 
 /* The GitStatus, as far as it fits. */
-static json_t *to_json(const struct al_staging *staging, const struct al_changes *changes,
+static json_t *to_json(const struct al_staging *staging, const struct al_sandbox_files *changes,
                        const struct al_staged_list *list, size_t max_bytes, bool *truncated)
 {
     json_t *object = al_json_object(), *staged = al_json_array(), *unstaged = al_json_array();
@@ -150,7 +150,7 @@ static json_t *to_json(const struct al_staging *staging, const struct al_changes
         if (fits(&left, bytes_of(&list->items[i]), truncated))
             al_json_append(staged, al_staged_to_json(staging, &list->items[i]));
     for (size_t i = 0; i < changes->count; i++) {
-        const struct al_staged_file *change = &changes->items[i];
+        const struct al_sandbox_file *change = &changes->items[i];
         al_auto(al_freep) char *path = al_asprintf("/workspace/%s", change->path);
         json_t *entry;
 

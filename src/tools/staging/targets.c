@@ -376,13 +376,12 @@ static int unknown_branch(const struct al_repo *repo, const char *branch, const 
 
     if (al_ref_exists(&repo->at, branch))
         return al_error_set(err, AL_ERR_EXECUTION, "branch '%s' of %s cannot be read", safe, shown);
-    (void)al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_BRANCH_NOT_FOUND,
-                            "%s has no branch '%s', or nothing was committed to it; git_branches "
-                            "lists them",
-                            shown, safe);
-    if (err)
-        err->reason = "not_found";
-    return AL_ERR_EXECUTION;
+    return al_error_reason(
+        al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_BRANCH_NOT_FOUND,
+                          "%s has no branch '%s', or nothing was committed to it; git_branches "
+                          "lists them",
+                          shown, safe),
+        err, "not_found");
 }
 
 /* The branch to read.  The default target's may not exist before the first push makes it, from the

@@ -55,21 +55,28 @@ static int not_found(const char *name, struct al_error *err)
                           err, AL_SUBJECT_BRANCH, safe);
 }
 
+int al_landing_check_direct(const struct al_repo *repo, const char *ref, struct al_error *err)
+{
+    al_auto(al_freep) char *loose = al_ref_read_loose(&repo->at, ref);
+    al_auto(al_freep) char *safe = al_text_sanitize_line(ref + strlen(AL_HEADS));
+
+    if (!loose || !al_starts_with(loose, "ref:"))
+        return 0;
+    return al_error_set(err, AL_ERR_EXECUTION,
+                        "Branch '%s' stands for another branch (it is a symbolic reference); "
+                        "name that one",
+                        safe);
+}
+
 int al_landing_find(const struct al_repo *repo, const char *name,
                     struct al_named_branch *ret_branch, struct al_error *err)
 {
     al_auto(al_freep) char *ref = al_asprintf(AL_HEADS "%s", name);
-    al_auto(al_freep) char *loose = al_ref_read_loose(&repo->at, ref);
     al_auto(al_freep) char *oid = NULL;
+    int r = al_landing_check_direct(repo, ref, err);
 
-    if (loose && al_starts_with(loose, "ref:")) {
-        al_auto(al_freep) char *safe = al_text_sanitize_line(name);
-
-        return al_error_set(err, AL_ERR_EXECUTION,
-                            "Branch '%s' stands for another branch (it is a symbolic reference); "
-                            "name that one",
-                            safe);
-    }
+    if (r < 0)
+        return r;
     oid = al_ref_oid(&repo->at, ref);
     if (!oid || !*oid)
         return not_found(name, err);

@@ -46,6 +46,9 @@ const char *al_named_branch_name(const struct al_named_branch *branch);
 /** Check the name of a branch as an argument: the short name, so that a branch has one spelling. */
 int al_landing_check_name(const char *param, const char *name, struct al_error *err);
 
+/** Refuse a branch, by its full name, that stands for another one: writing it would move that. */
+int al_landing_check_direct(const struct al_repo *repo, const char *ref, struct al_error *err);
+
 /**
  * Find a branch by its short name.
  *
