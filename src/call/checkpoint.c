@@ -576,7 +576,7 @@ void al_call_checkpoint_after(struct al_call *call, struct al_error *failure)
     if (is_gone)
         al_log_note(
             "the repository is gone, since its git directory is%s",
-            al_store_holds(call->store)
+            call->store->holds
                 ? ": git init there, and then airlock rollback --force, bring back what it had"
                 : "; this cannot be undone");
     if (call->tool->tells_changes)

@@ -66,10 +66,6 @@ int al_store_open(const struct al_checkpoint_settings *settings, struct al_repo 
                   struct al_run_limits *budget, struct al_store **ret_store, struct al_error *err);
 void al_store_close(struct al_store *store);
 
-/** Whether the store holds all objects of the repository, since a program runs: a rollback gives
- * them back. */
-bool al_store_holds(const struct al_store *store);
-
 /** Drop the checkpoints that are too old or too many and join small packs, if either is due.  Does
  * nothing while another handle is open on the store. */
 int al_store_gc(struct al_store *store, struct al_run_limits *budget, struct al_error *err);

@@ -130,6 +130,21 @@ bool al_moves_concern(const struct al_strv *moves, const char *name)
     return false;
 }
 
+/* Whether a file is of a linked worktree that both checkpoints have: whoever works there changes
+ * it.  One without files of the working tree has none of it. */
+static bool is_of_both(const struct al_saved *from, const struct al_saved *to,
+                       const struct al_difference *change)
+{
+    const bool is_state = change->part == AL_PART_STATE;
+    const char *id = is_state ? al_fs_beneath("worktrees", change->name) : NULL;
+    al_auto(al_freep) char *head =
+        id ? al_asprintf("worktrees/%.*s/HEAD", (int)strcspn(id, "/"), id) : NULL;
+
+    return head && ((from->without | to->without) & AL_PARTS_WORKTREE ||
+                    (al_change_find(&from->values, AL_PART_STATE, head) &&
+                     al_change_find(&to->values, AL_PART_STATE, head)));
+}
+
 /* Whether the execution with this checkpoint before can have made a change.  A later checkpoint
  * that is not the one after it, but before another one, says nothing about it. */
 static bool can_make(const struct al_saved *before, const struct al_saved *end,
@@ -231,7 +246,7 @@ int al_checkpoint_changes_of(struct al_store *store, const char *before, const c
 
         change->was_left_out = !change->from && change->part == AL_PART_WORKTREE &&
                                al_strv_contains_sorted(&from->left_out, change->name);
-        if (!can_make(from, to, change))
+        if (!can_make(from, to, change) || is_of_both(from, to, change))
             al_change_drop(&changes, change);
     }
     changes.index_was_written =

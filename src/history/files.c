@@ -15,7 +15,9 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "git/locate.h"
 #include "git/plumbing/blocking_files.h"
+#include "git/plumbing/gitdir.h"
 #include "git/plumbing/index_scan.h"
 #include "git/plumbing/snapshot.h"
 #include "git/refs.h"
@@ -526,6 +528,25 @@ static int record_whole(const struct recorder *above, int fd, const char *shown,
     return r < 0 ? r : add_entries(&recorder, NULL, err);
 }
 
+/* The administrative directory of a linked worktree, which goes when somebody removes that; -1: it
+ * is none of this repository.
+ *
+ * @param ret_saved  Where a checkpoint has it.  Caller frees. */
+static int open_admin(const struct recorder *above, int fd, const char *path, char **ret_saved)
+{
+    const struct al_location *at = &above->store->repo->at;
+    al_auto(al_freep) char *top = al_fs_join(at->top, path);
+    al_auto(al_freep) char *admin = al_git_read_pointer(fd, ".git", "gitdir: ", top);
+    const char *below = admin ? al_fs_beneath(at->common_dir, admin) : NULL;
+    al_auto(al_closep) int common_fd = -1;
+
+    if (!below || !al_gitdir_is_common(below) || !al_path_is_plain(below) ||
+        al_location_open_common_dir(at, &common_fd, NULL) < 0)
+        return -1;
+    *ret_saved = al_asprintf("state/%s/", below);
+    return al_nofollow_open(common_fd, below, O_RDONLY | O_DIRECTORY);
+}
+
 static int record_nested(const struct recorder *above, const char *path, struct al_error *err)
 {
     al_auto(al_closep) int fd = al_nofollow_open(above->dir.fd, path, O_RDONLY | O_DIRECTORY);
@@ -543,11 +564,12 @@ static int record_nested(const struct recorder *above, const char *path, struct 
     if (fd < 0)
         return 0;
     r = record_whole(above, fd, shown, saved, false, err);
-    if (r == 0 && dot_git >= 0)
-        r = record_whole(above, dot_git, shown_git, saved_git, true, err);
-    else if (r == 0 && al_fs_read(fd, ".git", 65536, &text) == 0) /* it is a file */
+    if (r == 0 && dot_git < 0 && al_fs_read(fd, ".git", 65536, &text) == 0) { /* it is a file */
         al_import_content(&above->files->stream, S_IFREG, "", saved_file, &text);
-    return r;
+        free(al_take(&saved_git));
+        dot_git = open_admin(above, fd, path, &saved_git);
+    }
+    return r < 0 || dot_git < 0 ? r : record_whole(above, dot_git, shown_git, saved_git, true, err);
 }
 
 /* --- The working tree --- */

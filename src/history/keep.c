@@ -351,11 +351,6 @@ void al_keep_hold(struct al_store *store, int common_fd)
     hold(common_fd, "objects", store->bare.dir_fd, AL_BARE_HELD, true);
 }
 
-bool al_store_holds(const struct al_store *store)
-{
-    return store->holds;
-}
-
 void al_keep_give_back(const struct al_store *store)
 {
     al_auto(al_closep) int common_fd = -1;

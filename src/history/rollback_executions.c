@@ -32,11 +32,6 @@ static bool is_of(const char *name, const char *wanted)
     return !wanted || (name && !strcmp(name, wanted));
 }
 
-static bool is_same(const char *one, const char *two)
-{
-    return one && two ? !strcmp(one, two) : one == two;
-}
-
 /* The file that a client's own tool was given to write. */
 static char *file_of(const json_t *line, const char *top)
 {
@@ -50,7 +45,7 @@ static char *file_of(const json_t *line, const char *top)
 
 static void note_file(struct al_execution *item, const struct al_execution *other)
 {
-    if (!other->file || !item->held_no_lock || is_same(item->file, other->file))
+    if (!other->file || !item->held_no_lock || al_change_is_same(item->file, 0, other->file, 0))
         return;
     al_strv_add(&item->others, other->before);
     al_strv_add(&item->others, other->file);
@@ -244,7 +239,7 @@ static void go_on(struct al_store *store, const char *before, struct al_run_limi
     if (al_checkpoint_find_after(store, before, after, NULL) == 0 &&
         al_checkpoint_changes_of(store, before, after, budget, &changes, NULL) == 0)
         own = al_change_find(&changes, AL_PART_WORKTREE, change->name);
-    if (own && own->from_mode == change->from_mode && is_same(own->from, change->from)) {
+    if (own && al_change_is_same(own->from, own->from_mode, change->from, change->from_mode)) {
         free(change->from);
         change->from = al_take(&own->to);
         change->from_mode = own->to_mode;
@@ -265,7 +260,7 @@ static void forget_files(struct al_store *store, struct al_execution *execution,
         for (size_t k = 0; change->part == AL_PART_WORKTREE && k < others->count; k += 2)
             if (!strcmp(others->items[k + 1], left.name))
                 go_on(store, others->items[k], budget, &left);
-        if (left.from_mode == left.to_mode && is_same(left.from, left.to))
+        if (al_change_is_same(left.from, left.from_mode, left.to, left.to_mode))
             al_change_drop(&execution->changes, change);
         free(left.from);
     }

@@ -540,13 +540,12 @@ static int restore_worktrees(const struct al_way *way, struct al_error *err)
 {
     int r = 0;
 
-    for (size_t i = 0; i < way->nworktrees && r == 0; i++)
-        if (al_worktree_returns(&way->worktrees[i]))
-            r = al_worktree_bring_back(way->repo, way->worktrees[i].name, way->worktrees[i].to,
-                                       way->budget, err);
-    for (size_t i = 0; i < way->nworktrees && r == 0; i++)
+    for (size_t i = way->nworktrees; i-- > 0 && r == 0;) /* the locks are first in the order */
         if (way->worktrees[i].is_lock)
             r = restore_lock(way, &way->worktrees[i], err);
+        else if (al_worktree_returns(&way->worktrees[i]))
+            r = al_worktree_bring_back(way->repo, way->worktrees[i].name, way->worktrees[i].to,
+                                       way->budget, err);
     return r;
 }
 
@@ -623,14 +622,15 @@ int al_restore_objects(const struct al_way *way, struct al_error *err)
         r = al_git_missing_objects(way->repo, &ids, way->budget, &lost, err);
     if (r == 0)
         r = add_existing(way, &lost, "", &lines, err);
-    gone = r == 0 && is_gone(way, &lost, lines.buf);
+    if (r < 0)
+        return r;
+    gone = is_gone(way, &lost, lines.buf);
     for (size_t i = al_change_at(&way->from->values, AL_PART_HEAD, "");
          i < way->from->values.count && way->from->values.items[i].part <= AL_PART_REF; i++)
         add_words(way, way->from->values.items[i].to, &present);
-    if (r == 0 && !gone && lines.len) {
+    if (!gone && lines.len) {
         r = add_existing(way, &present, "^", &lines, err);
-        if (r == 0)
-            r = al_keep_return(way->store, way->repo, &lines, way->budget, err);
+        r = r < 0 ? r : al_keep_return(way->store, way->repo, &lines, way->budget, err);
         gone = al_git_exited_with_error(r, way->budget);
     }
     return !gone ? r

@@ -55,7 +55,7 @@ struct al_store {
     struct al_str refs;       /* its references */
     char tree[AL_OID_TEXT];   /* its files without those of nested repositories */
     /* Of the working tree: */
-    bool holds;              /* its objects, since a program runs */
+    bool holds;              /* all its objects, since a program runs: a rollback returns them */
     bool has_listed;         /* a checkpoint with files was taken with this handle */
     struct al_strv nested;   /* its nested repositories */
     struct al_strv inlined;  /* files that the last checkpoint has and its index does not */

@@ -72,6 +72,47 @@ class CommandUndo(harness.Case):
                 for name in names:
                     self.assertEqual(oct(stat.S_IMODE((self.root / name).stat().st_mode)), oct(before), (name, after))
 
+    # Linked worktrees.
+
+    def test_worktree_removed(self):
+        """a worktree inside that a command removed comes back with its index and HEAD, and works; and goes again"""
+        self.git("worktree", "add", "-q", "wt")
+        where = self.root / "wt"
+        self.commit("b.txt", "b\n", "in the worktree", where)
+        self.git("checkout", "-q", "--detach", cwd=where)
+        self.write("a.txt", "changed\n", where)
+        self.write("s.txt", "staged\n", where)
+        self.git("add", "s.txt", cwd=where)
+        shown = [("status",), ("log", "--format=%s"), ("diff", "--cached"), ("ls-files", "-s"), ("stash", "list"),
+                 ("worktree", "list")]
+
+        def look():  # without writing an index
+            files = sorted(path for path in where.iterdir() if path.is_file())
+            return [self.out(*words, cwd=where, GIT_OPTIONAL_LOCKS="0") for words in shown], \
+                [(path.name, path.read_bytes()) for path in files]
+
+        before = look()
+        for script in ("rm -rf wt", "rm -rf wt; git worktree prune", "git worktree remove --force wt",
+                       "rm -rf wt .git/worktrees; git branch -D wt; git reflog expire --expire=now --all; git gc -q --prune=now"):
+            with self.subTest(script):
+                self.sh(script)
+                for _ in range(2):
+                    self.airlock("rollback")
+                    self.assertEqual(look(), before)
+                    self.git("fsck", "--strict", cwd=where)
+                    self.airlock("rollback", "--redo")
+                    self.assertFalse(where.exists())
+                self.airlock("rollback")
+
+    def test_worktree_of_others(self):
+        """what somebody does in a worktree while a command runs beside it is theirs"""
+        self.git("worktree", "add", "-q", "wt")
+        where = self.root / "wt"
+        self.sh("echo more >>a.txt; cd wt; git checkout -q --detach")
+        self.airlock("rollback")
+        self.assertEqual(self.out("status", "--short", "-b", cwd=where), "## HEAD (no branch)\n")
+        self.assertEqual(self.out("status", "--short"), "?? wt/\n")
+
     # All or nothing.
 
     def test_objects_gone(self):

@@ -70,7 +70,7 @@ bool al_gitdir_is_common(const char *path)
     for (size_t i = 0; i < AL_COUNT(common_paths); i++)
         if (!strcmp(common_paths[i], path))
             return true;
-    return false;
+    return al_starts_with(path, "worktrees/");
 }
 
 bool al_gitdir_is_stored(const struct al_location *at, const char *path)
