@@ -74,4 +74,19 @@ char *al_remote_upstream(const struct al_repo *repo, const struct al_remote *rem
 /** Set `err` to AL_ERR_EXECUTION with AL_CODE_REMOTE_ERROR and a remedy. */
 int al_remote_error(struct al_error *err, const char *remedy, const char *fmt, ...) al_printf(3, 4);
 
+/* A git that talked to another repository and failed. */
+
+struct al_git_output;
+
+/** Turn its output into an error: AL_CODE_REMOTE_ERROR, a cause and a remedy.
+ *
+ * @param where  The address for messages, in quotes. */
+int al_remote_failed(const struct al_git_output *output, const char *where, struct al_error *err);
+
+/** Test whether a server asked for a user and a password, or did not take those that it got. */
+bool al_remote_asked_credentials(const struct al_git_output *output);
+
+/** Test whether a clone failed for want of the branch that was asked for. */
+bool al_remote_lacks_branch(const struct al_git_output *output);
+
 #endif

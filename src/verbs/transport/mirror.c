@@ -301,7 +301,7 @@ int al_mirror_fetch(struct al_mirror *mirror, const char *branch, struct al_run_
     r = run(mirror, network, &command, OUTPUT_MAX_BYTES, budget, &output, err);
     if (r < 0)
         return r;
-    *ret_found = !branch || !al_network_lacks_branch(&output);
+    *ret_found = !branch || !al_remote_lacks_branch(&output);
     if (!*ret_found)
         return 0;
     if (output.exit_code != 0)

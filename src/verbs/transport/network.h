@@ -97,9 +97,6 @@ int al_network_run_shown(struct al_network *network, struct al_git_command *comm
 int al_network_failed(const struct al_network *network, const struct al_git_output *output,
                       struct al_error *err);
 
-/** Test whether a clone failed for want of the branch that was asked for. */
-bool al_network_lacks_branch(const struct al_git_output *output);
-
 /** The branch that follows the remote follows the one of this exchange: FETCH_HEAD says so. */
 void al_network_add_upstream(struct al_strv *config, const struct al_network *network);
 
