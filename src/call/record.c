@@ -117,6 +117,8 @@ int al_call_record_checkpoint(struct al_call *call, struct al_error *err)
 {
     const struct al_record_end known = record_end_of(call);
 
+    if (call->operation->effects & AL_RUNS_PROGRAM) /* it may live on where airlock is killed */
+        al_record_share(call->record);
     return call->checkpoint[0] ? al_record_update(call->record, &known, true, err) : 0;
 }
 

@@ -54,11 +54,6 @@ void al_journal_free(struct al_journal *journal);
  * several threads use the journal. */
 void al_journal_limit(struct al_journal *journal, uint64_t max_file_bytes);
 
-/** Synchronise the lines of calls in a thread from now on: closing a record does not wait for the
- * disk.  al_journal_free() waits for the thread.  Call this before several threads use the journal.
- */
-void al_journal_sync_later(struct al_journal *journal);
-
 /** The path of the log.  Borrowed. */
 const char *al_journal_file(const struct al_journal *journal);
 
@@ -150,12 +145,16 @@ int al_record_update(struct al_record *record, const struct al_record_end *known
  * when its checkpoint was recorded.  0: it has none. */
 uint64_t al_record_seen(const struct al_record *record);
 
+/** Let a program that is started next keep the call among those that run, even if this process dies
+ * before it does. */
+void al_record_share(const struct al_record *record);
+
 /** Test whether others could change the working tree while the execution of a line ran. */
 bool al_journal_held_no_lock(const json_t *line);
 
 /**
  * Write the line of a call that has ended, and free the record.  If the call has side effects, the
- * line is on the disk when this returns, see al_journal_sync_later().
+ * line is on the disk when this returns.
  * @return 0; AL_ERR_EXECUTION, with a warning: the call has happened.  The open record then stays
  *         for the next process that opens the journal.  With `overlaps` also AL_ERR_AGAIN, and
  *         nothing is done: more has ended since al_record_seen(), which is moved on.

@@ -5,11 +5,10 @@
  *
  *     the first   the call's line in the log if it never ends
  *     others      more is known of the call: these members replace those before
- *     written     {"written":true}: the log has the call's line, which may not be on the disk
  *
  * The file is removed when the line is on the disk.  Its states until then:
  *
- *     locked (flock(2))  its process lives
+ *     locked (flock(2))  its process lives, or one that it shared the lock with
  *     not locked         its process died, or the line could not be written to the log;
  *                        al_journal_recover() then writes it
  *
@@ -97,15 +96,6 @@ int al_open_record_begin(int dir_fd, const json_t *line, struct al_open_record *
     return r;
 }
 
-/* If the line cannot be written, the call is shown as running for a moment longer. */
-void al_open_record_written(struct al_open_record *record)
-{
-    al_auto(al_json_decrefp) json_t *written = al_json_object();
-
-    al_json_set(written, "written", al_json_bool(true));
-    (void)al_open_record_note(record, written);
-}
-
 void al_open_record_close(struct al_open_record *record, bool is_written)
 {
     if (is_written && is_linked(record->fd))
@@ -116,7 +106,7 @@ void al_open_record_close(struct al_open_record *record, bool is_written)
 
 /* --- Reading and recovering --- */
 
-json_t *al_open_record_read(const char *text, size_t len, bool *ret_written)
+json_t *al_open_record_read(const char *text, size_t len)
 {
     json_t *call = NULL;
     const char *end;
@@ -125,8 +115,6 @@ json_t *al_open_record_read(const char *text, size_t len, bool *ret_written)
         al_auto(al_json_decrefp) json_t *line =
             json_loadb(text, (size_t)(end - text), JSON_ALLOW_NUL, NULL);
 
-        if (json_object_get(line, "written"))
-            *ret_written = true;
         if (call)
             (void)json_object_update_existing(call, line);
         else
@@ -218,7 +206,6 @@ static void scan_file(const struct scan *scan, int dir_fd, const char *name)
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     al_auto(al_json_decrefp) json_t *call = NULL;
     const bool dead = scan->chain;
-    bool written = false;
     long pid;
     int r;
 
@@ -233,10 +220,10 @@ static void scan_file(const struct scan *scan, int dir_fd, const char *name)
                     strerrordesc_np(-r));
         return;
     }
-    call = al_open_record_read(text.buf, text.len, &written);
+    call = al_open_record_read(text.buf, text.len);
     if (dead && (!call || recover(scan->chain, pid, call) == 0))
         (void)unlinkat(dir_fd, name, 0);
-    else if (!dead && call && !written)
+    else if (!dead && call)
         scan->found(scan->payload, pid, call);
 }
 
