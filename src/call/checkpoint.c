@@ -533,36 +533,6 @@ static void note_half_done(struct al_call *call, const char *after, struct al_ru
     al_differences_clear(&changes);
 }
 
-/* "12 files changed, 3 added, HEAD, 2 references"; NULL: nothing. */
-static char *describe_changes(const struct al_differences *changes)
-{
-    static const char *const parts[] = {
-        [AL_PART_INDEX] = "the index",   [AL_PART_HEAD] = "HEAD",
-        [AL_PART_REF] = "references",    [AL_PART_STASH] = "the stash",
-        [AL_PART_STATE] = "git's state", [AL_PART_LINKED] = "worktrees"
-    };
-    size_t files = 0, added = 0, removed = 0, seen = AL_PART_WORKTREE;
-    struct al_str out = AL_STR_INIT;
-
-    for (size_t i = 0; i < changes->count && changes->items[i].part == AL_PART_WORKTREE; i++) {
-        files++;
-        added += !changes->items[i].from;
-        removed += !changes->items[i].to;
-    }
-    if (files)
-        al_str_addf(&out, "%zu file%s changed", files, files == 1 ? "" : "s");
-    if (added)
-        al_str_addf(&out, ", %zu added", added);
-    if (removed)
-        al_str_addf(&out, ", %zu removed", removed);
-    for (size_t i = files; i < changes->count; i++) {
-        if (changes->items[i].part != seen)
-            al_str_addf(&out, "%s%s", out.len ? ", " : "", parts[changes->items[i].part]);
-        seen = changes->items[i].part;
-    }
-    return changes->count ? al_str_detach(&out) : NULL;
-}
-
 void al_call_checkpoint_after(struct al_call *call, struct al_error *failure)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
@@ -583,7 +553,7 @@ void al_call_checkpoint_after(struct al_call *call, struct al_error *failure)
         reason.ret_changes = &changes;
     if (call->checkpoint[0] && !is_gone)
         r = al_checkpoint_create(call->store, &reason, &budget, id, &err);
-    call->changes = describe_changes(&changes);
+    call->changes = al_differences_words(&changes);
     al_differences_clear(&changes);
     if (failure && call->session->checkpoints && !is_gone)
         note_half_done(call, r == 0 ? id : "", &budget, failure);

@@ -3,6 +3,8 @@
 #ifndef AL_CLI_CLI_H
 #define AL_CLI_CLI_H
 
+#include <stdbool.h>
+
 /** Exit codes of every command. */
 enum al_exit {
     AL_EXIT_OK = 0,
@@ -29,5 +31,8 @@ int al_cmd_doctor(int argc, char **argv);
 int al_cmd_install(int argc, char **argv);
 int al_cmd_complete(int argc, char **argv);
 int al_cmd_version(int argc, char **argv);
+
+/** Whether --to goes to what a label names: it is not empty, and reads as no number and no time. */
+bool al_cli_is_label(const char *text);
 
 #endif

@@ -384,6 +384,8 @@ static int run_labelled(const char *command, bool takes_words, int argc, char **
                                 : "snapshot takes no command; see airlock snapshot --help");
         return AL_EXIT_USAGE;
     }
+    if (label && !al_cli_is_label(label))
+        return fail("a label cannot be empty, nor read as a number or a time");
     if (is_inside())
         return takes_words ? enter(argv) : fail("a sandbox has no checkpoints of its own");
     al_strv_take(&again, realpath("/proc/self/exe", NULL));

@@ -132,14 +132,14 @@ static const struct command_help {
       "the log. It has the terminal, and its exit status is that of airlock. Outside of\n"
       "a repository it runs, and nothing can be undone.\n",
       undo_options,
-      "  --label TEXT           a name for airlock rollback --to; no number\n"
+      "  --label TEXT           a name for airlock rollback --to; no number or time\n"
       "  --confine              in a sandbox of bubblewrap: it reads the system, writes\n"
       "                         below the root, and has git's directories through git\n"
       "  --network              with --confine: it may use the network\n" },
     { "snapshot", "airlock snapshot [OPTIONS]",
       "Take a checkpoint of the repository here. airlock rollback --to takes back what\n"
       "executions changed since, and no edits of your own.\n",
-      undo_options, "  --label TEXT           its name; no number\n" },
+      undo_options, "  --label TEXT           its name; no number or time\n" },
     { "hook", "airlock hook [OPTIONS] CLIENT",
       "Answer an event of a client's own hooks, which is on standard input. Clients start\n"
       "this by themselves, see airlock install --shell: each shell command and edit is\n"

@@ -269,6 +269,7 @@ struct al_saved {
     /** The commit that HEAD led to; AL_COMMIT_NONE: none yet.  "": a checkpoint that has
      * references, which tell it, or one for which nobody asks. */
     char commit[AL_OID_TEXT];
+    char repository[AL_OID_TEXT]; /**< see al_store_repository(); "": unknown */
     struct al_strv
         left_out; /**< files that were too large or changed while they were read; sorted */
     /** The files of the working tree (relative to the top, as bytes on disk); the index; HEAD; the

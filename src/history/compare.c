@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fs.h"
+#include "git/plumbing/gitdir.h"
 #include "history/checkpoint.h"
 #include "history/files.h"
 #include "history/modes.h"
@@ -157,7 +158,8 @@ static bool can_make(const struct al_saved *before, const struct al_saved *end,
                al_files_concern(&before->writes, name) ||
                (end->writes_all && al_files_concern(&end->writes, name));
     return before->moves_all || change->part == AL_PART_INDEX || change->part == AL_PART_LINKED ||
-           (change->part == AL_PART_STATE && strcmp(name, "config") != 0) ||
+           (change->part == AL_PART_STATE &&
+            !(al_gitdir_is_setting(name) && al_gitdir_is_common(name))) ||
            al_moves_concern(&before->moves, name);
 }
 
@@ -213,6 +215,16 @@ static int compare_files(struct al_store *store, const struct al_saved *from,
     return r;
 }
 
+/* Whether a file that is new seems so since it was left out before. */
+static bool was_left_out(const struct al_saved *from, const struct al_difference *change)
+{
+    al_auto(al_freep) char *name =
+        change->part == AL_PART_STATE ? al_asprintf(".git/%s", change->name) : NULL;
+
+    return !change->from && from->left_out.count &&
+           al_strv_contains_sorted(&from->left_out, name ? name : change->name);
+}
+
 int al_checkpoint_changes_of(struct al_store *store, const char *before, const char *end,
                              struct al_run_limits *budget, struct al_differences *ret_changes,
                              struct al_error *err)
@@ -244,8 +256,7 @@ int al_checkpoint_changes_of(struct al_store *store, const char *before, const c
     for (size_t i = changes.count; i > 0; i--) {
         struct al_difference *change = &changes.items[i - 1];
 
-        change->was_left_out = !change->from && change->part == AL_PART_WORKTREE &&
-                               al_strv_contains_sorted(&from->left_out, change->name);
+        change->was_left_out = was_left_out(from, change);
         if (!can_make(from, to, change) || is_of_both(from, to, change))
             al_change_drop(&changes, change);
     }

@@ -198,72 +198,14 @@ static int read_index(struct al_pending_checkpoint *taken)
 
 /* --- References --- */
 
-/* The value of a reference; NULL: there is none, or it is broken.  Caller frees. */
-static char *read_ref(const struct al_store *store, const char *name)
-{
-    al_auto(al_freep) char *loose = al_ref_read_loose(&store->repo->at, name);
-    al_auto(al_freep) char *packed = loose ? NULL : al_ref_oid(&store->repo->at, name);
-
-    return al_ref_value(loose ? loose : packed, store->sha256);
-}
-
-/* After an execution: the references of the checkpoint before it, and those that it can move as
- * they are now.  False: they are not all known by name. */
-static bool read_moved(struct al_pending_checkpoint *taken)
-{
-    const struct al_strv *moves = taken->reason.moves;
-    const struct al_store *store = taken->store;
-    bool known = taken->reason.before && moves && !strcmp(taken->reason.before, store->before) &&
-                 faccessat(taken->common_fd, "reftable", F_OK, 0) < 0 &&
-                 al_refs_parse(store->refs.buf, store->refs.len, &taken->refs);
-
-    for (size_t i = 0; known && i < moves->count; i++) {
-        const char *name = moves->items[i];
-        struct al_difference *ref = al_change_find(&taken->refs, AL_PART_REF, name);
-        char *value;
-
-        if (!al_starts_with(name, "refs/"))
-            continue;
-        known = !al_ends_with(name, "/") && !(ref && al_starts_with(ref->to, "ref: ")) &&
-                (al_starts_with(name, "refs/heads/") || al_starts_with(name, "refs/tags/") ||
-                 !strcmp(name, "refs/stash")); /* others are the worktree's own */
-        value = known ? read_ref(store, name) : NULL;
-        if (ref)
-            al_change_drop(&taken->refs, ref);
-        if (value)
-            al_differences_add(&taken->refs, AL_PART_REF, name)->to = value;
-        if (taken->refs.count)
-            qsort(taken->refs.items, taken->refs.count, sizeof(*taken->refs.items),
-                  al_difference_order);
-    }
-    for (size_t i = 0; known && i < taken->refs.count; i++)
-        al_str_addf(&taken->ref_lines, "%s %s\n", taken->refs.items[i].to,
-                    taken->refs.items[i].name);
-    return known;
-}
-
 static int read_refs(struct al_pending_checkpoint *taken)
 {
-    int r;
+    const int r =
+        al_snapshot_references(taken->store->repo, taken->budget, &taken->ref_lines, taken->err);
 
-    if (read_moved(taken))
-        return 0;
-    al_differences_clear(&taken->refs);
-    r = al_snapshot_references(taken->store->repo, taken->budget, &taken->ref_lines, taken->err);
     if (r < 0 || al_refs_parse(taken->ref_lines.buf, taken->ref_lines.len, &taken->refs))
         return r;
     return al_error_set(taken->err, AL_ERR_EXECUTION, "git listed references in an unknown form");
-}
-
-/* Keep what the checkpoint after an execution begins with. */
-static void note_before(struct al_pending_checkpoint *taken)
-{
-    struct al_store *store = taken->store;
-
-    al_str_clear(&store->refs);
-    store->refs = taken->ref_lines;
-    taken->ref_lines = AL_STR_INIT;
-    memcpy(store->before, taken->id, sizeof(taken->id));
 }
 
 /* --- The commit --- */
@@ -293,7 +235,9 @@ static void add_about(struct al_pending_checkpoint *taken)
     const unsigned without = taken->reason.without;
     al_auto(al_str_clear) struct al_str about = AL_STR_INIT;
 
-    al_str_adds(&about, "version 2\n");
+    al_auto(al_freep) char *is = al_store_repository(taken->store);
+
+    al_str_addf(&about, "version 2\nrepository %s\n", is ? is : "");
     if (taken->has_index)
         al_str_addf(&about, "index-time %" PRId64 "\n", taken->index_mtime_ns);
     if (taken->entries[0])
@@ -434,6 +378,8 @@ static int take_once(struct al_pending_checkpoint *taken)
                            &taken->gitdir, taken->err);
 
     al_deadline_sync(&deadline);
+    for (size_t i = 0; i < taken->gitdir.left_out.count; i++)
+        al_strv_add(&taken->files.left_out, taken->gitdir.left_out.items[i]);
     if (r == 0)
         r = al_linked_read(taken->store->repo, taken->reason.linked, taken->budget, &taken->gitdir,
                            taken->err);
@@ -535,13 +481,11 @@ int al_checkpoint_create_pending(struct al_store *store, const struct al_checkpo
     return 0;
 }
 
-/* Whether the execution can only have moved references forward, or what `dropping` says.  It may
- * have put uncommitted changes aside. */
+/* Whether the execution can only have moved references forward, or what `dropping` says. */
 static bool loses_nothing(const struct al_pending_checkpoint *taken)
 {
     const struct al_checkpoint_reason *reason = &taken->reason;
-    bool named = reason->before && reason->moves && !reason->rewrites &&
-                 !al_gitdir_find(&taken->gitdir, "AIRLOCK_AUTOSTASH");
+    bool named = reason->before && reason->moves && !reason->rewrites;
 
     for (size_t i = 0; named && i < reason->moves->count; i++)
         named = !al_ends_with(reason->moves->items[i], "/");
@@ -581,7 +525,7 @@ int al_checkpoint_accept(struct al_pending_checkpoint *taken, const struct al_st
         (void)al_fs_write_atomic(taken->store->dir_fd, PIECES, taken->pieces.buf, taken->pieces.len,
                                  0600, true);
     if (!before)
-        note_before(taken);
+        memcpy(taken->store->before, taken->id, sizeof(taken->id));
     /* Another one may come after the same execution: it goes on from the one before, too. */
     if (has(taken, AL_PARTS_WORKTREE) && !(before && taken->files.is_inline))
         r = al_files_accept(taken->store, &taken->files, taken->tree, err);

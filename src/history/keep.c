@@ -83,10 +83,18 @@ static void add(struct ids *ids, const char *text)
 }
 
 /* Add the id at the beginning of each line, or after its first space if `second`. */
+static const struct al_gitdir_file *find(const struct al_gitdir_files *files, const char *path)
+{
+    for (size_t i = 0; i < files->count; i++)
+        if (!strcmp(files->items[i].path, path))
+            return &files->items[i];
+    return NULL;
+}
+
 static void add_lines(struct ids *ids, const struct al_gitdir_files *files, const char *path,
                       bool second)
 {
-    const struct al_gitdir_file *file = al_gitdir_find(files, path);
+    const struct al_gitdir_file *file = find(files, path);
 
     for (const char *at = file ? file->bytes.buf : ""; *at;) {
         const char *end = strchrnul(at, '\n');
@@ -312,7 +320,8 @@ int al_keep_lost(struct al_store *store, const struct al_differences *refs,
     keeper.bare.borrows_held = true;
     collect(&keeper, refs, files);
     read_seen(&keeper);
-    if (!nothing_lost)
+    /* Uncommitted changes may have been put aside. */
+    if (!nothing_lost || find(files, "AIRLOCK_AUTOSTASH"))
         choose(&keeper, refs, dropping);
     if (keeper.wanted.list.count)
         r = keep_wanted(&keeper);

@@ -39,6 +39,8 @@ void al_rollback_clear(struct al_rollback *rollback)
     al_strv_clear(&rollback->committed);
     al_strv_clear(&rollback->unsaved);
     al_strv_clear(&rollback->kept);
+    al_strv_clear(&rollback->lacking);
+    al_strv_clear(&rollback->settings);
     al_strv_clear(&rollback->left);
     al_strv_clear(&rollback->calls);
     al_strv_clear(&rollback->meanwhile);
@@ -282,6 +284,26 @@ static int find_executions(struct context *ctx, struct al_error *err)
     return r;
 }
 
+/* What was done in another repository, whose path this one has now, is none of its history. */
+static int check_repository(const struct context *ctx, struct al_error *err)
+{
+    const struct al_way *way = &ctx->way;
+    al_auto(al_freep) char *is = al_store_repository(way->store);
+    const struct al_saved *saved;
+
+    for (size_t i = way->plan.oldest; is && !ctx->options->force && i < way->plan.end; i++) {
+        const struct al_execution *one = &way->executions.items[i];
+
+        if (al_checkpoint_load(way->store, one->before, false, way->budget, &saved, NULL) == 0 &&
+            *saved->repository && strcmp(saved->repository, is) != 0)
+            return al_error_set(err, AL_ERR_EXECUTION,
+                                "execution %" PRIu64 " was in another repository, which was here "
+                                "before this one; --force rolls back all the same",
+                                one->seq);
+    }
+    return 0;
+}
+
 static int prepare(struct context *ctx, struct al_error *err)
 {
     int r = find_executions(ctx, err);
@@ -289,6 +311,8 @@ static int prepare(struct context *ctx, struct al_error *err)
     /* A redo that was interrupted is continued like any other rollback. */
     if (r == 0)
         r = al_plan_make(&ctx->way, ctx->options, err);
+    if (r == 0)
+        r = check_repository(ctx, err);
     if (r < 0)
         return r;
     ctx->way.report->count = ctx->way.plan.count;
@@ -325,6 +349,9 @@ static int restore(struct context *ctx, struct al_error *err)
 
         if (change->part == AL_PART_WORKTREE && !al_strv_contains(&way->report->left, words))
             al_strv_add(&written, change->name);
+        way->report->files += change->part == AL_PART_WORKTREE &&
+                              !al_strv_contains(&way->report->kept, words) &&
+                              !al_strv_contains(&way->report->lacking, words);
     }
     /* Also after a failure, so that its result can be undone as well. */
     taken = al_checkpoint_create(way->store,
@@ -405,7 +432,11 @@ int al_rollback_run(struct al_repo *repo, const struct al_rollback_options *opti
 {
     struct context ctx = {
         .options = options,
-        .way = { .repo = repo, .budget = budget, .report = rollback, AL_WAY_INIT },
+        .way = { .repo = repo,
+                 .budget = budget,
+                 .report = rollback,
+                 .is_agents = options->own_session,
+                 AL_WAY_INIT },
         .lock_fd = -1,
         .index_lock = AL_LOCKFILE_INIT,
     };

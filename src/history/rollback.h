@@ -41,6 +41,7 @@ struct al_rollback_options {
 /** The result, its lists in words of one line each.  Set up with AL_ROLLBACK_INIT. */
 struct al_rollback {
     size_t count; /**< executions that are undone */
+    size_t files; /**< that were written or removed */
     /** The count for a rollback that goes one execution further back.  0: there is none, or this
      * was a dry run or an agent's. */
     size_t further;
@@ -51,8 +52,11 @@ struct al_rollback {
     /** Files whose staged change was committed since, so going back would stage the opposite. */
     struct al_strv committed;
     struct al_strv unsaved; /**< files in the way that no checkpoint has */
-    /** Files that stay although the checkpoint does not have them. */
-    struct al_strv kept;
+    struct al_strv kept; /**< files that stay although the checkpoint does not have them: ignored */
+    /** Files that were there before, and whose content no checkpoint has. */
+    struct al_strv lacking;
+    /** What `own_session` leaves to a user: how git works here, where a program changed it. */
+    struct al_strv settings;
     /** What somebody changed while the rollback was at work: it stays as it is, and the
      * rest is rolled back. */
     struct al_strv left;
@@ -72,6 +76,8 @@ struct al_rollback {
                            .committed = AL_STRV_INIT,                                              \
                            .unsaved = AL_STRV_INIT,                                                \
                            .kept = AL_STRV_INIT,                                                   \
+                           .lacking = AL_STRV_INIT,                                                \
+                           .settings = AL_STRV_INIT,                                               \
                            .left = AL_STRV_INIT,                                                   \
                            .calls = AL_STRV_INIT,                                                  \
                            .meanwhile = AL_STRV_INIT,                                              \
@@ -112,6 +118,10 @@ int al_rollback_put_back(struct al_repo *repo, struct al_store *store, const cha
 
 /** Describe a change in words, for users.  Caller frees. */
 char *al_difference_words(const struct al_difference *change);
+
+/** Describe changes, as "12 files changed, 3 added, HEAD, references, hooks/x in the git
+ * directory". Caller frees; NULL: there are none. */
+char *al_differences_words(const struct al_differences *changes);
 
 /** Whether git has only noted something, which it does also where there is nothing to do. */
 bool al_difference_is_note(const struct al_difference *change);

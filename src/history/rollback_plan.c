@@ -15,10 +15,13 @@
 #include <string.h>
 
 #include "git/location.h"
+#include "git/plumbing/gitdir.h"
 #include "git/plumbing/index_scan.h"
 #include "guard/nofollow.h"
 #include "guard/text.h"
 #include "history/rollback_private.h"
+
+#define NAMED_MAX 20u /* settings */
 
 /* --- Changes --- */
 
@@ -45,6 +48,41 @@ char *al_difference_words(const struct al_difference *change)
         break;
     }
     return al_take(&name);
+}
+
+char *al_differences_words(const struct al_differences *changes)
+{
+    static const char *const parts[] = {
+        [AL_PART_INDEX] = "the index",   [AL_PART_HEAD] = "HEAD",
+        [AL_PART_REF] = "references",    [AL_PART_STASH] = "the stash",
+        [AL_PART_STATE] = "git's state", [AL_PART_LINKED] = "worktrees"
+    };
+    size_t files = 0, added = 0, removed = 0, seen = AL_PART_WORKTREE;
+    struct al_str out = AL_STR_INIT;
+
+    for (size_t i = 0; i < changes->count && changes->items[i].part == AL_PART_WORKTREE; i++) {
+        files++;
+        added += !changes->items[i].from;
+        removed += !changes->items[i].to;
+    }
+    if (files)
+        al_str_addf(&out, "%zu file%s changed", files, files == 1 ? "" : "s");
+    if (added)
+        al_str_addf(&out, ", %zu added", added);
+    if (removed)
+        al_str_addf(&out, ", %zu removed", removed);
+    for (size_t i = files; i < changes->count; i++) {
+        const struct al_difference *change = &changes->items[i];
+        al_auto(al_freep) char *words = change->part == AL_PART_STATE && i - files < NAMED_MAX &&
+                                                al_gitdir_is_setting(change->name)
+                                            ? al_difference_words(change)
+                                            : NULL;
+
+        if (change->part != seen || words)
+            al_str_addf(&out, "%s%s", out.len ? ", " : "", words ? words : parts[change->part]);
+        seen = change->part;
+    }
+    return changes->count ? al_str_detach(&out) : NULL;
 }
 
 /* Append a copy. */
@@ -124,9 +162,10 @@ int al_way_read_blob(const struct al_way *way, const char *oid, struct al_str *r
 struct item {
     struct al_difference change; /* from the value that the last of them left, to the target's */
     size_t first;                /* the first of the executions that changed it */
-    bool stays;   /* nothing but what is known of a remote changed it, and that is left so */
-    bool yields;  /* the target has it, and also a directory in its place or a file above it */
-    bool has_gap; /* of the index: somebody else changed it in between, not to the target's */
+    bool stays;    /* nothing but what is known of a remote changed it, and that is left so */
+    bool is_users; /* a program changed how git works: see is_users() */
+    bool yields;   /* the target has it, and also a directory in its place or a file above it */
+    bool has_gap;  /* of the index: somebody else changed it in between, not to the target's */
 };
 
 struct items {
@@ -139,6 +178,23 @@ static void items_clear(struct items *items)
     free(items->items);
 }
 
+/* Whether an agent's undo leaves a change: a program, or somebody while it ran, has changed the
+ * configuration, a hook, or what is ignored.  A user may have taken away what the agent had planted
+ * before, and airlock must not write that once more. */
+static bool is_users(const struct al_way *way, const struct al_execution *execution,
+                     const struct al_difference *change)
+{
+    const struct al_saved *saved;
+
+    return way->is_agents && change->part == AL_PART_STATE && al_gitdir_is_setting(change->name) &&
+           (!al_starts_with(change->name, "config") ||
+            (!execution->input &&
+             (execution->held_no_lock || strcmp(execution->tool, "git") != 0) &&
+             (al_checkpoint_load(way->store, execution->before, false, way->budget, &saved, NULL) <
+                  0 ||
+              saved->moves_all)));
+}
+
 /* A further change: the execution leaves another value. */
 static int go_on(struct al_way *way, struct item *item, const struct item *next,
                  struct al_error *err)
@@ -146,6 +202,9 @@ static int go_on(struct al_way *way, struct item *item, const struct item *next,
     const struct al_difference *change = &next->change;
     int r = 0;
 
+    item->is_users |= next->is_users;
+    if (item->is_users)
+        return 0;
     if (item->stays) {
         *item = *next;
         return 0;
@@ -223,6 +282,7 @@ static int collect(struct al_way *way, bool entries, struct items *items, struct
 
             *item = (struct item){ .change = changes->items[k], .first = i };
             item->stays = al_execution_tells_of_remote(execution, &item->change);
+            item->is_users = is_users(way, execution, &item->change);
             turn(&item->change);
         }
     }
@@ -263,6 +323,10 @@ static int add_way(struct al_way *way, const struct items *items, const struct a
         if (item->stays || is_gits(&change) ||
             al_change_is_same(change.from, change.from_mode, change.to, change.to_mode))
             continue;
+        if (item->is_users) {
+            al_strv_take(&way->report->settings, al_difference_words(&change));
+            continue;
+        }
         append(changes, &change);
         if (way->plan.resumes || (change.part == AL_PART_INDEX && *change.name != '/'))
             continue;
@@ -502,8 +566,9 @@ int al_way_to(struct al_way *way, const char *before, const struct al_strv *file
         struct al_difference *change = &changes->items[i - 1];
 
         turn(change);
-        if (files && change->part == AL_PART_WORKTREE &&
-            !al_strv_contains_sorted(files, change->name))
+        if (change->part == AL_PART_WORKTREE
+                ? files && !al_strv_contains_sorted(files, change->name)
+                : al_gitdir_is_setting(change->name) && !al_starts_with(change->name, "config"))
             al_change_drop(changes, change);
     }
     return r == 0 && changes->index_was_written

@@ -124,6 +124,7 @@ struct al_way {
     struct al_repo *repo;
     struct al_run_limits *budget;
     struct al_rollback *report;
+    bool is_agents; /* a session takes back what is its own */
     int top_fd, git_fd, common_fd;
     char token[AL_LOCK_TOKEN];
 

@@ -249,6 +249,18 @@ static int begin(struct writer *writer, const struct al_difference *change)
                                       : al_new_file_open(&writer->file, writer->parent_fd, 0600);
 }
 
+/* The permissions that the new file gets.  In the git directory they are those of the file in its
+ * place: the configuration may be the user's alone. */
+static mode_t permissions(const struct writer *writer, const struct al_difference *change)
+{
+    struct stat st;
+    const bool is_kept = change->part != AL_PART_WORKTREE &&
+                         fstatat(writer->parent_fd, writer->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+                         S_ISREG(st.st_mode);
+
+    return ((is_kept ? st.st_mode : change->to_mode) & 0666) | (change->to_mode & 0111);
+}
+
 /* Put the complete file in place.  git has just added a line to the stash's log: it does not
  * matter. */
 static int commit(struct writer *writer, const struct al_difference *change)
@@ -260,7 +272,7 @@ static int commit(struct writer *writer, const struct al_difference *change)
 
     if (S_ISLNK(change->to_mode))
         r = symlinkat(writer->target.buf, parent_fd, name) < 0 ? -errno : 0;
-    else if (fchmod(writer->file.fd, change->to_mode & PERMISSIONS) < 0)
+    else if (fchmod(writer->file.fd, permissions(writer, change)) < 0)
         r = -errno;
     else
         r = al_new_file_name(&writer->file, parent_fd, name, is_log);
@@ -371,8 +383,10 @@ static int remove_files(const struct al_way *way, struct al_error *err)
         const char *name = gone.items[i];
         const struct al_difference *change = al_change_find(&way->changes, AL_PART_WORKTREE, name);
 
-        if (change->was_left_out || (al_strv_contains_sorted(&ignored, name) &&
-                                     !makes_way(way, name) && !is_made(way, name)))
+        if (change->was_left_out)
+            al_strv_take(&way->report->lacking, al_difference_words(change));
+        else if (al_strv_contains_sorted(&ignored, name) && !makes_way(way, name) &&
+                 !is_made(way, name))
             al_strv_take(&way->report->kept, al_difference_words(change));
         else
             r = remove_file(way, change, err);
@@ -421,9 +435,14 @@ static int restore_state(const struct al_way *way, struct al_error *err)
 
     if (al_change_find(&way->changes, AL_PART_STATE, "config"))
         r = al_lockfile_acquire(&lock, way->common_fd, "config.lock", way->token, err);
-    for (size_t i = 0; r == 0 && i < way->changes.count; i++)
-        if (is_state_file(way, &way->changes.items[i]) && !way->changes.items[i].to)
-            r = remove_file(way, &way->changes.items[i], err);
+    for (size_t i = 0; r == 0 && i < way->changes.count; i++) {
+        const struct al_difference *change = &way->changes.items[i];
+
+        if (is_state_file(way, change) && !change->to && change->was_left_out)
+            al_strv_take(&way->report->lacking, al_difference_words(change));
+        else if (is_state_file(way, change) && !change->to)
+            r = remove_file(way, change, err);
+    }
     if (r == 0)
         r = write_files(way, is_state, err);
     al_lockfile_release(&lock);
@@ -576,7 +595,7 @@ static int add_named(const struct al_way *way, struct al_strv *ids, struct al_er
             continue;
         if (change->part == AL_PART_REF || change->part == AL_PART_HEAD)
             add_words(way, change->to, ids);
-        else if (is_state(change) && strcmp(change->name, "config") != 0 &&
+        else if (is_state(change) && !al_gitdir_is_setting(change->name) &&
                  S_ISREG(change->to_mode))
             r = al_way_read_blob(way, change->to, &text, err);
         add_words(way, text.buf, ids);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include "base/fs.h"
 #include "git/plumbing/bare.h"
 #include "git/plumbing/snapshot.h"
+#include "git/plumbing/stash_owners.h"
 #include "git/refs.h"
 #include "git/run.h"
 #include "git/vet/vet.h"
@@ -48,6 +50,15 @@ static char *id_of(const struct al_repo *repo)
     al_hash_end(&hash, &digest);
     al_oid_text(&digest, true, text);
     return al_strndup(text, AL_STORE_ID_DIGITS);
+}
+
+char *al_store_repository(const struct al_store *store)
+{
+    al_auto(al_freep) char *path = al_fs_join(store->repo->at.common_dir, "description");
+    const struct al_file_id made = al_file_id_at(AT_FDCWD, path);
+
+    return made.exists ? al_asprintf("%" PRIx64, (uint64_t)made.mtime_ns)
+                       : al_stash_owner_id(store->repo->at.common_dir);
 }
 
 int al_store_wait(const struct al_store *store, int fd, int how, struct al_run_limits *budget,
@@ -130,7 +141,6 @@ int al_store_open(const struct al_checkpoint_settings *settings, struct al_repo 
     store->dir = al_fs_join(settings->state_dir, id);
     store->path = al_fs_join(store->dir, "checkpoints.git");
     store->dir_fd = store->lock_fd = store->pack_fd = -1;
-    store->refs = AL_STR_INIT;
     store->bare = (struct al_bare){ .git = repo->at.git,
                                     .lender = &repo->at,
                                     .dir_fd = -1,
@@ -160,7 +170,6 @@ void al_store_close(struct al_store *store)
     al_strv_clear(&store->nested);
     al_strv_clear(&store->inlined);
     al_oid_set_clear(&store->blobs);
-    al_str_clear(&store->refs);
     al_close(store->lock_fd);
     al_close(store->pack_fd);
     al_close(store->bare.dir_fd);

@@ -50,10 +50,10 @@ struct al_store {
     int pack_fd;           /* objects/pack */
     int lock_fd;           /* locked shared while the store is open */
     struct al_fed *import; /* writes checkpoints; NULL: not started */
-    /* Of the checkpoint before an execution that was taken last; the one after begins with it. */
-    char before[AL_OID_TEXT]; /* its id; "": none */
-    struct al_str refs;       /* its references */
-    char tree[AL_OID_TEXT];   /* its files without those of nested repositories */
+    /* The checkpoint before an execution that was taken last; "": none.  The one after begins with
+     * it. */
+    char before[AL_OID_TEXT];
+    char tree[AL_OID_TEXT]; /* its files without those of nested repositories */
     /* Of the working tree: */
     bool holds;              /* all its objects, since a program runs: a rollback returns them */
     bool has_listed;         /* a checkpoint with files was taken with this handle */
@@ -63,6 +63,11 @@ struct al_store {
     bool is_blocked;         /* git waited for a fifo when it listed them */
     struct al_saved *loaded; /* checkpoints that were read, the last one first */
 };
+
+/** What tells the repository from another one at its path, but not from a copy of it: the time of a
+ * file that nobody writes after git has made the repository, which copies and backups keep.  Caller
+ * frees; NULL: unknown. */
+char *al_store_repository(const struct al_store *store);
 
 /** Parse the id of a checkpoint; false unless it has as many digits as ids of this store. */
 bool al_store_parse_id(const struct al_store *store, const char *id, struct al_oid *ret_oid);

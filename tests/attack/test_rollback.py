@@ -67,6 +67,50 @@ class Hostile(harness.Case):
                          ["refs/heads/main"])
         self.canary.unlink(missing_ok=True)
 
+    def as_agent(self, *words):
+        """airlock in the shell of an agent; its output."""
+        done = subprocess.run([harness.AIRLOCK, *words], cwd=self.root, env=self.env | {"AIRLOCK_SESSION": "s1"},
+                              stdin=subprocess.DEVNULL, capture_output=True, check=False, text=True,
+                              timeout=harness.WATCHDOG_SECONDS)
+        self.assertEqual(done.returncode, 0, done)
+        return done.stdout
+
+    def tool(self, *words):
+        return self.as_agent("call", "--toolset", "everyday", "--approval", "allow", *words)
+
+    def test_settings(self):
+        """an undo by an agent writes no hook, no exclusion and no key that somebody took away while its command ran"""
+        hook, exclude = self.root / ".git/hooks/post-checkout", self.root / ".git/info/exclude"
+        hook.parent.mkdir(exist_ok=True)
+        exclude.parent.mkdir(exist_ok=True)
+        hook.write_text(f"#!/bin/sh\ntouch '{self.canary}'\n", encoding="utf-8")
+        hook.chmod(0o755)
+        exclude.write_text("canary\n", encoding="utf-8")
+        self.git("config", "core.fsmonitor", str(self.program()))
+        self.write("u.txt", "untracked\n")
+        script = "rm .git/hooks/post-checkout .git/info/exclude u.txt; git config --unset core.fsmonitor"
+        self.as_agent("run", "--", "sh", "-c", script)
+        self.assert_fires(lambda: (self.done(), self.git("checkout", "-q", "-b", "x")))  # a user's brings all back
+        self.canary.unlink(missing_ok=True)
+        self.git("checkout", "-q", "main")
+        self.git("branch", "-q", "-D", "x")
+        self.canary.unlink(missing_ok=True)
+        self.done("--redo")
+        said = self.tool("git_undo")
+        for name in ("config", "hooks/post-checkout", "info/exclude"):
+            self.assertIn(f"{name} in the git directory", said)
+        self.assertIn("only a user takes them back", said)
+        self.assertTrue((self.root / "u.txt").exists())
+        self.assertFalse(hook.exists() or exclude.exists())
+        self.git("checkout", "-q", "-b", "y")
+        self.assertFalse(self.canary.exists())
+        self.tool("git_remote", '{"action":"add","name":"r","url":"https://example.com/r.git"}')
+        self.assertIn("[remote", (self.root / ".git/config").read_text(encoding="utf-8"))
+        self.tool("git_undo")
+        self.assertNotIn("[remote", (self.root / ".git/config").read_text(encoding="utf-8"))
+        self.tool("git_undo", '{"steps":-1}')
+        self.assertIn("[remote", (self.root / ".git/config").read_text(encoding="utf-8"))
+
     def test_linked_directory(self):
         """a directory that became a link to another place: nothing is written or removed there"""
         self.commit("dir/file", "inside\n", "dir")

@@ -3,6 +3,7 @@
 """airlock run and snapshot: any command as one execution; going back to a label, a number or a time."""
 import json
 import os
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -157,6 +158,32 @@ class CommandRun(harness.Case):
         self.assertIn("number", self.airlock("snapshot", "--label", "12", code=128)[1])
         self.assertIn("empty", self.airlock("run", "--label", "", "--", "true", code=128)[1])
 
+    def test_labels_that_are_times(self):
+        """what --to reads as a number or a time is no label"""
+        for label in ("12", "0", "now", "Yesterday", "today", "1 hour ago", "2.days.ago", "last week", "90s", "13:00",
+                      "2026-01-31", "2026-01-31T12:30:00Z", "20260131_123000"):
+            for words in (("snapshot", "--label", label), ("run", "--label", label, "--", "touch", "ran")):
+                self.assertRegex(self.airlock(*words, code=128)[1], "number|time", words)
+        self.assertFalse((self.root / "ran").exists())
+        for label in ("now what", "v1", "13:00 lunch", "1 hour", "weekend"):
+            self.airlock("snapshot", "--label", label)
+            self.airlock("run", "--", "sh", "-c", "date +%N >>a.txt")
+            self.airlock("rollback", "--to", label)
+
+    def test_number_of_another(self):
+        """the number of an execution in another repository is refused, naming that one"""
+        other = self.base / "other"
+        self.git("clone", "-q", str(self.root), str(other))
+        self.airlock("run", "--", "rm", "a.txt", cwd=other)
+        self.airlock("run", "--", "sh", "-c", "echo two >a.txt")
+        seqs = [line["seq"] for line in self.log()]
+        for words in (("rollback", "-y", "--to"), ("rollback", "--dry-run", "--to"), ("diff", "--since")):
+            err = self.airlock(*words, str(seqs[0]), code=1)[1]
+            self.assertEqual(err, f"airlock: that execution was in another repository: {other}\n")
+        self.assertEqual(self.text(), "two\n")
+        self.airlock("rollback", "--to", str(seqs[1]))
+        self.assertEqual(self.text(), "one\n")
+
     def test_inside(self):
         """airlock git inside of a command waits for nothing, and has a line of its own"""
         self.airlock("run", "--", "sh", "-c", f"echo two >a.txt; {harness.AIRLOCK} git commit -qam inner")
@@ -275,6 +302,117 @@ class CommandRun(harness.Case):
         self.assertEqual(running.returncode, 0)
         self.assertFalse((self.root / "first.txt").exists())
         self.assertNotIn("still running", self.airlock("rollback", "--dry-run", code=1)[1])
+
+    def test_killed(self):
+        """where airlock is killed and its command lives on, it counts as running until it ends"""
+        pipe, done = self.base / "pipe", self.base / "done"
+        os.mkfifo(pipe)
+        os.mkfifo(done)
+        self.airlock("run", "sh", "-c", "echo first >first.txt")
+        with subprocess.Popen([harness.AIRLOCK, "run", "sh", "-c", f"echo >{pipe}; cat {pipe}; rm a.txt; exec cat {done}"],
+                              cwd=self.root, env=self.env, stdout=subprocess.DEVNULL) as running:
+            pipe.read_text(encoding="ascii")
+            running.kill()
+        self.assertIn("Run sh -c", self.airlock("log", "--running")[0])
+        self.assertEqual([line["outcome"] for line in self.log()], ["ok"])
+        self.assertIn("still running, and not taken back: Run sh -c", self.airlock("rollback", "--dry-run")[1])
+        pipe.write_text("go on\n", encoding="ascii")
+        with open(done, "w", encoding="ascii"):
+            self.assertFalse((self.root / "a.txt").exists())
+            self.assertIn("Run sh -c", self.airlock("log", "--running")[0])
+        while "no calls" not in self.airlock("log", "--running")[0]:
+            pass
+        self.airlock("log")
+        self.assertEqual([line["outcome"] for line in self.log()], ["ok", "interrupted"])
+        self.assertIn("was interrupted", self.airlock("rollback", code=1)[1])
+        self.airlock("rollback", "--force")
+        self.assertEqual((self.text(), self.text("first.txt")), ("one\n", "first\n"))
+
+    def test_another_repository(self):
+        """what was done in a repository that is gone is not taken back in the one that has its place"""
+        self.write("u.txt", "untracked\n")
+        self.airlock("run", "--", "rm", "u.txt")
+        moved, second = self.base / "moved", ("sh", "-c", "echo two >a.txt")
+        shutil.copytree(self.root, moved, symlinks=True)
+        shutil.rmtree(self.root)
+        shutil.copytree(moved, self.root, symlinks=True)  # as a backup comes back
+        self.airlock("rollback")
+        self.assertEqual(self.text("u.txt"), "untracked\n")
+        self.airlock("rollback", "--redo")
+        self.airlock("rollback", "--redo", code=1)
+        shutil.rmtree(self.root)
+        self.root.mkdir()
+        self.init()  # with the same commit, too
+        self.assertFalse((self.root / "u.txt").exists())
+        for words in ((), ("--dry-run",)):
+            self.assertIn("was in another repository, which was here before this one; --force",
+                          self.airlock("rollback", *words, code=1)[1])
+        self.airlock("run", "--", *second)
+        self.airlock("rollback")
+        self.assertEqual((self.text(), self.airlock("rollback", "5", code=1)[0]), ("one\n", ""))
+        self.assertFalse((self.root / "u.txt").exists())
+        self.assertIn("has its history at its old path", self.airlock("rollback", cwd=moved, code=1)[1])
+        shutil.rmtree(self.root)
+        moved.rename(self.root)
+        self.airlock("rollback", "--to", "1", code=1)
+        self.airlock("rollback", "--to", "1", "--force")
+        self.assertEqual(self.text("u.txt"), "untracked\n")
+
+    def settings(self):
+        """What says how git works here, with permissions; git's examples apart."""
+        git = self.root / ".git"
+        paths = [git / "config", *(path for path in (git / "hooks").rglob("*") if path.suffix != ".sample")]
+        paths += [git / "info" / name for name in ("exclude", "attributes", "grafts") if (git / "info" / name).exists()]
+        return {str(path.relative_to(git)): (path.lstat().st_mode, os.readlink(path) if path.is_symlink() else
+                                             path.read_bytes()) for path in paths if not path.is_dir()}
+
+    def test_settings(self):
+        """hooks, configuration and info/ that a command changed are named, and come back, as they were"""
+        hooks = self.root / ".git/hooks"
+        hooks.mkdir(exist_ok=True)
+        for name in ("pre-push", "post-merge", "commit-msg"):
+            (hooks / name).write_text(f"#!/bin/sh\necho {name}\n", encoding="ascii")
+            (hooks / name).chmod(0o755)
+        (hooks / "linked").symlink_to("pre-push")
+        (self.root / ".git/config").chmod(0o600)
+        before = self.settings()
+        script = ("cd .git; echo evil >hooks/pre-commit; chmod +x hooks/pre-commit; mkdir hooks/d; echo x >hooks/d/x; "
+                  "rm hooks/pre-push; echo more >>hooks/post-merge; chmod -x hooks/commit-msg; ln -sf /bin/sh hooks/linked; "
+                  "echo '*.c' >>info/exclude; echo '* -diff' >info/attributes; git config core.pager evil")
+        self.airlock("run", "--", "sh", "-c", script)
+        after = self.settings()
+        line = self.log()[-1]
+        for name in ("config", "hooks/pre-commit", "hooks/pre-push", "info/attributes"):
+            self.assertIn(f"{name} in the git directory", line["changes"])
+            self.assertIn(f"{name} in the git directory", self.airlock("rollback", "--dry-run")[0])
+        self.assertIn("hooks/pre-commit in the git directory", self.airlock("rollback")[0])
+        self.assertEqual(self.settings(), before)
+        self.airlock("rollback", "--redo")
+        self.assertEqual(self.settings(), after)
+        self.airlock("rollback", "--redo", code=1)
+        self.airlock("rollback")
+        self.assertEqual(self.settings(), before)
+
+    def test_settings_of_others(self):
+        """a hook that was changed since is an obstacle; other calls leave hooks alone; a huge one is named and stays"""
+        hook, huge = self.root / ".git/hooks/pre-commit", self.root / ".git/hooks/huge"
+        hook.parent.mkdir(exist_ok=True)
+        self.airlock("run", "--", "sh", "-c", "echo evil >.git/hooks/pre-commit")
+        hook.write_text("mine\n", encoding="ascii")
+        self.assertIn("hooks/pre-commit in the git directory", self.airlock("rollback", code=1)[1])
+        self.assertEqual(hook.read_text(encoding="ascii"), "mine\n")
+        self.airlock("rollback", "--force")
+        self.assertFalse(hook.exists())
+        self.write("a.txt", "two\n")
+        self.airlock("git", "add", "a.txt")
+        hook.write_text("mine\n", encoding="ascii")
+        self.airlock("rollback")
+        self.assertEqual(hook.read_text(encoding="ascii"), "mine\n")
+        huge.write_bytes(b"x" * (2 << 20))
+        err = self.airlock("run", "--", "sh", "-c", "echo x >.git/hooks/huge")[1]
+        self.assertIn("leaves out '.git/hooks/huge'", err)
+        self.assertIn("hooks/huge in the git directory", self.airlock("rollback", code=1)[0])
+        self.assertEqual(huge.read_text(encoding="ascii"), "x\n")
 
     def test_repository_gone(self):
         """the status is that of the command which removed the repository; it comes back into a new one"""

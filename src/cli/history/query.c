@@ -15,8 +15,6 @@
 #include "tools/toolsets.h"
 #include "tools/upstream/names.h"
 
-static bool when_parse(const char *text, char ret_time[AL_WHEN_TEXT]);
-
 /* Larger counts are rejected, so that the arithmetic cannot overflow. */
 #define COUNT_MAX 1000000u
 
@@ -167,6 +165,13 @@ static bool when_parse(const char *text, char ret_time[AL_WHEN_TEXT])
     return parse_day(text, ret_time) || parse_ago(text, ret_time) || parse_date(text, ret_time);
 }
 
+bool al_cli_is_label(const char *text)
+{
+    char time[AL_WHEN_TEXT];
+
+    return text[strspn(text, "0123456789")] && !when_parse(text, time);
+}
+
 #define LAST_MAX 1000000000u
 
 bool al_query_number(const char *text, size_t *ret_number)
@@ -274,7 +279,7 @@ static void add_seq(struct span *span, uint64_t seq)
 }
 
 size_t al_query_from(const char *journal_file, const char *top, const char *what,
-                     uint64_t **ret_seqs)
+                     uint64_t **ret_seqs, char **ret_elsewhere)
 {
     al_auto(al_history_clear) struct al_history history = AL_HISTORY_INIT;
     struct span labelled = { .seqs = NULL }, later = { .seqs = NULL };
@@ -291,6 +296,8 @@ size_t al_query_from(const char *journal_file, const char *top, const char *what
         const uint64_t seq = (uint64_t)json_integer_value(json_object_get(line, "seq"));
         const char *time = al_json_get_string(line, "time");
 
+        if (is_number && seq == number && !al_journal_is_about(line, top) && !*ret_elsewhere)
+            *ret_elsewhere = al_strdup(al_json_get_string(line, "repository"));
         if (!al_journal_is_about(line, top) || !al_json_get_string(line, "git_commit"))
             continue;
         if (is_given(what, line, "label"))
@@ -300,12 +307,7 @@ size_t al_query_from(const char *journal_file, const char *top, const char *what
         if ((is_number && seq >= number) || (is_time && time && strcmp(time, since) >= 0))
             add_seq(&later, seq);
     }
-    if (labelled.count) {
-        free(later.seqs);
-        later = labelled;
-    } else {
-        free(labelled.seqs);
-    }
-    *ret_seqs = later.seqs;
-    return later.count;
+    free((labelled.count ? later : labelled).seqs);
+    *ret_seqs = (labelled.count ? labelled : later).seqs;
+    return *ret_elsewhere ? 0 : labelled.count ? labelled.count : later.count;
 }

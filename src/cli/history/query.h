@@ -40,10 +40,12 @@ bool al_query_number(const char *text, size_t *ret_number);
  * @param what       The number of the first one; the label of one, of which the newest counts; or a
  *                   time, as for `airlock log --since`.
  * @param[out] ret_seqs  Their numbers, oldest first.  The caller frees them.
+ * @param[out] ret_elsewhere  The repository that the execution with the number was in, if that is
+ *                       another one.  The caller frees it; it is NULL before.
  * @return Their number; 0: there is none.
  */
 size_t al_query_from(const char *journal_file, const char *top, const char *what,
-                     uint64_t **ret_seqs);
+                     uint64_t **ret_seqs, char **ret_elsewhere);
 
 /** Test whether the query selects a call by its tool, its agent and its session. */
 bool al_query_matches_call(const struct al_query *query, const json_t *call);

@@ -72,7 +72,7 @@ static int read_number(const char *command, const char *name, const char *word, 
 /* Find what --to or --since names in this repository. */
 static int find_from(struct al_undo *undo)
 {
-    al_auto(al_freep) char *safe = NULL;
+    al_auto(al_freep) char *safe = NULL, *elsewhere = NULL;
 
     if (!undo->from)
         return AL_EXIT_OK;
@@ -80,15 +80,16 @@ static int find_from(struct al_undo *undo)
         al_log_note("--to and --since go without a number and without --execution");
         return AL_EXIT_USAGE;
     }
-    undo->nseqs =
-        al_query_from(undo->setup.journal_file, undo->repo->at.top, undo->from, &undo->seqs);
+    undo->nseqs = al_query_from(undo->setup.journal_file, undo->repo->at.top, undo->from,
+                                &undo->seqs, &elsewhere);
     if (undo->nseqs) {
         undo->execution = (size_t)undo->seqs[0];
         return AL_EXIT_OK;
     }
-    safe = al_text_sanitize_line(undo->from);
-    al_log_note("'%s' is no number or label of an execution here, nor a time that one came after; "
-                "airlock log shows them",
+    safe = al_text_sanitize_line(elsewhere ? elsewhere : undo->from);
+    al_log_note(elsewhere ? "that execution was in another repository: %s"
+                          : "'%s' is no number or label of an execution here, nor a time that one "
+                            "came after; airlock log shows them",
                 safe);
     return AL_EXIT_FAILED;
 }
@@ -367,15 +368,6 @@ static void add_list(struct al_str *out, const char *title, const struct al_strv
         al_str_addf(out, "  and %zu more\n", names->count - LISTED_MAX);
 }
 
-static size_t count_files(const struct al_differences *changes)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < changes->count; i++)
-        count += changes->items[i].part == AL_PART_WORKTREE;
-    return count;
-}
-
 static void add_calls(struct al_str *out, const struct al_strv *calls)
 {
     for (size_t i = 0; i < calls->count && i < CALLS_MAX; i++)
@@ -431,7 +423,6 @@ static void add_next_steps(struct al_str *out, const struct al_rollback *rollbac
 static void show_done(const struct al_rollback *rollback, bool redo, const char *agent)
 {
     al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
-    size_t files = count_files(&rollback->changes) - rollback->kept.count;
 
     if (rollback->resumed)
         al_str_adds(&out, "Finished the rollback that was interrupted. ");
@@ -441,7 +432,7 @@ static void show_done(const struct al_rollback *rollback, bool redo, const char 
         al_str_addf(&out, "Rolled back %zu execution%s: ", rollback->count,
                     rollback->count == 1 ? "" : "s");
     if (rollback->changes.count)
-        al_str_addf(&out, "%zu file%s\n", files, files == 1 ? "" : "s");
+        al_str_addf(&out, "%zu file%s\n", rollback->files, rollback->files == 1 ? "" : "s");
     else
         al_str_addf(&out, "nothing changed%s\n",
                     rollback->count > 1 ? "; a rollback is an execution too, and two of them can "
@@ -450,8 +441,8 @@ static void show_done(const struct al_rollback *rollback, bool redo, const char 
     add_calls(&out, &rollback->calls);
     add_list(&out, meanwhile_title, &rollback->meanwhile);
     add_other_changes(&out, &rollback->changes);
-    add_list(&out, "Left as they are, since they are ignored or were too large to be kept:",
-             &rollback->kept);
+    add_list(&out, "Left as they are, since they are ignored:", &rollback->kept);
+    add_list(&out, "Not brought back, since no checkpoint has what they were:", &rollback->lacking);
     add_list(&out, "Left as they are, since somebody changed them meanwhile:", &rollback->left);
     add_pushed(&out, rollback);
     add_next_steps(&out, rollback, redo, agent);
@@ -540,6 +531,8 @@ static int roll_back(struct al_undo *undo, const struct own_options *own, bool d
     }
     if (r == AL_ERR_NOT_FOUND && undo->nseqs)
         err->remedy = "A rollback takes back what executions changed, and no edits of your own.";
+    else if (r == AL_ERR_NOT_FOUND)
+        err->remedy = "A repository that was moved has its history at its old path.";
     return r;
 }
 
@@ -603,7 +596,7 @@ static int run(struct al_undo *undo, const struct own_options *own)
         show_done(&rollback, own->redo, undo->options.agent);
     if (r < 0)
         return show_failed(&rollback, &err);
-    return rollback.left.count ? AL_EXIT_FAILED : AL_EXIT_OK;
+    return rollback.left.count || rollback.lacking.count ? AL_EXIT_FAILED : AL_EXIT_OK;
 }
 
 int al_cmd_rollback(int argc, char **argv)

@@ -46,11 +46,16 @@ static const char *const own_paths[] = {
     "info/sparse-checkout",
 };
 
-static const char *const common_paths[] = { "config", "shallow", "logs/refs/stash" };
+/* Those from `hooks` on say how git works here, and are the programs that it runs. */
+static const char *const common_paths[] = { "config",         "shallow",      "logs/refs/stash",
+                                            "hooks",          "info/exclude", "info/grafts",
+                                            "info/attributes" };
+#define FIRST_SETTING 3
 
 struct reader {
     struct al_gitdir_files *files;
     size_t bytes;
+    size_t room; /* what settings may have still, and one byte; 0: a state is read */
     struct al_deadline *deadline;
     struct al_error *err;
 };
@@ -62,27 +67,42 @@ void al_gitdir_files_clear(struct al_gitdir_files *files)
         al_str_clear(&files->items[i].bytes);
     }
     free(files->items);
+    al_strv_clear(&files->left_out);
     *files = (struct al_gitdir_files){ .items = NULL };
+}
+
+bool al_gitdir_is_setting(const char *path)
+{
+    bool is = !strcmp(path, "config") || !strcmp(path, "config.worktree");
+
+    for (size_t i = FIRST_SETTING; i < AL_COUNT(common_paths); i++)
+        is |= al_fs_beneath(common_paths[i], path) != NULL;
+    return is;
 }
 
 bool al_gitdir_is_common(const char *path)
 {
     for (size_t i = 0; i < AL_COUNT(common_paths); i++)
-        if (!strcmp(common_paths[i], path))
+        if (al_fs_beneath(common_paths[i], path))
             return true;
     return al_starts_with(path, "worktrees/");
 }
 
 bool al_gitdir_is_stored(const struct al_location *at, const char *path)
 {
-    return al_ref_is_stored(at, strcmp(path, "logs/refs/stash") != 0 ? path : "refs/stash");
+    return !al_gitdir_is_setting(path) &&
+           al_ref_is_stored(at, strcmp(path, "logs/refs/stash") != 0 ? path : "refs/stash");
 }
 
-static int too_much(const struct reader *reader, const char *what, unsigned limit, const char *unit)
+/* A setting is left out; half of an operation's state is useless. */
+static int leave_out(const struct reader *reader, const char *path)
 {
-    return al_error_set(reader->err, AL_ERR_EXECUTION,
-                        "the state of an unfinished operation in the git directory has %s %u %s",
-                        what, limit, unit);
+    if (reader->room)
+        al_strv_addf(&reader->files->left_out, ".git/%s", path);
+    return reader->room ? 0
+                        : al_error_set(reader->err, AL_ERR_EXECUTION,
+                                       "the state of an unfinished operation in the git directory "
+                                       "has too many, too large or too deep files");
 }
 
 static int add(struct reader *reader, const char *path, unsigned mode, struct al_str *bytes)
@@ -90,10 +110,8 @@ static int add(struct reader *reader, const char *path, unsigned mode, struct al
     struct al_gitdir_files *files = reader->files;
 
     reader->bytes += bytes->len;
-    if (files->count >= AL_GITDIR_FILES_MAX)
-        return too_much(reader, "more than", AL_GITDIR_FILES_MAX, "files");
-    if (reader->bytes > AL_GITDIR_ALL_BYTES)
-        return too_much(reader, "more than", AL_GITDIR_ALL_BYTES, "bytes");
+    if (files->count >= AL_GITDIR_FILES_MAX || reader->bytes > AL_GITDIR_ALL_BYTES)
+        return leave_out(reader, path);
     files->items = al_reallocarray(files->items, files->count + 1, sizeof(*files->items));
     files->items[files->count++] =
         (struct al_gitdir_file){ .path = al_strdup(path), .mode = mode, .bytes = *bytes };
@@ -112,53 +130,47 @@ static int add_file(struct reader *reader, int dir_fd, const char *path, mode_t 
     ssize_t r;
 
     if (fd < 0 || fstat(fd, &st) < 0 || ((st.st_mode ^ type) & S_IFMT))
-        return 0;
-    r = S_ISLNK(type) ? readlinkat(fd, "", target, sizeof(target))
-                      : al_fs_read_fd(fd, AL_GITDIR_FILE_BYTES, &bytes);
+        return reader->room ? leave_out(reader, path) : 0;
+    r = S_ISLNK(type)
+            ? readlinkat(fd, "", target, sizeof(target))
+            : al_fs_read_fd(fd, reader->room ? reader->room - 1 : AL_GITDIR_FILE_BYTES, &bytes);
     if (r == -EFBIG)
-        return too_much(reader, "a file larger than", AL_GITDIR_FILE_BYTES, "bytes");
+        return leave_out(reader, path);
     if (r < 0)
         return al_error_errno(reader->err, S_ISLNK(type) ? errno : (int)-r, "cannot read '%s'",
                               path);
     if (S_ISLNK(type))
         al_str_add(&bytes, target, (size_t)r);
+    reader->room -= reader->room ? bytes.len : 0;
     return add(reader, path, st.st_mode, &bytes);
 }
 
-static int add_path(struct reader *reader, int dir_fd, const char *path, int depth);
-
-static int add_dir(struct reader *reader, int dir_fd, const char *path, int depth)
+/* Add what is there.  git never runs the examples that it puts beside the hooks. */
+static int add_path(struct reader *reader, int dir_fd, const char *path, int depth)
 {
-    al_auto(al_closedirp) DIR *dir =
-        al_fs_list(al_nofollow_open(dir_fd, path, O_RDONLY | O_DIRECTORY));
+    al_auto(al_closedirp) DIR *dir = NULL;
     struct dirent *entry;
-    int r;
+    struct stat st;
+    int r = al_deadline_step(reader->deadline, reader->err);
 
-    if (!dir)
-        return 0;
-    r = al_deadline_step(reader->deadline, reader->err);
-    if (r == 0 && depth >= AL_GITDIR_DEPTH_MAX)
-        r = too_much(reader, "more than", AL_GITDIR_DEPTH_MAX, "levels of directories");
-    while (r == 0 && (entry = readdir(dir))) {
+    /* This only finds the type.  The file is opened below without following a link. */
+    if (r < 0 || fstatat(dir_fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return r;
+    if (!S_ISDIR(st.st_mode))
+        return S_ISLNK(st.st_mode) || S_ISREG(st.st_mode)
+                   ? add_file(reader, dir_fd, path, st.st_mode)
+                   : 0;
+    if (depth == AL_GITDIR_DEPTH_MAX)
+        return leave_out(reader, path);
+    dir = al_fs_list(al_nofollow_open(dir_fd, path, O_RDONLY | O_DIRECTORY));
+    while (r == 0 && dir && (entry = readdir(dir))) {
         al_auto(al_freep) char *name = al_fs_join(path, entry->d_name);
 
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+            !(reader->room && al_ends_with(name, ".sample")))
             r = add_path(reader, dir_fd, name, depth + 1);
     }
     return r;
-}
-
-static int add_path(struct reader *reader, int dir_fd, const char *path, int depth)
-{
-    struct stat st;
-
-    /* This only finds the type.  The file is opened below without following a link. */
-    if (fstatat(dir_fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
-        return 0;
-    if (S_ISDIR(st.st_mode))
-        return add_dir(reader, dir_fd, path, depth);
-    return S_ISLNK(st.st_mode) || S_ISREG(st.st_mode) ? add_file(reader, dir_fd, path, st.st_mode)
-                                                      : 0;
 }
 
 /* The shared parts of a split index; the index names them by checksum. */
@@ -202,19 +214,11 @@ int al_gitdir_read(const struct al_location *at, int git_fd, int common_fd,
     for (size_t i = 0; i < AL_COUNT(own_paths) && r == 0; i++)
         r = al_gitdir_is_stored(at, own_paths[i]) ? add_stored(&reader, at, own_paths[i])
                                                   : add_path(&reader, git_fd, own_paths[i], 0);
-    for (size_t i = 0; i < AL_COUNT(common_paths) && r == 0; i++)
+    for (size_t i = 0; i < AL_COUNT(common_paths) && r == 0; i++) {
+        reader.room = i == FIRST_SETTING ? AL_GITDIR_SETTINGS_BYTES : reader.room;
         r = al_gitdir_is_stored(at, common_paths[i])
                 ? add_stored(&reader, at, common_paths[i])
                 : add_path(&reader, common_fd, common_paths[i], 0);
-    if (r < 0)
-        al_gitdir_files_clear(ret_files);
+    }
     return r;
-}
-
-const struct al_gitdir_file *al_gitdir_find(const struct al_gitdir_files *files, const char *path)
-{
-    for (size_t i = 0; i < files->count; i++)
-        if (!strcmp(files->items[i].path, path))
-            return &files->items[i];
-    return NULL;
 }

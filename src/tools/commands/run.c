@@ -24,7 +24,7 @@ struct run_args {
 static const struct al_param params[] = {
     AL_STRINGS(struct run_args, command, "The program and its arguments; none: only a checkpoint.",
                .max_bytes = WORD_MAX_BYTES),
-    AL_STRING(struct run_args, label, "A name to go back to; not digits alone.",
+    AL_STRING(struct run_args, label, "A name to go back to; no number or time.",
               .max_bytes = LABEL_MAX_BYTES),
     AL_BOOL(struct run_args, confine, "Keep it to the system and the root, in a sandbox."),
     AL_BOOL(struct run_args, network, "Let it use the network there."),
@@ -36,11 +36,6 @@ static int check(const void *p, struct al_error *err)
 {
     const struct run_args *args = p;
 
-    if (args->label && !*args->label)
-        return al_error_set(err, AL_ERR_BAD_ARGS, "the label is empty");
-    if (args->label && !args->label[strspn(args->label, "0123456789")])
-        return al_error_set(err, AL_ERR_BAD_ARGS,
-                            "a label of digits alone would be the number of an execution");
     if (args->network && !args->confine)
         return al_error_set(err, AL_ERR_BAD_ARGS, "--network is an option of --confine");
     return 0;

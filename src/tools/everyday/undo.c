@@ -108,10 +108,12 @@ static void describe(const struct al_call *call, const struct undo_args *args,
         al_str_addc(out, '\n');
     }
     add_changes(al_call_repo(call), &rollback->changes, out);
-    if (!rollback->changes.count)
+    if (!rollback->changes.count && !rollback->settings.count)
         al_str_adds(out, "  nothing: it is as it was before\n");
     add_left("no checkpoint has them", &rollback->kept, out);
+    add_left("no checkpoint has what they were", &rollback->lacking, out);
     add_left("somebody changed them meanwhile", &rollback->left, out);
+    add_left("only a user takes them back ('airlock rollback')", &rollback->settings, out);
     if (rollback->pushes.count)
         al_str_adds(out, "What was pushed stays on the remote, and a push is none of the steps\n");
 }
