@@ -549,6 +549,7 @@ int al_call_explain(const struct al_session *session, const struct al_call_input
         r = al_call_policy_targets(&call, &found->branches, &paths, &found->paths, err);
     if (r == 0) {
         found->operation = *call.operation;
+        al_call_policy_addresses(&call, &found->addresses);
         found->ruling = al_call_policy_ruling(&call, &found->branches, &paths);
     }
     if (r < 0 && err && !err->detail)
@@ -563,6 +564,7 @@ void al_explanation_clear(struct al_explanation *explanation)
 {
     al_strv_clear(&explanation->branches);
     al_strv_clear(&explanation->paths);
+    al_strv_clear(&explanation->addresses);
 }
 
 size_t al_call_max_bytes(const struct al_call *call)

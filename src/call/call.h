@@ -190,7 +190,7 @@ void al_call_record_failure(const struct al_session *session, const struct al_ca
 /** The decision of the policy about a call that is not made.  Set up with AL_EXPLANATION_INIT. */
 struct al_explanation {
     struct al_operation operation;
-    struct al_strv branches, paths; /**< its policy targets, as shown to users */
+    struct al_strv branches, paths, addresses; /**< its policy targets, as shown to users */
     struct al_ruling ruling;
 };
 

@@ -159,6 +159,9 @@ int al_call_resolve(struct al_call *call, struct al_error *err);
  */
 void al_call_invalidate(struct al_call *call);
 
+/** Add the addresses of a call that policy rules look at, as shown to users; from stage 4 on. */
+void al_call_policy_addresses(const struct al_call *call, struct al_strv *ret_addresses);
+
 /**
  * The branches and paths of a call that policy rules look at; from stage 4 on.  Fails when a path
  * cannot be resolved.

@@ -11,10 +11,13 @@
 
 #include "base/str.h"
 
-/** Names of values that are used outside the tool: an object id, and the full name of the branch
- * that rules by branch look at. */
-#define AL_RESOLVED_COMMIT "commit"
-#define AL_RESOLVED_BRANCH "branch"
+/** Names of values that are used outside the tool: an object id, the full name of the branch that
+ * rules by branch look at, and where a transfer leads; the last one is there where one of these is
+ * new in this session and nobody has agreed to it. */
+#define AL_RESOLVED_COMMIT      "commit"
+#define AL_RESOLVED_BRANCH      "branch"
+#define AL_RESOLVED_ADDRESS     "address"
+#define AL_RESOLVED_NEW_ADDRESS "new_address"
 
 /** Alternating names and values, in the order they were added. */
 struct al_resolved {

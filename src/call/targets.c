@@ -3,6 +3,7 @@
  * them. */
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/fs.h"
@@ -16,6 +17,7 @@
 #include "guard/path.h"
 #include "guard/root.h"
 #include "guard/text.h"
+#include "guard/url.h"
 
 #define TOUCHES_FILES                                                                              \
     (AL_READS | AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_DISCARDS_WORK | AL_WRITES_FILES)
@@ -319,9 +321,19 @@ int al_call_policy_targets(struct al_call *call, struct al_strv *ret_branches,
     return r;
 }
 
+void al_call_policy_addresses(const struct al_call *call, struct al_strv *ret_addresses)
+{
+    const struct al_strv *pairs = &call->resolved.pairs;
+
+    for (size_t i = 0; i + 1 < pairs->count; i += 2)
+        if (!strcmp(pairs->items[i], AL_RESOLVED_ADDRESS))
+            al_strv_take(ret_addresses, al_url_shown(pairs->items[i + 1]));
+}
+
 struct al_ruling al_call_policy_ruling(const struct al_call *call, const struct al_strv *branches,
                                        const struct al_strv *paths)
 {
+    al_auto(al_strv_clear) struct al_strv addresses = AL_STRV_INIT;
     const enum al_approval_mode mode = call->session->mode;
     /* The mode deny is for agents that change nothing, also nothing that could be undone. */
     const bool excused = mode != AL_APPROVAL_DENY && al_call_is_saved(call);
@@ -331,7 +343,7 @@ struct al_ruling al_call_policy_ruling(const struct al_call *call, const struct 
         (void)call->tool->also_is(call->operation == &call->tightened ? call->plain
                                                                       : call->operation,
                                   &as_tool, &as_operation);
-
+    al_call_policy_addresses(call, &addresses);
     return al_policy_decide(call->session->policy, mode,
                             &(struct al_policy_query){
                                 .tool = call->tool->name,
@@ -342,6 +354,8 @@ struct al_ruling al_call_policy_ruling(const struct al_call *call, const struct 
                                 .asks = al_operation_asks(call->operation, excused),
                                 .branches = branches,
                                 .paths = paths,
+                                .addresses = &addresses,
+                                .new_address = al_call_resolved(call, AL_RESOLVED_NEW_ADDRESS),
                             });
 }
 

@@ -15,6 +15,7 @@ static void rule_clear(struct al_rule *rule)
     free(rule->effect);
     free(rule->branch);
     free(rule->path);
+    free(rule->address);
     free(rule->message);
 }
 
@@ -47,6 +48,7 @@ void al_policy_narrow(struct al_policy *policy, const struct al_policy *rules)
             .effect = al_strdup(rule->effect),
             .branch = al_strdup(rule->branch),
             .path = al_strdup(rule->path),
+            .address = al_strdup(rule->address),
             .decision = rule->decision,
             .message = al_strdup(rule->message),
             .line = rule->line,
@@ -70,7 +72,7 @@ typedef bool (*match_fn)(const char *pattern, const char *item);
 
 static bool any_matches(const char *pattern, const struct al_strv *items, match_fn match)
 {
-    for (size_t i = 0; i < items->count; i++)
+    for (size_t i = 0; items && i < items->count; i++)
         if (match(pattern, items->items[i]))
             return true;
     return false;
@@ -78,10 +80,10 @@ static bool any_matches(const char *pattern, const struct al_strv *items, match_
 
 static bool all_match(const char *pattern, const struct al_strv *items, match_fn match)
 {
-    for (size_t i = 0; i < items->count; i++)
+    for (size_t i = 0; items && i < items->count; i++)
         if (!match(pattern, items->items[i]))
             return false;
-    return items->count > 0;
+    return items && items->count > 0;
 }
 
 /* Most operations also read.  A permission has to match the other effects, or reading if there are
@@ -149,14 +151,16 @@ static bool allows(const struct al_rule *rule, const struct al_policy_query *que
 {
     return (!rule->effect || all_effects_match(rule->effect, query->effects)) &&
            (!rule->branch || all_match(rule->branch, query->branches, glob)) &&
-           (!rule->path || all_match(rule->path, query->paths, covers_path));
+           (!rule->path || all_match(rule->path, query->paths, covers_path)) &&
+           (rule->address ? all_match(rule->address, query->addresses, glob) : !query->new_address);
 }
 
 static bool restricts(const struct al_rule *rule, const struct al_policy_query *query)
 {
     return (!rule->effect || any_effect_matches(rule->effect, query->effects)) &&
            (!rule->branch || any_matches(rule->branch, query->branches, glob)) &&
-           (!rule->path || any_matches(rule->path, query->paths, touches_path));
+           (!rule->path || any_matches(rule->path, query->paths, touches_path)) &&
+           (!rule->address || any_matches(rule->address, query->addresses, glob));
 }
 
 static bool names(const struct al_rule *rule, const char *tool, const char *operation)

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Policy: the user's rules about operations, branches and paths.
+ * Policy: the user's rules about operations, branches, paths and addresses.
  *
  * Policy sees neutral data and knows nothing about tools.  The first rule that matches decides.  If
  * none matches, the session's approval mode decides.  A pattern is a glob of fnmatch(3) in which
  * `*` also matches '/'.
  *
- * A call often has several effects, branches or paths.
+ * A call often has several effects, branches, paths or addresses.
  * - A rule that asks or denies matches if any of them matches.
  * - A rule that allows matches only if all of them match, so a permission never covers more than it
- *   says.
+ *   says.  Where an address is new, it has to name the address: an agent may have added it.
  *
  * A worker file's rules are looked at by themselves, and the stricter decision holds: deny before
  * ask before allow.
@@ -26,7 +26,7 @@
 
 /** One rule.  Strings are owned.  A NULL pattern matches everything. */
 struct al_rule {
-    char *tool, *operation, *effect, *branch, *path;
+    char *tool, *operation, *effect, *branch, *path, *address;
     enum al_approval_mode decision;
     char *message; /**< shown when the rule denies or asks; NULL: none */
     unsigned line; /**< of the configuration, where the rule begins */
@@ -61,6 +61,8 @@ struct al_policy_query {
     /** Relative to the repository's top.  A path with a trailing '/' is a directory and everything
      * below it; "" is every path there is. */
     const struct al_strv *paths;
+    const struct al_strv *addresses; /**< where to or from, as shown to users; NULL: none */
+    bool new_address; /**< one of them was added or changed in this session, and nobody agreed */
 };
 
 /** A decision and its source. */

@@ -170,7 +170,7 @@ static int add_target(struct al_call *call, const struct al_remote *remote, cons
 
     if (r < 0)
         return r;
-    al_resolved_add(out, "address", address);
+    al_transfer_resolve_address(call, remote, address, AL_PUSHES, out);
     al_resolved_add(out, name, network->repository_id);
     return 0;
 }

@@ -76,7 +76,16 @@ bool al_transfer_is_new(struct al_call *call, const char *remote, enum al_direct
     return false;
 }
 
-const char *const al_transfer_always_by[] = { "address", NULL };
+const char *const al_transfer_always_by[] = { AL_RESOLVED_ADDRESS, NULL };
+
+void al_transfer_resolve_address(struct al_call *call, const struct al_remote *remote,
+                                 const char *address, enum al_direction direction,
+                                 struct al_resolved *out)
+{
+    al_resolved_add(out, AL_RESOLVED_ADDRESS, address);
+    if (is_new(call, remote, address, direction))
+        al_resolved_add(out, AL_RESOLVED_NEW_ADDRESS, address);
+}
 
 void al_transfer_resolve(struct al_call *call, const char *remote, struct al_resolved *out)
 {
@@ -86,7 +95,7 @@ void al_transfer_resolve(struct al_call *call, const char *remote, struct al_res
     if (al_remote_find(al_call_repo(call), remote, &found, NULL) < 0)
         return;
     for (size_t i = 0; i < found.urls.count; i++)
-        al_resolved_add(out, "address", found.urls.items[i]);
+        al_transfer_resolve_address(call, &found, found.urls.items[i], AL_FETCHES, out);
 }
 
 void al_transfer_preview(struct al_call *call, const struct al_remote *remote,

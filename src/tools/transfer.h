@@ -34,6 +34,11 @@ int al_transfer_check_remote(const char *param, const char *name, struct al_erro
 /** For `authorize`: check that the remote exists and that its addresses are allowed. */
 int al_transfer_authorize(struct al_call *call, const char *remote, struct al_error *err);
 
+/** For `resolve`: add an address of a remote, and whether it is new. */
+void al_transfer_resolve_address(struct al_call *call, const struct al_remote *remote,
+                                 const char *address, enum al_direction direction,
+                                 struct al_resolved *out);
+
 /** For `resolve`: add a remote as "remote" and its fetch addresses as "address".  An unknown remote
  * is ignored; the call itself reports it. */
 void al_transfer_resolve(struct al_call *call, const char *remote, struct al_resolved *out);

@@ -98,6 +98,38 @@ class Pushes(remotes.Session):
         self.assertIn(NEW, shown)
         self.quiet("git_push", {"remote": "mine"})
 
+    def rule(self, decision, **conditions):
+        return "".join(["[[tools.approval.rule]]\n", f'decision = "{decision}"\n',
+                        *(f'{name} = "{value}"\n' for name, value in conditions.items())])
+
+    def test_rules(self):
+        """a rule that allows a push allows none to a new address, unless it names the address"""
+        second = self.second()
+        for number, (conditions, asks) in enumerate((({}, True), ({"tool": "git_push", "branch": "*"}, True),
+                                                     ({"effect": "*"}, True),
+                                                     ({"address": str(self.hub)}, True), ({"address": "*"}, False),
+                                                     ({"address": str(second)}, False),
+                                                     ({"tool": "git_push", "address": f"{second}*"}, False))):
+            self.start(*self.configured(self.rule("allow", **({"tool": "git_push"} | conditions))))
+            self.quiet("git_push")
+            self.add(second, f"r{number}")
+            if asks:
+                shown, result = self.asked("reject", "git_push", {"remote": f"r{number}"})
+                self.assertIn(f"To {second}\n{NEW}", shown)
+                self.assertEqual(result.kind, "ApprovalDenied", result)
+            else:
+                self.quiet("git_push", {"remote": f"r{number}"})
+
+    def test_denied(self):
+        """a rule about an address is for what leads there, whatever the remote is called"""
+        second = self.second()
+        self.git("remote", "add", "known", str(second))
+        self.start(*self.configured(self.rule("deny", address=f"{second}*", message="Not there.")))
+        for tool in "git_push", "git_fetch", "git_pull":
+            self.session.refused("ApprovalDenied", "Not there.", tool, self.arguments({"remote": "known"}))
+        for tool in "git_push", "git_fetch":
+            self.quiet(tool)
+
     def test_nobody_asked(self):
         """mode deny denies it, mode allow does it"""
         second = self.second()

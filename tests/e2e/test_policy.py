@@ -297,7 +297,7 @@ class Explain(policy.Case):
         self.assertEqual(found, {
             "decision": "deny", "rule": 1, "line": 1, "message": "Read it.", "asks": None,
             "tool": "git_add", "operation": "add", "effects": ["writes_index"], "branches": [],
-            "paths": ["docs/a.txt"]})
+            "paths": ["docs/a.txt"], "addresses": []})
         found = self.explain("git_status")
         self.assertEqual((found["decision"], found["rule"], found["line"], found["message"]),
                          ("allow", "default", None, None))

@@ -173,6 +173,7 @@ static const struct al_key keys[] = {
       .check = al_policy_check_effect },
     { "tools.approval.rule.branch", "Branches, as a glob.", RULE_STRING(branch) },
     { "tools.approval.rule.path", "Paths from the top, as a glob.", RULE_STRING(path) },
+    { "tools.approval.rule.address", "Addresses of remotes, as a glob.", RULE_STRING(address) },
     { "tools.approval.rule.decision", "What the rule decides.", .kind = AL_KEY_CHOICE,
       OF_RULE(decision, enum al_approval_mode), .words = approval_modes },
     { "tools.approval.rule.message", "What the agent is told.", RULE_STRING(message) },

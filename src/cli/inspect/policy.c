@@ -56,6 +56,7 @@ static void add_json(const struct al_tool *tool, const struct al_explanation *fo
     al_json_set(object, "effects", al_effects_names(found->operation.effects));
     al_json_set(object, "branches", strings_of(&found->branches));
     al_json_set(object, "paths", strings_of(&found->paths));
+    al_json_set(object, "addresses", strings_of(&found->addresses));
     al_json_dump(object, false, out);
     al_str_addc(out, '\n');
 }
@@ -100,6 +101,7 @@ static void add_text(const struct al_tool *tool, const struct al_explanation *fo
         al_str_addf(out, "but        asks %s\n", condition);
     add_list("branches", &found->branches, "", out);
     add_list("paths", &found->paths, "(every path)", out);
+    add_list("addresses", &found->addresses, "", out);
 }
 
 static bool is_told_before(const struct al_tool *tool, size_t which)
@@ -111,14 +113,14 @@ static bool is_told_before(const struct al_tool *tool, size_t which)
     return false;
 }
 
-/* What each operation of the tool would get by the rules that look at no branch and no path: which
- * operation it is, and what it is about, depends on arguments and repository. */
+/* What each operation of the tool would get by the rules that look at no branch, path or address:
+ * which operation it is, and what it is about, depends on arguments and repository. */
 static void add_operations(const struct al_tool *tool, const struct al_session *session,
                            struct al_str *out)
 {
     const struct al_strv none = AL_STRV_INIT;
 
-    al_str_addf(out, "Known without that, but for rules about a branch or a path:\n");
+    al_str_addf(out, "Known without that, but for rules about a branch, a path or an address:\n");
     for (size_t i = 0; i < tool->noperations; i++) {
         const struct al_operation *operation = &tool->operations[i];
         const struct al_policy_query query = { .tool = tool->name,
@@ -127,7 +129,8 @@ static void add_operations(const struct al_tool *tool, const struct al_session *
                                                .asks = al_operation_asks(operation,
                                                                          session->checkpoints),
                                                .branches = &none,
-                                               .paths = &none };
+                                               .paths = &none,
+                                               .addresses = &none };
         const struct al_explanation found = {
             .operation = *operation,
             .ruling = al_policy_decide(session->policy, session->mode, &query),

@@ -385,8 +385,10 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
 
     (void)p;
     find_new_addresses(call, &addresses);
-    for (size_t i = 0; i < addresses.count; i++)
-        al_resolved_add(out, "address", addresses.items[i]);
+    for (size_t i = 0; i < addresses.count; i++) {
+        al_resolved_add(out, AL_RESOLVED_ADDRESS, addresses.items[i]);
+        al_resolved_add(out, AL_RESOLVED_NEW_ADDRESS, addresses.items[i]);
+    }
     if (words->connection.tool)
         return resolve_connection(call, &words->connection, out, err);
     if (al_effects_read_only(effects_of(call)))
