@@ -242,7 +242,7 @@ static int stash_run(struct al_call *call, const struct al_stash_options *option
 static int run(struct al_call *call, const void *args, struct al_git_output *output,
                struct al_error *err)
 {
-    struct al_stash_options options;
+    struct al_stash_options options = { .entries = NULL };
     int r = options_of(call, args, &options, err);
 
     return r < 0 ? r : stash_run(call, &options, output, err);
@@ -269,7 +269,7 @@ static int64_t count_own(const struct al_call *call)
 
 static int authorize_action(struct al_call *call, const void *args, struct al_error *err)
 {
-    struct al_stash_options options;
+    struct al_stash_options options = { .entries = NULL };
     int r = only_reads(args) ? 0 : options_of(call, args, &options, err);
 
     if (r < 0 || only_reads(args))
@@ -298,7 +298,7 @@ static int changed_files(struct al_call *call, const void *args, bool *ret_known
                          struct al_strv *out, struct al_error *err)
 {
     const struct stash_args *stash = args;
-    struct al_stash_options options;
+    struct al_stash_options options = { .entries = NULL };
 
     /* A push resets the files to HEAD's, and with include_untracked removes others. */
     if (is_push(args))
@@ -314,7 +314,7 @@ static int changed_files(struct al_call *call, const void *args, bool *ret_known
 
 static int preview(struct al_call *call, const void *args, struct al_str *out, struct al_error *err)
 {
-    struct al_stash_options options;
+    struct al_stash_options options = { .entries = NULL };
     const struct al_strv *files;
     bool any = false;
     int r;
@@ -423,7 +423,7 @@ static int git_list(struct al_call *call, const void *p, struct al_result *resul
 static int show(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    struct al_stash_options options;
+    struct al_stash_options options = { .entries = NULL };
     int r = options_of(call, p, &options, err);
 
     if (r == 0)
@@ -792,7 +792,7 @@ static int everyday_push(struct al_call *call, const void *p, struct al_result *
 static int everyday_apply(struct al_call *call, const void *p, struct al_result *result,
                           struct al_error *err)
 {
-    struct al_stash_options options;
+    struct al_stash_options options = { .entries = NULL };
     const char *oid = al_call_resolved(call, AL_STASH_ENTRY);
     const bool pops = command_of(p) == AL_STASH_POP;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
