@@ -421,6 +421,12 @@ int al_checkpoint_contains(struct al_store *store, const char *id, int dir_fd, c
     return 0;
 }
 
+static bool add_blob(void *payload, const struct al_index_entry *entry)
+{
+    (void)al_oid_set_add(payload, &entry->oid);
+    return true;
+}
+
 int al_store_has_blobs(struct al_store *store, const struct al_oid *oids, size_t count,
                        struct al_run_limits *budget, bool *ret_has, struct al_error *err)
 {
@@ -431,8 +437,13 @@ int al_store_has_blobs(struct al_store *store, const struct al_oid *oids, size_t
     char text[AL_OID_TEXT];
     int r = 0;
 
+    /* Nearly all of them are as the checkpoint has recorded them in the store's index. */
+    if (store->has_listed)
+        al_files_read_index(store, add_blob, &found);
     for (size_t i = 0; i < count; i++)
-        if (!al_oid_is_none(&oids[i]) && !al_oid_set_has(&store->blobs, &oids[i])) {
+        if (al_oid_set_has(&store->blobs, &oids[i])) {
+            (void)al_oid_set_add(&found, &oids[i]);
+        } else if (!al_oid_is_none(&oids[i]) && !al_oid_set_has(&found, &oids[i])) {
             al_oid_text(&oids[i], store->sha256, text);
             al_strv_add(&asked, text);
         }
@@ -442,8 +453,7 @@ int al_store_has_blobs(struct al_store *store, const struct al_oid *oids, size_t
         if (al_oid_parse(at, store->sha256, &oid))
             (void)al_oid_set_add(&found, &oid);
     for (size_t i = 0; i < count; i++)
-        ret_has[i] =
-            r == 0 && (al_oid_set_has(&store->blobs, &oids[i]) || al_oid_set_has(&found, &oids[i]));
+        ret_has[i] = r == 0 && al_oid_set_has(&found, &oids[i]);
     al_oid_set_clear(&found);
     return r;
 }

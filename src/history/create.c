@@ -198,14 +198,72 @@ static int read_index(struct al_pending_checkpoint *taken)
 
 /* --- References --- */
 
+/* The value of a reference; NULL: there is none, or it is broken.  Caller frees. */
+static char *read_ref(const struct al_store *store, const char *name)
+{
+    al_auto(al_freep) char *loose = al_ref_read_loose(&store->repo->at, name);
+    al_auto(al_freep) char *packed = loose ? NULL : al_ref_oid(&store->repo->at, name);
+
+    return al_ref_value(loose ? loose : packed, store->sha256);
+}
+
+/* After an execution: the references of the checkpoint before it, and those that it can move as
+ * they are now.  False: they are not all known by name. */
+static bool read_moved(struct al_pending_checkpoint *taken)
+{
+    const struct al_strv *moves = taken->reason.moves;
+    const struct al_store *store = taken->store;
+    bool known = taken->reason.before && moves && !strcmp(taken->reason.before, store->before) &&
+                 faccessat(taken->common_fd, "reftable", F_OK, 0) < 0 &&
+                 al_refs_parse(store->refs.buf, store->refs.len, &taken->refs);
+
+    for (size_t i = 0; known && i < moves->count; i++) {
+        const char *name = moves->items[i];
+        struct al_difference *ref = al_change_find(&taken->refs, AL_PART_REF, name);
+        char *value;
+
+        if (!al_starts_with(name, "refs/"))
+            continue;
+        known = !al_ends_with(name, "/") && !(ref && al_starts_with(ref->to, "ref: ")) &&
+                (al_starts_with(name, "refs/heads/") || al_starts_with(name, "refs/tags/") ||
+                 !strcmp(name, "refs/stash")); /* others are the worktree's own */
+        value = known ? read_ref(store, name) : NULL;
+        if (ref)
+            al_change_drop(&taken->refs, ref);
+        if (value)
+            al_differences_add(&taken->refs, AL_PART_REF, name)->to = value;
+        if (taken->refs.count)
+            qsort(taken->refs.items, taken->refs.count, sizeof(*taken->refs.items),
+                  al_difference_order);
+    }
+    for (size_t i = 0; known && i < taken->refs.count; i++)
+        al_str_addf(&taken->ref_lines, "%s %s\n", taken->refs.items[i].to,
+                    taken->refs.items[i].name);
+    return known;
+}
+
 static int read_refs(struct al_pending_checkpoint *taken)
 {
-    const int r =
-        al_snapshot_references(taken->store->repo, taken->budget, &taken->ref_lines, taken->err);
+    int r;
 
+    if (read_moved(taken))
+        return 0;
+    al_differences_clear(&taken->refs);
+    r = al_snapshot_references(taken->store->repo, taken->budget, &taken->ref_lines, taken->err);
     if (r < 0 || al_refs_parse(taken->ref_lines.buf, taken->ref_lines.len, &taken->refs))
         return r;
     return al_error_set(taken->err, AL_ERR_EXECUTION, "git listed references in an unknown form");
+}
+
+/* Keep what the checkpoint after an execution begins with. */
+static void note_before(struct al_pending_checkpoint *taken)
+{
+    struct al_store *store = taken->store;
+
+    al_str_clear(&store->refs);
+    store->refs = taken->ref_lines;
+    taken->ref_lines = AL_STR_INIT;
+    memcpy(store->before, taken->id, sizeof(taken->id));
 }
 
 /* --- The commit --- */
@@ -525,7 +583,7 @@ int al_checkpoint_accept(struct al_pending_checkpoint *taken, const struct al_st
         (void)al_fs_write_atomic(taken->store->dir_fd, PIECES, taken->pieces.buf, taken->pieces.len,
                                  0600, true);
     if (!before)
-        memcpy(taken->store->before, taken->id, sizeof(taken->id));
+        note_before(taken);
     /* Another one may come after the same execution: it goes on from the one before, too. */
     if (has(taken, AL_PARTS_WORKTREE) && !(before && taken->files.is_inline))
         r = al_files_accept(taken->store, &taken->files, taken->tree, err);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,9 +23,26 @@
 /** Longer ids are not a client's. */
 #define ID_MAX_BYTES 128u
 
+/*
+ * A thread that synchronises the log for calls that were answered already, and ends when none is
+ * left.
+ *
+ * A call is added after its line was written to the log.  Its open record stays until the line and
+ * the head are on the disk, so that a power failure in between leaves an interrupted call, and not
+ * one that nobody knows of.  Calls that end meanwhile are synchronised together.
+ */
+struct later {
+    bool wanted;          /* else closing a record synchronises */
+    pthread_mutex_t lock; /* protects what follows */
+    pthread_t thread;
+    bool started, runs; /* a thread that does not run any more is still to be joined */
+    struct al_record *records;
+};
+
 struct al_journal {
     struct al_chain chain;
     int open_fd; /* the directory of the running calls */
+    struct later later;
     char *session_id;
     bool joined;                 /* al_journal_join() was called */
     atomic_uint_least64_t calls; /* the number of the last call that began */
@@ -35,7 +53,8 @@ struct al_record {
     struct al_open_record open;
     json_t *line; /* as it is if the call never ends */
     int64_t began_ms;
-    uint64_t seen; /* see al_record_seen() */
+    uint64_t seen;          /* see al_record_seen() */
+    struct al_record *next; /* of those that are synchronised later */
 };
 
 /* --- The text of a line --- */
@@ -121,6 +140,79 @@ static json_t *new_line(const struct al_journal *journal, const struct al_record
     return line;
 }
 
+static void free_record(struct al_record *record, bool is_written)
+{
+    al_open_record_close(&record->open, is_written);
+    json_decref(record->line);
+    free(record);
+}
+
+/* --- Synchronising later --- */
+
+static void sync_all(struct al_journal *journal, struct al_record *records)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    const int r = al_chain_sync(&journal->chain, &err);
+
+    if (r < 0)
+        al_log_warn("the journal cannot be written: %s", err.message);
+    while (records) {
+        struct al_record *next = records->next;
+
+        free_record(records, r == 0);
+        records = next;
+    }
+}
+
+static void *thread_main(void *payload)
+{
+    struct al_journal *journal = payload;
+    struct later *later = &journal->later;
+
+    (void)pthread_mutex_lock(&later->lock);
+    while (later->records) {
+        struct al_record *records = al_take(&later->records);
+
+        (void)pthread_mutex_unlock(&later->lock);
+        sync_all(journal, records);
+        (void)pthread_mutex_lock(&later->lock);
+    }
+    later->runs = false;
+    (void)pthread_mutex_unlock(&later->lock);
+    return NULL;
+}
+
+/* Wait for the thread, which ends by itself. */
+static void join(struct later *later)
+{
+    if (later->started)
+        (void)pthread_join(later->thread, NULL);
+}
+
+/* Have a call's line synchronised and its record freed.  False when there is no thread, which
+ * inherits its creator's seccomp filter, if any.  It only writes to files that are open. */
+static bool sync_later(struct later *later, struct al_record *record)
+{
+    bool runs;
+
+    if (!later->wanted)
+        return false;
+    (void)pthread_mutex_lock(&later->lock);
+    if (!later->runs) {
+        join(later);
+        later->runs = pthread_create(&later->thread, NULL, thread_main, record->journal) == 0;
+        later->started = later->runs;
+    }
+    runs = later->runs;
+    if (runs) {
+        al_open_record_written(&record->open);
+        record->next = later->records;
+        later->records = record;
+    }
+    (void)pthread_mutex_unlock(&later->lock);
+    return runs;
+}
+
 /* --- The journal --- */
 
 static int open_journal(struct al_journal *journal, const char *file, struct al_error *err)
@@ -150,6 +242,7 @@ int al_journal_open(const char *file, struct al_journal **ret_journal, struct al
     int r;
 
     journal->open_fd = -1;
+    (void)pthread_mutex_init(&journal->later.lock, NULL);
     r = open_journal(journal, file, err);
     if (r < 0)
         al_journal_free(journal);
@@ -162,10 +255,17 @@ void al_journal_free(struct al_journal *journal)
 {
     if (!journal)
         return;
+    join(&journal->later); /* before what it uses */
+    (void)pthread_mutex_destroy(&journal->later.lock);
     al_chain_close(&journal->chain);
     al_close(journal->open_fd);
     free(journal->session_id);
     free(journal);
+}
+
+void al_journal_sync_later(struct al_journal *journal)
+{
+    journal->later.wanted = true;
 }
 
 const char *al_journal_file(const struct al_journal *journal)
@@ -330,12 +430,13 @@ int al_record_close(struct al_record *record, const struct al_record_end *end)
     r = al_chain_append(&journal->chain, record->line, end->overlaps ? &record->seen : NULL, &err);
     if (r == AL_ERR_AGAIN)
         return r;
-    if (r == 0 && is_durable(end, outcome))
+    if (r == 0 && is_durable(end, outcome)) {
+        if (sync_later(&journal->later, record))
+            return 0;
         r = al_chain_sync(&journal->chain, &err);
+    }
     if (r < 0)
         al_log_warn("the journal cannot be written: %s", err.message);
-    al_open_record_close(&record->open, r == 0);
-    json_decref(record->line);
-    free(record);
+    free_record(record, r == 0);
     return r;
 }

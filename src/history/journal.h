@@ -54,6 +54,11 @@ void al_journal_free(struct al_journal *journal);
  * several threads use the journal. */
 void al_journal_limit(struct al_journal *journal, uint64_t max_file_bytes);
 
+/** Synchronise the lines of calls in a thread from now on: closing a record does not wait for the
+ * disk.  al_journal_free() waits for the thread.  Call this before several threads use the journal.
+ */
+void al_journal_sync_later(struct al_journal *journal);
+
 /** The path of the log.  Borrowed. */
 const char *al_journal_file(const struct al_journal *journal);
 
@@ -154,7 +159,7 @@ bool al_journal_held_no_lock(const json_t *line);
 
 /**
  * Write the line of a call that has ended, and free the record.  If the call has side effects, the
- * line is on the disk when this returns.
+ * line is on the disk when this returns, see al_journal_sync_later().
  * @return 0; AL_ERR_EXECUTION, with a warning: the call has happened.  The open record then stays
  *         for the next process that opens the journal.  With `overlaps` also AL_ERR_AGAIN, and
  *         nothing is done: more has ended since al_record_seen(), which is moved on.

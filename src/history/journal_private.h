@@ -131,13 +131,17 @@ int al_open_record_begin(int dir_fd, const json_t *line, struct al_open_record *
 /** Record what became known of a call.  0 or -errno; then nothing is recorded. */
 int al_open_record_note(struct al_open_record *record, const json_t *members);
 
+/** Record that the log has the call's line, which is synchronised later.  The call does not count
+ * as running any more, and its record stays open. */
+void al_open_record_written(struct al_open_record *record);
+
 /** Close the record, and remove it if the log has the call's line.  Otherwise the next process that
  * opens the journal writes the line. */
 void al_open_record_close(struct al_open_record *record, bool is_written);
 
 /** The call in a record's text, as the line that it would have in the log; NULL: none had begun.
- * Caller owns the reference. */
-json_t *al_open_record_read(const char *text, size_t len);
+ * Sets *ret_written if the log has its line.  Caller owns the reference. */
+json_t *al_open_record_read(const char *text, size_t len, bool *ret_written);
 
 /**
  * Write the line of each call whose process died, unless the log has it.  A line belongs to a call

@@ -5,6 +5,7 @@
  *
  *     the first   the call's line in the log if it never ends
  *     others      more is known of the call: these members replace those before
+ *     written     {"written":true}: the log has the call's line, which may not be on the disk
  *
  * The file is removed when the line is on the disk.  Its states until then:
  *
@@ -96,6 +97,15 @@ int al_open_record_begin(int dir_fd, const json_t *line, struct al_open_record *
     return r;
 }
 
+/* If the line cannot be written, the call is shown as running for a moment longer. */
+void al_open_record_written(struct al_open_record *record)
+{
+    al_auto(al_json_decrefp) json_t *written = al_json_object();
+
+    al_json_set(written, "written", al_json_bool(true));
+    (void)al_open_record_note(record, written);
+}
+
 void al_open_record_close(struct al_open_record *record, bool is_written)
 {
     if (is_written && is_linked(record->fd))
@@ -106,7 +116,7 @@ void al_open_record_close(struct al_open_record *record, bool is_written)
 
 /* --- Reading and recovering --- */
 
-json_t *al_open_record_read(const char *text, size_t len)
+json_t *al_open_record_read(const char *text, size_t len, bool *ret_written)
 {
     json_t *call = NULL;
     const char *end;
@@ -115,6 +125,8 @@ json_t *al_open_record_read(const char *text, size_t len)
         al_auto(al_json_decrefp) json_t *line =
             json_loadb(text, (size_t)(end - text), JSON_ALLOW_NUL, NULL);
 
+        if (json_object_get(line, "written"))
+            *ret_written = true;
         if (call)
             (void)json_object_update_existing(call, line);
         else
@@ -206,6 +218,7 @@ static void scan_file(const struct scan *scan, int dir_fd, const char *name)
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     al_auto(al_json_decrefp) json_t *call = NULL;
     const bool dead = scan->chain;
+    bool written = false;
     long pid;
     int r;
 
@@ -220,10 +233,10 @@ static void scan_file(const struct scan *scan, int dir_fd, const char *name)
                     strerrordesc_np(-r));
         return;
     }
-    call = al_open_record_read(text.buf, text.len);
+    call = al_open_record_read(text.buf, text.len, &written);
     if (dead && (!call || recover(scan->chain, pid, call) == 0))
         (void)unlinkat(dir_fd, name, 0);
-    else if (!dead && call)
+    else if (!dead && call && !written)
         scan->found(scan->payload, pid, call);
 }
 

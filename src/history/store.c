@@ -141,6 +141,7 @@ int al_store_open(const struct al_checkpoint_settings *settings, struct al_repo 
     store->dir = al_fs_join(settings->state_dir, id);
     store->path = al_fs_join(store->dir, "checkpoints.git");
     store->dir_fd = store->lock_fd = store->pack_fd = -1;
+    store->refs = AL_STR_INIT;
     store->bare = (struct al_bare){ .git = repo->at.git,
                                     .lender = &repo->at,
                                     .dir_fd = -1,
@@ -170,6 +171,7 @@ void al_store_close(struct al_store *store)
     al_strv_clear(&store->nested);
     al_strv_clear(&store->inlined);
     al_oid_set_clear(&store->blobs);
+    al_str_clear(&store->refs);
     al_close(store->lock_fd);
     al_close(store->pack_fd);
     al_close(store->bare.dir_fd);

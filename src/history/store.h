@@ -50,10 +50,10 @@ struct al_store {
     int pack_fd;           /* objects/pack */
     int lock_fd;           /* locked shared while the store is open */
     struct al_fed *import; /* writes checkpoints; NULL: not started */
-    /* The checkpoint before an execution that was taken last; "": none.  The one after begins with
-     * it. */
-    char before[AL_OID_TEXT];
-    char tree[AL_OID_TEXT]; /* its files without those of nested repositories */
+    /* Of the checkpoint before an execution that was taken last; the one after begins with it. */
+    char before[AL_OID_TEXT]; /* its id; "": none */
+    struct al_str refs;       /* its references */
+    char tree[AL_OID_TEXT];   /* its files without those of nested repositories */
     /* Of the working tree: */
     bool holds;              /* all its objects, since a program runs: a rollback returns them */
     bool has_listed;         /* a checkpoint with files was taken with this handle */

@@ -76,8 +76,9 @@ class Network(harness.Case):
         config.parent.mkdir(parents=True, exist_ok=True)
         config.write_text(f'roots = ["{self.world}"]\n{rules}', encoding="ascii")
 
-    def allow(self, tool):
-        self.policy(f'[[tools.approval.rule]]\ndecision = "allow"\ntool = "{tool}"\n')
+    def allow(self, tool, address=None):
+        where = f'address = "{address}"\n' if address else ""
+        self.policy(f'[[tools.approval.rule]]\ndecision = "allow"\ntool = "{tool}"\n{where}')
 
     def fresh(self):
         shutil.rmtree(self.world)
@@ -487,11 +488,13 @@ class Clone(Network):
             f.write(f'[url "{self.world}/"]\n\tinsteadOf = hub:\n[url "file://{self.world}/"]\n\tinsteadOf = https://h.example/\n')
         self.asks("clone hub:hub.git ../x")
         self.allow("git")
+        self.asks("clone hub:hub.git ../x")  # the rule does not name the address
+        self.allow("git", "h*")
         self.alike("clone hub:hub.git ../x | clone -q https://h.example/hub.git ../x | clone -o up hub:hub.git ../x", 2)
 
     def test_nothing_left(self):
         """a clone that fails leaves nothing"""
-        self.allow("git")
+        self.allow("git", "*")
         out, err, code = self.airlock("clone", "http://127.0.0.1:9/x", "../x")
         self.assertEqual((out, (self.world / "x").exists()), ("", False), err)
         self.assertNotEqual(code, 0)

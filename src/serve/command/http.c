@@ -527,6 +527,8 @@ int al_serve_http(struct al_setup *setup, const struct al_options *options)
     al_setup_review(setup);
     al_setup_review_listen(setup);
     al_signals_block(setup);
+    if (setup->session.journal)
+        al_journal_sync_later(setup->session.journal);
     r = start(&serving, options, &err);
     if (r == 0) {
         while (al_signals_wait() == SIGHUP)

@@ -52,6 +52,8 @@ static int serve(struct al_setup *setup)
     al_setup_review(setup);
     al_setup_review_listen(setup);
     al_signals_handle(setup, NULL);
+    if (setup->session.journal)
+        al_journal_sync_later(setup->session.journal);
     tell_settings(setup);
     warn_of_grant(setup);
     al_warn_of_token_file(&setup->config);

@@ -109,8 +109,9 @@ static inline struct al_strv journal_open_names(const struct tmpdir *dir, bool i
     while ((entry = readdir(open))) {
         al_auto(al_freep) char *name = al_asprintf("open/%s", entry->d_name);
         al_auto(al_freep) char *text = entry->d_name[0] == '.' ? NULL : tmpdir_read(dir, name);
+        bool written = false;
         al_auto(al_json_decrefp) json_t *call =
-            text ? al_open_record_read(text, strlen(text)) : NULL;
+            text ? al_open_record_read(text, strlen(text), &written) : NULL;
 
         if (text && !call == idle)
             al_strv_add(&names, name);

@@ -230,7 +230,9 @@ static void keeps_an_open_record_until_it_is_closed(void **state)
     assert_non_null(name);
     assert_true(al_starts_with(name, begin));
     al_auto(al_freep) char *text = tmpdir_read(dir, name);
-    al_auto(al_json_decrefp) json_t *note = al_open_record_read(text, strlen(text));
+    bool written = false;
+    al_auto(al_json_decrefp) json_t *note = al_open_record_read(text, strlen(text), &written);
+    assert_false(written);
     assert_string_equal(al_json_get_string(note, "tool"), "git_add");
     assert_string_equal(al_json_get_string(json_object_get(note, "input"), "MY_TOKEN"),
                         "[redacted]");

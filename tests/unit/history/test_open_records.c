@@ -64,10 +64,12 @@ static void has_a_file_while_it_runs(void **state)
     struct al_open_record one = begin(fd, 1), two = begin(fd, 2);
 
     assert_int_equal(note(&one, "a", "x"), 0);
+    al_open_record_written(&two);
     assert_file(dir, one.name, "{\"a\":1}\n{\"a\":\"x\"}\n");
-    assert_file(dir, two.name, "{\"a\":2}\n");
+    assert_file(dir, two.name, "{\"a\":2}\n{\"written\":true}\n");
     al_open_record_close(&one, true);
     assert_file(dir, one.name, NULL);
+    assert_file(dir, two.name, "{\"a\":2}\n{\"written\":true}\n");
     al_open_record_close(&two, true);
     assert_file(dir, two.name, NULL);
 }
@@ -267,6 +269,7 @@ static void a_line_that_finds_no_room_changes_nothing(void **state)
     for (rlim_t at = 0; at < 2 * 11; at++) {
         struct al_open_record one = begin(fd, 1);
         al_auto(al_freep) char *path = al_asprintf("open/%s", one.name);
+        bool written = false;
         int r;
 
         limit_files(8 + at / 2);
@@ -276,8 +279,9 @@ static void a_line_that_finds_no_room_changes_nothing(void **state)
         assert_int_equal(journal_open_count(dir, false), 1);
         assert_int_equal(note(&one, "a", nexts[at % 2]), 0);
         al_auto(al_freep) char *text = tmpdir_read(dir, path);
-        al_auto(al_json_decrefp) json_t *call = al_open_record_read(text, strlen(text));
+        al_auto(al_json_decrefp) json_t *call = al_open_record_read(text, strlen(text), &written);
         assert_string_equal(al_json_get_string(call, "a"), nexts[at % 2]);
+        assert_false(written);
         al_open_record_close(&one, true);
     }
 }

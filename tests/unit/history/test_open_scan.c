@@ -12,17 +12,21 @@
 #include "base/fs.h"
 #include "tests/unit/history/fixture.h"
 
-/* The call's member "a", -1 without a call. */
+/* The call's member "a", -1 without a call; negative less 10 if the log has its line. */
 static int call_of(const char *text, size_t len)
 {
-    al_auto(al_json_decrefp) json_t *call = al_open_record_read(text, len);
+    bool written = false;
+    al_auto(al_json_decrefp) json_t *call = al_open_record_read(text, len, &written);
+    int value = call ? (int)json_integer_value(json_object_get(call, "a")) : -1;
 
-    return call ? (int)json_integer_value(json_object_get(call, "a")) : -1;
+    assert_null(json_object_get(call, "written"));
+    return written ? -10 - value : value;
 }
 
 #define B1 "{\"a\":1}\n"
 #define N2 "{\"a\":2,\"unknown\":1}\n"
 #define N3 "{\"a\":3}\n"
+#define W  "{\"written\":true}\n"
 
 static void tells_what_is_known_of_a_call(void **state)
 {
@@ -34,6 +38,8 @@ static void tells_what_is_known_of_a_call(void **state)
         { B1, 1 },
         { B1 N2, 2 },
         { B1 N2 N3, 3 },
+        { B1 W, -11 },
+        { B1 N2 W, -12 },
         { B1 "{\"a\":2", 1 },      /* partial */
         { B1 "{\"a\":2\n" N3, 3 }, /* not JSON */
         { B1 "[1]\nnull\n{}\n", 1 },
@@ -49,8 +55,8 @@ static void tells_what_is_known_of_a_call(void **state)
 /* Wherever a process dies while it writes, either the old state counts or the whole new line. */
 static void takes_a_line_that_is_whole_and_no_other(void **state)
 {
-    static const char *const lines[] = { B1, N2, N3 };
-    static const int values[] = { -1, 1, 2, 3 };
+    static const char *const lines[] = { B1, N2, N3, W };
+    static const int values[] = { -1, 1, 2, 3, -13 };
     static const char leftover[] = "{\"a\":9,\"what an earlier write left without its end\":1";
 
     (void)state;
@@ -149,6 +155,20 @@ static void follows_no_link_and_waits_for_no_pipe(void **state)
     assert_true(is_there(dir, "outside"));
 }
 
+static void does_not_show_a_call_that_is_in_the_log(void **state)
+{
+    struct tmpdir *dir = *state;
+    al_auto(al_closep) int fd = -1;
+
+    (void)mkdirat(dir->fd, "open", 0700);
+    tmpdir_write(dir, "open/12-3.jsonl", B1);
+    fd = openat(dir->fd, "open/12-3.jsonl", O_RDONLY | O_CLOEXEC);
+    assert_int_equal(flock(fd, LOCK_EX), 0); /* its process lives */
+    assert_int_equal(running(dir), 1);
+    tmpdir_write(dir, "open/12-3.jsonl", B1 W);
+    assert_int_equal(running(dir), 0);
+}
+
 /* Start a process that begins two calls, ends one, tells the parent, and waits to be killed. */
 static pid_t start(const struct tmpdir *dir)
 {
@@ -205,6 +225,7 @@ int main(void)
         JOURNAL_TEST(collects_what_nobody_holds),
         JOURNAL_TEST(removes_what_has_no_call),
         JOURNAL_TEST(follows_no_link_and_waits_for_no_pipe),
+        JOURNAL_TEST(does_not_show_a_call_that_is_in_the_log),
         JOURNAL_TEST(tells_those_that_live_from_the_dead),
     };
 

@@ -15,9 +15,12 @@
 /* How often a file was synchronised, and the result each time. */
 static atomic_int syncs;
 static int sync_error;
+static void (*on_sync)(void);
 
 static int sync_as_told(void)
 {
+    if (on_sync)
+        on_sync();
     syncs++;
     errno = sync_error;
     return sync_error ? -1 : 0;
@@ -80,10 +83,49 @@ static void synchronises_what_changes_something_and_nothing_else(void **state)
     al_journal_free(journal);
 }
 
+/* The number of open calls that the next start finds if the power fails while the log is
+ * synchronised. */
+static const struct tmpdir *open_in;
+static size_t open_then;
+
+static void count_open_calls(void)
+{
+    open_then = journal_open_count(open_in, false);
+}
+
+/* An answer does not wait, and until the line is on the disk its record is open. */
+static void synchronises_after_the_answer(void **state)
+{
+    struct al_journal *journal = journal_open(*state);
+    const struct al_record_end known = { .effects = AL_WRITES_INDEX, .git_commit = "1234" };
+
+    al_journal_sync_later(journal);
+    assert_int_equal(close_one(journal, AL_READS, AL_OK), 0);
+    open_in = *state;
+    on_sync = count_open_calls;
+    open_then = 0;
+    syncs = 0;
+    for (int i = 0; i < 3; i++) {
+        struct al_record_end end = { .effects = AL_WRITES_INDEX, .status = AL_OK };
+        struct al_record *record = begin(journal);
+
+        assert_int_equal(al_record_update(record, &known, false, NULL), 0);
+        assert_int_equal(al_record_close(record, &end), 0);
+    }
+    al_journal_free(journal);
+    on_sync = NULL;
+    assert_true(syncs >= 3); /* log, head and directory; each at most once a call */
+    assert_true(syncs <= 7);
+    assert_true(open_then >= 1 && open_then <= 3);
+    assert_int_equal(journal_open_count(*state, false), 0);
+    assert_intact(*state, 4);
+}
+
 /* The next start synchronises what a process that died did not. */
 static void synchronises_what_a_dead_process_wrote(void **state)
 {
-    static const char lines[] = "{\"conversation_id\":\"%s\",\"id\":1}\n";
+    static const char lines[] = "{\"conversation_id\":\"%s\",\"id\":1}\n"
+                                "{\"written\":true}\n";
     struct al_journal *journal = journal_open(*state);
     al_auto(al_freep) char *id = al_journal_conversation(journal, 0);
     al_auto(al_freep) char *text = NULL;
@@ -161,6 +203,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         JOURNAL_TEST(synchronises_what_changes_something_and_nothing_else),
+        JOURNAL_TEST(synchronises_after_the_answer),
         JOURNAL_TEST(synchronises_what_a_dead_process_wrote),
         JOURNAL_TEST(synchronises_a_log_that_was_begun),
         JOURNAL_TEST(synchronises_a_note_before_anything_is_changed),
