@@ -188,9 +188,7 @@ static int resolve_push(struct al_call *call, const struct al_remote *remote, co
     al_auto(al_freep) char *seen = tracking ? al_ref_oid(at, tracking) : al_strdup("");
     int r = 0;
 
-    al_resolved_add(out, "branch", branch);
-    if (is_tag)
-        al_resolved_add(out, AL_RESOLVED_BRANCH, ref);
+    al_resolved_add(out, AL_RESOLVED_BRANCH, branch);
     al_resolved_add(out, "commit", commit);
     al_resolved_add(out, "seen", seen);
     for (size_t i = 0; i < remote->push_urls.count && r == 0; i++)
@@ -396,7 +394,7 @@ static int look(struct al_call *call, const struct push_args *args, const struct
 }
 
 /* Show the tags: those that the remote lacks if it is a single one that the user knows and it says
- * so, else all there are. */
+ * so, else all there are.  If it lacks nothing, there is nothing to ask about. */
 static void show_tags(struct al_call *call, const struct push_args *args,
                       const struct al_remote *remote, struct al_str *out)
 {
@@ -408,6 +406,10 @@ static void show_tags(struct al_call *call, const struct push_args *args,
     told = told &&
            push_to(call, remote, remote->push_urls.items[0], &options, &pushed, NULL) == 0 &&
            !pushed.is_cut;
+    if (told && pushed.up_to_date && !pushed.tags.count) {
+        al_call_set_draft(call, al_strdup(""));
+        al_call_skip_approval(call);
+    }
     push_tags_show(call, told ? &pushed.tags : NULL, out);
 }
 
@@ -673,7 +675,8 @@ static void add_done(struct al_call *call, const struct push_args *args,
     if (args->delete)
         al_str_addf(text, "Deleted %s", there.buf);
     else if (pushed->up_to_date)
-        al_str_addf(text, "%s was up to date already", there.buf);
+        al_str_addf(text, "%s was up to date already%s", there.buf,
+                    args->tags && !pushed->tags.count ? ", and no tag is new there" : "");
     else if (pushed->is_new)
         al_str_addf(text, "Pushed the new %s%s", args->tag ? "" : "branch ", there.buf);
     else

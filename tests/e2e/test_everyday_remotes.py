@@ -511,8 +511,18 @@ class Asking(Case):
         self.assertIn("  and 1 more\n", shown)
         _, result = self.push(server, "once", tags=True)
         self.assertIn("and 21 new tags", result.text)
+        self.commit("d.txt", "d\n", "d")
         shown, _ = self.push(server, "reject", tags=True)
         self.assertIn("No tag is new there.\n", shown)
+
+    def test_tags_nothing(self):
+        """tags that are all there already, beside a branch that is, are not asked about"""
+        server = self.start()
+        self.git("tag", "v1")
+        shown, _ = self.push(server, "once", tag="v1")
+        self.assertEqual(shown.count("branch refs/tags/v1"), 1, shown)
+        self.assertEqual(self.push(server, tags=True).text.splitlines()[0],
+                         "origin/main was up to date already, and no tag is new there")
 
     def tag_while_asked(self, *change):
         """What the second question of a push with tags says, when tags change during the first."""
