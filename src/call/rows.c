@@ -567,12 +567,14 @@ unsigned al_tool_effects(const struct al_tool *tool)
     return effects;
 }
 
-bool al_operation_asks(const struct al_operation *op, bool saves)
+bool al_operation_asks(const struct al_operation *op, enum al_approval_mode mode, bool saves)
 {
-    const bool excused = op->asks == AL_ASKS_NEVER || op->asks == AL_ASKS_ELSEWHERE ||
-                         (op->asks == AL_ASKS_UNLESS_SAVED && saves);
+    const bool excused = op->asks == AL_ASKS_NEVER || (op->asks == AL_ASKS_UNLESS_SAVED && saves);
 
-    return op->asks == AL_ASKS_ALWAYS || (!excused && al_effects_change_repository(op->effects));
+    if (op->asks == AL_ASKS_ALWAYS || op->asks == AL_ASKS_ELSEWHERE)
+        return op->asks == AL_ASKS_ALWAYS;
+    return mode == AL_APPROVAL_DENY ? !al_effects_read_only(op->effects)
+                                    : !excused && al_effects_change_repository(op->effects);
 }
 
 bool al_stricter_is_of(const struct al_stricter *form, const struct al_operation *op)
@@ -584,7 +586,7 @@ bool al_stricter_is_of(const struct al_stricter *form, const struct al_operation
 bool al_tool_asks(const struct al_tool *tool, bool saves)
 {
     for (size_t i = 0; i < tool->noperations; i++)
-        if (al_operation_asks(&tool->operations[i], saves))
+        if (al_operation_asks(&tool->operations[i], AL_APPROVAL_ASK, saves))
             return true;
     return false;
 }

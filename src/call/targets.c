@@ -335,28 +335,23 @@ struct al_ruling al_call_policy_ruling(const struct al_call *call, const struct 
 {
     al_auto(al_strv_clear) struct al_strv addresses = AL_STRV_INIT;
     const enum al_approval_mode mode = call->session->mode;
-    /* The mode deny is for agents that change nothing, also nothing that could be undone. */
-    const bool excused = mode != AL_APPROVAL_DENY && al_call_is_saved(call);
-    const char *as_tool = NULL, *as_operation = NULL;
+    struct al_policy_query query = {
+        .tool = call->tool->name,
+        .operation = call->operation->name,
+        .effects = call->operation->effects,
+        .asks = al_operation_asks(call->operation, mode, al_call_is_saved(call)),
+        .branches = branches,
+        .paths = paths,
+        .addresses = &addresses,
+        .new_address = al_call_resolved(call, AL_RESOLVED_NEW_ADDRESS),
+    };
 
     if (call->tool->also_is)
         (void)call->tool->also_is(call->operation == &call->tightened ? call->plain
                                                                       : call->operation,
-                                  &as_tool, &as_operation);
+                                  &query.as_tool, &query.as_operation);
     al_call_policy_addresses(call, &addresses);
-    return al_policy_decide(call->session->policy, mode,
-                            &(struct al_policy_query){
-                                .tool = call->tool->name,
-                                .operation = call->operation->name,
-                                .as_tool = as_tool,
-                                .as_operation = as_operation,
-                                .effects = call->operation->effects,
-                                .asks = al_operation_asks(call->operation, excused),
-                                .branches = branches,
-                                .paths = paths,
-                                .addresses = &addresses,
-                                .new_address = al_call_resolved(call, AL_RESOLVED_NEW_ADDRESS),
-                            });
+    return al_policy_decide(call->session->policy, mode, &query);
 }
 
 struct walk {

@@ -29,6 +29,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "call/param.h"
+#include "guard/approval.h"
 #include "guard/effects.h"
 
 struct al_call;
@@ -44,7 +45,7 @@ enum al_asks {
     AL_ASKS_NEVER,
     /** When no checkpoint can be taken of what it changes: the session takes none, the repository
      * has no working tree, or saving fails.  What a checkpoint has is brought back, not asked
-     * about.  The approval mode "deny" refuses it all the same. */
+     * about. */
     AL_ASKS_UNLESS_SAVED,
     /** Never, and a rule that says to ask has no opinion: whoever calls asks the user. */
     AL_ASKS_ELSEWHERE,
@@ -346,10 +347,11 @@ unsigned al_tool_effects(const struct al_tool *tool);
 /** Test whether any operation of a tool needs an approval when no rule matches. */
 bool al_tool_asks(const struct al_tool *tool, bool saves);
 
-/** Test whether an operation needs an approval when no rule matches.
+/** Test whether an operation needs an approval when no rule matches.  In the mode "deny" whatever
+ * changes anything does, also what could be undone.
  *
  * @param saves  Whether a checkpoint is taken before a call. */
-bool al_operation_asks(const struct al_operation *op, bool saves);
+bool al_operation_asks(const struct al_operation *op, enum al_approval_mode mode, bool saves);
 
 /** Test whether a stricter form is one of this operation. */
 bool al_stricter_is_of(const struct al_stricter *form, const struct al_operation *op);

@@ -14,38 +14,35 @@
 #include "call/registry.h"
 #include "cli/cli.h"
 #include "cli/names.h"
-#include "cli/options.h"
 #include "cli/setup.h"
 #include "guard/text.h"
 
 #define NAME_COLUMNS 18
 
-const char *al_operation_condition(const struct al_tool *tool, const struct al_operation *op,
-                                   bool saves)
+const char *al_operation_condition(const struct al_tool *tool, const struct al_operation *op)
 {
-    for (size_t i = 0; i < tool->nstricter && !al_operation_asks(op, saves); i++)
+    for (size_t i = 0; i < tool->nstricter; i++)
         if (al_stricter_is_of(&tool->stricter[i], op))
             return tool->stricter[i].condition;
     return NULL;
 }
 
-/* Whether what a checkpoint brings back is not asked about. */
-static bool excuses(const struct al_config *config)
+static bool asks(const struct al_operation *op, const struct al_config *config)
 {
-    return config->journal.checkpoints && config->approval.mode != AL_APPROVAL_DENY;
+    return al_operation_asks(op, config->approval.mode, config->journal.checkpoints);
 }
 
 const char *al_tool_asking(const struct al_tool *tool, const struct al_config *config)
 {
-    const bool saves = excuses(config);
     size_t asking = 0;
 
     if (config->approval.mode == AL_APPROVAL_ALLOW)
         return "none";
 
     for (size_t i = 0; i < tool->noperations; i++) {
-        asking += al_operation_asks(&tool->operations[i], saves);
-        if (al_operation_condition(tool, &tool->operations[i], saves))
+        if (asks(&tool->operations[i], config))
+            asking++;
+        else if (al_operation_condition(tool, &tool->operations[i]))
             return "some";
     }
     if (asking == 0)
@@ -63,32 +60,35 @@ static void add_item(const char *name, const char *text, struct al_str *out)
     al_cli_wrap(out, 2 + NAME_COLUMNS + 2, text);
 }
 
-static void add_operation(const struct al_tool *tool, const struct al_operation *op, bool saves,
-                          struct al_str *out)
+static void add_operation(const struct al_tool *tool, const struct al_operation *op,
+                          const struct al_config *config, struct al_str *out)
 {
-    const char *condition = al_operation_condition(tool, op, saves);
+    const bool always = asks(op, config);
+    const char *condition = always ? NULL : al_operation_condition(tool, op);
     al_auto(al_freep) char *asked = condition ? al_asprintf("asks only %s", condition) : NULL;
 
-    add_item(op->name, asked ? asked : al_operation_asks(op, saves) ? "asks" : "does not ask", out);
+    add_item(op->name, asked ? asked : always ? "asks" : "does not ask", out);
 }
 
 /* Two rows are one operation if it has more effects at times; git_commit also writes the working
  * tree when it continues a rebase.  Such an operation is shown once. */
-static bool is_shown_before(const struct al_operation *operations, size_t i, bool saves)
+static bool is_shown_before(const struct al_operation *operations, size_t i,
+                            const struct al_config *config)
 {
     for (size_t k = 0; k < i; k++)
         if (!strcmp(operations[k].name, operations[i].name) &&
-            al_operation_asks(&operations[k], saves) == al_operation_asks(&operations[i], saves))
+            asks(&operations[k], config) == asks(&operations[i], config))
             return true;
     return false;
 }
 
-static void add_operations(const struct al_tool *tool, bool saves, struct al_str *out)
+static void add_operations(const struct al_tool *tool, const struct al_config *config,
+                           struct al_str *out)
 {
     al_str_adds(out, "\nOperations, and whether you are asked:\n");
     for (size_t i = 0; i < tool->noperations; i++)
-        if (!is_shown_before(tool->operations, i, saves))
-            add_operation(tool, &tool->operations[i], saves, out);
+        if (!is_shown_before(tool->operations, i, config))
+            add_operation(tool, &tool->operations[i], config, out);
 }
 
 /* Add the choices or the bounds of a parameter: "one of a, b", "1 to 100". */
@@ -186,7 +186,7 @@ static void add_parameters(const json_t *schema, struct al_str *out)
 }
 
 static void add_help(const struct al_listed_tool *listed, const struct al_tool_defaults *defaults,
-                     bool saves, struct al_str *out)
+                     const struct al_config *config, struct al_str *out)
 {
     const struct al_tool *tool = listed->tool;
     al_auto(al_json_decrefp) json_t *schema = al_tool_schema(tool, defaults);
@@ -196,7 +196,7 @@ static void add_help(const struct al_listed_tool *listed, const struct al_tool_d
     al_str_addf(out, "%s %s; risk %s.\n", tool->definition ? "MCP server" : "Toolset",
                 listed->toolset->name + (tool->definition ? strlen(AL_MOUNTS_PREFIX) : 0),
                 al_effects_risk(al_tool_effects(tool)));
-    add_operations(tool, saves, out);
+    add_operations(tool, config, out);
     if (json_object_size(json_object_get(schema, "properties")))
         al_str_adds(out, "\nParameters (NAME=VALUE, or members of a JSON object):\n");
     add_parameters(schema, out);
@@ -207,7 +207,7 @@ void al_tool_show(const struct al_listed_tool *listed, const struct al_tool_defa
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
-    add_help(listed, defaults, excuses(config), &text);
+    add_help(listed, defaults, config, &text);
     if (listed->tool->definition) /* names and values of the schema are the server's */
         al_text_sanitize(text.buf, text.len, out);
     else

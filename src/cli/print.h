@@ -34,17 +34,15 @@ int al_cli_finish(int code);
 int al_cli_fail(const struct al_error *err);
 
 /** Which operations of a tool ask for approval when no rule decides: "none", "some" or "ask" (all).
- * In the approval mode "allow" none does; in the mode "deny" they are refused, so "deny" stands for
- * "ask".  Without checkpoints, and in the mode "deny", what is only not asked about because of them
+ * In the approval mode "allow" none does; in the mode "deny" whatever changes anything is refused,
+ * so "deny" stands for "ask".  Without checkpoints, what is only not asked about because of them
  * counts as asking. */
 const char *al_tool_asking(const struct al_tool *tool, const struct al_config *config);
 
-/** The condition under which an operation asks for approval, as words ("for …").  NULL: the
- * operation always or never asks.
- *
- * @param saves  Whether checkpoints are taken. */
-const char *al_operation_condition(const struct al_tool *tool, const struct al_operation *op,
-                                   bool saves);
+/** The condition under which an operation that is not always asked about asks for approval, as
+ * words
+ * ("for …").  NULL: it never asks. */
+const char *al_operation_condition(const struct al_tool *tool, const struct al_operation *op);
 
 /** Append the help text of a tool. */
 void al_tool_show(const struct al_listed_tool *listed, const struct al_tool_defaults *defaults,

@@ -147,11 +147,26 @@ class Denying(Program):
                 ("git_commit", {"message": "x", "amend": True}), ("git_stash", {}),
                 ("git_switch", {"branch": "topic"}), ("git_merge", {"branch": "topic"}),
                 ("git_revert", {"commits": ["HEAD"]}),
-                ("git_branch", {"action": "delete", "name": "topic"})):
+                ("git_branch", {"action": "delete", "name": "topic"}),
+                ("git_branch", {"action": "create", "name": "new"}),
+                ("git_branch", {"action": "rename", "name": "topic", "new_name": "new"}),
+                ("git_tag", {"action": "create", "name": "v1"}),
+                ("git_worktree", {"action": "add", "name": "new"}),
+                ("git_remote", {"action": "add", "name": "new", "url": "https://example.org/x"})):
             result = self.call(tool, arguments, approval="deny")
             self.assertIn(result.kind, ("ApprovalDenied", "ExecutionFailed"), (tool, result))
             if result.kind == "ExecutionFailed":  # answered before policy: nothing to merge
                 self.assertIn(tool, ("git_merge", "git_revert", "git_reset"), result)
+            self.assertEqual(self.state(), before, tool)
+        self.assertEqual(self.out("remote"), "")
+        for toolset, tool, arguments in (
+                ("workflow", "git_branch", {"action": "create", "name": "new"}),
+                ("workflow", "git_commit", {"message": "x", "all": True}),
+                ("workflow", "git_checkout", {"target": "topic"}),
+                ("workflow", "git_stash", {"action": "push"}),
+                ("files", "write_file", {"path": "/workspace/x", "content": "x"})):
+            result = self.call(tool, arguments, "--toolset", toolset, approval="deny")
+            self.assertEqual(result.kind, "ApprovalDenied", (tool, result))
             self.assertEqual(self.state(), before, tool)
         self.assertFalse(self.call("git_status", {}, approval="deny").failed)
         config = self.config('[[tools.approval.rule]]\ntool = "git_add"\ndecision = "allow"\n')
@@ -166,7 +181,7 @@ class Denying(Program):
             self.run_it("tools", "--json", "--approval", "deny").stdout)}
         self.assertEqual([listed[name] for name in ("git_status", "git_add", "git_restore",
                                                     "git_stash", "git_push")],
-                         ["none", "deny", "deny", "some", "some"])
+                         ["none", "deny", "deny", "some", "deny"])
         for words, decision in ((("git_add", "all=true"), "deny"), (("git_status",), "allow")):
             done = self.run_it("policy", "explain", "--approval", "deny", *words)
             self.assertIn(f"decision   {decision}\n", done.stdout)

@@ -135,7 +135,12 @@ class Pushes(remotes.Session):
         second = self.second()
         for mode, kind in (("deny", "ApprovalDenied"), ("allow", None)):
             self.start("--approval", mode, kind=harness.Server)
-            self.add(second, mode)
+            if mode == "deny":
+                arguments = self.arguments({"action": "add", "name": mode, "url": str(second)})
+                self.assertEqual(self.session.call("git_remote", arguments).kind, kind)
+                self.git("remote", "add", mode, str(second))
+            else:
+                self.add(second, mode)
             result = self.session.call("git_push", self.arguments({"remote": mode}))
             self.assertEqual(result.kind, kind, result)
 

@@ -32,7 +32,7 @@ static const char *condition_of(const struct al_tool *tool, const struct al_expl
 
     if (ruling->number || ruling->decision != AL_APPROVAL_ALLOW || session->mode != AL_APPROVAL_ASK)
         return NULL;
-    return al_operation_condition(tool, &found->operation, session->checkpoints);
+    return al_operation_condition(tool, &found->operation);
 }
 
 static void add_json(const struct al_tool *tool, const struct al_explanation *found,
@@ -126,7 +126,7 @@ static void add_operations(const struct al_tool *tool, const struct al_session *
         const struct al_policy_query query = { .tool = tool->name,
                                                .operation = operation->name,
                                                .effects = operation->effects,
-                                               .asks = al_operation_asks(operation,
+                                               .asks = al_operation_asks(operation, session->mode,
                                                                          session->checkpoints),
                                                .branches = &none,
                                                .paths = &none,

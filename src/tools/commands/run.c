@@ -142,7 +142,7 @@ AL_WHEN(is_snapshot, struct run_args, !args->command.count)
 
 /* It is the user's own command, or that of an agent with a shell, which has no need of airlock. */
 static const struct al_operation operations[] = {
-    { "snapshot", is_snapshot, AL_WRITES_WORKTREE | AL_WRITES_FILES, snapshot, AL_ASKS_NEVER },
+    { "snapshot", is_snapshot, AL_WRITES_WORKTREE | AL_WRITES_FILES, snapshot, AL_ASKS_ELSEWHERE },
     { "run", NULL, RUNS, run, AL_ASKS_NEVER },
 };
 

@@ -248,7 +248,8 @@ static void an_operation_asks_by_its_word_else_by_its_effects(void **state)
         };
         const struct al_tool tool = { .operations = rows, .noperations = COUNT(rows) };
 
-        assert_int_equal(al_operation_asks(&rows[1], !facts[i].unsaved), facts[i].does);
+        assert_int_equal(al_operation_asks(&rows[1], AL_APPROVAL_ASK, !facts[i].unsaved),
+                         facts[i].does);
         assert_int_equal(al_tool_asks(&tool, !facts[i].unsaved), facts[i].does);
     }
 }
