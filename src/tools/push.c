@@ -372,7 +372,7 @@ static int look(struct al_call *call, const struct push_args *args, const struct
                 struct al_error *err)
 {
     struct al_push_options options = options_of(call, args);
-    const bool looks = !args->tags && !is_new_address(call, args);
+    const bool looks = !is_new_address(call, args);
     bool nothing = looks && !args->delete;
 
     options.looks = true;
@@ -380,12 +380,14 @@ static int look(struct al_call *call, const struct push_args *args, const struct
         al_auto(al_pushed_clear) struct al_pushed pushed = AL_PUSHED_INIT;
         const int r = push_to(call, remote, remote->push_urls.items[i], &options, &pushed, err);
 
-        if (pushed.is_rejected && !al_call_session(call)->caller_shell)
+        if (pushed.is_rejected && !args->tags && !al_call_session(call)->caller_shell)
             return r;
         nothing |= pushed.is_rejected && i == 0; /* git says so itself, and how it ends */
         if (r < 0)
             al_error_clear(err);
-        nothing = nothing && (pushed.is_rejected || (r == 0 && pushed.up_to_date));
+        nothing = nothing && (pushed.is_rejected ? !args->tags
+                                                 : r == 0 && pushed.up_to_date &&
+                                                       !pushed.tags.count && !pushed.is_cut);
     }
     al_call_set_draft(call, nothing ? al_strdup("") : NULL);
     if (nothing)
@@ -394,7 +396,7 @@ static int look(struct al_call *call, const struct push_args *args, const struct
 }
 
 /* Show the tags: those that the remote lacks if it is a single one that the user knows and it says
- * so, else all there are.  If it lacks nothing, there is nothing to ask about. */
+ * so, else all there are. */
 static void show_tags(struct al_call *call, const struct push_args *args,
                       const struct al_remote *remote, struct al_str *out)
 {
@@ -403,14 +405,9 @@ static void show_tags(struct al_call *call, const struct push_args *args,
     bool told = remote->push_urls.count == 1 && !is_new_address(call, args);
 
     options.looks = true;
-    told = told &&
-           push_to(call, remote, remote->push_urls.items[0], &options, &pushed, NULL) == 0 &&
-           !pushed.is_cut;
-    if (told && pushed.up_to_date && !pushed.tags.count) {
-        al_call_set_draft(call, al_strdup(""));
-        al_call_skip_approval(call);
-    }
-    push_tags_show(call, told ? &pushed.tags : NULL, out);
+    if (told)
+        told = push_to(call, remote, remote->push_urls.items[0], &options, &pushed, NULL) == 0;
+    push_tags_show(call, told && !pushed.is_cut ? &pushed.tags : NULL, out);
 }
 
 /* Show the addresses, and the commits that a forced push removes. */
