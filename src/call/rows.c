@@ -573,8 +573,7 @@ bool al_operation_asks(const struct al_operation *op, enum al_approval_mode mode
 
     if (op->asks == AL_ASKS_ALWAYS || op->asks == AL_ASKS_ELSEWHERE)
         return op->asks == AL_ASKS_ALWAYS;
-    return mode == AL_APPROVAL_DENY ? !al_effects_read_only(op->effects)
-                                    : !excused && al_effects_change_repository(op->effects);
+    return (mode == AL_APPROVAL_DENY || !excused) && al_effects_change_repository(op->effects);
 }
 
 bool al_stricter_is_of(const struct al_stricter *form, const struct al_operation *op)

@@ -348,7 +348,7 @@ unsigned al_tool_effects(const struct al_tool *tool);
 bool al_tool_asks(const struct al_tool *tool, bool saves);
 
 /** Test whether an operation needs an approval when no rule matches.  In the mode "deny" whatever
- * changes anything does, also what could be undone.
+ * changes a repository does, also what could be undone.
  *
  * @param saves  Whether a checkpoint is taken before a call. */
 bool al_operation_asks(const struct al_operation *op, enum al_approval_mode mode, bool saves);

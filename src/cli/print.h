@@ -34,9 +34,9 @@ int al_cli_finish(int code);
 int al_cli_fail(const struct al_error *err);
 
 /** Which operations of a tool ask for approval when no rule decides: "none", "some" or "ask" (all).
- * In the approval mode "allow" none does; in the mode "deny" whatever changes anything is refused,
- * so "deny" stands for "ask".  Without checkpoints, what is only not asked about because of them
- * counts as asking. */
+ * In the approval mode "allow" none does; in the mode "deny" whatever changes a repository is,
+ * refused, so "deny" stands for "ask".  Without checkpoints, what is only not asked about because
+ * of them counts as asking. */
 const char *al_tool_asking(const struct al_tool *tool, const struct al_config *config);
 
 /** The condition under which an operation that is not always asked about asks for approval, as

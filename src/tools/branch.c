@@ -92,17 +92,12 @@ static bool is_everyday(const struct al_call *call)
     return al_call_tool(call) == &al_tool_everyday_branch;
 }
 
-/* The branch to rename: the current one unless it is named.  NULL: HEAD is on none. */
-static char *renamed_branch(const struct al_call *call, const struct request *request)
+/* The branch to rename: the one that HEAD is on unless it is named.  NULL: HEAD is on none. */
+static const char *renamed_branch(const struct al_call *call, const struct request *request)
 {
-    al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
+    const char *ref = request->name ? NULL : al_call_resolved(call, AL_RESOLVED_BRANCH);
 
-    if (request->name)
-        return al_strdup(request->name);
-    al_ref_follow_head(&al_call_repo(call)->at, &refs);
-    return refs.count && al_starts_with(refs.items[0], "refs/heads/")
-               ? al_strdup(refs.items[0] + strlen("refs/heads/"))
-               : NULL;
+    return ref && al_starts_with(ref, "refs/heads/") ? ref + strlen("refs/heads/") : request->name;
 }
 
 /* The branches to delete. */
@@ -153,7 +148,7 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
 {
     const struct request request = request_of(p);
     const char *at = al_call_resolved(call, AL_RESOLVED_COMMIT);
-    al_auto(al_freep) char *renamed = NULL;
+    const char *renamed = NULL;
     int r = 0;
 
     if (request.action == DELETE)
@@ -704,12 +699,18 @@ static int everyday_check(const void *p, struct al_error *err)
     return args->name ? check_name(args, err) : 0;
 }
 
-/* The commit that a branch begins at is part of what is approved. */
+/* The commit that a branch begins at is part of what is approved, and so is the branch that is
+ * renamed without being named: rules look at it. */
 static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
                    struct al_error *err)
 {
     const struct branch_args *args = p;
+    al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
 
+    if (args->action == RENAME && !args->name)
+        al_ref_follow_head(&al_call_repo(call)->at, &refs);
+    if (refs.count)
+        al_resolved_add(out, AL_RESOLVED_BRANCH, refs.items[0]);
     return args->action == CREATE ? al_resolve_commit(call, args->from, out, err) : 0;
 }
 
@@ -717,7 +718,7 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct request request = request_of(p);
-    al_auto(al_freep) char *name = request.action == RENAME ? renamed_branch(call, &request) : NULL;
+    const char *name = request.action == RENAME ? renamed_branch(call, &request) : NULL;
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
 
     if (request.action == DELETE && is_everyday(call)) {
@@ -725,7 +726,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
         return branch_delete_check(call, &names, request.force, err);
     }
     if (!name && request.action == DELETE)
-        name = al_strdup(request.name);
+        name = request.name;
     return name ? al_worktree_check_free(al_call_repo(call), name, true, al_call_budget(call), err)
                 : 0;
 }
@@ -760,7 +761,7 @@ static int rename_branch(struct al_call *call, const void *p, struct al_result *
 {
     const struct request request = request_of(p);
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_freep) char *name = renamed_branch(call, &request);
+    const char *name = renamed_branch(call, &request);
     int r;
 
     if (!name)

@@ -98,7 +98,7 @@ class OutputDir(rollback.Rollback):
     def test_nobody_is_asked(self):
         """no approval is needed; the journal says what was written and which checkpoint there is"""
         self.write("out/a.txt.patch", "mine\n")
-        self.patches(approval="deny")
+        self.patches(approval="ask")
         line = self.record()
         self.assertEqual((line["operation"], line["decision"]), ("write_patches", "auto"))
         self.assertEqual(line["effects"], ["reads", "writes_worktree", "writes_files"])

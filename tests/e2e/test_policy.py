@@ -165,6 +165,18 @@ class Rules(policy.Case):
         self.git("add", "a.txt")
         self.assertEqual(self.decided("ask", "default", "git_commit", COMMIT)["branches"], ["HEAD"])
 
+    def test_renamed(self):
+        """everyday: the branch that is renamed without being named is the one that HEAD is on"""
+        config = self.base / "everyday.toml"
+        config.write_text('[[tools.approval.rule]]\nbranch = "main"\ndecision = "deny"\n', encoding="utf-8")
+        options = ("--toolset", "everyday", "--config", str(config))
+        rename = {"action": "rename", "new_name": "trunk"}
+        self.assertEqual(self.call("git_branch", rename, *options).kind, "ApprovalDenied")
+        self.assertEqual(self.out("symbolic-ref", "--short", "HEAD"), "main\n")
+        self.git("checkout", "-q", "-b", "topic")
+        self.assertIsNone(self.call("git_branch", rename, *options).kind)
+        self.assertEqual(self.out("symbolic-ref", "--short", "HEAD"), "trunk\n")
+
     def test_branch_by_another_name(self):
         """a branch that is a symbolic reference counts with what it leads to"""
         self.git("symbolic-ref", "refs/heads/feature/x", "refs/heads/main")

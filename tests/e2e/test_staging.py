@@ -218,7 +218,7 @@ class Tools(staging.Staging):
         """nothing of it reaches the repository or the root, and nobody is asked"""
         before, objects = self.state(), self.out("count-objects")
         listed = sorted(path.name for path in self.root.iterdir())
-        server = harness.Server(self, *staging.TOOLSETS, "--approval", "deny")
+        server = harness.Server(self, *staging.TOOLSETS)
         self.put(server, "a", "1\n")
         made = self.stage(server, "a")["id"]
         server.ok("git_diff")

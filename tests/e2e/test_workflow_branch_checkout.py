@@ -64,7 +64,7 @@ class Branch(Repository):
                          {"action": "delete", "name": "gone", "force": True})
         for arguments in ({"action": "create", "name": "new"}, {"action": "list"},
                           {"action": "rename", "name": "new", "newName": "newer"}):
-            for approval in ("ask", "deny"):
+            for approval in ("ask", "allow"):
                 if arguments["action"] != "list":
                     self.git("branch", "-D", "new", check=False)
                     self.git("branch", "-D", "newer", check=False)
@@ -199,7 +199,7 @@ class Checkout(Repository):
                          "git_checkout", {"target": "new", "force": True, "create": True})
         self.assert_asks("Put 1 file(s) back from 'HEAD', discarding local changes",
                          "git_checkout", {"target": "HEAD", "force": True, "paths": ["a.txt"]})
-        for approval in ("ask", "deny"):
+        for approval in ("ask", "allow"):
             for arguments in ({"target": "other"}, {"target": "main"},
                               {"target": "new-" + approval, "create": True},
                               {"target": "HEAD", "paths": ["a.txt"]}):

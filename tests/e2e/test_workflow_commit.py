@@ -122,7 +122,7 @@ class Commit(workflow.Case):
     def test_no_approval(self):
         """git_commit: nobody is asked, unless a rule says so, and then the change is shown"""
         self.init()
-        for number, approval in enumerate(("ask", "deny")):
+        for number, approval in enumerate(("ask", "allow")):
             self.write("a.txt", f"{number}\n")
             self.assertFalse(self.call("git_commit", {"message": "x", "all": True},
                                        approval=approval).failed)

@@ -81,7 +81,7 @@ class Stash(workflow.Case):
         self.assert_asks("Drop stash@{0}", "git_stash", {"action": "drop"})
         self.assert_asks("Clear ALL stashes (WARNING: destructive)", "git_stash",
                          {"action": "clear"})
-        for approval in ("ask", "deny"):
+        for approval in ("ask", "allow"):
             for action in ("apply", "push", "list", "pop", "push"):
                 result = self.call("git_stash", {"action": action}, approval=approval)
                 self.assertFalse(result.failed, result)
