@@ -40,11 +40,18 @@ static int add_named(struct al_call *call, struct al_strv *paths, struct al_str 
     return r;
 }
 
-/* Different lists give different bytes. */
+/* Different lists give different bytes.  An address that was agreed to is not new any more, and the
+ * same. */
 static void write_resolved(const struct al_resolved *resolved, struct al_str *out)
 {
-    for (size_t i = 0; i < resolved->pairs.count; i++)
-        al_str_add(out, resolved->pairs.items[i], strlen(resolved->pairs.items[i]) + 1);
+    char **pairs = resolved->pairs.items;
+
+    for (size_t i = 0; i + 1 < resolved->pairs.count; i += 2) {
+        if (!strcmp(pairs[i], AL_RESOLVED_NEW_ADDRESS))
+            continue;
+        al_str_add(out, pairs[i], strlen(pairs[i]) + 1);
+        al_str_add(out, pairs[i + 1], strlen(pairs[i + 1]) + 1);
+    }
 }
 
 /* A new branch has the same commit as HEAD, but rules may treat the two differently. */

@@ -168,6 +168,13 @@ class Fetches(remotes.Session):
         self.asked("once", "git_push", {"remote": "mine"})
         self.quiet("git_push", {"remote": "mine"})
 
+    def test_pull(self):
+        """a pull from there asks once, though it fetches before it merges"""
+        self.start()
+        self.add(self.url)
+        self.asked("once", "git_pull", {"remote": "mine"})
+        self.quiet("git_pull", {"remote": "mine"})
+
     def test_after_a_push(self):
         """what may be pushed to may be fetched from"""
         self.start()
