@@ -135,7 +135,8 @@ static char *repository_of(const json_t *line, const char *common_dir)
 
     if (!common_dir)
         return al_strdup("");
-    if (path && common_dir[1] && al_starts_with(path, common_dir)) /* "/" alone is no help */
+    /* "/" alone is no help */
+    if (path && strcmp(common_dir, "/") != 0 && al_starts_with(path, common_dir))
         path += strlen(common_dir);
     return path && *path ? al_text_sanitize_line(path) : al_strdup("-");
 }
