@@ -529,7 +529,7 @@ static int record_whole(const struct recorder *above, int fd, const char *shown,
 }
 
 /* The administrative directory of a linked worktree, which goes when somebody removes that; -1: it
- * is none of this repository.
+ * is none of this repository, or not of what is here: a copy of a worktree names it as well.
  *
  * @param ret_saved  Where a checkpoint has it.  Caller frees. */
 static int open_admin(const struct recorder *above, int fd, const char *path, char **ret_saved)
@@ -538,13 +538,18 @@ static int open_admin(const struct recorder *above, int fd, const char *path, ch
     al_auto(al_freep) char *top = al_fs_join(at->top, path);
     al_auto(al_freep) char *admin = al_git_read_pointer(fd, ".git", "gitdir: ", top);
     const char *below = admin ? al_fs_beneath(at->common_dir, admin) : NULL;
-    al_auto(al_closep) int common_fd = -1;
+    al_auto(al_closep) int common_fd = -1, admin_fd = -1;
+    al_auto(al_freep) char *back = NULL, *dot_git = al_fs_join(top, ".git");
 
-    if (!below || !al_gitdir_is_common(below) || !al_path_is_plain(below) ||
+    if (!below || !al_starts_with(below, "worktrees/") || !al_path_is_plain(below) ||
         al_location_open_common_dir(at, &common_fd, NULL) < 0)
         return -1;
+    admin_fd = al_nofollow_open(common_fd, below, O_RDONLY | O_DIRECTORY);
+    back = admin_fd < 0 ? NULL : al_git_read_pointer(admin_fd, "gitdir", "", admin);
+    if (!back || strcmp(back, dot_git) != 0)
+        return -1;
     *ret_saved = al_asprintf("state/%s/", below);
-    return al_nofollow_open(common_fd, below, O_RDONLY | O_DIRECTORY);
+    return al_take_fd(&admin_fd);
 }
 
 static int record_nested(const struct recorder *above, const char *path, struct al_error *err)

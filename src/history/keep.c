@@ -82,7 +82,6 @@ static void add(struct ids *ids, const char *text)
     al_strv_add(&ids->list, clean);
 }
 
-/* Add the id at the beginning of each line, or after its first space if `second`. */
 static const struct al_gitdir_file *find(const struct al_gitdir_files *files, const char *path)
 {
     for (size_t i = 0; i < files->count; i++)
@@ -91,6 +90,7 @@ static const struct al_gitdir_file *find(const struct al_gitdir_files *files, co
     return NULL;
 }
 
+/* Add the id at the beginning of each line, or after its first space if `second`. */
 static void add_lines(struct ids *ids, const struct al_gitdir_files *files, const char *path,
                       bool second)
 {

@@ -295,7 +295,7 @@ static int check_repository(const struct context *ctx, struct al_error *err)
         const struct al_execution *one = &way->executions.items[i];
 
         if (al_checkpoint_load(way->store, one->before, false, way->budget, &saved, NULL) == 0 &&
-            *saved->repository && strcmp(saved->repository, is) != 0)
+            !al_store_is_repository(saved->repository, is))
             return al_error_set(err, AL_ERR_EXECUTION,
                                 "execution %" PRIu64 " was in another repository, which was here "
                                 "before this one; --force rolls back all the same",
@@ -351,6 +351,7 @@ static int restore(struct context *ctx, struct al_error *err)
             al_strv_add(&written, change->name);
         way->report->files += change->part == AL_PART_WORKTREE &&
                               !al_strv_contains(&way->report->kept, words) &&
+                              !al_strv_contains(&way->report->left, words) &&
                               !al_strv_contains(&way->report->lacking, words);
     }
     /* Also after a failure, so that its result can be undone as well. */

@@ -55,10 +55,19 @@ static char *id_of(const struct al_repo *repo)
 char *al_store_repository(const struct al_store *store)
 {
     al_auto(al_freep) char *path = al_fs_join(store->repo->at.common_dir, "description");
+    al_auto(al_freep) char *owner = al_stash_owner_id(store->repo->at.common_dir);
     const struct al_file_id made = al_file_id_at(AT_FDCWD, path);
 
-    return made.exists ? al_asprintf("%" PRIx64, (uint64_t)made.mtime_ns)
-                       : al_stash_owner_id(store->repo->at.common_dir);
+    return al_asprintf("%" PRIx64 "/%s", made.exists ? (uint64_t)made.mtime_ns : 0,
+                       owner ? owner : "");
+}
+
+bool al_store_is_repository(const char *saved, const char *is)
+{
+    const char *owner = strchr(saved, '/'), *is_owner = strchr(is, '/');
+
+    return !owner || !is_owner || !strcmp(owner, is_owner) ||
+           (owner - saved == is_owner - is && !strncmp(saved, is, (size_t)(owner - saved)));
 }
 
 int al_store_wait(const struct al_store *store, int fd, int how, struct al_run_limits *budget,

@@ -64,10 +64,13 @@ struct al_store {
     struct al_saved *loaded; /* checkpoints that were read, the last one first */
 };
 
-/** What tells the repository from another one at its path, but not from a copy of it: the time of a
- * file that nobody writes after git has made the repository, which copies and backups keep.  Caller
- * frees; NULL: unknown. */
+/** What tells the repository from another one at its path, but not from a copy of it:
+ * "<time>/<inode>.<birth>", the time of a file that git writes as it makes the repository, which
+ * copies and backups keep, and what names the directory while it is there.  Caller frees. */
 char *al_store_repository(const struct al_store *store);
+
+/** Test whether two of these are of one repository: one half of them is the same, or one is "". */
+bool al_store_is_repository(const char *saved, const char *is);
 
 /** Parse the id of a checkpoint; false unless it has as many digits as ids of this store. */
 bool al_store_parse_id(const struct al_store *store, const char *id, struct al_oid *ret_oid);

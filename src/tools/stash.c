@@ -417,6 +417,7 @@ static int git_list(struct al_call *call, const void *p, struct al_result *resul
         return r;
     al_stashes_add_lines(&stashes, &output.out.out);
     al_call_shape_text(call, &output, "", result);
+    result->truncated |= stashes.truncated;
     return 0;
 }
 

@@ -305,7 +305,8 @@ class Rewritten(Network):
         self.git("reset", "-q", "--hard", "own")
         self.git("push", "-q", "origin", "main:mine")
         for line in ("commit --amend -m new", "commit -q --am --no-edit", "reset --hard HEAD~1", "reset --soft HEAD~1",
-                     "reset HEAD~1", "rebase", "rebase origin/topic", "rebase --onto HEAD~1 origin/topic main"):
+                     "reset HEAD~1", "rebase", "rebase origin/topic", "rebase --onto HEAD~1 origin/topic main",
+                     "rebase --root --force-rebase"):
             self.git("fetch", "-q")
             self.asks(line)
         for line in "reset --hard", "reset -q a.txt", "commit -m more --allow-empty", "reset --hard origin/mine":

@@ -104,6 +104,26 @@ class CommandUndo(harness.Case):
                     self.assertFalse(where.exists())
                 self.airlock("rollback")
 
+    def test_worktree_copied(self):
+        """a command that copied a worktree, or its .git, is undone without what the worktree itself has"""
+        where = self.root.parent / (self.root.name + "-wt")
+        self.git("worktree", "add", "-q", str(where))
+        self.addCleanup(subprocess.run, ["rm", "-rf", str(where)], check=True)
+        self.write("s.txt", "staged\n", where)
+        self.git("add", "s.txt", cwd=where)
+        for script in (f"cp -r {where} copy", f"mkdir copy; cp {where}/.git copy/"):
+            with self.subTest(script):
+                self.sh(script)
+                self.airlock("rollback")
+                self.assertFalse((self.root / "copy").exists())
+                self.assertEqual(self.out("status", "--short", cwd=where), "A  s.txt\n")
+
+    def test_description(self):
+        """a command that writes .git/description is undone: the repository is the same"""
+        self.sh("echo mine >.git/description; echo more >>a.txt")
+        self.airlock("rollback")
+        self.assertEqual(self.out("status", "--short"), "")
+
     def test_worktree_of_others(self):
         """what somebody does in a worktree while a command runs beside it is theirs"""
         self.git("worktree", "add", "-q", "wt")

@@ -393,7 +393,7 @@ static int change_path(const struct wish *wish, bool removes, struct record *rec
         (void)json_object_del(entry, "PATH");
     else
         al_json_set(entry, "PATH", al_json_string(path.buf));
-    record->made_path |= !now;
+    record->made_path = !removes && !now;
     return json_object_size(entry) ? al_settings_toml_put(text, table, entry, err)
                                    : al_settings_toml_remove(text, table, err);
 }

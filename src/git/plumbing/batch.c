@@ -11,6 +11,9 @@
 #include "git/run.h"
 #include "guard/text.h"
 
+/** A tree of a few objects can stand for millions of paths. */
+#define CHANGED_MAX_BYTES (64u << 20)
+
 /* Every kernel since 2.6.23 takes this much with the usual stack of 8 MiB. */
 #define COMMAND_LINE_MAX_BYTES ((size_t)2 * 1024 * 1024)
 
@@ -55,6 +58,8 @@ void al_paths_sort_once(struct al_strv *paths)
             paths->items[kept++] = paths->items[i];
     }
     paths->count = kept;
+    if (paths->items)
+        paths->items[kept] = NULL;
 }
 
 /* Words of two batches may name the same file, and a conflict has one entry for each side. */
@@ -102,7 +107,7 @@ int al_batch_list_diff(const struct al_repo *repo, const char *const *options,
 /** Paths while they are listed. */
 struct listing {
     struct al_strv *paths;
-    size_t bytes;
+    size_t bytes, max;
 };
 
 static bool take_path(void *payload, char *const *fields)
@@ -110,23 +115,29 @@ static bool take_path(void *payload, char *const *fields)
     struct listing *listing = payload;
 
     listing->bytes += strlen(fields[0]) + 1;
-    if (listing->bytes <= AL_PATH_LIST_MAX_BYTES)
+    if (listing->bytes <= listing->max)
         al_strv_add(listing->paths, fields[0]);
-    return listing->bytes <= AL_PATH_LIST_MAX_BYTES;
+    return listing->bytes <= listing->max;
+}
+
+static int list(const struct al_repo *repo, const struct al_git_command *command, size_t max_bytes,
+                struct al_run_limits *budget, struct al_strv *ret_paths, struct al_error *err)
+{
+    struct listing listing = { .paths = ret_paths, .max = max_bytes };
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, take_path, &listing);
+    int r = al_git_read_records(&repo->at, command, &records, budget, err);
+
+    return r == 0 && listing.bytes > max_bytes
+               ? al_error_set(err, AL_ERR_EXECUTION,
+                              "Too many changed files for one call; name fewer paths")
+               : r;
 }
 
 int al_git_list_paths(const struct al_repo *repo, const struct al_git_command *command,
                       struct al_run_limits *budget, struct al_strv *ret_paths, struct al_error *err)
 {
-    struct listing listing = { .paths = ret_paths };
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, take_path, &listing);
-    int r = al_git_read_records(&repo->at, command, &records, budget, err);
-
-    return r == 0 && listing.bytes > AL_PATH_LIST_MAX_BYTES
-               ? al_error_set(err, AL_ERR_EXECUTION,
-                              "Too many changed files for one call; name fewer paths")
-               : r;
+    return list(repo, command, AL_PATH_LIST_MAX_BYTES, budget, ret_paths, err);
 }
 
 int al_git_list_changed(const struct al_repo *repo, const char *from, const char *to,
@@ -134,8 +145,6 @@ int al_git_list_changed(const struct al_repo *repo, const char *from, const char
                         struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, al_nul_records_list, ret_paths);
     int r;
 
     command.reads_content_only = to;
@@ -144,7 +153,7 @@ int al_git_list_changed(const struct al_repo *repo, const char *from, const char
     if (to)
         al_strv_add(&command.argv, to);
     al_strv_add(&command.argv, "--");
-    r = al_git_read_records(&repo->at, &command, &records, budget, err);
+    r = list(repo, &command, CHANGED_MAX_BYTES, budget, ret_paths, err);
     al_strv_sort(ret_paths);
     return r;
 }

@@ -73,7 +73,8 @@ void al_gitdir_files_clear(struct al_gitdir_files *files)
 
 bool al_gitdir_is_setting(const char *path)
 {
-    bool is = !strcmp(path, "config") || !strcmp(path, "config.worktree");
+    bool is = !strcmp(path, "config") || !strcmp(path, "config.worktree") ||
+              (al_starts_with(path, "worktrees/") && al_ends_with(path, "/config.worktree"));
 
     for (size_t i = FIRST_SETTING; i < AL_COUNT(common_paths); i++)
         is |= al_fs_beneath(common_paths[i], path) != NULL;
@@ -141,6 +142,8 @@ static int add_file(struct reader *reader, int dir_fd, const char *path, mode_t 
                               path);
     if (S_ISLNK(type))
         al_str_add(&bytes, target, (size_t)r);
+    if (reader->room && bytes.len >= reader->room) /* a link's target */
+        return leave_out(reader, path);
     reader->room -= reader->room ? bytes.len : 0;
     return add(reader, path, st.st_mode, &bytes);
 }

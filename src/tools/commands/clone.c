@@ -101,6 +101,8 @@ static int clone_into(struct al_call *call, struct al_shell_words *words, struct
     if (r < 0)
         return r;
     al_strv_add(&remote.urls, path ? path : given);
+    if (fd < 0 && strcmp(path, given) != 0)
+        al_strv_add(&remote.urls, given); /* which is agreed to as well */
     al_known_remotes_note(own);
     if (al_call_was_asked(call))
         al_remote_accept(own, &remote, AL_FETCHES);
@@ -112,7 +114,7 @@ static int clone_into(struct al_call *call, struct al_shell_words *words, struct
     if (r == 0)
         r = al_git_clone_words(network, &words->connection.git.options, words->others.items[1],
                                shown, al_call_budget(call), err);
-    if (r == 0 && !shown->exit_code && network->other && !strstr(path, "://"))
+    if (r == 0 && !shown->exit_code && network->other && !strstr(remote.urls.items[0], "://"))
         say_done(shown, &words->connection.git.options);
     if (r == 0 && !shown->exit_code && network->other && fd >= 0)
         r = take_path(call, words, err);

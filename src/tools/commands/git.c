@@ -335,9 +335,12 @@ static bool rewrites_pushed(struct al_call *call, const void *p)
             words, &(struct al_shell_words_form){
                        .command = "rebase", .options = " --continue --abort --skip --quit " }))
         return false;
+    if (al_shell_words_match(
+            words, &(struct al_shell_words_form){ .command = "rebase", .options = " --root " }))
+        return true;
     from = commit_of(call, rebases && others->count > 1 ? others->items[1] : "HEAD");
     if (!amends && onto)
-        to = commit_of(call, onto);
+        to = commit_of(call, strcmp(onto, "-") != 0 ? onto : "@{-1}");
     if (!from || (!amends && !to))
         return false;
     (void)al_git_has_pushed(al_call_repo(call), from, to, al_call_budget(call), &pushed, NULL);
