@@ -25,7 +25,7 @@ static struct waiter *first;
 static struct waiter **last = &first;
 
 /* The job of this thread. */
-static _Thread_local enum { NO_JOB, RECENT, LONG } own;
+static _Thread_local enum job { NO_JOB, RECENT, LONG } own;
 
 static unsigned online_cores(void)
 {
@@ -112,7 +112,7 @@ static bool acquire_or_queue(struct waiter *waiter)
 }
 
 /* What becomes of the job of this thread. */
-static void become(int next)
+static void become(enum job next)
 {
     pthread_mutex_lock(&mutex);
     nrecent -= own == RECENT;
