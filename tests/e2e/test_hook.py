@@ -441,7 +441,11 @@ class Hook(hooks.Case):
             self.assertIsNone(self.send(event, late=True))
             self.assertEqual("more than 64 MB" in self.said, more > 0, self.said)
             self.assertLessEqual(len(self.running()), more <= 0, more)  # it takes a second
-            self.send(self.recorded("stop"))
+            self.wait_for(self.is_stopped)  # under load it may begin after the client has stopped waiting for it
+
+    def is_stopped(self):
+        self.send(self.recorded("stop"))
+        return not self.running()
 
     def test_many_waiting(self):
         """64 that wait are ended at once; what is more, by the next event"""
