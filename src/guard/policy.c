@@ -147,12 +147,19 @@ static bool covers_path(const char *pattern, const char *path)
            glob(pattern, path);
 }
 
+/* A server or git may resolve "..", which leads out of what the pattern names. */
+static bool covers_address(const char *pattern, const char *address)
+{
+    return !strstr(address, "..") && !strcasestr(address, "%2e") && glob(pattern, address);
+}
+
 static bool allows(const struct al_rule *rule, const struct al_policy_query *query)
 {
     return (!rule->effect || all_effects_match(rule->effect, query->effects)) &&
            (!rule->branch || all_match(rule->branch, query->branches, glob)) &&
            (!rule->path || all_match(rule->path, query->paths, covers_path)) &&
-           (rule->address ? all_match(rule->address, query->addresses, glob) : !query->new_address);
+           (rule->address ? all_match(rule->address, query->addresses, covers_address)
+                          : !query->new_address);
 }
 
 static bool restricts(const struct al_rule *rule, const struct al_policy_query *query)

@@ -483,6 +483,12 @@ class Clone(Network):
             self.denied(words, "clone hub.git y")
         self.assertFalse((self.world / "y").exists())
 
+    def test_denied_address(self):
+        """a rule that denies an address denies a clone of it, known or not"""
+        self.denied('address = "../hub*"', "clone ../hub.git y")
+        self.denied('address = "*/other"', f"clone {self.other} y")
+        self.assertFalse((self.world / "y").exists())
+
     def test_user_rewrites(self):
         """the user's own insteadOf counts, as for fetch and push, and the clone keeps the address as it was given"""
         with open(self.home / ".gitconfig", "a", encoding="ascii") as f:

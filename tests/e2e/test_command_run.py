@@ -414,6 +414,28 @@ class CommandRun(harness.Case):
         self.assertIn("hooks/huge in the git directory", self.airlock("rollback", code=1)[0])
         self.assertEqual(huge.read_text(encoding="ascii"), "x\n")
 
+    def test_settings_bound(self):
+        """settings have 1 MiB together, a link's target included: what is beyond is named, and nothing else is left out"""
+        git_dir = self.root / ".git"
+        for name in "hooks", "info":
+            shutil.rmtree(git_dir / name, ignore_errors=True)
+            (git_dir / name).mkdir()
+        huge, link, last = git_dir / "hooks/huge", git_dir / "info/exclude", git_dir / "info/attributes"
+        for target, more in ((0, -1), (0, 0), (0, 1), (4000, -4001), (4000, -4000), (4000, -3999), (4000, -100)):
+            with self.subTest(target=target, more=more):
+                huge.write_bytes(b"#" * ((1 << 20) + more))
+                link.unlink(missing_ok=True)
+                if target:
+                    link.symlink_to("x" * 200 + "/" + "y" * (target - 201))
+                last.unlink(missing_ok=True)
+                if more == -100:  # a wrapped bound would read it
+                    with open(last, "wb") as file:
+                        file.truncate(1 << 40)
+                err = self.airlock("run", "--", "sh", "-c", "echo more >>a.txt")[1]
+                self.assertEqual([name for name in ("hooks/huge", "info/exclude", "info/attributes") if name in err],
+                                 ["info/exclude", "info/attributes"] if more == -100 else
+                                 [] if target + more <= 0 else ["info/exclude" if target else "hooks/huge"])
+
     def test_repository_gone(self):
         """the status is that of the command which removed the repository; it comes back into a new one"""
         head = self.out("rev-parse", "HEAD")

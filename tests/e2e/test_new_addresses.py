@@ -120,6 +120,14 @@ class Pushes(remotes.Session):
             else:
                 self.quiet("git_push", {"remote": f"r{number}"})
 
+    def test_leads_up(self):
+        """an address with `..` is covered by no pattern: it may lead elsewhere than it reads"""
+        second = self.second()
+        self.start(*self.configured(self.rule("allow", tool="git_push", address=f"{self.hub}*")))
+        self.add(f"{self.hub}/../second.git")
+        self.assertIn(NEW, self.asked("reject", "git_push", {"remote": "mine"})[0])
+        self.assertEqual(self.out("for-each-ref", cwd=second), "")
+
     def test_denied(self):
         """a rule about an address is for what leads there, whatever the remote is called"""
         second = self.second()

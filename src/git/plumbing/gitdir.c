@@ -218,7 +218,7 @@ int al_gitdir_read(const struct al_location *at, int git_fd, int common_fd,
         r = al_gitdir_is_stored(at, own_paths[i]) ? add_stored(&reader, at, own_paths[i])
                                                   : add_path(&reader, git_fd, own_paths[i], 0);
     for (size_t i = 0; i < AL_COUNT(common_paths) && r == 0; i++) {
-        reader.room = i == FIRST_SETTING ? AL_GITDIR_SETTINGS_BYTES : reader.room;
+        reader.room = i == FIRST_SETTING ? AL_GITDIR_SETTINGS_BYTES + 1 : reader.room;
         r = al_gitdir_is_stored(at, common_paths[i])
                 ? add_stored(&reader, at, common_paths[i])
                 : add_path(&reader, common_fd, common_paths[i], 0);

@@ -387,6 +387,11 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT, addresses = AL_STRV_INIT;
 
     (void)p;
+    if (words->command && !strcmp(words->command->name, "clone") && words->others.count) {
+        al_auto(al_freep) char *shown = al_url_shown(words->others.items[0]);
+
+        al_resolved_add(out, AL_RESOLVED_ADDRESS, shown);
+    }
     find_new_addresses(call, &addresses);
     for (size_t i = 0; i < addresses.count; i++) {
         al_resolved_add(out, AL_RESOLVED_ADDRESS, addresses.items[i]);
