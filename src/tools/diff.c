@@ -13,7 +13,6 @@
 #include "call/place.h"
 #include "git/diff/diff.h"
 #include "git/diff/hunks.h"
-#include "git/diff/patch_files.h"
 #include "git/hunks/hunk_list.h"
 #include "git/plumbing/skipped.h"
 #include "git/reading/change_reader.h"
@@ -30,6 +29,7 @@
 #include "tools/one.h"
 #include "tools/workflow/results.h"
 #include "tools/workflow/workflow.h"
+#include "verbs/porcelain/patch_files.h"
 
 struct diff_args {
     struct al_strv paths;
@@ -168,7 +168,7 @@ static int write_patches(struct al_call *call, const void *p, struct al_result *
     existed = dir.fd >= 0;
     r = al_path_mkdirs(&dir, args->output_dir, err);
     if (r == 0)
-        r = al_git_write_patches(al_call_repo(call), &options, dir.fd,
+        r = al_git_write_patches(al_call_repo(call), &options, &dir,
                                  &(struct al_replacing){ check_replaced, &replaced },
                                  al_call_budget(call), &names, err);
     if (r < 0) {

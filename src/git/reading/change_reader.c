@@ -54,7 +54,10 @@ bool al_change_reader_add(void *payload, const char *data, size_t len)
     }
     if (!reader->in_patch || !len)
         return !reader->stopped;
-    return tell_files(reader) && al_patch_reader_add(&reader->patch, data, len);
+    if (!tell_files(reader))
+        return false;
+    return reader->take_patch ? reader->take_patch(reader->payload, data, len)
+                              : al_patch_reader_add(&reader->patch, data, len);
 }
 
 bool al_change_reader_end(struct al_change_reader *reader)

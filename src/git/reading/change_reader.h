@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The output of `--numstat -z -p`: the changed files with their numbers, then the patch.
+ * The output of `--numstat -z -p` or `--raw -z -p`: the changed files, then the patch.
  *
  * Source: git-diff(1) "OTHER DIFF FORMATS", "--numstat".
  */
@@ -65,6 +65,8 @@ struct al_change_reader {
     bool (*take_files)(void *payload, const struct al_diff_raw *files);
     void *payload;
     struct al_patch_reader patch;
+    /** Gets the patch as it comes, in place of `patch`; NULL: that reads it. */
+    bool (*take_patch)(void *payload, const char *data, size_t len);
 
     /* Private. */
     size_t bytes; /* of names */
