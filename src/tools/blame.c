@@ -30,13 +30,16 @@ struct blame_args {
     AL_GIT_COMMON_FIELDS;
 };
 
-/* Refuse a path outside the repository first. */
+/* Refuse a path outside the repository first, and pathspec magic where no file is called so. */
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
+    const struct blame_args *args = p;
+    const struct al_repo *repo = al_call_repo(call);
     al_auto(al_freep) char *path = NULL;
 
-    return al_repo_file(al_call_repo(call), "path", ((const struct blame_args *)p)->path, &path,
-                        err);
+    return args->commit || args->rev
+               ? al_repo_file(repo, "path", args->path, &path, err)
+               : al_repo_pathspec(repo, "path", args->path, al_call_budget(call), &path, err);
 }
 
 /* What both tools have. */

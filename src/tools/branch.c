@@ -527,12 +527,15 @@ static int branch_delete_check(struct al_call *call, const struct al_strv *names
         return r;
     if (problems.count > TOLD_MAX)
         al_str_addf(&problems.message, "; and %zu more", problems.count - TOLD_MAX);
-    r = al_failure_set(err,
-                       problems.remedy ? problems.remedy
-                                       : "Nothing was deleted; git_branch lists the branches.",
-                       "%s", problems.message.buf);
+    r = al_error_remedy(
+        al_error_set_code(err, AL_ERR_EXECUTION,
+                          problems.missing ? AL_CODE_BRANCH_NOT_FOUND : AL_CODE_NONE, "%s",
+                          problems.message.buf),
+        err,
+        problems.remedy ? problems.remedy : "Nothing was deleted; git_branch lists the branches.");
     return problems.count == 1 && problems.missing
-               ? al_error_about(r, err, AL_SUBJECT_BRANCH, problems.missing)
+               ? al_error_about(al_error_reason(r, err, "not_found"), err, AL_SUBJECT_BRANCH,
+                                problems.missing)
                : r;
 }
 

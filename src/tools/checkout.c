@@ -652,11 +652,8 @@ static int switch_to(struct al_call *call, const struct checkout_args *args,
     int r = al_git_checkout(repo, &options, al_call_max_bytes(call), al_call_budget(call), &output,
                             err);
 
-    if (r < 0) {
-        if (err->reason && err->code == AL_CODE_NONE)
-            err->code = AL_CODE_BRANCH_NOT_FOUND;
+    if (r < 0)
         return r;
-    }
     /* git also creates a branch from a remote branch of the name, if there is only one. */
     set_result(call, !existed && has_branch(repo, args->target), NULL, result);
     left = al_switch_left_commit(&output);

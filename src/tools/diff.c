@@ -298,11 +298,8 @@ static int workflow_show(struct al_call *call, const void *p, struct al_result *
 
     r = al_git_read_diff(al_call_repo(call), &options, al_call_max_bytes(call),
                          al_call_budget(call), &patch, err);
-    if (r < 0) {
-        if (args->ref && err->reason && err->code == AL_CODE_NONE)
-            err->code = AL_CODE_BRANCH_NOT_FOUND;
+    if (r < 0)
         return r;
-    }
     result->truncated = patch.truncated;
     al_result_set(result, "diff", al_json_stringn(parts.diff.buf, parts.diff.len));
     al_result_set(result, "truncated", al_json_bool(patch.truncated));

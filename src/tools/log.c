@@ -156,8 +156,12 @@ static const struct al_param workflow_params[] = {
 static int workflow_authorize(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct log_args *args = p;
+    al_auto(al_freep) char *spec = NULL;
+    int r = args->path ? al_workflow_check_path(call, "path", args->path, err) : 0;
 
-    return args->path ? al_workflow_check_path(call, "path", args->path, err) : 0;
+    return r < 0 || !args->path ? r
+                                : al_repo_pathspec(al_call_repo(call), "path", args->path,
+                                                   al_call_budget(call), &spec, err);
 }
 
 /** What is listed while git prints. */

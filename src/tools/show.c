@@ -12,6 +12,7 @@
 #include "call/failure.h"
 #include "call/missing_paths.h"
 #include "call/place.h"
+#include "git/failure.h"
 #include "git/plumbing/revision.h"
 #include "git/reading/read_log.h"
 #include "git/reading/read_object.h"
@@ -374,12 +375,7 @@ static int no_revision(const char *rev, struct al_error *err)
     al_auto(al_str_clear) struct al_str word = AL_STR_INIT;
 
     al_place_add_name(rev, &word);
-    return al_error_about(al_failure_bad_args(err,
-                                              "git_branch lists the branches, git_tag the tags, "
-                                              "git_log the commits.",
-                                              "rev: '%s' names nothing in this repository",
-                                              word.buf),
-                          err, AL_SUBJECT_REVISION, word.buf);
+    return al_git_would_fail(err, "bad revision '%s'", word.buf);
 }
 
 /* The text of a tag, above the commit that it names. */

@@ -173,6 +173,19 @@ class Names(Case):
         self.assertIn("'mian' names no branch, tag or commit; did you mean 'main'?",
                       self.call("git_switch", {"branch": "mian"}).text)
 
+    def test_codes(self):
+        """a name that nothing has is the same failure in every tool"""
+        for tool, arguments in (
+                ("git_log", {"range": "gone"}), ("git_diff", {"from": "gone"}),
+                ("git_blame", {"path": "a.txt", "rev": "gone"}), ("git_show", {"rev": "gone"}),
+                ("git_grep", {"pattern": "x", "rev": "gone"}), ("git_merge", {"branch": "gone"}),
+                ("git_branch", {"contains": "gone"}), ("git_branch", {"action": "delete", "name": "gone"})):
+            error = self.call(tool, arguments).error
+            self.assertEqual((error["kind"], error["code"], error["reason"]),
+                             ("ExecutionFailed", 7033, "not_found"), (tool, arguments))
+        error = self.call("git_tag", {"action": "delete", "name": "gone"}).error
+        self.assertEqual((error["code"], error["reason"]), (None, "not_found"))
+
     def test_commits(self):
         """a wrong commit is not called a branch"""
         for tool, arguments in (

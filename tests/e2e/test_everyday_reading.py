@@ -379,8 +379,7 @@ class Show(Case):
     def test_refused(self):
         """git_show: what is not there, and arguments that cannot both hold"""
         for arguments, words in (
-                ({"rev": "nope"}, "git_tag the tags"), ({"path": "nope"}, "no 'nope' in HEAD"),
-                ({"path": "a.txt", "rev": "nope"}, "names no branch, tag or commit"),
+                ({"path": "nope"}, "no 'nope' in HEAD"),
                 ({"lines": "1,2"}, "no path is given"),
                 ({"path": "a.txt", "stat": True}, "stat is of a commit"),
                 ({"path": "dir", "lines": "1"}, "no file"), ({"path": "a.txt", "lines": "0"}, "lines"),
@@ -389,6 +388,8 @@ class Show(Case):
                 ({"path": "a.txt", "lines": "2,3"}, "has only 1"),
                 ({"rev": "-p"}, "must not begin"), ({"rev": "HEAD..HEAD"}, "")):
             self.fails("BadArgs", words, "git_show", arguments)
+        self.fails("ExecutionFailed", "git_tag the tags", "git_show", {"rev": "nope"})
+        self.fails("ExecutionFailed", "names no branch, tag or commit", "git_show", {"path": "a.txt", "rev": "nope"})
         self.fails("SandboxViolation", "working tree", "git_show", {"path": "../x"})
         self.fails("SandboxViolation", "..", "git_show", {"path": "dir/../a.txt"})
 

@@ -133,6 +133,9 @@ class Paths(harness.Case):
         for path in (":/", ":(top)a.txt", ":!a.txt", ":^a.txt"):
             result = self.call("git_add", {"paths": [path]}, approval="deny")
             self.assertEqual(result.kind, "BadArgs", path)
+            for options in ((), ("--toolset", "workflow")):
+                tool = "git_log" if options else "git_blame"
+                self.refused("BadArgs", "path must not begin with ':' (pathspec magic)", tool, {"path": path}, *options)
 
     def test_nul(self):
         """a NUL in a path is refused by name"""

@@ -241,11 +241,8 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     int r = al_git_checkout(al_call_repo(call), &options, al_call_max_bytes(call),
                             al_call_budget(call), &output, err);
 
-    if (r < 0) {
-        if (err && err->reason && err->code == AL_CODE_NONE)
-            err->code = AL_CODE_BRANCH_NOT_FOUND;
+    if (r < 0)
         return refuse_switch(call, args, err, r);
-    }
     r = describe(call, args, before, &result->text, err);
     if (r < 0)
         return r;

@@ -82,9 +82,11 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     const struct tag_args *args = p;
 
     if (args->action == DELETE && !exists(call, args->name))
-        return al_error_about(al_failure_set(err, "git_tag lists the tags there are.",
-                                             "There is no tag '%s'", args->name),
-                              err, AL_SUBJECT_TAG, args->name);
+        return al_error_reason(
+            al_error_about(al_failure_set(err, "git_tag lists the tags there are.",
+                                          "There is no tag '%s'", args->name),
+                           err, AL_SUBJECT_TAG, args->name),
+            err, "not_found");
     if (args->action == CREATE && exists(call, args->name))
         return al_failure_set(err, "Choose another name, or delete that tag first.",
                               "There is a tag '%s' already", args->name);
