@@ -55,7 +55,7 @@ static const struct {
     { AL_SUBJECT_IN_PROGRESS, 0, E, "git_conflicts", NULL,
       "git_conflicts with action continue or abort brings it to an end first." },
     { AL_SUBJECT_LEFT_TO_GIT, 0, E, "git_conflicts", NULL,
-      "The user can go on with git itself; git_conflicts with action abort gives it up." },
+      "The user can go on with git itself; git_conflicts with action abort aborts it." },
     { AL_SUBJECT_FILTER, 0, BOTH, NULL, NULL,
       "The user can do this with git itself, which runs the filter (of Git LFS: git-lfs); other "
       "files go on working." },
@@ -88,7 +88,7 @@ static const struct {
     { 0, AL_CODE_NO_STAGED_CHANGES, E, "git_status", NULL,
       "git_status shows what has changed; git_commit takes paths, hunks or all." },
     { 0, AL_CODE_STASH_EMPTY, W, "git_stash", NULL,
-      "There is nothing to bring back; action push makes an entry." },
+      "There is nothing to restore; action push makes an entry." },
     { 0, AL_CODE_STASH_EMPTY, E, "git_stash", NULL,
       "git_stash with action list shows the entries." },
     { 0, AL_CODE_NOT_INITIALIZED, W, NULL, NULL, "Give cwd a directory inside a git repository." },

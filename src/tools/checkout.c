@@ -177,9 +177,9 @@ static void add_abort(const struct al_call *call, enum al_operation_state operat
                       struct al_str *out)
 {
     if (al_session_has(al_call_session(call), "git_merge", NULL))
-        al_str_adds(out, "git_merge with abort gives it up");
+        al_str_adds(out, "git_merge with abort aborts it");
     else
-        al_str_addf(out, "a user gives it up with 'git %s --abort'",
+        al_str_addf(out, "a user aborts it with 'git %s --abort'",
                     al_operation_state_name(operation));
 }
 

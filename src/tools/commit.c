@@ -518,7 +518,7 @@ static const char output_schema[] = AL_JSON({"hash": "", "message": ""});
 const struct al_tool al_tool_workflow_commit = {
     SHARED,
     .title = "Commit",
-    .about = "Commit what is staged, or every change (all); goes on with a rebase, cherry-pick or "
+    .about = "Commit what is staged, or every change (all); continues a rebase, cherry-pick or "
              "revert that "
              "stopped.",
     AL_TOOL_ROWS(workflow_params, workflow_operations),

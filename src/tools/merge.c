@@ -135,7 +135,7 @@ static const struct al_param workflow_params[] = {
                   AL_PARAM_REQUIRED | AL_PARAM_MAY_BE_ABSENT | AL_PARAM_EVERY_PATH | AL_PARAM_NAME,
               .unless = "abort"),
     AL_BOOL_AS(struct merge_args, no_ff, "noFf", "Always make a merge commit.", .unless = "abort"),
-    AL_BOOL(struct merge_args, abort, "Give up what is in progress."),
+    AL_BOOL(struct merge_args, abort, "Abort what is in progress."),
     AL_STRING(struct merge_args, message, NULL, .unless = "abort"),
     AL_WORKFLOW_CWD_ROW(struct merge_args),
 };
@@ -182,7 +182,7 @@ static int abort_operation(struct al_call *call, const void *p, struct al_result
     (void)p;
     if (r < 0)
         return r;
-    message = al_asprintf("Gave up the %s in progress.", al_operation_state_noun(aborted));
+    message = al_asprintf("Aborted the %s in progress.", al_operation_state_noun(aborted));
     al_result_set(result, "success", al_json_bool(true));
     al_result_set(result, "message", al_json_string(message));
     return 0;

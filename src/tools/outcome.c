@@ -33,18 +33,32 @@ int al_everyday_check_idle(struct al_call *call, struct al_error *err)
     return al_error_about(r, err, AL_SUBJECT_IN_PROGRESS, NULL);
 }
 
-/* The numbers of git's diffstat: "2 files changed, 3 insertions(+)".  Only that line has a blank
- * and a digit at its beginning: the lines of files have a '|', and others a word. */
-static void add_numbers(const struct al_merge_outcome *outcome, struct al_str *text)
+/* Of "2 files changed, 3 insertions(+)" the number in front of "(+)", or 0. */
+static unsigned number_of(const char *line, size_t len, const char *sign)
 {
-    for (const char *line = outcome->text.buf; *line;) {
+    const char *end = memmem(line, len, sign, strlen(sign));
+    const char *at = end ? memrchr(line, ',', (size_t)(end - line)) : NULL;
+    unsigned number = 0;
+
+    return at && sscanf(at + 1, "%u", &number) == 1 ? number : 0;
+}
+
+/* Only that line of a diffstat has a blank and a digit at its beginning: the lines of files have a
+ * '|', and others a word. */
+bool al_outcome_add_numbers(const char *diffstat, struct al_str *out)
+{
+    for (const char *line = diffstat; *line;) {
         size_t len = strcspn(line, "\n");
 
         if (line[0] == ' ' && line[1] >= '0' && line[1] <= '9' && !memchr(line, '|', len) &&
-            memmem(line, len, " changed", strlen(" changed")))
-            al_str_addf(text, "%.*s\n", (int)len - 1, line + 1);
+            memmem(line, len, " changed", strlen(" changed"))) {
+            al_str_addf(out, "%.*s, +%u -%u\n", (int)strcspn(line + 1, ",\n"), line + 1,
+                        number_of(line, len, "(+)"), number_of(line, len, "(-)"));
+            return true;
+        }
         line += len + (line[len] == '\n');
     }
+    return false;
 }
 
 int al_merged_answer(struct al_call *call, const char *name, const struct al_merge_outcome *outcome,
@@ -63,7 +77,7 @@ int al_merged_answer(struct al_call *call, const char *name, const struct al_mer
                       name);
         r = al_outcome_add_commit(call, "HEAD", &result->text, err);
         al_str_addc(&result->text, '\n');
-        add_numbers(outcome, &result->text);
+        (void)al_outcome_add_numbers(outcome->text.buf, &result->text);
         al_outcome_add_skipped(call, al_merge_hooks(outcome), !outcome->fast_forward,
                                &result->text);
     }
@@ -309,7 +323,7 @@ int al_outcome_show(struct al_call *call, const struct al_conflicts *conflicts,
         r = add_sides(call, text, err);
         if (r == 0 && !conflicts->count)
             al_str_adds(text,
-                        "No conflicts are left: git_conflicts with action continue goes on.\n");
+                        "No conflicts are left: git_conflicts with action continue continues.\n");
         else if (r == 0)
             r = add_files(call, conflicts, paths, text, err);
     }
@@ -358,11 +372,12 @@ int al_outcome_check_unstaged(struct al_call *call, struct al_error *err)
     if (r < 0 || !files.count)
         return r;
     al_outcome_add_places(repo, &files, LEFT_BYTES, &names);
-    return al_failure_set(err,
-                          "git_add puts them into the commit that stopped, git_restore takes them "
-                          "back, git_stash with paths puts them aside; then continue.",
-                          "%s %s changes that are not staged, over which a rebase does not go on",
-                          names.buf, files.count == 1 ? "has" : "have");
+    return al_failure_set(
+        err,
+        "git_add puts them into the commit that stopped, git_restore takes them "
+        "back, git_stash with paths puts them aside; then continue.",
+        "%s %s changes that are not staged, over which a rebase does not continue", names.buf,
+        files.count == 1 ? "has" : "have");
 }
 
 void al_outcome_add_gone(struct al_call *call, const struct al_strv *files, struct al_str *text)
@@ -401,8 +416,7 @@ int al_outcome_add_commit(struct al_call *call, const char *rev, struct al_str *
                           struct al_error *err)
 {
     const struct al_commits_shown one = {
-        .words =
-            (const char *const[]){ "-1", "--no-walk", "--abbrev=8", "--end-of-options", rev, NULL },
+        .words = (const char *const[]){ "-1", "--no-walk", "--end-of-options", rev, NULL },
         .format = "%h %s",
     };
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;

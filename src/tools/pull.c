@@ -279,7 +279,7 @@ static void add_message(const struct pull_args *args, const struct pull *pull, s
     if (outcome->conflicted)
         al_str_addf(text,
                     "%s conflicts with this branch in %zu file%s: resolve them, then git_commit "
-                    "goes on, or git_merge with abort: true gives up",
+                    "continues, or git_merge with abort: true aborts",
                     pull->name, outcome->conflicts.count, outcome->conflicts.count == 1 ? "" : "s");
     else if (outcome->up_to_date)
         al_str_addf(text, "Already up to date with %s", pull->name);

@@ -289,7 +289,7 @@ static int restore_hunks(struct al_call *call, const struct restore_args *args, 
                                al_call_budget(call), err);
     if (r < 0)
         return r;
-    al_str_adds(text, args->staged ? "Unstaged " : "Took back ");
+    al_str_adds(text, args->staged ? "Unstaged " : "Discarded ");
     al_chosen_describe(call, &chosen, text);
     al_str_addc(text, '\n');
     return 0;
@@ -326,16 +326,14 @@ static int say_nothing(struct al_call *call, const struct restore_args *args, st
 
     if (r < 0)
         return r;
-    if (args->rev)
-        al_str_adds(text, "Nothing to restore: it is as it is there.\n");
-    else if (args->staged)
-        al_str_adds(text, "Nothing to unstage: nothing there is staged.\n");
-    else if (!staged.count)
-        al_str_adds(text, "Nothing to take back: nothing there is changed.\n");
-    if (!staged.count)
+    if (!staged.count) {
+        al_str_adds(text, args->rev      ? "Nothing to restore: it is as it is there.\n"
+                          : args->staged ? "Nothing to unstage: nothing there is staged.\n"
+                                         : "Nothing to restore: nothing there is changed.\n");
         return 0;
-    al_str_adds(text, "Nothing to take back: the files are as they are staged. staged: true "
-                      "unstages, staged: true with rev \"HEAD\" also takes back: ");
+    }
+    al_str_adds(text, "Nothing to restore: the files are as they are staged. staged: true "
+                      "unstages, staged: true with rev \"HEAD\" also restores: ");
     al_chosen_add_names(call, &staged, text);
     al_str_addc(text, '\n');
     return 0;
@@ -360,7 +358,7 @@ static void say_done(struct al_call *call, const struct restore_args *args,
     if (restored.count) {
         al_str_adds(text, args->rev      ? "Restored "
                           : args->staged ? "Unstaged "
-                                         : "Took back changes of ");
+                                         : "Discarded changes of ");
         al_chosen_add_names(call, &restored, text);
         if (args->rev)
             al_str_addf(text, " as of %.*s", AL_SHORT_ID, commit);

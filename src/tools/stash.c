@@ -645,69 +645,53 @@ static int stash_text_list(struct al_call *call, struct al_str *text, struct al_
     return 0;
 }
 
-/* Cut a long patch; the statistics before it stay.  True if it was cut. */
-static bool cut(struct al_git_output *output)
+/* Append what an entry changes, or the untracked files, which git has in a third parent if there
+ * are any; a long patch is left out, and where to read it said. */
+static int add_patch(struct al_call *call, const char *oid, bool of_untracked, struct al_str *text,
+                     struct al_error *err)
 {
-    struct al_str *out = &output->out.out;
-    const char *patch;
-
-    if (!output->stopped && out->len <= SHOW_MAX_BYTES)
-        return false;
-    patch = strstr(out->buf, "\ndiff --git ");
-    al_str_truncate(out, patch ? (size_t)(patch - out->buf) + 1 : SHOW_MAX_BYTES);
-    return true;
-}
-
-/* The untracked files, which git has in a third parent. */
-static int add_untracked(struct al_call *call, const char *oid, struct al_str *text,
-                         struct al_error *err)
-{
+    const char *suffix = of_untracked ? "^3" : "";
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    const struct al_str *out = &output.out.out;
+    const char *patch;
     int r;
 
-    al_strv_adds(&command.argv, "git", "diff-tree", "--root", "--no-commit-id", "-r", "--stat",
-                 "--patch", "--no-ext-diff", "--no-textconv", "--no-relative", NULL);
-    al_strv_addf(&command.argv, "%s^3", oid);
+    al_strv_adds(&command.argv, "git", "diff-tree", "--root", "--no-commit-id", "-r",
+                 "--find-renames", "--stat", "--patch", "--no-ext-diff", "--no-textconv",
+                 "--no-relative", NULL);
+    if (!of_untracked)
+        al_strv_addf(&command.argv, "%s^", oid);
+    al_strv_addf(&command.argv, "%s%s", oid, suffix);
     al_strv_add(&command.argv, "--");
-    r = al_git_run(&al_call_repo(call)->at, &command,
-                   &(struct al_git_run){ .max_bytes = SHOW_MAX_BYTES + 1 }, al_call_budget(call),
-                   &output, err);
-    if (r < 0 || (output.exit_code != 0 && !output.stopped) || !output.out.out.len)
+    r = al_git_run(
+        &al_call_repo(call)->at, &command,
+        &(struct al_git_run){ .max_bytes = SHOW_MAX_BYTES + 1, .checked = !of_untracked },
+        al_call_budget(call), &output, err);
+    if (r < 0 || !al_git_read_well(&output) || !out->len)
         return r;
-    al_str_adds(text, "Untracked files:\n");
-    if (cut(&output))
-        al_str_addf(&output.out.out, "-- the patch is long: git_show with rev %.*s^3 shows it\n",
-                    AL_SHORT_ID, oid);
-    al_str_add(text, output.out.out.buf, output.out.out.len);
+    if (of_untracked)
+        al_str_adds(text, "Untracked files:\n");
+    if (!output.stopped && out->len <= SHOW_MAX_BYTES) {
+        al_str_add(text, out->buf, out->len);
+        return 0;
+    }
+    patch = strstr(out->buf, "\ndiff --git ");
+    al_str_add(text, out->buf, patch ? (size_t)(patch - out->buf) + 1 : SHOW_MAX_BYTES);
+    al_str_addf(text, "-- the patch is long: git_show with rev %.*s%s shows it\n", AL_SHORT_ID, oid,
+                suffix);
     return 0;
 }
 
-/* Append what an entry changes; a long patch is left out, and where to read it said. */
 static int stash_text_show(struct al_call *call, const char *oid, struct al_str *text,
                            struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r = al_outcome_add_commit(call, oid, text, err);
 
     al_str_addc(text, '\n');
-    al_strv_adds(&command.argv, "git", "diff", "--stat", "--patch", "--no-ext-diff",
-                 "--no-textconv", "--no-relative", NULL);
-    al_strv_addf(&command.argv, "%s^", oid);
-    al_strv_adds(&command.argv, oid, "--", NULL);
     if (r == 0)
-        r = al_git_run(&al_call_repo(call)->at, &command,
-                       &(struct al_git_run){ .max_bytes = SHOW_MAX_BYTES + 1, .checked = true },
-                       al_call_budget(call), &output, err);
-    if (r < 0)
-        return r;
-    if (cut(&output))
-        al_str_addf(&output.out.out,
-                    "-- the patch is long: git_diff with from %.*s^ and to %.*s shows it\n",
-                    AL_SHORT_ID, oid, AL_SHORT_ID, oid);
-    al_str_add(text, output.out.out.buf, output.out.out.len);
-    return add_untracked(call, oid, text, err);
+        r = add_patch(call, oid, false, text, err);
+    return r < 0 ? r : add_patch(call, oid, true, text, err);
 }
 
 #define ID_DIGITS_MIN 4
@@ -777,12 +761,12 @@ static int everyday_push(struct al_call *call, const void *p, struct al_result *
     if (r < 0)
         return r;
     if (al_git_stash_find_new(repo, &before, &output.out.out, &oid) == 0) {
-        al_str_adds(&result->text, "Nothing to put aside: no change here\n");
+        al_str_adds(&result->text, "Nothing to stash: no change here\n");
     } else if (!oid) {
-        al_str_adds(&result->text, "Put aside.  Another git stashed at the same time: action list "
+        al_str_adds(&result->text, "Stashed.  Another git stashed at the same time: action list "
                                    "shows which entry it is\n");
     } else {
-        al_str_adds(&result->text, "Put aside as ");
+        al_str_adds(&result->text, "Stashed as ");
         r = al_outcome_add_commit(call, oid, &result->text, err);
         al_str_addc(&result->text, '\n');
     }
@@ -812,15 +796,14 @@ static int everyday_apply(struct al_call *call, const void *p, struct al_result 
         r = 0;
     }
     if (r == 0) {
-        al_str_adds(&result->text,
-                    pops && !conflicts ? "Brought back and dropped " : "Brought back ");
+        al_str_adds(&result->text, pops && !conflicts ? "Popped " : "Applied ");
         r = al_outcome_add_commit(call, oid, &result->text, err);
     }
     if (r < 0)
         return r;
     al_str_addf(&result->text, "%s\n",
                 conflicts ? ", with conflicts; the entry stays. git_conflicts shows and resolves "
-                            "them, git_undo takes this back"
+                            "them, git_undo undoes this"
                           : "");
     if (has_staged && (conflicts || !options.keeps_staged))
         al_str_adds(&result->text, "What was staged in it is no longer told apart from what was "
@@ -880,7 +863,7 @@ static void everyday_summarize_resolved(struct al_call *call, const void *p, str
 const struct al_tool al_tool_everyday_stash = {
     .name = "git_stash",
     .title = "Stash",
-    .about = "Put changes aside (push), bring them back (pop, apply), list, show or drop.",
+    .about = "Stash changes (push), restore them (pop, apply), list, show or drop.",
     AL_TOOL_ROWS(everyday_params, everyday_operations),
     AL_EVERYDAY_TOOL(struct stash_args),
     AL_TOOL_STRICTER(everyday_stricter),
@@ -894,7 +877,7 @@ const struct al_tool al_tool_everyday_stash = {
     .preview = preview,
     .moves = AL_MOVES_STASH,
     .keeps_staged = al_tool_keeps_staged,
-    .summary = "[action=push?Put changes aside][action=pop?Pop][action=apply?Apply]"
+    .summary = "[action=push?Stash changes][action=pop?Pop][action=apply?Apply]"
                "[action=drop?Drop][action=list?List][action=show?Show][message?: {message}]"
                "[!action=push? stash entry [id?{id}][!id?(the newest)]]",
 };

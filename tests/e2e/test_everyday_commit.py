@@ -56,8 +56,7 @@ class Commit(Case):
         self.write("new", "n\n")
         self.git("add", ".")
         text = self.says("git_commit", {"message": "add: new\n\nbody\n"})
-        self.assertRegex(text, r"^[0-9a-f]{8} add: new\n2 files changed, 2 insertions\(\+\), "
-                         r"1 deletion\(-\)\nmain$")
+        self.assertRegex(text, r"^[0-9a-f]{8} add: new\n2 files changed, \+2 -1\nmain$")
         self.assertEqual(self.out("log", "-1", "--format=%B").strip(), "add: new\n\nbody")
         self.fails("ExecutionFailed", "nothing to commit", "git_commit", {"message": "m"})
 

@@ -84,12 +84,12 @@ class Show(everyday.Case):
         self.commit("a.txt", "ours\n", "ours")
         self.git("stash", "pop", check=False)
         self.assertTrue(self.says("git_conflicts").startswith(
-            "Nothing is in progress: ours is main, theirs is what was brought back, such as a "
+            "Nothing is in progress: ours is main, theirs is what was applied, such as a "
             "stash entry.\na.txt: 1 hunk\n"))
         for action in ("continue", "abort", "skip"):
             result = self.fails("ExecutionFailed", "There is nothing to " + action,
                                 "git_conflicts", {"action": action})
-            self.assertIn("git_undo takes it back", result.text)
+            self.assertIn("git_undo undoes it", result.text)
         (one,) = ids(self.says("git_conflicts"))
         text = self.says("git_conflicts", {"action": "resolve", "path": "a.txt",
                                            "hunks": [{"id": one, "take": "theirs"}]})
@@ -683,7 +683,7 @@ class GoOn(everyday.Case):
         self.rebase()
         tip = self.out("rev-parse", "topic")
         text = self.says("git_conflicts", {"action": "abort"})
-        self.assertIn("Gave up the rebase, which this session had not begun.\n", text)
+        self.assertIn("Aborted the rebase, which this session had not begun.\n", text)
         self.assertEqual(self.out("rev-parse", "HEAD"), tip)
         self.assertEqual(self.out("status", "--porcelain"), "")
 

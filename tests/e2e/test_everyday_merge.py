@@ -16,7 +16,7 @@ class Merge(everyday.Case):
         self.clean()
         text = self.says("git_merge", {"branch": "topic"})
         self.assertRegex(text, r"^Merged topic: [0-9a-f]{8} Merge branch 'topic'\n"
-                               r"1 file changed, 1 insertion\(\+\), 1 deletion\(-\)\n")
+                               r"1 file changed, \+1 -1\n")
         self.git("reset", "-q", "--hard", "HEAD^")
         self.says("git_merge", {"branch": "topic", "message": "joined\n\nwhy"})
         self.assertEqual(self.out("log", "-1", "--format=%B").strip(), "joined\n\nwhy")
@@ -159,7 +159,7 @@ class Merge(everyday.Case):
         server = everyday.AskingServer(self)
         server.ok("git_merge", {"branch": "topic"})
         result = server.ok("git_conflicts", {"action": "abort"})
-        self.assertEqual(result.text.splitlines()[0], "Gave up the merge.")
+        self.assertEqual(result.text.splitlines()[0], "Aborted the merge.")
         server.ok("git_merge", {"branch": "topic"})
         other = everyday.AskingServer(self)
         question, result = other.decided("reject", "git_conflicts", {"action": "abort"})
@@ -176,7 +176,7 @@ class Merge(everyday.Case):
                 ("git_cherry_pick", {"commits": ["topic"]}, ("cherry-pick", "topic")),
                 ("git_rebase", {"onto": "topic"}, ("rebase", "topic"))):
             server.ok(tool, arguments)
-            self.assertIn("Gave up", server.ok("git_conflicts", {"action": "abort"}).text)
+            self.assertIn("Aborted", server.ok("git_conflicts", {"action": "abort"}).text)
             self.git(*words, check=False)
             self.write("f.txt", "half resolved by the user\n")
             question, result = server.decided("reject", "git_conflicts", {"action": "abort"})
@@ -193,7 +193,7 @@ class Merge(everyday.Case):
         server.ok("git_conflicts", {"action": "abort"})
         server.ok("git_undo")
         self.assertEqual(self.unmerged(), ["f.txt"])
-        self.assertIn("Gave up the merge.", server.ok("git_conflicts", {"action": "abort"}).text)
+        self.assertIn("Aborted the merge.", server.ok("git_conflicts", {"action": "abort"}).text)
 
 
 if __name__ == "__main__":

@@ -298,7 +298,7 @@ class Nothing(Case):
         self.git("add", "a.txt")
         text = self.says("git_restore", {"paths": ["."]})
         self.assertIn("staged: true unstages", text)
-        self.assertIn("takes back: a.txt\n", text)
+        self.assertIn("restores: a.txt\n", text)
         self.says("git_restore", {"paths": ["."], "staged": True, "rev": "HEAD"})
         self.assertEqual((self.root / "a.txt").read_text(), "one\n")
         self.assertIn("nothing there is changed", self.says("git_restore", {"paths": ["."]}))

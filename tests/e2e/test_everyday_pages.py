@@ -85,11 +85,17 @@ class Pages(Case):
         self.assertEqual("".join(pages), "y" * 5000)
 
     def test_what_is_left(self):
-        """the last line names the files that are not shown"""
+        """the last line names the files that are not shown, unless the page begins with them"""
         for i in range(12):
             self.write(f"f{i:02}", "x\n" * 40)
         self.git("add", "-A")
-        text = self.server().ok("git_diff", {"staged": True, "max_bytes": 1500}).text
+        server = self.server()
+        text = server.ok("git_diff", {"staged": True, "max_bytes": 1500}).text
+        self.assertRegex(text.splitlines()[-1],
+                         r'^-- \d+ of 12 files not shown -- go on with cursor "[0-9a-f]{16}"$')
+        self.assertEqual(text.count("f11"), 1)
+        text = server.ok("git_diff", {"cursor": CURSOR.search(text)[1], "staged": True,
+                                      "max_bytes": 1500}).text
         self.assertRegex(text.splitlines()[-1],
                          r"^-- \d+ of 12 files not shown: f\d\d \+40 -0, .*, f11 \+40 -0 -- go on with "
                          r'cursor "[0-9a-f]{16}"$')

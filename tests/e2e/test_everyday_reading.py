@@ -25,7 +25,7 @@ class Status(Case):
         """git_status: where one is, and the last commits"""
         text = self.lines("git_status")
         self.assertEqual(text[:2], ["main, clean", "last commits:"])
-        self.assertRegex(text[2], r"^ [0-9a-f]{7,} \d{4}-\d\d-\d\d A U Thor  first$")
+        self.assertRegex(text[2], r"^ [0-9a-f]{8} \d{4}-\d\d-\d\d A U Thor  first$")
 
     def test_files(self):
         """git_status: every kind of change in words, relative to working_dir"""
@@ -256,7 +256,7 @@ class Log(Case):
     def test_lines(self):
         """git_log: one line a commit, with what names it"""
         text = self.lines("git_log")
-        self.assertRegex(text[0], r"^[0-9a-f]{7,} \d{4}-\d\d-\d\d A U Thor  third \(HEAD -> main\)$")
+        self.assertRegex(text[0], r"^[0-9a-f]{8} \d{4}-\d\d-\d\d A U Thor  third \(HEAD -> main\)$")
         self.assertRegex(text[1], r"Lee \[bot\]  second \(tag: v1.0\)$")
 
     def test_filters(self):

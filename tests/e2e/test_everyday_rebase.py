@@ -135,7 +135,7 @@ class Plans(Case):
             self.write("o.txt", "mine\n")
             text = self.says("git_conflicts", {"action": "resolve", "path": "f.txt", "take": "disk",
                                                "continue": True})
-            self.assertIn("It did not go on: o.txt has changes that are not staged", text)
+            self.assertIn("It did not continue: o.txt has changes that are not staged", text)
             self.assertEqual(self.unmerged(), [])
             text = self.fails("ExecutionFailed", "o.txt has changes that are not staged",
                               "git_conflicts", {"action": "continue"}).text

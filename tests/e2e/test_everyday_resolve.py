@@ -86,7 +86,7 @@ class Many(everyday.Case):
         head = self.out("rev-parse", "HEAD")
         self.assertEqual(len(ids(self.says("git_conflicts", {"paths": ["dir", "a.txt"]}))), 6)
         text = self.resolve(paths=["dir"], take="theirs", **{"continue": True})
-        self.assertIn("Resolved dir/c.txt, dir/d.txt.\nIt did not go on: in conflict are still "
+        self.assertIn("Resolved dir/c.txt, dir/d.txt.\nIt did not continue: in conflict are still "
                       "a.txt (2 hunks), b.txt (2 hunks).\n", text)
         self.assertEqual(self.out("rev-parse", "HEAD"), head)
         self.assertEqual(self.unmerged(), ["a.txt", "b.txt"])

@@ -133,7 +133,7 @@ class Select(everyday.Case):
         """git_restore: hunks and paths in one call"""
         found = self.shown()
         text = self.says("git_restore", {"hunks": [found["a5"]], "paths": ["b.txt"]})
-        self.assertIn("Took back 1 hunk of a.txt (+1 -1)\nTook back changes of b.txt\n", text)
+        self.assertIn("Discarded 1 hunk of a.txt (+1 -1)\nDiscarded changes of b.txt\n", text)
         self.assertEqual((self.root / "a.txt").read_text(), text_with(at20="a20"))
         self.assertEqual((self.root / "b.txt").read_text(), text_with(at5="b5"))
 

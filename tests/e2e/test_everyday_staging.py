@@ -182,9 +182,9 @@ class Restore(Case):
         self.git("add", "f.txt")
         self.write("f.txt", "x\n")
         self.assertEqual(self.says("git_restore", {"paths": ["."]}),
-                         "Took back changes of f.txt\nmain, 1 staged")
+                         "Discarded changes of f.txt\nmain, 1 staged")
         self.assertEqual((self.root / "f.txt").read_bytes().decode(), text_with(at1="staged"))
-        self.assertIn("Nothing to take back", self.says("git_restore", {"paths": ["f.txt"]}))
+        self.assertIn("Nothing to restore", self.says("git_restore", {"paths": ["f.txt"]}))
 
     def test_not_in_rev(self):
         """git_restore: a file that the revision lacks is removed, and the answer says so"""
@@ -244,7 +244,7 @@ class Restore(Case):
         """git_restore: takes back or unstages just those hunks"""
         self.write("f.txt", text_with(at3="three", at5="five", at30="thirty"))
         ids = self.hunk_ids()
-        self.assertIn("Took back 1 hunk of f.txt (+1 -1)",
+        self.assertIn("Discarded 1 hunk of f.txt (+1 -1)",
                       self.says("git_restore", {"hunks": [ids[0]]}))
         self.assertEqual((self.root / "f.txt").read_bytes().decode(), text_with(at5="five", at30="thirty"))
         self.git("add", "f.txt")

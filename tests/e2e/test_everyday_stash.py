@@ -20,7 +20,7 @@ class Stash(everyday.Case):
     def push(self, content, **arguments):
         self.write("f.txt", content)
         text = self.says("git_stash", arguments)
-        return re.match(r"Put aside as ([0-9a-f]{8}) ", text)[1]
+        return re.match(r"Stashed as ([0-9a-f]{8}) ", text)[1]
 
     def test_push_pop(self):
         """git_stash: push and pop, and the words of the entry"""
@@ -29,7 +29,7 @@ class Stash(everyday.Case):
         self.assertRegex(self.says("git_stash", {"action": "list"}),
                          rf"^{one} \d{{4}}-\d\d-\d\d  On main: mine$")
         self.assertEqual(self.says("git_stash", {"action": "pop"}),
-                         f"Brought back and dropped {one} On main: mine\nmain, 1 not staged")
+                         f"Popped {one} On main: mine\nmain, 1 not staged")
         self.assertEqual(self.text(), text_with(at1="one"))
         self.assertEqual(self.says("git_stash", {"action": "list"}), "No stash entries.")
 
@@ -139,7 +139,7 @@ class Stash(everyday.Case):
         one = self.push(text_with(at1="mine"))
         self.commit("f.txt", text_with(at1="theirs"), "theirs")
         text = self.says("git_stash", {"action": "pop"})
-        self.assertIn(f"Brought back {one} ", text)
+        self.assertIn(f"Applied {one} ", text)
         self.assertIn("with conflicts; the entry stays", text)
         self.assertIn("1 conflict", text)
         self.assertIn(one, self.says("git_stash", {"action": "list"}))
@@ -176,7 +176,7 @@ class Stash(everyday.Case):
         self.assertEqual(self.out("stash", "list").count("\n"), 1)
         self.says("git_conflicts", {"action": "resolve", "path": "f.txt", "take": "ours"})
         self.says("git_conflicts", {"action": "continue"})
-        self.assertIn("Brought back and dropped ", self.says("git_stash", {"action": "pop"}))
+        self.assertIn("Popped ", self.says("git_stash", {"action": "pop"}))
         self.assertEqual((self.root / "g.txt").read_text(), "mine\n")
 
     def test_conflicts_of_entry(self):
@@ -203,7 +203,7 @@ class Stash(everyday.Case):
         for action in ("pop", "apply", "show", "drop"):
             self.fails("ExecutionFailed", "There is no stash entry", "git_stash",
                        {"action": action})
-        self.assertIn("Nothing to put aside", self.says("git_stash"))
+        self.assertIn("Nothing to stash", self.says("git_stash"))
 
     def test_other_worktree(self):
         """git_stash: pop takes this worktree's newest; another's is asked about"""

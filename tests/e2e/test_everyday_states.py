@@ -166,7 +166,7 @@ class States(everyday.Case):
         self.says("git_conflicts", {"action": "resolve", "path": "f.txt", "take": "ours"})
         result = self.fails("ExecutionFailed", "has 'exec' among what is left to do",
                             "git_conflicts", {"action": "continue"})
-        self.assertIn("git_conflicts with action abort gives it up", result.text)
+        self.assertIn("git_conflicts with action abort aborts it", result.text)
         self.assertFalse((self.base / "ran").exists())
 
     def test_detached(self):

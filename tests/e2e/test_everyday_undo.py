@@ -50,7 +50,7 @@ class Undo(everyday.Case):
         self.assertEqual(text, "Undone: git_restore: Take back changes of f.txt\n  f.txt\n"
                          "main, 1 not staged")
         self.assertEqual(self.text(), "mine\n")
-        self.assertIn("Redone what the last undo took back:\n  f.txt\n",
+        self.assertIn("Redone what the last undo undid:\n  f.txt\n",
                       self.server.says("git_undo", {"steps": -1}))
         self.assertEqual(self.text(), "".join(LINES))
 

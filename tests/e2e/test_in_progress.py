@@ -68,7 +68,7 @@ class Status(workflow.Case):
                 ("git_branch with force deletes it", "git_branch",
                  {"action": "delete", "name": "side"}),
                 ("HEAD is on it", "git_branch", {"action": "delete", "name": "main"}),
-                ("Nothing has to be given up", "git_merge", {"branch": "", "abort": True})):
+                ("Nothing has to be aborted", "git_merge", {"branch": "", "abort": True})):
             result = self.call(tool, arguments)
             self.assertIn(words, result.text.splitlines()[1], result)
             self.assertNotIn("then try again", result.text)
@@ -113,7 +113,7 @@ class Switched(harness.Case):
         left = ("A rebase is in progress (1 of 2) and was left: git_checkout of "
                 f"{head[:10]} goes back to where it stopped, ")
         self.assertEqual(self.ok("git_checkout", {"branch": "other"}).notes,
-                         left + "git_merge with abort gives it up")
+                         left + "git_merge with abort aborts it")
         self.write("c.txt", "mine\n")
         self.git("add", "c.txt")
         before = self.state()
@@ -125,7 +125,7 @@ class Switched(harness.Case):
         self.assertEqual(self.state(), before)
         self.git("reset", "-q", "--hard")
         self.assertEqual(self.ok("git_checkout", {"commit": head[:10]}, "--toolset", "git").notes,
-                         left + "a user gives it up with 'git rebase --abort'")
+                         left + "a user aborts it with 'git rebase --abort'")
         self.write("a.txt", "both\n")
         self.git("add", "a.txt")
         self.assertIn("went on to its end",

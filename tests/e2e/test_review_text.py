@@ -156,7 +156,7 @@ class Push(reviewing.ReviewCase):
         entry = self.asked()
         self.assertNotIn("+two", entry["text"])
         lines = [line.strip() for line in self.review("show", entry["id"]).splitlines()]
-        last, first = (self.out("log", "--format=%h %s", *words).split("\n")[0]
+        last, first = (self.out("log", "--abbrev=8", "--format=%h %s", *words).split("\n")[0]
                        for words in (("-1",), ("--max-parents=0",)))
         self.assertLess(lines.index(f"commit {last}"), lines.index("+two"))
         self.assertLess(lines.index("+two"), lines.index(f"commit {first}"))
@@ -167,7 +167,7 @@ class Push(reviewing.ReviewCase):
         self.git("push", "-q", "-u", "origin", "HEAD")
         self.git("commit", "-q", "--amend", "-m", "two, again")
         shown = self.review("show", self.asked(force=True)["id"])
-        old, new = (self.out("rev-parse", "--short", word).strip() for word in ("@{u}", "HEAD"))
+        old, new = (self.out("rev-parse", "--short=8", word).strip() for word in ("@{u}", "HEAD"))
         self.assertRegex(shown, f"1: +{old} ! 1: +{new} two\\n")
 
 

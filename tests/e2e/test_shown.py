@@ -292,7 +292,7 @@ class Shown(harness.Case):
         self.commit("side", "s\n", "the other side")
         self.git("checkout", "-q", "main")
         self.git("merge", "-q", "--no-commit", "--no-ff", "-s", "ours", "side")
-        short = self.out("rev-parse", "--short", "side").strip()
+        short = self.out("rev-parse", "--short=8", "side").strip()
         for tool, arguments, *options in (COMMIT, (
                 "git_merge", {"branch": "x", "abort": True}, "--toolset", "workflow")):
             shown = self.question(tool, arguments, *options)
@@ -327,7 +327,7 @@ class Shown(harness.Case):
         self.write("app.py", "")
         self.question("git_restore", {"paths": ["app.py"]})
         self.git("add", "app.py")
-        self.assertIn("This is staged, and put aside:",
+        self.assertIn("This is staged, and stashed:",
                       self.question("git_stash", {"action": "push"}))
 
 

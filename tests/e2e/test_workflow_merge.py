@@ -33,7 +33,7 @@ class Merge(merges.Case):
         """R4-7 git_merge: abort with an empty branch goes back"""
         self.conflict()
         value = self.gives("git_merge", {"branch": "", "abort": True})
-        self.assertEqual(value, {"success": True, "message": "Gave up the merge in progress."})
+        self.assertEqual(value, {"success": True, "message": "Aborted the merge in progress."})
         self.assertEqual(self.out("status", "--porcelain"), "")
 
     def test_git_message(self):
@@ -125,7 +125,7 @@ class Merge(merges.Case):
             said = self.fails(7010, "git_merge", {"branch": "feature/auth"}).text
             self.assertTrue(said.startswith(f"A {name} is in progress; conclude it with"), said)
             value = self.gives("git_merge", {"abort": True})
-            self.assertEqual(value["message"], f"Gave up the {name} in progress.")
+            self.assertEqual(value["message"], f"Aborted the {name} in progress.")
             self.assertEqual(self.out("rev-parse", "HEAD"), before)
             self.assertEqual(self.out("symbolic-ref", "HEAD"), "refs/heads/main\n")
             self.assertEqual(self.out("status", "--porcelain"), "")

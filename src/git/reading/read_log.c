@@ -77,7 +77,7 @@ static int add_paths(const struct al_repo *repo, const struct al_log_query *quer
 static void add_format(const struct al_log_query *query, struct al_strv *argv)
 {
     al_strv_adds(argv, "--encoding=UTF-8", "--date=short", "--decorate=short",
-                 "--no-show-signature", NULL);
+                 "--no-show-signature", "--abbrev=8", NULL);
     al_git_add_patch_options(argv);
     if (query->no_walk)
         al_strv_adds(argv, "-z", AL_LOG_FORMAT_SHOW, "--diff-merges=first-parent", "--numstat",

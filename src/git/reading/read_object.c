@@ -116,12 +116,12 @@ int al_git_read_tree(const struct al_repo *repo, const struct al_object_info *in
 
 /* Six fields, each ended by NUL; the newline after a record is in front of the next one. */
 #define BRANCHES_FORMAT                                                                            \
-    "--format=%(HEAD)%(refname)%00%(objectname:short) %(committerdate:short)%00"                   \
+    "--format=%(HEAD)%(refname)%00%(objectname:short=8) %(committerdate:short)%00"                 \
     "%(upstream:short)%00%(upstream:track,nobracket)%00%(worktreepath)%00%(contents:subject)%00"
 #define IDS_FORMAT "--format=%(HEAD)%(refname)%00%(objectname) %00%(upstream)%00%00%00%00"
 #define TAGS_FORMAT                                                                                \
-    "--format= %(refname)%00%(if)%(*objectname)%(then)%(*objectname:short)%(else)"                 \
-    "%(objectname:short)%(end) "                                                                   \
+    "--format= %(refname)%00%(if)%(*objectname)%(then)%(*objectname:short=8)%(else)"               \
+    "%(objectname:short=8)%(end) "                                                                 \
     "%(creatordate:short)%00%(objecttype)%00%00%00%(contents:subject)%00"
 
 static const char heads[] = "refs/heads/", remotes[] = "refs/remotes/", tags[] = "refs/tags/";

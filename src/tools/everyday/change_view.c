@@ -161,6 +161,7 @@ bool al_change_view_files(void *payload, const struct al_diff_raw *files)
         add_collapsed(view, files);
         return !view->pages->full;
     }
+    view->names_all = al_pages_shows(view->pages);
     for (size_t i = 0; i < files->count; i++) {
         al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
@@ -168,7 +169,7 @@ bool al_change_view_files(void *payload, const struct al_diff_raw *files)
         al_change_view_add_file(view->repo, &files->items[i], &line);
         al_str_addc(&line, '\n');
         if (!al_pages_add(view->pages, line.buf, line.len))
-            return false;
+            return view->names_all = false;
         view->begun = view->lists_all ? i + 1 : 0;
     }
     return true;
@@ -299,7 +300,10 @@ void al_change_view_left(const struct al_change_view *view, struct al_str *out)
     al_answer_add_count(count - view->begun, out);
     al_str_adds(out, " of ");
     al_answer_add_counted(count, "file", "files", out);
-    al_str_adds(out, " not shown: ");
+    al_str_adds(out, " not shown");
+    if (view->names_all)
+        return;
+    al_str_adds(out, ": ");
     al_answer_add_items_of(&left, count - view->begun, LEFT_BYTES, out);
 }
 

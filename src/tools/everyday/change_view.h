@@ -28,6 +28,7 @@ struct al_change_view {
     struct al_str header;            /* of the file, shown together with its first hunk */
     char *at;                        /* the path of the file that is shown; NULL: none was begun */
     size_t begun;                    /* files of the list up to that one */
+    bool names_all;                  /* this page begins with the line of every file */
 };
 
 void al_change_view_clear(struct al_change_view *view);
@@ -43,7 +44,8 @@ void al_change_view_end(struct al_change_view *view);
 void al_change_view_add_file(const struct al_repo *repo, const struct al_change *file,
                              struct al_str *out);
 
-/** Append what is not shown: "4 of 23 files not shown: src/a.c +120 -3, …". */
+/** Append what is not shown: "4 of 23 files not shown: src/a.c +120 -3, …"; without the names
+ * where the page has them already. */
 void al_change_view_left(const struct al_change_view *view, struct al_str *out);
 
 /** Append the files of a list, each with its hunks and their ids; false: the page is full.

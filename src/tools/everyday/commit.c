@@ -566,7 +566,7 @@ static int check_operation(struct al_call *call, const struct commit_args *args,
         return r;
     if (state != AL_IN_PROGRESS_NONE)
         return al_failure_set(err,
-                              "git_conflicts with action continue makes this commit and goes on.",
+                              "git_conflicts with action continue makes this commit and continues.",
                               "A %s is in progress", al_operation_state_name(state));
     if (al_git_has_autostash(repo))
         return al_failure_set(err, "git_conflicts with action continue concludes the merge.",
@@ -722,23 +722,22 @@ static int make_commit(struct al_call *call, const struct commit_args *args, con
                          al_call_budget(call), &output, err);
 }
 
-/* "1a2b3c4d Subject", and "3 files changed, 10 insertions(+), 2 deletions(-)" as git says it. */
+/* "1a2b3c4d Subject", and "3 files changed, +10 -2". */
 static int add_commit(struct al_call *call, const char *rev, struct al_str *out,
                       struct al_error *err)
 {
     const struct al_commits_shown commit = {
-        .words = (const char *const[]){ "-1", "--no-walk", "--abbrev=8", "-m", "--first-parent",
-                                        "--no-ext-diff", "--no-textconv", "--shortstat",
-                                        "--end-of-options", rev, NULL },
+        .words =
+            (const char *const[]){ "-1", "--no-walk", "-m", "--first-parent", "--no-ext-diff",
+                                   "--no-textconv", "--shortstat", "--end-of-options", rev, NULL },
         .format = "%h %s",
     };
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     int r = al_git_commits_list(al_call_repo(call), &commit, al_call_budget(call), &text, err);
-    const size_t line = strcspn(text.buf, "\n"), gap = strspn(text.buf + line, "\n ");
 
-    al_str_trim_end(&text);
-    al_str_addf(out, "%.*s\n%s\n", (int)line, text.buf,
-                line + gap < text.len ? text.buf + line + gap : "No file changed: an empty commit");
+    al_str_addf(out, "%.*s\n", (int)strcspn(text.buf, "\n"), text.buf);
+    if (!al_outcome_add_numbers(text.buf, out))
+        al_str_adds(out, "No file changed: an empty commit\n");
     return r;
 }
 

@@ -521,10 +521,10 @@ static int nothing_in_progress(struct al_call *call, const char *word, struct al
         return r;
     return al_failure_set(
         err,
-        conflicts.count ? "A stash entry that was brought back into a conflict is no operation: "
-                          "git_conflicts with action resolve settles it, git_undo takes it back, "
+        conflicts.count ? "A stash entry that was applied into a conflict is no operation: "
+                          "git_conflicts with action resolve settles it, git_undo undoes it, "
                           "and the entry is still there."
-        : waiting       ? "git_conflicts with action continue brings back what waits."
+        : waiting       ? "git_conflicts with action continue restores what waits."
                         : "There are no conflicts either, so there is nothing to do.",
         "There is nothing to %s: no merge, rebase, cherry-pick or revert is in progress", word);
 }
@@ -557,12 +557,13 @@ static int emptied(struct al_call *call, struct al_error *err)
     if (state != AL_IN_PROGRESS_CHERRY_PICK && state != AL_IN_PROGRESS_REVERT)
         return 0;
     oid = emptied_commit(call);
-    return !oid ? 0
-                : al_failure_set(err,
-                                 "git_conflicts with action skip leaves this commit out and goes "
-                                 "on; action abort gives all of it up.",
-                                 "Nothing of commit %.8s is left, so the %s cannot go on with it",
-                                 oid, al_operation_state_noun(state));
+    return !oid
+               ? 0
+               : al_failure_set(err,
+                                "git_conflicts with action skip leaves this commit out and goes "
+                                "on; action abort gives all of it up.",
+                                "Nothing of commit %.8s is left, so the %s cannot continue with it",
+                                oid, al_operation_state_noun(state));
 }
 
 static int authorize_continue(struct al_call *call, struct al_error *err)
@@ -590,7 +591,7 @@ static int check_can_go_on(struct al_call *call, const char *word, struct al_err
     if (state == AL_IN_PROGRESS_NONE && (!waiting || strcmp(word, "continue") != 0))
         return nothing_in_progress(call, word, err);
     if (state == AL_IN_PROGRESS_AM)
-        return al_failure_set(err, "Only a user can, with git am itself; action abort gives it up.",
+        return al_failure_set(err, "Only a user can, with git am itself; action abort aborts it.",
                               "An application of patches (git am) cannot be continued here");
     return 0;
 }
@@ -865,13 +866,13 @@ static int resolve_and_go_on(struct al_call *call, const void *p, struct al_resu
     if (r == 0)
         r = al_git_conflicts(al_call_repo(call), al_call_budget(call), &left, err);
     if (r == 0 && left.count) {
-        al_str_adds(&result->text, "It did not go on: in conflict are still ");
+        al_str_adds(&result->text, "It did not continue: in conflict are still ");
         r = al_outcome_add_conflicts(call, &left, &result->text, err);
         al_str_adds(&result->text, ".\n");
         return r;
     }
     if (r == 0 && al_outcome_check_unstaged(call, &why) < 0) {
-        al_str_addf(&result->text, "It did not go on: %s. %s\n", why.message, why.remedy);
+        al_str_addf(&result->text, "It did not continue: %s. %s\n", why.message, why.remedy);
         return 0;
     }
     if (r == 0)
@@ -894,9 +895,9 @@ static int give_up(struct al_call *call, const void *p, struct al_result *result
                                    &meanwhile, NULL);
     r = al_git_abort(al_call_repo(call), al_call_budget(call), &aborted, err);
     if (err && (r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED))
-        err->remedy = "It may be given up in part; git_undo puts back what was before.";
+        err->remedy = "It may be aborted in part; git_undo restores what was before.";
     if (r == 0)
-        al_str_addf(&result->text, "Gave up the %s%s.\n", al_operation_state_noun(aborted),
+        al_str_addf(&result->text, "Aborted the %s%s.\n", al_operation_state_noun(aborted),
                     begun_here ? "" : ", which this session had not begun");
     if (r == 0)
         al_outcome_add_gone(call, &meanwhile, &result->text);
@@ -944,11 +945,11 @@ const struct al_tool al_tool_everyday_conflicts = {
     .authorize = authorize,
     .affected_files = affected_files,
     .preview = preview,
-    .summary = "[action=show?Show conflicts][action=continue?Go on with what is in progress]"
-               "[action=abort?Give up what is in progress and go back]"
-               "[action=skip?Leave out the commit that stopped, and go on]"
+    .summary = "[action=show?Show conflicts][action=continue?Continue what is in progress]"
+               "[action=abort?Abort what is in progress]"
+               "[action=skip?Leave out the commit that stopped, and continue]"
                "[action=resolve?Resolve [path?the conflict in {path}][!path?[paths?{paths}]"
                "[!paths?[take?all conflicts that are left][!take?conflicts]]]"
                "[take? with {take}][hunks?, {#hunks hunk}][content? with new content]"
-               "[continue?, and go on]]",
+               "[continue?, and continue]]",
 };

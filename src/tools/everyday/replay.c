@@ -756,8 +756,7 @@ static int add_commits(struct al_call *call, struct al_str *text, struct al_erro
     al_auto(al_freep) char *range = al_asprintf("%s..%s", work->head, work->replayed.tip);
     al_auto(al_freep) char *not_onto = work->is_root ? NULL : al_asprintf("^%s", work->onto);
     const struct al_commits_shown commits = {
-        .words = (const char *const[]){ "--max-count=20", "--topo-order", "--abbrev=8", range,
-                                        not_onto, NULL },
+        .words = (const char *const[]){ "--max-count=20", "--topo-order", range, not_onto, NULL },
         .format = "  %h %s",
     };
     size_t count = 0;

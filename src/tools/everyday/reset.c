@@ -110,7 +110,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
         return al_failure_set(err, "git_commit makes the first commit.",
                               "The branch has no commit yet");
     if (state != AL_IN_PROGRESS_NONE && state != AL_IN_PROGRESS_MERGE)
-        return al_failure_set(err, "git_conflicts with action abort gives it up.",
+        return al_failure_set(err, "git_conflicts with action abort aborts it.",
                               "A %s is in progress", al_operation_state_name(state));
     al_call_set_tool_data(call, al_strdup(head), free);
     return al_git_reset_check(repo, al_call_resolved(call, AL_RESOLVED_COMMIT),
@@ -123,7 +123,7 @@ static int list_commits(struct al_call *call, const char *from, const char *with
 {
     al_auto(al_freep) char *not_these = al_asprintf("^%s", without);
     const struct al_commits_shown commits = {
-        .words = (const char *const[]){ "--max-count=10", "--abbrev=8", from, not_these, NULL },
+        .words = (const char *const[]){ "--max-count=10", from, not_these, NULL },
         .format = "  %h %s",
     };
     int r = al_git_commits_list(al_call_repo(call), &commits, al_call_budget(call), out, err);

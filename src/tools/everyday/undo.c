@@ -46,7 +46,7 @@ static void add_change(const struct al_repo *repo, const struct al_difference *c
     al_auto(al_freep) char *words = NULL;
 
     if (change->part == AL_PART_WORKTREE) {
-        al_str_adds(out, !change->to ? "  removes " : !change->from ? "  brings back " : "  ");
+        al_str_adds(out, !change->to ? "  removes " : !change->from ? "  restores " : "  ");
         al_place_add(repo, change->name, out);
         al_str_addc(out, '\n');
         return;
@@ -99,8 +99,8 @@ static void describe(const struct al_call *call, const struct undo_args *args,
                      const struct al_rollback *rollback, struct al_str *out)
 {
     if (is_redo(args)) {
-        al_str_adds(out, args->dry_run ? "This would redo what the last undo took back:\n"
-                                       : "Redone what the last undo took back:\n");
+        al_str_adds(out, args->dry_run ? "This would redo what the last undo undid:\n"
+                                       : "Redone what the last undo undid:\n");
     } else {
         al_str_adds(out, args->dry_run ? "This would undo " : "Undone: ");
         for (size_t i = 0; i < rollback->calls.count; i++)
@@ -113,7 +113,7 @@ static void describe(const struct al_call *call, const struct undo_args *args,
     add_left("no checkpoint has them", &rollback->kept, out);
     add_left("no checkpoint has what they were", &rollback->lacking, out);
     add_left("somebody changed them meanwhile", &rollback->left, out);
-    add_left("only a user takes them back ('airlock rollback')", &rollback->settings, out);
+    add_left("only a user restores them ('airlock rollback')", &rollback->settings, out);
     if (rollback->pushes.count)
         al_str_adds(out, "What was pushed stays on the remote, and a push is none of the steps\n");
 }
@@ -246,6 +246,6 @@ const struct al_tool al_tool_everyday_undo = {
     AL_EVERYDAY_TOOL(struct undo_args),
     .goes_back = true,
     .check = check,
-    .summary = "[steps=-1?Redo what the last undo took back]"
+    .summary = "[steps=-1?Redo what the last undo undid]"
                "[!steps=-1?Undo the last [steps=1?call][!steps=1?{steps} calls] of this session]",
 };

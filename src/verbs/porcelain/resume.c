@@ -376,7 +376,7 @@ int al_git_resume_preview(const struct al_repo *repo, struct al_run_limits *budg
     if (r < 0)
         return r;
     al_str_addf(out, "A %s is in progress and %s", al_operation_state_name(state),
-                left || rebases ? "goes on" : "is concluded");
+                left || rebases ? "continues" : "is concluded");
     if (left)
         al_str_addf(out, ", with %zu more commit%s after this one", left, left == 1 ? "" : "s");
     if (rebases)
@@ -500,7 +500,7 @@ static int emptied(const struct al_repo *repo, enum al_operation_state state, in
         al_strv_add(&commits, "that comes next");
     al_error_clear(err);
     return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_NO_STAGED_CHANGES,
-                             "The commit %s would change nothing here, so the %s did not go on. "
+                             "The commit %s would change nothing here, so the %s did not continue. "
                              "The repository is as it was",
                              commits.items[0], al_operation_state_name(state));
 }

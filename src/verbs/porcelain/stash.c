@@ -554,12 +554,12 @@ static int preview_push(const struct al_repo *repo, const struct al_strv *files,
     int r;
 
     al_git_files_excerpt(repo, files,
-                         "Changes to these files are put aside, staged ones too:", budget, out);
-    r = al_git_loss_excerpt(repo, &staged, "This is staged, and put aside:", budget, out, err);
+                         "Changes to these files are stashed, staged ones too:", budget, out);
+    r = al_git_loss_excerpt(repo, &staged, "This is staged, and stashed:", budget, out, err);
     if (r == 0)
         r = al_git_unseen_changes_excerpt(repo, NULL, budget, &text, err);
     if (r == 0 && text.len)
-        al_str_addf(out, "This is not put aside, and may be lost:\n%s", text.buf);
+        al_str_addf(out, "This is not stashed, and may be lost:\n%s", text.buf);
     return r;
 }
 

@@ -576,7 +576,7 @@ static int list(const struct al_repo *repo, const struct al_commits_shown *shown
 
     command.show_controls = true;
     al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "log", "--no-decorate",
-                 "--no-show-signature", "--no-color", "--encoding=UTF-8", NULL);
+                 "--no-show-signature", "--no-color", "--encoding=UTF-8", "--abbrev=8", NULL);
     al_strv_addf(&command.argv, "--format=%s", shown->format);
     for (const char *const *word = shown->words; *word; word++)
         al_strv_add(&command.argv, *word);

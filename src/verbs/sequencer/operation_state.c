@@ -174,7 +174,7 @@ static char *theirs_of(enum al_operation_state state, const struct named *commit
     case AL_IN_PROGRESS_AM:
         return al_strdup("the patch");
     case AL_IN_PROGRESS_NONE:
-        return al_strdup("what was brought back, such as a stash entry");
+        return al_strdup("what was applied, such as a stash entry");
     case AL_IN_PROGRESS_CHERRY_PICK:
     case AL_IN_PROGRESS_REBASE:
         break;
@@ -325,8 +325,8 @@ static int show_heads(const struct al_repo *repo, const struct al_strv *heads,
     int r;
 
     command.show_controls = true;
-    al_strv_adds(&command.argv, "git", "log", "--no-walk=unsorted", "--format=  %h %s",
-                 "--no-decorate", "--no-show-signature", "--no-color", NULL);
+    al_strv_adds(&command.argv, "git", "log", "--no-walk=unsorted", "--abbrev=8",
+                 "--format=  %h %s", "--no-decorate", "--no-show-signature", "--no-color", NULL);
     for (size_t i = 0; i < heads->count && i < HEADS_MAX; i++) {
         al_strv_add(&command.argv, heads->items[i]);
         al_str_addf(&words, "%s\n", heads->items[i]);
@@ -563,7 +563,7 @@ int al_git_check_no_operation(const struct al_repo *repo, struct al_run_limits *
     if (state == AL_IN_PROGRESS_AM)
         return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
                                  "An application of patches (git am) is in progress; a user "
-                                 "concludes it with git itself, git_merge and abort gives it up");
+                                 "concludes it with git itself, git_merge and abort aborts it");
     return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
                              "A %s is in progress; conclude it with git_commit, or give it up with "
                              "git_merge and abort",
@@ -596,7 +596,7 @@ int al_git_abort_check(const struct al_repo *repo, struct al_run_limits *budget,
             al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
                               "There is nothing to abort: no merge, rebase, cherry-pick or revert "
                               "is in progress"),
-            err, "Nothing has to be given up: go on with what is to be done.");
+            err, "Nothing has to be aborted: go on with what is to be done.");
     }
     target = abort_target(repo);
     return al_git_check_filters_between(repo, target, NULL, budget, err);

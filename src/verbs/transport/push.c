@@ -237,7 +237,7 @@ static int add_range_diff(const struct al_repo *repo, const char *commit, const 
     int r;
 
     command.show_controls = command.starts_children = true;
-    al_strv_adds(&command.argv, "git", "range-diff", "--no-color", NULL);
+    al_strv_adds(&command.argv, "git", "-c", "core.abbrev=8", "range-diff", "--no-color", NULL);
     al_strv_addf(&command.argv, "%s...%s", seen, commit);
     r = al_git_run(
         &repo->at, &command,

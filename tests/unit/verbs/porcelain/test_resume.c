@@ -207,8 +207,9 @@ static void shows_what_goes_on(void **state)
     resolve(w, "both\n");
     repo = must_open(w, "repo");
     assert_int_equal(al_git_resume_preview(repo, &budget, &text, &w->err), 0);
-    assert_true(al_starts_with(text.buf, "A rebase is in progress and goes on, with 2 more commits "
-                                         "after this one.\n1 file, "));
+    assert_true(al_starts_with(text.buf,
+                               "A rebase is in progress and continues, with 2 more commits "
+                               "after this one.\n1 file, "));
     resolve(w, "theirs\n");
     assert_int_equal(al_git_resume_preview(repo, &budget, &empty, &w->err), 0);
     assert_non_null(strstr(empty.buf, ".\nNothing of this commit is left.\n"));
