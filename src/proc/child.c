@@ -108,6 +108,10 @@ no_sanitize_fn static int run_steps(const struct al_child_plan *plan)
         return AL_STEP_SESSION;
     if (end_with_parent(plan) < 0)
         return AL_STEP_PARENT;
+    /* Before any call that is told (proc/watch.h): with the signal blocked, the child would wait
+     * for an answer for ever, since it has the listener as well until its execve. */
+    if (reset_signals(plan) < 0)
+        return AL_STEP_SIGNALS;
     if (set_streams(plan) < 0)
         return AL_STEP_STREAMS;
     if (close_others(plan) < 0)
@@ -116,8 +120,6 @@ no_sanitize_fn static int run_steps(const struct al_child_plan *plan)
         return AL_STEP_DIRECTORY;
     if (set_limits(plan) < 0)
         return AL_STEP_LIMITS;
-    if (reset_signals(plan) < 0)
-        return AL_STEP_SIGNALS;
     if (!plan->keep_setuid && syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         return AL_STEP_PRIVILEGES;
     if (plan->ruleset_fd >= 0 && allow_own_proc(plan) < 0)

@@ -16,6 +16,7 @@
  *   open PATH TEXT      open, write; a second TEXT follows when the command has ended, then close
  *   move PATH PATH      rename
  *   delete PATH         unlink
+ *   kill                the command, and nothing that it started
  *
  * Source: ptrace(2) PTRACE_GET_SYSCALL_INFO, PTRACE_SETREGS.
  */
@@ -52,11 +53,12 @@ struct info {
 static bool is_step(const struct info *info)
 {
     static const unsigned long long numbers[] = {
-        SYS_renameat, SYS_renameat2, SYS_unlinkat, SYS_linkat,  SYS_symlinkat,  SYS_mkdirat,
-        SYS_write,    SYS_pwrite64,  SYS_fchmod,   SYS_statx,   SYS_newfstatat, SYS_ftruncate,
+        SYS_renameat,   SYS_renameat2, SYS_unlinkat, SYS_linkat,  SYS_symlinkat,
+        SYS_mkdirat,    SYS_write,     SYS_pwrite64, SYS_fchmod,  SYS_statx,
+        SYS_newfstatat, SYS_ftruncate, SYS_fchdir,
 #ifdef SYS_rename
-        SYS_rename,   SYS_unlink,    SYS_link,     SYS_symlink, SYS_mkdir,      SYS_rmdir,
-        SYS_lstat,    SYS_open,
+        SYS_rename,     SYS_unlink,    SYS_link,     SYS_symlink, SYS_mkdir,
+        SYS_rmdir,      SYS_lstat,     SYS_open,
 #endif
     };
 
@@ -86,7 +88,7 @@ static void describe(pid_t pid, const struct info *info, char ret_line[4128])
         if (info->nr == named_first[i])
             address = info->args[0];
     if (info->nr == SYS_write || info->nr == SYS_pwrite64 || info->nr == SYS_fchmod ||
-        info->nr == SYS_ftruncate) {
+        info->nr == SYS_ftruncate || info->nr == SYS_fchdir) {
         (void)snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)pid, (int)info->args[0]);
         (void)!readlink(link, name, sizeof(name) - 1);
     } else {
@@ -107,6 +109,8 @@ static void put(int fd, const char *text)
         perror("meanwhile: write");
 }
 
+static pid_t first; /* the command */
+
 static void pause_ms(long ms)
 {
     const struct timespec time = { .tv_nsec = ms * 1000000 };
@@ -122,7 +126,9 @@ static void act(char *line, int end_fd)
     int fd;
     char byte, beside[4096];
 
-    if (!strcmp(word, "move")) {
+    if (!strcmp(word, "kill")) {
+        (void)kill(first, SIGKILL);
+    } else if (!strcmp(word, "move")) {
         (void)rename(path, text);
     } else if (!strcmp(word, "delete")) {
         (void)unlink(path);
@@ -180,7 +186,7 @@ static void set_flags(pid_t pid, unsigned flags)
 }
 
 struct tracing {
-    pid_t first, actor;
+    pid_t actor;
     long number, steps;
     const char *actions, *step;
     FILE *told;
@@ -220,7 +226,7 @@ static void stopped(struct tracing *tracing, pid_t pid, int status)
             take_step(tracing, pid, &info);
         if (tracing->is_plain && info.op == OP_ENTRY && info.nr == SYS_renameat2 && info.args[4])
             set_flags(pid, ~0u);
-    } else if (sig == SIGTRAP || (sig == SIGSTOP && pid != tracing->first)) {
+    } else if (sig == SIGTRAP || (sig == SIGSTOP && pid != first)) {
         sig = 0; /* an event, or a new one */
     }
     (void)ptrace(PTRACE_SYSCALL, pid, NULL, (void *)(long)sig);
@@ -242,7 +248,7 @@ static void trace(struct tracing *tracing)
         }
         if (WIFSTOPPED(status)) {
             stopped(tracing, pid, status);
-        } else if (pid == tracing->first) {
+        } else if (pid == first) {
             tracing->exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
             if (tracing->end_fds[1] >= 0)
                 (void)close(tracing->end_fds[1]);
@@ -270,17 +276,17 @@ int main(int argc, char **argv)
     if (tracing.is_plain)
         return 77;
 #endif
-    tracing.first = fork();
-    if (tracing.first == 0) {
+    first = fork();
+    if (first == 0) {
         (void)ptrace(PTRACE_TRACEME, 0, NULL, NULL);
         (void)raise(SIGSTOP);
         (void)execv(argv[3], argv + 3);
         _exit(127);
     }
-    if (tracing.first < 0 || waitpid(tracing.first, &status, 0) != tracing.first)
+    if (first < 0 || waitpid(first, &status, 0) != first)
         return 126;
-    (void)ptrace(PTRACE_SETOPTIONS, tracing.first, NULL, (void *)OPTIONS);
-    (void)ptrace(PTRACE_SYSCALL, tracing.first, NULL, NULL);
+    (void)ptrace(PTRACE_SETOPTIONS, first, NULL, (void *)OPTIONS);
+    (void)ptrace(PTRACE_SYSCALL, first, NULL, NULL);
     trace(&tracing);
     if (tracing.steps < tracing.number) { /* it took fewer steps this time */
         tracing.actor = begin_actions(tracing.actions, tracing.end_fds);

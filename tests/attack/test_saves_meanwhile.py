@@ -278,6 +278,17 @@ class Meanwhile(harness.Case):
                  "--root", str(self.root), "--approval", "allow", "--toolset", "everyday"]
         self.attack_words("git_undo", words, ("dirty", "d/dirty", "staged", "gone", "clean"))
 
+    def test_killed(self):
+        """no git of an airlock that is killed waits for it: not where git begins, in its directory"""
+        self.dirty()
+        self.keep()
+        words = self.words("everyday", "git_reset", {"to": "HEAD", "mode": "hard"})
+        about, _ = self.steps(words, (self.root.name,))
+        self.assertGreater(len(about), 3)
+        for step in about:
+            self.reset()
+            self.run_to(step, ["kill"], words)  # until nothing of it is left
+
     def rolling_back(self):
         """Files of every kind to bring back and to remove."""
         self.dirty()
