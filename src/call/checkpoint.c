@@ -219,25 +219,33 @@ static int check_room(struct al_call *call, struct al_error *err)
                                : "The user can raise journal.max_store_bytes.");
 }
 
-/* Decide what the two checkpoints of the call have.  A tool may know which files it can change. */
-static int find_scope(struct al_call *call, struct al_error *err)
+int al_call_list_changed(struct al_call *call, bool *ret_known, struct al_strv *ret_names,
+                         struct al_error *err)
 {
-    const unsigned effects = call->operation->effects;
     al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
     bool known = false;
     int r = 0;
 
+    if (!(call->operation->effects & (AL_RUNS_PROGRAM | AL_WRITES_FILES)) &&
+        call->tool->changed_files)
+        r = call->tool->changed_files(call, call->args, &known, &files, err);
+    *ret_known = r == 0 && known;
+    if (*ret_known)
+        add_below_top(call, &files, ret_names);
+    return r == AL_ERR_EXECUTION ? 0 : r;
+}
+
+/* Decide what the two checkpoints of the call have.  A tool may know which files it can change. */
+static int find_scope(struct al_call *call, struct al_error *err)
+{
+    const unsigned effects = call->operation->effects;
+
     call->without = parts_without(effects);
     call->knows_files = false;
     al_strv_clear(&call->writes);
-    if ((effects & AL_WRITES_WORKTREE) && !(effects & (AL_RUNS_PROGRAM | AL_WRITES_FILES)) &&
-        call->tool->changed_files)
-        r = call->tool->changed_files(call, call->args, &known, &files, err);
-    if (r < 0 || !known)
-        return r == AL_ERR_EXECUTION ? 0 : r;
-    call->knows_files = true;
-    add_below_top(call, &files, &call->writes);
-    return 0;
+    return effects & AL_WRITES_WORKTREE
+               ? al_call_list_changed(call, &call->knows_files, &call->writes, err)
+               : 0;
 }
 
 const struct al_strv *al_call_changed_files(const struct al_call *call)

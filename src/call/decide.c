@@ -487,23 +487,44 @@ static int ask_unless_always(struct al_call *call, const struct al_ruling *rulin
     return ask(call, ruling, err);
 }
 
+/* The user's message stands by itself; which rule it is, and what that is not about, stands below.
+ */
+static int deny_by_rule(const struct al_call *call, const struct al_ruling *ruling,
+                        struct al_error *err)
+{
+    const struct al_policy *policy = call->session->policy;
+    const struct al_rule *rule = &policy->rules[ruling->number - 1];
+    const char *pattern = rule->path ? rule->path : rule->branch;
+    al_auto(al_freep) char *message = ruling->message ? al_text_join_lines(ruling->message) : NULL;
+    al_auto(al_str_clear) struct al_str by = AL_STR_INIT, detail = AL_STR_INIT;
+    int r;
+
+    al_ruling_describe(ruling, policy, &by);
+    r = al_error_set(err, AL_ERR_APPROVAL_DENIED,
+                     message ? "%s" : "%s: denied by %s. Nothing was done",
+                     message ? message : call->summary, by.buf);
+    if (message)
+        al_str_addf(&detail, "Denied by %s. Nothing was done.%s", by.buf, pattern ? " " : "");
+    if (pattern)
+        al_str_addf(&detail, "%s other than '%s' are not denied by this rule.",
+                    rule->path ? "Paths" : "Branches", pattern);
+    if (detail.len)
+        err->detail = al_str_detach(&detail);
+    return r;
+}
+
 /* The preview's checks come first, as they do when a user is asked: what cannot be done fails with
  * its own message. */
 static int deny(struct al_call *call, const struct al_ruling *ruling, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str detail = AL_STR_INIT;
-    al_auto(al_freep) char *message = ruling->message ? al_text_join_lines(ruling->message) : NULL;
-    al_auto(al_freep) char *rule = describe_reason(call, ruling);
     int r = preview(call, &detail, err);
 
     if (r < 0)
         return r;
     (void)record_decision(call, ruling->number ? "rule" : "rejected", "policy");
-    if (message)
-        return al_error_set(err, AL_ERR_APPROVAL_DENIED, "%s", message);
     if (ruling->number)
-        return al_error_set(err, AL_ERR_APPROVAL_DENIED, "%s: denied by %s. Nothing was done",
-                            call->summary, rule);
+        return deny_by_rule(call, ruling, err);
     return al_error_set(err, AL_ERR_APPROVAL_DENIED,
                         "%s: this session refuses everything that needs approval (approval mode "
                         "deny). Nothing was done",

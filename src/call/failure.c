@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "call/call.h"
 #include "call/missing_paths.h"
+#include "call/private.h"
 #include "git/plumbing/revision.h"
 #include "git/reading/read_object.h"
 #include "git/refs.h"
@@ -98,7 +99,14 @@ static char *wrong_side(struct al_call *call, const char *word)
         return al_strdup(word + (*word == '^'));
     if (*left && !names_commit(call, left))
         return al_take(&left);
-    return al_strdup(*right ? right : word);
+    return al_strdup(*right ? right : left);
+}
+
+bool al_call_names_commits(struct al_call *call, const char *revision)
+{
+    al_auto(al_freep) char *word = wrong_side(call, revision);
+
+    return names_commit(call, word);
 }
 
 /* Whether a reference, or that of HEAD (NULL), is broken; the error then says so. */

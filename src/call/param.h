@@ -39,6 +39,9 @@ struct al_objects {
 
 enum al_param_flags {
     AL_PARAM_REQUIRED = 1 << 0,
+    /** Policy: a revision, or a range of them.  Paths beside a tree that is no commit's are paths
+     * in that tree, so the call affects every path. */
+    AL_PARAM_REVISION = 1 << 1,
     /** The schema prints the default.  The defaults of bools and choices are always printed. */
     AL_PARAM_HAS_DEFAULT = 1 << 2,
     /** Milliseconds.  The default is `[tools.git] timeout_ms`; a value above `max` is clamped. */

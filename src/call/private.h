@@ -173,6 +173,9 @@ int al_call_policy_targets(struct al_call *call, struct al_strv *ret_branches,
                            struct al_strv *ret_paths, struct al_strv *ret_shown,
                            struct al_error *err);
 
+/** Test whether a revision is a commit, or both sides of a range are (failure.c). */
+bool al_call_names_commits(struct al_call *call, const char *revision);
+
 /** The branches named by the arguments with this flag (AL_PARAM_BRANCH, AL_PARAM_DELETED_BRANCH).
  */
 void al_call_named_branches(const struct al_call *call, unsigned flag,
@@ -180,6 +183,12 @@ void al_call_named_branches(const struct al_call *call, unsigned flag,
 
 /** Stage 6: create the checkpoint before an operation that changes the repository. */
 int al_call_checkpoint_before(struct al_call *call, struct al_error *err);
+
+/** The files that the operation can change, relative to the top, by the tool's `changed_files`.
+ *
+ * @param[out] ret_known  False: it cannot be told, and nothing is appended. */
+int al_call_list_changed(struct al_call *call, bool *ret_known, struct al_strv *ret_names,
+                         struct al_error *err);
 
 /** Forget the checkpoint of a call that does not go on and has changed nothing. */
 void al_call_checkpoint_drop(struct al_call *call);

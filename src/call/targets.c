@@ -22,6 +22,9 @@
 #define TOUCHES_FILES                                                                              \
     (AL_READS | AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_DISCARDS_WORK | AL_WRITES_FILES)
 
+/* What of an operation changes files of the working tree, the index, or a branch's. */
+#define CHANGES_FILES (AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_REWRITES_HISTORY)
+
 /* Gets one row that has a value of its own, and the struct its offset is in. */
 typedef void (*visit_fn)(void *payload, const struct al_param *param, const void *args);
 
@@ -272,23 +275,54 @@ static int add_row(struct collection *to, const struct al_param *param, bool *re
     return r;
 }
 
-/* A call that reads or writes files but names none affects every path, if its tool takes paths or
- * writes the working tree. */
+static void add_names(struct collection *to, const struct al_strv *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        add(to, names->items[i], false, NULL);
+}
+
+/* What a call concerns that names no paths, or everything.  Some tools know it; else every path, if
+ * the tool takes paths or writes files. */
+static int add_unnamed(struct collection *to, bool every, struct al_error *err)
+{
+    struct al_call *call = to->call;
+    const bool changes = call->operation->effects & CHANGES_FILES;
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    bool known = false;
+    int r = 0;
+
+    if (!every && call->tool->policy_paths)
+        r = call->tool->policy_paths(call, call->args, &names, err);
+    else if (changes)
+        r = al_call_list_changed(call, &known, &names, err);
+    if (r == 0)
+        add_names(to, &names);
+    if (r == 0 && !known && (every || !call->tool->policy_paths))
+        add(to, "", false, NULL);
+    return r;
+}
+
+/* A call that reads or writes files and names none may be about any of them. */
 static int add_paths(struct al_call *call, struct al_strv *paths, struct al_strv *shown,
                      struct al_error *err)
 {
     const struct al_tool *tool = call->tool;
     struct collection to = { .call = call, .paths = paths, .shown = shown };
-    bool every = false, named = false, takes_paths = false;
+    const unsigned effects = call->operation->effects;
+    bool every = false, named = false;
+    bool takes_paths = tool->policy_paths || (effects & AL_WRITES_WORKTREE) ||
+                       (tool->changed_files && (effects & CHANGES_FILES));
     int r = 0;
 
-    if (!(call->operation->effects & TOUCHES_FILES))
+    if (!takes_paths && !(effects & TOUCHES_FILES))
         return 0;
     for (size_t i = 0; i < tool->nparams && r == 0; i++) {
         const struct al_param *param = &tool->params[i];
 
         if (param->flags & AL_PARAM_EVERY_PATH)
             every |= al_args_given(call->args, param);
+        if ((param->flags & AL_PARAM_REVISION) && al_args_given(call->args, param))
+            every |= !al_call_names_commits(call, al_args_string(call->args, param));
         if (param->flags & AL_PARAM_PATH) {
             takes_paths = true;
             r = add_row(&to, param, &named, err);
@@ -300,25 +334,15 @@ static int add_paths(struct al_call *call, struct al_strv *paths, struct al_strv
         r = add_missing(&to, err);
     al_strv_clear(&to.missing);
     al_strv_clear(&to.missing_given);
-    if (every || (!named && (takes_paths || (call->operation->effects & AL_WRITES_WORKTREE))))
-        add(&to, "", false, NULL);
-    return r;
+    return r == 0 && (every || (!named && takes_paths)) ? add_unnamed(&to, every, err) : r;
 }
 
 int al_call_policy_targets(struct al_call *call, struct al_strv *ret_branches,
                            struct al_strv *ret_paths, struct al_strv *ret_shown,
                            struct al_error *err)
 {
-    const size_t before = ret_paths->count;
-    int r;
-
     add_branches(call, ret_branches);
-    if (!call->tool->policy_paths)
-        return add_paths(call, ret_paths, ret_shown, err);
-    r = call->tool->policy_paths(call, call->args, ret_paths, err);
-    for (size_t i = before; ret_shown && i < ret_paths->count; i++)
-        al_strv_add(ret_shown, ret_paths->items[i]);
-    return r;
+    return add_paths(call, ret_paths, ret_shown, err);
 }
 
 void al_call_policy_addresses(const struct al_call *call, struct al_strv *ret_addresses)

@@ -239,8 +239,9 @@ struct al_tool {
      * caller sanitizes it.  NULL: the summary of `summarize` stays. */
     void (*summarize_resolved)(struct al_call *call, const void *args, struct al_str *out);
 
-    /** Stage 5: append the paths that rules look at, relative to the top, in place of those that
-     * the parameters name. */
+    /** Stage 5: append the paths that rules look at, relative to the top, for a call whose
+     * parameters name none; "" is every path.  NULL: those of `changed_files` where an operation
+     * changes files and they can be told, else every path. */
     int (*policy_paths)(struct al_call *call, const void *args, struct al_strv *out,
                         struct al_error *err);
 
@@ -289,8 +290,8 @@ struct al_tool {
                              struct al_error *err);
 
     /**
-     * Stage 6: append every file of the working tree that the call can change, also when it fails
-     * half way, in the same form; verbs/preview/affected_files.h has such lists.  Others that
+     * Stages 5 and 6: append every file of the working tree that the call can change, also when it
+     * fails half way, in the same form; verbs/preview/affected_files.h has such lists.  Others that
      * change meanwhile are not the call's.  Not asked for an operation that runs a program or
      * writes other files.
      *

@@ -127,7 +127,7 @@ static bool is_directory(const char *path)
     return !*path || al_ends_with(path, "/");
 }
 
-static bool touches_path(const char *pattern, const char *path)
+static bool touches(const char *pattern, const char *path)
 {
     al_auto(al_freep) char *name = NULL;
 
@@ -135,6 +135,15 @@ static bool touches_path(const char *pattern, const char *path)
         return glob(pattern, path);
     name = *path ? al_strndup(path, strlen(path) - 1) : al_strdup("");
     return glob(pattern, name) || al_policy_may_match_below(pattern, path);
+}
+
+/* A pattern that names a directory is about everything in it. */
+static bool touches_path(const char *pattern, const char *path)
+{
+    al_auto(al_freep) char *within =
+        al_asprintf("%s%s*", pattern, al_ends_with(pattern, "/") ? "" : "/");
+
+    return touches(pattern, path) || touches(within, path);
 }
 
 /* Whether a pattern matches a path and, for a directory, everything that can ever be below it.

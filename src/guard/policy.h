@@ -68,7 +68,7 @@ struct al_policy_query {
 /** A decision and its source. */
 struct al_ruling {
     enum al_approval_mode decision;
-    size_t number;       /**< of the rule in the list, from 1; 0: no rule matched */
+    size_t number;       /**< of the rule among the policy's, from 1; 0: no rule matched */
     unsigned line;       /**< of the rule; 0: no rule matched */
     const char *message; /**< the rule's message, borrowed; NULL: none */
     bool narrows;        /**< the rule comes from the worker file */

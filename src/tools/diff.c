@@ -56,10 +56,10 @@ static const struct al_param git_params[] = {
     AL_INT(struct diff_args, unified, "Lines of context.", .min = 0, .max = 1000000,
            .flags = AL_PARAM_MAX_HIDDEN),
     AL_STRINGS(struct diff_args, paths, "Only these paths.", .flags = AL_PARAM_PATH),
-    AL_STRING(struct diff_args, from_ref, "Compare from.", .flags = AL_PARAM_NAME,
-              .check = al_arg_check_revision),
-    AL_STRING(struct diff_args, to_ref, "Compare to; needs from_ref.", .flags = AL_PARAM_NAME,
-              .check = al_arg_check_revision),
+    AL_STRING(struct diff_args, from_ref, "Compare from.",
+              .flags = AL_PARAM_NAME | AL_PARAM_REVISION, .check = al_arg_check_revision),
+    AL_STRING(struct diff_args, to_ref, "Compare to; needs from_ref.",
+              .flags = AL_PARAM_NAME | AL_PARAM_REVISION, .check = al_arg_check_revision),
     AL_STRING(struct diff_args, output_dir,
               "Write a patch file per path here, replacing files; needs both refs.",
               .flags = AL_PARAM_OUTPUT),
@@ -219,7 +219,7 @@ static const struct al_param workflow_params[] = {
     AL_BOOL(struct diff_args, staged, "Diff what is staged."),
     AL_STRINGS(struct diff_args, paths, "Only these files or directories.", .flags = AL_PARAM_PATH),
     AL_STRING(struct diff_args, ref, "Commit to compare with, or a range, e.g. main..feature.",
-              .flags = AL_PARAM_NAME),
+              .flags = AL_PARAM_NAME | AL_PARAM_REVISION),
     AL_WORKFLOW_CWD_ROW(struct diff_args),
 };
 
@@ -337,8 +337,10 @@ const struct al_tool al_tool_workflow_diff = {
 #define CONTEXT_MAX     1000
 
 static const struct al_param everyday_params[] = {
-    AL_STRING(struct diff_args, from, "A revision, or a range A...B.", .flags = AL_PARAM_NAME),
-    AL_STRING(struct diff_args, to, NULL, .flags = AL_PARAM_NAME, .check = al_arg_check_revision),
+    AL_STRING(struct diff_args, from, "A revision, or a range A...B.",
+              .flags = AL_PARAM_NAME | AL_PARAM_REVISION),
+    AL_STRING(struct diff_args, to, NULL, .flags = AL_PARAM_NAME | AL_PARAM_REVISION,
+              .check = al_arg_check_revision),
     AL_BOOL(struct diff_args, staged, NULL),
     AL_EVERYDAY_PATHS_ROW(struct diff_args, .min = 0),
     AL_BOOL(struct diff_args, stat, NULL),

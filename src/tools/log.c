@@ -565,6 +565,19 @@ static int everyday_log(struct al_call *call, const void *p, struct al_result *r
     return r < 0 ? r : show(call, &query, &showing, result, err);
 }
 
+/* A list of commits tells nothing of files. */
+static int policy_paths(struct al_call *call, const void *p, struct al_strv *out,
+                        struct al_error *err)
+{
+    const struct log_args *args = p;
+
+    (void)call;
+    (void)err;
+    if (args->stat || args->patch || args->changed)
+        al_strv_add(out, "");
+    return 0;
+}
+
 const struct al_tool al_tool_everyday_log = {
     .name = "git_log",
     .title = "Show history",
@@ -573,4 +586,5 @@ const struct al_tool al_tool_everyday_log = {
     AL_EVERYDAY_TOOL(struct log_args),
     AL_EVERYDAY_PAGES,
     .check = everyday_check,
+    .policy_paths = policy_paths,
 };

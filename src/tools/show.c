@@ -273,7 +273,7 @@ static void file_view_add_tag(const char *text, size_t len, struct al_str *out)
 #define TAG_MAX_BYTES 65536u
 
 static const struct al_param everyday_params[] = {
-    AL_STRING(struct show_args, rev, "Default: HEAD.", .flags = AL_PARAM_NAME,
+    AL_STRING(struct show_args, rev, "Default: HEAD.", .flags = AL_PARAM_NAME | AL_PARAM_REVISION,
               .check = al_arg_check_revision),
     AL_STRING(struct show_args, path, "A file or directory at that revision.",
               .flags = AL_PARAM_PATH),

@@ -16,7 +16,8 @@ class Rules(policy.Case):
                            {"tool": "git_commit", "decision": "deny"})
         result = self.refused(DENIED, "Hands off.", "git_add", {"all": True})
         self.assertEqual(self.last_record(), ("declined", "rule", "policy"))
-        self.assertEqual(result.text, "Hands off.")
+        self.assertEqual(result.text, "Hands off.\n\nDenied by rule 2 of the configuration (line "
+                                      f"{lines[1]}). Nothing was done.")
         self.assertEqual(self.staged(), [])
         self.git("add", "a.txt")
         self.refused(DENIED, f"Commit: feat: more: denied by rule 3 of the configuration "
@@ -101,6 +102,41 @@ class Rules(policy.Case):
         self.assertEqual(self.explain("git_add", {"paths": ["docs/link"]})["paths"],
                          ["secrets/key", "docs/link"])
 
+    def test_directory(self):
+        """a rule that names a directory restricts everything in it, and permits nothing there"""
+        self.write("secrets/a/key", "x\n")
+        for pattern in ("secrets", "secrets/", "s*s", "secrets/a"):
+            self.rules({"path": pattern, "decision": "deny"})
+            for path in ("secrets/a/key", "secrets/a", "secrets"):
+                self.decided("deny", 1, "git_add", {"paths": [path]})
+            self.decided("ask", "default", "git_add", {"paths": ["a.txt"]})
+        self.rules({"path": "secrets", "decision": "allow"})
+        self.decided("ask", "default", "git_add", {"paths": ["secrets/a/key"]})
+
+    def test_trees(self):
+        """paths in a tree that is no commit's may be any"""
+        self.write("secrets/key", "hidden\n")
+        self.git("add", "secrets")
+        self.git("commit", "-qm", "keys")
+        self.rules({"path": "secrets/*", "decision": "deny"})
+        tree = self.out("rev-parse", "HEAD:secrets").strip()
+        self.git("tag", "keys", tree)
+        for rev in ("HEAD:secrets", tree, "keys", "HEAD:secrets..HEAD"):
+            for toolset, tool, name in (("git", "git_diff", "from_ref"),
+                                        ("workflow", "git_diff", "ref"),
+                                        ("everyday", "git_diff", "from"),
+                                        ("everyday", "git_grep", "rev"),
+                                        ("everyday", "git_show", "rev")):
+                paths = {"path": "key"} if tool == "git_show" else {"paths": ["key"]}
+                more = {"pattern": "hidden"} if tool == "git_grep" else {}
+                if name not in ("ref", "from") and ".." in rev:
+                    continue
+                result = self.call(tool, {name: rev, **paths, **more}, "--toolset", toolset)
+                self.assertEqual(result.kind, DENIED, (tool, name, rev, result))
+        for rev in ("HEAD", "HEAD~1..HEAD", "HEAD~1..", "..HEAD"):
+            result = self.call("git_diff", {"from": rev, "paths": ["a.txt"]}, "--toolset", "everyday")
+            self.assertIsNone(result.kind, (rev, result))
+
     def test_every_path(self):
         """what concerns everything is denied by any path and allowed by none"""
         self.write("secrets/key", "x\n")
@@ -108,9 +144,7 @@ class Rules(policy.Case):
         allow = {"path": "*", "decision": "allow"}
         calls = [("git_add", {"all": True}), ("git_add", {"update": True}),
                  ("git_add", {"all": True, "paths": ["a.txt"]}),
-                 ("git_checkout", {"branch": "main"}),
-                 ("git_checkout", {"commit": "HEAD", "paths": ["a.txt"]}),
-                 ("git_stash", {}), ("git_diff", {}), ("git_log", {})]
+                 ("git_diff", {}), ("git_log", {})]
         self.rules(deny)
         for tool, arguments in calls:
             self.decided("deny", 1, tool, arguments)
@@ -127,6 +161,48 @@ class Rules(policy.Case):
                 self.write("a.txt", "two\n")
                 self.git("add", "a.txt")
             self.assertEqual(self.explain(tool, arguments)["rule"], "default", (tool, arguments))
+
+    def test_known_paths(self):
+        """what is known to leave a path alone is not denied because of it"""
+        everyday = ("--toolset", "everyday")
+        for name in ("secrets/key", "a.txt"):
+            self.write(name, "x\n")
+        self.git("add", "-A")
+        self.git("commit", "-qm", "both")
+        self.git("branch", "plain")
+        self.git("checkout", "-q", "-b", "keys")
+        self.commit("secrets/key", "y\n", "key")
+        self.git("checkout", "-q", "plain")
+        self.commit("b.txt", "y\n", "b")
+        self.git("checkout", "-q", "main")
+        line = self.rules({"path": "secrets", "decision": "deny"})[0]
+        for tool, arguments in (("git_switch", {"branch": "keys"}), ("git_merge", {"branch": "keys"}),
+                                ("git_rebase", {"onto": "keys"}), ("git_reset", {"to": "keys"}),
+                                ("git_reset", {"to": "keys", "mode": "soft"}),
+                                ("git_reset", {"to": "keys", "mode": "hard"}),
+                                ("git_cherry_pick", {"commits": ["keys"]}),
+                                ("git_log", {"patch": True}), ("git_diff", {}),
+                                ("git_commit", {"message": "all", "all": True})):
+            result = self.call(tool, arguments, *everyday)
+            self.assertEqual(result.kind, DENIED, (tool, arguments, result))
+            self.assertIn(f"denied by rule 1 of the configuration (line {line}). Nothing was done",
+                          result.text)
+            self.assertIn("Paths other than 'secrets' are not denied by this rule.", result.text)
+        self.write("a.txt", "staged\n")
+        self.git("add", "a.txt")
+        for tool, arguments in (("git_commit", {"message": "a"}), ("git_log", {}),
+                                ("git_log", {"patch": True, "paths": ["a.txt"]}),
+                                ("git_switch", {"branch": "plain"}),
+                                ("git_switch", {"branch": "new", "create": True}),
+                                ("git_merge", {"branch": "main"}),
+                                ("git_cherry_pick", {"commits": ["plain"]}),
+                                ("git_reset", {"to": "HEAD~1", "mode": "hard"}),
+                                ("git_reset", {"to": "HEAD~1"})):
+            result = self.call(tool, arguments, *everyday)
+            self.assertIsNone(result.kind, (tool, arguments, result))
+        self.git("rm", "-q", "--cached", "secrets/key")
+        result = self.call("git_commit", {"message": "gone"}, *everyday)
+        self.assertEqual(result.kind, DENIED, result)
 
     def test_removed(self):
         """a path that is gone is a file if the index says so, and any directory otherwise"""

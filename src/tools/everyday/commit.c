@@ -871,6 +871,14 @@ static const struct al_stricter stricter[] = {
     { "into", is_pushed, "for a commit that a remote-tracking branch has", 0 },
 };
 
+/* What is not named is what is staged. */
+static int policy_paths(struct al_call *call, const void *p, struct al_strv *out,
+                        struct al_error *err)
+{
+    (void)p;
+    return al_git_list_staged(al_call_repo(call), NULL, NULL, al_call_budget(call), out, err);
+}
+
 const struct al_tool al_tool_everyday_commit = {
     .name = "git_commit",
     .title = "Commit",
@@ -882,6 +890,7 @@ const struct al_tool al_tool_everyday_commit = {
     .check = check,
     .resolve = resolve,
     .authorize = authorize_amend,
+    .policy_paths = policy_paths,
     .affected_files = affected_files,
     .preview = preview,
     .moves = AL_MOVES_BRANCH, /* the working tree stays as it is, whatever is replayed */

@@ -29,8 +29,8 @@ struct grep_args {
 
 static const struct al_param params[] = {
     AL_STRING(struct grep_args, pattern, NULL, .flags = AL_PARAM_REQUIRED, .min_bytes = 1),
-    AL_STRING(struct grep_args, rev, "Default: the working tree.", .flags = AL_PARAM_NAME,
-              .check = al_arg_check_revision),
+    AL_STRING(struct grep_args, rev, "Default: the working tree.",
+              .flags = AL_PARAM_NAME | AL_PARAM_REVISION, .check = al_arg_check_revision),
     AL_EVERYDAY_PATHS_ROW(struct grep_args, .min = 0),
     AL_BOOL(struct grep_args, ignore_case, NULL),
     AL_BOOL(struct grep_args, regex, "Extended regex, not plain text."),

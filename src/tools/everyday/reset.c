@@ -95,7 +95,7 @@ static int changed_files(struct al_call *call, const void *p, bool *ret_known, s
     const char *to = al_call_resolved(call, AL_RESOLVED_COMMIT);
     const struct al_repo *repo = al_call_repo(call);
 
-    if (mode_of(p) == AL_RESET_KEEP)
+    if (mode_of(p) == AL_RESET_KEEP || mode_of(p) == AL_RESET_SOFT)
         return al_git_switched_files(repo, to, al_call_budget(call), ret_known, out, err);
     return al_git_reset_files(repo, to, NULL, false, al_call_budget(call), ret_known, out, err);
 }
@@ -214,7 +214,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
 
 static const struct al_operation operations[] = {
     { "soft", NULL, MOVES, execute, AL_ASKS_UNLESS_SAVED },
-    { "mixed", NULL, MOVES | AL_WRITES_INDEX, execute, AL_ASKS_UNLESS_SAVED },
+    { "mixed", NULL, MOVES | AL_WRITES_INDEX | AL_DISCARDS_WORK, execute, AL_ASKS_UNLESS_SAVED },
     { "keep", NULL, MOVES | AL_WRITES_INDEX | AL_WRITES_WORKTREE, execute, AL_ASKS_UNLESS_SAVED },
     { "hard", NULL, MOVES | AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_DISCARDS_WORK, execute,
       AL_ASKS_UNLESS_SAVED },

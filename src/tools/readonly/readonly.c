@@ -60,7 +60,7 @@ static const struct al_param params[] = {
                .max = ARGS_MAX, .max_bytes = ARG_MAX_BYTES),
     AL_STRING(struct git_args, ref,
               "Commit, branch or tag; log and diff take A..B too. show needs it.",
-              .flags = AL_PARAM_NAME, .max_bytes = REF_MAX_BYTES, REF_PATTERN),
+              .flags = AL_PARAM_NAME | AL_PARAM_REVISION, .max_bytes = REF_MAX_BYTES, REF_PATTERN),
     AL_STRING(struct git_args, path, "Path inside repo, relative to it. blame needs it.",
               .flags = AL_PARAM_PATH),
     AL_INT(struct git_args, timeout_s, "Seconds until git is stopped.",

@@ -606,8 +606,7 @@ static int add(struct al_repo *repo, const struct al_add_options *options,
     return al_git_add(repo, options, KEPT_BYTES, budget, &output, err);
 }
 
-/* List what an index has staged; `paths`: NULL, all. */
-static int list_staged(struct al_repo *repo, const char *index, const struct al_strv *paths,
+int al_git_list_staged(const struct al_repo *repo, const char *index, const struct al_strv *paths,
                        struct al_run_limits *budget, struct al_strv *ret_names,
                        struct al_error *err)
 {
@@ -772,7 +771,7 @@ static int list_others(struct al_repo *repo, const struct al_commit_part *part, 
     const struct al_hunk_list *staged = part->hunks ? &part->sides->staged : NULL;
 
     if (!staged || staged->truncated)
-        return list_staged(repo, index, NULL, budget, out, err);
+        return al_git_list_staged(repo, index, NULL, budget, out, err);
     for (size_t i = 0; i < staged->nfiles; i++)
         al_strv_add(out, staged->files[i].path);
     return 0;
@@ -788,7 +787,7 @@ static int leave_others(struct al_repo *repo, const struct al_commit_part *part,
     int r = list_others(repo, part, index, budget, &staged, err);
 
     if (r == 0 && part->paths)
-        r = list_staged(repo, index, part->paths, budget, &whole, err);
+        r = al_git_list_staged(repo, index, part->paths, budget, &whole, err);
     al_strv_sort(&whole);
     for (size_t i = 0; i < staged.count; i++)
         if (!al_strv_contains_sorted(&whole, staged.items[i]) &&

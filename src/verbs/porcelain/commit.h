@@ -119,6 +119,15 @@ int al_git_add_check(const struct al_repo *repo, const struct al_strv *paths, bo
                      const struct al_strv *affected, struct al_run_limits *budget,
                      struct al_error *err);
 
+/** Append the names, relative to the top, that differ between HEAD and an index, those that a
+ * rename has left among them.
+ *
+ * @param index  NULL: the repository's.
+ * @param paths  Only these paths of the call; NULL: all. */
+int al_git_list_staged(const struct al_repo *repo, const char *index, const struct al_strv *paths,
+                       struct al_run_limits *budget, struct al_strv *ret_names,
+                       struct al_error *err);
+
 /** Count the entries that differ between HEAD and the index. */
 int al_git_count_staged(const struct al_repo *repo, struct al_run_limits *budget,
                         uint64_t *ret_count, struct al_error *err);
