@@ -140,6 +140,10 @@ class Hostile(UpstreamCase):
                              (tool, arguments))
         self.assertTrue(client.call("mcp__shut__write", {"path": "new"}).text, "done")
         self.assertTrue((self.root / "new").exists())
+        client.close()
+        said = {line["tool"].split("__")[1]: line["confinement"] for line in self.records()}
+        self.assertEqual(said["open"], "none", said)
+        self.assertNotEqual(said["shut"], "none", said)
 
 
 if __name__ == "__main__":

@@ -235,6 +235,7 @@ static int execute(struct al_call *call, const void *args, struct al_result *res
 {
     const struct al_mounted *mounted = mounted_of(args);
     struct running running = { .call = call, .mounted = mounted };
+    al_auto(al_upstream_state_clear) struct al_upstream_state state = { .ntools = 0 };
     al_auto(al_json_decrefp) json_t *answer = NULL;
     int r = al_upstream_call(mounted->mount->upstream,
                              &(struct al_upstream_call){
@@ -248,10 +249,13 @@ static int execute(struct al_call *call, const void *args, struct al_result *res
                              },
                              &answer, err);
 
-    return r < 0 ? r
-                 : al_upstream_take_result(
-                       answer, al_call_max_bytes(call), server_of(mounted),
-                       json_object_get(mounted->definition, "outputSchema") != NULL, result, err);
+    if (r == 0)
+        r = al_upstream_take_result(answer, al_call_max_bytes(call), server_of(mounted),
+                                    json_object_get(mounted->definition, "outputSchema") != NULL,
+                                    result, err);
+    al_upstream_get_state(mounted->mount->upstream, &state);
+    result->confinement = state.confined ? NULL : "none";
+    return r;
 }
 
 size_t al_mounted_init(struct al_mounted *mounted, const struct al_mount *mount,
