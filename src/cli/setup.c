@@ -128,8 +128,10 @@ static int choose_toolsets(struct al_setup *setup, struct al_error *err)
     struct al_strv *chosen = &setup->config.toolsets;
     int r = 0;
 
-    if (toolsets && !setup->named_toolsets)
+    if (toolsets && !setup->named_toolsets) {
         al_strv_clear(chosen);
+        setup->config.toolsets_line = 0;
+    }
     for (size_t i = 0; toolsets && r == 0 && i < toolsets->count; i++) {
         r = configure_toolset(setup, &toolsets->items[i], err);
         if (!setup->named_toolsets)
@@ -239,21 +241,20 @@ static void find_paths(struct al_setup *setup)
                               : al_fs_join(setup->state_dir, "tool_log.jsonl");
 }
 
-/* Read the value of --tool, e.g. "read,command".  Only `command` and `all` let bash_command run
- * anything. */
-static int read_tool_option(struct al_setup *setup, const char *list, struct al_error *err)
+/* Read the value of --tool, e.g. "read,command". */
+static int read_tool_option(struct al_strv *words, const char *list, struct al_error *err)
 {
-    static const char *const words[] = { "all", "command", "read", "write" };
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
 
-    for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
-        size_t len = strcspn(at, ","), i = 0;
+    if (list)
+        al_strv_clear(words);
+    for (const char *at = list; at; at = *at ? at + 1 : NULL) {
+        const size_t len = strcspn(at, ",");
 
-        while (i < AL_COUNT(words) && (strlen(words[i]) != len || strncmp(words[i], at, len) != 0))
-            i++;
-        if (i == AL_COUNT(words))
-            return al_error_set(err, AL_ERR_BAD_ARGS,
-                                "--tool is a list of command, all, read and write");
-        setup->runs_commands |= i < 2;
+        al_strv_take(words, al_strndup(at, len));
+        if (al_shell_check_tool(words->items[words->count - 1], &why) < 0)
+            return al_error_set(err, AL_ERR_BAD_ARGS, "--tool %s", why.message);
+        at += len;
     }
     return 0;
 }
@@ -273,7 +274,7 @@ static int read_shell_options(struct al_setup *setup, const struct al_options *o
                                 AL_SHELL_TIMEOUT_S_MAX);
         setup->config.shell.timeout_s = (uint32_t)seconds;
     }
-    return read_tool_option(setup, options->tool, err);
+    return read_tool_option(&setup->config.shell.tool, options->tool, err);
 }
 
 static void replace(char **field, const char *option)
@@ -377,6 +378,11 @@ int al_setup_read_config(const struct al_setup *setup, const struct al_options *
         return r;
     replace_list(&config->roots, &options->roots);
     replace_list(&config->toolsets, &options->toolsets);
+    if (options->roots.count)
+        config->roots_line = 0;
+    if (options->toolsets.count)
+        config->toolsets_line = 0;
+    config->serve.verbose |= options->verbose;
     replace(&config->journal.file, options->audit);
     if (options->approval) {
         int mode = al_approval_mode_parse(options->approval);
@@ -401,11 +407,11 @@ int al_setup_config(struct al_setup *setup, const struct al_options *options, st
     setup->options = format_options(options);
     setup->session.options = setup->options;
     setup->named_toolsets = options->toolsets.count > 0;
-    if (options->verbose)
-        setup->session.trace = write_line;
     r = al_setup_read_config(setup, options, &setup->config, err);
     if (r < 0)
         return r;
+    if (setup->config.serve.verbose)
+        setup->session.trace = write_line;
     find_paths(setup);
     return read_shell_options(setup, options, err);
 }
@@ -422,6 +428,7 @@ char *al_setup_agent_name(const struct al_setup *setup, const struct al_config *
 
 int al_setup_tools(struct al_setup *setup, struct al_error *err)
 {
+    al_auto(al_strv_clear) struct al_strv chosen = AL_STRV_INIT;
     int r;
 
     al_toolset_registry_clear(&setup->toolsets);
@@ -444,7 +451,10 @@ int al_setup_tools(struct al_setup *setup, struct al_error *err)
     free(setup->agent);
     setup->agent = al_setup_agent_name(setup, &setup->config, NULL, setup->config.serve.grant);
     setup->session.agent = setup->agent;
-    if (setup->config.git.enabled)
-        r = al_registry_fill(&setup->registry, &setup->toolsets, &setup->config.toolsets, err);
+    for (size_t i = 0; i < setup->config.toolsets.count; i++)
+        if (setup->config.git.enabled || strcmp(setup->config.toolsets.items[i], "git") != 0)
+            al_strv_add(&chosen, setup->config.toolsets.items[i]);
+    r = al_registry_fill(&setup->registry, &setup->toolsets, &chosen, err);
+    r = al_config_error(&setup->config, setup->config.toolsets_line, "toolsets", r, err);
     return r < 0 ? al_error_about(r, err, AL_SUBJECT_NONE, "--toolset") : 0;
 }

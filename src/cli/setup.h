@@ -48,7 +48,6 @@ struct al_setup {
     bool asks_client; /**< a client can be asked questions of other MCP servers: `serve` alone */
     const char *client_session; /**< id of the client's session that this process belongs to,
                                      borrowed; NULL: none; after al_setup_session() */
-    bool runs_commands;         /**< --tool contains `command` or `all` */
     bool serves_shell;   /**< before al_setup_tools(): `airlock git` and its like: standard error is
                             git's, and says nothing of this machine, which airlock doctor does */
     bool many_agents;    /**< `session` is what all agents share, and no agent's own */

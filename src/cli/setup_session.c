@@ -236,7 +236,9 @@ static int add_roots(struct al_setup *setup, struct al_error *err)
     setup->roots.allow_absolute = config->sandbox.allow_absolute;
     al_setup_forbidden(setup, &forbidden);
     for (size_t i = 0; i < config->roots.count && r == 0; i++)
-        r = al_roots_add(&setup->roots, config->roots.items[i], &forbidden, setup->home, err);
+        r = al_config_error(
+            config, config->roots_line, "roots",
+            al_roots_add(&setup->roots, config->roots.items[i], &forbidden, setup->home, err), err);
     if (!config->roots.count) {
         al_auto(al_freep) char *root = default_root();
 
@@ -345,7 +347,9 @@ static int make_shell(const struct al_setup *setup, struct al_session *session,
     return al_shell_new(
         &(struct al_shell_options){
             .whitelist = &config->shell.whitelist,
-            .live = setup->runs_commands,
+            /* Only these two let bash_command run anything. */
+            .live = al_strv_contains(&config->shell.tool, "command") ||
+                    al_strv_contains(&config->shell.tool, "all"),
             .timeout_s = config->shell.timeout_s,
             .isolation = config->shell.isolation,
             .path_list = al_environment_get("PATH"),

@@ -155,7 +155,7 @@ int al_setup_upstream(struct al_setup *setup, struct al_error *err)
     size_t count = 0;
     int r = 0;
 
-    if (!servers->count || !setup->config.git.enabled)
+    if (!servers->count)
         return 0;
     if (!al_setup_may_mount(setup, setup->session.grant)) {
         al_log_note("the grant '%s' does not cover all of the roots for writing, so no other MCP "

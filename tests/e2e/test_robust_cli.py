@@ -264,14 +264,33 @@ class Configuration(Program):
         self.assertIn(str(self.base / "absent.toml"), done.stderr)
 
     def test_disabled(self):
-        """tools.git.enabled = false lists nothing and offers nothing"""
-        path = self.config("[tools.git]\nenabled = false\n")
+        """tools.git.enabled = false lists and offers nothing of toolset git, and all of the others"""
+        path = self.config('toolsets = ["git"]\n[tools.git]\nenabled = false\n')
         self.assertEqual(json.loads(self.run_it("tools", "--config", path, "--json").stdout), [])
         self.assert_usage("unknown tool 'git_status'; airlock tools lists them", "call",
                           "--config", path, "git_status")
         server = harness.Server(self, "--config", path)
         server.send(id=1, method="tools/list")
         self.assertEqual(server.receive()["result"]["tools"], [])
+        path = self.config('toolsets = ["git", "workflow"]\n[tools.git]\nenabled = false\n')
+        self.assertEqual({tool["toolset"] for tool in json.loads(
+            self.run_it("tools", "--config", path, "--json").stdout)}, {"workflow"})
+
+    def test_places(self):
+        """toolsets, roots and grants that are not there are said with file, line and key"""
+        for key, text, message in (
+                ("toolsets", 'toolsets = ["nope"]\n', "unknown toolset 'nope'"),
+                ("roots", 'roots = ["nope"]\n', "root 'nope' cannot be used"),
+                ("serve.grant", '[serve]\ngrant = "nope"\n', "unknown grant 'nope'"),
+                ("shell.grant", '[shell]\ngrant = "nope"\n', "unknown grant 'nope'")):
+            path = self.config("\n" + text)
+            line = 3 if "." in key else 2
+            done = self.run_it("serve", "--config", path)
+            self.assertEqual(done.returncode, 2, done)
+            self.assertTrue(done.stderr.startswith(f"airlock: {path}:{line}: {key}: {message}"), done)
+        path = self.config('toolsets = ["nope"]\n')
+        self.assert_usage(self.run_it("serve", "--toolset", "none").stderr[len("airlock: "):-1], "serve",
+                          "--config", path, "--toolset", "none")
 
     def test_defaults(self):
         """configured timeout_ms and max_bytes are the printed defaults, and they apply"""

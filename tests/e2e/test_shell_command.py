@@ -95,6 +95,9 @@ class Preview(shell.Shell):
                             ("read,write", False), ("read,command", True), ("all,read", True)):
             value = self.object("echo x", f"--tool={words}")
             self.assertEqual("dry_run" not in value, runs, words)
+        config = self.config('[tools.shell]\ntool = ["read", "command"]\n')
+        self.assertNotIn("dry_run", self.object("echo x", *config))
+        self.assertIn("dry_run", self.object("echo x", *config, "--tool=read"))
         for words in ("", "commands", "command,", "Command", "command all", "none"):
             done = subprocess.run([harness.AIRLOCK, "call", f"--tool={words}", "--toolset", "shell",
                                    "bash_command", "{}"], env=self.env, cwd=self.root,

@@ -31,6 +31,12 @@ class Verbose(harness.Case):
             r"Executing with timeout 1\.5s\.\.\.", r"Duration: \d+ms",
             r"Result: Staged 1 file\(s\)")
 
+    def test_configured(self):
+        """serve.verbose is -v"""
+        self.init()
+        config = self.write("v.toml", "[serve]\nverbose = true\n", self.base)
+        self.assertIn("Tool: git_status", self.call("git_status", {}, "--config", str(config)).stderr)
+
     def test_read(self):
         """a call that reads has no checkpoint, and one that fails says why"""
         self.init()

@@ -26,6 +26,28 @@ int al_serve_check_place(const char *place, struct al_error *err)
     return al_http_address_parse(place, &address, err);
 }
 
+int al_shell_check_tool(const char *word, struct al_error *err)
+{
+    static const char *const words[] = { "all", "command", "read", "write" };
+
+    for (size_t i = 0; i < AL_COUNT(words); i++)
+        if (!strcmp(word, words[i]))
+            return 0;
+    return al_error_set(err, AL_ERR_BAD_ARGS, "is a list of command, all, read and write");
+}
+
+int al_config_error(const struct al_config *config, unsigned line, const char *key, int r,
+                    struct al_error *err)
+{
+    al_auto(al_freep) char *message = NULL;
+
+    if (r < 0 && line) {
+        message = err->message;
+        err->message = al_asprintf("%s:%u: %s: %s", config->file, line, key, message);
+    }
+    return r;
+}
+
 void al_mcp_servers_clear(struct al_mcp_servers *servers)
 {
     for (size_t i = 0; i < servers->count; i++) {
@@ -508,6 +530,26 @@ int al_config_read_text(const char *path, struct al_str *ret_text, struct al_err
                  : 0;
 }
 
+static unsigned line_of(const struct al_value *toml, const char *key)
+{
+    const struct al_value *value = al_value_get(toml, key);
+
+    return value ? value->line : 0;
+}
+
+/* The grant of a table has to be there, whether it is used or not. */
+static void check_grant(struct reader *reader, const struct al_value *toml, const char *table,
+                        struct al_grants *grants)
+{
+    const struct al_value *members = al_value_get(toml, table),
+                          *name = members ? al_value_get(members, "grant") : NULL;
+    const struct al_grant *grant;
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+
+    if (name && al_grants_choose(grants, name->text, &grant, &why) < 0)
+        fail(reader, name, "%s", why.message);
+}
+
 static int read_config(struct al_config *config, const char *path, const char *home,
                        struct al_error *err)
 {
@@ -523,6 +565,12 @@ static int read_config(struct al_config *config, const char *path, const char *h
     r = al_toml_read(path, text.buf, text.len, &toml, err);
     if (r == 0)
         read_table(&reader, "", &toml, config);
+    if (r == 0 && !reader.line) {
+        check_grant(&reader, &toml, "serve", &config->grants);
+        check_grant(&reader, &toml, "shell", &config->grants);
+        config->toolsets_line = line_of(&toml, "toolsets");
+        config->roots_line = line_of(&toml, "roots");
+    }
     return reader.line ? AL_ERR_BAD_ARGS : r;
 }
 

@@ -79,11 +79,12 @@ enum al_notify { AL_NOTIFY_NONE, AL_NOTIFY_BELL, AL_NOTIFY_SEND };
 struct al_config {
     char *file; /**< the file that was read; NULL: none */
 
-    struct al_strv toolsets; /**< toolsets; default "everyday" */
-    struct al_strv roots;    /**< roots; empty: the default root */
+    struct al_strv toolsets;            /**< toolsets; default "everyday" */
+    struct al_strv roots;               /**< roots; empty: the default root */
+    unsigned toolsets_line, roots_line; /**< of the file; 0: an option, or nothing, says them */
 
     struct {
-        bool enabled;                    /**< tools.git.enabled */
+        bool enabled;                    /**< tools.git.enabled: toolset git has its tools */
         uint32_t timeout_ms;             /**< tools.git.timeout_ms, 100..600000 */
         uint32_t max_bytes;              /**< tools.git.max_bytes, 1..5000000 */
         uint64_t max_fetch_bytes;        /**< tools.git.max_fetch_bytes: written by one transfer */
@@ -100,6 +101,7 @@ struct al_config {
 
     struct {
         struct al_strv whitelist;    /**< tools.shell.command_whitelist */
+        struct al_strv tool;         /**< tools.shell.tool, --tool, each word checked */
         uint32_t timeout_s;          /**< tools.shell.command_timeout, --command-timeout, 1..600 */
         enum al_isolation isolation; /**< tools.shell.isolation */
     } shell;
@@ -142,8 +144,9 @@ struct al_config {
     } worktrees;
 
     struct {
-        char *agent; /**< serve.agent, --agent: the agent's name; NULL: another name */
-        char *grant; /**< serve.grant, --grant; NULL: everything */
+        char *agent;  /**< serve.agent, --agent: the agent's name; NULL: another name */
+        char *grant;  /**< serve.grant, --grant; NULL: everything */
+        bool verbose; /**< serve.verbose, -v: write to stderr what each call does */
         char
             *worker; /**< serve.worker, --worker: a worker file (cli/config/worker.h); NULL: none */
 
@@ -187,8 +190,14 @@ void al_config_clear(struct al_config *config);
 int al_config_load(struct al_config *config, const char *path, const char *env_config_home,
                    const char *home, struct al_error *err);
 
-/** Check a place to listen at: "127.0.0.1:7420", "[::1]:7420", "unix:/path".  0 or
- * AL_ERR_BAD_ARGS. */
+/** Put "<file>:<line>: <key>: " before the message of an error about what the file says there, and
+ * return `r`.  Nothing is put before it if `r` is 0 or `line` is. */
+int al_config_error(const struct al_config *config, unsigned line, const char *key, int r,
+                    struct al_error *err);
+
+/** Check a word of --tool, or a place to listen at: "127.0.0.1:7420", "[::1]:7420", "unix:/path".
+ * 0 or AL_ERR_BAD_ARGS. */
+int al_shell_check_tool(const char *word, struct al_error *err);
 int al_serve_check_place(const char *place, struct al_error *err);
 
 void al_mcp_servers_clear(struct al_mcp_servers *servers);

@@ -132,7 +132,7 @@ static const struct al_key keys[] = {
     { "toolsets", "The tools that a session offers; --toolset.", STRINGS(toolsets, 1, 32) },
     { "roots", "Where an agent may work; --root.", STRINGS(roots, 0, 64) },
 
-    { "tools.git.enabled", "false: a session has no tools at all.", BOOL(git.enabled),
+    { "tools.git.enabled", "false: the toolset git has no tools.", BOOL(git.enabled),
       .initial = true },
     { "tools.git.timeout_ms", "The time of a call.", UINT32(git.timeout_ms, 100, 600000),
       .initial = 30000 },
@@ -153,6 +153,8 @@ static const struct al_key keys[] = {
 
     { "tools.shell.command_whitelist", "Commands of bash_command.",
       STRINGS(shell.whitelist, 0, 256), .check = al_whitelist_check },
+    { "tools.shell.tool", "What bash_command may: command, all, read, write; --tool.",
+      STRINGS(shell.tool, 0, 4), .takes_one = true, .check = al_shell_check_tool },
     { "tools.shell.command_timeout", "Seconds of bash_command; --command-timeout.",
       UINT32(shell.timeout_s, 1, AL_SHELL_TIMEOUT_S_MAX), .initial = 30 },
     { "tools.shell.isolation", "What confines bash_command.",
@@ -221,6 +223,7 @@ static const struct al_key keys[] = {
     { "serve.agent", "The agent's name in the journal; --agent.", STRING(serve.agent),
       .check = al_agent_check_name },
     { "serve.grant", "The grant of sessions; --grant.", STRING(serve.grant) },
+    { "serve.verbose", "true: calls say on stderr what they do; -v.", BOOL(serve.verbose) },
     { "serve.worker", "A worker file; --worker.", RELATIVE_FILE(serve.worker) },
     { "serve.http", "Serve over HTTP there; --http.", STRINGS(serve.http, 1, 16), .takes_one = true,
       .check = al_serve_check_place },
