@@ -9,6 +9,9 @@
 /** Monotonic time in milliseconds (CLOCK_MONOTONIC), for deadlines and durations. */
 int64_t al_clock_ms(void);
 
+/** Wall clock in nanoseconds since 1970 (CLOCK_REALTIME), for comparison with times of files. */
+int64_t al_clock_ns(void);
+
 /** Wall clock as ISO 8601 in UTC with milliseconds, "2026-01-02T03:04:05.678Z" (24 bytes + NUL). */
 void al_clock_iso(char ret_text[25]);
 

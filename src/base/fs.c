@@ -43,15 +43,19 @@ static void make_accessible(int at_fd, const char *name)
     (void)chmod(path, S_IRWXU);
 }
 
+static int open_plain(int at_fd, const char *name)
+{
+    return openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
 static int open_dir(int at_fd, const char *name)
 {
-    const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-    int fd = openat(at_fd, name, flags);
+    int fd = open_plain(at_fd, name);
 
     if (fd >= 0 || errno != EACCES)
         return fd;
     make_accessible(at_fd, name);
-    return openat(at_fd, name, flags);
+    return open_plain(at_fd, name);
 }
 
 static void move_to_top(struct removal *removal, int at_fd, const char *name)
@@ -110,6 +114,75 @@ void al_fs_remove_tree_at(int dir_fd, const char *name)
             break;
     }
     (void)unlinkat(dir_fd, name, AT_REMOVEDIR);
+}
+
+/* Each level has a descriptor; what is deeper stays, or does not count. */
+#define WALK_MAX_DEPTH 128
+
+/* rmdir(2) takes no other. */
+static void remove_empty(int dir_fd, const char *name, unsigned depth)
+{
+    al_auto(al_closedirp) DIR *dir = al_fs_list(open_plain(dir_fd, name));
+    const struct dirent *entry;
+
+    if (!dir || depth == WALK_MAX_DEPTH)
+        return;
+    while ((entry = readdir(dir)))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            remove_empty(dirfd(dir), entry->d_name, depth + 1);
+    (void)unlinkat(dir_fd, name, AT_REMOVEDIR);
+}
+
+void al_fs_remove_empty(int dir_fd, const char *name)
+{
+    remove_empty(dir_fd, name, 0);
+}
+
+/* A file with other names stays when this one goes. */
+static uint64_t disk_bytes(int dir_fd, const char *name, unsigned depth)
+{
+    al_auto(al_closedirp) DIR *dir = al_fs_list(open_plain(dir_fd, name));
+    const struct dirent *entry;
+    struct stat st;
+    uint64_t bytes;
+
+    if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return 0;
+    bytes = (uint64_t)st.st_blocks * 512 / (S_ISDIR(st.st_mode) ? 1 : st.st_nlink);
+    while (dir && depth < WALK_MAX_DEPTH && (entry = readdir(dir)))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            bytes += disk_bytes(dirfd(dir), entry->d_name, depth + 1);
+    return bytes;
+}
+
+uint64_t al_fs_disk_bytes(int dir_fd, const char *name)
+{
+    return disk_bytes(dir_fd, name, 0);
+}
+
+/* NFS and others do not know that flag.  There a file has both names for a moment; a directory
+ * cannot, and a look before has to do. */
+int al_fs_rename_new(int from_fd, const char *from, int to_fd, const char *to)
+{
+    struct stat st;
+
+    if (renameat2(from_fd, from, to_fd, to, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL || fstatat(from_fd, from, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return -errno;
+    if (!S_ISDIR(st.st_mode))
+        return linkat(from_fd, from, to_fd, to, 0) < 0 || unlinkat(from_fd, from, 0) < 0 ? -errno
+                                                                                         : 0;
+    if (fstatat(to_fd, to, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        return -EEXIST;
+    return renameat(from_fd, from, to_fd, to) < 0 ? -errno : 0;
+}
+
+static int rename_to(int dir_fd, const char *from, int to_fd, const char *to, bool replace)
+{
+    if (!replace)
+        return al_fs_rename_new(dir_fd, from, to_fd, to);
+    return renameat(dir_fd, from, to_fd, to) < 0 ? -errno : 0;
 }
 
 #define WRITE_FLAGS (O_RDWR | O_CLOEXEC)
@@ -182,19 +255,6 @@ static int link_to(const struct al_new_file *file, int dir_fd, const char *name)
     return 0;
 }
 
-/* NFS and others cannot rename without replacing. */
-static int rename_to(const struct al_new_file *file, int dir_fd, const char *name, bool replace)
-{
-    if (renameat2(file->dir_fd, file->temp_name, dir_fd, name, replace ? 0 : RENAME_NOREPLACE) == 0)
-        return 0;
-    if (replace || errno != EINVAL)
-        return -errno;
-    if (linkat(file->dir_fd, file->temp_name, dir_fd, name, 0) < 0)
-        return -errno;
-    (void)unlinkat(file->dir_fd, file->temp_name, 0);
-    return 0;
-}
-
 /* A name cannot be replaced by linking, so the file gets another one first.  0 or -errno. */
 static int give_temp_name(struct al_new_file *file, int dir_fd)
 {
@@ -222,7 +282,7 @@ int al_new_file_name(struct al_new_file *file, int dir_fd, const char *name, boo
     else if (r == 0) {
         r = file->fd >= 0 ? close_checked(file) : 0;
         if (r == 0)
-            r = rename_to(file, dir_fd, name, replace);
+            r = rename_to(file->dir_fd, file->temp_name, dir_fd, name, replace);
     }
     if (r == 0) {
         forget_temp_name(file);
@@ -337,8 +397,8 @@ static int write_atomic(int dir_fd, const char *name, const void *data, size_t l
         r = -errno;
     if (close(fd) < 0 && r == 0)
         r = -errno;
-    if (r == 0 && renameat2(dir_fd, temp_name, dir_fd, name, replace ? 0 : RENAME_NOREPLACE) < 0)
-        r = -errno;
+    if (r == 0)
+        r = rename_to(dir_fd, temp_name, dir_fd, name, replace);
     if (r < 0)
         (void)unlinkat(dir_fd, temp_name, 0);
     return r;

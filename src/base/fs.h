@@ -84,6 +84,15 @@ void al_fs_remove_tree(const char *path);
 /** The same for an entry of a directory, which an agent may be able to write. */
 void al_fs_remove_tree_at(int dir_fd, const char *name);
 
+/** Remove a directory that has nothing but directories, with them. */
+void al_fs_remove_empty(int dir_fd, const char *name);
+
+/** What a file takes on the disk, or all below a directory. */
+uint64_t al_fs_disk_bytes(int dir_fd, const char *name);
+
+/** rename(2) that replaces nothing.  0 or -errno: -EEXIST. */
+int al_fs_rename_new(int from_fd, const char *from, int to_fd, const char *to);
+
 /** When an open file was made, in nanoseconds since 1970; 0: the file system does not know.  A new
  * file may get the inode of one that is gone, but not its birth. */
 int64_t al_fs_birth_ns(int fd);

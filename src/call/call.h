@@ -373,8 +373,7 @@ int al_call_return_commit(struct al_call *call, const char *oid, struct al_error
  * tree. */
 int al_call_refuse_bare(const struct al_call *call, struct al_error *err);
 
-/** A call that runs in the working tree `top`, in any process, other than this one: "git_commit of
- * agent x (process 4711)".  NULL: there is none.  Safe text.  Caller frees. */
+/** As al_journal_running_in(), of a call other than this one. */
 char *al_call_running_in(const struct al_call *call, const char *top);
 
 /**

@@ -268,18 +268,25 @@ static int keep_overwritten(struct al_call *call, struct al_strv *missing, struc
     return r;
 }
 
-/* Note the linked worktree that the call is about. */
-static void find_linked(struct al_call *call)
+/* Note the linked worktree that the call is about, or those that there are before a program runs.
+ */
+static int find_linked(struct al_call *call, struct al_error *err)
 {
+    al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
     bool only_locks = false;
     const char *name =
         call->tool->linked_worktree ? call->tool->linked_worktree(call->args, &only_locks) : NULL;
 
     al_strv_clear(&call->linked);
-    if (name)
-        al_strv_addf(&call->linked, AL_LINKED_LOCK_PREFIX "%s", name);
-    if (name && !only_locks)
-        al_strv_addf(&call->linked, AL_LINKED_PREFIX "%s", name);
+    al_strv_clear(&call->linked_before);
+    if (call->moves_all)
+        return al_linked_add(call->repo, &call->linked, &call->linked_before, err);
+    if (!name || al_worktree_place_find(call->repo, false, &place, NULL) < 0)
+        return 0;
+    al_strv_addf(&call->linked, AL_LINKED_LOCK_PREFIX "%s/%s", place.dir + 1, name);
+    if (!only_locks)
+        al_strv_addf(&call->linked, AL_LINKED_PREFIX "%s/%s", place.dir + 1, name);
+    return 0;
 }
 
 static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
@@ -299,8 +306,10 @@ static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
         r = add_overwritten_files(call, &overwriting, err);
     if (r < 0)
         return r;
-    find_linked(call);
     find_moves(call);
+    r = find_linked(call, err);
+    if (r < 0)
+        return r;
     reason = reason_of(call, NULL);
     add_deleted_branches(call, &dropping);
     add_rewritten(call, &dropping);
@@ -559,7 +568,9 @@ void al_call_checkpoint_after(struct al_call *call, struct al_error *failure)
                 : "; this cannot be undone");
     if (call->tool->tells_changes)
         reason.ret_changes = &changes;
-    if (call->checkpoint[0] && !is_gone)
+    if (call->checkpoint[0] && !is_gone && call->moves_all)
+        r = al_linked_add(call->repo, &call->linked_before, &call->linked, &err);
+    if (call->checkpoint[0] && !is_gone && r == 0)
         r = al_checkpoint_create(call->store, &reason, &budget, id, &err);
     call->changes = al_differences_words(&changes);
     al_differences_clear(&changes);

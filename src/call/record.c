@@ -292,31 +292,12 @@ static char *name_call(const json_t *call)
     return al_text_sanitize_line(words);
 }
 
-struct running {
-    const char *top;
-    char *words; /* of the first one; NULL: none */
-};
-
-static void take_running(void *payload, long pid, const json_t *call)
-{
-    struct running *running = payload;
-    al_auto(al_freep) char *name = NULL;
-
-    if (running->words || !al_journal_is_about(call, running->top))
-        return;
-    name = name_call(call);
-    running->words = al_asprintf("%s (process %ld)", name, pid);
-}
-
 /* This call is recorded with its own working tree, which is another one. */
 char *al_call_running_in(const struct al_call *call, const char *top)
 {
     const struct al_journal *journal = call->session->journal;
-    struct running running = { .top = top };
 
-    if (journal)
-        (void)al_journal_running(al_journal_file(journal), take_running, &running);
-    return running.words;
+    return journal ? al_journal_running_in(al_journal_file(journal), top) : NULL;
 }
 
 static void take_line(const char *text, size_t len, const char *const *tops, size_t ntops,

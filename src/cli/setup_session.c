@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fs.h"
 #include "base/log.h"
 #include "cli/environment.h"
@@ -309,14 +310,6 @@ int al_setup_git(struct al_setup *setup, struct al_error *err)
 /* Checkpoints of a running session are kept at least this long, whatever the limits. */
 #define SESSION_KEEP_S 86400u
 
-static int64_t now_ns(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static void set_checkpoints(struct al_setup *setup)
 {
     const struct al_config *config = &setup->config;
@@ -328,7 +321,7 @@ static void set_checkpoints(struct al_setup *setup)
         .max_age_days = config->journal.max_age_days,
         .max_file_bytes = config->journal.max_file_bytes,
         .keep_s = SESSION_KEEP_S,
-        .began_ns = now_ns(),
+        .began_ns = al_clock_ns(),
         .include_ignored = &config->journal.include_ignored,
     };
     session->checkpoints = config->journal.checkpoints ? &setup->checkpoints : NULL;

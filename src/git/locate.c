@@ -223,9 +223,15 @@ int al_git_each_linked(const struct al_location *at, al_linked_fn *take, void *p
             name[0] == '.' ? -1 : al_nofollow_open(dirfd(dir), name, O_PATH | O_DIRECTORY);
         al_auto(al_freep) char *top = fd < 0 ? NULL : al_git_read_pointer(fd, "gitdir", "", base);
         const bool is_told = top && al_ends_with(top, dot_git);
+        al_auto(al_freep) char *plain = NULL;
 
         if (is_told)
             top[strlen(top) - strlen(dot_git)] = '\0';
+        /* since git 2.48 it may be relative to the administrative directory */
+        if (is_told && !al_path_is_plain(top + 1) && al_beneath_trace(top, &plain, NULL) == 0) {
+            free(top);
+            top = al_take(&plain);
+        }
         if (fd >= 0)
             more = take(payload, name, fd, is_told ? top : NULL);
     }

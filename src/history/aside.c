@@ -21,7 +21,6 @@
 
 #define RECORD_MAX_BYTES (64u << 20)
 #define TRIES_MAX        1000
-#define DEPTH_MAX        128
 #define MARK_MAX_BYTES   128
 
 void al_aside_entry_clear(struct al_aside_entry *entry)
@@ -263,24 +262,6 @@ bool al_aside_next(int common_fd, unsigned long *seq, struct al_aside_entry *ent
 
 /* --- Things --- */
 
-/* Few file systems do not know that flag.  There a file has both names for a moment; a directory
- * cannot, and a look before has to do. */
-int al_aside_rename(int from_fd, const char *from, int to_fd, const char *to)
-{
-    struct stat st;
-
-    if (renameat2(from_fd, from, to_fd, to, RENAME_NOREPLACE) == 0)
-        return 0;
-    if (errno != EINVAL || fstatat(from_fd, from, &st, AT_SYMLINK_NOFOLLOW) < 0)
-        return -errno;
-    if (!S_ISDIR(st.st_mode))
-        return linkat(from_fd, from, to_fd, to, 0) < 0 || unlinkat(from_fd, from, 0) < 0 ? -errno
-                                                                                         : 0;
-    if (fstatat(to_fd, to, &st, AT_SYMLINK_NOFOLLOW) == 0)
-        return -EEXIST;
-    return renameat(from_fd, from, to_fd, to) < 0 ? -errno : 0;
-}
-
 int al_aside_folder_of(const struct al_aside_entry *entry, size_t item, char ret_name[32])
 {
     const int fds[] = { entry->fd, entry->hidden_fd };
@@ -374,7 +355,7 @@ static int move_back(struct al_aside_entry *entry, size_t item, struct al_error 
     char from[32];
     const int dir_fd = al_aside_folder_of(entry, item, from);
     al_auto(al_closep) int fd = open_place(path, &name);
-    int r = fd < 0 ? fd : al_aside_rename(dir_fd, from, fd, name);
+    int r = fd < 0 ? fd : al_fs_rename_new(dir_fd, from, fd, name);
 
     return r < 0 ? cannot(path, "come back", r, err) : 0;
 }
@@ -408,28 +389,6 @@ int al_aside_return(struct al_aside_entry *entry, struct al_error *err)
 }
 
 /* --- Size, removal, clearing up --- */
-
-static uint64_t bytes_of(int dir_fd, const char *name, int depth)
-{
-    struct stat st;
-    al_auto(al_closep) int fd = -1;
-    al_auto(al_closedirp) DIR *dir = NULL;
-    const struct dirent *entry;
-    uint64_t bytes;
-
-    if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-        return 0;
-    /* a file with other names stays when this one goes */
-    bytes = (uint64_t)st.st_blocks * 512 / (S_ISDIR(st.st_mode) ? 1 : st.st_nlink);
-    if (!S_ISDIR(st.st_mode) || depth > DEPTH_MAX)
-        return bytes;
-    fd = al_nofollow_open(dir_fd, name, O_RDONLY | O_DIRECTORY);
-    dir = fd < 0 ? NULL : al_fs_list_at(fd);
-    while (dir && (entry = readdir(dir)))
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            bytes += bytes_of(fd, entry->d_name, depth + 1);
-    return bytes;
-}
 
 /* Whether something is aside; each is named.  A power failure may leave a thing and take the words
  * that tell where it was. */
@@ -532,12 +491,12 @@ void al_aside_gc(int common_fd, int64_t needed_since_ns, int64_t young_since_ns,
     for (unsigned long seq = ULONG_MAX; al_aside_next(common_fd, &seq, &entry);) {
         /* when all of it had been moved, or was last looked at in vain */
         const int64_t when_ns = al_file_id_at(entry.fd, "record").mtime_ns;
-        uint64_t bytes = bytes_of(entry.fd, ".", 0);
+        uint64_t bytes = al_fs_disk_bytes(entry.fd, ".");
 
         if (!entry.is_whole && !entry.is_gone)
             continue;
         if (entry.hidden_fd >= 0)
-            bytes += bytes_of(entry.hidden_fd, ".", 0);
+            bytes += al_fs_disk_bytes(entry.hidden_fd, ".");
         if (!entry.is_gone && when_ns >= needed_since_ns &&
             (left + bytes <= max_bytes || when_ns >= young_since_ns)) {
             left += bytes;

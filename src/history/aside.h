@@ -75,9 +75,6 @@ int al_aside_begin(int common_fd, const char *note, int beside_fd, struct al_asi
 int al_aside_move(struct al_aside_entry *entry, int parent_fd, const char *name, const char *path,
                   struct al_error *err);
 
-/** rename(2) that replaces nothing.  0 or -errno: -EEXIST. */
-int al_aside_rename(int from_fd, const char *from, int to_fd, const char *to);
-
 /** Everything is moved: the entry stays.  It is on the disk when this returns. */
 int al_aside_end(struct al_aside_entry *entry, struct al_error *err);
 

@@ -106,8 +106,8 @@ struct al_checkpoint_reason {
     const struct al_strv *moves;
     bool rewrites;     /**< the execution may take commits from a reference that it moves */
     bool keeps_staged; /**< what is staged stays so, or gets into a commit or a stash */
-    /** The linked worktrees that the execution makes or removes as "linked/<name>", and those that
-     * it may lock or unlock as "linked-lock/<name>": the checkpoint has them as well
+    /** The linked worktrees that the execution makes or removes as "linked<top>", and those that
+     * it may lock or unlock as "linked-lock<top>": the checkpoint has them as well
      * (history/worktree.h).  NULL: none. */
     const struct al_strv *linked;
     /** For a checkpoint after an execution: the id of the one before.  Else NULL. */
@@ -196,8 +196,8 @@ enum al_part {
     AL_PART_REF,      /**< a reference, by its full name */
     AL_PART_STASH,    /**< the stash's reflog, "logs/refs/stash" */
     AL_PART_STATE,    /**< another file of the git directory */
-    AL_PART_LINKED,   /**< a linked worktree as a whole, "linked/<name>", or whether it is locked,
-                         "linked-lock/<name>" */
+    AL_PART_LINKED,   /**< a linked worktree as a whole, "linked<top>", or whether it is locked,
+                         "linked-lock<top>" */
 };
 
 /** One difference between two checkpoints; or, with only `to` and `to_mode`, one thing that a

@@ -87,7 +87,7 @@ static bool is_compared(unsigned without, const struct al_difference *a,
                                       [AL_PART_LINKED] = 0 };
     const enum al_part part = (a ? a : b)->part;
 
-    return !(without & parts[part]) && (part != AL_PART_LINKED || (a && b));
+    return !(without & parts[part]) && (part != AL_PART_LINKED || b);
 }
 
 void al_values_compare(const struct al_differences *from, const struct al_differences *to,

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fs.h"
 #include "base/log.h"
 #include "git/plumbing/diff_raw.h"
@@ -373,7 +374,7 @@ static int begin_commit(struct al_pending_checkpoint *taken)
 {
     const struct al_checkpoint_reason *reason = &taken->reason;
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
-    const int64_t now_ns = al_store_now_ns();
+    const int64_t now_ns = al_clock_ns();
     uint64_t nonce;
 
     if (getrandom(&nonce, sizeof(nonce), 0) != (ssize_t)sizeof(nonce))

@@ -554,7 +554,11 @@ static int open_admin(const struct recorder *above, int fd, const char *path, ch
 
 static int record_nested(const struct recorder *above, const char *path, struct al_error *err)
 {
-    al_auto(al_closep) int fd = al_nofollow_open(above->dir.fd, path, O_RDONLY | O_DIRECTORY);
+    const struct al_strv *linked = above->reason->linked;
+    al_auto(al_freep) char *whole = al_asprintf("linked%s/%s", above->store->repo->at.top, path);
+    al_auto(al_closep) int fd = linked && al_strv_contains(linked, whole)
+                                    ? -1
+                                    : al_nofollow_open(above->dir.fd, path, O_RDONLY | O_DIRECTORY);
     al_auto(al_closep) int dot_git =
         fd < 0 ? -1 : al_nofollow_open(fd, ".git", O_RDONLY | O_DIRECTORY);
     al_auto(al_freep) char *saved = al_asprintf(AL_DIR_WORKTREE "%s/", path);

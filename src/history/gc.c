@@ -12,9 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fs.h"
 #include "git/location.h"
 #include "git/plumbing/bare.h"
@@ -63,7 +63,7 @@ static int measure(const struct al_store *store, struct size *ret_size, struct a
 bool al_store_expiry_is_due(const struct al_store *store)
 {
     const struct al_file_id last = al_file_id_at(store->dir_fd, EXPIRY);
-    const int64_t now_ns = al_store_now_ns();
+    const int64_t now_ns = al_clock_ns();
 
     return !last.exists || last.mtime_ns + EXPIRY_INTERVAL_NS < now_ns || last.mtime_ns > now_ns;
 }
@@ -192,7 +192,7 @@ static int drop_and_prune(struct al_store *store, const struct list *list, size_
 static int64_t kept_since_ns(const struct al_store *store)
 {
     const struct al_checkpoint_settings *settings = store->settings;
-    int64_t since_ns = al_store_now_ns() - (int64_t)settings->keep_s * NS;
+    int64_t since_ns = al_clock_ns() - (int64_t)settings->keep_s * NS;
 
     return settings->began_ns && settings->began_ns < since_ns ? settings->began_ns : since_ns;
 }
@@ -225,7 +225,7 @@ static int collect_once(struct al_store *store, bool due, struct al_run_limits *
                         bool *ret_again, struct al_error *err)
 {
     al_auto(list_clear) struct list list = { .taken_ns = NULL };
-    int64_t oldest_ns = al_store_now_ns() - (int64_t)store->settings->max_age_days * DAY_S * NS;
+    int64_t oldest_ns = al_clock_ns() - (int64_t)store->settings->max_age_days * DAY_S * NS;
     struct size size = { .bytes = 0 };
     size_t count;
     int r = measure(store, &size, err);

@@ -175,6 +175,10 @@ typedef void al_journal_running_fn(void *payload, long pid, const json_t *call);
 /** Report every call that is running, in any process.  0 or -errno.  No journal means no call. */
 int al_journal_running(const char *file, al_journal_running_fn *found, void *payload);
 
+/** A call that runs in the working tree `top`: "git_commit of agent x (process 4711)".  NULL: there
+ * is none.  Safe text.  Caller frees. */
+char *al_journal_running_in(const char *file, const char *top);
+
 /* --- Reading --- */
 
 /** The result of al_journal_verify(). */

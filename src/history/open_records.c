@@ -27,6 +27,7 @@
 
 #include "base/fs.h"
 #include "base/log.h"
+#include "guard/text.h"
 #include "history/journal_private.h"
 
 /** A larger file is not airlock's. */
@@ -258,6 +259,31 @@ int al_journal_running(const char *file, al_journal_running_fn *found, void *pay
         return errno == ENOENT ? 0 : -errno;
     scan_dir(&(struct scan){ .found = found, .payload = payload }, dir_fd);
     return 0;
+}
+
+struct running {
+    const char *top;
+    char *words; /* of the first one; NULL: none */
+};
+
+static void take_running(void *payload, long pid, const json_t *call)
+{
+    struct running *running = payload;
+    const char *tool = al_json_get_string(call, "tool");
+    const char *agent = al_json_get_string(call, "agent");
+    al_auto(al_freep) char *words = al_asprintf("%s%s%s (process %ld)", tool ? tool : "a call",
+                                                agent ? " of agent " : "", agent ? agent : "", pid);
+
+    if (!running->words && al_journal_is_about(call, running->top))
+        running->words = al_text_sanitize_line(words);
+}
+
+char *al_journal_running_in(const char *file, const char *top)
+{
+    struct running running = { .top = top };
+
+    (void)al_journal_running(file, take_running, &running);
+    return running.words;
 }
 
 void al_journal_recover(struct al_chain *chain, int open_fd)

@@ -191,7 +191,7 @@ static int rename_over(struct al_rescue *rescue, int from_fd, const char *from, 
                        const char *to, const char *to_path)
 {
     for (unsigned tries = 0; tries < TRIES_MAX; tries++) {
-        int error = -al_aside_rename(from_fd, from, to_fd, to);
+        int error = -al_fs_rename_new(from_fd, from, to_fd, to);
 
         if (error != EEXIST)
             return error;

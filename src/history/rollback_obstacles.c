@@ -557,7 +557,7 @@ static int read_worktree(const struct al_way *way, const struct al_difference *c
         r = al_way_read_blob(way, change->to, &item->text, err);
     item->from = al_linked_is(&from);
     item->to = al_linked_is(&item->text);
-    return r < 0 ? r : al_worktree_find(way->repo, &way->place, item->name, &item->found, err);
+    return r < 0 ? r : al_linked_find(way->repo, item->top, &item->place, &item->found, err);
 }
 
 static int read_worktrees(struct al_way *way, struct al_error *err)
@@ -574,69 +574,50 @@ static int read_worktrees(struct al_way *way, struct al_error *err)
             al_reallocarray(way->worktrees, way->nworktrees + 1, sizeof(*way->worktrees));
         item = &way->worktrees[way->nworktrees++];
         *item = (struct al_linked_change){
-            .name = strchr(change->name, '/') + 1,
+            .top = strchr(change->name, '/'),
+            .name = strrchr(change->name, '/') + 1,
             .is_lock = al_starts_with(change->name, AL_LINKED_LOCK_PREFIX),
             .text = AL_STR_INIT,
+            .place = AL_WORKTREE_PLACE_INIT,
             .found = AL_WORKTREE_FOUND_INIT,
         };
-        r = way->place.dir ? 0 : al_worktree_place_find(way->repo, false, &way->place, err);
-        if (r == 0)
-            r = read_worktree(way, change, item, err);
+        r = read_worktree(way, change, item, err);
     }
     return r;
 }
 
 /* Whether the rollback unlocks a worktree, or brings it back, as well. */
-static bool also(const struct al_way *way, const char *name, bool unlocks)
+static bool also(const struct al_way *way, const char *top, bool unlocks)
 {
     for (size_t i = 0; i < way->nworktrees; i++) {
         const struct al_linked_change *change = &way->worktrees[i];
 
-        if ((unlocks ? change->is_lock : al_worktree_returns(change)) &&
-            !strcmp(change->name, name))
+        if ((unlocks ? change->is_lock : al_worktree_returns(change)) && !strcmp(change->top, top))
             return true;
     }
     return false;
-}
-
-/* A call that runs in a worktree. */
-struct running {
-    const char *top;
-    char *words; /* NULL: none was found */
-};
-
-static void find_running(void *payload, long pid, const json_t *call)
-{
-    struct running *running = payload;
-    const char *tool = al_json_get_string(call, "tool");
-
-    if (!running->words && tool && al_journal_is_about(call, running->top))
-        running->words = al_asprintf("%s (process %ld)", tool, pid);
 }
 
 /* Somebody has locked it since, or put something else into its place, or works there. */
 static int check_removal(const struct al_way *way, const struct al_linked_change *change,
                          const char *journal_file, struct al_error *err)
 {
-    struct running running = { .top = change->found.top };
-    al_auto(al_freep) char *words = NULL;
+    al_auto(al_freep) char *running = al_journal_running_in(journal_file, change->found.top);
     int r = 0;
 
-    if (change->found.id && change->found.locked && !also(way, change->name, true))
+    if (change->found.id && change->found.locked && !also(way, change->top, true))
         return al_error_set(err, AL_ERR_EXECUTION,
                             "the rollback would remove the worktree '%s', which is locked; unlock "
                             "it first",
                             change->name);
     if (change->found.id && !change->found.locked)
-        r = al_worktree_check_removable(&way->place, &change->found, change->name, err);
+        r = al_worktree_check_removable(&change->place, &change->found, change->name, err);
     if (r < 0)
         return r;
-    (void)al_journal_running(journal_file, find_running, &running);
-    words = al_take(&running.words);
-    return words ? al_error_set(err, AL_ERR_EXECUTION,
-                                "the rollback would remove the worktree '%s', in which %s runs",
-                                change->name, words)
-                 : 0;
+    return running ? al_error_set(err, AL_ERR_EXECUTION,
+                                  "the rollback would remove the worktree '%s', in which %s runs",
+                                  change->name, running)
+                   : 0;
 }
 
 /* A worktree is locked again that somebody else removed since; it may have been made again. */
@@ -644,7 +625,7 @@ static void check_locked(struct al_way *way, const struct al_linked_change *chan
 {
     al_auto(al_freep) char *id = al_worktree_identity(&change->found);
 
-    if (way->plan.resumes || !change->to || also(way, change->name, false) ||
+    if (way->plan.resumes || !change->to || also(way, change->top, false) ||
         (id && !strcmp(id, change->to)))
         return;
     al_strv_addf(&way->report->lost, "the lock of the worktree '%s', which %s", change->name,
@@ -661,7 +642,7 @@ static int check_worktrees(struct al_way *way, const char *journal_file, struct 
         if (al_worktree_goes(change))
             r = check_removal(way, change, journal_file, err);
         if (r == 0 && al_worktree_returns(change))
-            r = al_worktree_check_return(way->repo, &way->place, &change->found, change->name,
+            r = al_worktree_check_return(way->repo, &change->place, &change->found, change->name,
                                          change->to, way->budget, err);
         if (r == 0 && change->is_lock)
             check_locked(way, change);

@@ -40,7 +40,7 @@ char *al_difference_words(const struct al_difference *change)
     case AL_PART_LINKED:
         return al_asprintf(al_starts_with(name, AL_LINKED_PREFIX) ? "the worktree '%s'"
                                                                   : "the lock of the worktree '%s'",
-                           strchr(name, '/') + 1);
+                           strrchr(name, '/') + 1);
     case AL_PART_STATE:
         return al_asprintf("%s in the git directory", name);
     case AL_PART_WORKTREE:
@@ -633,10 +633,10 @@ void al_way_clear(struct al_way *way)
         free(change->from);
         free(change->to);
         al_str_clear(&change->text);
+        al_worktree_place_clear(&change->place);
         al_worktree_found_clear(&change->found);
     }
     free(way->worktrees);
-    al_worktree_place_clear(&way->place);
     al_pending_checkpoint_free(way->pending);
     al_close(way->top_fd);
     al_close(way->git_fd);

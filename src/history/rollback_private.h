@@ -111,10 +111,11 @@ struct al_plan {
 
 /** A change of a linked worktree, or of its lock. */
 struct al_linked_change {
-    const char *name; /* borrowed from the change */
+    const char *top, *name; /* borrowed from the change */
     bool is_lock;
     char *from, *to;    /* which one is there or locked, and will be: see history/worktree.h */
     struct al_str text; /* the rest, of `to` */
+    struct al_worktree_place place;
     struct al_worktree_found found; /* as it is now */
 };
 
@@ -143,9 +144,8 @@ struct al_way {
     /** The checkpoint before the first execution that changed what is staged, or before an earlier
      * one that moved HEAD and is undone with it; "": none, or it is so already. */
     char staged_of[AL_OID_TEXT];
-    const struct al_saved *index;   /* its index comes back, byte for byte; NULL: none */
-    struct al_differences entries;  /* otherwise: those that come back, one by one */
-    struct al_worktree_place place; /* of linked worktrees */
+    const struct al_saved *index;  /* its index comes back, byte for byte; NULL: none */
+    struct al_differences entries; /* otherwise: those that come back, one by one */
     struct al_linked_change *worktrees;
     size_t nworktrees;
 };
@@ -175,7 +175,7 @@ int al_execution_read_end(struct al_way *way, size_t which, size_t end, struct a
 int al_way_open(struct al_way *way, struct al_error *err);
 void al_way_clear(struct al_way *way);
 
-#define AL_WAY_INIT .top_fd = -1, .git_fd = -1, .common_fd = -1, .place = AL_WORKTREE_PLACE_INIT
+#define AL_WAY_INIT .top_fd = -1, .git_fd = -1, .common_fd = -1
 
 /** Read what the executions of the plan changed: which parts a checkpoint of the present has to
  * have. */

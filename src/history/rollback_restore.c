@@ -12,7 +12,6 @@
  * Source: openat2(2) RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS, renameat2(2) RENAME_EXCHANGE,
  * gitrepository-layout(5), git's api-lockfile.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -42,7 +41,6 @@
 #define PERMISSIONS 0777u
 #define NS          1000000000
 #define LEFT        1 /* somebody else changed the file, and it stays as it is */
-#define DEPTH_MAX   200u
 #define STATE_OIDS_MAX                                                                             \
     100000u /* so many ids in the files of unfinished operations are looked for */
 
@@ -84,9 +82,9 @@ static int settle(const struct al_way *way, const struct al_difference *change, 
 
     if (may_go(way, change, parent_fd, temp))
         return unlinkat(parent_fd, temp, 0) < 0 ? -errno : 0;
-    r = al_aside_rename(parent_fd, temp, parent_fd, name);
+    r = al_fs_rename_new(parent_fd, temp, parent_fd, name);
     if (r == -EEXIST)
-        r = al_aside_rename(parent_fd, temp, parent_fd, kept);
+        r = al_fs_rename_new(parent_fd, temp, parent_fd, kept);
     return r < 0 ? r : LEFT;
 }
 
@@ -101,21 +99,6 @@ static int take_out(const struct al_way *way, const struct al_difference *change
 static int exchange(int parent_fd, const char *temp, const char *name)
 {
     return renameat2(parent_fd, temp, parent_fd, name, RENAME_EXCHANGE) < 0 ? -errno : 0;
-}
-
-/* Remove a directory that has nothing but directories; rmdir(2) takes no other. */
-static void remove_level(int parent_fd, const char *name, unsigned depth)
-{
-    al_auto(al_closedirp) DIR *dir =
-        al_fs_list(openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    const struct dirent *entry;
-
-    if (!dir || depth == DEPTH_MAX)
-        return;
-    while ((entry = readdir(dir)))
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            remove_level(dirfd(dir), entry->d_name, depth + 1);
-    (void)unlinkat(parent_fd, name, AT_REMOVEDIR);
 }
 
 /* Put a new file in the place of the one that is expected there, or where nothing is. */
@@ -137,10 +120,10 @@ static int replace(const struct al_way *way, const struct al_difference *change,
     else if (r == -ENOENT)
         r = LEFT; /* somebody removed it */
     if (r == 0)
-        r = al_aside_rename(parent_fd, temp, parent_fd, name);
+        r = al_fs_rename_new(parent_fd, temp, parent_fd, name);
     if (r == -EEXIST) {
-        remove_level(parent_fd, name, 0);
-        r = al_aside_rename(parent_fd, temp, parent_fd, name);
+        al_fs_remove_empty(parent_fd, name);
+        r = al_fs_rename_new(parent_fd, temp, parent_fd, name);
     }
     if (r == -EEXIST)
         r = may_go(way, change, parent_fd, name) ? 0 : LEFT;
@@ -527,7 +510,7 @@ static int remove_worktrees(const struct al_way *way, struct al_error *err)
 
         /* Without its administrative directory it is no worktree, but somebody's directory. */
         if (al_worktree_goes(change) && change->found.id)
-            r = al_worktree_put_aside(way->repo, &way->place, &change->found, change->name, true,
+            r = al_worktree_put_aside(way->repo, &change->place, &change->found, change->name, true,
                                       way->budget, err);
     }
     return r;
@@ -537,10 +520,11 @@ static int remove_worktrees(const struct al_way *way, struct al_error *err)
 static int restore_lock(const struct al_way *way, const struct al_linked_change *change,
                         struct al_error *err)
 {
+    al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
     al_auto(al_worktree_found_clear) struct al_worktree_found found = AL_WORKTREE_FOUND_INIT;
     al_auto(al_freep) char *is = NULL;
     const char *reason = change->text.buf + strcspn(change->text.buf, "\n");
-    int r = al_worktree_find(way->repo, &way->place, change->name, &found, err);
+    int r = al_linked_find(way->repo, change->top, &place, &found, err);
 
     is = al_worktree_identity(&found);
     if (r < 0 || !is || (change->to && strcmp(is, change->to) != 0))
@@ -563,8 +547,8 @@ static int restore_worktrees(const struct al_way *way, struct al_error *err)
         if (way->worktrees[i].is_lock)
             r = restore_lock(way, &way->worktrees[i], err);
         else if (al_worktree_returns(&way->worktrees[i]))
-            r = al_worktree_bring_back(way->repo, way->worktrees[i].name, way->worktrees[i].to,
-                                       way->budget, err);
+            r = al_worktree_bring_back(way->repo, &way->worktrees[i].place, way->worktrees[i].name,
+                                       way->worktrees[i].to, way->budget, err);
     return r;
 }
 
@@ -754,7 +738,7 @@ static void tidy_beside(const struct al_way *way, const struct al_differences *c
             continue;
         (void)al_store_has_blobs(way->store, &look.oid, 1, way->budget, &has, NULL);
         kept = al_asprintf("%s%s", name, temp);
-        (void)(has ? unlinkat(fd, temp, 0) : al_aside_rename(fd, temp, fd, kept));
+        (void)(has ? unlinkat(fd, temp, 0) : al_fs_rename_new(fd, temp, fd, kept));
     }
 }
 

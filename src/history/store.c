@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
-#include <time.h>
 
 #include "base/fs.h"
 #include "git/plumbing/bare.h"
@@ -24,14 +23,6 @@
 int al_store_unusable(const struct al_store *store, int errno_value, struct al_error *err)
 {
     return al_error_errno(err, errno_value, "cannot use the checkpoint store '%s'", store->dir);
-}
-
-int64_t al_store_now_ns(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 /* The name of the store's folder.  It includes the object format, so that a repository that is

@@ -119,9 +119,6 @@ int al_find_missing(struct al_store *store, const char *id, int top_fd, const st
                     struct al_run_limits *budget, struct al_strv *ret_missing,
                     struct al_error *err);
 
-/** The realtime clock in nanoseconds since 1970. */
-int64_t al_store_now_ns(void);
-
 /** Whether it is time to look for checkpoints that are too old. */
 bool al_store_expiry_is_due(const struct al_store *store);
 

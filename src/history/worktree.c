@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "git/locate.h"
 #include "git/location.h"
 #include "git/plumbing/rollback_plumbing.h"
 #include "git/plumbing/stash_owners.h"
@@ -33,6 +34,53 @@ char *al_worktree_identity(const struct al_worktree_found *found)
 
 /* --- In a checkpoint of another one --- */
 
+/* One that git_worktree has made is its own, wherever it runs. */
+static bool is_recorded(const struct al_repo *repo, const char *top)
+{
+    al_auto(al_worktree_record_clear) struct al_worktree_record record = AL_WORKTREE_RECORD_INIT;
+
+    return al_worktree_record_read(repo->at.git, repo->at.common_dir, strrchr(top, '/') + 1,
+                                   &record) == 0 &&
+           !strcmp(record.path, top);
+}
+
+struct adding {
+    const struct al_repo *repo;
+    const struct al_strv *known;
+    struct al_strv *linked;
+};
+
+static bool add_new(void *payload, const char *id, int git_dir_fd, const char *top)
+{
+    const struct adding *adding = payload;
+    al_auto(al_freep) char *name =
+        top && *top == '/' && al_path_is_plain(top + 1) ? al_asprintf("linked%s", top) : NULL;
+
+    (void)id;
+    (void)git_dir_fd;
+    if (name && !al_strv_contains(adding->known, name) && !is_recorded(adding->repo, top))
+        al_strv_add(adding->linked, name);
+    return true;
+}
+
+int al_linked_add(const struct al_repo *repo, const struct al_strv *known, struct al_strv *linked,
+                  struct al_error *err)
+{
+    return al_git_each_linked(&repo->at, add_new, &(struct adding){ repo, known, linked }, err);
+}
+
+int al_linked_find(const struct al_repo *repo, const char *top, struct al_worktree_place *ret_place,
+                   struct al_worktree_found *ret_found, struct al_error *err)
+{
+    const char *name = strrchr(top, '/') + 1;
+    al_auto(al_closep) int root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+    al_worktree_place_clear(ret_place);
+    ret_place->dir = al_strndup(top, (size_t)(name - top) - 1);
+    ret_place->fd = al_nofollow_open(root_fd, ret_place->dir + 1, O_RDONLY | O_DIRECTORY);
+    return al_worktree_find(repo, ret_place, name, ret_found, err);
+}
+
 static int read_linked(const struct al_repo *repo, const char *path, struct al_run_limits *budget,
                        struct al_str *text, struct al_error *err)
 {
@@ -40,10 +88,8 @@ static int read_linked(const struct al_repo *repo, const char *path, struct al_r
     al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
     al_auto(al_worktree_found_clear) struct al_worktree_found found = AL_WORKTREE_FOUND_INIT;
     al_auto(al_freep) char *is = NULL;
-    int r = al_worktree_place_find(repo, false, &place, err);
+    int r = al_linked_find(repo, strchr(path, '/'), &place, &found, err);
 
-    if (r == 0)
-        r = al_worktree_find(repo, &place, strchr(path, '/') + 1, &found, err);
     is = r == 0 && (!is_lock || found.locked) ? al_worktree_identity(&found) : NULL;
     al_str_addf(text, "%s\n", is ? is : "-");
     if (is && is_lock)
@@ -168,9 +214,10 @@ int al_worktree_put_aside(const struct al_repo *repo, const struct al_worktree_p
         return r;
     }
     (void)unlinkat(common_fd, "worktrees", AT_REMOVEDIR); /* git does so with the last one */
-    if (keeps)
+    if (keeps && is_recorded(repo, found->top))
         al_worktree_record_move(repo, name, record);
-    al_worktree_forget(repo, name);
+    if (is_recorded(repo, found->top))
+        al_worktree_forget(repo, name);
     if (!keeps)
         al_aside_remove(&entry);
     return 0;
@@ -227,7 +274,7 @@ int al_worktree_check_return(const struct al_repo *repo, const struct al_worktre
     if (load(repo, place, name, id, &entry) < 0)
         return al_error_set(err, AL_ERR_EXECUTION,
                             "the worktree '%s' cannot come back: what was moved aside of it is "
-                            "gone for good, or worktrees.dir is another directory now",
+                            "gone for good",
                             name);
     /* Git may have made another one under the name that this one had below worktrees/. */
     admin = entry.items.items[entry.items.count - 1];
@@ -256,18 +303,19 @@ static int make_branch(const struct al_repo *repo, const char *note, struct al_r
                : al_git_move_refs(repo, &(struct al_ref_move){ branch, NULL, at }, 1, budget, err);
 }
 
-int al_worktree_bring_back(const struct al_repo *repo, const char *name, const char *id,
-                           struct al_run_limits *budget, struct al_error *err)
+int al_worktree_bring_back(const struct al_repo *repo, const struct al_worktree_place *place,
+                           const char *name, const char *id, struct al_run_limits *budget,
+                           struct al_error *err)
 {
-    al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
+    al_auto(al_worktree_place_clear) struct al_worktree_place made = AL_WORKTREE_PLACE_INIT;
     al_auto(al_aside_entry_clear) struct al_aside_entry entry = AL_ASIDE_ENTRY_INIT;
     al_auto(al_freep) char *record = al_asprintf("%s@%s", name, id);
     al_auto(al_closep) int common_fd = -1;
     int r = al_location_open_common_dir(&repo->at, &common_fd, err);
 
-    if (r == 0)
-        r = al_worktree_place_find(repo, true, &place, err);
-    if (r == 0 && load(repo, &place, name, id, &entry) < 0)
+    if (r == 0 && place->fd < 0) /* the directory of worktrees is gone as well */
+        r = al_worktree_place_find(repo, true, &made, err);
+    if (r == 0 && load(repo, place, name, id, &entry) < 0)
         r = al_error_set(err, AL_ERR_NOT_FOUND, "the worktree '%s' is gone for good", name);
     if (r == 0)
         r = bring_objects(repo, &entry, budget, err);
@@ -310,7 +358,7 @@ void al_worktree_tidy(const struct al_repo *repo, bool again, struct al_strv *re
 
     if (al_location_open_common_dir(&repo->at, &fd, NULL) < 0 || (!is_new(fd) && !again))
         return;
-    al_strv_adds(&below, repo->at.common_dir, repo->at.top, NULL);
+    al_strv_adds(&below, repo->at.common_dir, repo->at.top, repo->at.root->path, NULL);
     if (al_worktree_place_find(repo, false, &place, NULL) == 0)
         al_strv_adds(&below, place.main, place.dir, NULL);
     al_aside_tidy(fd, &below, ret_kept);

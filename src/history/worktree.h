@@ -30,10 +30,11 @@ char *al_worktree_identity(const struct al_worktree_found *found);
 /* --- In a checkpoint of another working tree --- */
 
 /*
- * A checkpoint has a file `state/linked/<name>` for each linked worktree that its execution may
- * make or remove, and `state/linked-lock/<name>` for each that it may lock or unlock.  The first
- * line says which one is there, or locked: al_worktree_identity(), also when it came back, so that
- * one which is made again under its name is another; "-": none.  The rest is
+ * A checkpoint has a file `state/linked<top>` for each linked worktree that its execution may make
+ * or remove, and `state/linked-lock<top>` for each that it may lock or unlock; one after a program
+ * has run the first kind for those that were not there before.  The first line says which one is
+ * there, or locked: al_worktree_identity(), also when it came back, so that one which is made again
+ * in its place is another; "-": none.  The rest is
  *
  *   linked        a digest of the work in it: whether somebody has worked there since.  HEAD, what
  *                 is staged, changed and untracked, an operation in progress, submodules; what git
@@ -42,6 +43,15 @@ char *al_worktree_identity(const struct al_worktree_found *found);
  */
 #define AL_LINKED_PREFIX      "linked/"
 #define AL_LINKED_LOCK_PREFIX "linked-lock/"
+
+/** Add those that git_worktree has not made as "linked<top>", but for the known ones.  A checkpoint
+ * that has one as a whole has no files of it. */
+int al_linked_add(const struct al_repo *repo, const struct al_strv *known, struct al_strv *linked,
+                  struct al_error *err);
+
+/** Find a worktree by its top. */
+int al_linked_find(const struct al_repo *repo, const char *top, struct al_worktree_place *ret_place,
+                   struct al_worktree_found *ret_found, struct al_error *err);
 
 /** Add these files to those of the git directory.
  * @param names  As al_checkpoint_reason.linked. */
@@ -80,8 +90,9 @@ int al_worktree_check_return(const struct al_repo *repo, const struct al_worktre
  *
  * @return 0; AL_ERR_NOT_FOUND; an error that names what is in the way, and it is still aside.
  */
-int al_worktree_bring_back(const struct al_repo *repo, const char *name, const char *id,
-                           struct al_run_limits *budget, struct al_error *err);
+int al_worktree_bring_back(const struct al_repo *repo, const struct al_worktree_place *place,
+                           const char *name, const char *id, struct al_run_limits *budget,
+                           struct al_error *err);
 
 /** Clear up what processes left that were killed, see al_aside_tidy(): when it is another
  * repository than the last time in this process, or `again`.  `ret_kept` may be NULL. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/clock.h"
 #include "staging/store.h"
 
 #include "git/plumbing/bare.h"
@@ -34,7 +35,7 @@ void al_markers_remember(struct al_base *base, const char *path, bool has_all_se
     json_t *mark = al_json_object();
 
     al_staging_make_key(path, "", key);
-    al_json_set(mark, "since", al_json_int(al_staging_now_ns()));
+    al_json_set(mark, "since", al_json_int(al_clock_ns()));
     al_json_set(mark, "separators", al_json_bool(has_all_separators));
     if (!base->markers)
         base->markers = al_json_object();

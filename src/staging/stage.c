@@ -302,7 +302,7 @@ static int check_total(const struct al_staging *staging, const struct al_staged_
 static int64_t next_order(const struct al_staged_list *list)
 {
     int64_t last = list->count ? list->items[list->count - 1].order : 0;
-    int64_t now = al_staging_now_ns();
+    int64_t now = al_clock_ns();
 
     return now > last ? now : last + 1;
 }

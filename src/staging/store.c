@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fs.h"
 #include "base/secret.h"
 #include "git/command.h"
@@ -106,14 +107,6 @@ int al_staging_sync(const struct al_staging *staging, const char *dir, struct al
 #define MEMORY          'm'   /* begins the key of a sandbox in memory; all others are digits */
 #define READ_TIMEOUT_MS 60000 /* for files that the sandbox reads from the store */
 #define DROP_TIMEOUT_MS 1000  /* for the lock at the end of a session */
-
-int64_t al_staging_now_ns(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 void al_staging_make_key(const char *first, const char *second, char ret_key[AL_STAGING_KEY_TEXT])
 {

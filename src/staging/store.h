@@ -55,9 +55,6 @@ struct al_staging {
 int al_staging_lock(struct al_staging *staging, struct al_run_limits *budget, struct al_error *err);
 void al_staging_unlock(struct al_staging *staging);
 
-/** The time, for the order of staged commits. */
-int64_t al_staging_now_ns(void);
-
 /** The first digits of a hash of two strings. */
 void al_staging_make_key(const char *first, const char *second, char ret_key[AL_STAGING_KEY_TEXT]);
 

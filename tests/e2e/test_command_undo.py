@@ -8,6 +8,8 @@ import tempfile
 
 import harness
 
+SESSION = {"AIRLOCK_SESSION": "a-session"}
+
 
 class CommandUndo(harness.Case):
     toolsets = ()
@@ -132,6 +134,66 @@ class CommandUndo(harness.Case):
         self.airlock("rollback")
         self.assertEqual(self.out("status", "--short", "-b", cwd=where), "## HEAD (no branch)\n")
         self.assertEqual(self.out("status", "--short"), "?? wt/\n")
+
+    def test_worktree_added(self):
+        """a worktree that a command added, inside or outside, goes whole with its branch, and comes back"""
+        self.git("branch", "there")
+        outside = self.base / "outside"
+        outside.mkdir()
+        inside, beside = self.root / "wt", outside / "beside"
+        ways = [(inside, ("wt",)), (inside, ("-b", "new", "wt")), (inside, ("--detach", "wt")), (inside, ("wt", "there")),
+                (self.root / "deep/wt", ("deep/wt",)), (beside, (str(beside),)),
+                (beside, ("-b", "new", str(beside))), (beside, ("--detach", str(beside))),
+                (beside, ("../outside/beside", "there")), (self.base / "more/wt", ("../more/wt", "there"))]
+
+        def look(where):
+            return self.state(), self.out("status", "-b", cwd=where), self.out("worktree", "list", "--porcelain")
+
+        without = self.state(), self.out("reflog", "there")
+        for where, words in ways:
+            for link in ((), ("run", "--"))[not where.is_relative_to(self.root):]:  # airlock git stays inside of the roots
+                with self.subTest(words=words, link=link):
+                    self.airlock(*link, "git", "worktree", "add", "-q", *words, env=SESSION)
+                    has = look(where)
+                    for undo in ("rollback",), ("rollback",), ("call", "git_undo"):
+                        self.airlock(*undo, env=SESSION)
+                        self.assertEqual((self.state(), self.out("reflog", "there")), without, undo)
+                        self.assertFalse(where.exists())
+                        self.assertEqual(self.out("worktree", "prune", "-n", "-v"), "")
+                        self.git("fsck", "--strict")
+                        if undo == ("rollback",):
+                            self.airlock("rollback", "--redo", env=SESSION)
+                            self.assertEqual(look(where), has)
+                            self.git("fsck", "--strict", cwd=where)
+
+    def test_worktree_added_by_another_path(self):
+        """a worktree whose files name each other by relative paths, as git 2.48 can, goes too; one whose path is none is left out"""
+        without = self.state()
+        self.airlock("run", "--", "sh", "-c", "git worktree add -q wt && echo ../../../wt/.git >.git/worktrees/wt/gitdir"
+                     " && echo gitdir: ../.git/worktrees/wt >wt/.git", env=SESSION)
+        self.airlock("rollback")
+        self.assertEqual(self.state(), without)
+        self.assertFalse((self.root / "wt").exists())
+        self.airlock("run", "--", "sh", "-c", "echo new >new && git worktree add -q --detach wt && echo //a//../b/.git >.git/worktrees/wt/gitdir",
+                     env=SESSION)
+        self.airlock("rollback", "--force")
+        self.assertFalse((self.root / "new").exists())
+
+    def test_worktree_added_and_used(self):
+        """a worktree that a command added stays where somebody has worked in it since"""
+        for where, words in ((self.root / "wt", ("wt",)), (self.base / "beside", ("../beside",))):
+            for work in ("echo changed >a.txt", "echo new >b.txt", "git checkout -q --detach", "git commit -q --allow-empty -m more"):
+                with self.subTest(words=words, work=work):
+                    self.airlock("run", "--", "git", "worktree", "add", "-q", *words, env=SESSION)
+                    subprocess.run(["sh", "-c", work], cwd=where, env=self.env, check=True)
+                    has = self.state()
+                    for undo in (("rollback",), ("call", "git_undo")):
+                        out, err = self.airlock(*undo, code=1, env=SESSION)
+                        self.assertIn(f"the worktree '{words[0].rpartition('/')[2]}'", out + err)
+                        self.assertEqual(self.state(), has)
+                    self.airlock("rollback", "--force")
+                    self.assertFalse(where.exists())
+                    self.git("fsck", "--strict")
 
     # All or nothing.
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "git/layer.h"
 #include "git/repo/remotes.h"
 #include "git/vet/vet.h"
@@ -38,11 +39,9 @@ struct al_known_remotes {
 struct al_known_remotes *al_known_remotes_new(void)
 {
     struct al_known_remotes *known = al_calloc(1, sizeof(*known));
-    struct timespec now;
 
     (void)pthread_mutex_init(&known->lock, NULL);
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    known->began_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    known->began_ns = al_clock_ns();
     return known;
 }
 

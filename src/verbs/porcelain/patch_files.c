@@ -23,7 +23,6 @@
 #include "git/reading/change_reader.h"
 #include "git/run.h"
 #include "guard/text.h"
-#include "history/aside.h"
 #include "history/rescue.h"
 
 #define PATCHES_MAX    10000
@@ -285,7 +284,7 @@ static int publish(const struct writer *w, const struct al_path *dir, const stru
         al_auto(al_freep) char *from = temporary(w, *done);
         al_auto(al_freep) char *path = al_fs_join(dir->abs, name);
         const int r = watch ? al_rescue_rename(watch, dir->fd, from, name, path)
-                            : al_aside_rename(dir->fd, from, dir->fd, name);
+                            : al_fs_rename_new(dir->fd, from, dir->fd, name);
 
         if (r == -EEXIST)
             return refuse(name, "changed while the patches were written; try again", err);

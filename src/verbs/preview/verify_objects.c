@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fs.h"
 #include "git/command.h"
 #include "git/failure.h"
@@ -85,10 +86,8 @@ static void check_time(struct scan *scan, const struct stat *st)
 {
     int64_t at = st->st_ctim.tv_sec * NS_PER_S + st->st_ctim.tv_nsec;
     int64_t finest = st->st_ctim.tv_nsec ? 0 : COARSEST_NS;
-    struct timespec now;
 
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    scan->changed |= at >= scan->since_ns - finest && at <= now.tv_sec * NS_PER_S + now.tv_nsec;
+    scan->changed |= at >= scan->since_ns - finest && at <= al_clock_ns();
 }
 
 /* Check one directory entry. Returns false when it does not exist: it was not read then, and its

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fs.h"
 #include "git/command.h"
 #include "git/failure.h"
@@ -504,10 +505,7 @@ static int network_run_local(const struct network_job *job, struct al_git_output
 /* A time that no file of a transfer that begins now is older than, in ns since the epoch. */
 static int64_t leftovers_since(void)
 {
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - TICK_NS;
+    return al_clock_ns() - TICK_NS;
 }
 
 static bool is_temporary(const char *name)

@@ -267,10 +267,10 @@ static void test_plain_file_system(void **state)
     is_plain = true;
     there_and_back(lab);
     tmpdir_symlink(lab->dir, "nowhere", "tree/link");
-    assert_int_equal(al_aside_rename(lab->tree_fd, "link", lab->tree_fd, "moved"), 0);
-    assert_int_equal(al_aside_rename(lab->tree_fd, "a", lab->tree_fd, "moved"), -EEXIST);
+    assert_int_equal(al_fs_rename_new(lab->tree_fd, "link", lab->tree_fd, "moved"), 0);
+    assert_int_equal(al_fs_rename_new(lab->tree_fd, "a", lab->tree_fd, "moved"), -EEXIST);
     saved_as = "new"; /* after it was seen that nothing is there */
-    assert_int_equal(al_aside_rename(lab->tree_fd, "moved", lab->tree_fd, "new"), -EEXIST);
+    assert_int_equal(al_fs_rename_new(lab->tree_fd, "moved", lab->tree_fd, "new"), -EEXIST);
     saved = tmpdir_read(lab->dir, "tree/new");
     assert_string_equal(saved, "saved");
 }

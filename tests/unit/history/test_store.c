@@ -5,6 +5,7 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
+#include "base/clock.h"
 #include "git/command.h"
 #include "git/plumbing/bare.h"
 #include "history/store.h"
@@ -146,7 +147,7 @@ static void keeps_what_is_young_or_of_this_session(void **state)
         size_t stay;
     } cases[] = { { 0, false, 2 }, { 86400, false, 8 }, { 0, true, 8 }, { 86400, true, 8 } };
     struct saver *s = *state;
-    int64_t began_ns = al_store_now_ns();
+    int64_t began_ns = al_clock_ns();
 
     s->settings.max_store_bytes = 150u << 10;
     for (int i = 0; i < 4; i++)
@@ -159,7 +160,7 @@ static void keeps_what_is_young_or_of_this_session(void **state)
     }
     s->settings.keep_s = 86400;
     s->settings.began_ns =
-        al_store_now_ns(); /* a new session; the checkpoint is still younger than a day */
+        al_clock_ns(); /* a new session; the checkpoint is still younger than a day */
     maintain(s);
     assert_int_equal(count(s), 2);
 }
