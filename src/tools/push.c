@@ -108,16 +108,6 @@ static int push_tags_resolve(struct al_call *call, struct al_resolved *out, stru
     return r;
 }
 
-/* Append the full names of all resolved tags. */
-static void all_names(const char *tags, struct al_strv *out)
-{
-    for (const char *line = tags; *line; line += strcspn(line, "\n") + 1) {
-        const char *ref = line + strcspn(line, " ") + 1;
-
-        al_strv_take(out, al_strndup(ref, strcspn(ref, "\n")));
-    }
-}
-
 static void add_one(const char *tags, const char *ref, struct al_str *out)
 {
     al_auto(al_freep) char *mark = al_asprintf(" %s\n", ref);
@@ -131,21 +121,18 @@ static void add_one(const char *tags, const char *ref, struct al_str *out)
     al_str_addc(out, '\n');
 }
 
-/* Append the names and ids of tags: at most 20, then their number. */
-static void push_tags_show(const struct al_call *call, const struct al_strv *missing,
+/* Append the names and ids of tags: at most 20, then their number.  `told`: the remote has told
+ * that it lacks them. */
+static void push_tags_show(const struct al_call *call, const struct al_strv *list, bool told,
                            struct al_str *out)
 {
     const char *tags = al_call_resolved(call, "tags");
-    al_auto(al_strv_clear) struct al_strv all = AL_STRV_INIT;
-    const struct al_strv *list = missing ? missing : &all;
 
-    if (!missing)
-        all_names(tags, &all);
     if (!list->count) {
-        al_str_adds(out, missing ? "No tag is new there.\n" : "There are no tags.\n");
+        al_str_adds(out, told ? "No tag is new there.\n" : "There are no tags.\n");
         return;
     }
-    al_str_adds(out, missing ? "Tags that are new there:\n" : "Tags, if they are new there:\n");
+    al_str_adds(out, told ? "Tags that are new there:\n" : "Tags, if they are new there:\n");
     for (size_t i = 0; i < list->count && i < NAMED_MAX; i++)
         add_one(tags, list->items[i], out);
     if (list->count > NAMED_MAX) {
@@ -395,19 +382,50 @@ static int look(struct al_call *call, const struct push_args *args, const struct
     return 0;
 }
 
-/* Show the tags: those that the remote lacks if it is a single one that the user knows and it says
- * so, else all there are. */
-static void show_tags(struct al_call *call, const struct push_args *args,
-                      const struct al_remote *remote, struct al_str *out)
+/* What all addresses have; false: they were not looked at, or do not say. */
+static bool look_there(struct al_call *call, const struct al_remote *remote,
+                       struct al_there *ret_there)
 {
-    struct al_push_options options = options_of(call, args);
-    al_auto(al_pushed_clear) struct al_pushed pushed = AL_PUSHED_INIT;
-    bool told = remote->push_urls.count == 1 && !is_new_address(call, args);
+    bool told = remote->push_urls.count && !is_new_address(call, NULL);
 
-    options.looks = true;
-    if (told)
-        told = push_to(call, remote, remote->push_urls.items[0], &options, &pushed, NULL) == 0;
-    push_tags_show(call, told && !pushed.is_cut ? &pushed.tags : NULL, out);
+    for (size_t i = 0; told && i < remote->push_urls.count; i++) {
+        const char *address = remote->push_urls.items[i];
+        al_auto(al_network_endp) struct al_network *network = NULL;
+        al_auto(al_there_clear) struct al_there there = AL_THERE_INIT, both = AL_THERE_INIT;
+
+        told = al_transfer_begin(call, al_call_repo(call), remote, address, AL_FETCHES, &network,
+                                 NULL) == 0 &&
+               check_target(call, network, address, NULL) == 0 &&
+               al_git_look_there(network, al_call_budget(call), &there, NULL) == 0;
+        for (size_t k = 0; told && k < there.ids.count; k++)
+            if (i == 0 || al_strv_contains_sorted(&ret_there->ids, there.ids.items[k]))
+                al_strv_add(&both.ids, there.ids.items[k]);
+        for (size_t k = 0; told && k < there.names.count; k++)
+            if (i == 0 || al_strv_contains_sorted(&ret_there->names, there.names.items[k]))
+                al_strv_add(&both.names, there.names.items[k]);
+        al_there_clear(ret_there);
+        *ret_there = both;
+        both = AL_THERE_INIT;
+    }
+    return told;
+}
+
+/* The resolved tags that are not there. */
+static void new_tags(const struct al_call *call, const struct al_there *there,
+                     struct al_strv *ret_names, struct al_strv *ret_ids)
+{
+    const char *tags = al_call_resolved(call, "tags");
+
+    for (const char *line = tags ? tags : ""; *line; line += strcspn(line, "\n") + 1) {
+        const size_t digits = strcspn(line, " ");
+        al_auto(al_freep) char *name =
+            al_strndup(line + digits + 1, strcspn(line, "\n") - digits - 1);
+
+        if (al_strv_contains_sorted(&there->names, name))
+            continue;
+        al_strv_add(ret_names, name);
+        al_strv_take(ret_ids, al_strndup(line, digits));
+    }
 }
 
 /* Show the addresses, and the commits that a forced push removes. */
@@ -415,6 +433,10 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
 {
     const struct push_args *args = p;
     al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
+    al_auto(al_there_clear) struct al_there there = AL_THERE_INIT;
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT, tags = AL_STRV_INIT;
+    struct al_push_shown push = { al_call_resolved(call, "commit"), &tags, &there.ids, "" };
+    bool told;
     int r = find_remote(call, &remote, err);
 
     if (r < 0)
@@ -424,18 +446,19 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
     if (r < 0)
         return r;
     al_transfer_preview(call, &remote, AL_PUSHES, out);
+    told = !args->delete &&look_there(call, &remote, &there);
+    new_tags(call, &there, &names, &tags);
     if (args->tag)
         al_str_addf(out, "The tag leads to %.8s.\n", al_call_resolved(call, "commit"));
     if (args->tags)
-        show_tags(call, args, &remote, out);
+        push_tags_show(call, &names, told, out);
     if (args->delete) {
         al_str_addf(out, "The branch is deleted there; it was last seen at %.8s.\n",
                     al_call_resolved(call, "seen"));
         return 0;
     }
-    return al_git_push_preview(al_call_repo(call), al_call_resolved(call, "commit"),
-                               al_call_resolved(call, "seen"), args->force, al_call_budget(call),
-                               out, err);
+    push.replaced = args->force ? al_call_resolved(call, "seen") : "";
+    return al_git_push_preview(al_call_repo(call), &push, al_call_budget(call), out, err);
 }
 
 static int push(struct al_call *call, const struct push_args *args, struct al_pushed *pushed,

@@ -462,6 +462,37 @@ class Asking(Case):
         self.push(server, "reject", tags=True)
         self.assertNotEqual(self.at_hub("refs/heads/topic"), "")
 
+    def test_what_is_sent(self):
+        """the question lists what the other end lacks, whatever remote-tracking branches say"""
+        for number in range(5):
+            self.commit("c.txt", f"{number}\n", f"private {number}")
+        secret = self.out("commit-tree", "-m", "secret", "HEAD^{tree}").strip()
+        self.git("update-ref", "refs/remotes/origin/main", "HEAD")
+        self.git("update-ref", "refs/remotes/third/main", "HEAD")
+        self.git("tag", "v1", secret)
+        server = self.start()
+        self.git("branch", "topic")
+        shown, _ = self.push(server, "reject", branch="topic")
+        self.assertIn("To be pushed:\n", shown)
+        self.assertEqual(shown.count(" private "), 5, shown)
+        self.assertNotIn(" secret", shown)
+        shown, _ = self.push(server, "reject", tags=True)
+        self.assertIn(" secret", shown)
+        self.assertEqual(shown.count(" private "), 5, shown)
+
+    def test_whole_history(self):
+        """an address that is new gets the whole history, which the question counts"""
+        self.commit("c.txt", "c\n", "private")
+        server = self.start()
+        self.git("init", "-q", "--bare", "third.git")
+        self.git("remote", "add", "third", str(self.root / "third.git"))
+        self.git("update-ref", "refs/remotes/third/main", "HEAD~1")
+        shown, _ = self.push(server, "reject", remote="third")
+        count = self.out("rev-list", "--count", "HEAD").strip()
+        self.assertRegex(shown, f"To be pushed: the whole history, {count} commits, [0-9]+ bytes:\n")
+        self.assertIn(" private", shown)
+        self.assertIn(" first", shown)
+
     def test_tag_asks_once(self):
         """a tag is a first push of its own, even of a branch's name; then it is not asked again"""
         server = self.start()

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 
 #include "git/command.h"
+#include "git/oid.h"
+#include "git/plumbing/revision.h"
+#include "git/plumbing/rollback_plumbing.h"
 #include "git/refs.h"
 #include "git/repo/remotes.h"
 #include "git/repo/words.h"
@@ -210,22 +213,108 @@ int al_git_push(struct al_network *network, const struct al_push_options *option
     return 0;
 }
 
-/* Append the commits reachable from `commit` but not from `without`; NULL: not from any
- * remote-tracking branch. */
-static int add_commits(const struct al_repo *repo, const char *commit, const char *without,
-                       bool come, struct al_run_limits *budget, struct al_str *out,
+void al_there_clear(struct al_there *there)
+{
+    al_strv_clear(&there->ids);
+    al_strv_clear(&there->names);
+}
+
+#define THERE_MAX_BYTES (1u << 20)
+
+/* Lines "<object id> TAB <reference>". */
+int al_git_look_there(struct al_network *network, struct al_run_limits *budget,
+                      struct al_there *ret_there, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_strv_clear) struct al_strv ids = AL_STRV_INIT, missing = AL_STRV_INIT;
+    int r;
+
+    al_strv_adds(&command.argv, "git", "ls-remote", "--upload-pack=git-upload-pack", network->name,
+                 NULL);
+    r = al_network_run(network, &command, THERE_MAX_BYTES, NULL, budget, &output, err);
+    if (r < 0)
+        return r;
+    if (output.exit_code != 0 || output.out.out.len > THERE_MAX_BYTES)
+        return al_network_failed(network, &output, err);
+    for (const char *line = output.out.out.buf, *end; (end = strchr(line, '\n')); line = end + 1) {
+        const size_t digits = strcspn(line, "\t");
+
+        if (!al_is_oid(line, digits) || line + digits >= end)
+            continue;
+        al_strv_take(&ids, al_strndup(line, digits));
+        al_strv_take(&ret_there->names,
+                     al_strndup(line + digits + 1, (size_t)(end - line) - digits - 1));
+    }
+    r = al_git_missing_objects(network->repo, &ids, budget, &missing, err);
+    al_strv_sort(&missing);
+    for (size_t i = 0; r == 0 && i < ids.count; i++)
+        if (!al_strv_contains_sorted(&missing, ids.items[i]))
+            al_strv_add(&ret_there->ids, ids.items[i]);
+    al_strv_sort(&ret_there->ids);
+    al_strv_sort(&ret_there->names);
+    return r;
+}
+
+/* Append the commits that are reachable from some and not from others.  Both lists end with NULL.
+ */
+static int add_commits(const struct al_repo *repo, const char *const *words, const char *title,
+                       bool with_diffs, struct al_run_limits *budget, struct al_str *out,
                        struct al_error *err)
 {
-    const char *const words[] = { commit, "--not", without ? without : "--remotes", NULL };
     const struct al_commits_shown shown = {
         .words = words,
         .format = "%h %s",
-        .title = come ? "To be pushed:" : "To be replaced, and then gone from there:",
-        .with_diffs = come,
+        .title = title,
+        .with_diffs = with_diffs,
     };
     bool any;
 
     return al_git_commits_excerpt(repo, &shown, budget, out, &any, err);
+}
+
+/* What git counts of all that the words reach: with an option, bytes of objects.  Caller frees. */
+static int count(const struct al_repo *repo, const struct al_strv *words, bool bytes,
+                 struct al_run_limits *budget, char **ret_number, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "rev-list",
+                 bytes ? "--disk-usage" : "--count", NULL);
+    if (bytes)
+        al_strv_add(&command.argv, "--objects");
+    al_strv_add_all(&command.argv, words);
+    al_strv_add(&command.argv, "--");
+    return al_git_run_word(repo, &command, budget, ret_number, err);
+}
+
+/* Append the commits that come there. */
+static int add_coming(const struct al_repo *repo, const struct al_push_shown *push,
+                      struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv words = AL_STRV_INIT;
+    al_auto(al_freep) char *commits = NULL;
+    al_auto(al_freep) char *bytes = NULL;
+    al_auto(al_freep) char *title = NULL;
+    int r = 0;
+
+    al_strv_add(&words, push->commit);
+    al_strv_add_all(&words, push->tags);
+    if (push->there->count) {
+        al_strv_add(&words, "--not");
+        al_strv_add_all(&words, push->there);
+    } else {
+        r = count(repo, &words, false, budget, &commits, err);
+        if (r == 0)
+            r = count(repo, &words, true, budget, &bytes, err);
+    }
+    if (r < 0)
+        return r;
+    title = commits && bytes
+                ? al_asprintf("To be pushed: the whole history, %s %s, %s bytes:", commits,
+                              strcmp(commits, "1") ? "commits" : "commit", bytes)
+                : al_strdup("To be pushed:");
+    return add_commits(repo, (const char *const *)words.items, title, true, budget, out, err);
 }
 
 /* Append which commits replace which, and what differs in them. */
@@ -248,17 +337,18 @@ static int add_range_diff(const struct al_repo *repo, const char *commit, const 
     return r;
 }
 
-int al_git_push_preview(const struct al_repo *repo, const char *commit, const char *seen,
-                        bool force, struct al_run_limits *budget, struct al_str *out,
-                        struct al_error *err)
+int al_git_push_preview(const struct al_repo *repo, const struct al_push_shown *push,
+                        struct al_run_limits *budget, struct al_str *out, struct al_error *err)
 {
+    const char *const gone[] = { push->replaced, "--not", push->commit, NULL };
     int r = 0;
 
-    if (force && *seen)
-        r = add_commits(repo, seen, commit, false, budget, out, err);
-    if (r == 0 && force && *seen && budget->in_full)
-        r = add_range_diff(repo, commit, seen, budget, out, err);
-    return r < 0 ? r : add_commits(repo, commit, *seen ? seen : NULL, true, budget, out, err);
+    if (*push->replaced)
+        r = add_commits(repo, gone, "To be replaced, and then gone from there:", false, budget, out,
+                        err);
+    if (r == 0 && *push->replaced && budget->in_full)
+        r = add_range_diff(repo, push->commit, push->replaced, budget, out, err);
+    return r < 0 ? r : add_coming(repo, push, budget, out, err);
 }
 
 int al_git_set_upstream(struct al_repo *repo, const char *branch, const char *remote,

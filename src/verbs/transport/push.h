@@ -44,11 +44,34 @@ int al_git_push(struct al_network *network, const struct al_push_options *option
                 const struct al_progress *progress, size_t max_bytes, struct al_run_limits *budget,
                 struct al_pushed *ret_pushed, struct al_error *err);
 
-/** Append the commits that a push would add and remove at the remote, as excerpts, as far as known
- * locally.  `seen` is the last known commit of the remote's branch, "" when there was none. */
-int al_git_push_preview(const struct al_repo *repo, const char *commit, const char *seen,
-                        bool force, struct al_run_limits *budget, struct al_str *out,
-                        struct al_error *err);
+/** What another repository says that it has.  Both are sorted. */
+struct al_there {
+    struct al_strv ids;   /**< of its references, as far as these objects are here as well */
+    struct al_strv names; /**< of its references, in full */
+};
+
+#define AL_THERE_INIT ((struct al_there){ .ids = AL_STRV_INIT })
+
+void al_there_clear(struct al_there *there);
+
+/** Ask the other end what it has, by `git ls-remote`.  Fails when that is more than an answer may
+ * have. */
+int al_git_look_there(struct al_network *network, struct al_run_limits *budget,
+                      struct al_there *ret_there, struct al_error *err);
+
+/** What a push brings. */
+struct al_push_shown {
+    const char *commit;
+    const struct al_strv *tags; /**< ids of the tags that go with it */
+    const struct al_strv
+        *there;           /**< ids of what the other end has; empty: the whole history goes */
+    const char *replaced; /**< what a forced push replaces; "": nothing */
+};
+
+/** Append the commits that a push would add and remove at the remote, as excerpts.  Remote-tracking
+ * branches do not count, since whoever asks for the push could have moved them. */
+int al_git_push_preview(const struct al_repo *repo, const struct al_push_shown *push,
+                        struct al_run_limits *budget, struct al_str *out, struct al_error *err);
 
 /** Configure the branch of the same name at a remote as a branch's upstream. */
 int al_git_set_upstream(struct al_repo *repo, const char *branch, const char *remote,
