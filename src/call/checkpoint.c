@@ -382,14 +382,13 @@ int al_call_checkpoint_before(struct al_call *call, struct al_error *err)
     if (!call->session->checkpoints || !al_effects_change_repository(call->operation->effects) ||
         call->tool->goes_back)
         return 0;
-    if (!call->repo && call->tool->open_repository)
+    /* A checkpoint is of a working tree; the result says what the branch of a bare one was. */
+    if (call->repo ? al_location_is_bare(&call->repo->at) : call->tool->open_repository != NULL)
         return 0;
-    if (call->repo && al_location_is_bare(&call->repo->at))
-        return 0; /* a checkpoint is of a working tree; the result says what the branch was */
-    if (!call->repo) {
+    if (!call->repo && !call->session->trace) /* which says it as well */
         al_log_note(AL_TRACE_NO_GIT);
+    if (!call->repo)
         return 0;
-    }
     r = create_checkpoint(call, &missing, &why);
     if (r == 0)
         return check_complete(call, &missing, err);

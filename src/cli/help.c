@@ -49,13 +49,6 @@ static const char journal_options[] =
     "  --config FILE          the configuration that names it; both stand before the\n"
     "                         others\n";
 
-static const char undo_options[] =
-    "  --agent NAME           only executions of this agent\n"
-    "  --root DIR             a directory the agent works in, when it is not the top\n"
-    "                         of this working tree\n"
-    "  --audit FILE           the journal\n"
-    "  --config FILE          the configuration to read\n";
-
 #define SESSION_OPTIONS                                                                            \
     "  --root DIR             a directory the agent may work in; may be repeated.\n"               \
     "                         Default: the top of the working tree that holds the\n"               \
@@ -69,6 +62,17 @@ static const char undo_options[] =
 #define AGENT_OPTION                                                                               \
     "  --agent NAME           the agent's name in the journal. Default: the name of\n"             \
     "                         the worker file, of the grant, else of the client\n"
+
+#define PLACE_OPTIONS                                                                              \
+    "  --root DIR             a directory the agent works in, when it is not the top\n"            \
+    "                         of this working tree\n"                                              \
+    "  --audit FILE           the journal\n"                                                       \
+    "  --config FILE          the configuration to read\n"
+
+static const char execution_options[] = AGENT_OPTION PLACE_OPTIONS;
+
+static const char undo_options[] =
+    "  --agent NAME           only executions of this agent\n" PLACE_OPTIONS;
 
 #define MORE_OPTIONS                                                                               \
     "  --grant NAME           narrow the session to [grants.NAME] in the\n"                        \
@@ -131,7 +135,7 @@ static const struct command_help {
       "Run any command as one execution: a checkpoint before and after it, and a line in\n"
       "the log. It has the terminal, and its exit status is that of airlock. Outside of\n"
       "a repository it runs, and nothing can be undone.\n",
-      undo_options,
+      execution_options,
       "  --label TEXT           a name for airlock rollback --to; no number or time\n"
       "  --confine              in a sandbox of bubblewrap: it reads the system, writes\n"
       "                         below the root, and has git's directories through git\n"
@@ -139,7 +143,7 @@ static const struct command_help {
     { "snapshot", "airlock snapshot [OPTIONS]",
       "Take a checkpoint of the repository here. airlock rollback --to takes back what\n"
       "executions changed since, and no edits of your own.\n",
-      undo_options, "  --label TEXT           its name; no number or time\n" },
+      execution_options, "  --label TEXT           its name; no number or time\n" },
     { "hook", "airlock hook [OPTIONS] CLIENT",
       "Answer an event of a client's own hooks, which is on standard input. Clients start\n"
       "this by themselves, see airlock install --shell: each shell command and edit is\n"

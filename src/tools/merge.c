@@ -231,7 +231,8 @@ static int everyday_check(const void *p, struct al_error *err)
 
     if (args->squash && args->no_ff)
         return al_error_set(err, AL_ERR_BAD_ARGS,
-                            "squash and no_ff cannot both hold: a squash makes no merge commit");
+                            "squash and no_ff cannot both hold: give squash for one new commit, or "
+                            "no_ff for a merge commit");
     return al_arg_check_revision("branch", args->branch, err);
 }
 

@@ -293,7 +293,7 @@ class Resolve(everyday.Case):
                 ({"action": "resolve", "path": "f.txt", "paths": ["f.txt"], "take": "ours"},
                  "path and paths cannot be given together"),
                 ({"action": "continue", "continue": True}, "go with action resolve only"),
-                ({"action": "resolve", "path": "f.txt"}, "resolve takes one of"),
+                ({"action": "resolve", "path": "f.txt"}, "resolve takes one of take (ours, theirs, both, disk)"),
                 ({"action": "resolve", "path": "f.txt", "take": "ours", "content": "x"},
                  "resolve takes one of"),
                 ({"action": "resolve", "path": "f.txt", "take": "base"}, "take is ours"),

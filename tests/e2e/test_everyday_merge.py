@@ -140,7 +140,7 @@ class Merge(everyday.Case):
     def test_refused(self):
         """git_merge: what is not there, staged changes, files in the way, something in progress"""
         self.clean()
-        self.fails("BadArgs", "squash and no_ff cannot both hold", "git_merge",
+        self.fails("BadArgs", "squash and no_ff cannot both hold: give squash for", "git_merge",
                    {"branch": "topic", "squash": True, "no_ff": True})
         self.fails("BadArgs", "branch is required", "git_merge", {})
         self.fails("ExecutionFailed", "nowhere", "git_merge", {"branch": "nowhere"})

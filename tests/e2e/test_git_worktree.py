@@ -90,7 +90,7 @@ class Worktrees(worktrees.Calls):
         self.git("worktree", "add", "-q", str(self.base / "elsewhere"))
         self.good("add", "one")
         self.good("add", "two")
-        self.bad("worktrees.max is 2", "add", "three")
+        self.bad("worktrees.max is 2; remove one first, with action remove", "add", "three")
         self.good("remove", "one")
         self.good("add", "three")
 

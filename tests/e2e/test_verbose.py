@@ -87,6 +87,13 @@ class Verbose(harness.Case):
                           r"Warning: git auto-commit failed \(not in git repo\?\)",
                           r"Duration: \d+ms")
 
+    def test_no_repository_once(self):
+        """that there is no checkpoint is said once, with -v or without"""
+        for options in ((), ("-v",)):
+            result = self.call("bash_command", {"command": "pwd", "reason": "x"}, "--toolset=shell", "--tool=all",
+                               *options)
+            self.assertEqual(result.stderr.count("git auto-commit failed"), 1, result)
+
     def test_safe(self):
         """no control character of an argument or a result reaches the terminal"""
         self.init()

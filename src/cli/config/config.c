@@ -39,12 +39,10 @@ int al_shell_check_tool(const char *word, struct al_error *err)
 int al_config_error(const struct al_config *config, unsigned line, const char *key, int r,
                     struct al_error *err)
 {
-    al_auto(al_freep) char *message = NULL;
+    al_auto(al_freep) char *message = r < 0 && line ? err->message : NULL;
 
-    if (r < 0 && line) {
-        message = err->message;
+    if (message)
         err->message = al_asprintf("%s:%u: %s: %s", config->file, line, key, message);
-    }
     return r;
 }
 

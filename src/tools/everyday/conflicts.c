@@ -506,7 +506,8 @@ static int check(const void *p, struct al_error *err)
         return al_error_set(err, AL_ERR_BAD_ARGS, "path and paths cannot be given together");
     if (args->action == AL_CONFLICTS_RESOLVE && (ways != 1 || (args->content && !args->path)))
         return al_error_set(err, AL_ERR_BAD_ARGS,
-                            "resolve takes one of take, content and hunks, and content takes path");
+                            "resolve takes one of take (ours, theirs, both, disk), content and "
+                            "hunks (action show has their ids), and content takes path");
     return hunk_choices_check(&args->hunks, err);
 }
 

@@ -460,7 +460,7 @@ static int check_room(const struct al_repo *repo, const struct al_worktree_place
         return r;
     return al_error_set(err, AL_ERR_EXECUTION,
                         "There are %zu worktrees already, and worktrees.max is %u; remove one "
-                        "first",
+                        "first, with action remove",
                         count, max);
 }
 

@@ -181,7 +181,8 @@ int al_worktree_check_name(const char *param, const char *name, struct al_error 
         return 0;
     return al_error_set(err, AL_ERR_BAD_ARGS,
                         "%s: a worktree's name has 1 to %u letters, digits, '.', '_' and '-', does "
-                        "not begin with '-', and is not '.', '..' or '.git'",
+                        "not begin with '-', and is not '.', '..' or '.git'; its branch may be "
+                        "called otherwise, with branch",
                         param, NAME_MAX_BYTES);
 }
 
