@@ -47,7 +47,9 @@ attack: check-deps ## the attacks alone, each beside plain git where that can fa
 	@python3 tools/run-tests.py attack
 
 soak: check-deps build/airlock ## the long proofs: SOAK_SEEDS (20), SOAK_CALLS (10000) random calls, agents side by side
-	@$(NINJA) -C $(BUILD) --quiet tests/attack/meanwhile
+	@$(NINJA) -C $(BUILD) --quiet tests/attack/meanwhile tests/e2e/step
+	@AIRLOCK_EVERY_STEP=1 python3 tests/e2e/test_pull_meanwhile.py $(BUILD)/airlock $(BUILD)/tests/e2e/step
+	@AIRLOCK_EVERY_STEP=1 python3 tests/e2e/test_commit_meanwhile.py $(BUILD)/airlock $(BUILD)/tests/e2e/step
 	@python3 tests/attack/test_saves_meanwhile.py $(BUILD)/airlock $(BUILD)/tests/attack/meanwhile $(or $(SOAK_SEEDS),20)
 	@AIRLOCK_RANDOM=$(or $(SOAK_CALLS),10000) python3 tests/e2e/test_rollback_model.py $(BUILD)/airlock
 	@AIRLOCK_RANDOM=$(or $(SOAK_CALLS),10000) python3 tests/e2e/test_effect_table.py $(BUILD)/airlock

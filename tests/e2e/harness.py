@@ -37,6 +37,9 @@ WATCHDOG_SECONDS = 540
 # The same for a whole case.
 CASE_SECONDS = 600
 
+# Of long rows of moments only every so many-th is tried; `make soak` tries each.
+EVERY_STEP = bool(os.environ.get("AIRLOCK_EVERY_STEP"))
+
 # How a text goes on that says which arguments had no effect.
 IGNORED = "\n\n[stderr]\nairlock: ignored: "
 
