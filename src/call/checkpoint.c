@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Stages 6 and 7: the checkpoints before and after an operation that changes the repository.  What
  * a call that failed changed is put back, or named; what somebody saved meanwhile is not lost. */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "base/fs.h"
 #include "base/log.h"
@@ -9,6 +13,7 @@
 #include "git/command.h"
 #include "git/git_lock.h"
 #include "git/plumbing/rollback_plumbing.h"
+#include "git/plumbing/snapshot.h"
 #include "git/refs.h"
 #include "git/repo/git.h"
 #include "guard/path.h"
@@ -289,6 +294,16 @@ static int find_linked(struct al_call *call, struct al_error *err)
     return 0;
 }
 
+/* Note what a program may remove for good, to name it then: a call goes on without. */
+static void find_ignored(struct al_call *call)
+{
+    al_auto(al_closep) int top_fd = -1;
+
+    al_strv_clear(&call->ignored);
+    if (call->tool->tells_changes && al_location_open_top(&call->repo->at, &top_fd, NULL) == 0)
+        (void)al_snapshot_ignored(call->repo, top_fd, false, &call->budget, &call->ignored, NULL);
+}
+
 static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
                              struct al_error *err)
 {
@@ -307,6 +322,7 @@ static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
     if (r < 0)
         return r;
     find_moves(call);
+    find_ignored(call);
     r = find_linked(call, err);
     if (r < 0)
         return r;
@@ -549,6 +565,38 @@ static void note_half_done(struct al_call *call, const char *after, struct al_ru
     al_differences_clear(&changes);
 }
 
+/* Configuration has some ignored files in the checkpoints: then it is one of the changes. */
+static bool was_saved(const struct al_differences *changes, const char *path)
+{
+    for (size_t i = 0; i < changes->count && changes->items[i].part == AL_PART_WORKTREE; i++)
+        if (!strcmp(changes->items[i].name, path))
+            return true;
+    return false;
+}
+
+/* What a program changed, in words.  Ignored files that are gone are not in the checkpoint. */
+static char *tell_changes(const struct al_call *call, const struct al_differences *changes)
+{
+    al_auto(al_freep) char *words = al_differences_words(changes);
+    al_auto(al_closep) int top_fd = -1;
+    al_auto(al_strv_clear) struct al_strv gone = AL_STRV_INIT;
+    struct al_str out = AL_STR_INIT;
+    struct stat st;
+
+    if (!call->ignored.count || al_location_open_top(&call->repo->at, &top_fd, NULL) < 0)
+        return al_take(&words);
+    for (size_t i = 0; i < call->ignored.count && gone.count <= NAMED_MAX; i++)
+        if (fstatat(top_fd, call->ignored.items[i], &st, AT_SYMLINK_NOFOLLOW) < 0 &&
+            errno == ENOENT && !was_saved(changes, call->ignored.items[i]))
+            al_strv_add(&gone, call->ignored.items[i]);
+    if (!gone.count)
+        return al_take(&words);
+    al_str_addf(&out, "%s%sgone for good, since ignored: ", words ? words : "", words ? ", " : "");
+    al_text_add_list(&out, &gone, NAMED_MAX);
+    al_log_warn("%s", out.buf + (words ? strlen(words) + 2 : 0));
+    return al_str_detach(&out);
+}
+
 void al_call_checkpoint_after(struct al_call *call, struct al_error *failure)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
@@ -571,7 +619,7 @@ void al_call_checkpoint_after(struct al_call *call, struct al_error *failure)
         r = al_linked_add(call->repo, &call->linked_before, &call->linked, &err);
     if (call->checkpoint[0] && !is_gone && r == 0)
         r = al_checkpoint_create(call->store, &reason, &budget, id, &err);
-    call->changes = al_differences_words(&changes);
+    call->changes = tell_changes(call, &changes);
     al_differences_clear(&changes);
     if (failure && call->session->checkpoints && !is_gone)
         note_half_done(call, r == 0 ? id : "", &budget, failure);

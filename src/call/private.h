@@ -58,6 +58,7 @@ struct al_call {
     struct al_strv moves;
     bool moves_all;
     struct al_strv linked, linked_before;
+    struct al_strv ignored;       /* what no checkpoint has, and a program may remove */
     char *unsaved;                /* why no checkpoint can be taken; NULL: none was refused */
     bool knows_files;             /* `writes` is from the tool's changed_files */
     char checkpoint[AL_OID_TEXT]; /* id of the checkpoint before the call; "" when there is none */

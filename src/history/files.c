@@ -609,8 +609,8 @@ static int list_tracked(const struct recorder *recorder, bool all, struct al_str
     al_index_begin(&known, known_fd, al_oid_bytes(store->sha256));
     if (!al_index_compare(&index, &known, add_name, ret_names)) {
         al_strv_clear(ret_names);
-        r = al_snapshot_tracked_ignored(store->repo, recorder->dir.fd, recorder->dir.budget,
-                                        ret_names, err);
+        r = al_snapshot_ignored(store->repo, recorder->dir.fd, true, recorder->dir.budget,
+                                ret_names, err);
     }
     return r;
 }

@@ -58,6 +58,20 @@ class CommandRun(harness.Case):
         self.assertFalse((self.root / "n.txt").exists() or os.path.lexists(self.root / "d/l"))
         self.assertEqual(self.out("log", "--format=%s"), "first\n")
 
+    def test_ignored(self):
+        """ignored files that a command removed are in no checkpoint: it says so, and the log does"""
+        self.write(".gitignore", ".env\n/out/\nkept.log\n")
+        for name in (".env", "out/a", "out/b", "kept.log", "d/.env"):
+            self.write(name, "x\n")
+        _, err = self.airlock("run", "--", "sh", "-c", "rm -r .env out && echo new >new")
+        said = "gone for good, since ignored: .env, out/"
+        self.assertEqual(err, f"airlock: warning: {said}\n")
+        self.assertEqual(self.log()[-1]["changes"], f"1 file changed, 1 added, {said}")
+        self.assertIn(said, self.airlock("log", "1")[0])
+        self.assertEqual(self.airlock("run", "--", "touch", "kept.log")[1], "")
+        self.airlock("run", "rm", "d/.env")
+        self.assertEqual(self.log()[-1]["changes"], "gone for good, since ignored: d/.env")
+
     def test_prunes(self):
         """what one command deleted, and let git prune at once, comes back: loose, packed, and stashed"""
         self.git("checkout", "-qb", "topic")

@@ -155,17 +155,17 @@ int al_snapshot_list_ignored(const struct al_snapshot_dir *dir, bool known, al_s
     return listing.status < 0 ? listing.status : r;
 }
 
-int al_snapshot_tracked_ignored(const struct al_repo *repo, int top_fd,
-                                struct al_run_limits *budget, struct al_strv *ret_paths,
-                                struct al_error *err)
+int al_snapshot_ignored(const struct al_repo *repo, int top_fd, bool tracked,
+                        struct al_run_limits *budget, struct al_strv *ret_paths,
+                        struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(1, al_nul_records_list, ret_paths);
 
     command.cwd_fd = top_fd;
-    al_strv_adds(&command.argv, "git", "ls-files", "-z", "--cached", "--ignored",
-                 "--exclude-standard", NULL);
+    al_strv_adds(&command.argv, "git", "ls-files", "-z", "--ignored", "--exclude-standard",
+                 tracked ? "--cached" : "--others", tracked ? NULL : "--directory", NULL);
     return al_git_read_records(&repo->at, &command, &records, budget, err);
 }
 

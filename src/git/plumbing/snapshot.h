@@ -52,11 +52,11 @@ int al_snapshot_list(const struct al_snapshot_dir *dir, al_snapshot_fn take, voi
 int al_snapshot_list_ignored(const struct al_snapshot_dir *dir, bool known, al_snapshot_fn take,
                              void *payload, struct al_error *err);
 
-/** Append the paths of the repository's own index that its ignore rules match, relative to the top.
- */
-int al_snapshot_tracked_ignored(const struct al_repo *repo, int top_fd,
-                                struct al_run_limits *budget, struct al_strv *ret_paths,
-                                struct al_error *err);
+/** Append the paths that the ignore rules match, relative to the top: those of the repository's own
+ * index, or without `tracked` those that it lacks, a directory of nothing else as one. */
+int al_snapshot_ignored(const struct al_repo *repo, int top_fd, bool tracked,
+                        struct al_run_limits *budget, struct al_strv *ret_paths,
+                        struct al_error *err);
 
 /** Bring the index up to date for some paths, NUL after each, and record their content.  With
  * `drop` they are taken out of the index instead. */
