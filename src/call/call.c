@@ -410,6 +410,17 @@ static void note_ignored(const struct al_call *call, struct al_str *out)
     al_str_addf(out, "since %s", since);
 }
 
+/* A value above the largest one is taken as that one. */
+static void note_clamped(const struct al_call *call, struct al_result *result)
+{
+    for (size_t i = 0; i < call->tool->nparams; i++) {
+        const struct al_param *param = &call->tool->params[i];
+
+        if (param->type == AL_TYPE_INT && al_args_int(call->args, param)->is_clamped)
+            al_str_addf(&result->text, "\n%s is at most %" PRId64, param->name, param->max);
+    }
+}
+
 /* The child's message has the time that was left for it; the caller expects the time of the whole
  * call. */
 static void name_the_whole_time(const struct al_call *call, struct al_error *err)
@@ -445,6 +456,7 @@ static void shape(struct al_call *call, struct al_result *result, int r, struct 
     if (r == 0) {
         if (!result->has_notes)
             note_ignored(call, &result->notes);
+        note_clamped(call, result);
         if (call->rescued)
             al_result_note(result, call->rescued);
         return;

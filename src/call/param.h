@@ -27,8 +27,9 @@ enum al_param_type {
 
 /** An integer argument. */
 struct al_opt_int {
-    bool given;    /**< false: the argument was absent */
-    int64_t value; /**< the default when the argument was absent */
+    bool given;      /**< false: the argument was absent */
+    bool is_clamped; /**< a larger value was given than there may be */
+    int64_t value;   /**< the default when the argument was absent */
 };
 
 /** The items of an array of objects: `count` structs of the row's object, each with `given` set. */
@@ -48,7 +49,8 @@ enum al_param_flags {
     AL_PARAM_TIMEOUT = 1 << 3,
     /** The default is `[tools.git] max_bytes`. */
     AL_PARAM_MAX_BYTES = 1 << 4,
-    /** An integer whose `max` is enforced but not printed in the schema. */
+    /** An integer whose `max` is enforced but not printed in the schema.  In the dialect everyday a
+     * larger value is clamped, which the caller is told. */
     AL_PARAM_MAX_HIDDEN = 1 << 5,
     /** Policy: a string that names a branch. */
     AL_PARAM_BRANCH = 1 << 6,
@@ -76,6 +78,8 @@ enum al_param_flags {
     AL_PARAM_DEFAULT_TARGET = 1 << 15,
     /** As AL_PARAM_DELETED_BRANCH, for a tag. */
     AL_PARAM_DELETED_TAG = 1 << 16,
+    /** Set by the decoder in the dialect everyday: "5" is taken for 5, "a.c" for ["a.c"]. */
+    AL_PARAM_LENIENT = 1 << 17,
 };
 
 struct al_choice {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What the rows of a tool say: the fields of its arguments, decoding, the schema and annotations
  * that clients see, and the operation of a call. */
+#include <errno.h>
 #include <inttypes.h>
 #include <regex.h>
 #include <stdlib.h>
@@ -188,12 +189,24 @@ static int decode_bool(const struct al_param *param, const json_t *value, bool *
     return 0;
 }
 
+/* "5" for 5. */
+static bool read_integer(const char *text, int64_t *ret)
+{
+    char *end;
+
+    errno = 0;
+    *ret = strtoll(text, &end, 10);
+    return errno == 0 && !*end && (*text == '-' || (*text >= '0' && *text <= '9'));
+}
+
 /* In JSON Schema a number with an integral value is an integer, however it is written.  A number
  * beyond 64 bits is also beyond every bound, so the nearest value gives the right message. */
-static bool integer_of(const json_t *value, int64_t *ret)
+static bool integer_of(const struct al_param *param, const json_t *value, int64_t *ret)
 {
     double real;
 
+    if (json_is_string(value) && (param->flags & AL_PARAM_LENIENT))
+        return read_integer(json_string_value(value), ret);
     if (json_is_integer(value)) {
         *ret = json_integer_value(value);
         return true;
@@ -213,11 +226,13 @@ static bool integer_of(const json_t *value, int64_t *ret)
 static int decode_int(const struct al_param *param, const json_t *value, struct al_opt_int *field,
                       struct al_error *err)
 {
+    const unsigned clamped = AL_PARAM_LENIENT | AL_PARAM_MAX_HIDDEN;
     int64_t n;
 
-    if (!integer_of(value, &n))
+    if (!integer_of(param, value, &n))
         return decode_wrong_type(param, err);
-    if (n > param->max && (param->flags & AL_PARAM_TIMEOUT))
+    field->is_clamped = n > param->max && (param->flags & clamped) == clamped;
+    if (field->is_clamped || (n > param->max && (param->flags & AL_PARAM_TIMEOUT)))
         n = param->max;
     if ((n < param->min || n > param->max) && param->bad_message)
         return says_bad(param, err);
@@ -227,7 +242,8 @@ static int decode_int(const struct al_param *param, const json_t *value, struct 
     if (n > param->max)
         return al_error_set(err, AL_ERR_BAD_ARGS, "%s cannot exceed %" PRId64, param->name,
                             param->max);
-    *field = (struct al_opt_int){ .given = true, .value = n };
+    field->given = true;
+    field->value = n;
     return 0;
 }
 
@@ -268,22 +284,19 @@ static int decode_count(const struct al_param *param, const json_t *value, struc
 static int decode_strings(const struct al_param *param, const json_t *value, struct al_strv *field,
                           struct al_error *err)
 {
-    size_t count = json_array_size(value);
-    int r = decode_count(param, value, err);
+    /* "a.c" for ["a.c"] */
+    const bool is_one = json_is_string(value) && (param->flags & AL_PARAM_LENIENT);
+    const size_t count = is_one ? 1 : json_array_size(value);
+    int r = is_one ? 0 : decode_count(param, value, err);
 
-    if (r < 0)
-        return r;
-    for (size_t i = 0; i < count; i++) {
-        const json_t *item = json_array_get(value, i);
+    for (size_t i = 0; i < count && r == 0; i++) {
+        const char *item = NULL;
 
-        if (!json_is_string(item))
-            return decode_wrong_type(param, err);
-        r = check_string(param, item, err);
-        if (r < 0)
-            return r;
-        al_strv_add(field, json_string_value(item));
+        r = decode_string(param, is_one ? value : json_array_get(value, i), &item, err);
+        if (r == 0)
+            al_strv_add(field, item);
     }
-    return 0;
+    return r;
 }
 
 static int decode_choice(const struct al_param *param, const json_t *value, int *field,
@@ -332,6 +345,7 @@ struct rows {
     size_t nparams;
     const char *owner;  /* the name of the tool or the object */
     const char *prefix; /* what messages put before the name of a row: "", "target." */
+    unsigned flags;     /* that all of them have: AL_PARAM_LENIENT */
 };
 
 static const struct al_param *find_param(const struct rows *rows, const char *name)
@@ -506,6 +520,7 @@ static int decode_rows(const struct rows *rows, const json_t *arguments,
 
         if (name)
             full.name = name; /* messages say "target.branch" */
+        full.flags |= rows->flags;
         r = decode_row(&full, value_of(param, arguments), defaults, al_args_field(args, param),
                        err);
     }
@@ -519,7 +534,8 @@ static int decode_object(const struct al_param *param, const json_t *value,
     const struct rows rows = { .params = param->object->params,
                                .nparams = param->object->nparams,
                                .owner = param->name,
-                               .prefix = prefix };
+                               .prefix = prefix,
+                               .flags = param->flags & AL_PARAM_LENIENT };
 
     if (!json_is_object(value))
         return decode_wrong_type(param, err);
@@ -593,9 +609,12 @@ bool al_tool_asks(const struct al_tool *tool, bool saves)
 int al_tool_decode(const struct al_tool *tool, const json_t *arguments,
                    const struct al_tool_defaults *defaults, void *args, struct al_error *err)
 {
-    const struct rows rows = {
-        .params = tool->params, .nparams = tool->nparams, .owner = tool->name, .prefix = ""
-    };
+    const bool is_everyday = tool->words == AL_WORDS_EVERYDAY;
+    const struct rows rows = { .params = tool->params,
+                               .nparams = tool->nparams,
+                               .owner = tool->name,
+                               .prefix = "",
+                               .flags = is_everyday ? AL_PARAM_LENIENT : 0 };
     int r;
 
     memset(args, 0, tool->args_size);
@@ -606,7 +625,7 @@ int al_tool_decode(const struct al_tool *tool, const json_t *arguments,
         return 0;
     }
     r = decode_rows(&rows, arguments, defaults, args, err);
-    if (r == 0 && tool->words == AL_WORDS_EVERYDAY)
+    if (r == 0 && is_everyday)
         r = al_args_check_used(tool, args, err);
     if (r == 0 && tool->check)
         r = tool->check(args, err);

@@ -315,13 +315,18 @@ class Log(Case):
                 ({"follow": True, "paths": ["a", "b"]}, "exactly one path"),
                 ({"since": "gestern"}, "names no commit"), ({"until": "v9.9"}, "names no commit"),
                 ({"since": "--all"}, "names no commit"), ({"range": "-1"}, "must not begin"),
-                ({"max_count": 0}, "max_count "), ({"max_count": 10001}, "max_count "),
+                ({"max_count": 0}, "max_count "), ({"max_count": "x"}, "an integer"),
                 ({"range": "^main"}, "left out"), ({"range": "main ^a..b"}, "'..'"),
                 ({"range": "main -O"}, "must not begin"), ({"range": " "}, "left out"),
                 ({"range": "main", "all": True}, "exclude each other"),
                 ({"changed": ""}, "changed"), ({"author": ""}, "author")):
             self.fails("BadArgs", words, "git_log", arguments)
         self.assertEqual(self.subjects(max_count=10000), ["third", "second", "first"])
+        text = self.says("git_log", {"max_count": 10001})
+        self.assertEqual(text.splitlines()[-1], "max_count is at most 10000")
+        self.assertIn("third", text)
+        self.assertIn("1 more", self.says("git_log", {"max_count": "2"}))
+        self.assertEqual(self.subjects(paths="b"), ["third", "second"])
         self.fails("ExecutionFailed", "git_log the commits", "git_log", {"range": "nope"})
         self.fails("ExecutionFailed", "Correct the expression", "git_log", {"grep": "("})
 
@@ -458,6 +463,7 @@ class Search(Case):
         self.assertEqual(self.lines("git_blame", {"path": "f.txt", "working_dir": "dir",
                                                   "lines": "2,2", "rev": "HEAD~1"})[1:],
                          ["2\tbeta (x)"])
+        self.assertEqual(self.lines("git_blame", {"path": "dir/f.txt", "lines": "1-2"}), text[:4])
 
     def test_blame_refused(self):
         """git_blame: what is not there"""

@@ -33,7 +33,7 @@ int al_lines_read(const char *text, struct al_lines *ret_lines, struct al_error 
     good = read_number(&at, &ret_lines->first);
     if (good && !*at)
         ret_lines->last = ret_lines->first;
-    else if (good && *at == ',' && at[1])
+    else if (good && strchr(",-", *at) && at[1]) /* as git's -L, and as people write a range */
         good = (at++, read_number(&at, &ret_lines->last)) && !*at &&
                ret_lines->last >= ret_lines->first;
     else
