@@ -380,7 +380,8 @@ int al_outcome_check_unstaged(struct al_call *call, struct al_error *err)
         files.count == 1 ? "has" : "have");
 }
 
-void al_outcome_add_gone(struct al_call *call, const struct al_strv *files, struct al_str *text)
+void al_outcome_add_gone(struct al_call *call, const struct al_strv *files, const char *title,
+                         struct al_str *text)
 {
     al_auto(al_strv_clear) struct al_strv still = AL_STRV_INIT, gone = AL_STRV_INIT;
     bool staged;
@@ -392,7 +393,7 @@ void al_outcome_add_gone(struct al_call *call, const struct al_strv *files, stru
             al_strv_add(&gone, files->items[i]);
     if (!gone.count)
         return;
-    al_str_adds(text, "Changes made meanwhile are gone with it: ");
+    al_str_adds(text, title);
     al_outcome_add_places(al_call_repo(call), &gone, LEFT_BYTES, text);
     al_str_adds(text, ". git_undo goes back to before that.\n");
 }

@@ -57,6 +57,7 @@ int al_merged_answer(struct al_call *call, const char *name, const struct al_mer
 int al_outcome_check_unstaged(struct al_call *call, struct al_error *err);
 
 /** Name those of these files, which had changes, that have none any more. */
-void al_outcome_add_gone(struct al_call *call, const struct al_strv *files, struct al_str *text);
+void al_outcome_add_gone(struct al_call *call, const struct al_strv *files, const char *title,
+                         struct al_str *text);
 
 #endif

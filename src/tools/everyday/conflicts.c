@@ -901,7 +901,8 @@ static int give_up(struct al_call *call, const void *p, struct al_result *result
         al_str_addf(&result->text, "Aborted the %s%s.\n", al_operation_state_noun(aborted),
                     begun_here ? "" : ", which this session had not begun");
     if (r == 0)
-        al_outcome_add_gone(call, &meanwhile, &result->text);
+        al_outcome_add_gone(call, &meanwhile,
+                            "Changes made meanwhile are gone with it: ", &result->text);
     return r < 0 ? r : bring_back(call, result, err);
 }
 

@@ -18,6 +18,7 @@
 #include "tools/outcome.h"
 #include "verbs/preview/affected_files.h"
 #include "verbs/preview/diff_excerpt.h"
+#include "verbs/replay/along.h"
 #include "verbs/sequencer/operation_state.h"
 #include "verbs/sequencer/overwrite.h"
 
@@ -188,11 +189,15 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     };
     const char *to = al_call_resolved(call, AL_RESOLVED_COMMIT);
     al_auto(al_freep) char *head = al_strdup(al_call_resolved(call, RESOLVED_HEAD));
+    al_auto(al_strv_clear) struct al_strv changed = AL_STRV_INIT;
+    bool staged;
     int r = 0;
 
     if (strcmp(head, al_call_tool_data(call)) != 0)
         return al_failure_set(err, "git_log shows the branch as it is now.",
                               "The branch moved while this was decided; nothing was done");
+    if (mode_of(p) == AL_RESET_HARD)
+        r = al_uncommitted_files(al_call_repo(call), al_call_budget(call), &changed, &staged, err);
     if (mode_of(p) == AL_RESET_KEEP) /* git keeps changes only, and no ignored files */
         r = al_overwrite_check(al_call_repo(call), head, to, al_call_budget(call), err);
     if (r == 0)
@@ -205,6 +210,8 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     al_str_addc(&result->text, '\n');
     if (r == 0)
         r = add_moved(call, head, to, &result->text, err);
+    if (r == 0)
+        al_outcome_add_gone(call, &changed, "Uncommitted changes were discarded: ", &result->text);
     if (r == 0)
         al_outcome_add_skipped(call, hooks, false, &result->text);
     return r;
