@@ -45,6 +45,10 @@ class Switch(Case):
                 self.assertTrue(result.failed)
                 self.assertIn(told, result.text)
         self.assertEqual(self.out("branch", "--format=%(refname:short)"), "main\n")
+        self.assertNotIn("git_fetch", self.call("git_switch", {"branch": "topic"}).text)
+        self.git("remote", "add", "origin", "/nowhere")
+        self.assertIn("git_fetch brings a branch that only the remote has",
+                      self.call("git_switch", {"branch": "topic"}).text)
 
     def test_from(self):
         """git_switch: a new branch from another commit, and from a remote's branch"""
@@ -152,7 +156,9 @@ class Reset(Case):
         self.assertIn("main, 2 staged", self.says("git_reset", {"to": self.first, "mode": "soft"}))
         self.says("git_reset", {"to": "HEAD@{1}", "mode": "mixed"})
         self.git("add", "local")
-        self.says("git_reset", {"to": self.first, "mode": "hard"})
+        self.write("f.txt", "mine\n")
+        self.assertIn("\nUncommitted changes were discarded: f.txt, local. git_undo ",
+                      self.says("git_reset", {"to": self.first, "mode": "hard"}))
         self.assertFalse((self.root / "local").exists())
         self.assertEqual((self.root / "f.txt").read_text(), "".join(LINES))
 

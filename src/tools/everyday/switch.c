@@ -138,17 +138,22 @@ static int refuse_switch(struct al_call *call, const struct switch_args *args, s
                          int r)
 {
     al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
+    al_auto(al_strv_clear) struct al_strv remotes = AL_STRV_INIT;
 
     if (!err || !args->branch || args->create)
         return r;
     if (al_switch_guesses(call, &names) > 1)
         return al_failure_set(err, "Give one of them as branch.",
                               "Several remotes have a branch '%s': %s", args->branch, names.buf);
+    al_remote_names(al_call_repo(call), &remotes);
     if (err->code == AL_CODE_BRANCH_NOT_FOUND)
         err->remedy =
             after_remote(al_call_repo(call), args->branch)
                 ? "git_fetch brings what the remote has now; git_branch lists what is here."
-                : "create makes a branch of this name; git_branch lists those there are.";
+            : remotes.count ? "git_fetch brings a branch that only the remote has; create makes a "
+                              "branch of this name; git_branch lists those there are."
+                            : "create makes a branch of this name; git_branch lists those there "
+                              "are.";
     return r;
 }
 
