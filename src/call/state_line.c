@@ -6,7 +6,12 @@
 #include "call/answer.h"
 #include "call/place.h"
 #include "git/plumbing/batch.h"
+#include "git/plumbing/revision.h"
+#include "git/refs.h"
+#include "git/repo/remotes.h"
 #include "verbs/sequencer/operation_state.h"
+
+#define REMOTES "refs/remotes/"
 
 static void add_tracking(const struct al_worktree_state *state, struct al_str *out)
 {
@@ -24,8 +29,33 @@ static void add_tracking(const struct al_worktree_state *state, struct al_str *o
         al_place_addf(out, " even with %s", state->upstream);
 }
 
-void al_state_add_branch(const struct al_worktree_state *state, struct al_str *out)
+static void read_pushed(struct al_call *call, struct al_worktree_state *state)
 {
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
+    al_auto(al_freep) char *name = NULL;
+    al_auto(al_freep) char *tracking = NULL;
+    size_t ahead, behind;
+
+    if (state->upstream || !state->branch || !state->head || !*state->head)
+        return;
+    name = al_remote_push_default(repo, state->branch);
+    if (!name)
+        name = al_remote_default(repo, state->branch);
+    if (al_remote_find(repo, name, &remote, NULL) == 0)
+        tracking = al_remote_tracking(&remote, state->branch);
+    if (!tracking || !al_starts_with(tracking, REMOTES) || !al_ref_exists(&repo->at, tracking) ||
+        al_git_count_apart(repo, state->head, tracking, al_call_budget(call), &ahead, &behind,
+                           NULL) < 0)
+        return;
+    state->upstream = al_strdup(tracking + strlen(REMOTES));
+    state->ahead = ahead;
+    state->behind = behind;
+}
+
+void al_state_add_branch(struct al_call *call, struct al_worktree_state *state, struct al_str *out)
+{
+    read_pushed(call, state);
     if (!state->branch && !state->is_broken) {
         al_str_addf(out, "detached at %.*s", AL_SHORT_ID, state->head ? state->head : "");
         return;
@@ -93,7 +123,7 @@ void al_state_line(struct al_call *call, struct al_str *out)
         al_git_read_worktree_state(repo, "no", NULL, NULL, al_call_budget(call), &state, NULL) < 0)
         al_worktree_state_read_head(repo, &state);
     waiting = al_operation_oid(repo, AL_WAITING_CHANGES);
-    al_state_add_branch(&state, out);
+    al_state_add_branch(call, &state, out);
     add_number(state.staged, "staged", out);
     add_number(state.unstaged, "not staged", out);
     al_state_add_operation(repo, &operation);

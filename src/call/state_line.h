@@ -14,8 +14,9 @@
  */
 void al_state_line(struct al_call *call, struct al_str *out);
 
-/** Append "main 3 ahead of origin/main", "detached at a1b2c3d", "main, no commits yet". */
-void al_state_add_branch(const struct al_worktree_state *state, struct al_str *out);
+/** Append "main 3 ahead of origin/main", "detached at a1b2c3d", "main, no commits yet".  A branch
+ * that follows none is compared with the one that it was pushed to, which becomes its upstream. */
+void al_state_add_branch(struct al_call *call, struct al_worktree_state *state, struct al_str *out);
 
 /** Append "rebase 2/5", "merge", …; nothing when no operation is in progress. */
 void al_state_add_operation(const struct al_repo *repo, struct al_str *out);

@@ -31,9 +31,8 @@ static void add_remotes(struct al_call *call, const struct fetch_args *args, str
         return;
     }
     al_ref_head_branches(&al_call_repo(call)->at, &current);
-    al_strv_take(names, args->remote
-                            ? al_strdup(args->remote)
-                            : al_transfer_default_remote(al_call_repo(call),
+    al_strv_take(names, args->remote ? al_strdup(args->remote)
+                                     : al_remote_default(al_call_repo(call),
                                                          current.count ? current.items[0] : NULL));
 }
 

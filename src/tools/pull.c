@@ -73,7 +73,7 @@ static int prepare(struct al_call *call, const struct pull_args *args, struct pu
     if (r < 0 && !args->branch)
         return r;
     remote = args->remote ? al_strdup(args->remote)
-                          : al_transfer_default_remote(al_call_repo(call), pull->current);
+                          : al_remote_default(al_call_repo(call), pull->current);
     r = al_remote_find(repo, remote, &pull->remote, err);
     if (r < 0)
         return r;

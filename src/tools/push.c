@@ -22,6 +22,7 @@
 #include "tools/transfer.h"
 #include "tools/workflow/results.h"
 #include "tools/workflow/workflow.h"
+#include "verbs/porcelain/branch.h"
 #include "verbs/transport/network.h"
 
 struct push_args {
@@ -209,8 +210,14 @@ static int push_to(struct al_call *call, const struct al_remote *remote, const c
     if (r < 0)
         return r;
     al_pushed_clear(pushed);
-    return al_git_push(network, options, al_call_input(call)->progress, al_call_max_bytes(call),
-                       al_call_budget(call), pushed, err);
+    r = al_git_push(network, options, al_call_input(call)->progress, al_call_max_bytes(call),
+                    al_call_budget(call), pushed, err);
+    if (err && pushed->is_behind && !options->is_tag &&
+        al_git_branch_was_at(al_call_repo(call), options->branch, al_call_resolved(call, "seen"),
+                             al_call_budget(call)))
+        err->remedy = "The branch had them before it was rewritten: push with force: true to "
+                      "replace them there.";
+    return r;
 }
 
 AL_WHEN(deletes, struct push_args, args->delete)
@@ -300,7 +307,7 @@ static char *remote_of(struct al_call *call, const struct push_args *args, const
     char *name =
         args->remote ? al_strdup(args->remote) : al_remote_push_default(al_call_repo(call), branch);
 
-    return name ? name : al_transfer_default_remote(al_call_repo(call), branch);
+    return name ? name : al_remote_default(al_call_repo(call), branch);
 }
 
 /* Resolve the remote, the branch, its commit, the tags, the repositories, and the remote commit
@@ -461,6 +468,21 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
     return al_git_push_preview(al_call_repo(call), &push, al_call_budget(call), out, err);
 }
 
+/* In words, a branch that follows none follows the one that it is pushed to, where git with
+ * push.autoSetupRemote would do so, too. */
+static bool sets_upstream(struct al_call *call, const struct push_args *args)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    const char *branch = al_call_resolved(call, "branch");
+    al_auto(al_freep) char *usual = NULL;
+
+    if (args->set_upstream || !al_transfer_in_text(call) || args->delete || args->tag ||
+        al_remote_follows(repo, branch))
+        return args->set_upstream;
+    usual = al_remote_default(repo, branch);
+    return !strcmp(usual, al_call_resolved(call, "remote"));
+}
+
 static int push(struct al_call *call, const struct push_args *args, struct al_pushed *pushed,
                 struct al_error *err)
 {
@@ -480,7 +502,7 @@ static int push(struct al_call *call, const struct push_args *args, struct al_pu
         if (pushed->up_to_date && i + 1 < remote.push_urls.count)
             pushed->up_to_date = false;
     }
-    if (r == 0 && args->set_upstream)
+    if (r == 0 && sets_upstream(call, args))
         r = al_git_set_upstream(al_call_repo(call), branch, remote.name, al_call_budget(call), err);
     return r;
 }
@@ -706,7 +728,7 @@ static void add_done(struct al_call *call, const struct push_args *args,
         al_str_adds(text, ", and ");
         al_answer_add_counted(pushed->tags.count, "new tag", "new tags", text);
     }
-    if (args->set_upstream)
+    if (sets_upstream(call, args))
         al_str_adds(text, "; the branch follows it");
     al_str_addc(text, '\n');
     if (pushed->from_hook.len)

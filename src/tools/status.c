@@ -497,15 +497,15 @@ static int add_commits(struct al_call *call, struct al_pages *pages, struct al_e
     return al_git_read_commits(al_call_repo(call), &query, &to, al_call_budget(call), &unborn, err);
 }
 
-static void add_head(const struct al_repo *repo, const struct files *files,
-                     const struct al_worktree_state *state, struct al_pages *pages)
+static void add_head(struct al_call *call, const struct files *files,
+                     struct al_worktree_state *state, struct al_pages *pages)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str operation = AL_STR_INIT;
     bool clean = true;
 
-    al_state_add_branch(state, &line);
-    al_state_add_operation(repo, &operation);
+    al_state_add_branch(call, state, &line);
+    al_state_add_operation(files->repo, &operation);
     for (int i = 0; i < LISTS; i++)
         clean = clean && !files->paths[i].count;
     if (operation.len)
@@ -531,7 +531,7 @@ static int everyday_status(struct al_call *call, const void *p, struct al_result
     add_submodules(&files);
     if (r < 0)
         return r;
-    add_head(files.repo, &files, &state, &pages);
+    add_head(call, &files, &state, &pages);
     al_state_add_waiting(call, &facts);
     add_facts(files.repo, &state, &facts);
     if (facts.len)

@@ -190,26 +190,6 @@ int al_transfer_current_branch(struct al_call *call, char **ret_branch, struct a
                                 : "Switch to a branch with git_checkout first.");
 }
 
-char *al_transfer_default_remote(const struct al_repo *repo, const char *branch)
-{
-    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-
-    al_remote_names(repo, &names);
-    for (size_t i = 0; branch && i < names.count; i++) {
-        al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
-        al_auto(al_freep) char *upstream = NULL;
-
-        if (al_remote_find(repo, names.items[i], &remote, NULL) < 0)
-            continue;
-        upstream = al_remote_upstream(repo, &remote, branch);
-        if (upstream)
-            return al_strdup(names.items[i]);
-    }
-    if (names.count == 1 && !al_strv_contains(&names, AL_DEFAULT_REMOTE))
-        return al_strdup(names.items[0]);
-    return al_strdup(AL_DEFAULT_REMOTE);
-}
-
 void al_transfer_result(struct al_result *result, bool success, const char *remote,
                         const char *message)
 {

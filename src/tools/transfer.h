@@ -15,7 +15,6 @@ extern const struct al_tool al_tool_workflow_fetch, al_tool_everyday_fetch, al_t
     al_tool_everyday_push;
 
 /** The remote when none is given. */
-#define AL_DEFAULT_REMOTE "origin"
 
 /** The parameter row of the remote.  `T` is the tool's args struct. */
 #define AL_TRANSFER_ROW_REMOTE(T, ...)                                                             \
@@ -95,10 +94,6 @@ int al_transfer_check_idle(struct al_call *call, struct al_error *err);
 
 /** The branch that HEAD is on; a failure that says what to do when it is on none.  Caller frees. */
 int al_transfer_current_branch(struct al_call *call, char **ret_branch, struct al_error *err);
-
-/** The remote to use when none is given: that of the branch's upstream, else "origin", else the
- * only one.  Caller frees. */
-char *al_transfer_default_remote(const struct al_repo *repo, const char *branch);
 
 /** Set the members that the results of fetch, pull and push have in common. */
 void al_transfer_result(struct al_result *result, bool success, const char *remote,

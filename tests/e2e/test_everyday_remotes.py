@@ -179,6 +179,39 @@ class Push(Case):
         self.assertIn("Pushed the new branch origin/topic; the branch follows it\n", text)
         self.assertEqual(self.out("rev-parse", "--abbrev-ref", "@{u}"), "origin/topic\n")
 
+    def test_follows(self):
+        """git_push of a branch that follows none: it follows what it is pushed to, unless that is a
+        remote that it is not pulled from"""
+        self.git("init", "-q", "--bare", str(self.top / "fork"))
+        self.git("remote", "add", "fork", str(self.top / "fork"))
+        self.git("checkout", "-q", "-b", "topic")
+        text = self.says("git_push", {"remote": "fork"})
+        self.assertIn("Pushed the new branch fork/topic\n", text)
+        self.assertIn("Pushed the new branch origin/topic; the branch follows it\n",
+                      self.says("git_push"))
+        self.assertEqual(self.out("rev-parse", "--abbrev-ref", "@{u}"), "origin/topic\n")
+        self.assertNotIn("follows", self.says("git_push"))
+
+    def test_pushed_elsewhere(self):
+        """git_status: a branch that follows none is compared with what it was pushed to"""
+        self.git("checkout", "-q", "-b", "topic")
+        self.git("push", "-q", "origin", "topic")
+        self.commit("c.txt", "c\n", "c")
+        self.assertTrue(self.says("git_status").startswith("topic 1 ahead of origin/topic"))
+        self.git("reset", "-q", "--hard", "HEAD~")
+        self.assertTrue(self.says("git_status").startswith("topic even with origin/topic"))
+
+    def test_rewritten(self):
+        """git_push after a rebase or an amend: force, and no git_pull, which brings all of it twice"""
+        self.commit("c.txt", "c\n", "c")
+        self.says("git_push")
+        self.git("commit", "-q", "--amend", "-m", "again")
+        text = self.fails("ExecutionFailed", "force: true", "git_push").text
+        self.assertNotIn("git_pull", text)
+        self.elsewhere(force=True)
+        self.git("fetch", "-q")
+        self.assertIn("git_pull", self.fails("ExecutionFailed", "force", "git_push").text)
+
     def test_default(self):
         """git_push without a remote: where the configuration says, not where the branch pulls"""
         for name in ("fork", "mine"):

@@ -260,23 +260,53 @@ char *al_remote_tracking(const struct al_remote *remote, const char *branch)
     return NULL;
 }
 
-char *al_remote_upstream(const struct al_repo *repo, const struct al_remote *remote,
-                         const char *branch)
+/* What the configuration has for a branch: the remote that it follows, and the reference there. */
+static void read_upstream(const struct al_repo *repo, const char *branch, const char **ret_of,
+                          const char **ret_merge)
 {
-    static const char heads[] = "refs/heads/";
     const struct al_strv *values = &repo->vetting->remotes;
-    const char *of = NULL, *merge = NULL;
 
+    *ret_of = *ret_merge = NULL;
     for (size_t i = 0; i + 1 < values->count; i += 2) {
         const char *variable = variable_of(values->items[i], "branch.", branch);
 
         if (variable && !strcmp(variable, "remote"))
-            of = values->items[i + 1];
+            *ret_of = values->items[i + 1];
         else if (variable && !strcmp(variable, "merge"))
-            merge = values->items[i + 1];
+            *ret_merge = values->items[i + 1];
     }
+}
+
+char *al_remote_upstream(const struct al_repo *repo, const struct al_remote *remote,
+                         const char *branch)
+{
+    static const char heads[] = "refs/heads/";
+    const char *of, *merge;
+
+    read_upstream(repo, branch, &of, &merge);
     if (!of || !merge || strcmp(of, remote->name) != 0 || !al_starts_with(merge, heads) ||
         al_arg_check_branch("branch", merge + strlen(heads), NULL) < 0)
         return NULL;
     return al_strdup(merge + strlen(heads));
+}
+
+bool al_remote_follows(const struct al_repo *repo, const char *branch)
+{
+    const char *of, *merge;
+
+    read_upstream(repo, branch, &of, &merge);
+    return merge;
+}
+
+char *al_remote_default(const struct al_repo *repo, const char *branch)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    const char *of = NULL, *merge = NULL;
+
+    al_remote_names(repo, &names);
+    if (branch)
+        read_upstream(repo, branch, &of, &merge);
+    if (merge && of && al_strv_contains(&names, of))
+        return al_strdup(of);
+    return al_strdup(names.count == 1 ? names.items[0] : AL_DEFAULT_REMOTE);
 }

@@ -19,6 +19,9 @@
 /** The direction of an exchange. */
 enum al_direction { AL_FETCHES, AL_PUSHES };
 
+/** git's name for the remote that a clone was made from. */
+#define AL_DEFAULT_REMOTE "origin"
+
 /** The most addresses of one remote; more are refused. */
 #define AL_REMOTE_URLS_MAX 8
 
@@ -53,6 +56,10 @@ void al_remote_names(const struct al_repo *repo, struct al_strv *ret_names);
  * remote.pushDefault.  NULL: neither is set.  Caller frees. */
 char *al_remote_push_default(const struct al_repo *repo, const char *branch);
 
+/** The remote to use when none is given: that of the branch's upstream, else "origin", else the
+ * only one.  Caller frees. */
+char *al_remote_default(const struct al_repo *repo, const char *branch);
+
 /** The address that the user's own url.<base>.insteadOf, or pushInsteadOf (`variable`, in small
  * letters), makes of another: the longest prefix that matches is replaced.  A copy of `otherwise`
  * when none matches.  Caller frees. */
@@ -70,6 +77,9 @@ char *al_remote_tracking(const struct al_remote *remote, const char *branch);
 /** The upstream of a local branch, if it is a branch of this remote; else NULL.  Caller frees. */
 char *al_remote_upstream(const struct al_repo *repo, const struct al_remote *remote,
                          const char *branch);
+
+/** Test whether a local branch has an upstream, of any remote or none, there or not. */
+bool al_remote_follows(const struct al_repo *repo, const char *branch);
 
 /** Set `err` to AL_ERR_EXECUTION with AL_CODE_REMOTE_ERROR and a remedy. */
 int al_remote_error(struct al_error *err, const char *remedy, const char *fmt, ...) al_printf(3, 4);

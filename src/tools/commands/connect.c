@@ -315,7 +315,7 @@ static int read_push(struct al_shell_words *words, const struct connecting *row,
 
     if (!others->count) {
         if (!usual)
-            usual = al_transfer_default_remote(repo, branch);
+            usual = al_remote_default(repo, branch);
         al_json_set(arguments, "remote", al_json_string(usual));
     }
     if (has(words, "-u", "--set-upstream"))

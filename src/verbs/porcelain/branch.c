@@ -13,6 +13,25 @@
 #include "guard/text.h"
 #include "verbs/preview/diff_excerpt.h"
 
+/* More entries of a log are not looked at. */
+#define LOG_MAX   1000
+#define OID_BYTES 64
+
+bool al_git_branch_was_at(const struct al_repo *repo, const char *name, const char *oid,
+                          struct al_run_limits *budget)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    const struct al_git_run run = { .max_bytes = LOG_MAX * (OID_BYTES + 1) };
+
+    al_strv_adds(&command.argv, "git", "rev-list", "--walk-reflogs", NULL);
+    al_strv_addf(&command.argv, "--max-count=%d", LOG_MAX);
+    al_strv_addf(&command.argv, "refs/heads/%s", name);
+    al_strv_add(&command.argv, "--");
+    return *oid && al_git_run(&repo->at, &command, &run, budget, &output, NULL) == 0 &&
+           strstr(output.out.out.buf, oid);
+}
+
 int al_git_branch_list(const struct al_repo *repo, bool all, bool remote, size_t max_bytes,
                        struct al_run_limits *budget, struct al_git_output *ret_output,
                        struct al_error *err)

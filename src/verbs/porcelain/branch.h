@@ -48,6 +48,10 @@ int al_git_branch_delete_refused(const struct al_repo *repo, const char *name, b
                                  struct al_run_limits *budget, bool *ret_refused,
                                  struct al_error *err);
 
+/** Test whether a branch was at a commit before, as its log says. */
+bool al_git_branch_was_at(const struct al_repo *repo, const char *name, const char *oid,
+                          struct al_run_limits *budget);
+
 /** Append the files that hold a branch. An approval about the branch is bound to their content. */
 void al_git_branch_files(const struct al_repo *repo, const char *name, struct al_strv *out);
 

@@ -200,6 +200,7 @@ int al_git_push(struct al_network *network, const struct al_push_options *option
     if (status && *status == '!') {
         ret_pushed->is_rejected = true;
         ret_pushed->is_stale = strstr(status, "(stale info)");
+        ret_pushed->is_behind = strstr(status, "(non-fast-forward)");
         return rejected(&output, options->branch, status, err);
     }
     tag = status && options->tags ? rejected_tag(&output) : NULL;

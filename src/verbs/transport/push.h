@@ -29,6 +29,8 @@ struct al_pushed {
     bool is_rejected;        /**< also set when the push failed: git here, git there or a hook there
                                 refused it, and nothing changed */
     bool is_stale;           /**< as is_rejected: the remote's branch was not what the lease says */
+    bool is_behind;          /**< as is_rejected: the remote's branch has commits that are here, but
+                                not in what was pushed */
     bool is_cut;             /**< there was more output than max_bytes: `tags` may lack some */
     struct al_strv tags;     /**< tags that were not there, full names */
     char *range;             /**< "1234567..89abcde", NULL for a new branch */
