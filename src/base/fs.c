@@ -497,6 +497,15 @@ int64_t al_fs_birth_ns(int fd)
     return stx.stx_btime.tv_sec * 1000000000 + stx.stx_btime.tv_nsec;
 }
 
+char *al_fs_dir_id(int fd)
+{
+    struct stat st;
+
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return NULL;
+    return al_asprintf("%jx.%jx", (uintmax_t)st.st_ino, (uintmax_t)al_fs_birth_ns(fd));
+}
+
 char *al_fs_fd_path(int fd)
 {
     char link[64], target[4096];

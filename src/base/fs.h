@@ -97,6 +97,10 @@ int al_fs_rename_new(int from_fd, const char *from, int to_fd, const char *to);
  * file may get the inode of one that is gone, but not its birth. */
 int64_t al_fs_birth_ns(int fd);
 
+/** What tells an open directory from every other one, a later one of its name too:
+ * "<inode>.<birth>".  NULL: it cannot be told.  Caller frees. */
+char *al_fs_dir_id(int fd);
+
 /** The path of an open descriptor from /proc/self/fd; NULL: it has none.  Caller frees. */
 char *al_fs_fd_path(int fd);
 

@@ -32,6 +32,12 @@ void al_git_command_clear(struct al_git_command *command)
     al_strv_clear(&command->argv);
 }
 
+void al_git_command_feed(struct al_git_command *command, const struct al_str *input)
+{
+    command->input = input->buf;
+    command->input_len = input->len;
+}
+
 bool al_git_class_writes(enum al_git_class class)
 {
     return class != AL_GIT_CONFIG && class != AL_GIT_READ;

@@ -106,6 +106,9 @@ struct al_git_command {
 
 void al_git_command_clear(struct al_git_command *command);
 
+/** Set what git reads from standard input, which is borrowed. */
+void al_git_command_feed(struct al_git_command *command, const struct al_str *input);
+
 /** Test whether commands of a class may write. */
 bool al_git_class_writes(enum al_git_class class);
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/lock.h"
 #include "base/str.h"
 
 #define SET_MIN     64
@@ -67,6 +68,28 @@ bool al_oid_is_none(const struct al_oid *oid)
     static const struct al_oid none;
 
     return al_oid_equal(oid, &none);
+}
+
+static bool is_noted(const struct al_noted *noted, const struct al_oid *id)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < AL_NOTED_MAX; i++)
+        found |= al_oid_equal(&noted->ids[i], id);
+    return found;
+}
+
+bool al_noted_has(struct al_noted *noted, const struct al_oid *id)
+{
+    al_hold(&noted->lock);
+    return is_noted(noted, id);
+}
+
+void al_noted_add(struct al_noted *noted, const struct al_oid *id)
+{
+    al_hold(&noted->lock);
+    if (!is_noted(noted, id))
+        noted->ids[noted->next++ % AL_NOTED_MAX] = *id;
 }
 
 void al_hash_init(struct al_hash *hash, bool sha256)

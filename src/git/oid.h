@@ -5,6 +5,7 @@
 
 #include <nettle/sha1.h>
 #include <nettle/sha2.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,6 +35,25 @@ bool al_oid_parse(const char *text, bool sha256, struct al_oid *ret_oid);
 /** Test whether two ids are equal, and whether an id is all zeros. */
 bool al_oid_equal(const struct al_oid *a, const struct al_oid *b);
 bool al_oid_is_none(const struct al_oid *oid);
+
+#define AL_NOTED_MAX 1024
+
+/** The last ids that were noted in this process; the oldest of more is forgotten.  Threads: any. */
+struct al_noted {
+    pthread_mutex_t lock;
+    struct al_oid ids[AL_NOTED_MAX];
+    size_t next;
+};
+
+#define AL_NOTED_INIT                                                                              \
+    {                                                                                              \
+        .lock = PTHREAD_MUTEX_INITIALIZER                                                          \
+    }
+
+bool al_noted_has(struct al_noted *noted, const struct al_oid *id);
+
+/** Note an id, once. */
+void al_noted_add(struct al_noted *noted, const struct al_oid *id);
 
 /** A hash that is being computed. */
 struct al_hash {

@@ -12,7 +12,7 @@ static int refuse(struct al_error *err, const char *param, const char *why)
     return al_error_set(err, AL_ERR_BAD_ARGS, "%s must not %s", param, why);
 }
 
-static bool has_control(const char *value)
+bool al_arg_has_control(const char *value)
 {
     for (const unsigned char *s = (const unsigned char *)value; *s; s++)
         if (*s < 0x20 || *s == 0x7f)
@@ -27,7 +27,7 @@ static int check_word(const char *param, const char *value, struct al_error *err
         return refuse(err, param, "be empty");
     if (*value == '-')
         return refuse(err, param, "begin with '-'");
-    if (has_control(value))
+    if (al_arg_has_control(value))
         return refuse(err, param, "contain control characters");
     return 0;
 }

@@ -13,6 +13,9 @@
 #include "base/error.h"
 #include "base/str.h"
 
+/** Test whether a text has a control character. */
+bool al_arg_has_control(const char *value);
+
 /** Check a branch name: the rules of git-check-ref-format(1) --branch; no leading '-', no "@{". */
 int al_arg_check_branch(const char *param, const char *value, struct al_error *err);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guard/nofollow.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,8 +15,9 @@
 #include "base/fs.h"
 #include "base/mem.h"
 
-#define LINKS_MAX    40  /* as many as the kernel follows */
-#define ATTEMPTS_MAX 128 /* RESOLVE_BENEATH fails on `..` while anything, anywhere, is renamed */
+#define LINKS_MAX    40   /* as many as the kernel follows */
+#define DEPTH_MAX    200u /* each level has a descriptor */
+#define ATTEMPTS_MAX 128  /* RESOLVE_BENEATH fails on `..` while anything, anywhere, is renamed */
 
 int al_beneath_open(int dir_fd, const char *path, int flags, uint64_t resolve)
 {
@@ -222,6 +224,60 @@ void al_nofollow_remove_parents(int dir_fd, const char *path)
         if (r < 0)
             return;
     }
+}
+
+char *al_nofollow_blocked(int dir_fd, const char *path)
+{
+    for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+        al_auto(al_freep) char *part = al_strndup(path, (size_t)(slash - path));
+        struct stat st;
+
+        if (fstatat(dir_fd, part, &st, AT_SYMLINK_NOFOLLOW) < 0 ? errno != ENOENT
+                                                                : !S_ISDIR(st.st_mode))
+            return al_take(&part);
+    }
+    return NULL;
+}
+
+struct finding {
+    bool (*is_left)(const void *payload, const char *path);
+    const void *payload;
+};
+
+static char *find_file(const struct finding *finding, int parent_fd, const char *name,
+                       const char *path, unsigned depth)
+{
+    al_auto(al_closedirp) DIR *dir =
+        al_fs_list(al_nofollow_open(parent_fd, name, O_RDONLY | O_DIRECTORY));
+    const struct dirent *entry;
+    char *found = NULL;
+
+    if (!dir || depth == DEPTH_MAX)
+        return al_strdup(path);
+    while ((entry = readdir(dir))) {
+        al_auto(al_freep) char *below = al_fs_join(path, entry->d_name), *file = NULL;
+        struct stat st;
+
+        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
+            fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+            continue;
+        if (S_ISDIR(st.st_mode))
+            file = find_file(finding, dirfd(dir), entry->d_name, below, depth + 1);
+        else if (!finding->is_left(finding->payload, below))
+            file = al_take(&below);
+        if (file && (!found || strcmp(file, found) < 0)) {
+            free(found);
+            found = al_take(&file);
+        }
+    }
+    return found;
+}
+
+char *al_nofollow_find_file(int parent_fd, const char *name, const char *path,
+                            bool (*is_left)(const void *payload, const char *path),
+                            const void *payload)
+{
+    return find_file(&(struct finding){ is_left, payload }, parent_fd, name, path, 0);
 }
 
 bool al_path_goes_up(const char *path)

@@ -57,6 +57,21 @@ char *al_beneath_join(const char *base, const char *given);
  */
 int al_beneath_trace(const char *path, char **ret_path, struct al_strv *links);
 
+/** The first leading part of a path that is there and is no directory; NULL: there is none.  Caller
+ * frees. */
+char *al_nofollow_blocked(int dir_fd, const char *path);
+
+/**
+ * Find the first file in a directory and those below it, by the order of their paths.
+ *
+ * @param path     What the paths of the files begin with.
+ * @param is_left  Whether a file is passed over.
+ * @return NULL: there is none.  A directory that cannot be read counts as a file.  Caller frees.
+ */
+char *al_nofollow_find_file(int parent_fd, const char *name, const char *path,
+                            bool (*is_left)(const void *payload, const char *path),
+                            const void *payload);
+
 /** Test whether a component of a path is `..`. */
 bool al_path_goes_up(const char *path);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guard/url.h"
 
+#include "guard/arg.h"
+
 #include <ctype.h>
 #include <fnmatch.h>
 #include <stddef.h>
@@ -254,14 +256,19 @@ static size_t scheme_length(const char *text)
     return text[len] == ':' ? len : 0;
 }
 
+/* Whether a text has only letters, digits and these, and cannot be taken for an option. */
+static bool is_of(const char *text, const char *others)
+{
+    const bool is_option = *text == '-';
+
+    while (isalnum((unsigned char)*text) || (*text && strchr(others, *text)))
+        text++;
+    return !is_option && !*text;
+}
+
 static bool is_host(const char *host)
 {
-    if (!*host || *host == '-')
-        return false;
-    for (; *host; host++)
-        if (!isalnum((unsigned char)*host) && !strchr("._-", *host))
-            return false;
-    return true;
+    return *host && is_of(host, "._-");
 }
 
 static bool is_ipv6(const char *host)
@@ -272,12 +279,7 @@ static bool is_ipv6(const char *host)
 /* Whether a text is a user name that cannot be taken for an option or for shell syntax. */
 static bool is_user(const char *user)
 {
-    if (*user == '-')
-        return false;
-    for (; *user; user++)
-        if (!isalnum((unsigned char)*user) && !strchr("._~+-", *user))
-            return false;
-    return true;
+    return is_of(user, "._~+-");
 }
 
 /* The value of a hexadecimal digit; -1 for anything else. */
@@ -475,9 +477,8 @@ int al_url_parse(const char *text, struct al_url *ret_url, struct al_error *err)
         return refuse(err, text, "is empty", "Give a path inside the roots, or a URL.");
     if (strlen(text) > AL_URL_MAX_BYTES)
         return refuse(err, "", "is too long", "Give a shorter one.");
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++)
-        if (*c < 0x20 || *c == 0x7f)
-            return refuse(err, text, "has a control character", "Give it without one.");
+    if (al_arg_has_control(text))
+        return refuse(err, text, "has a control character", "Give it without one.");
     r = parse(&url, text, err);
     if (r < 0)
         return r;

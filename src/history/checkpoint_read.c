@@ -461,22 +461,6 @@ int al_store_has_blobs(struct al_store *store, const struct al_oid *oids, size_t
 /* The answer names this many files; a longer list helps no user. */
 #define MISSING_MAX 100u
 
-/* A path, or if a leading part of it is no directory, that part: an operation would overwrite it.
- * Caller frees. */
-static char *in_place_of(int top_fd, const char *path)
-{
-    char *part = al_strdup(path);
-    struct stat st;
-
-    for (char *slash = strchr(part, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (fstatat(top_fd, part, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(st.st_mode))
-            break;
-        *slash = '/';
-    }
-    return part;
-}
-
 static void add_entries(int top_fd, const char *path, struct al_strv *paths)
 {
     al_auto(al_closep) int fd = al_nofollow_open(top_fd, path, O_RDONLY | O_DIRECTORY);
@@ -520,8 +504,11 @@ int al_find_missing(struct al_store *store, const char *id, int top_fd, const st
     al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
     int r;
 
-    for (size_t i = 0; i < paths->count; i++)
-        al_strv_take(&asked, in_place_of(top_fd, paths->items[i]));
+    for (size_t i = 0; i < paths->count; i++) { /* what is in its place would be overwritten */
+        char *place = al_nofollow_blocked(top_fd, paths->items[i]);
+
+        al_strv_take(&asked, place ? place : al_strdup(paths->items[i]));
+    }
     r = find_present(top_fd, &asked, budget, &files, err);
     if (r < 0)
         return r;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Whether each file, index entry, reference and worktree may be put back, or somebody else has
  * changed it since. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,8 +17,7 @@
 #include "history/rollback_private.h"
 #include "verbs/worktree/add.h"
 
-#define DEPTH_MAX    200u /* each level has a descriptor */
-#define SYMBOLIC_MAX 5    /* as git: longer chains of symbolic references are an error */
+#define SYMBOLIC_MAX 5 /* as git: longer chains of symbolic references are an error */
 #define STASH_REF    "refs/stash"
 #define STASH_LOG    "logs/refs/stash"
 
@@ -243,57 +241,21 @@ void al_obstacles_in_the_way(struct al_way *way, const struct al_differences *no
     }
 }
 
-static bool is_removed(const struct al_way *way, const char *path)
+static bool is_removed(const void *payload, const char *path)
 {
+    const struct al_way *way = payload;
     const struct al_difference *found = al_change_find(&way->changes, AL_PART_WORKTREE, path);
 
     return found && !found->to;
-}
-
-/* The first file in a directory that the changes do not remove; NULL: none.  A directory that
- * cannot be read counts as one.  Caller frees. */
-static char *find_file(const struct al_way *way, int parent_fd, const char *name, const char *path,
-                       unsigned depth)
-{
-    al_auto(al_closedirp) DIR *dir =
-        al_fs_list(al_nofollow_open(parent_fd, name, O_RDONLY | O_DIRECTORY));
-    const struct dirent *entry;
-    char *found = NULL;
-
-    if (!dir || depth == DEPTH_MAX)
-        return al_strdup(path);
-    while ((entry = readdir(dir))) {
-        al_auto(al_freep) char *below = al_fs_join(path, entry->d_name), *file = NULL;
-        struct stat st;
-
-        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
-            fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-            continue;
-        if (S_ISDIR(st.st_mode))
-            file = find_file(way, dirfd(dir), entry->d_name, below, depth + 1);
-        else if (!is_removed(way, below))
-            file = al_take(&below);
-        if (file && (!found || strcmp(file, found) < 0)) {
-            free(found);
-            found = al_take(&file);
-        }
-    }
-    return found;
 }
 
 /* What is in the place of a directory of the path, and not removed; NULL: nothing.  Caller frees.
  */
 static char *find_no_directory(const struct al_way *way, const char *path)
 {
-    for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
-        al_auto(al_freep) char *dir = al_strndup(path, (size_t)(slash - path));
-        struct stat st;
+    al_auto(al_freep) char *blocked = al_nofollow_blocked(way->top_fd, path);
 
-        if (fstatat(way->top_fd, dir, &st, AT_SYMLINK_NOFOLLOW) < 0 ? errno != ENOENT
-                                                                    : !S_ISDIR(st.st_mode))
-            return is_removed(way, dir) ? NULL : al_take(&dir);
-    }
-    return NULL;
+    return blocked && !is_removed(way, blocked) ? al_take(&blocked) : NULL;
 }
 
 /* What is in the place of a file that is not there, or of its directory; NULL: nothing, or just
@@ -310,7 +272,7 @@ static char *find_unsaved(const struct al_way *way, const struct al_difference *
         return find_no_directory(way, change->name);
     al_look_at(parent_fd, name, way->store->sha256, &look);
     if (S_ISDIR(look.mode))
-        return find_file(way, parent_fd, name, change->name, 0);
+        return al_nofollow_find_file(parent_fd, name, change->name, is_removed, way);
     return !look.mode || ((look.mode & S_IFMT) == (change->to_mode & S_IFMT) &&
                           al_oid_parse(change->to, way->store->sha256, &wanted) &&
                           al_oid_equal(&wanted, &look.oid))

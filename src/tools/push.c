@@ -3,7 +3,6 @@
  * structured result and with text. */
 #include "verbs/transport/push.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/fs.h"
@@ -31,13 +30,8 @@ struct push_args {
     AL_EVERYDAY_FIELDS;
 };
 
-/* What this server has pushed, by session, address and branch.  The oldest of more is forgotten:
- * its next push asks again. */
-#define PUSHED_MAX 1024
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct al_oid noted[PUSHED_MAX];
-static size_t next;
+/* What this server has pushed, by session, address and branch.  What is forgotten asks again. */
+static struct al_noted pushed_before = AL_NOTED_INIT;
 
 static void identify(struct al_call *call, const char *address, const char *branch,
                      struct al_oid *ret_id)
@@ -57,26 +51,17 @@ static void identify(struct al_call *call, const char *address, const char *bran
 static bool was_pushed(struct al_call *call, const char *address, const char *branch)
 {
     struct al_oid id;
-    bool found = false;
 
     identify(call, address, branch, &id);
-    (void)pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < PUSHED_MAX; i++)
-        found |= al_oid_equal(&noted[i], &id);
-    (void)pthread_mutex_unlock(&lock);
-    return found;
+    return al_noted_has(&pushed_before, &id);
 }
 
 static void note_pushed(struct al_call *call, const char *address, const char *branch)
 {
     struct al_oid id;
 
-    if (was_pushed(call, address, branch))
-        return;
     identify(call, address, branch, &id);
-    (void)pthread_mutex_lock(&lock);
-    noted[next++ % PUSHED_MAX] = id;
-    (void)pthread_mutex_unlock(&lock);
+    al_noted_add(&pushed_before, &id);
 }
 
 #define TAGS      "refs/tags/"

@@ -107,7 +107,7 @@ static void add_branch(const struct view *view, const struct al_worktree_entry *
 static bool is_recorded(const struct al_worktree_record *record, const char *path)
 {
     al_auto(al_closep) int fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    al_auto(al_freep) char *tree = fd < 0 ? NULL : al_worktree_tree_id(fd);
+    al_auto(al_freep) char *tree = al_fs_dir_id(fd);
 
     return tree && record->tree && !strcmp(tree, record->tree);
 }

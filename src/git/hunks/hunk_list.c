@@ -902,8 +902,7 @@ int al_git_apply_hunks(struct al_repo *repo, const struct al_hunk_choice *choice
         return 0;
     hunk_choice_patch(choice, how != AL_HUNKS_STAGE, &patch);
     command.index = index;
-    command.input = patch.buf;
-    command.input_len = patch.len;
+    al_git_command_feed(&command, &patch);
     /* Paths of the patch are from the top. */
     al_strv_adds(&command.argv, "git", "-C", repo->at.top, "apply", "-p1", "--whitespace=nowarn",
                  "--no-ignore-whitespace", NULL);

@@ -147,8 +147,7 @@ int al_bare_read(const struct al_bare *bare, const char *const *oids, size_t noi
         return 0;
     reader.verifies = true;
     add_lines(&input, oids, noids);
-    command.input = input.buf;
-    command.input_len = input.len;
+    al_git_command_feed(&command, &input);
     command.bulk = true;
     al_strv_adds(&command.argv, "git", "cat-file", "--batch", "--buffer", NULL);
     r = al_bare_run(bare, &command, bare->reads_borrowed,
@@ -174,8 +173,7 @@ int al_bare_existing(const struct al_bare *bare, const struct al_strv *oids, boo
     if (!oids->count)
         return 0;
     add_lines(&input, (const char *const *)oids->items, oids->count);
-    command.input = input.buf;
-    command.input_len = input.len;
+    al_git_command_feed(&command, &input);
     al_strv_adds(&command.argv, "git", "cat-file", "--batch-check=%(objectname) %(objecttype)",
                  "--buffer", NULL);
     r = al_bare_run(bare, &command, true, al_git_sink(&output), budget, err);
@@ -392,8 +390,7 @@ int al_bare_delete_refs(const struct al_bare *bare, const struct al_strv *names,
     for (size_t i = 0; i < names->count; i++)
         al_str_addf(&input, "delete %s\n", names->items[i]);
     command.class = AL_GIT_WRITE;
-    command.input = input.buf;
-    command.input_len = input.len;
+    al_git_command_feed(&command, &input);
     al_strv_adds(&command.argv, "git", "-c", SYNC_REFS, "update-ref", "--stdin", NULL);
     return run_quietly(bare, &command, budget, err);
 }

@@ -242,8 +242,7 @@ int al_git_find_ignored(const struct al_repo *repo, const struct al_strv *paths,
     *ret_rule = NULL;
     if (r < 0 || !list.len)
         return r;
-    command.input = list.buf;
-    command.input_len = list.len;
+    al_git_command_feed(&command, &list);
     al_strv_adds(&command.argv, "git", "check-ignore", "--stdin", "-z", "-v", NULL);
     r = al_git_run(&repo->at, &command,
                    &(struct al_git_run){ .sink = { al_nul_records_add, &records } }, budget,

@@ -102,8 +102,7 @@ static int check_attributes(const struct al_repo *repo, const struct al_strv *pa
 
     for (size_t i = 0; i < paths->count; i++)
         al_str_add(&input, paths->items[i], strlen(paths->items[i]) + 1);
-    command.input = input.buf;
-    command.input_len = input.len;
+    al_git_command_feed(&command, &input);
     command.index = index;
     al_strv_adds(&command.argv, "git", "-C", repo->at.top, "check-attr", NULL);
     if (index)

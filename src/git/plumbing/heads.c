@@ -155,8 +155,7 @@ static int count(const struct al_repo *repo, const char *from, const char *to,
     if (to)
         al_strv_addf(&command.argv, "^%s", to);
     if (pushed) {
-        command.input = pushed->buf;
-        command.input_len = pushed->len;
+        al_git_command_feed(&command, pushed);
         al_strv_adds(&command.argv, "--ignore-missing", "--stdin", "--not", "--remotes", NULL);
     } else {
         al_strv_add(&command.argv, "--");

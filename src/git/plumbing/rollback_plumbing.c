@@ -10,12 +10,6 @@
 #include "git/vet/vet.h"
 #include "guard/nofollow.h"
 
-static void set_input(struct al_git_command *command, const struct al_str *input)
-{
-    command->input = input->buf;
-    command->input_len = input->len;
-}
-
 static void add_lines(const struct al_strv *lines, struct al_str *out)
 {
     for (size_t i = 0; i < lines->count; i++)
@@ -32,7 +26,7 @@ static int update_entries(const struct al_repo *repo, int top_fd, const char *in
         return 0;
     command.index = index_path;
     command.cwd_fd = top_fd;
-    set_input(&command, input);
+    al_git_command_feed(&command, input);
     al_strv_adds(&command.argv, "git", "update-index", "-z", option, NULL);
     if (strcmp(option, "--index-info") != 0)
         al_strv_add(&command.argv, "--stdin");
@@ -84,7 +78,7 @@ int al_git_missing_objects(const struct al_repo *repo, const struct al_strv *oid
     if (!oids->count)
         return 0;
     add_lines(oids, &input);
-    set_input(&command, &input);
+    al_git_command_feed(&command, &input);
     al_strv_adds(&command.argv, "git", "cat-file", "--batch-check=%(objectname)", "--buffer", NULL);
     r = al_git_read(&repo->at, &command, al_git_sink(&output), budget, err);
     for (char *line = output.len ? strtok_r(output.buf, "\n", &save) : NULL; line;
@@ -161,7 +155,7 @@ static int move_some(const struct al_repo *repo, const struct al_ref_move *moves
     }
     if (!input.len)
         return 0;
-    set_input(&command, &input);
+    al_git_command_feed(&command, &input);
     al_strv_adds(&command.argv, "git", "update-ref", "-m", "airlock: rollback", "-z", "--stdin",
                  NULL);
     return al_git_write(&repo->at, &command, 0, budget, err);
@@ -225,7 +219,7 @@ int al_git_ignored_paths(const struct al_repo *repo, int top_fd, const struct al
         return 0;
     for (size_t i = 0; i < paths->count; i++)
         al_str_add(&input, paths->items[i], strlen(paths->items[i]) + 1);
-    set_input(&command, &input);
+    al_git_command_feed(&command, &input);
     command.cwd_fd = top_fd;
     al_strv_adds(&command.argv, "git", "check-ignore", "-z", "--stdin", "--no-index", NULL);
     r = al_git_run(&repo->at, &command,

@@ -220,8 +220,7 @@ int al_snapshot_update(const struct al_snapshot_dir *dir, const struct al_str *p
         return r;
     begin(&command, dir);
     command.class = AL_GIT_WRITE;
-    command.input = paths->buf;
-    command.input_len = paths->len;
+    al_git_command_feed(&command, paths);
     /* All new blobs go into one pack, not compressed: git repack does that later. */
     al_strv_add(&command.argv, "-c");
     al_strv_addf(&command.argv, "core.bigFileThreshold=%d", feeds ? FED_MAX_BYTES : 1);
@@ -268,8 +267,7 @@ int al_snapshot_import(const struct al_bare *bare, const struct al_str *stream, 
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
-    command.input = stream->buf;
-    command.input_len = stream->len;
+    al_git_command_feed(&command, stream);
     return import(bare, &command, borrows, budget, ret_output, err);
 }
 
@@ -327,8 +325,7 @@ int al_snapshot_find_missing(const struct al_bare *bare, const struct al_str *na
 
     if (!names->len)
         return 0;
-    command.input = names->buf;
-    command.input_len = names->len;
+    al_git_command_feed(&command, names);
     al_strv_adds(&command.argv, "git", "cat-file", "-z", "--batch-check=%(objecttype)", NULL);
     r = al_bare_run(bare, &command, true, al_git_sink(&output), budget, err);
     /* An answer is the type, or the name, which may have any byte, and " missing". */

@@ -56,12 +56,8 @@ static bool has_others(const struct al_repo *repo)
 char *al_stash_owner_id(const char *git_dir)
 {
     al_auto(al_closep) int fd = open(git_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    struct stat st;
 
-    if (fd < 0 || fstat(fd, &st) < 0)
-        return NULL;
-    return al_asprintf("%llx.%llx", (unsigned long long)st.st_ino,
-                       (unsigned long long)al_fs_birth_ns(fd));
+    return al_fs_dir_id(fd);
 }
 
 /* The name below worktrees/; "" for the main working tree. */

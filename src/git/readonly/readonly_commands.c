@@ -12,6 +12,7 @@
 #include "git/repo/repo.h"
 #include "git/ruleset.h"
 #include "git/run.h"
+#include "guard/arg.h"
 #include "guard/date.h"
 #include "guard/guards.h"
 #include "guard/nofollow.h"
@@ -94,14 +95,6 @@ static const struct row rows[] = {
 #endif
 };
 
-static bool has_control(const char *text)
-{
-    for (const unsigned char *s = (const unsigned char *)text; *s; s++)
-        if (*s < 0x20 || *s == 0x7f)
-            return true;
-    return false;
-}
-
 /* Options. */
 
 static const struct flag *find_flag(const struct row *row, const char *word)
@@ -145,7 +138,7 @@ static int check_number(const char *word, struct al_error *err)
 
 static int check_text(const char *word, struct al_error *err)
 {
-    if (has_control(word))
+    if (al_arg_has_control(word))
         return al_error_set(err, AL_ERR_BAD_ARGS, "args must not contain control characters");
     if (strpbrk(word, SHELL_LETTERS)) {
         al_auto(al_freep) char *safe = al_text_sanitize_line(word);
@@ -213,7 +206,7 @@ static int check_path(const struct row *row, const char *path, struct al_error *
         return al_error_set(err, AL_ERR_BAD_ARGS, "%s takes no path", row->name);
     if (!*path)
         return al_error_set(err, AL_ERR_BAD_ARGS, "path must not be empty");
-    if (has_control(path))
+    if (al_arg_has_control(path))
         return al_error_set(err, AL_ERR_BAD_ARGS, "path must not contain control characters");
     if (*path == '/')
         return al_error_set(err, AL_ERR_BAD_ARGS, "path must be relative to repo");

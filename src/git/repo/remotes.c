@@ -86,20 +86,31 @@ bool al_remote_addresses(const struct al_repo *repo, const char *name, struct al
     return ret_urls->count > 0;
 }
 
-char *al_remote_push_default(const struct al_repo *repo, const char *branch)
+/* The last value of a key; NULL: it is not set. */
+static const char *value_of(const struct al_repo *repo, const char *key)
 {
     const struct al_strv *values = &repo->vetting->remotes;
-    const char *general = NULL, *own = NULL;
+    const char *found = NULL;
 
-    for (size_t i = 0; i + 1 < values->count; i += 2) {
-        const char *variable = variable_of(values->items[i], "branch.", branch);
+    for (size_t i = 0; i + 1 < values->count; i += 2)
+        if (!strcmp(values->items[i], key))
+            found = values->items[i + 1];
+    return found;
+}
 
-        if (!strcmp(values->items[i], "remote.pushdefault"))
-            general = values->items[i + 1];
-        else if (variable && !strcmp(variable, "pushremote"))
-            own = values->items[i + 1];
-    }
-    return own || general ? al_strdup(own ? own : general) : NULL;
+static const char *branch_value(const struct al_repo *repo, const char *branch,
+                                const char *variable)
+{
+    al_auto(al_freep) char *key = al_asprintf("branch.%s.%s", branch, variable);
+
+    return value_of(repo, key);
+}
+
+char *al_remote_push_default(const struct al_repo *repo, const char *branch)
+{
+    const char *own = branch_value(repo, branch, "pushremote");
+
+    return al_strdup(own ? own : value_of(repo, "remote.pushdefault"));
 }
 
 void al_remote_names(const struct al_repo *repo, struct al_strv *ret_names)
@@ -260,30 +271,13 @@ char *al_remote_tracking(const struct al_remote *remote, const char *branch)
     return NULL;
 }
 
-/* What the configuration has for a branch: the remote that it follows, and the reference there. */
-static void read_upstream(const struct al_repo *repo, const char *branch, const char **ret_of,
-                          const char **ret_merge)
-{
-    const struct al_strv *values = &repo->vetting->remotes;
-
-    *ret_of = *ret_merge = NULL;
-    for (size_t i = 0; i + 1 < values->count; i += 2) {
-        const char *variable = variable_of(values->items[i], "branch.", branch);
-
-        if (variable && !strcmp(variable, "remote"))
-            *ret_of = values->items[i + 1];
-        else if (variable && !strcmp(variable, "merge"))
-            *ret_merge = values->items[i + 1];
-    }
-}
-
 char *al_remote_upstream(const struct al_repo *repo, const struct al_remote *remote,
                          const char *branch)
 {
     static const char heads[] = "refs/heads/";
-    const char *of, *merge;
+    const char *of = branch_value(repo, branch, "remote");
+    const char *merge = branch_value(repo, branch, "merge");
 
-    read_upstream(repo, branch, &of, &merge);
     if (!of || !merge || strcmp(of, remote->name) != 0 || !al_starts_with(merge, heads) ||
         al_arg_check_branch("branch", merge + strlen(heads), NULL) < 0)
         return NULL;
@@ -292,21 +286,16 @@ char *al_remote_upstream(const struct al_repo *repo, const struct al_remote *rem
 
 bool al_remote_follows(const struct al_repo *repo, const char *branch)
 {
-    const char *of, *merge;
-
-    read_upstream(repo, branch, &of, &merge);
-    return merge;
+    return branch_value(repo, branch, "merge");
 }
 
 char *al_remote_default(const struct al_repo *repo, const char *branch)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-    const char *of = NULL, *merge = NULL;
+    const char *of = branch ? branch_value(repo, branch, "remote") : NULL;
 
     al_remote_names(repo, &names);
-    if (branch)
-        read_upstream(repo, branch, &of, &merge);
-    if (merge && of && al_strv_contains(&names, of))
+    if (of && branch_value(repo, branch, "merge") && al_strv_contains(&names, of))
         return al_strdup(of);
     return al_strdup(names.count == 1 ? names.items[0] : AL_DEFAULT_REMOTE);
 }

@@ -112,16 +112,12 @@ static void *thread_main(void *payload);
  * waits for another thread. */
 static int add_thread(struct al_pool *pool)
 {
-    pthread_attr_t attr;
     pthread_t thread;
-    int error;
+    const int error = al_thread_start(&thread, STACK_BYTES, thread_main, pool);
 
-    (void)pthread_attr_init(&attr);
-    (void)pthread_attr_setstacksize(&attr, STACK_BYTES);
-    (void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    error = pthread_create(&thread, &attr, thread_main, pool);
-    (void)pthread_attr_destroy(&attr);
-    if (error) {
+    if (!error) {
+        (void)pthread_detach(thread);
+    } else {
         (void)pthread_mutex_lock(&pool->lock);
         pool->nthreads--;
         (void)pthread_mutex_unlock(&pool->lock);

@@ -770,23 +770,14 @@ struct al_upstream *al_upstream_new(const struct al_upstream_settings *settings)
     return server;
 }
 
-static void create_thread(struct al_upstream *server)
-{
-    pthread_attr_t attr;
-
-    (void)pthread_attr_init(&attr);
-    (void)pthread_attr_setstacksize(&attr, STACK_BYTES);
-    server->has_thread = pthread_create(&server->thread, &attr, thread_main, server) == 0;
-    (void)pthread_attr_destroy(&attr);
-}
-
 void al_upstream_start(struct al_upstream *server)
 {
     bool warns;
 
     (void)pthread_mutex_lock(&server->lock);
     if (!server->has_thread && !server->ending) {
-        create_thread(server);
+        server->has_thread =
+            al_thread_start(&server->thread, STACK_BYTES, thread_main, server) == 0;
         if (server->has_thread)
             server->phase = AL_UPSTREAM_STARTING;
     }

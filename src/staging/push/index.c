@@ -285,8 +285,7 @@ static int set_entries(const struct contents *contents, const struct al_push_dir
     if (!entries.len)
         return 0;
     command.class = AL_GIT_WRITE;
-    command.input = entries.buf;
-    command.input_len = entries.len;
+    al_git_command_feed(&command, &entries);
     al_strv_adds(&command.argv, "git", "update-index", "-z", "--index-info", NULL);
     return al_push_git(dir, &command, NULL, budget, err);
 }
@@ -301,8 +300,7 @@ static int add_copied(const struct contents *contents, const struct al_push_dir 
     if (!contents->names.len)
         return 0;
     command.class = AL_GIT_WRITE;
-    command.input = contents->names.buf;
-    command.input_len = contents->names.len;
+    al_git_command_feed(&command, &contents->names);
     al_strv_add(&command.argv, "git");
     al_strv_addf(&command.argv, "--work-tree=%s", contents->wt);
     al_strv_adds(&command.argv, "update-index", "--add", "--replace", "-z", "--stdin", NULL);

@@ -236,8 +236,7 @@ static int verify(const struct al_push *push, const struct al_push_dir *dir, con
         add_object(changes->items[i].old_oid, changes->items[i].old_mode, &words);
         add_object(changes->items[i].new_oid, changes->items[i].new_mode, &words);
     }
-    command.input = words.buf;
-    command.input_len = words.len;
+    al_git_command_feed(&command, &words);
     al_strv_adds(&command.argv, "git", "cat-file", "--batch", "--buffer", NULL);
     r = al_push_git_sink(dir, &command, (struct al_sink){ al_cat_file_add, &verifier.reader },
                          budget, err);
@@ -265,8 +264,7 @@ static int find_ignored(const struct al_push *push, struct al_run_limits *budget
     }
     if (!names.len || al_location_is_bare(&push->repo->at))
         return 0;
-    command.input = names.buf;
-    command.input_len = names.len;
+    al_git_command_feed(&command, &names);
     al_strv_adds(&command.argv, "git", "check-ignore", "--no-index", "-z", "--stdin", NULL);
     return al_push_read_records(push, &command, &records, budget, err);
 }

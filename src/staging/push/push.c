@@ -335,8 +335,7 @@ static int add_message(const struct al_push *push, const struct al_push_dir *dir
         al_str_add(out, message.buf, message.len);
         return 0;
     }
-    command.input = message.buf;
-    command.input_len = message.len;
+    al_git_command_feed(&command, &message);
     al_strv_adds(&command.argv, "git", "interpret-trailers", "--no-divider", "--if-exists=add",
                  NULL);
     al_strv_addf(&command.argv, "--trailer=Worker: %s", push->staged.worker);
@@ -361,8 +360,7 @@ static int write_commit(const struct al_push *push, const struct al_push_dir *di
     if (r < 0)
         return r;
     command.class = AL_GIT_WRITE;
-    command.input = text.buf;
-    command.input_len = text.len;
+    al_git_command_feed(&command, &text);
     al_strv_adds(&command.argv, "git", "hash-object", "-t", "commit", "-w", "--stdin", NULL);
     r = al_push_git(dir, &command, ret_commit, budget, err);
     al_str_trim_end(ret_commit);

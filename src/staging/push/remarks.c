@@ -61,8 +61,7 @@ static int find_lfs(struct al_push *push, const struct al_push_dir *dir,
             al_str_add(&names, push->staged.files[i].path, strlen(push->staged.files[i].path) + 1);
     if (!names.len)
         return 0;
-    command.input = names.buf;
-    command.input_len = names.len;
+    al_git_command_feed(&command, &names);
     al_strv_adds(&command.argv, "git", "check-attr", "--cached", "-z", "--stdin", "filter", NULL);
     return al_push_git_sink(dir, &command, (struct al_sink){ al_nul_records_add, &records }, budget,
                             err);

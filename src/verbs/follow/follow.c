@@ -286,8 +286,7 @@ static int mark(const struct al_follow *with, const char *option, const struct a
 
     if (!names->len)
         return 0;
-    command.input = names->buf;
-    command.input_len = names->len;
+    al_git_command_feed(&command, names);
     al_strv_adds(&command.argv, "git", "-C", with->repo->at.top, "update-index", option, "-z",
                  "--stdin", NULL);
     return al_git_write(&with->repo->at, &command, 0, budget, err);
@@ -398,8 +397,7 @@ static int set_entries(const struct al_follow *with, const struct al_str *entrie
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     command.index = index;
-    command.input = entries->buf;
-    command.input_len = entries->len;
+    al_git_command_feed(&command, entries);
     al_strv_adds(&command.argv, "git", "update-index", "-z", "--index-info", NULL);
     return al_git_write(&with->repo->at, &command, 0, budget, err);
 }

@@ -260,8 +260,7 @@ int al_inmemory_change_attributes(struct al_inmemory *memory, const struct al_st
     for (size_t i = 0; i < commits->count; i++)
         al_str_addf(&input, "%s\n", commits->items[i]);
     al_str_addf(&input, "%s\n", first);
-    command.input = input.buf;
-    command.input_len = input.len;
+    al_git_command_feed(&command, &input);
     al_strv_adds(&command.argv, "git", "diff-tree", "--stdin", "--root", "-m", "-r", "-z",
                  "--name-only", "--no-renames", "--", ":(top,glob)**/" NAME, NULL);
     r = al_inmemory_git(memory, &command, budget, &names, NULL, err);
@@ -509,8 +508,7 @@ static int list_needed(const struct al_inmemory *memory, const char *commit,
     al_str_addf(&words, "%s\n", commit);
     for (size_t i = 0; i < memory->bounds.count; i++)
         al_str_addf(&words, "^%s\n", memory->bounds.items[i]);
-    command.input = words.buf;
-    command.input_len = words.len;
+    al_git_command_feed(&command, &words);
     al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "rev-list", "--objects",
                  "--no-object-names", "--missing=allow-any", "--stdin", NULL);
     r = al_git_read(&memory->view.at, &command, al_git_sink(&lines), budget, err);
@@ -530,8 +528,7 @@ static int make_pack(const struct al_inmemory *memory, const struct needed *need
     al_auto(al_str_clear) struct al_str hash = AL_STR_INIT;
     int r;
 
-    command.input = needed->ids.buf;
-    command.input_len = needed->ids.len;
+    al_git_command_feed(&command, &needed->ids);
     al_strv_adds(&command.argv, "git", "-c", "pack.packSizeLimit=0", "pack-objects", "-q", NULL);
     al_strv_addf(&command.argv, "%s/pack", memory->dir);
     r = al_inmemory_git(memory, &command, budget, &hash, NULL, err);

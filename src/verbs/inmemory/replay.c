@@ -77,8 +77,7 @@ int al_inmemory_read(struct al_inmemory *memory, const struct al_strv *oids,
     for (size_t i = 0; i < oids->count; i++)
         if (!al_inmemory_known(memory, oids->items[i]))
             al_str_addf(&words, "%s\n", oids->items[i]);
-    command.input = words.buf;
-    command.input_len = words.len;
+    al_git_command_feed(&command, &words);
     /* The parents of a commit where a shallow clone ends are its parents all the same. */
     al_strv_adds(&command.argv, "git", "--shallow-file", "", "-c", AL_NO_COMMIT_GRAPH, "log",
                  "--no-walk=unsorted", "--ignore-missing", "--stdin", "-z", "--encoding=UTF-8",

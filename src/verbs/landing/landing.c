@@ -588,8 +588,7 @@ static int move(const struct al_landing *landing, const char *from, const char *
         al_str_addf(&input, "option no-deref\nverify %s %s\n", landing->branch.ref,
                     landing->branch.oid);
     command.class = AL_GIT_WRITE;
-    command.input = input.buf;
-    command.input_len = input.len;
+    al_git_command_feed(&command, &input);
     al_strv_adds(&command.argv, "git", "update-ref", "-m", NULL);
     al_strv_addf(&command.argv, "airlock: land %s (%s)", al_named_branch_name(&landing->branch),
                  al_landing_strategy_name(landing->strategy));

@@ -215,8 +215,7 @@ int al_git_checkout_from(struct al_repo *repo, const struct al_checkout_from *fr
         r = al_repo_pathspecs(repo, from->paths, budget, &specs, err);
     if (r < 0)
         return r;
-    command.input = specs.buf;
-    command.input_len = specs.len;
+    al_git_command_feed(&command, &specs);
     al_strv_adds(&command.argv, "git", "checkout", "--no-guess", "--no-recurse-submodules", NULL);
     if (from->force)
         al_strv_add(&command.argv, "--force");
@@ -267,8 +266,7 @@ static int run_on_paths(struct al_repo *repo, struct al_git_command *command,
     if (r < 0)
         return r;
     command->class = AL_GIT_WRITE;
-    command->input = list.buf;
-    command->input_len = list.len;
+    al_git_command_feed(command, &list);
     al_strv_adds(&command->argv, "--no-recurse-submodules", "--pathspec-from-file=-",
                  "--pathspec-file-nul", NULL);
     return al_git_run(

@@ -635,8 +635,7 @@ static int unstage(struct al_repo *repo, const char *index, const struct al_strv
         al_str_add(&list, "", 1);
     }
     command.index = index;
-    command.input = list.buf;
-    command.input_len = list.len;
+    al_git_command_feed(&command, &list);
     al_strv_adds(&command.argv, "git", "reset", "-q", "--pathspec-from-file=-",
                  "--pathspec-file-nul", NULL);
     return al_git_write(&repo->at, &command, 0, budget, err);
@@ -886,8 +885,7 @@ int al_git_add(struct al_repo *repo, const struct al_add_options *options, size_
     }
     if (list.len) {
         al_strv_adds(&command.argv, "--pathspec-from-file=-", "--pathspec-file-nul", NULL);
-        command.input = list.buf;
-        command.input_len = list.len;
+        al_git_command_feed(&command, &list);
     }
     return al_git_run(
         &repo->at, &command,

@@ -135,8 +135,7 @@ static int compare_in_git(const struct search *search, struct al_run_limits *bud
 
     unseen->index = al_git_private_name(repo->at.git, "index");
     fill.index = list.index = unseen->index;
-    fill.input = search->lines.buf;
-    fill.input_len = search->lines.len;
+    al_git_command_feed(&fill, &search->lines);
     al_strv_adds(&fill.argv, "git", "update-index", "-z", "--index-info", NULL);
     al_strv_adds(&list.argv, "git", "-C", repo->at.top, "ls-files", "-z", "--modified", NULL);
     r = al_git_write(&repo->at, &fill, 0, budget, err);

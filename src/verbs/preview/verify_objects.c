@@ -311,8 +311,7 @@ int al_git_verify_objects(const struct al_repo *repo, const struct al_str *words
     al_object_verifier_begin(&verifier, budget);
     if (!words->len)
         return 0;
-    command.input = words->buf;
-    command.input_len = words->len;
+    al_git_command_feed(&command, words);
     al_strv_adds(&command.argv, "git", "cat-file", "--batch", "--buffer", NULL);
     r = al_git_read(&repo->at, &command, (struct al_sink){ al_cat_file_add, &verifier.reader },
                     budget, err);

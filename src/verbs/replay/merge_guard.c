@@ -196,8 +196,7 @@ static int default_message(const struct al_repo *repo, const char *name, const c
     }
     if (!line.len)
         al_str_addf(&line, "%s\t\tcommit '%s'\n", oid, name);
-    command.input = line.buf;
-    command.input_len = line.len;
+    al_git_command_feed(&command, &line);
     al_strv_adds(&command.argv, "git", "fmt-merge-msg", "--file=-", NULL);
     return al_git_read(&repo->at, &command, al_git_sink(ret_message), budget, err);
 }

@@ -418,8 +418,7 @@ static int move_branch(struct al_repo *repo, const struct al_series *series, con
         al_str_addf(&input, "update HEAD %s %s\n", tip, series->head);
     else
         al_str_addf(&input, "create HEAD %s\n", tip);
-    command.input = input.buf;
-    command.input_len = input.len;
+    al_git_command_feed(&command, &input);
     al_strv_adds(&command.argv, "git", "update-ref", "--create-reflog", "-m", reflog, "--stdin",
                  NULL);
     r = al_git_write(&repo->at, &command, 0, budget, err);

@@ -92,8 +92,7 @@ static int commit_list_full(const struct al_repo *repo, const struct al_strv *wo
 
     for (size_t i = 0; i < words->count; i++)
         al_str_addf(&input, "%s\n", words->items[i]);
-    command.input = input.buf;
-    command.input_len = input.len;
+    al_git_command_feed(&command, &input);
     begin_list(&command);
     al_strv_adds(&command.argv, "--no-walk=unsorted", "--stdin", NULL);
     return read_ids(repo, &command, budget, out, err);
@@ -157,8 +156,7 @@ static int move_head(struct al_repo *repo, const struct al_advance *advance,
     if (advance->detaches)
         al_str_adds(&input, "option no-deref\n");
     al_str_addf(&input, "update HEAD %s %s\n", to, advance->from);
-    command.input = input.buf;
-    command.input_len = input.len;
+    al_git_command_feed(&command, &input);
     al_strv_adds(&command.argv, "git", "update-ref", "-m", advance->reflog, "--stdin", NULL);
     return al_git_write(&repo->at, &command, AL_LOCK_INDEX, budget, err);
 }

@@ -210,8 +210,7 @@ static int read_attributes(const struct al_repo *repo, struct al_conflict_file *
         files[i].marker_size = AL_CONFLICT_MARKER_SIZE;
         al_str_add(&input, files[i].conflict->path, strlen(files[i].conflict->path) + 1);
     }
-    command.input = input.buf;
-    command.input_len = input.len;
+    al_git_command_feed(&command, &input);
     al_strv_adds(&command.argv, "git", "-C", repo->at.top, "check-attr", "-z", "--stdin",
                  "conflict-marker-size", "merge", NULL);
     return al_git_read_records(&repo->at, &command, &records, budget, err);
@@ -283,8 +282,7 @@ static int conflict_read_stages(const struct al_repo *repo, struct al_conflict_f
     }
     if (r < 0 || !input.len)
         return r;
-    command.input = input.buf;
-    command.input_len = input.len;
+    al_git_command_feed(&command, &input);
     al_strv_adds(&command.argv, "git", "cat-file", "--batch", "--buffer", NULL);
     r = al_git_read(&repo->at, &command, (struct al_sink){ al_cat_file_add, &reader }, budget, err);
     if (r == 0 && (!al_cat_file_is_whole(&reader) || next_stage(&stages)))

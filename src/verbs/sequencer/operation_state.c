@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -213,12 +212,7 @@ int al_git_operation_sides(const struct al_repo *repo, struct al_run_limits *bud
 
 /* --- Begun --- */
 
-/** The oldest of more operations is forgotten. */
-#define KEPT_MAX 64
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct al_oid kept[KEPT_MAX];
-static size_t next;
+static struct al_noted begun = AL_NOTED_INIT;
 
 static void add_text(struct al_hash *hash, const char *text)
 {
@@ -271,25 +265,15 @@ void al_operation_note_begun(const struct al_repo *repo, uint64_t session)
 {
     struct al_oid id;
 
-    if (!identify(repo, session, &id))
-        return;
-    (void)pthread_mutex_lock(&lock);
-    kept[next++ % KEPT_MAX] = id;
-    (void)pthread_mutex_unlock(&lock);
+    if (identify(repo, session, &id))
+        al_noted_add(&begun, &id);
 }
 
 bool al_operation_was_begun_here(const struct al_repo *repo, uint64_t session)
 {
     struct al_oid id;
-    bool found = false;
 
-    if (!identify(repo, session, &id))
-        return false;
-    (void)pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < KEPT_MAX; i++)
-        found |= al_oid_equal(&kept[i], &id);
-    (void)pthread_mutex_unlock(&lock);
-    return found;
+    return identify(repo, session, &id) && al_noted_has(&begun, &id);
 }
 
 /* --- Operation excerpt --- */

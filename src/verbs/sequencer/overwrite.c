@@ -18,31 +18,13 @@
 #include "guard/nofollow.h"
 #include "guard/text.h"
 
-#define DEPTH_MAX 200u /* each level has a descriptor */
 #define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-
-/* The first directory of a path that is none.  NULL: they are directories, or are not there. */
-static char *find_above(int top_fd, const char *path)
-{
-    al_auto(al_freep) char *part = al_strdup(path);
-    struct stat st;
-
-    for (char *slash = strchr(part, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (fstatat(top_fd, part, &st, AT_SYMLINK_NOFOLLOW) < 0)
-            return NULL;
-        if (!S_ISDIR(st.st_mode))
-            return al_take(&part);
-        *slash = '/';
-    }
-    return NULL;
-}
 
 /* What is in the place of a file that is to be written: its own path, or that of one of its
  * directories which is no directory.  NULL: nothing.  Caller frees. */
 static char *find_place(int top_fd, const char *path)
 {
-    char *above = find_above(top_fd, path);
+    char *above = al_nofollow_blocked(top_fd, path);
     struct stat st;
 
     if (above)
@@ -50,44 +32,23 @@ static char *find_place(int top_fd, const char *path)
     return fstatat(top_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0 ? al_strdup(path) : NULL;
 }
 
-/* The first file below a directory that is not tracked; NULL: none.  A directory that cannot be
- * read counts as one.  Caller frees. */
-static char *find_untracked(int parent_fd, const char *name, const char *path,
-                            const struct al_strv *tracked, unsigned depth)
+static bool is_tracked(const void *tracked, const char *path)
 {
-    al_auto(al_closedirp) DIR *dir = al_fs_list(openat(parent_fd, name, DIR_FLAGS));
-    struct dirent *entry;
-    char *found = NULL;
-
-    if (!dir || depth == DEPTH_MAX)
-        return al_strdup(path);
-    while (!found && (entry = readdir(dir))) {
-        al_auto(al_freep) char *below = al_fs_join(path, entry->d_name);
-        struct stat st;
-
-        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
-            fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-            continue;
-        if (S_ISDIR(st.st_mode))
-            found = find_untracked(dirfd(dir), entry->d_name, below, tracked, depth + 1);
-        else if (!al_strv_contains_sorted(tracked, below))
-            found = al_take(&below);
-    }
-    return found;
+    return al_strv_contains_sorted(tracked, path);
 }
 
 /* The file in the place that is lost; NULL: none.  A submodule is tracked.  Caller frees. */
 static char *find_lost(int top_fd, const char *path, const struct al_strv *tracked)
 {
     al_auto(al_freep) char *nested = al_fs_join(path, ".git");
-    const bool is_tracked = al_strv_contains_sorted(tracked, path);
     struct stat st;
 
     if (fstatat(top_fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-        (is_tracked &&
+        (is_tracked(tracked, path) &&
          (!S_ISDIR(st.st_mode) || faccessat(top_fd, nested, F_OK, AT_SYMLINK_NOFOLLOW) == 0)))
         return NULL;
-    return S_ISDIR(st.st_mode) ? find_untracked(top_fd, path, path, tracked, 0) : al_strdup(path);
+    return S_ISDIR(st.st_mode) ? al_nofollow_find_file(top_fd, path, path, is_tracked, tracked)
+                               : al_strdup(path);
 }
 
 struct tracked {

@@ -528,8 +528,7 @@ static int write_to_index(struct al_repo *repo, const struct resolve_plans *plan
             al_str_addf(&input, "0 %s\t", any_oid(plan->conflict)); /* it is removed */
         al_str_add(&input, plan->conflict->path, strlen(plan->conflict->path) + 1);
     }
-    command.input = input.buf;
-    command.input_len = input.len;
+    al_git_command_feed(&command, &input);
     return input.len ? al_git_write(&repo->at, &command, AL_LOCK_INDEX, budget, err) : 0;
 }
 

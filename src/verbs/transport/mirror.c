@@ -354,8 +354,7 @@ int al_mirror_fetch_blobs(struct al_mirror *mirror, const struct al_strv *oids,
                  "--no-recurse-submodules", "--no-auto-maintenance", "--filter=blob:none",
                  "--upload-pack=git-upload-pack", mirror->progress ? "--progress" : "--no-progress",
                  "--stdin", network->name, NULL);
-    command.input = lines.buf;
-    command.input_len = lines.len;
+    al_git_command_feed(&command, &lines);
     r = run(mirror, network, &command, OUTPUT_MAX_BYTES, budget, &output, err);
     if (r < 0)
         return r;

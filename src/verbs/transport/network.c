@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/fs.h"
+#include "base/lock.h"
 #include "git/command.h"
 #include "git/failure.h"
 #include "git/git_lock.h"
@@ -391,13 +392,8 @@ static void *serve(void *payload)
 
 static int start_server(struct server *server, struct al_error *err)
 {
-    pthread_attr_t attr;
-    int error;
+    const int error = al_thread_start(&server->thread, SERVER_STACK_BYTES, serve, server);
 
-    (void)pthread_attr_init(&attr);
-    (void)pthread_attr_setstacksize(&attr, SERVER_STACK_BYTES);
-    error = pthread_create(&server->thread, &attr, serve, server);
-    (void)pthread_attr_destroy(&attr);
     return error ? al_error_errno(err, error, "cannot start a thread for the other repository") : 0;
 }
 

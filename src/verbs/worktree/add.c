@@ -236,8 +236,7 @@ static int make_branch(const struct al_repo *repo, const char *name,
     al_auto(al_freep) char *message = message_of(name, record);
 
     al_str_addf(&input, "option no-deref\ncreate %s %s\n", record->branch, record->branch_oid);
-    command.input = input.buf;
-    command.input_len = input.len;
+    al_git_command_feed(&command, &input);
     al_strv_adds(&command.argv, "git", "update-ref", "--create-reflog", "-m", message, "--stdin",
                  NULL);
     return al_git_write(&repo->at, &command, 0, budget, err);
@@ -364,7 +363,7 @@ static bool is_the_one(const struct al_worktree_place *place, const char *name,
                        const struct al_worktree_record *record)
 {
     al_auto(al_closep) int fd = al_nofollow_open(place->fd, name, O_PATH | O_DIRECTORY);
-    al_auto(al_freep) char *tree = fd < 0 ? NULL : al_worktree_tree_id(fd);
+    al_auto(al_freep) char *tree = al_fs_dir_id(fd);
 
     return tree && record->tree && !strcmp(tree, record->tree);
 }
@@ -539,7 +538,7 @@ static int make_dir(struct making *making, struct al_error *err)
     fd = al_nofollow_open(making->place.fd, name, O_RDONLY | O_DIRECTORY);
     if (fd < 0 || !al_fs_is_empty_dir(fd))
         return exists_already(&making->place, name, err);
-    making->record.tree = al_worktree_tree_id(fd);
+    making->record.tree = al_fs_dir_id(fd);
     return making->record.tree ? 0 : exists_already(&making->place, name, err);
 }
 
@@ -581,7 +580,7 @@ static int check_made(struct making *making, int *ret_top_fd, char **ret_git_dir
     if (r < 0)
         return r;
     *ret_top_fd = al_nofollow_open(making->place.fd, name, O_PATH | O_DIRECTORY);
-    tree = *ret_top_fd < 0 ? NULL : al_worktree_tree_id(*ret_top_fd);
+    tree = al_fs_dir_id(*ret_top_fd);
     if (!found.is_whole || !tree || strcmp(tree, making->record.tree) != 0)
         return al_error_set(err, AL_ERR_EXECUTION,
                             "The worktree '%s' was changed while it was made", name);
@@ -697,7 +696,7 @@ static int open_recorded(const struct al_repo *repo, const struct al_worktree_pl
         strcmp(found.top, record->path) != 0)
         return -1;
     fd = al_nofollow_open(place->fd, name, O_PATH | O_DIRECTORY);
-    tree = fd < 0 ? NULL : al_worktree_tree_id(fd);
+    tree = al_fs_dir_id(fd);
     return tree && !strcmp(tree, record->tree) ? al_take_fd(&fd) : -1;
 }
 

@@ -52,16 +52,6 @@ static char *path_of(const struct al_git *git, const char *common_dir, const cha
     return dir ? al_fs_join(dir, name) : NULL;
 }
 
-char *al_worktree_tree_id(int fd)
-{
-    struct stat st;
-
-    if (fstat(fd, &st) < 0)
-        return NULL;
-    return al_asprintf("%llx.%llx", (unsigned long long)st.st_ino,
-                       (unsigned long long)al_fs_birth_ns(fd));
-}
-
 static void parse_line(char *line, struct al_worktree_record *record)
 {
     const struct {

@@ -68,9 +68,6 @@ void al_worktree_record_move(const struct al_repo *repo, const char *name, const
 void al_worktree_record_names(const struct al_git *git, const char *common_dir,
                               struct al_strv *ret_names);
 
-/** "<inode>.<birth>" of an open directory.  Caller frees; NULL: unknown. */
-char *al_worktree_tree_id(int fd);
-
 /* --- Place --- */
 
 /*

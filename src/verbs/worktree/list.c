@@ -450,8 +450,7 @@ static int run(const struct al_repo *repo, struct al_git_command *command, const
                                         .checked = true };
 
     if (in) {
-        command->input = in->buf;
-        command->input_len = in->len;
+        al_git_command_feed(command, in);
     }
     return al_git_run(&repo->at, command, &options, budget, &output, err);
 }

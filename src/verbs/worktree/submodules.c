@@ -501,8 +501,7 @@ static int copy_refs(struct making *making, struct al_error *err)
                  "%(objectname)%(end)",
                  "refs/remotes/", "refs/tags/", NULL);
     r = al_git_read(&making->source.repo->at, &list, al_git_sink(&refs), making->budget, err);
-    create.input = refs.buf;
-    create.input_len = refs.len;
+    al_git_command_feed(&create, &refs);
     al_strv_adds(&create.argv, "git", "update-ref", "--stdin", NULL);
     return r < 0 ? r : al_git_write(&making->made.repo->at, &create, 0, making->budget, err);
 }

@@ -474,13 +474,8 @@ static void *tick(void *payload)
 
 static int start_ticker(struct al_endpoint *endpoint, struct al_error *err)
 {
-    pthread_attr_t attr;
-    int r;
+    const int r = al_thread_start(&endpoint->ticker, STACK_BYTES, tick, endpoint);
 
-    (void)pthread_attr_init(&attr);
-    (void)pthread_attr_setstacksize(&attr, STACK_BYTES);
-    r = pthread_create(&endpoint->ticker, &attr, tick, endpoint);
-    (void)pthread_attr_destroy(&attr);
     return r ? al_error_errno(err, r, "cannot start a thread") : 0;
 }
 
