@@ -356,6 +356,8 @@ void al_worktree_tidy(const struct al_repo *repo, bool again, struct al_strv *re
     al_auto(al_strv_clear) struct al_strv below = AL_STRV_INIT;
     al_auto(al_closep) int fd = -1;
 
+    if (!repo->at.root) /* airlock's own, for a target elsewhere */
+        return;
     if (al_location_open_common_dir(&repo->at, &fd, NULL) < 0 || (!is_new(fd) && !again))
         return;
     al_strv_adds(&below, repo->at.common_dir, repo->at.top, repo->at.root->path, NULL);
