@@ -322,6 +322,7 @@ static void tighten(struct al_call *call)
         form++;
     if (form == end)
         return;
+    call->form = form;
     call->plain = call->operation;
     call->tightened = *call->operation;
     call->tightened.effects |= form->effects;

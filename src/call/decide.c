@@ -264,8 +264,8 @@ static int record_decision(struct al_call *call, const char *decision, const cha
     return 0;
 }
 
-/* Why it asks: "rule 2 of the configuration (line 7)", or what the operation does.  Caller frees.
- */
+/* Why it asks: "rule 2 of the configuration (line 7)", the condition, or what the operation does.
+ * Caller frees. */
 static char *describe_reason(const struct al_call *call, const struct al_ruling *ruling)
 {
     static const char *const words[AL_EFFECT_COUNT] = { "reads",
@@ -283,11 +283,11 @@ static char *describe_reason(const struct al_call *call, const struct al_ruling 
 
     if (ruling->number)
         al_ruling_describe(ruling, call->session->policy, &why);
-    else
-        al_str_addf(&why, "%s (%s)", call->tool->name, call->operation->name);
-    for (size_t i = 0, count = 0; i < AL_COUNT(words) && !ruling->number; i++)
+    else if (call->form)
+        al_str_adds(&why, call->form->condition + strlen("for "));
+    for (size_t i = 0; i < AL_COUNT(words) && !ruling->number && !call->form; i++)
         if (call->operation->effects & 1u << i)
-            al_str_addf(&why, "%s %s", count++ ? "," : "", words[i]);
+            al_str_addf(&why, "%s%s", why.len ? ", " : "it ", words[i]);
     return al_str_detach(&why);
 }
 

@@ -34,6 +34,7 @@ struct al_call {
     const struct al_operation *operation; /* a row of the tool, then `tightened` */
     struct al_operation tightened;
     const struct al_operation *plain; /* the row that was tightened */
+    const struct al_stricter *form;   /* by this; NULL: it was not */
     char *caller;                     /* what other writers are told, see struct al_run_limits */
     char *summary;                    /* one safe line */
     struct al_repo *repo;             /* NULL: none */

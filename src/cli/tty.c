@@ -244,28 +244,12 @@ static void add_heading(const struct al_tty *tty, const struct al_approval_reque
                 tty->colours ? RESET : "");
     al_str_addf(out, "%s%sRisk: %s\n", tty->colours ? DIM : "", heading.buf + first + 1,
                 request->risk);
-    if (request->why)
-        al_str_addf(out, "Why it asks: %s\n", request->why);
     if (request->agent)
         al_str_addf(out, "Agent: %s\n", request->agent);
     if (tty->colours) {
         al_str_truncate(out, out->len - 1);
         al_str_adds(out, RESET "\n");
     }
-}
-
-/* Repeat what the beginning says, which a long text has moved out of sight. */
-static void add_summary(const struct al_tty *tty, const struct al_approval_request *request,
-                        struct al_str *out)
-{
-    al_auto(al_str_clear) struct al_str whole = AL_STR_INIT;
-
-    al_approval_add_full_summary(request, &whole);
-    if (whole.len)
-        add_indented(tty, whole.buf, out);
-    else if (*request->detail)
-        al_str_addf(out, "%s%s%s\n", tty->colours ? BOLD : "", request->summary,
-                    tty->colours ? RESET : "");
 }
 
 static void add_question(const struct al_tty *tty, const struct al_approval_request *request,
@@ -275,13 +259,10 @@ static void add_question(const struct al_tty *tty, const struct al_approval_requ
 
     add_heading(tty, request, out);
     add_detail(tty, request, out);
-    if (!request->framed_len) {
-        add_summary(tty, request, out);
-        return;
-    }
     al_approval_add_full_summary(request, &rest);
     add_indented(tty, rest.buf, out);
-    add_frame(tty, request, out);
+    if (request->framed_len)
+        add_frame(tty, request, out);
 }
 
 /* Wait for input.  Returns false when cancelled. */
@@ -426,8 +407,8 @@ static void show_in_full(const struct al_tty *tty, const struct al_approval_requ
 
         add_heading(tty, request, &text);
         add_indented(tty, before, &text);
+        al_approval_add_full_summary(request, &full);
         add_indented(tty, full.buf, &text);
-        add_summary(tty, request, &text);
         al_pager_show(tty->fd, text.buf, text.len);
     } else if (full.len && !al_ends_with(request->detail, full.buf)) {
         add_indented(tty, full.buf, &text);

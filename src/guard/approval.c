@@ -81,6 +81,8 @@ void al_approval_add_heading(const struct al_approval_request *request, struct a
     al_str_add(out, request->summary, characters(request->summary, AL_APPROVAL_SUMMARY_MAX));
     al_str_addf(out, "%s\nIn %s, by %s (%s)\n", is_long(request) ? "..." : "", repository,
                 request->tool, request->operation);
+    if (request->why)
+        al_str_addf(out, "Why it asks: %s\n", request->why);
     if (request->always_covers)
         al_str_addf(out, "\"always\" covers %s\n", request->always_covers);
 }

@@ -87,8 +87,8 @@ struct al_approval_request {
 };
 
 /** Append the lines every question begins with: the summary, cut; repository, tool and operation;
- * and what "always" would cover, if it is offered.  The detail comes after these lines and cannot
- * push them away. */
+ * why it asks; and what "always" would cover, if it is offered.  The detail comes after these lines
+ * and cannot push them away. */
 void al_approval_add_heading(const struct al_approval_request *request, struct al_str *out);
 
 /** Append the full summary, for the end of the question; nothing if the heading has all of it. */

@@ -522,6 +522,7 @@ class Asking(Case):
         self.git("update-ref", "refs/remotes/third/main", "HEAD~1")
         shown, _ = self.push(server, "reject", remote="third")
         count = self.out("rev-list", "--count", "HEAD").strip()
+        self.assertIn("\nWhy it asks: the first push of a session to an address and branch\n", shown)
         self.assertRegex(shown, f"To be pushed: the whole history, {count} commits, [0-9]+ bytes:\n")
         self.assertIn(" private", shown)
         self.assertIn(" first", shown)

@@ -24,8 +24,9 @@ class Questions(harness.Case):
         server = harness.AskingServer(self)
         for repository in self.repositories:
             shown, _ = self.add(server, repository, {"decision": "reject"})
-            self.assertEqual(shown["message"].split("\n")[:3], [
+            self.assertEqual(shown["message"].split("\n")[:4], [
                 "Stage 1 file(s): a.txt", f"In {repository}, by git_add (add)",
+                "Why it asks: it changes what is staged",
                 '"always" covers every git_add (add) in this repository, until the session ends'])
 
     def test_reason(self):

@@ -54,8 +54,7 @@ class Asked(reviewing.ReviewCase):
              "operation": "commit", "summary": "Commit: fix: say two", "risk": "medium"})
         self.assertIn("+two", entry["text"])
         self.assertIn(entry["text"], shown)
-        self.assertEqual(entry["why"],
-                         "git_commit (commit) changes what is staged, moves branches or tags")
+        self.assertEqual(entry["why"], "it changes what is staged, moves branches or tags")
 
     def test_rule(self):
         """an entry names the rule that asks"""

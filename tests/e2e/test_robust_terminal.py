@@ -89,26 +89,27 @@ class Approval(harness.Case):
         """git_add shows what it will do, where, how risky that is, and why it asks"""
         terminal = self.add(NO_COLOR="1")
         self.assertEqual(terminal.asked(), f"\nStage 1 file(s): a.txt\nIn {self.root}, by git_add "
-                                           "(add)\nRisk: medium\nWhy it asks: git_add (add) changes "
-                                           f"what is staged\n{PROMPT}")
+                                           "(add)\nWhy it asks: it changes what is staged\n"
+                                           f"Risk: medium\n{PROMPT}")
         self.assertEqual(self.staged(), [])
         self.assertEqual(terminal.answer("o\n").end(), 0)
         self.assertEqual(terminal.screen, "o\nStaged 1 file(s)\n")
         self.assertEqual(self.staged(), ["a.txt"])
 
     def test_commit(self):
-        """git_commit shows summary and diff, and the summary once more, in colours unless NO_COLOR
-        is set"""
+        """git_commit shows the summary, once, and the diff, in colours unless NO_COLOR is set"""
         self.git("add", "a.txt")
         message = {"type": "fix", "scope": "ui", "message": "say two"}
         plain = Terminal(self, "git_commit", message, NO_COLOR="1")
         shown = plain.asked()
         self.assertTrue(shown.startswith(
-            f"\nCommit: fix(ui): say two\nIn {self.root}, by git_commit (commit)\nRisk: medium\n"), shown)
+            f"\nCommit: fix(ui): say two\nIn {self.root}, by git_commit (commit)\n"
+            "Why it asks: it changes what is staged, moves branches or tags\nRisk: medium\n"), shown)
         diff = "".join(f"  {line}\n" for line in
                        self.out("diff", "--cached", "--no-color").splitlines())
         self.assertIn(diff, shown)
-        self.assertTrue(shown.endswith(f"\nCommit: fix(ui): say two\n{PROMPT}"), shown)
+        self.assertTrue(shown.endswith(f"{diff}\n{PROMPT}"), shown)
+        self.assertEqual(shown.count("Commit: fix(ui): say two"), 1)
         self.assertNotIn("\033", shown)
         self.assertEqual(plain.reject().end(), 3)
         coloured = Terminal(self, "git_commit", message)
@@ -259,7 +260,7 @@ class Approval(harness.Case):
         self.git("add", "a.txt")
         terminal = Terminal(self, "git_commit", {"type": "fix", "message": "m"}, NO_COLOR="1")
         lines = terminal.asked().split("\n")
-        self.assertEqual(lines[-3:], ["", "Commit: fix: m", PROMPT])
+        self.assertEqual(lines[-2:], ["", PROMPT])
         for line in lines[5:-3]:
             self.assertTrue(line.startswith("  "), line)
         terminal.reject().end()

@@ -381,9 +381,9 @@ class Rules(pushing.Pushing):
         plain = self.stage({"plain.txt": "x\n"})
         for target in (self.LOCAL, self.BARE):
             result = self.push(ci, target, approval="ask")
-            self.assertEqual((result.kind, result.text), ("ApprovalDenied", "Not the CI."))
+            self.assertEqual((result.kind, result.error["message"]), ("ApprovalDenied", "Not the CI."))
             result = self.push(plain, target | {"branch": "release/1"}, approval="ask")
-            self.assertEqual((result.kind, result.text), ("ApprovalDenied", "Not to a release."))
+            self.assertEqual((result.kind, result.error["message"]), ("ApprovalDenied", "Not to a release."))
             self.assertEqual(self.push(plain, target | {"branch": "x"}, approval="ask").kind,
                              "ApprovalRequired")
         self.pushed(plain, approval="ask")  # the last rule allows it

@@ -43,7 +43,7 @@ class Approval(UpstreamCase):
         client = self.asking()
         arguments = {"path": "new.txt", "content": "by the server\n"}
         denied = client.call("mcp__deny__write_file", arguments)
-        self.assertEqual((denied.kind, denied.text), ("ApprovalDenied", "Not with this one."))
+        self.assertEqual((denied.kind, denied.error["message"]), ("ApprovalDenied", "Not with this one."))
         self.assertFalse((self.root / "new.txt").exists())
         self.assertFalse(client.call("mcp__deny__echo").failed)
         number, question = self.begin(client, "mcp__ask__write_file", arguments)
