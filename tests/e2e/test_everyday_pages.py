@@ -72,6 +72,8 @@ class Pages(Case):
                                 ("git_blame", {"path": "a.txt"})):
             pages = self.pages(server, tool, arguments | {"max_bytes": 5000})
             self.assertGreater(len(pages), 4)
+            if arguments == {}:
+                self.assertEqual({page.split("\n")[0] for page in pages[1:]}, {"--- a.txt, continued"})
             numbers = re.findall(r"(?m)^(?:\+|\d+\t)?(\d+) x{60}$", "\n".join(pages))
             self.assertEqual(numbers, [str(n) for n in range(400)], tool)
 

@@ -8,6 +8,7 @@
 #include "call/collapse.h"
 #include "call/failure.h"
 #include "call/place.h"
+#include "call/state_line.h"
 
 #define NUMBER_MAX INT32_MAX
 
@@ -213,13 +214,28 @@ static void add_header(const struct al_repo *repo, const struct al_patch_file *f
     al_str_adds(out, facts.count ? ")\n" : "\n");
 }
 
+static void lead(struct al_change_view *view)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    al_str_adds(&line, "--- ");
+    al_place_add(view->repo, view->at, &line);
+    al_str_adds(&line, ", continued\n");
+    al_pages_lead(view->pages, line.buf);
+}
+
 /* Add the header, with the first hunk if there is one.  A page that ends before it has not begun
  * the file. */
 static bool flush_header(struct al_change_view *view)
 {
-    bool more = !view->header.len || al_pages_add(view->pages, view->header.buf, view->header.len);
+    bool more;
 
-    if (view->header.len && !more && view->pages->full && !view->pages->next.offset) {
+    if (!view->header.len)
+        return true;
+    if (view->pages->from.offset) /* the header is on the page before */
+        lead(view);
+    more = al_pages_add(view->pages, view->header.buf, view->header.len);
+    if (!more && view->pages->full && !view->pages->next.offset) {
         free(al_take(&view->at));
         view->begun--;
     }
@@ -242,17 +258,22 @@ static bool take_file(void *payload, const struct al_patch_file *file)
         view->begun++;
     }
     add_header(view->repo, file, &view->header);
+    view->in_submodule = file->mode == GITLINK || file->old_mode == GITLINK;
     return true;
 }
 
-static void lead(struct al_change_view *view)
+/* The hunk of a submodule in words: it has "-Subproject commit ID" and "+Subproject commit ID". */
+static void add_moved(const char *part, size_t len, struct al_str *out)
 {
-    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    static const char gone[] = "\n-Subproject commit ", come[] = "\n+Subproject commit ";
+    const char *from = memmem(part, len, gone, strlen(gone));
+    const char *to = memmem(part, len, come, strlen(come));
 
-    al_str_adds(&line, "--- ");
-    al_place_add(view->repo, view->at, &line);
-    al_str_adds(&line, ", continued\n");
-    al_pages_lead(view->pages, line.buf);
+    if (from)
+        al_str_addf(out, "from commit %.*s ", AL_SHORT_ID, from + strlen(gone));
+    if (to)
+        al_str_addf(out, "%s commit %.*s", from ? "to" : "at", AL_SHORT_ID, to + strlen(come));
+    al_str_addc(out, '\n');
 }
 
 static bool take_hunk(void *payload, const char *part, size_t len, bool is_first)
@@ -264,7 +285,10 @@ static bool take_hunk(void *payload, const char *part, size_t len, bool is_first
             lead(view);
         return al_pages_add(view->pages, part, len);
     }
-    al_str_add(&view->header, part, len);
+    if (view->in_submodule)
+        add_moved(part, len, &view->header);
+    else
+        al_str_add(&view->header, part, len);
     return flush_header(view);
 }
 

@@ -28,6 +28,7 @@ struct al_change_view {
     struct al_str header;            /* of the file, shown together with its first hunk */
     char *at;                        /* the path of the file that is shown; NULL: none was begun */
     size_t begun;                    /* files of the list up to that one */
+    bool in_submodule;               /* of the file that is shown */
     bool names_all;                  /* this page begins with the line of every file */
 };
 
