@@ -18,12 +18,13 @@ struct pr_args {
     AL_STRING(struct pr_args, template, "With {title} {commits} {files} {branch} {target}.",       \
               .max_bytes = AL_PULL_REQUEST_TEMPLATE_BYTES)
 
-static int generate(struct al_call *call, const struct pr_args *args, bool prefers_origin,
+static int generate(struct al_call *call, const struct pr_args *args, bool is_everyday,
                     size_t max_bytes, struct al_pull_request *pr, struct al_error *err)
 {
     const struct al_pull_request_options options = { .target = args->target,
                                                      .template = args->template,
-                                                     .prefers_origin = prefers_origin };
+                                                     .prefers_origin = is_everyday,
+                                                     .has_numbers = is_everyday };
 
     return al_git_generate_pull_request(al_call_repo(call), &options, max_bytes,
                                         al_call_budget(call), pr, err);

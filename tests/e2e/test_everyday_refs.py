@@ -192,6 +192,7 @@ class PullRequest(Case):
         text = self.says("git_pr", {"target": "main"})
         self.assertIn("aside", text)
         self.assertIn("-- 1 commit, 1 file. Nothing was sent", text)
+        self.assertRegex(text, r"(?m)^- \S+ \+\d+ -\d+$")
         self.assertTrue(self.says("git_pr", {"target": "main", "template": "T {branch}\n{commits}{files}"})
                         .find("T side") > 0)
         self.git("checkout", "-q", "main")

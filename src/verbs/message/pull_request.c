@@ -12,6 +12,7 @@
 #include "git/location.h"
 #include "git/plumbing/heads.h"
 #include "git/plumbing/revision.h"
+#include "git/reading/change_reader.h"
 #include "git/refs.h"
 #include "git/run.h"
 #include "guard/nofollow.h"
@@ -66,6 +67,7 @@ struct draft {
     size_t left;                  /* bytes left */
     struct al_str commits, files; /* lines of the two lists */
     uint64_t nfiles;
+    bool has_numbers; /* each file with its lines */
     size_t commits_listed;
     char *first_subject;
 };
@@ -104,16 +106,27 @@ static bool take_commit(void *payload, char *const *fields)
     return true;
 }
 
-static bool take_file(void *payload, char *const *fields)
+static bool take_files(void *payload, const struct al_diff_raw *files)
 {
     struct draft *draft = payload;
-    al_auto(al_freep) char *shown = al_text_sanitize_line(fields[0]);
 
-    draft->nfiles++;
-    if (!fits(draft, strlen(fields[0]) + strlen(shown) + strlen("- \n")))
-        return true;
-    al_strv_add(&draft->pr->files, fields[0]);
-    al_str_addf(&draft->files, "- %s\n", shown);
+    draft->nfiles = files->count;
+    for (size_t i = 0; i < files->count; i++) {
+        const struct al_change *file = &files->items[i];
+        al_auto(al_freep) char *shown = al_text_sanitize_line(file->path);
+        al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+        al_str_addf(&line, "- %s", shown);
+        if (draft->has_numbers && file->binary)
+            al_str_adds(&line, " binary");
+        else if (draft->has_numbers)
+            al_str_addf(&line, " +%" PRIu64 " -%" PRIu64, file->added, file->deleted);
+        al_str_addc(&line, '\n');
+        if (!fits(draft, strlen(file->path) + line.len))
+            continue;
+        al_strv_add(&draft->pr->files, file->path);
+        al_str_add(&draft->files, line.buf, line.len);
+    }
     return true;
 }
 
@@ -134,15 +147,12 @@ static int list_commits(const struct al_repo *repo, const char *target, struct d
 static int list_files(const struct al_repo *repo, const char *target, struct draft *draft,
                       struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, take_file, draft);
+    al_auto(al_change_reader_clear) struct al_change_reader reader;
+    al_auto(al_freep) char *range = al_asprintf("%s...HEAD", target);
+    const struct al_diff_options options = { .unified = -1, .from_ref = range };
 
-    al_strv_adds(&command.argv, "git", "diff", "--name-only", "-z", "--find-renames",
-                 "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", NULL);
-    al_strv_addf(&command.argv, "%s...HEAD", target);
-    al_strv_add(&command.argv, "--");
-    return al_git_read_records(&repo->at, &command, &records, budget, err);
+    al_change_reader_init(&reader, take_files, &(struct al_patch_taker){ .payload = draft });
+    return al_git_read_changes(repo, &options, false, budget, &reader, err);
 }
 
 /* Resolve the target, which may exist only as a remote-tracking branch. */
@@ -254,9 +264,11 @@ int al_git_generate_pull_request(const struct al_repo *repo,
                                  struct al_error *err)
 {
     al_auto(al_pull_request_clear) struct al_pull_request pr = AL_PULL_REQUEST_INIT;
-    al_auto(draft_clear) struct draft draft = {
-        .pr = &pr, .left = max_bytes, .commits = AL_STR_INIT, .files = AL_STR_INIT
-    };
+    al_auto(draft_clear) struct draft draft = { .pr = &pr,
+                                                .left = max_bytes,
+                                                .has_numbers = options->has_numbers,
+                                                .commits = AL_STR_INIT,
+                                                .files = AL_STR_INIT };
     al_auto(al_freep) char *target =
         options->target ? al_strdup(options->target) : choose_target(repo);
     al_auto(al_freep) char *template =

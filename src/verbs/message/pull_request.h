@@ -18,6 +18,7 @@ struct al_pull_request_options {
     const char *template; /**< NULL: the repository's template file, else none */
     bool prefers_origin;  /**< compare with origin's branch of this name, which the local one may be
                              behind; else only if there is no local one */
+    bool has_numbers;     /**< list each file with its lines: "src/a.c +3 -1" */
 };
 
 /** A generated pull request. Set up with AL_PULL_REQUEST_INIT. */
