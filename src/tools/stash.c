@@ -801,14 +801,12 @@ static int everyday_apply(struct al_call *call, const void *p, struct al_result 
     }
     if (r < 0)
         return r;
-    al_str_addf(&result->text, "%s\n",
-                conflicts ? ", with conflicts; the entry stays. git_conflicts shows and resolves "
-                            "them, git_undo undoes this"
-                          : "");
+    al_str_adds(&result->text,
+                conflicts ? ", with conflicts; the entry stays, git_undo undoes this\n" : "\n");
     if (has_staged && (conflicts || !options.keeps_staged))
         al_str_adds(&result->text, "What was staged in it is no longer told apart from what was "
                                    "not; git_status shows what is staged now.\n");
-    return 0;
+    return conflicts ? al_outcome_stopped(call, result, err) : 0;
 }
 
 static int everyday_drop(struct al_call *call, const void *p, struct al_result *result,

@@ -142,6 +142,7 @@ class Stash(everyday.Case):
         self.assertIn(f"Applied {one} ", text)
         self.assertIn("with conflicts; the entry stays", text)
         self.assertIn("1 conflict", text)
+        self.assertIn("\nf.txt", text)
         self.assertIn(one, self.says("git_stash", {"action": "list"}))
 
     def test_conflict_staged(self):
