@@ -96,14 +96,21 @@ static bool is_declared_safe(const struct al_repo *repo)
 static int check_owner(const struct al_repo *repo, const char *given, struct al_error *err)
 {
     al_auto(al_freep) char *word = NULL;
+    al_auto(al_freep) char *path = NULL;
+    struct stat st;
 
     if (al_location_is_owned(&repo->at) || is_declared_safe(repo))
         return 0;
+    if (lstat(repo->at.git_dir, &st) < 0 || al_location_is_own(&st))
+        (void)lstat(repo->at.top, &st);
     word = al_text_sanitize_line(given);
-    return al_error_set(err, AL_ERR_SANDBOX,
-                        "The repository at '%s' belongs to another user; if you trust it, run: "
-                        "git config --global --add safe.directory <its path>",
-                        word);
+    path = al_text_sanitize_line(repo->at.top);
+    return al_error_remedy(
+        al_error_set(err, AL_ERR_SANDBOX,
+                     "The repository at '%s' belongs to another user (uid %u); if you trust it, "
+                     "run: git config --global --add safe.directory %s",
+                     word, (unsigned)st.st_uid, path),
+        err, "Only a user can say that it is trusted.");
 }
 
 static int open_dir(struct al_repo *repo, const char *base, const char *given, struct al_error *err)

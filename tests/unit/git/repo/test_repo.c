@@ -243,7 +243,8 @@ static void assert_foreign(struct world *w)
 
     assert_null(repo);
     assert_int_equal(w->err.status, AL_ERR_SANDBOX);
-    assert_non_null(strstr(w->err.message, "'repo' belongs to another user"));
+    assert_non_null(strstr(w->err.message, "'repo' belongs to another user (uid "));
+    assert_non_null(strstr(w->err.message, "safe.directory /"));
 }
 
 static void assert_trusted(struct world *w)
