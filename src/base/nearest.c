@@ -13,27 +13,26 @@ static size_t least(size_t a, size_t b, size_t c)
     return least < c ? least : c;
 }
 
+/* Two neighbouring letters that changed places are one edit. */
 size_t al_edit_distance(const char *a, const char *b)
 {
     size_t alen = strlen(a), blen = strlen(b);
-    size_t row[WORD_MAX_BYTES + 1];
+    size_t at[WORD_MAX_BYTES + 1][WORD_MAX_BYTES + 1];
 
     if (alen > WORD_MAX_BYTES || blen > WORD_MAX_BYTES)
         return SIZE_MAX;
-    for (size_t j = 0; j <= blen; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= alen; i++) {
-        size_t diagonal = row[0];
-
-        row[0] = i;
-        for (size_t j = 1; j <= blen; j++) {
-            size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
-
-            diagonal = row[j];
-            row[j] = least(row[j] + 1, row[j - 1] + 1, replaced);
+    for (size_t i = 0; i <= alen; i++)
+        for (size_t j = 0; j <= blen; j++) {
+            if (!i || !j) {
+                at[i][j] = i + j;
+                continue;
+            }
+            at[i][j] = least(at[i - 1][j] + 1, at[i][j - 1] + 1,
+                             at[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                at[i][j] = least(at[i][j], at[i][j], at[i - 2][j - 2] + 1);
         }
-    }
-    return row[blen];
+    return at[alen][blen];
 }
 
 void al_nearest_offer(struct al_nearest *nearest, const char *candidate)

@@ -140,6 +140,7 @@ class ExitCodes(Program):
         for message, *words in (
                 ("unknown command 'frobnicate'; see airlock --help", "frobnicate"),
                 ("unknown command 'versoin'; did you mean version? See airlock --help", "versoin"),
+                ("unknown command 'lgo'; did you mean log? See airlock --help", "lgo"),
                 ("unknown command 'cal'; did you mean call? See airlock --help", "cal"),
                 ("unknown command '<U+202E>x'; see airlock --help", "\u202ex"),
                 ("no help for 'nope'; see airlock --help", "help", "nope"),
