@@ -12,6 +12,7 @@
 #include "call/state_line.h"
 #include "git/plumbing/revision.h"
 #include "git/plumbing/skipped.h"
+#include "git/reading/change_reader.h"
 #include "git/repo/repo.h"
 #include "guard/text.h"
 #include "verbs/preview/affected_files.h"
@@ -33,34 +34,6 @@ int al_everyday_check_idle(struct al_call *call, struct al_error *err)
     return al_error_about(r, err, AL_SUBJECT_IN_PROGRESS, NULL);
 }
 
-/* Of "2 files changed, 3 insertions(+)" the number in front of "(+)", or 0. */
-static unsigned number_of(const char *line, size_t len, const char *sign)
-{
-    const char *end = memmem(line, len, sign, strlen(sign));
-    const char *at = end ? memrchr(line, ',', (size_t)(end - line)) : NULL;
-    unsigned number = 0;
-
-    return at && sscanf(at + 1, "%u", &number) == 1 ? number : 0;
-}
-
-/* Only that line of a diffstat has a blank and a digit at its beginning: the lines of files have a
- * '|', and others a word. */
-bool al_outcome_add_numbers(const char *diffstat, struct al_str *out)
-{
-    for (const char *line = diffstat; *line;) {
-        size_t len = strcspn(line, "\n");
-
-        if (line[0] == ' ' && line[1] >= '0' && line[1] <= '9' && !memchr(line, '|', len) &&
-            memmem(line, len, " changed", strlen(" changed"))) {
-            al_str_addf(out, "%.*s, +%u -%u\n", (int)strcspn(line + 1, ",\n"), line + 1,
-                        number_of(line, len, "(+)"), number_of(line, len, "(-)"));
-            return true;
-        }
-        line += len + (line[len] == '\n');
-    }
-    return false;
-}
-
 int al_merged_answer(struct al_call *call, const char *name, const struct al_merge_outcome *outcome,
                      struct al_result *result, struct al_error *err)
 {
@@ -77,7 +50,7 @@ int al_merged_answer(struct al_call *call, const char *name, const struct al_mer
                       name);
         r = al_outcome_add_commit(call, "HEAD", &result->text, err);
         al_str_addc(&result->text, '\n');
-        (void)al_outcome_add_numbers(outcome->text.buf, &result->text);
+        (void)al_shortstat_add_numbers(outcome->text.buf, &result->text);
         al_outcome_add_skipped(call, al_merge_hooks(outcome), !outcome->fast_forward,
                                &result->text);
     }

@@ -40,10 +40,6 @@ void al_outcome_add_places(const struct al_repo *repo, const struct al_strv *fil
 int al_outcome_add_commit(struct al_call *call, const char *rev, struct al_str *out,
                           struct al_error *err);
 
-/** Append "2 files changed, +3 -0" of what git says of a commit or a merge.  False: it says no
- * numbers. */
-bool al_outcome_add_numbers(const char *diffstat, struct al_str *out);
-
 /**
  * The result of a merge.
  *

@@ -130,8 +130,8 @@ class Commit(Case):
         text = self.says("git_commit", {"message": "m", "all": True})
         self.assertIn("Left out: .env (looks like a secret); name them in paths", text)
         self.assertEqual(self.names("show", "--format="), ["new"])
-        self.fails("ExecutionFailed", "nothing to commit", "git_commit",
-                   {"message": "m", "all": True})
+        self.fails("ExecutionFailed", "nothing to commit. Left out: .env (looks like a secret)\n"
+                   "Name them in paths", "git_commit", {"message": "m", "all": True})
 
     def test_gone_hunk(self):
         """git_commit: a hunk that is not there, and nothing is staged or committed"""

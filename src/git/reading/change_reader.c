@@ -3,6 +3,7 @@
 #include "git/command.h"
 #include "git/run.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static bool tell_files(struct al_change_reader *reader)
@@ -192,4 +193,34 @@ int al_git_read_changes(const struct al_repo *repo, const struct al_diff_options
     if (r == 0)
         (void)al_change_reader_end(reader);
     return r;
+}
+
+/* --- The numbers of a change --- */
+
+/* Of "2 files changed, 3 insertions(+)" the number in front of "(+)", or 0. */
+static unsigned number_of(const char *line, size_t len, const char *sign)
+{
+    const char *end = memmem(line, len, sign, strlen(sign));
+    const char *at = end ? memrchr(line, ',', (size_t)(end - line)) : NULL;
+    unsigned number = 0;
+
+    return at && sscanf(at + 1, "%u", &number) == 1 ? number : 0;
+}
+
+/* Only that line of a diffstat has a blank and a digit at its beginning: the lines of files have a
+ * '|', and others a word. */
+bool al_shortstat_add_numbers(const char *diffstat, struct al_str *out)
+{
+    for (const char *line = diffstat; *line;) {
+        size_t len = strcspn(line, "\n");
+
+        if (line[0] == ' ' && line[1] >= '0' && line[1] <= '9' && !memchr(line, '|', len) &&
+            memmem(line, len, " changed", strlen(" changed"))) {
+            al_str_addf(out, "%.*s, +%u -%u\n", (int)strcspn(line + 1, ",\n"), line + 1,
+                        number_of(line, len, "(+)"), number_of(line, len, "(-)"));
+            return true;
+        }
+        line += len + (line[len] == '\n');
+    }
+    return false;
 }

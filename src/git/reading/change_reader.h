@@ -104,4 +104,8 @@ int al_git_read_changes(const struct al_repo *repo, const struct al_diff_options
 /** Append the options of every patch that struct al_patch_reader reads. */
 void al_git_add_patch_options(struct al_strv *argv);
 
+/** Append "2 files changed, +3 -0" of a diffstat, which says that in English.  False: it does not.
+ */
+bool al_shortstat_add_numbers(const char *diffstat, struct al_str *out);
+
 #endif

@@ -19,6 +19,7 @@
 #include "git/plumbing/heads.h"
 #include "git/plumbing/revision.h"
 #include "git/plumbing/scratch_index.h"
+#include "git/reading/change_reader.h"
 #include "git/reading/read_log.h"
 #include "git/refs.h"
 #include "git/repo/repo.h"
@@ -736,7 +737,7 @@ static int add_commit(struct al_call *call, const char *rev, struct al_str *out,
     int r = al_git_commits_list(al_call_repo(call), &commit, al_call_budget(call), &text, err);
 
     al_str_addf(out, "%.*s\n", (int)strcspn(text.buf, "\n"), text.buf);
-    if (!al_outcome_add_numbers(text.buf, out))
+    if (!al_shortstat_add_numbers(text.buf, out))
         al_str_adds(out, "No file changed: an empty commit\n");
     return r;
 }
@@ -839,6 +840,9 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
         if (r == 0)
             r = add_commit(call, "HEAD", &result->text, err);
     }
+    if (r < 0 && left_out.len && err && err->code == AL_CODE_NO_STAGED_CHANGES)
+        return al_failure_set(err, "Name them in paths to commit them.", "nothing to commit. %s",
+                              left_out.buf);
     if (r < 0)
         return r;
     if (left_out.len)
