@@ -305,6 +305,17 @@ static char *token_at(const struct al_rpc_message *message, const char *const *p
     return canonical(value, message->exact ? (struct al_raw_json){ NULL, 0 } : text);
 }
 
+char *al_rpc_broken_id(const char *line, size_t len)
+{
+    const struct al_raw_json text = { line, len }, id = al_raw_json_member(text, "id");
+    al_auto(al_json_decrefp) json_t *value =
+        id.at ? json_loadb(id.at, id.len, JSON_DECODE_ANY, NULL) : NULL;
+
+    if (id.len > AL_RPC_TOKEN_MAX_BYTES || raw_json_count_members(text, "id") != 1)
+        return NULL;
+    return canonical(value, id);
+}
+
 char *al_rpc_token(const struct al_rpc_message *message, const char *const *path)
 {
     al_auto(al_freep) char *token = token_at(message, path);

@@ -71,6 +71,10 @@ enum al_rpc_code al_rpc_parse(const char *line, size_t len, struct al_rpc_doc *r
                               const char **ret_problem);
 void al_rpc_doc_clear(struct al_rpc_doc *doc);
 
+/** The id of a line that is no JSON, such as one with half of a surrogate pair: its sender waits.
+ * NULL: it has none that can be read.  Caller frees. */
+char *al_rpc_broken_id(const char *line, size_t len);
+
 /** Test whether the line is an array of messages. */
 bool al_rpc_doc_is_batch(const struct al_rpc_doc *doc);
 

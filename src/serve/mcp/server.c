@@ -35,9 +35,10 @@ static void serve_line(struct server *server, const char *line, size_t len)
     struct al_message_sink *sink = &server->out.sink;
     const char *problem = NULL;
     enum al_rpc_code code = al_rpc_parse(line, len, &doc, &problem);
+    al_auto(al_freep) char *id = code != AL_RPC_OK ? al_rpc_broken_id(line, len) : NULL;
 
     if (code != AL_RPC_OK)
-        al_reply_error(sink, NULL, code, problem);
+        al_reply_error(sink, id, code, problem);
     else if (al_rpc_doc_is_batch(&doc) &&
              (problem = al_dispatch_batch_problem(&server->dispatch, &doc)))
         al_reply_error(sink, NULL, AL_RPC_INVALID_REQUEST, problem);

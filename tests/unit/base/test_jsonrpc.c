@@ -72,6 +72,37 @@ static void what_is_not_json_has_no_message(void **state)
     refuses(nul, sizeof(nul) - 1, AL_RPC_PARSE_ERROR);
 }
 
+static void what_is_not_json_may_have_an_id(void **state)
+{
+    static const struct {
+        const char *text;
+        const char *id;
+    } rows[] = {
+        { "{\"id\":1,\"params\":{\"arguments\":{\"a\":\"\\ud83d\"}}}", "1" },
+        { "{\"params\":\"\\udfff\",\"id\":\"x\"}", "\"x\"" },
+        { "{\"id\":1,\"a\":", "1" },
+        { "{\"id\":\"a\\ud800\"}", NULL },
+        { "{\"id\":1,\"id\":2,\"a\":\"\\ud800\"}", NULL },
+        { "{\"id\":[1],\"a\":\"\\ud800\"}", NULL },
+        { "{\"params\":{\"id\":1},\"a\":\"\\ud800\"}", NULL },
+        { "{\"id\"", NULL },
+        { "{\"id\":", NULL },
+        { "{", NULL },
+        { "", NULL },
+        { "[{\"id\":1}", NULL },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        al_auto(al_freep) char *id = al_rpc_broken_id(rows[i].text, strlen(rows[i].text));
+
+        print_message("# %s\n", rows[i].text);
+        assert_true((id != NULL) == (rows[i].id != NULL));
+        if (id)
+            assert_string_equal(id, rows[i].id);
+    }
+}
+
 /* {"id":1,"x":[[[…]]]} with `depth` brackets in all. */
 static char *nested(size_t depth)
 {
@@ -305,6 +336,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(tells_the_kinds_apart),
         cmocka_unit_test(what_is_not_json_has_no_message),
+        cmocka_unit_test(what_is_not_json_may_have_an_id),
         cmocka_unit_test(nesting_has_the_parsers_limit),
         cmocka_unit_test(the_number_of_values_is_limited),
         cmocka_unit_test(only_arguments_are_held_to_more),

@@ -149,14 +149,16 @@ static void arguments_that_cannot_be_taken_are_a_result(void **state)
     }
 }
 
-static void what_cannot_be_read_is_an_error_without_id(void **state)
+static void what_cannot_be_read_is_an_error_with_the_id_that_can(void **state)
 {
     struct client *client = *state;
 
-    client_send(client, "{\"jsonrpc\":\"2.0\",\"id\":1,");
+    client_send(client, "{\"jsonrpc\":\"2.0\",\"id\"");
     client_expect_error(client, NULL, -32700);
     client_send(client, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}");
-    client_expect_error(client, NULL, -32700);
+    client_expect_error(client, "1", -32700);
+    client_send(client, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\\ud800\"}");
+    client_expect_error(client, "1", -32700);
     client_send(client, "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]");
     client_expect_error(client, NULL, -32600);
     client_send(client, "\r\n\n   ");
@@ -371,7 +373,7 @@ int main(void)
         SERVER_TEST(a_foreign_name_is_repeated_safely),
         SERVER_TEST(lists_the_tools_with_the_same_bytes),
         SERVER_TEST(arguments_that_cannot_be_taken_are_a_result),
-        SERVER_TEST(what_cannot_be_read_is_an_error_without_id),
+        SERVER_TEST(what_cannot_be_read_is_an_error_with_the_id_that_can),
         SERVER_TEST(calls_run_side_by_side_and_the_reader_goes_on),
         SERVER_TEST(a_cancelled_call_is_stopped_and_not_answered),
         SERVER_TEST(cancelling_what_is_not_there_is_ignored),
