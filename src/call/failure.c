@@ -109,18 +109,36 @@ bool al_call_names_commits(struct al_call *call, const char *revision)
     return names_commit(call, word);
 }
 
+/* The reference of HEAD, if it names a commit that is not there; NULL.  Caller frees. */
+static char *lost_commit(struct al_call *call)
+{
+    const struct al_location *at = &al_call_repo(call)->at;
+    al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
+    al_auto(al_freep) char *oid = al_ref_head(at);
+
+    al_ref_follow_head(at, &refs);
+    return refs.count && oid && *oid && !names_commit(call, oid) ? al_strdup(refs.items[0]) : NULL;
+}
+
 /* Whether a reference, or that of HEAD (NULL), is broken; the error then says so. */
 static bool tell_broken(struct al_call *call, const char *ref, struct al_error *err)
 {
     al_auto(al_freep) char *broken = al_ref_broken(&al_call_repo(call)->at, ref);
-    const bool all = broken && !strcmp(broken, "HEAD");
+    const bool all = broken && !strcmp(broken, "HEAD"), lost = !broken && !ref;
 
+    if (lost)
+        broken = lost_commit(call);
     if (!broken)
         return false;
     free(err->message);
     err->message = al_asprintf("'%s' is broken: %s", broken,
-                               all ? "no reference can be read" : "its file holds no commit's id");
+                               all    ? "no reference can be read"
+                               : lost ? "the commit that it names is not there"
+                                      : "its file holds no commit's id");
     err->remedy = all ? "A user can look at what 'git refs verify' says."
+                  : lost
+                      ? "A user can look for it with 'git fsck', or set the branch to an older "
+                        "commit of its log with 'git update-ref'."
                       : "A user can mend it: its log below .git/logs ends with the commit it was "
                         "at; once the broken file is moved away, 'git update-ref' writes it.";
     return true;

@@ -497,7 +497,7 @@ static void add_end(struct al_call *call, bool unborn, struct showing *showing)
     else
         al_missing_paths_end(call, &showing->args->paths, one_range(showing->args),
                              &showing->pages);
-    if (shallow && showing->read && !showing->has_more && !showing->args->range)
+    if (shallow && !unborn && !showing->has_more && !showing->args->range)
         (void)al_pages_adds(&showing->pages, "-- shallow clone: older commits are not here\n");
 }
 

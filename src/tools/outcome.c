@@ -288,10 +288,13 @@ int al_outcome_show(struct al_call *call, const struct al_conflicts *conflicts,
 {
     struct al_str *text = &result->text;
     enum al_operation_state state = al_git_operation_state(al_call_repo(call));
+    al_auto(al_freep) char *bisected = al_git_bisected(al_call_repo(call));
     int r = 0;
 
     if (!conflicts->count && state == AL_IN_PROGRESS_NONE) {
-        al_str_adds(text, "No conflicts, and nothing is in progress.\n");
+        al_str_adds(text, bisected ? "No conflicts, and a bisect is in progress: " AL_BISECT_NEXT
+                                     ".\n"
+                                   : "No conflicts, and nothing is in progress.\n");
     } else {
         r = add_sides(call, text, err);
         if (r == 0 && !conflicts->count)

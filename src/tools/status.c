@@ -21,6 +21,7 @@
 #include "tools/git.h"
 #include "tools/one.h"
 #include "tools/workflow/workflow.h"
+#include "verbs/porcelain/stash.h"
 #include "verbs/sequencer/operation_state.h"
 #include "verbs/submodule/submodules.h"
 
@@ -271,6 +272,10 @@ const struct al_tool al_tool_workflow_status = {
 
 /* The toolset everyday: what there is beside the files. */
 
+/** More entries of the stash are only counted. */
+#define STASHES_NAMED 3
+#define STASHES_BYTES 20000u
+
 /** More working trees are only counted. */
 #define WORKTREES_MAX 20
 
@@ -331,23 +336,29 @@ static void add_default_branch(const struct al_repo *repo, const struct al_workt
         al_place_addf(out, "default branch: %s\n", branch);
 }
 
-static void add_stashes(const struct al_repo *repo, struct al_str *out)
+/* How many there are, and the newest of this working tree by name. */
+static void add_stashes(struct al_call *call, struct al_str *out)
 {
-    al_auto(al_strv_clear) struct al_strv entries = AL_STRV_INIT;
+    al_auto(al_stashes_clear) struct al_stashes stashes = AL_STASHES_INIT;
     al_auto(al_stash_owners_clear) struct al_stash_owners owners = AL_STASH_OWNERS_INIT;
+    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
     size_t own = 0;
 
-    al_git_stash_entries(repo, &entries);
-    if (!entries.count)
+    (void)al_git_read_stashes(al_call_repo(call), STASHES_BYTES, al_call_budget(call), &stashes,
+                              NULL);
+    if (!stashes.count)
         return;
-    al_stash_owners_read(repo, &owners);
-    for (size_t i = 0; i < entries.count; i++)
-        own += al_stash_is_own(&owners, entries.items[i]);
-    al_str_adds(out, "stash: ");
-    al_answer_add_counted(entries.count, "entry", "entries", out);
+    al_stash_owners_read(al_call_repo(call), &owners);
+    for (size_t i = 0; i < stashes.count; i++)
+        if ((!owners.is_shared || al_stash_is_own(&owners, stashes.items[i].oid)) &&
+            own++ < STASHES_NAMED)
+            al_place_addf(&names, " %.*s %s\n", AL_SHORT_ID, stashes.items[i].oid,
+                          stashes.items[i].subject);
+    al_str_addf(out, "stash: %s", stashes.truncated ? "more than " : "");
+    al_answer_add_counted(stashes.count, "entry", "entries", out);
     if (owners.is_shared)
         al_str_addf(out, ", %zu of them of this working tree", own);
-    al_str_addc(out, '\n');
+    al_str_addf(out, "\n%s", names.buf);
 }
 
 /* The other working trees, while they are listed. */
@@ -384,16 +395,17 @@ static void add_worktrees(const struct al_repo *repo, struct al_str *out)
     al_str_clear(&others.text);
 }
 
-static void add_facts(const struct al_repo *repo, const struct al_worktree_state *state,
+static void add_facts(struct al_call *call, const struct al_worktree_state *state,
                       struct al_str *out)
 {
+    const struct al_repo *repo = al_call_repo(call);
     al_auto(al_freep) char *shallow = al_shallow_commits(&repo->at);
 
     if (shallow)
         al_str_adds(out, "shallow clone: older commits are not here\n");
     add_default_branch(repo, state, out);
     add_remotes(repo, out);
-    add_stashes(repo, out);
+    add_stashes(call, out);
     add_worktrees(repo, out);
 }
 
@@ -502,6 +514,7 @@ static void add_head(struct al_call *call, const struct files *files,
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str operation = AL_STR_INIT;
+    al_auto(al_freep) char *bisected = al_git_bisected(files->repo);
     bool clean = true;
 
     al_state_add_branch(call, state, &line);
@@ -512,6 +525,8 @@ static void add_head(struct al_call *call, const struct files *files,
         al_str_addf(&line, ", %s in progress: git_conflicts continues or aborts it", operation.buf);
     else if (clean)
         al_str_adds(&line, ", clean");
+    if (bisected)
+        al_place_addf(&line, ", bisect of %s in progress: " AL_BISECT_NEXT, bisected);
     al_str_addc(&line, '\n');
     (void)al_pages_add(pages, line.buf, line.len);
 }
@@ -533,7 +548,7 @@ static int everyday_status(struct al_call *call, const void *p, struct al_result
         return r;
     add_head(call, &files, &state, &pages);
     al_state_add_waiting(call, &facts);
-    add_facts(files.repo, &state, &facts);
+    add_facts(call, &state, &facts);
     if (facts.len)
         (void)al_pages_add(&pages, facts.buf, facts.len);
     if (*state.head)

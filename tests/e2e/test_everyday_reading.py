@@ -96,7 +96,10 @@ class Status(Case):
         text = self.says("git_status")
         self.assertTrue(text.startswith("main 1 ahead of origin/main\n"), text)
         self.assertIn(f"remotes: origin {far}\n", text)
-        self.assertIn("stash: 1 entry", text)
+        self.assertRegex(text, r"stash: 1 entry.*\n(?! [0-9a-f]{8} WIP)")
+        self.says("git_stash", {"message": "mine", "untracked": True})
+        self.assertRegex(self.says("git_status"), r"\nstash: 2 entries, 1 of them of this working "
+                         r"tree\n [0-9a-f]{8} On main: mine\n")
         self.assertIn(f"other working trees:\n {self.root}/side on side\n", text)
 
     def test_many(self):

@@ -116,6 +116,21 @@ class States(everyday.Case):
             self.assertNotIn("o commits yet", harness.Case.call(self, "git_log", {}, "--toolset", "workflow").text)
             (refs / "heads/main").write_bytes(sound)
         self.assertNotIn("broken", self.says("git_status").splitlines()[0])
+        (refs / "heads/main").write_bytes(b"deadbeef" * 5 + b"\n")
+        for tool in ("git_status", "git_log", "git_diff"):
+            self.assertIn("'refs/heads/main' is broken: the commit that it names is not there",
+                          self.call(tool, {"from": "HEAD"} if tool == "git_diff" else {}).text, tool)
+
+    def test_bisect(self):
+        """a bisection is said, and how it goes on or ends"""
+        self.story()
+        self.git("bisect", "start", "HEAD", "HEAD~2")
+        self.assertIn(", bisect of main in progress: a user can continue it with git bisect",
+                      self.says("git_status").splitlines()[0])
+        self.assertIn("a bisect is in progress", self.says("git_conflicts"))
+        self.fails("ExecutionFailed", "git bisect reset", "git_conflicts", {"action": "abort"})
+        self.git("bisect", "reset")
+        self.assertNotIn("bisect", self.says("git_status"))
 
     def test_broken_reftables(self):
         """reftables that were cut are broken, not without commits"""
@@ -197,7 +212,8 @@ class States(everyday.Case):
         self.git("clone", "-q", "--depth=1", f"file://{self.root}", str(clone))
         self.root = clone
         for tool, arguments in (("git_blame", {"path": "f.txt"}), ("git_status", {}), ("git_log", {}),
-                                ("git_log", {"changed": "line 7"}), ("git_show", {"rev": "HEAD~1"}),
+                                ("git_log", {"changed": "line 7"}),
+                                ("git_log", {"changed": "nowhere"}), ("git_show", {"rev": "HEAD~1"}),
                                 ("git_log", {"range": "HEAD~3..HEAD"}), ("git_reset", {"to": "HEAD~2"})):
             self.assertEqual(self.call(tool, arguments).text.replace("--unshallow", "").count("shallow"),
                              1, self.call(tool, arguments).text)

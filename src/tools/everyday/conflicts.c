@@ -516,6 +516,7 @@ static int nothing_in_progress(struct al_call *call, const char *word, struct al
 {
     al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
     al_auto(al_freep) char *waiting = al_operation_oid(al_call_repo(call), AL_WAITING_CHANGES);
+    al_auto(al_freep) char *bisected = al_git_bisected(al_call_repo(call));
     int r = al_git_conflicts(al_call_repo(call), al_call_budget(call), &conflicts, err);
 
     if (r < 0)
@@ -526,6 +527,7 @@ static int nothing_in_progress(struct al_call *call, const char *word, struct al
                           "git_conflicts with action resolve settles it, git_undo undoes it, "
                           "and the entry is still there."
         : waiting       ? "git_conflicts with action continue restores what waits."
+        : bisected      ? "A bisect is: " AL_BISECT_NEXT "."
                         : "There are no conflicts either, so there is nothing to do.",
         "There is nothing to %s: no merge, rebase, cherry-pick or revert is in progress", word);
 }

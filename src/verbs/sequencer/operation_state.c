@@ -67,6 +67,11 @@ static char *operation_line(const struct al_repo *repo, const char *name)
                                                     : al_strndup(text.buf, strcspn(text.buf, "\n"));
 }
 
+char *al_git_bisected(const struct al_repo *repo)
+{
+    return operation_line(repo, "BISECT_START");
+}
+
 char *al_operation_oid(const struct al_repo *repo, const char *name)
 {
     al_auto(al_freep) char *line = operation_line(repo, name);

@@ -37,6 +37,12 @@ const char *al_operation_state_noun(enum al_operation_state state);
 bool al_git_operation_step(const struct al_repo *repo, unsigned long *ret_step,
                            unsigned long *ret_last);
 
+/** The branch or commit from which a bisection in progress began; NULL: there is none.  It stands
+ * in the way of nothing.  Caller frees. */
+char *al_git_bisected(const struct al_repo *repo);
+
+#define AL_BISECT_NEXT "a user can continue it with git bisect, and end it with git bisect reset"
+
 /** Append e.g. "A rebase is in progress (2 of 5), 1 conflict"; nothing when there is neither. */
 void al_git_operation_line(const struct al_repo *repo, size_t conflicts, struct al_str *out);
 
