@@ -34,7 +34,8 @@ static const struct {
     { AL_SUBJECT_HUNK, 0, E, "git_diff", NULL,
       "git_diff with hunks, and with staged for staged ones, shows the ids there are; git_show "
       "with hunks those of a commit." },
-    { AL_SUBJECT_LINES, 0, E, NULL, NULL, "Give lines that the file has." },
+    { AL_SUBJECT_LINES, 0, E, "git_blame", NULL,
+      "Give lines that the file has; git_blame without lines shows all of them." },
     { AL_SUBJECT_EXPRESSION, 0, E, NULL, NULL,
       "Correct the expression, or search for plain text." },
     { AL_SUBJECT_NOT_MERGED, 0, 1u << AL_WORDS_PLAIN, "git_branch", "git",
@@ -43,6 +44,8 @@ static const struct {
       "git_branch with force deletes it all the same." },
     { AL_SUBJECT_HELD, 0, W, "git_checkout", NULL,
       "HEAD is on it, here or in another worktree: git_checkout another branch first." },
+    { AL_SUBJECT_UNTRACKED, 0, E, "git_stash", NULL,
+      "Move these files out of the way first; git_stash with untracked and paths stashes them." },
     { AL_SUBJECT_UNTRACKED, 0, ANY, NULL, NULL, "Move these files out of the way first." },
     { AL_SUBJECT_IGNORED, 0, ANY, "git_commit", NULL,
       "They are ignored (.gitignore), and no tool adds ignored files; the user can, or can change "

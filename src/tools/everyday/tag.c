@@ -88,8 +88,9 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
                            err, AL_SUBJECT_TAG, args->name),
             err, "not_found");
     if (args->action == CREATE && exists(call, args->name))
-        return al_failure_set(err, "Choose another name, or delete that tag first.",
-                              "There is a tag '%s' already", args->name);
+        return al_failure_set(
+            err, "Choose another name, or delete that tag first: git_tag with action delete.",
+            "There is a tag '%s' already", args->name);
     return 0;
 }
 
