@@ -342,7 +342,7 @@ class SameTree(http_mcp.Case):
             result = self.result(self.thief, "git_conflicts", {"action": action})
             self.assertTrue(result["isError"], result)
             self.assertEqual(len(self.questions), 1, action)
-            self.assertIn("This session has not begun it", str(self.questions))
+            self.assertIn("Another session has begun it", str(self.questions))
         self.assertIn("cherry-pick", self.good(self.owner, "git_status"))
         self.good(self.owner, "git_conflicts", {"action": "abort"})
 

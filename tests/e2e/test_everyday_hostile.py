@@ -173,8 +173,9 @@ class Programs(Case):
 
 class Approvals(Case):
     def asked(self, change, tool, arguments):
-        """A question during which something changes; it is accepted, and asked again."""
-        server = everyday.AskingServer(self)
+        """A question of a rule, during which something changes; it is accepted, and asked again."""
+        rule = self.write("ask.toml", f'[[tools.approval.rule]]\ntool = "{tool}"\ndecision = "ask"\n', self.base)
+        server = everyday.AskingServer(self, "--config", str(rule))
         number = server.ask(tool, arguments)
         question = server.receive()
         self.assertEqual(question.get("method"), "elicitation/create", question)

@@ -153,8 +153,8 @@ class Merge(everyday.Case):
             self.fails("ExecutionFailed", "no file was changed: 'f.txt'", "git_merge", arguments)
             self.git("reset", "-q", "--hard")
 
-    def test_same_session(self):
-        """git_conflicts: what this session began is not asked about; after a restart it is"""
+    def test_not_asked(self):
+        """git_conflicts: giving up what this session, an earlier one or a user began asks nothing, and can be undone"""
         self.fork(text_with(at5="main"), text_with(at5="topic"), "".join(LINES))
         server = everyday.AskingServer(self)
         server.ok("git_merge", {"branch": "topic"})
@@ -162,26 +162,12 @@ class Merge(everyday.Case):
         self.assertEqual(result.text.splitlines()[0], "Aborted the merge.")
         server.ok("git_merge", {"branch": "topic"})
         other = everyday.AskingServer(self)
-        question, result = other.decided("reject", "git_conflicts", {"action": "abort"})
-        self.assertIn("This session has not begun it.", str(question))
-        self.assertTrue(result.failed, result)
-        self.assertEqual(self.unmerged(), ["f.txt"])
-
-    def test_begun_again(self):
-        """what a user begins again after the session gave it up is the user's"""
-        self.fork(text_with(at5="main"), text_with(at5="topic"), "".join(LINES))
-        server = everyday.AskingServer(self)
-        for tool, arguments, words in (
-                ("git_merge", {"branch": "topic"}, ("merge", "topic")),
-                ("git_cherry_pick", {"commits": ["topic"]}, ("cherry-pick", "topic")),
-                ("git_rebase", {"onto": "topic"}, ("rebase", "topic"))):
-            server.ok(tool, arguments)
-            self.assertIn("Aborted", server.ok("git_conflicts", {"action": "abort"}).text)
+        self.assertIn("which this session had not begun", other.ok("git_conflicts", {"action": "abort"}).text)
+        for words in (("merge", "topic"), ("cherry-pick", "topic"), ("rebase", "topic")):
             self.git(*words, check=False)
             self.write("f.txt", "half resolved by the user\n")
-            question, result = server.decided("reject", "git_conflicts", {"action": "abort"})
-            self.assertIn("This session has not begun it.", question, tool)
-            self.assertTrue(result.failed, result)
+            self.assertIn("Aborted", server.ok("git_conflicts", {"action": "abort"}).text)
+            server.ok("git_undo")
             self.assertEqual((self.root / "f.txt").read_text(), "half resolved by the user\n")
             self.git(words[0], "--abort")
 

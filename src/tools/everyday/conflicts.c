@@ -458,15 +458,15 @@ static char *emptied_commit(struct al_call *call)
 /* Whether this session has begun what is in progress. */
 static bool is_begun_here(const struct al_call *call)
 {
-    return al_operation_was_begun_here(al_call_repo(call), al_call_session(call)->number);
+    return al_operation_begun(al_call_repo(call), al_call_session(call)->number) == AL_BEGUN_HERE;
 }
 
-/* Something was begun by somebody else: what is given up is theirs. */
+/* Another session of this server is at work there, and would find it gone. */
 static bool is_of_others(struct al_call *call, const void *p)
 {
     (void)p;
-    return al_git_operation_state(al_call_repo(call)) != AL_IN_PROGRESS_NONE &&
-           !is_begun_here(call);
+    return al_operation_begun(al_call_repo(call), al_call_session(call)->number) ==
+           AL_BEGUN_ELSEWHERE;
 }
 
 static const struct al_choice actions[] = {
@@ -652,7 +652,7 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
     struct al_repo *repo = al_call_repo(call);
 
     if (args->action >= AL_CONFLICTS_CONTINUE && is_of_others(call, p))
-        al_str_adds(out, "This session has not begun it.\n");
+        al_str_adds(out, "Another session has begun it.\n");
     if (args->action == AL_CONFLICTS_RESOLVE) {
         const struct resolutions *all = al_call_tool_data(call);
 
@@ -927,7 +927,7 @@ static const struct al_operation operations[] = {
     { "abort", NULL, WRITES | AL_DISCARDS_WORK, give_up, AL_ASKS_UNLESS_SAVED },
 };
 
-static const char of_others[] = "for an operation that this session has not begun";
+static const char of_others[] = "for an operation that another session has begun";
 
 static const struct al_stricter stricter[] = {
     { "continue", is_of_others, of_others, 0 },

@@ -266,19 +266,31 @@ static bool identify(const struct al_repo *repo, uint64_t session, struct al_oid
     return true;
 }
 
-void al_operation_note_begun(const struct al_repo *repo, uint64_t session)
-{
-    struct al_oid id;
+/* Instead of a session's number: an operation that any of them began. */
+#define ANY_SESSION UINT64_MAX
 
-    if (identify(repo, session, &id))
-        al_noted_add(&begun, &id);
-}
-
-bool al_operation_was_begun_here(const struct al_repo *repo, uint64_t session)
+static bool is_noted(const struct al_repo *repo, uint64_t session)
 {
     struct al_oid id;
 
     return identify(repo, session, &id) && al_noted_has(&begun, &id);
+}
+
+void al_operation_note_begun(const struct al_repo *repo, uint64_t session)
+{
+    const uint64_t sessions[] = { session, ANY_SESSION };
+    struct al_oid id;
+
+    for (size_t i = 0; i < AL_COUNT(sessions); i++)
+        if (identify(repo, sessions[i], &id))
+            al_noted_add(&begun, &id);
+}
+
+enum al_begun al_operation_begun(const struct al_repo *repo, uint64_t session)
+{
+    if (is_noted(repo, session))
+        return AL_BEGUN_HERE;
+    return is_noted(repo, ANY_SESSION) ? AL_BEGUN_ELSEWHERE : AL_BEGUN_OUTSIDE;
 }
 
 /* --- Operation excerpt --- */

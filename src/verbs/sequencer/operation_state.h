@@ -113,7 +113,7 @@ void al_operation_heads(const struct al_repo *repo, const char *name, struct al_
  * Which operations in progress a session of this process has begun, or has continued to their
  * present stop.
  *
- * A merge or rebase that a user or another agent began is theirs: giving it up loses their work.
+ * One that another session has begun is that agent's, who is at work there.
  *
  * `session` is the number of a session over HTTP, 0 in a process that has one session.
  *
@@ -123,8 +123,10 @@ void al_operation_heads(const struct al_repo *repo, const char *name, struct al_
 /** Remember that the operation in progress is this session's.  Nothing when none is. */
 void al_operation_note_begun(const struct al_repo *repo, uint64_t session);
 
-/** Test whether the operation in progress is one that was noted for this session. */
-bool al_operation_was_begun_here(const struct al_repo *repo, uint64_t session);
+/** Who began the operation in progress: another program, as far as is known, this session, or
+ * another one. */
+enum al_begun { AL_BEGUN_OUTSIDE, AL_BEGUN_HERE, AL_BEGUN_ELSEWHERE };
+enum al_begun al_operation_begun(const struct al_repo *repo, uint64_t session);
 
 /* --- Operation excerpt --- */
 
