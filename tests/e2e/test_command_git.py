@@ -52,14 +52,15 @@ REFUSED = {
     "add -p": "hunks", "commit": "-m", "commit --amend": "--no-edit", "commit -am x -S": "signatures",
     "rebase --update-refs side": "update_refs", "-c rebase.updateRefs=true rebase side": "leave it out",
     "rebase -i HEAD~1": "plan", "rebase -x true HEAD~1": "program", "frobnicate": "not run",
-    "filter-branch": "not run", "difftool": "not run", "push": "git_push", "fetch origin": "remote add",
+    "filter-branch": "git_rebase", "difftool": "git_conflicts", "push": "git_push", "fetch origin": "remote add",
     "submodule foreach ls": "-C PATH", "submodule update -i": "--init", "config core.pager less": "the user can set",
     "config core.fsmonitor x": "the user can set", "config --global user.name x": "--global",
     "config alias.x !sh": "the user can set", "config -e": "config KEY", "config --file x -l": "any file",
     "-c core.pager=less log": "leave it out", "-c diff.external=x diff": "leave it out",
     "--exec-path=/tmp status": "leave it out", "--config-env=a=b status": "leave it out",
     "diff --ext-diff": "program", "log -p --textconv": "program", "grep -O line": "pager",
-    "sh": "run its command", "help status": "-h", "status --help": "-h", "branch --edit-description": "config",
+    "mktag": "git tag", "replace -l": "git_rebase", "rerere": "git_conflicts", "mergetool": "git_conflicts",
+    "sh": "run its command", "help everyday": "-h", "status --help": "-h", "branch --edit-description": "config",
     "tag -s v9": "signatures", "tag -a v9": "-m", "bisect run sh": "bisect good", "bisect view": "log", "clean -i": "-n",
     "checkout -p": "files", "stash -p": "stash push", "remote update x": "remote add", "notes edit": "-m",
     "stash -p show": "stash push", "update-ref --stdin": "line of its own", "worktree add .git/x": "git's own",
@@ -166,6 +167,30 @@ class CommandGit(harness.Case):
         for words in ((), ("--no-pager",), ("-c", "color.ui=always")):
             out, err, code = self.airlock(*words)
             self.assertEqual((out.split()[:2], err, code), (["usage:", "git"], "", 1))
+
+    def test_usage(self):
+        """what a command takes is read, of those too that connect, write or open an editor; help shows it as well"""
+        for command in "status", "push", "commit", "branch", "worktree":
+            plain = self.run_line(["git"], [command, "-h"])
+            self.assertEqual(plain[2], 129)
+            self.assertEqual(self.airlock(command, "-h"), plain)
+            self.assertEqual(self.airlock("help", command), plain)
+
+    def test_denied(self):
+        """the mode deny lets nothing make a repository"""
+        self.policy('[tools.approval]\nmode = "deny"\n')
+        for words in ("init", "new"), ("clone", ".", "new"):
+            out, err, code = self.airlock(*words)
+            self.assertEqual((out, code, (self.root / "new/.git").exists()), ("", 128, False), err)
+
+    def test_rename_of_another(self):
+        """a branch that another worktree has checked out keeps its name"""
+        self.git("worktree", "add", "-q", str(self.base / "wt"), "side")
+        for words in ("-m", "side", "new"), ("-qM", "side", "new"):
+            out, err, code = self.airlock("branch", *words)
+            self.assertEqual((out, code, self.out("branch", "--list", "new")), ("", 128, ""), err)
+            self.assertIn("'side' is checked out in the worktree", err)
+        self.assertEqual(self.airlock("branch", "-m", "clean", "new"), ("", "", 0))
 
     def test_refused(self):
         """what may not be done ends with 128 and one line that names a way"""

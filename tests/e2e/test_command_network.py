@@ -306,11 +306,14 @@ class Rewritten(Network):
         self.git("push", "-q", "origin", "main:mine")
         for line in ("commit --amend -m new", "commit -q --am --no-edit", "reset --hard HEAD~1", "reset --soft HEAD~1",
                      "reset HEAD~1", "rebase", "rebase origin/topic", "rebase --onto HEAD~1 origin/topic main",
-                     "rebase --root --force-rebase"):
+                     "rebase --root --force-rebase", "pull --rebase", "pull -r origin main"):
             self.git("fetch", "-q")
             self.asks(line)
+        self.git("config", "pull.rebase", "true")
+        self.asks("pull")
         for line in "reset --hard", "reset -q a.txt", "commit -m more --allow-empty", "reset --hard origin/mine":
             self.assertEqual(self.airlock(*line.split())[2], 0, line)
+        self.assertEqual(self.airlock("pull", "-q", "--no-rebase", "--no-edit")[2], 0)
         self.denied('tool = "git_commit"\noperation = "amend"', "commit --amend -m new")
 
 
@@ -430,7 +433,7 @@ CLONES = """
 clone ../hub.git ../x | clone -q ../hub.git ../x | clone ../hub.git | clone --bare ../hub.git ../x.git | clone ../empty
 clone -b topic ../hub.git ../x | clone -o up ../hub.git ../x | clone -n ../hub.git ../x | clone -qbtopic ../hub.git/ ../x
 clone --no-tags --single-branch ../hub.git ../x | clone ../hub.git ../other | clone -b nowhere ../hub.git ../x | clone ../other ../x
-clone --no-local --depth 1 ../hub.git ../x | clone --depth=1 -q HUB ../x | clone HUB ../new/x | clone -- ../hub.git ../x
+clone ../hub ../x | clone --no-local --depth 1 ../hub.git ../x | clone --depth=1 -q HUB ../x | clone HUB ../new/x | clone -- ../hub.git ../x
 """
 
 CLONES_REFUSED = {

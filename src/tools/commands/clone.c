@@ -87,12 +87,21 @@ static char *user_address(const struct al_repo *own, const char *given)
                    : al_remote_rewritten(own->vetting, given, "insteadof", given);
 }
 
+/* Open what a path names, without its ".git" too, as git finds it.  -1: nothing, or an address. */
+static int open_named(const char *given)
+{
+    al_auto(al_freep) char *full = al_asprintf("%s.git", given);
+    const int fd = strstr(given, "://") ? -1 : open(given, O_PATH | O_CLOEXEC);
+
+    return fd < 0 && !strstr(given, "://") ? open(full, O_PATH | O_CLOEXEC) : fd;
+}
+
 /* `own` has no reference and no object: git makes another repository for what it gets. */
 static int clone_into(struct al_call *call, struct al_shell_words *words, struct al_repo *own,
                       struct al_network_shown *shown, struct al_error *err)
 {
     const char *given = words->others.items[0];
-    al_auto(al_closep) int fd = strstr(given, "://") ? -1 : open(given, O_PATH | O_CLOEXEC);
+    al_auto(al_closep) int fd = open_named(given);
     al_auto(al_freep) char *path = fd < 0 ? user_address(own, given) : al_fs_fd_path(fd);
     al_auto(al_remote_clear) struct al_remote remote = { .name = al_strdup(given) };
     al_auto(al_network_endp) struct al_network *network = NULL;

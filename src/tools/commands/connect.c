@@ -356,6 +356,8 @@ static int read_remote(struct al_shell_words *words, const struct connecting *ro
         return refuse(row, "", "the branch follows no remote; name the remote", err);
     if (!remote)
         return 0;
+    if (!strcmp(remote, "."))
+        return refuse(row, remote, "it is this repository; git show-ref lists what it has", err);
     if (!al_strv_contains(&names, remote))
         return refuse(row, remote, "there is no remote of this name; git remote add makes one",
                       err);

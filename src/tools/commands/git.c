@@ -25,6 +25,7 @@
 #include "tools/commands/words.h"
 #include "tools/transfer.h"
 #include "tools/worktree.h"
+#include "verbs/worktree/list.h"
 
 #define WORD_MAX_BYTES (1u << 20)
 
@@ -233,6 +234,10 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
         r = check_confined(call, err);
     if (r == 0 && words->words.count && !strcmp(words->words.items[0], "mv"))
         r = check_moved(&words->words, err);
+    if (r == 0 && repo && words->others.count > 1 &&
+        al_shell_words_match(words, &(struct al_shell_words_form){ .command = "branch",
+                                                                   .options = " -m -M --move " }))
+        r = al_worktree_check_free(repo, words->others.items[0], true, al_call_budget(call), err);
     if (r == 0 && repo && removes_files(words))
         r = check_removed(repo, words, err);
     if (r == 0 && words->command && (made = made_by(words)))
@@ -316,21 +321,51 @@ static char *commit_of(struct al_call *call, const char *word)
     return oid;
 }
 
+/* Whether git pull begins with a rebase, by its options or by what is configured. */
+static bool pulls_by_rebase(struct al_call *call, const struct al_shell_words *words)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_strv_clear) struct al_strv branches = AL_STRV_INIT;
+    al_auto(al_freep) char *key = NULL;
+    al_auto(al_freep) char *value = NULL;
+
+    if (al_shell_words_match(
+            words, &(struct al_shell_words_form){ .command = "pull", .options = " -r --rebase " }))
+        return true;
+    if (al_shell_words_match(words, &(struct al_shell_words_form){
+                                        .command = "pull", .options = " --no-rebase --ff-only " }))
+        return false;
+    al_ref_head_branches(&repo->at, &branches);
+    key = branches.count ? al_asprintf("branch.%s.rebase", branches.items[0]) : NULL;
+    value = key ? al_git_setting(repo, key, al_call_budget(call)) : NULL;
+    if (!value)
+        value = al_git_setting(repo, "pull.rebase", al_call_budget(call));
+    return value && strcmp(value, "false") != 0;
+}
+
 /* Whether commits that a line takes from a branch are on a remote, as everyday's tools ask: those
- * of an amend, of a reset to another commit, and of a rebase that begins. */
+ * of an amend, of a reset to another commit, and of a rebase that begins, as that of a pull onto
+ * what was fetched before. */
 static bool rewrites_pushed(struct al_call *call, const void *p)
 {
     const struct al_shell_words *words = al_call_tool_data(call);
     const struct al_strv *others = &words->others;
     const bool amends = !strcmp(words->command->name, "commit");
-    const bool rebases = !strcmp(words->command->name, "rebase");
-    const char *onto = others->count ? others->items[0] : rebases ? "@{upstream}" : NULL;
+    const bool pulls = !strcmp(words->command->name, "pull");
+    const bool rebases = pulls || !strcmp(words->command->name, "rebase");
+    al_auto(al_freep) char *pulled =
+        pulls && others->count > 1 ? al_fs_join(others->items[0], others->items[1]) : NULL;
+    const char *onto = pulled                    ? pulled
+                       : others->count && !pulls ? others->items[0]
+                       : rebases                 ? "@{upstream}"
+                                                 : NULL;
     al_auto(al_freep) char *from = NULL;
     al_auto(al_freep) char *to = NULL;
     bool pushed = true;
 
     (void)p;
     if (!al_call_repo(call) || !(effects_of(call) & AL_REWRITES_HISTORY) ||
+        (pulls && !pulls_by_rebase(call, words)) ||
         al_shell_words_match(
             words, &(struct al_shell_words_form){
                        .command = "rebase", .options = " --continue --abort --skip --quit " }))
@@ -338,7 +373,7 @@ static bool rewrites_pushed(struct al_call *call, const void *p)
     if (al_shell_words_match(
             words, &(struct al_shell_words_form){ .command = "rebase", .options = " --root " }))
         return true;
-    from = commit_of(call, rebases && others->count > 1 ? others->items[1] : "HEAD");
+    from = commit_of(call, rebases && !pulls && others->count > 1 ? others->items[1] : "HEAD");
     if (!amends && onto)
         to = commit_of(call, strcmp(onto, "-") != 0 ? onto : "@{-1}");
     if (!from || (!amends && !to))
@@ -357,6 +392,7 @@ static const struct al_stricter stricter[] = {
     { "fetch", is_stricter, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },
     { "ls_remote", is_stricter, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },
     { "pull", is_stricter, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },
+    { "pull", rewrites_pushed, on_a_remote, 0 },
     { "push", is_stricter, "for the first push to an address and branch", 0 },
     { "remote", leads_elsewhere, "for an address elsewhere that no remote has", 0 },
     { "remote_update", is_stricter, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },

@@ -163,6 +163,9 @@ static const struct refusal {
       "it brings files from elsewhere; leave it out" },
     { "maintenance", NULL, NULL, " start stop register unregister ",
       "it changes the user's own settings; git maintenance run is for this repository" },
+    { " mergetool difftool gui citool ", NULL, NULL, NULL,
+      "it opens another program; git diff shows both sides, airlock call git_conflicts resolves" },
+    { " mktag ", NULL, NULL, NULL, "git tag -a NAME -m TEXT makes a tag" },
     { "merge", " -e --edit -S --gpg-sign ", NULL, NULL, "it opens an editor or signs; -m TEXT" },
     { "notes", NULL, NULL, " edit ", "it opens an editor; git notes add -f -m TEXT" },
     { "notes", NULL, " -m -F -C --message --file --reuse-message ", " add append ",
@@ -179,6 +182,10 @@ static const struct refusal {
     { "remote", NULL, " -n ", " show ", "it connects; git remote show -n does not" },
     { "remote", " -f --fetch -a --auto --mirror ", NULL, " add set-head ",
       "it connects; airlock call git_fetch does" },
+    { " replace filter-branch ", NULL, NULL, NULL,
+      "other commits would stand for these; airlock call git_rebase changes commits" },
+    { " rerere ", NULL, NULL, NULL,
+      "it would resolve conflicts unseen; airlock call git_conflicts resolves them" },
     { "repack", " --expire-to --filter-to ", NULL, NULL, "it writes packs anywhere; leave it out" },
     { "stash", " -p --patch ", " show list ", NULL, AT_TERMINAL "; git stash push -- FILES" },
     { "stash", NULL, NULL, " export import ",
@@ -400,6 +407,9 @@ static int unknown(const char *name, struct al_error *err)
     al_auto(al_freep) char *meant = NULL;
     char *save = NULL;
 
+    for (size_t i = 0; i < AL_COUNT(refusals); i++)
+        if (al_shell_words_list(refusals[i].command, name))
+            return al_shell_words_refuse(name, refusals[i].why, err);
     for (char *at = strtok_r(names, " ", &save); at; at = strtok_r(NULL, " ", &save))
         al_nearest_offer(&nearest, at);
     if (nearest.found)
@@ -524,7 +534,7 @@ static int refuse_options(const struct al_shell_words *words, struct al_error *e
 static bool has_message(const struct al_shell_words *words, const struct al_repo *repo)
 {
     static const char given[] = " -m -F -C --message --file --reuse-message --fixup --squash "
-                                "--no-edit --dry-run --short --porcelain --long -h ";
+                                "--no-edit --dry-run --short --porcelain --long ";
     al_auto(al_freep) char *left = repo ? al_fs_join(repo->at.git_dir, "MERGE_MSG") : NULL;
 
     return has_option(words, given, true) ||
@@ -589,6 +599,23 @@ static int check_config(const struct al_shell_words *words, struct al_error *err
         what, "this key can run something or lead elsewhere; the user can set it", err);
 }
 
+/* "COMMAND -h", or "help COMMAND", which would open a manual page and gets the usage instead. */
+static bool asks_for_usage(struct al_shell_words *words)
+{
+    const bool is_help = !strcmp(words->command->name, "help");
+    const char *second = words->words.count == 2 ? words->words.items[1] : "";
+    al_auto(al_freep) char *about = NULL;
+
+    if ((words->command->flags & AL_SHELL_SCRIPT) ||
+        !(is_help ? al_shell_words_list(with_rows, second) : !strcmp(second, "-h")))
+        return false;
+    about = al_strdup(is_help ? second : words->words.items[0]);
+    al_strv_clear(&words->words);
+    al_strv_adds(&words->words, about, "-h", NULL);
+    words->command = find_command(words, "help");
+    return true;
+}
+
 int al_shell_words_read(struct al_shell_words *words, const struct al_strv *given,
                         const struct al_repo *repo, struct al_error *err)
 {
@@ -611,6 +638,8 @@ int al_shell_words_read(struct al_shell_words *words, const struct al_strv *give
     r = find(words, repo, err);
     if (r < 0)
         return r;
+    if (asks_for_usage(words))
+        return 0;
     read_options(words);
     r = refuse_options(words, err);
     if (r == 0)
