@@ -70,6 +70,8 @@ static const struct {
     { 0, AL_CODE_CONFLICT, E, "git_conflicts", NULL,
       "git_conflicts shows the conflicts and resolves them; with action abort it gives the "
       "operation up." },
+    { 0, AL_CODE_CONFLICT, ANY, "git_add", NULL,
+      "Edit the files until no conflict is left in them, and stage them with git_add, first." },
     { 0, AL_CODE_DIRTY_WORKDIR, ANY, "git_stash", NULL,
       "Commit these changes with git_commit, or put them aside with git_stash, first." },
     { 0, AL_CODE_BRANCH_EXISTS, W, NULL, NULL,

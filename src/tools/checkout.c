@@ -26,6 +26,7 @@
 #include "verbs/porcelain/checkout.h"
 #include "verbs/preview/affected_files.h"
 #include "verbs/preview/diff_excerpt.h"
+#include "verbs/sequencer/conflict.h"
 #include "verbs/worktree/list.h"
 
 /** Limit for hash and subject of the commit that HEAD was at, in a note. */
@@ -359,8 +360,12 @@ static int git_preview(struct al_call *call, const void *p, struct al_str *out,
                        struct al_error *err)
 {
     const struct checkout_args *args = p;
-    int r;
+    int r = only_paths(args) || args->create_branch
+                ? 0
+                : al_git_check_no_conflicts(al_call_repo(call), al_call_budget(call), err);
 
+    if (r < 0)
+        return r;
     if (!only_paths(args)) {
         preview_operation(call, out);
         return args->create_branch

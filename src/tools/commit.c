@@ -188,9 +188,11 @@ static int git_preview(struct al_call *call, const void *p, struct al_str *out,
     const struct commit_args *args = p;
     struct al_repo *repo = al_call_repo(call);
     bool is_same;
-    int r;
+    int r = al_git_check_no_conflicts(repo, al_call_budget(call), err);
 
-    al_git_show_unsigned(repo, out);
+    if (r < 0)
+        return r;
+    al_git_show_skipped(repo, hooks, out);
     if (!fits_summary(args->message)) {
         al_str_adds(out, "The whole message:\n");
         al_text_add_indented(out, args->message, al_call_budget(call)->in_full);
@@ -406,7 +408,7 @@ static int workflow_preview(struct al_call *call, const void *p, struct al_str *
     bool is_same = false;
     int r;
 
-    al_git_show_unsigned(repo, out);
+    al_git_show_skipped(repo, hooks, out);
     if (args->message)
         add_message(call, args->message, out);
     if (resumable(call) && !args->all)

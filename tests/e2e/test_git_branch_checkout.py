@@ -395,6 +395,21 @@ class Checkout(harness.Case):
         self.assertEqual(result.error["reason"], "conflict")
         self.assertEqual((self.root / "a.txt").read_text(encoding="utf-8"), "untracked\n")
 
+    def test_conflicts(self):
+        """while files are in conflict a switch and a commit fail before anybody is asked, and say how to go on"""
+        self.git("checkout", "-q", "other")
+        self.commit("a.txt", "theirs\n", "theirs")
+        self.git("checkout", "-q", "main")
+        self.commit("a.txt", "mine\n", "mine")
+        self.git("merge", "-q", "other", check=False)
+        self.assertIn("a.txt", self.out("diff", "--name-only", "--diff-filter=U"))
+        for tool, arguments in (("git_checkout", {"branch": "other"}), ("git_checkout", {"commit": "other"}),
+                                ("git_commit", {"type": "fix", "message": "m"})):
+            for approval in ("ask", "allow"):
+                result = self.call(tool, arguments, approval=approval)
+                self.assertEqual((result.kind, result.error["code"]), ("ExecutionFailed", 7030), result)
+                self.assertIn("stage them with git_add, first.", result.text)
+
     def test_carried_changes(self):
         """a change that the switch does not touch comes along, and is told"""
         self.commit("b.txt", "b\n", "third")

@@ -125,6 +125,23 @@ class Unsigned(harness.Case):
                 check(ASKED, shown)
                 self.git("reset", "-q", "--hard")
 
+    def test_hooks_in_the_question(self):
+        """the question of a commit names the hooks that do not run"""
+        hook = self.root / ".git/hooks/commit-msg"
+        hook.parent.mkdir(exist_ok=True)
+        hook.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+        hook.chmod(0o755)
+        rules = self.base / "ask.toml"
+        rules.write_text('[[tools.approval.rule]]\ntool = "git_commit"\ndecision = "ask"\n',
+                         encoding="utf-8")
+        for toolset, arguments in (("git", COMMIT), ("workflow", {"message": "more"}),
+                                   ("everyday", {"message": "more"})):
+            self.stage()
+            server = harness.AskingServer(self, "--toolset", toolset, "--config", str(rules))
+            shown, _ = server.decided("reject", "git_commit", arguments)
+            server.close()
+            self.assertIn("airlock: hook not run: commit-msg\n", shown, toolset)
+
     def test_hooks(self):
         """`workflow` names the hooks that git would have run"""
         self.begin()

@@ -112,6 +112,16 @@ void al_git_skipped_hooks(const struct al_repo *repo, const char *const *hooks, 
     al_text_add_list(out, &there, there.count);
 }
 
+void al_git_show_skipped(const struct al_repo *repo, const char *const *hooks, struct al_str *out)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    al_git_skipped_hooks(repo, hooks, &line);
+    if (line.len)
+        al_str_addf(out, "%s\n", line.buf);
+    al_git_show_unsigned(repo, out);
+}
+
 /* Whether an attributes file assigns `filter=<name>`. */
 static bool mentions(const char *text, const char *name)
 {

@@ -19,6 +19,7 @@
 #include "git/plumbing/heads.h"
 #include "git/plumbing/revision.h"
 #include "git/plumbing/scratch_index.h"
+#include "git/plumbing/skipped.h"
 #include "git/reading/change_reader.h"
 #include "git/reading/read_log.h"
 #include "git/refs.h"
@@ -662,11 +663,14 @@ static int show_series(struct al_call *call, const struct commit_args *args, str
     return show(call, &view, made.indexes.commit, out, err);
 }
 
+static const char *const hooks[] = { "pre-commit",  "prepare-commit-msg", "commit-msg",
+                                     "post-commit", "post-rewrite",       NULL };
+
 static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
 {
     const struct commit_args *args = p;
 
-    al_git_show_unsigned(al_call_repo(call), out);
+    al_git_show_skipped(al_call_repo(call), hooks, out);
     if (args->message) {
         al_str_adds(out, "The message:\n");
         al_text_add_indented(out, args->message, al_call_budget(call)->in_full);
@@ -814,8 +818,6 @@ static int make_series(struct al_call *call, const struct commit_args *args, str
 static int execute(struct al_call *call, const void *p, struct al_result *result,
                    struct al_error *err)
 {
-    static const char *const hooks[] = { "pre-commit",  "prepare-commit-msg", "commit-msg",
-                                         "post-commit", "post-rewrite",       NULL };
     const struct commit_args *args = p;
     const char *before = al_call_resolved(call, AL_RESOLVED_COMMIT);
     al_auto(al_str_clear) struct al_str left_out = AL_STR_INIT;
