@@ -150,8 +150,10 @@ static const struct command_help {
       "an execution between two checkpoints. It ends within two seconds.\n",
       session_options, "" },
     { "log", "airlock log [OPTIONS] [N]",
-      "Show the last N tool executions, or all. airlock --tool-log [N] is the same.\n",
+      "Show the last N tool executions here, or all. airlock --tool-log [N] is the\n"
+      "same.\n",
       journal_options,
+      "  --all                  in other repositories too\n"
       "  --json                 the lines as they are in the journal\n"
       "  --verify               check that no line was changed, removed, reordered or\n"
       "                         dropped\n"

@@ -43,11 +43,12 @@ class Views(test_audit_log.Audit):
         for where in (self.base / "other", self.base / "deep/er"):
             self.init(where)
             self.ok("git_status", root=where, cwd=where)
-        cells = [line.split() for line in self.log().splitlines()]
+        self.assertEqual(self.log(), one)  # of this repository alone
+        cells = [line.split() for line in self.log("--all").splitlines()]
         self.assertEqual([line[8] for line in cells], ["root", "other", "deep/er"], cells)
-        self.assertIn("REPOSITORY", self.terminal(200))
-        self.assertEqual(self.log("--tool", "git_log"), "")
-        self.assertEqual([json.loads(line)["seq"] for line in self.log("--json").splitlines()],
+        self.assertIn("REPOSITORY", self.terminal(200, "--all"))
+        self.assertEqual(self.log("--all", "--tool", "git_log"), "")
+        self.assertEqual([json.loads(line)["seq"] for line in self.log("--all", "--json").splitlines()],
                          [1, 2, 3])
         self.assertNotEqual(self.log("1"), "")
         self.assertIn(one.split("  ")[2], self.log())
@@ -61,7 +62,7 @@ class Views(test_audit_log.Audit):
             self.init(pathlib.Path(other))
             self.ok("git_status")
             self.ok("git_status", root=other, cwd=other)
-        places = [line.split()[8].rstrip("…") for line in self.log().splitlines()]
+        places = [line.split()[8].rstrip("…") for line in self.log("--all").splitlines()]
         self.assertTrue(str(self.root).startswith(places[0]) and other.startswith(places[1]), places)
 
     def test_since(self):

@@ -211,7 +211,7 @@ class Sessions(harness.Case):
         self.shell(f"{GIT} status; {GIT} tag t; cd {other}; {GIT} tag t")
         self.airlock("git", "tag", "u")
         self.airlock("git", "status")  # which has no checkpoint to be told from
-        lines = self.log()
+        lines = self.log("--all")
         self.assertEqual([line.get("overlaps") for line in lines], [None, None, None, [2], None, None])
 
     def test_takes_along(self):

@@ -20,6 +20,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/cli.h"
+#include "cli/environment.h"
 #include "cli/help.h"
 #include "cli/history/query.h"
 #include "cli/options.h"
@@ -337,7 +338,7 @@ static bool exceeds_terminal(size_t lines)
 static bool filters(const struct al_query *query)
 {
     return (query->tool && al_query_tool_exists(query->tool)) || query->agent || query->session ||
-           *query->since;
+           query->top || *query->since;
 }
 
 /* Count the lines that the query selects, and decide which columns the table needs for the last
@@ -372,8 +373,8 @@ static int show_recorded(struct view *view, const char *file, struct al_pager *p
     if (r == 0 && !view->shown_any && !view->history.last && !view->history.size)
         (void)fputs("nothing recorded yet\n", query->json ? stderr : stdout);
     else if (r == 0 && !view->shown_any && !query->follow && filters(query))
-        al_log_note("nothing matches; airlock log without --tool, --agent, --session and --since "
-                    "shows all");
+        al_log_note("nothing matches; airlock log --all without --tool, --agent, --session and "
+                    "--since shows everything");
     (void)fflush(stdout);
     return r;
 }
@@ -427,8 +428,11 @@ static int run(const struct al_query *query, const char *journal_file)
 int al_cmd_log(int argc, char **argv)
 {
     struct al_query query = { .tool = NULL };
+    al_auto(al_freep) char *cwd = getcwd(NULL, 0);
     const char *since = NULL;
+    bool all = false;
     const struct al_own_option own[] = {
+        { "--all", &all, NULL },
         { "--json", &query.json, NULL },
         { "--verify", &query.verify, NULL },
         { "--follow", &query.follow, NULL },
@@ -453,9 +457,11 @@ int al_cmd_log(int argc, char **argv)
     code = al_query_check(&query, since, argc, argv);
     if (code != AL_EXIT_OK)
         return code;
+    query.top = all || query.verify || !cwd ? NULL : al_environment_repository(cwd);
     (void)setlocale(LC_CTYPE, "C.UTF-8"); /* wcwidth(3) needs one in which text is UTF-8 */
     r = al_setup_config(&setup, &options, &err);
     code = r < 0 ? al_cli_fail(&err) : run(&query, setup.journal_file);
     al_setup_clear(&setup);
+    free(query.top);
     return code;
 }

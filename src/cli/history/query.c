@@ -7,6 +7,7 @@
 #include <strings.h>
 #include <time.h>
 
+#include "base/fs.h"
 #include "base/log.h"
 #include "cli/cli.h"
 #include "cli/names.h"
@@ -246,9 +247,18 @@ static bool is_given(const char *wanted, const json_t *call, const char *member)
     return !wanted || (value && !strcmp(value, wanted));
 }
 
+/* In this repository, one inside of it or none: a call may end before it has opened one. */
+static bool is_here(const char *top, const json_t *call)
+{
+    al_auto(al_freep) char *repository = al_journal_path(call, "repository");
+
+    return !top || !repository || al_fs_beneath(top, repository);
+}
+
 bool al_query_matches_call(const struct al_query *query, const json_t *call)
 {
-    return is_given(query->tool, call, "tool") && is_given(query->agent, call, "agent") &&
+    return is_here(query->top, call) && is_given(query->tool, call, "tool") &&
+           is_given(query->agent, call, "agent") &&
            is_given(query->session, call, "conversation_id");
 }
 
@@ -257,7 +267,7 @@ bool al_query_matches(const struct al_query *query, const char *text, size_t len
     al_auto(al_json_decrefp) json_t *line = NULL;
     const char *time;
 
-    if (!query->tool && !query->agent && !query->session && !query->since[0])
+    if (!query->tool && !query->agent && !query->session && !query->top && !query->since[0])
         return true;
     line = json_loadb(text, len, JSON_ALLOW_NUL, NULL);
     time = al_json_get_string(line, "time");
