@@ -50,6 +50,7 @@ struct al_noted {
         .lock = PTHREAD_MUTEX_INITIALIZER                                                          \
     }
 
+/** Whether an id is one of them. */
 bool al_noted_has(struct al_noted *noted, const struct al_oid *id);
 
 /** Note an id, once. */

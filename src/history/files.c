@@ -329,6 +329,39 @@ static void keep_changed(struct recorder *recorder)
     recorder->nids = kept;
 }
 
+/* The id of the content that a file has now; none if it cannot be read. */
+static struct al_oid content_of(const struct recorder *recorder, const char *path)
+{
+    const char *name;
+    al_auto(al_closep) int fd = al_nofollow_open_parent(recorder->dir.fd, path, false, &name);
+    struct al_look look = { .mode = 0 };
+
+    if (fd >= 0)
+        al_look_at(fd, name, recorder->store->sha256, &look);
+    return look.oid;
+}
+
+/* Whether files whose times never rest have the same content before and after git reads them once
+ * more.  The others are left out. */
+static int settle(struct recorder *recorder, struct al_error *err)
+{
+    al_auto(al_freep) struct al_oid *ids = al_calloc(recorder->nids + 1, sizeof(*ids));
+    const char *path = recorder->add.buf;
+    int r;
+
+    for (size_t i = 0; i < recorder->nids; path += strlen(path) + 1, i++)
+        ids[i] = content_of(recorder, path);
+    r = al_snapshot_update(&recorder->dir, &recorder->add, false, err);
+    path = recorder->add.buf;
+    for (size_t i = 0; r == 0 && i < recorder->nids; path += strlen(path) + 1, i++) {
+        const struct al_oid now = content_of(recorder, path);
+
+        if (al_oid_is_none(&now) || !al_oid_equal(&now, &ids[i]))
+            leave_out(recorder, path);
+    }
+    return r;
+}
+
 /* Bring the index up to date.  A file that is saved while git reads it is read again, and left out
  * if it does not come to rest. */
 static int update(struct recorder *recorder, struct al_error *err)
@@ -341,10 +374,8 @@ static int update(struct recorder *recorder, struct al_error *err)
             keep_changed(recorder);
     }
     al_str_reset(&recorder->drop);
-    for (const char *path = recorder->add.buf; recorder->nids > 0; recorder->nids--) {
-        leave_out(recorder, path);
-        path += strlen(path) + 1;
-    }
+    if (r == 0 && recorder->nids)
+        r = settle(recorder, err);
     if (r == 0)
         r = al_snapshot_update(&recorder->dir, &recorder->drop, true, err);
     return r == AL_ERR_EXECUTION ? AL_ERR_AGAIN : r;

@@ -250,12 +250,12 @@ class Restless(harness.Case):
         program = f"import os, sys\nwhile True:\n    {step}\n    sys.stdout.write('.'); sys.stdout.flush()\n"
         process = subprocess.Popen([sys.executable, "-c", program], cwd=self.root,
                                    stdout=subprocess.PIPE)
-        self.addCleanup(process.stdout.close)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
+        drain = []
+        self.addCleanup(lambda: [one.wait() for one in (process, *drain)])
+        self.addCleanup(process.kill)  # first of all: the others end when it has
         process.stdout.read(1)
-        drain = subprocess.Popen(["cat"], stdin=process.stdout, stdout=subprocess.DEVNULL)
-        self.addCleanup(drain.wait)
+        drain.append(subprocess.Popen(["cat"], stdin=process.stdout, stdout=subprocess.DEVNULL))
+        process.stdout.close()
         return process
 
     def test_times(self):
