@@ -160,6 +160,28 @@ class Undo(everyday.Case):
         self.assertEqual(self.out("diff", "--cached", "--name-only"), "")
         self.assertEqual(self.out("diff", "--name-only"), "empty\nother\n")
 
+    def test_rules(self):
+        """a rule by branch and effect holds for an undo and a redo that move the branch, and for no other"""
+        config = self.base / "config.toml"
+        config.write_text('[[tools.approval.rule]]\nbranch = "main"\neffect = "rewrites_history"\ndecision = "deny"\n')
+        self.git("switch", "-qc", "side")
+        server = self.serve("--config", str(config))
+        for branch, moves in ("side", False), ("main", True):
+            self.git("switch", "-q", branch)
+            self.write("f.txt", f"{branch}\n")
+            server.says("git_add", {"paths": ["f.txt"]})
+            server.says("git_undo")
+            server.says("git_commit", {"message": "m", "paths": ["f.txt"]})
+            if moves:
+                self.assertIn("This would undo git_commit", server.says("git_undo", {"dry_run": True}))
+                before = self.snapshot()
+                result = server.call("git_undo", {})
+                self.assertTrue(result.failed and "rule 1 of the configuration" in result.text, result)
+                self.assertEqual(self.snapshot(), before)
+            else:
+                server.says("git_undo")
+                server.says("git_undo", {"steps": -1})
+
     def test_other_sessions(self):
         """git_undo: another session's calls are not this one's"""
         other = self.serve()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_undo: take back what this session's own last calls changed, or an undo. */
 #include "call/place.h"
+#include "call/resolved.h"
 #include "call/state_line.h"
 #include "history/rollback.h"
 #include "tools/everyday/everyday.h"
@@ -199,42 +200,66 @@ static int end(struct al_call *call, const struct undo_args *args, int r,
     return 0;
 }
 
-static int execute(struct al_call *call, const void *p, struct al_result *result,
-                   struct al_error *err)
+static int roll_back(struct al_call *call, const struct undo_args *args, bool dry_run,
+                     struct al_rollback *rollback, struct al_error *err)
 {
-    const struct undo_args *args = p;
     const struct al_session *session = al_call_session(call);
-    const bool idle = al_git_operation_state(al_call_repo(call)) == AL_IN_PROGRESS_NONE;
-    al_auto(al_rollback_clear) struct al_rollback rollback = AL_ROLLBACK_INIT;
-    int r;
 
     if (!session->checkpoints || !session->journal)
         return al_failure_set(err,
                               "A user can allow checkpoints: journal.checkpoints, and no "
                               "--no-git.",
                               "This session takes no checkpoints, so nothing can be undone");
-    r = al_rollback_run(al_call_repo(call),
-                        &(struct al_rollback_options){
-                            .journal = session->journal,
-                            .settings = session->checkpoints,
-                            .confinement = session->confinement,
-                            .lock_wait_ms = al_call_budget(call)->left_ms,
-                            .count = is_redo(args) ? 0 : (size_t)args->steps.value,
-                            .agent = al_call_agent(call),
-                            .own_session = true,
-                            .session = session->number,
-                            .dry_run = args->dry_run,
-                            .redo = is_redo(args),
-                        },
-                        al_call_budget(call), &rollback, err);
+    return al_rollback_run(al_call_repo(call),
+                           &(struct al_rollback_options){
+                               .journal = session->journal,
+                               .settings = session->checkpoints,
+                               .confinement = session->confinement,
+                               .lock_wait_ms = al_call_budget(call)->left_ms,
+                               .count = is_redo(args) ? 0 : (size_t)args->steps.value,
+                               .agent = al_call_agent(call),
+                               .own_session = true,
+                               .session = session->number,
+                               .dry_run = dry_run,
+                               .redo = is_redo(args),
+                           },
+                           al_call_budget(call), rollback, err);
+}
+
+/* Rules look at the branches that it moves.  What cannot be undone is said when it is tried. */
+static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
+                   struct al_error *err)
+{
+    al_auto(al_rollback_clear) struct al_rollback rollback = AL_ROLLBACK_INIT;
+    const struct undo_args *args = p;
+
+    (void)err;
+    if (!args->dry_run)
+        (void)roll_back(call, args, true, &rollback, NULL);
+    for (size_t i = 0; i < rollback.changes.count; i++)
+        if (rollback.changes.items[i].part == AL_PART_REF)
+            al_resolved_add(out, AL_RESOLVED_BRANCH, rollback.changes.items[i].name);
+    return 0;
+}
+
+static int execute(struct al_call *call, const void *p, struct al_result *result,
+                   struct al_error *err)
+{
+    const struct undo_args *args = p;
+    const bool idle = al_git_operation_state(al_call_repo(call)) == AL_IN_PROGRESS_NONE;
+    al_auto(al_rollback_clear) struct al_rollback rollback = AL_ROLLBACK_INIT;
+    int r = roll_back(call, args, args->dry_run, &rollback, err);
+
     if (r == 0 && idle) /* what comes back is of this session */
-        al_operation_note_begun(al_call_repo(call), session->number);
+        al_operation_note_begun(al_call_repo(call), al_call_session(call)->number);
     return end(call, args, r, &rollback, result, err);
 }
 
 static const struct al_operation operations[] = {
     { "look", only_looks, AL_READS, execute, AL_ASKS_NEVER },
-    { "undo", NULL, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS | AL_DISCARDS_WORK,
+    { "undo", NULL,
+      AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS | AL_REWRITES_HISTORY |
+          AL_DISCARDS_WORK,
       execute, AL_ASKS_UNLESS_SAVED },
 };
 
@@ -246,6 +271,7 @@ const struct al_tool al_tool_everyday_undo = {
     AL_EVERYDAY_TOOL(struct undo_args),
     .goes_back = true,
     .check = check,
+    .resolve = resolve,
     .summary = "[steps=-1?Redo what the last undo undid]"
                "[!steps=-1?Undo the last [steps=1?call][!steps=1?{steps} calls] of this session]",
 };
