@@ -8,6 +8,7 @@
 #include "git/plumbing/batch.h"
 #include "git/plumbing/filters.h"
 #include "git/plumbing/skipped.h"
+#include "git/refs.h"
 #include "git/repo/repo.h"
 #include "git/run.h"
 #include "guard/text.h"
@@ -231,11 +232,35 @@ static int check_conflicts(struct al_call *call, const struct al_strv *files, st
     return r;
 }
 
+/* The files beside which git would add none: those that go through a filter, and repositories
+ * without a commit.  Where there are no others, that fails. */
+static int leave_blocking(struct al_call *call, const struct al_strv *files,
+                          struct al_strv *ret_names, struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    int r = al_git_filtered_files(repo, files, al_call_budget(call), ret_names, err);
+
+    for (size_t i = 0; r == 0 && i < files->count; i++) {
+        struct al_repo *inner = NULL;
+
+        if (al_ends_with(files->items[i], "/") &&
+            al_repo_open_at(repo->at.git, repo->at.top, files->items[i], al_call_budget(call),
+                            &inner, NULL) == 0 &&
+            al_ref_is_unborn(&inner->at))
+            al_strv_add(ret_names, al_location_worktree_name(&repo->at, files->items[i]));
+        al_repo_free(inner);
+    }
+    if (r < 0 || ret_names->count < files->count)
+        return r;
+    return al_git_check_files(repo, files, al_call_budget(call), err);
+}
+
 static int everyday_authorize(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct add_args *args = p;
     struct al_repo *repo = al_call_repo(call);
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    al_auto(al_strv_clear) struct al_strv blocking = AL_STRV_INIT;
     const struct al_strv *files;
     int r = al_repo_pathspecs(repo, &args->paths, al_call_budget(call), &words, err);
 
@@ -245,7 +270,9 @@ static int everyday_authorize(struct al_call *call, const void *p, struct al_err
         r = check_paths(call, args, files, err);
     if (r == 0)
         r = check_conflicts(call, files, err);
-    return r < 0 ? r : al_git_check_files(repo, files, al_call_budget(call), err);
+    if (r < 0 || args->hunks.count)
+        return r < 0 ? r : al_git_check_files(repo, files, al_call_budget(call), err);
+    return leave_blocking(call, files, &blocking, err);
 }
 
 /* The files that the user did not name and that are left out.  `ret_line` says why. */
@@ -288,6 +315,33 @@ static int add_hunks(struct al_call *call, const struct al_chosen *chosen, struc
     return 0;
 }
 
+/* Say what was staged, and what was not. */
+static void tell(const struct al_call *call, const struct al_strv *staged,
+                 const struct al_strv *outside, const struct al_strv *blocking, struct al_str *text)
+{
+    bool has_inner = false;
+
+    al_str_adds(text, staged->count ? "Staged "
+                      : outside->count || blocking->count
+                          ? "Nothing was staged"
+                          : "Nothing to stage: no change here is unstaged");
+    al_chosen_add_names(call, staged, text);
+    for (size_t i = 0; i < staged->count; i++)
+        has_inner |= al_ends_with(staged->items[i], "/");
+    if (has_inner)
+        al_str_adds(text,
+                    "\nWhat ends with / is a repository of its own: only its commit is staged, "
+                    "which a clone of this one lacks");
+    if (outside->count)
+        al_str_adds(text, "\nNot staged, as a user can widen the sparse checkout first: ");
+    al_chosen_add_names(call, outside, text);
+    if (blocking->count)
+        al_str_adds(text,
+                    "\nNot staged, since airlock runs no filter, or since a repository has no "
+                    "commit; a user can stage them with git itself: ");
+    al_chosen_add_names(call, blocking, text);
+}
+
 /* @param paths  See choose(). */
 static int add_files(struct al_call *call, const struct add_args *args, const struct al_strv *paths,
                      struct al_str *text, struct al_error *err)
@@ -305,12 +359,20 @@ static int add_files(struct al_call *call, const struct add_args *args, const st
     const struct al_repo *repo = al_call_repo(call);
     al_auto(al_freep) char *sparse = al_fs_join(repo->at.git_dir, "info/sparse-checkout");
     al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
-    bool has_inner = false;
+    al_auto(al_strv_clear) struct al_strv blocking = AL_STRV_INIT, unstaged = AL_STRV_INIT;
     int r = al_git_affected_files(repo, paths->count && !args->all ? paths : NULL, !args->update,
                                   al_call_budget(call), &files, err);
 
+    if (r == 0)
+        r = leave_blocking(call, &files, &blocking, err);
     if (r == 0 && args->all)
         r = leave_out(call, args, &without, &left_out, err);
+    for (size_t i = 0; i < blocking.count; i++) {
+        if (al_strv_contains(&without, blocking.items[i]))
+            continue;
+        al_strv_add(&without, blocking.items[i]);
+        al_strv_add(&unstaged, blocking.items[i]);
+    }
     if (r == 0)
         r = al_git_add(al_call_repo(call), &options, al_call_max_bytes(call), al_call_budget(call),
                        &output, err);
@@ -320,19 +382,7 @@ static int add_files(struct al_call *call, const struct add_args *args, const st
     if (r < 0)
         return r;
     keep_staged(call, &files, &without, &outside, &staged);
-    al_str_adds(text, staged.count    ? "Staged "
-                      : outside.count ? "Nothing was staged"
-                                      : "Nothing to stage: no change here is unstaged");
-    al_chosen_add_names(call, &staged, text);
-    for (size_t i = 0; i < staged.count; i++)
-        has_inner |= al_ends_with(staged.items[i], "/");
-    if (has_inner)
-        al_str_adds(text,
-                    "\nWhat ends with / is a repository of its own: only its commit is staged, "
-                    "which a clone of this one lacks");
-    if (outside.count)
-        al_str_adds(text, "\nNot staged, as a user can widen the sparse checkout first: ");
-    al_chosen_add_names(call, &outside, text);
+    tell(call, &staged, &outside, &unstaged, text);
     al_str_addf(text, "\n%s%s", left_out.buf,
                 left_out.len ? "; name them in paths to stage them\n" : "");
     return 0;

@@ -68,6 +68,24 @@ class Add(Case):
         self.assertEqual(self.says("git_add", {"all": True}),
                          f"Staged in/f\n{outside}main, 1 staged, 1 not staged")
 
+    def test_blocking(self):
+        """git_add: a file whose filter is not run and a repository without a commit block no other"""
+        self.write(".git/info/attributes", "*.bin filter=x\n")
+        self.git("config", "filter.x.clean", "cat")
+        self.git("config", "filter.x.required", "true")
+        self.git("init", "-q", "empty")
+        self.write("a.txt", "a\n")
+        self.write("b.bin", "b\n")
+        for arguments in ({"paths": ["empty", "a.txt", "b.bin"]}, {"all": True}):
+            text = self.says("git_add", arguments)
+            self.assertTrue(text.startswith("Staged a.txt\nNot staged, since airlock runs no filter"), text)
+            self.assertIn("b.bin", text)
+            self.assertIn("empty/", text)
+            self.assertEqual(self.out("diff", "--cached", "--name-only"), "a.txt\n")
+            self.git("reset", "-q")
+        self.fails("ExecutionFailed", "'b.bin' goes through the filter 'x'", "git_add", {"paths": ["b.bin"]})
+        self.assertIn("Nothing was staged", self.says("git_add", {"paths": ["empty"]}))
+
     def test_paths(self):
         """git_add: names what was staged, then where one is"""
         self.write("f.txt", "x\n")

@@ -19,17 +19,23 @@ bool al_git_has_filters(const struct al_repo *repo)
     return repo->vetting->filters.count;
 }
 
+static void take_names(const struct al_repo *repo, const struct al_strv *files,
+                       struct al_strv *names)
+{
+    for (size_t i = 0; i < files->count; i++) {
+        const char *below = al_location_worktree_name(&repo->at, files->items[i]);
+
+        if (below)
+            al_strv_add(names, below);
+    }
+}
+
 int al_git_check_files(const struct al_repo *repo, const struct al_strv *files,
                        struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
 
-    for (size_t i = 0; i < files->count; i++) {
-        const char *below = al_location_worktree_name(&repo->at, files->items[i]);
-
-        if (below)
-            al_strv_add(&names, below);
-    }
+    take_names(repo, files, &names);
     return al_git_check_filters(repo, &names, NULL, budget, err);
 }
 
@@ -50,6 +56,7 @@ static int has_loose_attributes(const struct al_repo *repo, struct al_run_limits
 
 struct attribute_check {
     const struct al_strv *drivers;
+    struct al_strv *all; /* gets every path that goes through a driver; NULL: one is enough */
     char *path, *driver; /* the first path that goes through a driver, and the driver */
 };
 
@@ -60,6 +67,10 @@ static bool check_attribute(void *payload, char *const *fields)
 
     if (check->path || !al_strv_contains(check->drivers, fields[2]))
         return true;
+    if (check->all) {
+        al_strv_add(check->all, fields[0]);
+        return true;
+    }
     check->path = al_strdup(fields[0]);
     check->driver = al_strdup(fields[2]);
     return false;
@@ -91,11 +102,11 @@ static int read_tree(const struct al_repo *repo, const char *tree, const char *i
 
 static int check_attributes(const struct al_repo *repo, const struct al_strv *paths,
                             const char *attribute, const struct al_strv *drivers, const char *index,
-                            struct al_run_limits *budget, struct al_error *err)
+                            struct al_run_limits *budget, struct al_strv *all, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
-    struct attribute_check check = { .drivers = drivers };
+    struct attribute_check check = { .drivers = drivers, .all = all };
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(3, check_attribute, &check);
     int r;
@@ -125,7 +136,7 @@ static int check_attributes_of_tree(const struct al_repo *repo, const struct al_
     int r = read_tree(repo, tree, index, budget, err);
 
     if (r == 0)
-        r = check_attributes(repo, paths, attribute, drivers, index, budget, err);
+        r = check_attributes(repo, paths, attribute, drivers, index, budget, NULL, err);
     (void)unlink(index);
     return r;
 }
@@ -144,8 +155,21 @@ int al_git_check_filters(const struct al_repo *repo, const struct al_strv *paths
     if (r == 0 && tree)
         r = has_loose_attributes(repo, budget, &of_files, err);
     if (r == 0 && of_files)
-        r = check_attributes(repo, paths, "filter", filters, NULL, budget, err);
+        r = check_attributes(repo, paths, "filter", filters, NULL, budget, NULL, err);
     return r;
+}
+
+int al_git_filtered_files(const struct al_repo *repo, const struct al_strv *files,
+                          struct al_run_limits *budget, struct al_strv *ret_names,
+                          struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    if (!al_git_has_filters(repo))
+        return 0;
+    take_names(repo, files, &names);
+    return check_attributes(repo, &names, "filter", &repo->vetting->filters, NULL, budget,
+                            ret_names, err);
 }
 
 int al_git_check_filters_between(const struct al_repo *repo, const char *from, const char *to,
@@ -168,7 +192,7 @@ int al_git_check_merge_drivers(const struct al_repo *repo, const struct al_strv 
 
     if (!drivers->count || !paths->count)
         return 0;
-    r = check_attributes(repo, paths, "merge", drivers, NULL, budget, err);
+    r = check_attributes(repo, paths, "merge", drivers, NULL, budget, NULL, err);
     if (r == 0 && tree)
         r = check_attributes_of_tree(repo, paths, "merge", drivers, tree, budget, err);
     return r;

@@ -41,4 +41,9 @@ bool al_git_has_filters(const struct al_repo *repo);
 int al_git_check_files(const struct al_repo *repo, const struct al_strv *files,
                        struct al_run_limits *budget, struct al_error *err);
 
+/** List those of the files (absolute paths), relative to the top, that do. */
+int al_git_filtered_files(const struct al_repo *repo, const struct al_strv *files,
+                          struct al_run_limits *budget, struct al_strv *ret_names,
+                          struct al_error *err);
+
 #endif

@@ -847,14 +847,15 @@ int al_git_choose_commit(struct al_repo *repo, const struct al_commit_part *part
 
 /* --- Add --- */
 
-/* Append pathspecs for everything except `without`. */
+/* Append pathspecs for everything, or what is in the list, except `without`. */
 static void add_exclusions(const struct al_add_options *options, struct al_str *list)
 {
     static const char everywhere[] = ":/";
 
     if (!options->without || !options->without->count)
         return;
-    al_str_add(list, everywhere, sizeof(everywhere));
+    if (!list->len)
+        al_str_add(list, everywhere, sizeof(everywhere));
     for (size_t i = 0; i < options->without->count; i++) {
         al_str_addf(list, ":(top,exclude,literal)%s", options->without->items[i]);
         al_str_add(list, "", 1);
@@ -874,7 +875,6 @@ int al_git_add(struct al_repo *repo, const struct al_add_options *options, size_
     al_strv_adds(&command.argv, "git", "add", NULL);
     if (options->mode == AL_ADD_ALL) {
         al_strv_add(&command.argv, "-A");
-        add_exclusions(options, &list);
     } else if (options->mode == AL_ADD_UPDATE) {
         al_strv_add(&command.argv, "-u");
     }
@@ -883,6 +883,7 @@ int al_git_add(struct al_repo *repo, const struct al_add_options *options, size_
         if (r < 0)
             return r;
     }
+    add_exclusions(options, &list);
     if (list.len) {
         al_strv_adds(&command.argv, "--pathspec-from-file=-", "--pathspec-file-nul", NULL);
         al_git_command_feed(&command, &list);
