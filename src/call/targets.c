@@ -349,9 +349,16 @@ void al_call_policy_addresses(const struct al_call *call, struct al_strv *ret_ad
 {
     const struct al_strv *pairs = &call->resolved.pairs;
 
-    for (size_t i = 0; i + 1 < pairs->count; i += 2)
-        if (!strcmp(pairs->items[i], AL_RESOLVED_ADDRESS))
-            al_strv_take(ret_addresses, al_url_shown(pairs->items[i + 1]));
+    for (size_t i = 0; i + 1 < pairs->count; i += 2) {
+        al_auto(al_freep) char *shown = al_url_shown(pairs->items[i + 1]);
+        al_auto(al_freep) char *normal = al_url_normal(pairs->items[i + 1]);
+
+        if (strcmp(pairs->items[i], AL_RESOLVED_ADDRESS) != 0)
+            continue;
+        if (strcmp(shown, normal) != 0) /* a rule that allows has to be about both */
+            al_strv_take(ret_addresses, al_take(&normal));
+        al_strv_take(ret_addresses, al_take(&shown));
+    }
 }
 
 struct al_ruling al_call_policy_ruling(const struct al_call *call, const struct al_strv *branches,

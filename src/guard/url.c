@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <fnmatch.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -490,4 +491,50 @@ int al_url_parse(const char *text, struct al_url *ret_url, struct al_error *err)
     *ret_url = url;
     url = AL_URL_INIT;
     return 0;
+}
+
+/* Append a path without the escapes of characters that need none. */
+static void add_unescaped(const char *path, struct al_str *out)
+{
+    for (const char *at = path; *at; at++) {
+        unsigned c = 0;
+
+        if (*at == '%' && isxdigit((unsigned char)at[1]) && isxdigit((unsigned char)at[2]))
+            (void)sscanf(at + 1, "%2x", &c);
+        if (c && (isalnum((int)c) || strchr("-._~", (int)c))) {
+            al_str_addc(out, (char)c);
+            at += 2;
+        } else {
+            al_str_addc(out, *at);
+        }
+    }
+}
+
+char *al_url_normal(const char *text)
+{
+    static const struct {
+        const char *protocol;
+        int port;
+    } own[] = { { "https", 443 }, { "http", 80 }, { "ssh", 22 }, { "git", 9418 } };
+    al_auto(al_url_clear) struct al_url url = AL_URL_INIT;
+    al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
+    const bool is_scp = !strstr(text, "://");
+
+    if (al_url_parse(text, &url, NULL) < 0 || !*url.host || strchr(url.host, ':'))
+        return al_url_shown(text);
+    for (size_t i = 0; i < AL_COUNT(own); i++)
+        if (!strcmp(url.protocol, own[i].protocol) && url.port == own[i].port)
+            url.port = 0;
+    if (!is_scp)
+        al_str_addf(&out, "%s://", url.protocol);
+    if (url.kind == AL_URL_SSH && url.user)
+        al_str_addf(&out, "%s@", url.user);
+    for (const char *at = url.host; *at; at++)
+        al_str_addc(&out, (char)tolower((unsigned char)*at));
+    if (url.port)
+        al_str_addf(&out, ":%d", url.port);
+    if (is_scp)
+        al_str_addc(&out, ':');
+    add_unescaped(url.path, &out);
+    return al_url_shown(out.buf);
 }

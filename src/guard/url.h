@@ -55,6 +55,11 @@ int al_url_parse(const char *text, struct al_url *ret_url, struct al_error *err)
  * ssh user.  Accepts any text.  Caller frees. */
 char *al_url_shown(const char *text);
 
+/** The same as the other end takes it: the host in lower case, without the protocol's own port,
+ * user information of http, and escapes that mean the character itself (RFC 3986, 6.2).  Caller
+ * frees. */
+char *al_url_normal(const char *text);
+
 /** The end of the user information after the "://" at `at`, unless it is a plain ssh user.  0:
  * there is none, or no "://". */
 size_t al_url_find_user(const char *text, size_t len, size_t at);

@@ -138,6 +138,18 @@ class Pushes(remotes.Session):
         for tool in "git_push", "git_fetch":
             self.quiet(tool)
 
+    def test_spelled_otherwise(self):
+        """a rule that denies an address holds however the same address is spelled"""
+        self.git("remote", "add", "far", "https://example.com/org/x.git")
+        self.start(*self.configured(self.rule("deny", address="https://example.com/org/*", message="Not there.") +
+                                    self.rule("deny", address="*git@example.com[:/]org/*", message="Not there.")))
+        for url in ("https://example.com/org/x.git", "https://Example.COM/org/x.git",
+                    "https://example.com:443/org/x.git", "https://me@example.com/org/x.git",
+                    "https://example.com/%6Frg/x.git", "ssh://git@EXAMPLE.com:22/org/x.git",
+                    "git@Example.com:org/x.git"):
+            self.git("remote", "set-url", "far", url)
+            self.session.refused("ApprovalDenied", "Not there.", "git_fetch", self.arguments({"remote": "far"}))
+
     def test_nobody_asked(self):
         """mode deny denies it, mode allow does it"""
         second = self.second()
