@@ -13,6 +13,7 @@
 #include "git/oid.h"
 #include "git/refs.h"
 #include "git/repo/remotes.h"
+#include "git/repo/words.h"
 #include "git/run.h"
 #include "guard/arg.h"
 #include "guard/text.h"
@@ -148,20 +149,30 @@ static int add_target(struct al_call *call, const struct al_remote *remote, cons
     return 0;
 }
 
-/* Add the branch as "branch", its commit as "commit" ("" to delete it there), the commit last seen
- * there as "seen", and each address with the repository it leads to. */
+/* The branch here, where the one at the remote has another name. */
+#define RESOLVED_LOCAL "local"
+
+/* Add the branch there as "branch", the commit of the one here as "commit" ("" to delete it there),
+ * the commit last seen there as "seen", and each address with the repository it leads to. */
 static int resolve_push(struct al_call *call, const struct al_remote *remote, const char *branch,
-                        bool deletes, struct al_resolved *out, struct al_error *err)
+                        const char *target, bool deletes, struct al_resolved *out,
+                        struct al_error *err)
 {
     const struct al_location *at = &al_call_repo(call)->at;
     const bool is_tag = al_starts_with(branch, TAGS);
     al_auto(al_freep) char *ref = al_asprintf("%s%s", is_tag ? "" : "refs/heads/", branch);
     al_auto(al_freep) char *commit = deletes ? al_strdup("") : al_ref_oid(at, ref);
-    al_auto(al_freep) char *tracking = is_tag ? NULL : al_remote_tracking(remote, branch);
+    al_auto(al_freep) char *tracking = is_tag ? NULL : al_remote_tracking(remote, target);
     al_auto(al_freep) char *seen = tracking ? al_ref_oid(at, tracking) : al_strdup("");
     int r = 0;
 
-    al_resolved_add(out, AL_RESOLVED_BRANCH, branch);
+    al_resolved_add(out, AL_RESOLVED_BRANCH, target);
+    if (strcmp(branch, target) != 0) { /* for rules, which read full names */
+        al_auto(al_freep) char *there = al_asprintf("refs/heads/%s", target);
+
+        al_resolved_add(out, AL_RESOLVED_BRANCH, ref);
+        al_resolved_add(out, AL_RESOLVED_BRANCH, there);
+    }
     al_resolved_add(out, "commit", commit);
     al_resolved_add(out, "seen", seen);
     for (size_t i = 0; i < remote->push_urls.count && r == 0; i++)
@@ -295,6 +306,27 @@ static char *remote_of(struct al_call *call, const struct push_args *args, const
     return name ? name : al_remote_default(al_call_repo(call), branch);
 }
 
+/* The branch at the remote: of the same name, or with push.default=upstream the one that the
+ * current branch follows there.  Rules look at both.  Caller frees. */
+static char *target_of(struct al_call *call, const struct push_args *args,
+                       const struct al_remote *remote, const char *branch, struct al_resolved *out)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_freep) char *how = NULL;
+    al_auto(al_freep) char *upstream = NULL;
+
+    if (args->branch || args->tag || !al_transfer_in_text(call))
+        return al_strdup(branch);
+    upstream = al_remote_upstream(repo, remote, branch);
+    if (!upstream || !strcmp(upstream, branch))
+        return al_strdup(branch);
+    how = al_git_setting(repo, "push.default", al_call_budget(call));
+    if (!how || (strcmp(how, "upstream") != 0 && strcmp(how, "tracking") != 0))
+        return al_strdup(branch);
+    al_resolved_add(out, RESOLVED_LOCAL, branch);
+    return al_take(&upstream);
+}
+
 /* Resolve the remote, the branch, its commit, the tags, the repositories, and the remote commit
  * that a forced push or a deletion is about. */
 static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
@@ -304,6 +336,7 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
     al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
     al_auto(al_freep) char *branch = NULL;
     al_auto(al_freep) char *name = NULL;
+    al_auto(al_freep) char *target = NULL;
     int r = find_branch(call, args, &branch, err);
 
     if (r < 0)
@@ -319,7 +352,10 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
     al_resolved_add(out, "remote", name);
     if (args->tags)
         r = push_tags_resolve(call, out, err);
-    return r == 0 ? resolve_push(call, &remote, branch, args->delete, out, err) : r;
+    if (r < 0)
+        return r;
+    target = target_of(call, args, &remote, branch, out);
+    return resolve_push(call, &remote, branch, target, args->delete, out, err);
 }
 
 static int find_remote(struct al_call *call, struct al_remote *remote, struct al_error *err)
@@ -461,6 +497,8 @@ static bool sets_upstream(struct al_call *call, const struct push_args *args)
     const char *branch = al_call_resolved(call, "branch");
     al_auto(al_freep) char *usual = NULL;
 
+    if (al_call_resolved(call, RESOLVED_LOCAL))
+        return false; /* it follows that already */
     if (args->set_upstream || !al_transfer_in_text(call) || args->delete || args->tag ||
         al_remote_follows(repo, branch))
         return args->set_upstream;
@@ -748,7 +786,11 @@ static const struct al_stricter everyday_stricter[] = {
 
 static void summarize_resolved(struct al_call *call, const void *p, struct al_str *out)
 {
-    add_summary(p, al_call_resolved(call, "branch"), al_call_resolved(call, "remote"), out);
+    const char *branch = al_call_resolved(call, "branch");
+    const char *local = al_call_resolved(call, RESOLVED_LOCAL);
+    al_auto(al_freep) char *as = local ? al_asprintf("%s as %s", local, branch) : NULL;
+
+    add_summary(p, as ? as : branch, al_call_resolved(call, "remote"), out);
 }
 
 const struct al_tool al_tool_everyday_push = {

@@ -495,6 +495,25 @@ class Asking(Case):
         self.push(server, "reject", tags=True)
         self.assertNotEqual(self.at_hub("refs/heads/topic"), "")
 
+    def test_upstream_of_another_name(self):
+        """push.default=upstream: the branch that the current one follows is pushed to, as git does, and rules see it"""
+        self.git("push", "-q", "origin", "main:other")
+        self.git("fetch", "-q")
+        self.git("config", "push.default", "upstream")
+        self.git("branch", "-q", "--set-upstream-to=origin/other")
+        before = self.at_hub()
+        commit = self.commit("c.txt", "c\n", "c")
+        shown, result = self.push(self.start(), "once")
+        self.assertIn("Push main as other to origin\n", shown)
+        self.assertIn("Pushed origin/other: ", result.text)
+        self.assertEqual((self.at_hub("refs/heads/other"), self.at_hub()), (commit, before))
+        self.assertEqual(self.out("config", "branch.main.merge").strip(), "refs/heads/other")
+        rules = self.base / "rules.toml"
+        rules.write_text('[[tools.approval.rule]]\nbranch = "other"\ndecision = "deny"\n', encoding="utf-8")
+        self.commit("c.txt", "d\n", "d")
+        result = self.call("git_push", {"working_dir": str(self.root)}, "--config", str(rules))
+        self.assertEqual(result.kind, "ApprovalDenied", result)
+
     def test_what_is_sent(self):
         """the question lists what the other end lacks, whatever remote-tracking branches say"""
         for number in range(5):
