@@ -141,6 +141,12 @@ class Session(harness.Case):
             for word in ("mcp__", "Nothing outside the roots"):
                 self.assertIn(word, text)
 
+    def test_roots(self):
+        """the roots are named"""
+        self.init()
+        _, text = self.server("--toolset", "git")
+        self.assertTrue(text.endswith(f" The roots: {self.root}."), text)
+
     def test_few_questions(self):
         """everyday says what is asked about; without checkpoints there is no undo to speak of"""
         self.init()

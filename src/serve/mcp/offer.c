@@ -8,6 +8,8 @@
 #include "call/mounts.h"
 #include "call/registry.h"
 #include "call/tool.h"
+#include "guard/root.h"
+#include "guard/text.h"
 
 static json_t *tool_entry(const struct al_session *session, const struct al_tool *tool)
 {
@@ -218,6 +220,21 @@ static void add_ways(unsigned features, size_t room, struct al_str *out)
         al_str_adds(out, "Tools for the repositories of this machine.");
 }
 
+/* Name the roots, if all of them fit. */
+static void add_roots(const struct al_roots *roots, struct al_str *out)
+{
+    al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
+
+    for (size_t i = 0; roots && i < roots->count; i++) {
+        al_auto(al_freep) char *path = al_text_sanitize_line(roots->items[i].path);
+
+        if (!roots->items[i].is_git_dir && !al_root_is_released(&roots->items[i]))
+            al_str_addf(&list, "%s%s", list.len ? ", " : " The roots: ", path);
+    }
+    if (list.len && out->len + list.len + 1 <= AL_INSTRUCTIONS_MAX_BYTES)
+        al_str_addf(out, "%s.", list.buf);
+}
+
 /* The instructions of a session as a JSON string: what its tools do, how to work with them, which
  * parameter selects the repository, and the rules.  Only tools and parameters of the session are
  * named.  With many toolsets, what the tools' own descriptions say as well is left out.  Caller
@@ -241,6 +258,7 @@ static char *instructions_text(const struct al_session *session)
         add_examples(examples, &text);
     add_ways(features, AL_INSTRUCTIONS_MAX_BYTES - end.len, &text);
     al_str_add(&text, end.buf, end.len);
+    add_roots(session->roots, &text);
     al_json_quote(text.buf, text.len, &json);
     return al_str_detach(&json);
 }
