@@ -381,6 +381,7 @@ class Explain(policy.Case):
                              "paths      docs/a.txt\n"))
         done = self.command("policy", "explain", "git_add", '{"paths": ["a.txt"]}')
         self.assertTrue(done.stdout.startswith("decision   ask\nrule       default\n"), done)
+        self.assertTrue(done.stdout.endswith("\nbecause    no rule matches, and the mode is ask\n"), done)
         found = self.explain("git_add", {"paths": ["docs/a.txt"]})
         self.assertEqual(found, {
             "decision": "deny", "rule": 1, "line": 1, "message": "Read it.", "asks": None,
@@ -399,6 +400,7 @@ class Explain(policy.Case):
             found = self.explain("git_add", {"paths": [given]})
             self.assertEqual(found["paths"], [shown])
             self.assertEqual(found["decision"] == "deny", given.startswith("docs"), given)
+            self.explain("git_add", {"paths": [given]}, "--toolset", "everyday")
         done = self.command("policy", "explain", "git_add", '{"paths": ["docs/a.md", "dir"]}')
         self.assertIn("\npaths      dir/, docs/a.md\n", done.stdout)
 

@@ -102,6 +102,12 @@ static void add_text(const struct al_tool *tool, const struct al_explanation *fo
     add_list("branches", &found->branches, "", out);
     add_list("paths", &found->paths, "(every path)", out);
     add_list("addresses", &found->addresses, "", out);
+    if (!ruling->number)
+        al_str_addf(out, "because    no rule matches, and %s\n",
+                    ruling->decision == AL_APPROVAL_DENY  ? "the mode is deny"
+                    : ruling->decision == AL_APPROVAL_ASK ? "the mode is ask"
+                    : session->mode == AL_APPROVAL_ALLOW  ? "the mode is allow"
+                                                          : "it is no call that the mode is about");
 }
 
 static bool is_told_before(const struct al_tool *tool, size_t which)
