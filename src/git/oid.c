@@ -118,6 +118,14 @@ void al_hash_end(struct al_hash *hash, struct al_oid *ret_oid)
         sha1_digest(&hash->ctx.sha1, SHA1_DIGEST_SIZE, ret_oid->bytes);
 }
 
+void al_hash_text(struct al_hash *hash, char ret_text[AL_OID_TEXT])
+{
+    struct al_oid oid;
+
+    al_hash_end(hash, &oid);
+    al_oid_text(&oid, hash->sha256, ret_text);
+}
+
 const char *const al_object_types[] = { "", "commit", "tree", "blob", "tag" };
 
 void al_hash_init_object(struct al_hash *hash, bool sha256, enum al_object_type type, uint64_t size)

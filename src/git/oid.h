@@ -69,6 +69,8 @@ void al_hash_init(struct al_hash *hash, bool sha256);
 /** Add bytes; then get the id at the end. */
 void al_hash_add(struct al_hash *hash, const void *data, size_t len);
 void al_hash_end(struct al_hash *hash, struct al_oid *ret_oid);
+/** The same, as text. */
+void al_hash_text(struct al_hash *hash, char ret_text[AL_OID_TEXT]);
 
 /** The types of objects. */
 enum al_object_type {

@@ -8,21 +8,7 @@
 #include "guard/env.h"
 #include "guard/root.h"
 
-#define RULES_MAX 256
-
-struct rules {
-    struct al_confine_rule items[RULES_MAX];
-    size_t count;
-};
-
-static void add(struct rules *rules, const char *path, unsigned rights, bool optional)
-{
-    if (path && rules->count < RULES_MAX)
-        rules->items[rules->count++] =
-            (struct al_confine_rule){ .path = path, .rights = rights, .optional = optional };
-}
-
-static void add_system(struct rules *rules, const struct al_git *git)
+static void add_system(struct al_confine_rules *rules, const struct al_git *git)
 {
     /* Not /etc/passwd: a link in .git could bring a file that is readable here into an answer.
      * With user.useConfigOnly git does not ask for the user's name. */
@@ -40,28 +26,26 @@ static void add_system(struct rules *rules, const struct al_git *git)
     };
 
     /* If a program is gone, execve fails and names it. */
-    add(rules, git->program, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
-    add(rules, git->core, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
-    add(rules, git->interp, AL_RIGHT_EXECUTE | AL_RIGHT_READ, false);
-    for (size_t i = 0; i < AL_COUNT(readable); i++)
-        add(rules, readable[i], AL_RIGHT_READ, true);
-    add(rules, "/dev/null", AL_RIGHT_READ | AL_RIGHT_WRITE_FILE, false);
+    al_confine_add(rules, git->program, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
+    al_confine_add(rules, git->core, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
+    al_confine_add(rules, git->interp, AL_RIGHT_EXECUTE | AL_RIGHT_READ, false);
+    al_confine_add_all(rules, readable, AL_COUNT(readable), AL_RIGHT_READ);
+    al_confine_add(rules, "/dev/null", AL_RIGHT_READ | AL_RIGHT_WRITE_FILE, false);
 }
 
 /* Files that the resolver reads. */
-static void add_resolver(struct rules *rules)
+static void add_resolver(struct al_confine_rules *rules)
 {
     static const char *const readable[] = {
         "/etc/resolv.conf", "/etc/hosts",    "/etc/nsswitch.conf",
         "/etc/host.conf",   "/etc/gai.conf", "/etc/services",
     };
 
-    for (size_t i = 0; i < AL_COUNT(readable); i++)
-        add(rules, readable[i], AL_RIGHT_READ, true);
+    al_confine_add_all(rules, readable, AL_COUNT(readable), AL_RIGHT_READ);
 }
 
 /* git-remote-https is a link to git-remote-http, or a copy.  Certificates, but no private keys. */
-static void add_http(struct rules *rules, const struct al_git *git)
+static void add_http(struct al_confine_rules *rules, const struct al_git *git)
 {
     static const char *const readable[] = {
         "/etc/ssl/certs",
@@ -75,78 +59,62 @@ static void add_http(struct rules *rules, const struct al_git *git)
     static const char *const named[] = { "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO",
                                          "GIT_SSL_CAPATH" };
 
-    add(rules, git->http_helper, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
-    for (size_t i = 0; i < AL_COUNT(readable); i++)
-        add(rules, readable[i], AL_RIGHT_READ, true);
+    al_confine_add(rules, git->http_helper, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
+    al_confine_add_all(rules, readable, AL_COUNT(readable), AL_RIGHT_READ);
     for (size_t i = 0; i < AL_COUNT(named); i++)
-        add(rules, al_env_get(&git->env_network, named[i]), AL_RIGHT_READ, true);
-    add(rules, git->self, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
+        al_confine_add(rules, al_env_get(&git->env_network, named[i]), AL_RIGHT_READ, true);
+    al_confine_add(rules, git->self, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
 }
 
 /* ssh looks up the user's name and home, hence passwd and group. */
-static void add_ssh(struct rules *rules, const struct al_git *git)
+static void add_ssh(struct al_confine_rules *rules, const struct al_git *git)
 {
-    add(rules, git->ssh, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
-    add(rules, git->self, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
-    add(rules, "/etc/ssh", AL_RIGHT_READ, true);
-    add(rules, "/etc/passwd", AL_RIGHT_READ, true);
-    add(rules, "/etc/group", AL_RIGHT_READ, true);
-    add(rules, git->ssh_dir, AL_RIGHT_READ, true);
+    al_confine_add(rules, git->ssh, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
+    al_confine_add(rules, git->self, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
+    al_confine_add(rules, "/etc/ssh", AL_RIGHT_READ, true);
+    al_confine_add(rules, "/etc/passwd", AL_RIGHT_READ, true);
+    al_confine_add(rules, "/etc/group", AL_RIGHT_READ, true);
+    al_confine_add(rules, git->ssh_dir, AL_RIGHT_READ, true);
 }
 
 /* By descriptor: a root inside another root could be replaced by a link to anywhere. */
-static int add_roots(struct rules *rules, const struct al_roots *agent_roots, unsigned rights,
-                     struct al_error *err)
+static void add_roots(struct al_confine_rules *rules, const struct al_roots *agent_roots,
+                      unsigned rights)
 {
     const struct al_roots *roots = al_roots_parts(agent_roots);
 
-    if (roots->count > RULES_MAX - rules->count)
-        return al_error_set(err, AL_ERR_SANDBOX, "Too many roots for one confinement: %zu",
-                            roots->count);
-    for (size_t i = 0; i < roots->count; i++) {
-        const struct al_root *root = &roots->items[i];
-
-        if (!al_root_is_released(root))
-            rules->items[rules->count++] = (struct al_confine_rule){
-                .path = root->path, .rights = rights, .by_fd = true, .fd = root->fd
-            };
-    }
-    return 0;
-}
-
-static void add_open(struct rules *rules, const char *what, int fd, unsigned rights)
-{
-    rules->items[rules->count++] =
-        (struct al_confine_rule){ .path = what, .rights = rights, .by_fd = true, .fd = fd };
+    for (size_t i = 0; i < roots->count; i++)
+        if (!al_root_is_released(&roots->items[i]))
+            al_confine_add_fd(rules, roots->items[i].path, roots->items[i].fd, rights);
 }
 
 int al_git_bare_ruleset(struct al_git *git, int dir_fd, const struct al_location *lender,
                         struct al_ruleset **ret_ruleset, struct al_error *err)
 {
-    struct rules rules = { .count = 0 };
-    int r = 0;
+    al_auto(al_confine_rules_clear) struct al_confine_rules rules = { .count = 0 };
 
     *ret_ruleset = NULL;
     if (al_confine_abi() == 0)
         return 0;
     add_system(&rules, git);
-    add_open(&rules, "the store", dir_fd, AL_RIGHT_READ | AL_RIGHT_WRITE);
+    al_confine_add_fd(&rules, "the store", dir_fd, AL_RIGHT_READ | AL_RIGHT_WRITE);
     if (lender) /* the user's ignore rules are there */
-        add(&rules, git->private_dir, AL_RIGHT_READ, false);
+        al_confine_add(&rules, git->private_dir, AL_RIGHT_READ, false);
     if (lender && lender->is_own)
-        add_open(&rules, lender->dir, lender->dir_fd, AL_RIGHT_READ);
+        al_confine_add_fd(&rules, lender->dir, lender->dir_fd, AL_RIGHT_READ);
     else if (lender)
-        r = add_roots(&rules, git->roots, AL_RIGHT_READ, err);
-    return r < 0 ? r : al_ruleset_new(rules.items, rules.count, false, ret_ruleset, err);
+        add_roots(&rules, git->roots, AL_RIGHT_READ);
+    return al_ruleset_new(rules.items, rules.count, false, ret_ruleset, err);
 }
 
 /* What a class may use besides the repository. */
-static void add_class(struct rules *rules, const struct al_git *git, enum al_git_class class)
+static void add_class(struct al_confine_rules *rules, const struct al_git *git,
+                      enum al_git_class class)
 {
     add_system(rules, git);
     if (class == AL_GIT_CONFIG)
-        add(rules, "/", AL_RIGHT_READ, false);
-    add(rules, git->private_dir, AL_RIGHT_READ, false);
+        al_confine_add(rules, "/", AL_RIGHT_READ, false);
+    al_confine_add(rules, git->private_dir, AL_RIGHT_READ, false);
     if (al_git_class_connects(class))
         add_resolver(rules);
     if (class == AL_GIT_HTTP)
@@ -162,21 +130,18 @@ int al_git_ruleset(const struct al_location *at, enum al_git_class class,
     const bool writes = al_git_class_writes(class);
     const unsigned rights = AL_RIGHT_READ | (writes ? AL_RIGHT_WRITE : 0);
     al_auto(al_freep) char *tmp = al_fs_join(git->private_dir, "tmp");
-    struct rules rules = { .count = 0 };
-    int r = 0;
+    al_auto(al_confine_rules_clear) struct al_confine_rules rules = { .count = 0 };
 
     *ret_ruleset = NULL;
     if (al_confine_abi() == 0)
         return 0; /* al_git_new() refuses when confinement is required */
     add_class(&rules, git, class);
     if (at->is_own && class != AL_GIT_CONFIG) {
-        add_open(&rules, at->dir, at->dir_fd, rights);
+        al_confine_add_fd(&rules, at->dir, at->dir_fd, rights);
     } else {
         if (writes)
-            add(&rules, tmp, AL_RIGHT_READ | AL_RIGHT_WRITE, false);
-        r = add_roots(&rules, git->roots, class == AL_GIT_SCRATCH ? AL_RIGHT_READ : rights, err);
+            al_confine_add(&rules, tmp, AL_RIGHT_READ | AL_RIGHT_WRITE, false);
+        add_roots(&rules, git->roots, class == AL_GIT_SCRATCH ? AL_RIGHT_READ : rights);
     }
-    return r < 0 ? r
-                 : al_ruleset_new(rules.items, rules.count, al_git_class_connects(class),
-                                  ret_ruleset, err);
+    return al_ruleset_new(rules.items, rules.count, al_git_class_connects(class), ret_ruleset, err);
 }

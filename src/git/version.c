@@ -22,8 +22,8 @@ int al_git_version(const char *program, char **ret_version, struct al_error *err
     static const char *const argv[] = { "git", "--version", NULL };
     static const char *const envp[] = { "PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", NULL };
     static const char prefix[] = "git version ";
-    struct al_buffer out = { .max_bytes = VERSION_MAX_BYTES };
-    struct al_buffer errors = { .max_bytes = VERSION_MAX_BYTES };
+    al_auto(al_buffer_clear) struct al_buffer out = AL_BUFFER_INIT(VERSION_MAX_BYTES);
+    al_auto(al_buffer_clear) struct al_buffer errors = AL_BUFFER_INIT(VERSION_MAX_BYTES);
     al_auto(al_closep) int root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
     struct al_proc_result result;
     int r;
@@ -42,17 +42,15 @@ int al_git_version(const char *program, char **ret_version, struct al_error *err
             .timeout_ms = VERSION_TIMEOUT_MS,
         },
         &result, err);
-    if (r == 0 && ((result.exit_code != 0 && !result.stopped) || !out.data ||
-                   !al_starts_with(out.data, prefix)))
+    if (r == 0 &&
+        ((result.exit_code != 0 && !result.stopped) || !al_starts_with(out.text.buf, prefix)))
         r = al_error_set(err, AL_ERR_EXECUTION, "'%s --version' does not answer like git", program);
     if (r == 0) {
-        al_auto(al_freep) char *version = al_text_join_lines(out.data + sizeof(prefix) - 1);
+        al_auto(al_freep) char *version = al_text_join_lines(out.text.buf + sizeof(prefix) - 1);
 
         version[strcspn(version, " ")] = '\0';
         *ret_version = al_take(&version);
     }
-    al_buffer_clear(&out);
-    al_buffer_clear(&errors);
     return r;
 }
 

@@ -42,10 +42,7 @@ int al_difference_order(const void *a, const void *b)
 struct al_difference *al_differences_add(struct al_differences *changes, enum al_part part,
                                          const char *name)
 {
-    /* The capacity doubles at powers of two. */
-    if ((changes->count & (changes->count - 1)) == 0)
-        changes->items = al_reallocarray(changes->items, changes->count ? 2 * changes->count : 1,
-                                         sizeof(*changes->items));
+    changes->items = al_grow(changes->items, changes->count, sizeof(*changes->items));
     changes->items[changes->count] =
         (struct al_difference){ .part = part, .name = al_strdup(name) };
     return &changes->items[changes->count++];

@@ -155,9 +155,7 @@ static void cut(struct al_pending_checkpoint *taken, const struct al_index_entry
 
     if (entry->oid.bytes[0] || at - last < PIECE_MIN_BYTES)
         return;
-    if ((taken->ncuts & (taken->ncuts - 1)) == 0)
-        taken->cuts =
-            al_reallocarray(taken->cuts, taken->ncuts ? 2 * taken->ncuts : 1, sizeof(*taken->cuts));
+    taken->cuts = al_grow(taken->cuts, taken->ncuts, sizeof(*taken->cuts));
     taken->cuts[taken->ncuts++] = at;
 }
 

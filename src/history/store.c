@@ -31,15 +31,13 @@ static char *id_of(const struct al_repo *repo)
 {
     static const char format[] = "sha256";
     struct al_hash hash;
-    struct al_oid digest;
     char text[AL_OID_TEXT];
 
     al_hash_init(&hash, true);
     al_hash_add(&hash, repo->at.git_dir, strlen(repo->at.git_dir) + 1);
     if (repo->vetting->is_sha256)
         al_hash_add(&hash, format, sizeof(format));
-    al_hash_end(&hash, &digest);
-    al_oid_text(&digest, true, text);
+    al_hash_text(&hash, text);
     return al_strndup(text, AL_STORE_ID_DIGITS);
 }
 

@@ -156,6 +156,39 @@ static void al_ruleset_freep(struct al_ruleset **ruleset)
     al_ruleset_free(al_take(ruleset));
 }
 
+void al_confine_rules_clear(struct al_confine_rules *rules)
+{
+    free(al_take(&rules->items));
+    rules->count = 0;
+}
+
+static void append(struct al_confine_rules *rules, struct al_confine_rule rule)
+{
+    rules->items = al_grow(rules->items, rules->count, sizeof(*rules->items));
+    rules->items[rules->count++] = rule;
+}
+
+void al_confine_add(struct al_confine_rules *rules, const char *path, unsigned rights,
+                    bool optional)
+{
+    if (path)
+        append(rules,
+               (struct al_confine_rule){ .path = path, .rights = rights, .optional = optional });
+}
+
+void al_confine_add_fd(struct al_confine_rules *rules, const char *what, int fd, unsigned rights)
+{
+    append(rules,
+           (struct al_confine_rule){ .path = what, .rights = rights, .by_fd = true, .fd = fd });
+}
+
+void al_confine_add_all(struct al_confine_rules *rules, const char *const *paths, size_t count,
+                        unsigned rights)
+{
+    for (size_t i = 0; i < count; i++)
+        al_confine_add(rules, paths[i], rights, true);
+}
+
 int al_ruleset_new(const struct al_confine_rule *rules, size_t nrules, bool connects,
                    struct al_ruleset **ret_ruleset, struct al_error *err)
 {

@@ -38,6 +38,23 @@ struct al_confine_rule {
     int fd;
 };
 
+/** A list of rules, at first zeros.  What the rules name outlives it. */
+struct al_confine_rules {
+    struct al_confine_rule *items;
+    size_t count;
+};
+
+void al_confine_rules_clear(struct al_confine_rules *rules);
+
+/** Append a rule; a path that is NULL has none. */
+void al_confine_add(struct al_confine_rules *rules, const char *path, unsigned rights,
+                    bool optional);
+/** Append a rule for what is open, which messages call `what`. */
+void al_confine_add_fd(struct al_confine_rules *rules, const char *what, int fd, unsigned rights);
+/** Append rules for paths that may be missing. */
+void al_confine_add_all(struct al_confine_rules *rules, const char *const *paths, size_t count,
+                        unsigned rights);
+
 /** A rule as landlock_add_rule(2) has it. */
 struct al_path_rule {
     uint64_t allowed_access;

@@ -21,30 +21,13 @@
 #include "proc/seccomp.h"
 #include "proc/spawn.h"
 
-#define FIRST_BYTES 4096u
-
-/* The capacity for `len` bytes and a NUL: a power of two, so that reallocations are rare. */
-static size_t capacity_for(size_t len)
-{
-    size_t capacity = FIRST_BYTES;
-
-    while (capacity < len + 1)
-        capacity *= 2;
-    return capacity;
-}
-
 static bool add(void *payload, const char *data, size_t len)
 {
     struct al_buffer *buffer = payload;
-    size_t room = buffer->max_bytes - buffer->len;
-    size_t kept = len < room ? len : room;
-    size_t needed = capacity_for(buffer->len + kept);
+    const size_t room = buffer->max_bytes - buffer->text.len;
+    const size_t kept = len < room ? len : room;
 
-    if (!buffer->data || needed > capacity_for(buffer->len))
-        buffer->data = al_reallocarray(buffer->data, needed, 1);
-    memcpy(buffer->data + buffer->len, data, kept);
-    buffer->len += kept;
-    buffer->data[buffer->len] = '\0';
+    al_str_add(&buffer->text, data, kept);
     buffer->total += len;
     return kept == len;
 }
@@ -56,9 +39,7 @@ struct al_sink al_buffer_sink(struct al_buffer *buffer)
 
 void al_buffer_clear(struct al_buffer *buffer)
 {
-    free(buffer->data);
-    buffer->data = NULL;
-    buffer->len = 0;
+    al_str_clear(&buffer->text);
     buffer->total = 0;
 }
 

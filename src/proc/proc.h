@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/str.h"
 #include "proc/cancel.h"
 #include "proc/confine.h"
 #include "proc/watch.h"
@@ -187,11 +188,12 @@ int al_proc_exec(const char *program, char *const *argv, char *const *envp);
 
 /** A sink that keeps at most `max_bytes` and counts everything. */
 struct al_buffer {
-    char *data;       /**< NUL-terminated; NULL while nothing came */
-    size_t len;       /**< bytes kept */
+    struct al_str text;
     size_t max_bytes; /**< bytes beyond this are refused */
     uint64_t total;   /**< bytes offered */
 };
+
+#define AL_BUFFER_INIT(max) ((struct al_buffer){ .text = AL_STR_INIT, .max_bytes = (max) })
 
 /** The sink that fills `buffer`, which outlives it. */
 struct al_sink al_buffer_sink(struct al_buffer *buffer);

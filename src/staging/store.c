@@ -111,14 +111,12 @@ int al_staging_sync(const struct al_staging *staging, const char *dir, struct al
 void al_staging_make_key(const char *first, const char *second, char ret_key[AL_STAGING_KEY_TEXT])
 {
     struct al_hash hash;
-    struct al_oid digest;
     char text[AL_OID_TEXT];
 
     al_hash_init(&hash, true);
     al_hash_add(&hash, first, strlen(first) + 1);
     al_hash_add(&hash, second, strlen(second) + 1);
-    al_hash_end(&hash, &digest);
-    al_oid_text(&digest, true, text);
+    al_hash_text(&hash, text);
     (void)snprintf(ret_key, AL_STAGING_KEY_TEXT, "%.*s", AL_STAGING_KEY_TEXT - 1, text);
 }
 

@@ -636,12 +636,15 @@ static void set_result(struct al_call *call, bool created, const struct al_strv 
                        struct al_result *result)
 {
     al_auto(al_freep) char *ref = current_ref(call);
+    size_t room = al_call_max_bytes(call);
+    json_t *restored;
 
     al_result_set(result, "ref", al_json_string(ref));
     al_result_set(result, "created", al_json_bool(created));
-    if (files)
-        al_result_set(result, "restoredFiles",
-                      al_workflow_names(files, al_call_max_bytes(call), &result->truncated));
+    if (files) {
+        al_result_set(result, "restoredFiles", restored = al_json_array());
+        al_workflow_add_names(files, restored, &room, &result->truncated);
+    }
     al_workflow_skipped(call, hooks, false, result);
 }
 

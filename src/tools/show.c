@@ -382,17 +382,16 @@ static int no_revision(const char *rev, struct al_error *err)
 static int add_tag(struct al_call *call, const struct al_object_info *tag, struct al_pages *pages,
                    struct al_error *err)
 {
-    struct al_buffer text = { .max_bytes = TAG_MAX_BYTES };
+    al_auto(al_buffer_clear) struct al_buffer text = AL_BUFFER_INIT(TAG_MAX_BYTES);
     int r = al_git_read_object(al_call_repo(call), tag, al_buffer_sink(&text), al_call_budget(call),
                                err);
 
     if (r == 0) {
         al_auto(al_str_clear) struct al_str unit = AL_STR_INIT;
 
-        file_view_add_tag(text.data ? text.data : "", text.len, &unit);
+        file_view_add_tag(text.text.buf, text.text.len, &unit);
         (void)al_pages_add(pages, unit.buf, unit.len);
     }
-    al_buffer_clear(&text);
     return r;
 }
 

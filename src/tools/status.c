@@ -203,16 +203,6 @@ static const struct al_param workflow_params[] = {
     AL_WORKFLOW_CWD_ROW(struct status_args),
 };
 
-/* Add names to a list of the result, as many as there is room for. */
-static void list_names(const struct al_strv *names, json_t *list, size_t *room, bool *truncated)
-{
-    for (size_t i = 0; i < names->count && !*truncated; i++) {
-        *truncated = !al_workflow_fits(room, strlen(names->items[i]) + AL_WORKFLOW_NAME_COSTS);
-        if (!*truncated)
-            al_json_append(list, al_json_name(names->items[i]));
-    }
-}
-
 /* Like git, list a submodule with changes inside as modified, if git itself does not report it. */
 static void add_modified_submodules(struct files *files)
 {
@@ -243,10 +233,10 @@ static int workflow_status(struct al_call *call, const void *args, struct al_res
     al_result_set(result, "staged", staged = al_json_array());
     al_result_set(result, "modified", modified = al_json_array());
     al_result_set(result, "untracked", untracked = al_json_array());
-    list_names(&files.paths[STAGED], staged, &room, &result->truncated);
-    list_names(&files.paths[UNSTAGED], modified, &room, &result->truncated);
-    list_names(&files.paths[CONFLICTS], modified, &room, &result->truncated);
-    list_names(&files.paths[UNTRACKED], untracked, &room, &result->truncated);
+    al_workflow_add_names(&files.paths[STAGED], staged, &room, &result->truncated);
+    al_workflow_add_names(&files.paths[UNSTAGED], modified, &room, &result->truncated);
+    al_workflow_add_names(&files.paths[CONFLICTS], modified, &room, &result->truncated);
+    al_workflow_add_names(&files.paths[UNTRACKED], untracked, &room, &result->truncated);
     al_result_set(result, "clean",
                   al_json_bool(!result->truncated && !json_array_size(staged) &&
                                !json_array_size(modified) && !json_array_size(untracked)));

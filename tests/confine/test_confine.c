@@ -60,9 +60,9 @@ static char *ask(const struct tmpdir *dir, const struct al_confinement *sandbox,
         return al_strdup(got.err.message);
     if (got.result.signal)
         return al_asprintf("signal %d", got.result.signal);
-    assert_non_null(got.out.data);
-    assert_int_equal(got.out.data[got.out.len - 1], '\n');
-    return al_strndup(got.out.data, got.out.len - 1);
+    assert_non_null(got.out.text.buf);
+    assert_int_equal(got.out.text.buf[got.out.text.len - 1], '\n');
+    return al_strndup(got.out.text.buf, got.out.text.len - 1);
 }
 
 static void check(const struct tmpdir *dir, const struct al_confinement *sandbox,

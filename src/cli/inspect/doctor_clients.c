@@ -236,7 +236,8 @@ static void try_hook(struct al_findings *findings, const struct al_setup *setup,
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
     al_auto(al_freep) char *text = NULL;
     al_auto(al_closep) int cwd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    struct al_buffer out = { .max_bytes = 4096 }, said = { .max_bytes = 4096 };
+    al_auto(al_buffer_clear) struct al_buffer out = AL_BUFFER_INIT(4096),
+                                              said = AL_BUFFER_INIT(4096);
     struct al_proc_result result = { .exit_code = -1 };
     bool is_answered;
     int r;
@@ -257,15 +258,15 @@ static void try_hook(struct al_findings *findings, const struct al_setup *setup,
                                             .sandbox = &(struct al_confinement){ .ruleset = NULL },
                                             .timeout_ms = START_MS },
                     &result, &err);
-    is_answered = r == 0 && result.exit_code == 0 && !out.len && !said.len;
+    is_answered = r == 0 && result.exit_code == 0 && !out.text.len && !said.text.len;
     if (is_answered)
         text = al_asprintf("%s: %s is answered in %u ms; git in the shell is %s", file, event,
                            result.ran_ms, shim ? "airlock's" : "another one");
     else
         text = al_asprintf("%s: %s is not answered: %s", file, event,
-                           r < 0       ? err.message
-                           : said.data ? said.data
-                                       : "airlock failed");
+                           r < 0           ? err.message
+                           : said.text.len ? said.text.buf
+                                           : "airlock failed");
     al_finding_add(findings, what,
                    !is_answered ? AL_MISSING
                    : shim       ? AL_FINE
@@ -273,8 +274,6 @@ static void try_hook(struct al_findings *findings, const struct al_setup *setup,
                    text,
                    shim ? "Write the hooks again with airlock install --shell."
                         : "Install airlock whole: libexec/airlock/bin/git beside bin is missing.");
-    al_buffer_clear(&out);
-    al_buffer_clear(&said);
 }
 
 /* Look into one file with hooks of a client. */

@@ -74,12 +74,6 @@ void al_hunk_sides_clear(struct al_hunk_sides *sides)
     al_hunk_list_clear(&sides->unstaged);
 }
 
-/* Arrays double when their count is a power of two. */
-static void *grown(void *items, size_t count, size_t size)
-{
-    return count & (count - 1) ? items : al_reallocarray(items, count ? 2 * count : 1, size);
-}
-
 static struct al_hunk_file *last_file(const struct al_hunk_list *list)
 {
     return &list->files[list->nfiles - 1];
@@ -89,7 +83,7 @@ static struct al_hunk_item *add_item(struct al_hunk_list *list, enum al_hunk_kin
 {
     struct al_hunk_item *item;
 
-    list->items = grown(list->items, list->count, sizeof(*list->items));
+    list->items = al_grow(list->items, list->count, sizeof(*list->items));
     item = &list->items[list->count++];
     *item = (struct al_hunk_item){ .kind = kind, .file = list->nfiles - 1 };
     last_file(list)->count++;
@@ -117,14 +111,13 @@ static void name_item(const struct al_hunk_list *list, struct al_hunk_item *item
     al_hash_add(&hash, file->path, strlen(file->path) + 1);
     al_hash_add(&hash, side, sizeof(side));
     al_hash_add(&hash, list->text.buf + begin, end - begin);
-    al_hash_end(&hash, &oid);
-    al_oid_text(&oid, true, text);
+    al_hash_text(&hash, text);
     snprintf(item->id, sizeof(item->id), "%.*s", AL_HUNK_ID_DIGITS, text);
 }
 
 static void begin_file(struct al_hunk_list *list, const struct patch_at *line)
 {
-    list->files = grown(list->files, list->nfiles, sizeof(*list->files));
+    list->files = al_grow(list->files, list->nfiles, sizeof(*list->files));
     list->files[list->nfiles++] = (struct al_hunk_file){ .begin = line->at, .first = list->count };
 }
 

@@ -33,16 +33,12 @@ static void begin_hash(struct al_cat_file *reader, const char *oid, const char *
 /* Pass on a piece of an object, unless it is the last one and the object is not what it says. */
 static bool add(struct al_cat_file *reader, const char *data, size_t len, bool last)
 {
-    struct al_oid oid;
     char text[AL_OID_TEXT];
 
     if (reader->verifies)
         al_hash_add(&reader->hash, data, len);
     if (reader->verifies && last) {
-        const bool sha256 = reader->hash.sha256;
-
-        al_hash_end(&reader->hash, &oid);
-        al_oid_text(&oid, sha256, text);
+        al_hash_text(&reader->hash, text);
         reader->mismatch = strcmp(text, reader->id) != 0;
     }
     return !reader->mismatch && reader->add(reader->payload, data, len, last);

@@ -77,9 +77,7 @@ static void keep(struct al_diff_raw *changes)
         change_clear(&changes->reading);
         return;
     }
-    if (!(changes->count & (changes->count - 1)))
-        changes->items = al_reallocarray(changes->items, changes->count ? changes->count * 2 : 1,
-                                         sizeof(*changes->items));
+    changes->items = al_grow(changes->items, changes->count, sizeof(*changes->items));
     changes->items[changes->count++] = changes->reading;
     changes->reading = (struct al_change){ .status = 0 };
 }

@@ -302,15 +302,13 @@ void al_index_digest(const struct al_str *index, bool sha256, char ret_digest[AL
     struct al_index_scan in;
     struct al_index_entry entry;
     struct al_hash hash;
-    struct al_oid oid;
 
     al_hash_init(&hash, sha256);
     al_index_begin_bytes(&in, index->buf, index->len, al_oid_bytes(sha256));
     while (al_index_next(&in, &entry))
         digest_entry(&hash, &entry);
     (void)al_index_end(&in);
-    al_hash_end(&hash, &oid);
-    al_oid_text(&oid, sha256, ret_digest);
+    al_hash_text(&hash, ret_digest);
 }
 
 /* --- Facts about all entries --- */

@@ -370,7 +370,6 @@ int al_snapshot_index_digest(const struct al_repo *repo, int top_fd, bool sha256
                              struct al_error *err)
 {
     struct al_hash hash;
-    struct al_oid digest;
     const struct al_git_run run = { .sink = { add_hashed, &hash }, .checked = true };
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -380,7 +379,6 @@ int al_snapshot_index_digest(const struct al_repo *repo, int top_fd, bool sha256
     al_strv_adds(&command.argv, "git", "ls-files", "-v", "-s", "-z", NULL);
     al_hash_init(&hash, sha256);
     r = al_git_run(&repo->at, &command, &run, budget, &output, err);
-    al_hash_end(&hash, &digest);
-    al_oid_text(&digest, sha256, ret_digest);
+    al_hash_text(&hash, ret_digest);
     return r;
 }

@@ -238,7 +238,6 @@ int al_repo_state_digest(const struct al_repo *repo, const struct al_strv *paths
 {
     al_auto(al_freep) char *head = al_ref_head(&repo->at);
     struct digest digest = { .repo = repo, .err = err };
-    struct al_oid sum;
     int r;
 
     al_hash_init(&digest.sum, true);
@@ -261,7 +260,6 @@ int al_repo_state_digest(const struct al_repo *repo, const struct al_strv *paths
     add_paths(&digest, paths);
     if (objects)
         add(&digest, objects->buf, objects->len);
-    al_hash_end(&digest.sum, &sum);
-    al_oid_text(&sum, true, ret_hex);
+    al_hash_text(&digest.sum, ret_hex);
     return 0;
 }

@@ -126,9 +126,7 @@ static size_t find_commit(struct al_blame_reader *reader, const char *oid, size_
     for (size_t i = reader->count; i > 0; i--)
         if (!strncmp(reader->commits[i - 1].oid, oid, len))
             return i - 1;
-    if (!(reader->count & (reader->count - 1)))
-        reader->commits = al_reallocarray(reader->commits, reader->count ? reader->count * 2 : 1,
-                                          sizeof(*reader->commits));
+    reader->commits = al_grow(reader->commits, reader->count, sizeof(*reader->commits));
     reader->commits[reader->count] = (struct al_blame_known){ .oid = al_strndup(oid, len) };
     return reader->count++;
 }

@@ -255,19 +255,16 @@ int al_git_read_message(const struct al_repo *repo, size_t max_bytes, struct al_
                         char **ret_message, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
-    struct al_buffer text = { .max_bytes = max_bytes };
-    al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
+    al_auto(al_buffer_clear) struct al_buffer text = AL_BUFFER_INIT(max_bytes);
     int r;
 
     al_strv_adds(&command.argv, "git", "log", "--max-count=1", "--format=%B", "--encoding=UTF-8",
                  "--no-patch", "--no-show-signature", "HEAD", "--", NULL);
     r = al_git_read(&repo->at, &command, al_buffer_sink(&text), budget, err);
-    al_str_add(&message, text.data ? text.data : "", text.len);
-    al_buffer_clear(&text);
     if (r < 0)
         return r;
-    al_str_trim_end(&message);
-    *ret_message = al_str_detach(&message);
+    al_str_trim_end(&text.text);
+    *ret_message = al_str_detach(&text.text);
     return 0;
 }
 

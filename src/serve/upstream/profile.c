@@ -86,8 +86,7 @@ static void make_env(const struct al_upstream_settings *settings, struct al_strv
 /* The rules of one start, and the paths and descriptors that were made for them. */
 struct rules {
     const struct al_roots *roots; /* with what belongs to them */
-    struct al_confine_rule *items;
-    size_t count;
+    struct al_confine_rules list;
     struct al_strv paths;
     int *fds;
     size_t nfds;
@@ -95,28 +94,11 @@ struct rules {
 
 static void rules_clear(struct rules *rules)
 {
-    free(rules->items);
+    al_confine_rules_clear(&rules->list);
     al_strv_clear(&rules->paths);
     for (size_t i = 0; i < rules->nfds; i++)
         al_close(rules->fds[i]);
     free(rules->fds);
-}
-
-static void add_rule(struct rules *rules, struct al_confine_rule rule)
-{
-    rules->items = al_grow(rules->items, rules->count, sizeof(*rules->items));
-    rules->items[rules->count++] = rule;
-}
-
-static void add_path(struct rules *rules, const char *path, unsigned rights)
-{
-    add_rule(rules, (struct al_confine_rule){ .path = path, .rights = rights, .optional = true });
-}
-
-static void add_paths(struct rules *rules, const char *const *paths, size_t count, unsigned rights)
-{
-    for (size_t i = 0; i < count; i++)
-        add_path(rules, paths[i], rights);
 }
 
 /* Where a path leads, through no link that lies in a root unless that leads into a root: an agent,
@@ -145,10 +127,7 @@ static void add_traced(struct rules *rules, const char *path, unsigned rights)
     if (!opened || strcmp(opened, real) != 0)
         return;
     al_strv_add(&rules->paths, path);
-    add_rule(rules, (struct al_confine_rule){ .path = rules->paths.items[rules->paths.count - 1],
-                                              .rights = rights,
-                                              .by_fd = true,
-                                              .fd = fd });
+    al_confine_add_fd(&rules->list, rules->paths.items[rules->paths.count - 1], fd, rights);
     rules->fds = al_reallocarray(rules->fds, rules->nfds + 1, sizeof(*rules->fds));
     rules->fds[rules->nfds++] = al_take_fd(&fd);
 }
@@ -178,9 +157,10 @@ static void add_system(struct rules *rules)
         "/dev/random",          "/dev/zero",
     };
 
-    add_paths(rules, programs, AL_COUNT(programs), AL_RIGHT_READ | AL_RIGHT_EXECUTE_BENEATH);
-    add_paths(rules, readable, AL_COUNT(readable), AL_RIGHT_READ);
-    add_path(rules, "/dev/null", AL_RIGHT_READ | AL_RIGHT_WRITE_FILE);
+    al_confine_add_all(&rules->list, programs, AL_COUNT(programs),
+                       AL_RIGHT_READ | AL_RIGHT_EXECUTE_BENEATH);
+    al_confine_add_all(&rules->list, readable, AL_COUNT(readable), AL_RIGHT_READ);
+    al_confine_add(&rules->list, "/dev/null", AL_RIGHT_READ | AL_RIGHT_WRITE_FILE, true);
 }
 
 /* What a program needs to look up names and to check certificates. */
@@ -193,7 +173,7 @@ static void add_network(struct rules *rules)
         "/run/systemd/resolve",
     };
 
-    add_paths(rules, readable, AL_COUNT(readable), AL_RIGHT_READ);
+    al_confine_add_all(&rules->list, readable, AL_COUNT(readable), AL_RIGHT_READ);
 }
 
 static char *parent_of(const char *path)
@@ -231,15 +211,10 @@ static void add_roots(struct rules *rules, const struct al_roots *agent_roots)
 {
     const struct al_roots *roots = al_roots_parts(agent_roots);
 
-    for (size_t i = 0; i < roots->count; i++) {
-        const struct al_root *root = &roots->items[i];
-
-        if (!al_root_is_released(root))
-            add_rule(rules, (struct al_confine_rule){ .path = root->path,
-                                                      .rights = AL_RIGHT_READ | AL_RIGHT_WRITE,
-                                                      .by_fd = true,
-                                                      .fd = root->fd });
-    }
+    for (size_t i = 0; i < roots->count; i++)
+        if (!al_root_is_released(&roots->items[i]))
+            al_confine_add_fd(&rules->list, roots->items[i].path, roots->items[i].fd,
+                              AL_RIGHT_READ | AL_RIGHT_WRITE);
 }
 
 static int build_ruleset(const struct al_upstream_settings *settings, const char *program,
@@ -259,13 +234,13 @@ static int build_ruleset(const struct al_upstream_settings *settings, const char
     if (real && !strcmp(real, resolved))
         add_program(&rules, resolved);
     add_roots(&rules, settings->roots);
-    add_path(&rules, settings->scratch_dir, AL_RIGHT_READ | AL_RIGHT_WRITE);
+    al_confine_add(&rules.list, settings->scratch_dir, AL_RIGHT_READ | AL_RIGHT_WRITE, true);
     if (settings->network)
         add_network(&rules);
     add_list(&rules, settings->read, AL_RIGHT_READ);
     add_list(&rules, settings->write, AL_RIGHT_READ | AL_RIGHT_WRITE);
     add_list(&rules, settings->exec, AL_RIGHT_READ | AL_RIGHT_EXECUTE_BENEATH);
-    return al_ruleset_new(rules.items, rules.count, settings->network, ret_ruleset, err);
+    return al_ruleset_new(rules.list.items, rules.list.count, settings->network, ret_ruleset, err);
 }
 
 /* The program in a list of directories, as it is named there, and where its links lead. */

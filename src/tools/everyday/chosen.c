@@ -93,19 +93,15 @@ static bool name_file(int top, struct al_untracked_file *file)
 {
     char text[AL_OID_TEXT];
     struct al_hash hash;
-    struct al_oid oid;
+    bool is_read;
 
     al_hash_init(&hash, true);
     al_hash_add(&hash, file->path, strlen(file->path) + 1);
     al_hash_add(&hash, "N", sizeof("N"));
-    if (!hash_content(top, file, &hash)) {
-        al_hash_end(&hash, &oid);
-        return false;
-    }
-    al_hash_end(&hash, &oid);
-    al_oid_text(&oid, true, text);
+    is_read = hash_content(top, file, &hash);
+    al_hash_text(&hash, text);
     snprintf(file->id, sizeof(file->id), "%.*s", AL_HUNK_ID_DIGITS, text);
-    return true;
+    return is_read;
 }
 
 static bool is_wanted(const struct al_untracked_file *file, const struct al_strv *ids)

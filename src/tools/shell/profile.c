@@ -11,8 +11,6 @@
 #include "tools/shell/shell.h"
 #include "tools/shell/state.h"
 
-#define RULES_MAX      96
-
 #define DATA_MAX_BYTES (2ull << 30)
 #define FILE_MAX_BYTES (1ull << 30)
 #define FILES_MAX      256u
@@ -55,45 +53,29 @@ struct al_limits al_shell_limits(enum al_shell_kind kind, uint32_t left_ms)
     };
 }
 
-struct rules {
-    struct al_confine_rule items[RULES_MAX];
-    size_t count;
-};
-
-static void add_rule(struct rules *rules, const char *path, unsigned rights, bool optional)
-{
-    if (path && rules->count < RULES_MAX)
-        rules->items[rules->count++] =
-            (struct al_confine_rule){ .path = path, .rights = rights, .optional = optional };
-}
-
 /* Add rules for programs and libraries.  No file with data about the user is included. */
-static void add_system(struct rules *rules)
+static void add_system(struct al_confine_rules *rules)
 {
     static const char *const readable[] = {
         "/usr",           "/bin",         "/lib",      "/lib64", "/etc/ld.so.cache",
         "/etc/localtime", "/dev/urandom", "/dev/zero",
     };
 
-    for (size_t i = 0; i < AL_COUNT(readable); i++)
-        add_rule(rules, readable[i], AL_RIGHT_READ, true);
-    add_rule(rules, "/dev/null", AL_RIGHT_READ | AL_RIGHT_WRITE_FILE, false);
+    al_confine_add_all(rules, readable, AL_COUNT(readable), AL_RIGHT_READ);
+    al_confine_add(rules, "/dev/null", AL_RIGHT_READ | AL_RIGHT_WRITE_FILE, false);
 }
 
 /* Add rules for the roots that the grant allows to read.  Only the first one may be written. */
-static void add_roots(struct rules *rules, const struct al_shell *shell, bool writes)
+static void add_roots(struct al_confine_rules *rules, const struct al_shell *shell, bool writes)
 {
     const struct al_roots *roots = shell->options.roots;
 
-    for (size_t i = 0; i < roots->count && rules->count < RULES_MAX; i++) {
+    for (size_t i = 0; i < roots->count; i++) {
         unsigned rights = AL_RIGHT_READ | (writes && i == 0 ? AL_RIGHT_WRITE : 0);
 
         if (!al_root_is_released(&roots->items[i]) &&
             al_grant_check_dir(shell->options.grant, roots->items[i].path, false, NULL) == 0)
-            rules->items[rules->count++] = (struct al_confine_rule){ .path = roots->items[i].path,
-                                                                     .rights = rights,
-                                                                     .by_fd = true,
-                                                                     .fd = roots->items[i].fd };
+            al_confine_add_fd(rules, roots->items[i].path, roots->items[i].fd, rights);
     }
 }
 
@@ -113,11 +95,12 @@ static char *go_root_of(const char *program)
 
 /* go runs what it builds, so its private directories may be both written and executed; no others
  * may. */
-static void add_go(struct rules *rules, const char *go_root, const char *tools, const char *work)
+static void add_go(struct al_confine_rules *rules, const char *go_root, const char *tools,
+                   const char *work)
 {
-    add_rule(rules, go_root, AL_RIGHT_READ, true);
-    add_rule(rules, tools, AL_RIGHT_READ | AL_RIGHT_EXECUTE_BENEATH, true);
-    add_rule(rules, work, AL_RIGHT_READ | AL_RIGHT_WRITE | AL_RIGHT_EXECUTE_BENEATH, false);
+    al_confine_add(rules, go_root, AL_RIGHT_READ, true);
+    al_confine_add(rules, tools, AL_RIGHT_READ | AL_RIGHT_EXECUTE_BENEATH, true);
+    al_confine_add(rules, work, AL_RIGHT_READ | AL_RIGHT_WRITE | AL_RIGHT_EXECUTE_BENEATH, false);
 }
 
 static int build_ruleset(const struct al_shell *shell, enum al_shell_kind kind,
@@ -128,15 +111,15 @@ static int build_ruleset(const struct al_shell *shell, enum al_shell_kind kind,
     al_auto(al_freep) char *tmp = al_fs_join(shell->work_dir, "tmp");
     al_auto(al_freep) char *go_root = go_root_of(program->path);
     al_auto(al_freep) char *tools = al_fs_join(go_root, "pkg/tool");
-    struct rules rules = { .count = 0 };
+    al_auto(al_confine_rules_clear) struct al_confine_rules rules = { .count = 0 };
 
-    add_rule(&rules, program->path, AL_RIGHT_EXECUTE | AL_RIGHT_READ, false);
-    add_rule(&rules, interp, AL_RIGHT_EXECUTE | AL_RIGHT_READ, false);
+    al_confine_add(&rules, program->path, AL_RIGHT_EXECUTE | AL_RIGHT_READ, false);
+    al_confine_add(&rules, interp, AL_RIGHT_EXECUTE | AL_RIGHT_READ, false);
     add_system(&rules);
     if (kind == AL_SHELL_GO)
         add_go(&rules, go_root, tools, shell->work_dir);
     else if (writes)
-        add_rule(&rules, tmp, AL_RIGHT_READ | AL_RIGHT_WRITE, false);
+        al_confine_add(&rules, tmp, AL_RIGHT_READ | AL_RIGHT_WRITE, false);
     add_roots(&rules, shell, writes);
     return al_ruleset_new(rules.items, rules.count, false, &program->ruleset, err);
 }

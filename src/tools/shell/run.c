@@ -18,6 +18,7 @@
 #include "base/str.h"
 #include "base/utf8.h"
 #include "git/readonly/readonly_commands.h"
+#include "git/run.h"
 #include "guard/root.h"
 #include "tools/shell/explain.h"
 #include "tools/shell/parse.h"
@@ -164,11 +165,6 @@ static int shell_pwd(const struct al_strv *words, const char *dir, struct al_str
  * the command.
  */
 
-static bool add_text(void *payload, const char *data, size_t len)
-{
-    return al_text_add(payload, data, len);
-}
-
 /* Open and close the files once.  bash truncates them again. */
 static int check_redirects(const struct al_shell_plan *plan, struct al_error *err)
 {
@@ -245,8 +241,8 @@ static int shell_run_firejail(struct al_shell *shell, struct al_shell_plan *plan
             .argv = argv,
             .envp = (const char *const *)(git.env.count ? git.env.items : shell->env.items),
             .cwd_fd = root->fd,
-            .out = { add_text, &outcome->out },
-            .err = { add_text, &outcome->err },
+            .out = al_git_text_sink(&outcome->out),
+            .err = al_git_text_sink(&outcome->err),
             .sandbox = &(struct al_confinement){ .keep_setuid = true },
             .cancel = budget->cancel,
             .timeout_ms = budget->left_ms,
@@ -353,7 +349,7 @@ static struct al_proc_spec *add_spec(struct run *run, struct stage *stage)
     stage->spec = run->nspecs;
     *spec = (struct al_proc_spec){
         .cwd_fd = run->shell->options.roots->items[0].fd,
-        .err = { add_text, &run->outcome->err },
+        .err = al_git_text_sink(&run->outcome->err),
         .sandbox = &run->sandboxes[run->nspecs],
         .cancel = run->budget->cancel,
         .timeout_ms = run->budget->left_ms,
@@ -470,7 +466,7 @@ static int connect_output(struct run *run, size_t i, struct al_error *err)
         r = make_closed_pipe(stage, err);
         spec->out_fd = r == 0 ? stage->closed_pipe_fd : 0;
     } else if (!next) {
-        spec->out = (struct al_sink){ add_text, &run->outcome->out };
+        spec->out = al_git_text_sink(&run->outcome->out);
     }
     if (stage->fds[STDERR_FILENO] >= 0)
         spec->err_fd = stage->fds[STDERR_FILENO];

@@ -71,18 +71,14 @@ json_t *al_workflow_strings(const struct al_strv *items)
     return array;
 }
 
-json_t *al_workflow_names(const struct al_strv *names, size_t max_bytes, bool *ret_truncated)
+void al_workflow_add_names(const struct al_strv *names, json_t *array, size_t *room,
+                           bool *truncated)
 {
-    json_t *array = al_json_array();
-    bool truncated = false;
-
-    for (size_t i = 0; i < names->count && !truncated; i++) {
-        truncated = !al_workflow_fits(&max_bytes, strlen(names->items[i]) + AL_WORKFLOW_NAME_COSTS);
-        if (!truncated)
+    for (size_t i = 0; i < names->count && !*truncated; i++) {
+        *truncated = !al_workflow_fits(room, strlen(names->items[i]) + AL_WORKFLOW_NAME_COSTS);
+        if (!*truncated)
             al_json_append(array, al_json_name(names->items[i]));
     }
-    *ret_truncated = truncated;
-    return array;
 }
 
 void al_workflow_skipped(struct al_call *call, const char *const *hooks, bool commits,

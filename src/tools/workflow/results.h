@@ -10,7 +10,6 @@
 #include "base/json.h"
 #include "base/str.h"
 
-struct al_buffer;
 struct al_call;
 struct al_result;
 
@@ -24,9 +23,9 @@ bool al_workflow_fits(size_t *room, size_t bytes);
 /** An array of strings.  The caller owns the reference. */
 json_t *al_workflow_strings(const struct al_strv *items);
 
-/** An array of the NUL-terminated names in `names`, as many as fit into `max_bytes`.  The caller
- * owns the reference. */
-json_t *al_workflow_names(const struct al_strv *names, size_t max_bytes, bool *ret_truncated);
+/** Append names to an array, as many as there is room for; none once it was `truncated`. */
+void al_workflow_add_names(const struct al_strv *names, json_t *array, size_t *room,
+                           bool *truncated);
 
 /** The branch that HEAD is on, "HEAD" when it is detached.  Caller frees. */
 char *al_workflow_current_branch(struct al_call *call);

@@ -441,7 +441,6 @@ static int digest_changes(const struct al_repo *repo, const char *from, const ch
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     struct al_hash sum;
-    struct al_oid id;
     int r;
 
     command.index = index;
@@ -458,8 +457,7 @@ static int digest_changes(const struct al_repo *repo, const char *from, const ch
                    &output, err);
     if (r == 0 && output.exit_code != 0)
         r = al_git_failed(&output, err);
-    al_hash_end(&sum, &id);
-    al_oid_text(&id, true, ret_hex);
+    al_hash_text(&sum, ret_hex);
     return r;
 }
 

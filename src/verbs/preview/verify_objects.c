@@ -333,12 +333,12 @@ static int list(const struct al_repo *repo, const struct al_git_command *command
 }
 
 /* Append the tree ids in the output of `ls-tree -z`, "<mode> tree <oid> TAB <path>", one a line. */
-static void add_trees(const struct al_buffer *list, struct al_str *words)
+static void add_trees(const struct al_str *list, struct al_str *words)
 {
     static const char mark[] = " tree ";
 
-    for (size_t at = 0; at < list->len; at += strlen(list->data + at) + 1) {
-        const char *oid = strstr(list->data + at, mark);
+    for (size_t at = 0; at < list->len; at += strlen(list->buf + at) + 1) {
+        const char *oid = strstr(list->buf + at, mark);
 
         if (oid)
             al_str_addf(words, "%.*s\n", (int)strcspn(oid + strlen(mark), "\t"),
@@ -351,15 +351,14 @@ int al_git_verify_tree(const struct al_repo *repo, const char *commit, struct al
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
-    struct al_buffer trees = { .max_bytes = LIST_MAX_BYTES };
+    al_auto(al_buffer_clear) struct al_buffer trees = AL_BUFFER_INIT(LIST_MAX_BYTES);
     int r;
 
     al_strv_adds(&command.argv, "git", "ls-tree", "-r", "-d", "-z", "--full-tree", NULL);
     al_strv_addf(&command.argv, "%s^{tree}", commit);
     r = list(repo, &command, budget, &trees, ret_complete, err);
     al_str_addf(&words, "%s\n%s^{tree}\n", commit, commit);
-    add_trees(&trees, &words);
-    al_buffer_clear(&trees);
+    add_trees(&trees.text, &words);
     return r < 0 ? r : al_git_verify_objects(repo, &words, budget, ret_complete, err);
 }
 
@@ -367,8 +366,7 @@ int al_git_verify_commits(const struct al_repo *repo, const char *const *words,
                           struct al_run_limits *budget, bool *ret_complete, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
-    struct al_buffer ids = { .max_bytes = LIST_MAX_BYTES };
+    al_auto(al_buffer_clear) struct al_buffer ids = AL_BUFFER_INIT(LIST_MAX_BYTES);
     int r;
 
     al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "rev-list", NULL);
@@ -376,7 +374,5 @@ int al_git_verify_commits(const struct al_repo *repo, const char *const *words,
         al_strv_add(&command.argv, *words);
     al_strv_add(&command.argv, "--");
     r = list(repo, &command, budget, &ids, ret_complete, err);
-    al_str_add(&lines, ids.data ? ids.data : "", ids.len);
-    al_buffer_clear(&ids);
-    return r < 0 ? r : al_git_verify_objects(repo, &lines, budget, ret_complete, err);
+    return r < 0 ? r : al_git_verify_objects(repo, &ids.text, budget, ret_complete, err);
 }

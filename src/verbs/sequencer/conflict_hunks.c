@@ -123,7 +123,6 @@ void al_conflict_blocks_find(struct al_bytes text, size_t marker_size, const siz
                              struct al_conflict_blocks *ret_blocks)
 {
     struct markers markers = { .left = text, .size = marker_size, .lines = lines };
-    size_t room = 0;
 
     *ret_blocks = (struct al_conflict_blocks){ .items = NULL };
     for (char c = next_marker(&markers); c; c = next_marker(&markers)) {
@@ -134,10 +133,7 @@ void al_conflict_blocks_find(struct al_bytes text, size_t marker_size, const siz
             continue;
         if (!read_block(&markers, text.data, &block))
             return;
-        if (ret_blocks->count == room) {
-            room = room ? 2 * room : 16;
-            ret_blocks->items = al_reallocarray(ret_blocks->items, room, sizeof(block));
-        }
+        ret_blocks->items = al_grow(ret_blocks->items, ret_blocks->count, sizeof(block));
         ret_blocks->items[ret_blocks->count++] = block;
     }
 }
@@ -321,15 +317,14 @@ static int read_text(const struct al_repo *repo, const struct al_git_command *co
                      struct al_run_limits *budget, struct al_str *out, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    struct al_buffer text = { .max_bytes = 4 * CONFLICT_FILE_BYTES };
+    al_auto(al_buffer_clear) struct al_buffer text = AL_BUFFER_INIT(4 * CONFLICT_FILE_BYTES);
     int r = al_git_run(&repo->at, command, &(struct al_git_run){ .sink = al_buffer_sink(&text) },
                        budget, &output, err);
 
     if (r == 0 && (output.exit_code < 0 || output.exit_code >= 128))
         r = al_error_set(err, AL_ERR_EXECUTION, "git did not say what is in conflict");
-    if (r == 0 && text.len)
-        al_str_add(out, text.data, text.len);
-    al_buffer_clear(&text);
+    if (r == 0)
+        al_str_add(out, text.text.buf, text.text.len);
     return r;
 }
 
@@ -722,7 +717,6 @@ static void add_digests(const char *path, const struct al_conflict_blocks *block
     for (size_t i = 0; i < blocks->count; i++) {
         char text[AL_OID_TEXT];
         struct al_hash hash;
-        struct al_oid digest;
 
         al_hash_init(&hash, true);
         al_hash_add(&hash, path, strlen(path) + 1);
@@ -732,8 +726,7 @@ static void add_digests(const char *path, const struct al_conflict_blocks *block
             al_hash_add(&hash, &len, sizeof(len));
             al_hash_add(&hash, blocks->items[i].sides[k].data, blocks->items[i].sides[k].len);
         }
-        al_hash_end(&hash, &digest);
-        al_oid_text(&digest, true, text);
+        al_hash_text(&hash, text);
         text[ID_DIGITS] = '\0';
         al_strv_add(out, text);
     }

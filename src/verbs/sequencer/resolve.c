@@ -236,17 +236,17 @@ int al_git_resolve_check(const struct al_repo *repo, const struct al_resolve_opt
 }
 
 /* Resolve conflicts that git wrote into the side itself. */
-static void take_nested(const struct resolve_plan *plan, struct al_buffer *content)
+static void take_nested(const struct resolve_plan *plan, struct al_str *content)
 {
     const enum al_stage stage = (enum al_stage)(plan->side - plan->conflict->sides);
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
-    if (!plan->nested_size || !content->len)
+    if (!plan->nested_size)
         return;
-    al_conflict_take_side((struct al_bytes){ content->data, content->len }, plan->nested_size,
-                          stage, &text);
-    memcpy(content->data, text.buf, text.len); /* it only gets shorter */
-    content->len = text.len;
+    al_conflict_take_side((struct al_bytes){ content->buf, content->len }, plan->nested_size, stage,
+                          &text);
+    al_str_reset(content);
+    al_str_add(content, text.buf, text.len);
 }
 
 /* Read the side as git would write it into the working tree, with line endings as configured. */
@@ -274,7 +274,7 @@ static int read_side(const struct al_repo *repo, const struct resolve_plan *plan
                               err);
     if (output.exit_code != 0)
         return al_git_failed(&output, err);
-    take_nested(plan, content);
+    take_nested(plan, &content->text);
     return 0;
 }
 
@@ -300,18 +300,17 @@ static void add_indented(const struct al_run_limits *budget, struct al_str *out,
 static int preview_side(const struct al_repo *repo, const struct resolve_plan *plan,
                         struct al_run_limits *budget, struct al_str *out, struct al_error *err)
 {
-    struct al_buffer content = { .max_bytes = RESOLVE_MAX_BYTES };
+    al_auto(al_buffer_clear) struct al_buffer content = AL_BUFFER_INIT(RESOLVE_MAX_BYTES);
     int r = read_side(repo, plan, budget, &content, err);
 
-    if (r == 0 && content.len &&
-        (memchr(content.data, '\0', content.len) || !al_utf8_valid(content.data, content.len)))
-        al_str_addf(out, "The file becomes %zu bytes that are no text.\n", content.len);
+    if (r == 0 && (memchr(content.text.buf, '\0', content.text.len) ||
+                   !al_utf8_valid(content.text.buf, content.text.len)))
+        al_str_addf(out, "The file becomes %zu bytes that are no text.\n", content.text.len);
     else if (r == 0) {
         al_str_adds(out, al_side_is_link(plan->side) ? "It becomes a symbolic link to:\n"
                                                      : "The file becomes:\n");
-        add_indented(budget, out, content.data ? content.data : "", content.len);
+        add_indented(budget, out, content.text.buf, content.text.len);
     }
-    al_buffer_clear(&content);
     return r;
 }
 
@@ -436,7 +435,7 @@ static int remove_file(const struct al_repo *repo, int top, const char *path,
 static int write_to_worktree(const struct al_repo *repo, const struct resolve_plan *plan,
                              struct al_run_limits *budget, struct al_error *err)
 {
-    struct al_buffer content = { .max_bytes = RESOLVE_MAX_BYTES };
+    al_auto(al_buffer_clear) struct al_buffer content = AL_BUFFER_INIT(RESOLVE_MAX_BYTES);
     al_auto(al_closep) int top = -1;
     int r = al_location_open_top(&repo->at, &top, err);
 
@@ -452,8 +451,7 @@ static int write_to_worktree(const struct al_repo *repo, const struct resolve_pl
         return 0; /* its files belong to another repository */
     r = read_side(repo, plan, budget, &content, err);
     if (r == 0)
-        r = write_file(repo, top, plan, content.data ? content.data : "", content.len, budget, err);
-    al_buffer_clear(&content);
+        r = write_file(repo, top, plan, content.text.buf, content.text.len, budget, err);
     return r;
 }
 
@@ -463,7 +461,7 @@ static int check_file_mode(const struct al_repo *repo, struct resolve_plan *plan
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    struct al_buffer answer = { .max_bytes = 64 };
+    al_auto(al_buffer_clear) struct al_buffer answer = AL_BUFFER_INIT(64);
     int r;
 
     if ((plan->side && !plan->nested_size) || plan->keeps_disk || !is_executable(plan))
@@ -474,8 +472,7 @@ static int check_file_mode(const struct al_repo *repo, struct resolve_plan *plan
                    budget, &output, err);
     if (r == 0 && !al_git_read_well(&output))
         r = al_git_failed(&output, err);
-    plan->marks_executable = answer.len && answer.data[0] == 'f';
-    al_buffer_clear(&answer);
+    plan->marks_executable = answer.text.buf[0] == 'f';
     return r;
 }
 

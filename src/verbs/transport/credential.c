@@ -119,17 +119,14 @@ int al_credential_fill(struct al_git *git, const struct al_url *url, struct al_r
 {
     al_auto(al_credential_clear) struct al_credential found = AL_CREDENTIAL_INIT;
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
-    struct al_buffer out = { .max_bytes = ANSWER_MAX_BYTES };
+    al_auto(al_buffer_clear) struct al_buffer out = AL_BUFFER_INIT(ANSWER_MAX_BYTES);
     int exit_code = -1, r;
 
     *ret_found = false;
     add_request(&input, url);
     r = run_credential(git, "fill", &input, budget, &out, &exit_code, err);
-    if (out.len) {
-        al_str_add(&found.answer, out.data, out.len);
-        explicit_bzero(out.data, out.len);
-    }
-    al_buffer_clear(&out);
+    found.answer = out.text;
+    out.text = AL_STR_INIT;
     if (r == AL_ERR_EXECUTION)
         r = 0; /* no helper could be started: no credentials */
     if (r < 0 || exit_code != 0)
@@ -147,12 +144,11 @@ int al_credential_fill(struct al_git *git, const struct al_url *url, struct al_r
 void al_credential_report(struct al_git *git, const struct al_credential *credential,
                           bool was_right, struct al_run_limits *budget)
 {
-    struct al_buffer out = { .max_bytes = ANSWER_MAX_BYTES };
+    al_auto(al_buffer_clear) struct al_buffer out = AL_BUFFER_INIT(ANSWER_MAX_BYTES);
     int exit_code;
 
     (void)run_credential(git, was_right ? "approve" : "reject", &credential->answer, budget, &out,
                          &exit_code, NULL);
-    al_buffer_clear(&out);
 }
 
 /* Percent-encode a user name, as newer gits do in a prompt. */
@@ -270,17 +266,15 @@ static int ask_gh(struct al_git *git, const struct al_url *url, struct al_run_li
     const char *path = al_env_get(&git->env_helpers, "PATH");
     al_auto(al_freep) char *program = path ? al_program_find("gh", path, git->roots) : NULL;
     const char *authority = url->origin + strlen(url->protocol) + strlen("://");
-    struct al_buffer out = { .max_bytes = TOKEN_MAX_BYTES + 2 };
+    al_auto(al_buffer_clear) struct al_buffer out = AL_BUFFER_INIT(TOKEN_MAX_BYTES + 2);
     int exit_code = -1, r;
 
     if (!program)
         return 0;
     r = run_gh(git, program, authority, budget, &out, &exit_code, err);
-    if (r == 0 && exit_code == 0 && out.len)
-        (void)take(out.data, credential);
-    if (out.data)
-        explicit_bzero(out.data, out.len);
-    al_buffer_clear(&out);
+    if (r == 0 && exit_code == 0 && out.text.len)
+        (void)take(out.text.buf, credential);
+    explicit_bzero(out.text.buf, out.text.len);
     return r == AL_ERR_CANCELLED ? r : 0;
 }
 

@@ -281,7 +281,7 @@ static void a_writer_is_never_stopped(void **state)
                                     &budget, &sunk, &w->err),
                          0);
         assert_int_equal(sunk.exit_code, code);
-        assert_int_equal(buffer.len, 1);
+        assert_int_equal(buffer.text.len, 1);
         al_buffer_clear(&buffer);
         assert_int_equal(al_git_run(&repo->at, &command,
                                     &(struct al_git_run){

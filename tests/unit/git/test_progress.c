@@ -52,7 +52,7 @@ static void parts_progress_from_the_rest_wherever_it_is_cut(void **state)
             assert_true(al_progress_filter_add(&filter, said + at, len));
         }
         al_progress_filter_end(&filter);
-        assert_string_equal(rest.data, left);
+        assert_string_equal(rest.text.buf, left);
         assert_string_equal(heard.lines.buf, told);
         al_buffer_clear(&rest);
         al_str_clear(&heard.lines);
@@ -70,7 +70,7 @@ static void goes_on_when_the_rest_is_full(void **state)
     (void)state;
     assert_true(al_progress_filter_add(&filter, text, strlen(text)));
     al_progress_filter_end(&filter);
-    assert_int_equal(rest.len, 4);
+    assert_int_equal(rest.text.len, 4);
     assert_string_equal(heard.lines.buf, "Counting objects: 7|");
     al_buffer_clear(&rest);
     al_str_clear(&heard.lines);
@@ -88,7 +88,7 @@ static void holds_no_more_than_a_line_of_progress(void **state)
         (void)al_progress_filter_add(&filter, "x", 1);
     assert_true(filter.line.len < 2048);
     al_progress_filter_end(&filter);
-    assert_int_equal(rest.len, 100000);
+    assert_int_equal(rest.text.len, 100000);
     al_buffer_clear(&rest);
     al_str_clear(&heard.lines);
 }

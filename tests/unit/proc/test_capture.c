@@ -14,7 +14,7 @@ static void keeps_output_up_to_the_cap_and_stops_beyond(void **state)
         assert_int_equal(got.r, 0);
         assert_int_equal(got.result.stopped, cap < 10);
         assert_int_equal(got.result.exit_code, cap < 10 ? -1 : 1);
-        assert_int_equal(got.out.len, cap < 10 ? cap : 10);
+        assert_int_equal(got.out.text.len, cap < 10 ? cap : 10);
         assert_int_equal(got.out.total, 10);
     }
 }
@@ -29,8 +29,8 @@ static void stops_a_child_that_never_stops_writing(void **state)
     assert_true(got.result.stopped);
     assert_int_equal(got.result.exit_code, -1);
     assert_int_equal(got.result.signal, 0);
-    assert_int_equal(got.out.len, 300000);
-    assert_true(got.out.total > got.out.len);
+    assert_int_equal(got.out.text.len, 300000);
+    assert_true(got.out.total > got.out.text.len);
 }
 
 static void drops_errors_beyond_the_cap_without_stopping(void **state)
@@ -42,8 +42,8 @@ static void drops_errors_beyond_the_cap_without_stopping(void **state)
     (void)state;
     assert_int_equal(got.r, 0);
     assert_false(got.result.stopped);
-    assert_string_equal(got.out.data, "done\n");
-    assert_int_equal(got.err_out.len, 1000);
+    assert_string_equal(got.out.text.buf, "done\n");
+    assert_int_equal(got.err_out.text.len, 1000);
 }
 
 static void drains_what_is_beyond_the_cap_where_it_is_told_to(void **state)
@@ -58,8 +58,8 @@ static void drains_what_is_beyond_the_cap_where_it_is_told_to(void **state)
         assert_int_equal(got.r, 0);
         assert_false(got.result.stopped);
         assert_int_equal(got.result.exit_code, 3);
-        assert_int_equal(got.out.len, cap);
-        assert_true(got.err_out.len == (cap < 3 ? cap : 3));
+        assert_int_equal(got.out.text.len, cap);
+        assert_true(got.err_out.text.len == (cap < 3 ? cap : 3));
     }
 }
 
@@ -73,7 +73,7 @@ static void a_child_that_drains_has_its_deadline(void **state)
     spec.timeout_ms = 100;
     got = run_up_to(&spec, 10);
     assert_int_equal(got.r, AL_ERR_TIMEOUT);
-    assert_int_equal(got.out.len, 10);
+    assert_int_equal(got.out.text.len, 10);
 }
 
 static void passes_large_output_whole(void **state)
@@ -83,7 +83,7 @@ static void passes_large_output_whole(void **state)
 
     (void)state;
     assert_false(got.result.stopped);
-    assert_int_equal(got.out.len, 1000000);
+    assert_int_equal(got.out.text.len, 1000000);
     assert_int_equal(got.out.total, 1000000);
 }
 
@@ -98,7 +98,7 @@ static void passes_much_output_that_comes_in_small_pieces(void **state)
         al_auto(outcome_clear) struct outcome got = run_up_to(&spec, cap);
 
         assert_int_equal(got.result.stopped, cap < 60000);
-        assert_int_equal(got.out.len, cap < 60000 ? cap : 60000);
+        assert_int_equal(got.out.text.len, cap < 60000 ? cap : 60000);
     }
 }
 
@@ -134,12 +134,13 @@ static void hands_over_what_came_before_the_deadline(void **state)
     al_auto(outcome_clear) struct outcome got = { .r = 0 };
 
     (void)state;
-    for (spec.timeout_ms = 50; spec.timeout_ms < LONG_MS && !got.out.len; spec.timeout_ms *= 2) {
+    for (spec.timeout_ms = 50; spec.timeout_ms < LONG_MS && !got.out.text.len;
+         spec.timeout_ms *= 2) {
         outcome_clear(&got);
         got = run(&spec);
         assert_int_equal(got.r, AL_ERR_TIMEOUT);
     }
-    assert_string_equal(got.out.data, "before\n");
+    assert_string_equal(got.out.text.buf, "before\n");
 }
 
 static int set_up(void **state)

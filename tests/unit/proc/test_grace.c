@@ -91,7 +91,7 @@ static void a_child_out_of_time_puts_away_what_it_holds(void **state)
     spec.grace_ms = LONG_MS;
     got = run(&spec);
     assert_int_equal(got.r, AL_ERR_TIMEOUT);
-    assert_string_equal(got.out.data, "up\naway\n");
+    assert_string_equal(got.out.text.buf, "up\naway\n");
     tmpdir_free(dir);
 }
 

@@ -234,7 +234,7 @@ static void *spawn_many(void *payload)
         spec.sandbox = &sandbox;
         spec.out = al_buffer_sink(&out);
         if (al_proc_run(&spec, &result, NULL) == 0 && result.exit_code == 7 &&
-            strcmp(out.data, "one\ntwo\n") == 0)
+            strcmp(out.text.buf, "one\ntwo\n") == 0)
             self->good++;
         al_buffer_clear(&out);
     }

@@ -45,7 +45,7 @@ static void passes_bytes_on(void **state)
 
     (void)state;
     assert_int_equal(line.r, 0);
-    assert_string_equal(line.out.data, "A\nB\nC\n");
+    assert_string_equal(line.out.text.buf, "A\nB\nC\n");
     assert_int_equal(line.results[0].exit_code, 0);
     assert_int_equal(line.results[3].exit_code, 3);
 }
@@ -58,7 +58,7 @@ static void more_than_a_pipe_holds(void **state)
 
     (void)state;
     assert_int_equal(line.r, 0);
-    assert_string_equal(line.out.data, "3000000\n");
+    assert_string_equal(line.out.text.buf, "3000000\n");
 }
 
 static void a_reader_that_goes_ends_its_writer(void **state)
@@ -68,7 +68,7 @@ static void a_reader_that_goes_ends_its_writer(void **state)
 
     (void)state;
     assert_int_equal(line.r, 0);
-    assert_string_equal(line.out.data, "y\n");
+    assert_string_equal(line.out.text.buf, "y\n");
     assert_int_equal(line.results[0].signal, SIGPIPE);
     assert_int_equal(line.results[1].exit_code, 0);
 }
@@ -80,8 +80,8 @@ static void errors_of_all_are_kept(void **state)
 
     (void)state;
     assert_int_equal(line.r, 0);
-    assert_non_null(strstr(line.errors.data, "one\n"));
-    assert_non_null(strstr(line.errors.data, "two\n"));
+    assert_non_null(strstr(line.errors.text.buf, "one\n"));
+    assert_non_null(strstr(line.errors.text.buf, "two\n"));
 }
 
 static void joined_errors_go_on(void **state)
@@ -93,7 +93,7 @@ static void joined_errors_go_on(void **state)
     stages[0].err_to_out = true;
     line = run_line(stages, 2, 4096);
     assert_int_equal(line.r, 0);
-    assert_string_equal(line.out.data, "out\nerr\n");
+    assert_string_equal(line.out.text.buf, "out\nerr\n");
     assert_int_equal(line.errors.total, 0);
 }
 
@@ -142,7 +142,7 @@ static void stages_that_are_not_joined(void **state)
         assert_int_equal(line.r, 0);
         assert_int_equal(line.errors.total, 2 * AL_PIPELINE_MAX);
         if (err_to_out[k] < AL_PIPELINE_MAX - 1)
-            assert_string_equal(line.out.data, "given");
+            assert_string_equal(line.out.text.buf, "given");
     }
 }
 
@@ -156,7 +156,7 @@ static void the_deadline_ends_all(void **state)
     stages[0].timeout_ms = 200;
     line = run_line(stages, 2, 4096);
     assert_int_equal(line.r, AL_ERR_TIMEOUT);
-    assert_string_equal(line.out.data, "early\n");
+    assert_string_equal(line.out.text.buf, "early\n");
 }
 
 static void a_cancel_ends_all(void **state)
@@ -184,7 +184,7 @@ static void the_cap_ends_all(void **state)
         assert_int_equal(line.r, 0);
         assert_int_equal(line.results[1].stopped, cap < 100);
         assert_int_equal(line.results[1].exit_code, cap < 100 ? -1 : 0);
-        assert_int_equal(line.out.len, cap < 100 ? cap : 100);
+        assert_int_equal(line.out.text.len, cap < 100 ? cap : 100);
     }
 }
 
@@ -200,7 +200,7 @@ static void the_cap_ends_none_whose_last_one_drains(void **state)
     assert_int_equal(line.r, 0);
     assert_false(line.results[1].stopped);
     assert_int_equal(line.results[1].exit_code, 3);
-    assert_int_equal(line.out.len, 10);
+    assert_int_equal(line.out.text.len, 10);
 }
 
 static void a_stage_that_cannot_start_ends_all(void **state)
@@ -225,7 +225,7 @@ static void grandchildren_end_too(void **state)
     (void)state;
     line = run_line(stages, 2, 4096);
     assert_int_equal(line.r, 0);
-    assert_string_equal(line.out.data, "x\n");
+    assert_string_equal(line.out.text.buf, "x\n");
 }
 
 static void counts_its_stages(void **state)

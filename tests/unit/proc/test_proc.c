@@ -18,8 +18,8 @@ static void gives_output_errors_and_exit_code(void **state)
     assert_int_equal(got.result.exit_code, 3);
     assert_int_equal(got.result.signal, 0);
     assert_false(got.result.stopped);
-    assert_string_equal(got.out.data, "out\n");
-    assert_string_equal(got.err_out.data, "err\n");
+    assert_string_equal(got.out.text.buf, "out\n");
+    assert_string_equal(got.err_out.text.buf, "err\n");
 }
 
 static void starts_from_exactly_what_it_is_given(void **state)
@@ -34,7 +34,7 @@ static void starts_from_exactly_what_it_is_given(void **state)
     got = run(&spec);
     close(spec.cwd_fd);
     assert_int_equal(got.result.exit_code, 0);
-    assert_string_equal(got.out.data, "a b c\n/usr\nPATH=/usr/bin:/bin\nONLY=this\nPWD=/usr\n");
+    assert_string_equal(got.out.text.buf, "a b c\n/usr\nPATH=/usr/bin:/bin\nONLY=this\nPWD=/usr\n");
 }
 
 static void leaves_no_descriptor_but_three_in_the_child(void **state)
@@ -45,7 +45,7 @@ static void leaves_no_descriptor_but_three_in_the_child(void **state)
 
     (void)state;
     close(plain);
-    assert_string_equal(got.out.data, "0\n1\n2\n");
+    assert_string_equal(got.out.text.buf, "0\n1\n2\n");
 }
 
 static void gives_a_child_its_own_session(void **state)
@@ -55,8 +55,8 @@ static void gives_a_child_its_own_session(void **state)
     size_t half;
 
     (void)state;
-    half = got.out.len / 2;
-    assert_memory_equal(got.out.data, got.out.data + half, half);
+    half = got.out.text.len / 2;
+    assert_memory_equal(got.out.text.buf, got.out.text.buf + half, half);
 }
 
 static void resets_signals_before_the_child_can_get_one(void **state)
@@ -77,8 +77,8 @@ static void resets_signals_before_the_child_can_get_one(void **state)
     signal(SIGUSR1, SIG_DFL);
     assert_int_equal(al_proc_init(NULL, NULL), 0);
     sigprocmask(SIG_SETMASK, &before, NULL);
-    assert_string_equal(got.out.data, "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n"
-                                      "SigCgt:\t0000000000000000\n");
+    assert_string_equal(got.out.text.buf, "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n"
+                                          "SigCgt:\t0000000000000000\n");
 }
 
 static void tells_a_signal_from_an_exit_code(void **state)
@@ -158,7 +158,7 @@ static void puts_the_limits_on(void **state)
     (void)state;
     spec.sandbox = &sandbox;
     got = run(&spec);
-    assert_string_equal(got.out.data, "1048576\n7\n2\n32\n0\n");
+    assert_string_equal(got.out.text.buf, "1048576\n7\n2\n32\n0\n");
 }
 
 static void leaves_other_limits_alone(void **state)
@@ -171,7 +171,7 @@ static void leaves_other_limits_alone(void **state)
     (void)state;
     getrlimit(RLIMIT_NOFILE, &files);
     expected = al_asprintf("%llu\n0\n", (unsigned long long)files.rlim_cur);
-    assert_string_equal(got.out.data, expected);
+    assert_string_equal(got.out.text.buf, expected);
 }
 
 static void feeds_input_and_never_waits_for_a_reader(void **state)
@@ -185,10 +185,10 @@ static void feeds_input_and_never_waits_for_a_reader(void **state)
     reads.input = ignores.input = input;
     reads.input_len = ignores.input_len = len;
     got = run(&reads);
-    assert_string_equal(got.out.data, "5000000\n");
+    assert_string_equal(got.out.text.buf, "5000000\n");
     outcome_clear(&got);
     got = run(&ignores);
-    assert_string_equal(got.out.data, "no\n");
+    assert_string_equal(got.out.text.buf, "no\n");
 }
 
 static void tells_empty_input_from_none(void **state)
@@ -197,11 +197,11 @@ static void tells_empty_input_from_none(void **state)
     al_auto(outcome_clear) struct outcome got = run(&spec);
 
     (void)state;
-    assert_string_equal(got.out.data, "null\n0\n");
+    assert_string_equal(got.out.text.buf, "null\n0\n");
     outcome_clear(&got);
     spec.input = "";
     got = run(&spec);
-    assert_string_equal(got.out.data, "0\n");
+    assert_string_equal(got.out.text.buf, "0\n");
 }
 
 static void counts_what_it_started(void **state)
@@ -226,13 +226,13 @@ static void runs_exec_once_only_for_the_program_of_the_page(void **state)
     spec.sandbox = &sandbox;
     got = run(&spec);
     assert_int_equal(got.r, 0);
-    assert_string_equal(got.out.data, "sh\n");
-    assert_non_null(strstr(got.err_out.data, "fork"));
+    assert_string_equal(got.out.text.buf, "sh\n");
+    assert_non_null(strstr(got.err_out.text.buf, "fork"));
     outcome_clear(&got);
     in_place.sandbox = &sandbox;
     got = run(&in_place);
-    assert_string_equal(got.out.data, "sh\n");
-    assert_non_null(strstr(got.err_out.data, "not permitted"));
+    assert_string_equal(got.out.text.buf, "sh\n");
+    assert_non_null(strstr(got.err_out.text.buf, "not permitted"));
     outcome_clear(&got);
     spec.program = "/bin/cat";
     got = run(&spec);
@@ -247,11 +247,11 @@ static void refuses_to_confine_a_set_uid_program(void **state)
     al_auto(outcome_clear) struct outcome got = run(&spec);
 
     (void)state;
-    assert_string_equal(got.out.data, "NoNewPrivs:\t1\n");
+    assert_string_equal(got.out.text.buf, "NoNewPrivs:\t1\n");
     outcome_clear(&got);
     spec.sandbox = &open;
     got = run(&spec);
-    assert_string_equal(got.out.data, "NoNewPrivs:\t0\n");
+    assert_string_equal(got.out.text.buf, "NoNewPrivs:\t0\n");
     outcome_clear(&got);
     spec.sandbox = &confined;
     got = run(&spec);

@@ -85,7 +85,7 @@ static void nothing_outlives_a_child_that_ends(void **state)
         /* The one that writes without end may have reached the cap first. */
         if (!got.result.stopped) {
             assert_int_equal(got.result.exit_code, 5);
-            assert_non_null(strstr(got.out.data, "end\n"));
+            assert_non_null(strstr(got.out.text.buf, "end\n"));
         }
         tmpdir_free(dir);
     }
@@ -169,7 +169,7 @@ static void a_sweep_spares_orphans_of_children_at_work(void **state)
     tell(dir, "down");
     assert_int_equal(pthread_join(worker.thread, NULL), 0);
     assert_int_equal(worker.outcome.r, 0);
-    assert_string_equal(worker.outcome.out.data, "orphan\n");
+    assert_string_equal(worker.outcome.out.text.buf, "orphan\n");
     assert_bystander_lives();
     outcome_clear(&got);
     outcome_clear(&worker.outcome);

@@ -25,7 +25,7 @@ static void a_kept_descriptor_has_its_number_in_the_child(void **state)
     spec.nkept_fds = 1;
     got = run(&spec);
     expected = al_asprintf("0\n1\n2\n%d\n", pair[0]);
-    assert_string_equal(got.out.data, expected);
+    assert_string_equal(got.out.text.buf, expected);
     assert_int_equal(fcntl(pair[0], F_GETFD),
                      FD_CLOEXEC); /* the parent's descriptor is unchanged */
     close(pair[0]);
@@ -44,7 +44,7 @@ static void a_descriptor_that_is_not_there_cannot_be_kept(void **state)
     spec.nkept_fds = 1;
     got = run(&spec);
     assert_int_equal(got.r, AL_ERR_EXECUTION);
-    assert_null(got.out.data);
+    assert_null(got.out.text.buf);
 }
 
 static void a_socket_is_both_input_and_output(void **state)
@@ -60,8 +60,8 @@ static void a_socket_is_both_input_and_output(void **state)
     spec.socket_fd = pair[1];
     got = run(&spec);
     assert_int_equal(got.result.exit_code, 0);
-    assert_null(got.out.data);
-    assert_string_equal(got.err_out.data, "aside\n");
+    assert_null(got.out.text.buf);
+    assert_string_equal(got.err_out.text.buf, "aside\n");
     assert_int_equal(read(pair[0], answer, sizeof(answer)), 9);
     assert_string_equal(answer, "got word\n");
     close(pair[0]);
@@ -111,7 +111,7 @@ static void two_children_talk_with_one_job(void **state)
     assert_int_equal(result.exit_code, 0);
     assert_int_equal(partner.got.r, 0);
     assert_int_equal(partner.got.result.exit_code, 0);
-    assert_string_equal(errors.data, "there back\n");
+    assert_string_equal(errors.text.buf, "there back\n");
     al_buffer_clear(&errors);
     assert_no_children();
 }
