@@ -204,6 +204,21 @@ class Rules(policy.Case):
         result = self.call("git_commit", {"message": "gone"}, *everyday)
         self.assertEqual(result.kind, DENIED, result)
 
+    def test_undone_paths(self):
+        """an undo concerns the files that it changes"""
+        rules = self.base / "rules.toml"
+        rules.write_text('[[tools.approval.rule]]\ntool = "git_undo"\npath = "secrets"\ndecision = "deny"\n',
+                         encoding="utf-8")
+        self.commit("secrets/key", "x\n", "key")
+        server = harness.Server(self, "--toolset", "everyday", "--config", str(rules))
+        for name, denied in (("a.txt", False), ("secrets/key", True)):
+            self.write(name, "changed\n")
+            server.ok("git_restore", {"paths": [name]})
+            result = server.call("git_undo")
+            self.assertEqual(result.kind, DENIED if denied else None, (name, result))
+            self.assertEqual((self.root / name).read_text("utf-8") == "changed\n", not denied, name)
+        server.close()
+
     def test_removed(self):
         """a path that is gone is a file if the index says so, and any directory otherwise"""
         self.commit("keys/a.pem", "x\n", "key")

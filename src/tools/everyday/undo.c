@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_undo: take back what this session's own last calls changed, or an undo. */
+#include <stdlib.h>
+
 #include "call/place.h"
 #include "call/resolved.h"
 #include "call/state_line.h"
@@ -226,19 +228,55 @@ static int roll_back(struct al_call *call, const struct undo_args *args, bool dr
                            al_call_budget(call), rollback, err);
 }
 
-/* Rules look at the branches that it moves.  What cannot be undone is said when it is tried. */
+static void free_paths(void *payload)
+{
+    al_strv_clear(payload);
+    free(payload);
+}
+
+/* The path that a change is about; "": it may be about any. */
+static const char *path_of(const struct al_difference *change)
+{
+    if (change->part == AL_PART_WORKTREE)
+        return change->name;
+    return change->part == AL_PART_INDEX && *change->name == '/' ? change->name + 1 : "";
+}
+
+/* Rules look at the branches that it moves, and at the files.  What cannot be undone is said when
+ * it is tried. */
 static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
                    struct al_error *err)
 {
     al_auto(al_rollback_clear) struct al_rollback rollback = AL_ROLLBACK_INIT;
     const struct undo_args *args = p;
 
+    struct al_strv *paths = al_calloc(1, sizeof(*paths));
+    const bool known = args->dry_run || roll_back(call, args, true, &rollback, NULL) == 0;
+
     (void)err;
-    if (!args->dry_run)
-        (void)roll_back(call, args, true, &rollback, NULL);
-    for (size_t i = 0; i < rollback.changes.count; i++)
-        if (rollback.changes.items[i].part == AL_PART_REF)
-            al_resolved_add(out, AL_RESOLVED_BRANCH, rollback.changes.items[i].name);
+    *paths = AL_STRV_INIT;
+    if (!known)
+        al_strv_add(paths, "");
+    for (size_t i = 0; i < rollback.changes.count; i++) {
+        const struct al_difference *change = &rollback.changes.items[i];
+
+        if (change->part == AL_PART_REF)
+            al_resolved_add(out, AL_RESOLVED_BRANCH, change->name);
+        else if (change->part != AL_PART_HEAD && change->part != AL_PART_STATE)
+            al_strv_add(paths, path_of(change));
+    }
+    for (size_t i = 0; i < paths->count; i++)
+        al_resolved_add(out, "path", paths->items[i]);
+    al_call_set_tool_data(call, paths, free_paths);
+    return 0;
+}
+
+static int policy_paths(struct al_call *call, const void *p, struct al_strv *out,
+                        struct al_error *err)
+{
+    (void)p;
+    (void)err;
+    al_strv_add_all(out, al_call_tool_data(call));
     return 0;
 }
 
@@ -272,6 +310,7 @@ const struct al_tool al_tool_everyday_undo = {
     .goes_back = true,
     .check = check,
     .resolve = resolve,
+    .policy_paths = policy_paths,
     .summary = "[steps=-1?Redo what the last undo undid]"
                "[!steps=-1?Undo the last [steps=1?call][!steps=1?{steps} calls] of this session]",
 };
