@@ -14,6 +14,7 @@
 #include "git/failure.h"
 #include "git/git_lock.h"
 #include "git/plumbing/stash_owners.h"
+#include "git/refs.h"
 #include "git/run.h"
 #include "tools/everyday/everyday.h"
 #include "tools/git.h"
@@ -450,13 +451,16 @@ static void add_cleared(const struct al_call *call, struct al_str *out)
 static int change(struct al_call *call, const void *p, struct al_result *result,
                   struct al_error *err)
 {
+    const bool any = al_ref_exists(&al_call_repo(call)->at, "refs/stash");
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r = run(call, p, &output, err);
 
     if (r < 0)
         return r;
-    if (command_of(p) == AL_STASH_CLEAR)
+    if (command_of(p) == AL_STASH_CLEAR && any)
         add_cleared(call, &output.out.out);
+    else if (command_of(p) == AL_STASH_CLEAR)
+        al_str_adds(&output.out.out, "There was no stash entry to clear");
     al_call_shape_text(call, &output, "", result);
     return 0;
 }

@@ -124,7 +124,8 @@ class Stash(harness.Case):
         self.put_aside("first\n", "second\n")
         self.assertEqual(self.ok("git_stash", {"action": "clear"}).text, "Cleared all stashes")
         self.assertEqual(self.stashes(), [])
-        self.ok("git_stash", {"action": "clear"})
+        self.assertEqual(self.ok("git_stash", {"action": "clear"}).text,
+                         "There was no stash entry to clear")
 
     def test_empty(self):
         """an entry of an empty stash is not found, before anyone is asked"""
