@@ -50,17 +50,38 @@ struct adding {
     struct al_strv *linked;
 };
 
+/* One that was moved is known by its administrative directory, and another one in its place by its
+ * top: where the file system has no times of birth, an inode may come again. */
+static bool note_known(void *payload, const char *id, int git_dir_fd, const char *top)
+{
+    struct al_strv *known = payload;
+    char *is = al_fs_dir_id(git_dir_fd);
+
+    (void)id;
+    if (is)
+        al_strv_take(known, is);
+    if (top)
+        al_strv_addf(known, "linked%s", top);
+    return true;
+}
+
 static bool add_new(void *payload, const char *id, int git_dir_fd, const char *top)
 {
     const struct adding *adding = payload;
+    al_auto(al_freep) char *is = al_fs_dir_id(git_dir_fd);
     al_auto(al_freep) char *name =
         top && *top == '/' && al_path_is_plain(top + 1) ? al_asprintf("linked%s", top) : NULL;
 
     (void)id;
-    (void)git_dir_fd;
-    if (name && !al_strv_contains(adding->known, name) && !is_recorded(adding->repo, top))
+    if (name && is && !al_strv_contains(adding->known, is) &&
+        !al_strv_contains(adding->known, name) && !is_recorded(adding->repo, top))
         al_strv_add(adding->linked, name);
     return true;
+}
+
+int al_linked_known(const struct al_repo *repo, struct al_strv *ret_known, struct al_error *err)
+{
+    return al_git_each_linked(&repo->at, note_known, ret_known, err);
 }
 
 int al_linked_add(const struct al_repo *repo, const struct al_strv *known, struct al_strv *linked,
@@ -77,7 +98,8 @@ int al_linked_find(const struct al_repo *repo, const char *top, struct al_worktr
 
     al_worktree_place_clear(ret_place);
     ret_place->dir = al_strndup(top, (size_t)(name - top) - 1);
-    ret_place->fd = al_nofollow_open(root_fd, ret_place->dir + 1, O_RDONLY | O_DIRECTORY);
+    ret_place->fd = al_nofollow_open(root_fd, *ret_place->dir ? ret_place->dir + 1 : ".",
+                                     O_RDONLY | O_DIRECTORY);
     return al_worktree_find(repo, ret_place, name, ret_found, err);
 }
 

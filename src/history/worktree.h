@@ -44,6 +44,9 @@ char *al_worktree_identity(const struct al_worktree_found *found);
 #define AL_LINKED_PREFIX      "linked/"
 #define AL_LINKED_LOCK_PREFIX "linked-lock/"
 
+/** Append what tells the linked worktrees that there are from later ones. */
+int al_linked_known(const struct al_repo *repo, struct al_strv *ret_known, struct al_error *err);
+
 /** Add those that git_worktree has not made as "linked<top>", but for the known ones.  A checkpoint
  * that has one as a whole has no files of it. */
 int al_linked_add(const struct al_repo *repo, const struct al_strv *known, struct al_strv *linked,

@@ -195,6 +195,16 @@ class CommandUndo(harness.Case):
                     self.assertFalse(where.exists())
                     self.git("fsck", "--strict")
 
+    def test_worktree_moved(self):
+        """a worktree that a command moved outside is not one that it added: its undo leaves it there, with its work"""
+        old, new = self.base / "old", self.base / "new"
+        self.git("worktree", "add", "-q", str(old))
+        (old / "dirty").write_text("work\n", encoding="utf-8")
+        self.sh(f"echo more >>a.txt; git worktree move {old} {new}")
+        self.airlock("rollback")
+        self.assertEqual(self.out("status", "--short"), "")
+        self.assertEqual(self.out("status", "--short", cwd=new), "?? dirty\n")
+
     # All or nothing.
 
     def test_objects_gone(self):
