@@ -574,6 +574,19 @@ static bool was_saved(const struct al_differences *changes, const char *path)
     return false;
 }
 
+/* Of a directory that has only ignored files, the name ends with a slash; a file or a link may be
+ * in its place by now. */
+static bool is_missing(int top_fd, const char *name)
+{
+    const bool is_dir = al_ends_with(name, "/");
+    al_auto(al_freep) char *path = al_strndup(name, strlen(name) - is_dir);
+    struct stat st;
+
+    if (fstatat(top_fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return errno == ENOENT || errno == ENOTDIR;
+    return is_dir && !S_ISDIR(st.st_mode);
+}
+
 /* What a program changed, in words.  Ignored files that are gone are not in the checkpoint. */
 static char *tell_changes(const struct al_call *call, const struct al_differences *changes)
 {
@@ -581,13 +594,12 @@ static char *tell_changes(const struct al_call *call, const struct al_difference
     al_auto(al_closep) int top_fd = -1;
     al_auto(al_strv_clear) struct al_strv gone = AL_STRV_INIT;
     struct al_str out = AL_STR_INIT;
-    struct stat st;
 
     if (!call->ignored.count || al_location_open_top(&call->repo->at, &top_fd, NULL) < 0)
         return al_take(&words);
     for (size_t i = 0; i < call->ignored.count && gone.count <= NAMED_MAX; i++)
-        if (fstatat(top_fd, call->ignored.items[i], &st, AT_SYMLINK_NOFOLLOW) < 0 &&
-            errno == ENOENT && !was_saved(changes, call->ignored.items[i]))
+        if (is_missing(top_fd, call->ignored.items[i]) &&
+            !was_saved(changes, call->ignored.items[i]))
             al_strv_add(&gone, call->ignored.items[i]);
     if (!gone.count)
         return al_take(&words);

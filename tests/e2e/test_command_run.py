@@ -71,6 +71,9 @@ class CommandRun(harness.Case):
         self.assertEqual(self.airlock("run", "--", "touch", "kept.log")[1], "")
         self.airlock("run", "rm", "d/.env")
         self.assertEqual(self.log()[-1]["changes"], "gone for good, since ignored: d/.env")
+        self.write("out/a", "x\n")  # what is in its place now is another thing
+        self.assertEqual(self.airlock("run", "--", "sh", "-c", "rm -r out && ln -s . out")[1],
+                         "airlock: warning: gone for good, since ignored: out/\n")
 
     def test_prunes(self):
         """what one command deleted, and let git prune at once, comes back: loose, packed, and stashed"""
