@@ -309,7 +309,7 @@ static int add_paths(struct al_call *call, struct al_strv *paths, struct al_strv
     const struct al_tool *tool = call->tool;
     struct collection to = { .call = call, .paths = paths, .shown = shown };
     const unsigned effects = call->operation->effects;
-    bool every = false, named = false;
+    bool every = false, named = false, in_tree = false;
     bool takes_paths = tool->policy_paths || (effects & AL_WRITES_WORKTREE) ||
                        (tool->changed_files && (effects & CHANGES_FILES));
     int r = 0;
@@ -322,7 +322,7 @@ static int add_paths(struct al_call *call, struct al_strv *paths, struct al_strv
         if (param->flags & AL_PARAM_EVERY_PATH)
             every |= al_args_given(call->args, param);
         if ((param->flags & AL_PARAM_REVISION) && al_args_given(call->args, param))
-            every |= !al_call_names_commits(call, al_args_string(call->args, param));
+            in_tree |= !al_call_names_commits(call, al_args_string(call->args, param));
         if (param->flags & AL_PARAM_PATH) {
             takes_paths = true;
             r = add_row(&to, param, &named, err);
@@ -334,6 +334,8 @@ static int add_paths(struct al_call *call, struct al_strv *paths, struct al_strv
         r = add_missing(&to, err);
     al_strv_clear(&to.missing);
     al_strv_clear(&to.missing_given);
+    if (named && in_tree) /* which tells nothing of the paths that the content is from */
+        add(&to, "", false, NULL);
     return r == 0 && (every || (!named && takes_paths)) ? add_unnamed(&to, every, err) : r;
 }
 

@@ -478,7 +478,7 @@ const struct al_tool al_tool_git_checkout = {
 
 static const struct al_param workflow_params[] = {
     AL_STRING(struct checkout_args, target, "Branch or commit.",
-              .flags = AL_PARAM_REQUIRED | AL_PARAM_BRANCH),
+              .flags = AL_PARAM_REQUIRED | AL_PARAM_BRANCH | AL_PARAM_REVISION),
     AL_BOOL(struct checkout_args, create, "Create the branch if there is none."),
     AL_STRINGS(struct checkout_args, paths, "Only put these files back as target has them.",
                .flags = AL_PARAM_PATH),

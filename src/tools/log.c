@@ -269,7 +269,7 @@ static const struct al_param everyday_params[] = {
            .min = 1, .max = COUNT_MAX, .default_int = COUNT_DEFAULT),
     AL_BOOL(struct log_args, stat, NULL),
     AL_BOOL(struct log_args, patch, NULL),
-    AL_BOOL(struct log_args, follow, NULL),
+    AL_BOOL(struct log_args, follow, NULL, .flags = AL_PARAM_EVERY_PATH), /* under older names */
     AL_BOOL(struct log_args, first_parent, NULL),
     AL_PAGE_ROWS(struct log_args),
     AL_EVERYDAY_WORKING_DIR_ROW(struct log_args),

@@ -133,6 +133,11 @@ class Rules(policy.Case):
                     continue
                 result = self.call(tool, {name: rev, **paths, **more}, "--toolset", toolset)
                 self.assertEqual(result.kind, DENIED, (tool, name, rev, result))
+            if ".." not in rev:
+                self.decided("deny", 1, "git_checkout", {"target": rev, "paths": ["key"]},
+                             "--toolset", "workflow")
+        for target in ({"target": "HEAD", "paths": ["a.txt"]}, {"target": "new", "create": True}):
+            self.assertIsNone(self.call("git_checkout", target, "--toolset", "workflow").kind)
         for rev in ("HEAD", "HEAD~1..HEAD", "HEAD~1..", "..HEAD"):
             result = self.call("git_diff", {"from": rev, "paths": ["a.txt"]}, "--toolset", "everyday")
             self.assertIsNone(result.kind, (rev, result))
@@ -218,6 +223,36 @@ class Rules(policy.Case):
             self.assertEqual(result.kind, DENIED if denied else None, (name, result))
             self.assertEqual((self.root / name).read_text("utf-8") == "changed\n", not denied, name)
         server.close()
+
+    def test_more_than_named(self):
+        """a call that concerns more than the paths it names, or than the files on disk, says so"""
+        everyday = ("--toolset", "everyday")
+        for name in ("secrets/key", "a.txt"):
+            self.write(name, "x\n")
+        self.git("add", "-A")
+        self.git("commit", "-qm", "both")
+        self.git("checkout", "-q", "-b", "other")
+        self.commit("a.txt", "theirs\n", "a")
+        self.commit("secrets/key", "y\n", "key")
+        self.git("checkout", "-q", "main")
+        self.commit("a.txt", "ours\n", "a")
+        self.write("secrets/key", "staged\n")
+        self.git("add", "secrets/key")
+        self.write("secrets/key", "x\n")
+        self.write("a.txt", "changed\n")
+        self.git("stash", "-q")
+        self.rules({"path": "secrets", "decision": "deny"})
+        self.assertEqual(self.call("git_stash", {"action": "pop"}, *everyday).kind, DENIED)
+        self.assertEqual(self.staged(), [])
+        result = self.call("git_log", {"paths": ["a.txt"], "follow": True, "patch": True},
+                           *everyday)
+        self.assertEqual(result.kind, DENIED, result)
+        self.git("checkout", "-q", "other")
+        self.git("rebase", "-q", "main", check=False)
+        resolve = {"action": "resolve", "path": "a.txt", "take": "theirs"}
+        result = self.call("git_conflicts", {**resolve, "continue": True}, *everyday)
+        self.assertEqual(result.kind, DENIED, result)
+        self.assertIsNone(self.call("git_conflicts", resolve, *everyday).kind)
 
     def test_removed(self):
         """a path that is gone is a file if the index says so, and any directory otherwise"""

@@ -486,7 +486,8 @@ static const struct al_param params[] = {
     AL_STRING(struct al_conflicts_args, content, "The whole file.", .max_bytes = CONTENT_MAX_BYTES),
     AL_OBJECTS(struct al_conflicts_args, hunks, "Of any files.", hunk_choices_row, .min = 1,
                .max = HUNKS_MAX),
-    AL_BOOL_AS(struct al_conflicts_args, goes_on, "continue", "Resolve, then continue."),
+    AL_BOOL_AS(struct al_conflicts_args, goes_on, "continue", "Resolve, then continue.",
+               .flags = AL_PARAM_EVERY_PATH),
     AL_EVERYDAY_WORKING_DIR_ROW(struct al_conflicts_args),
 };
 

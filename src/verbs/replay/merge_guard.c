@@ -23,17 +23,17 @@ struct guarded {
     struct al_inmemory *memory;
     char
         *ours; /* the commit or the tree that the working tree goes from; NULL: there is no merge */
-    char *untracked; /* the commit with the untracked files of a stash entry; NULL: none */
+    struct al_stash_commits entry; /* of a stash entry */
     struct al_merged merged;
 };
 
-#define GUARDED_INIT ((struct guarded){ .merged = AL_MERGED_INIT })
+#define GUARDED_INIT ((struct guarded){ .entry = AL_STASH_COMMITS_INIT, .merged = AL_MERGED_INIT })
 
 static void guarded_clear(struct guarded *guarded)
 {
     al_merged_clear(&guarded->merged);
     free(guarded->ours);
-    free(guarded->untracked);
+    al_stash_commits_clear(&guarded->entry);
     al_inmemory_free(guarded->memory);
 }
 
@@ -66,11 +66,11 @@ static int merge_commit(const struct al_repo *repo, const char *theirs,
 static int merge_entry(const struct al_repo *repo, const char *word, struct al_run_limits *budget,
                        struct guarded *guarded, struct al_error *err)
 {
-    al_auto(al_stash_commits_clear) struct al_stash_commits entry = AL_STASH_COMMITS_INIT;
+    const struct al_strv *of_entry = &guarded->entry.trees;
     const char *trees[AL_STAGES];
-    int r = al_git_read_stash_commits(repo, word, budget, &entry, err);
+    int r = al_git_read_stash_commits(repo, word, budget, &guarded->entry, err);
 
-    if (r == 0 && entry.trees.count > 1)
+    if (r == 0 && of_entry->count > 1)
         r = open_memory(repo, guarded, err);
     if (r < 0 || !guarded->memory)
         return r;
@@ -81,11 +81,9 @@ static int merge_entry(const struct al_repo *repo, const char *word, struct al_r
     }
     if (r < 0)
         return r;
-    trees[AL_STAGE_BASE] = entry.trees.items[1];
+    trees[AL_STAGE_BASE] = of_entry->items[1];
     trees[AL_STAGE_OURS] = guarded->ours;
-    trees[AL_STAGE_THEIRS] = entry.trees.items[0];
-    if (entry.parents.count > 2)
-        guarded->untracked = al_strdup(entry.parents.items[2]);
+    trees[AL_STAGE_THEIRS] = of_entry->items[0];
     if (!strcmp(trees[AL_STAGE_BASE], trees[AL_STAGE_OURS])) { /* nothing is to be merged with it */
         guarded->merged.tree = al_strdup(trees[AL_STAGE_THEIRS]);
         return 0;
@@ -131,6 +129,7 @@ int al_merge_guard_entry_files(const struct al_repo *repo, const char *entry,
 {
     al_auto(guarded_clear) struct guarded guarded = GUARDED_INIT;
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    const struct al_strv *trees = &guarded.entry.trees;
     const struct al_repo *view;
     int r = 0;
 
@@ -141,9 +140,11 @@ int al_merge_guard_entry_files(const struct al_repo *repo, const char *entry,
         return r;
     view = al_inmemory_repo(guarded.memory);
     r = al_git_list_changed(view, guarded.ours, guarded.merged.tree, budget, &names, err);
-    if (r == 0 && guarded.untracked)
-        r = al_git_list_changed(view, al_git_empty_tree(repo), guarded.untracked, budget, &names,
-                                err);
+    if (r == 0 && trees->count > 2) /* what was staged is staged again */
+        r = al_git_list_changed(view, trees->items[1], trees->items[2], budget, &names, err);
+    if (r == 0 && guarded.entry.parents.count > 2)
+        r = al_git_list_changed(view, al_git_empty_tree(repo), guarded.entry.parents.items[2],
+                                budget, &names, err);
     *ret_known = r == 0 && add_names(repo, &names, out);
     return r;
 }
