@@ -138,28 +138,6 @@ void al_fs_remove_empty(int dir_fd, const char *name)
     remove_empty(dir_fd, name, 0);
 }
 
-/* A file with other names stays when this one goes. */
-static uint64_t disk_bytes(int dir_fd, const char *name, unsigned depth)
-{
-    al_auto(al_closedirp) DIR *dir = al_fs_list(open_plain(dir_fd, name));
-    const struct dirent *entry;
-    struct stat st;
-    uint64_t bytes;
-
-    if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-        return 0;
-    bytes = (uint64_t)st.st_blocks * 512 / (S_ISDIR(st.st_mode) ? 1 : st.st_nlink);
-    while (dir && depth < WALK_MAX_DEPTH && (entry = readdir(dir)))
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            bytes += disk_bytes(dirfd(dir), entry->d_name, depth + 1);
-    return bytes;
-}
-
-uint64_t al_fs_disk_bytes(int dir_fd, const char *name)
-{
-    return disk_bytes(dir_fd, name, 0);
-}
-
 /* NFS and others do not know that flag.  There a file has both names for a moment; a directory
  * cannot, and a look before has to do. */
 int al_fs_rename_new(int from_fd, const char *from, int to_fd, const char *to)

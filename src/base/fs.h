@@ -87,9 +87,6 @@ void al_fs_remove_tree_at(int dir_fd, const char *name);
 /** Remove a directory that has nothing but directories, with them. */
 void al_fs_remove_empty(int dir_fd, const char *name);
 
-/** What a file takes on the disk, or all below a directory. */
-uint64_t al_fs_disk_bytes(int dir_fd, const char *name);
-
 /** rename(2) that replaces nothing.  0 or -errno: -EEXIST. */
 int al_fs_rename_new(int from_fd, const char *from, int to_fd, const char *to);
 

@@ -21,6 +21,7 @@
 
 #define RECORD_MAX_BYTES (64u << 20)
 #define TRIES_MAX        1000
+#define DEPTH_MAX        128u /* each level has a descriptor */
 #define MARK_MAX_BYTES   128
 
 void al_aside_entry_clear(struct al_aside_entry *entry)
@@ -482,6 +483,25 @@ void al_aside_tidy(int common_fd, const struct al_strv *below, struct al_strv *r
     }
 }
 
+/* What a file takes on the disk, or all below a directory.  A file with other names stays when this
+ * one goes. */
+static uint64_t disk_bytes(int dir_fd, const char *name, unsigned depth)
+{
+    al_auto(al_closedirp) DIR *dir =
+        al_fs_list(al_nofollow_open(dir_fd, name, O_RDONLY | O_DIRECTORY));
+    const struct dirent *entry;
+    struct stat st;
+    uint64_t bytes;
+
+    if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return 0;
+    bytes = (uint64_t)st.st_blocks * 512 / (S_ISDIR(st.st_mode) ? 1 : st.st_nlink);
+    while (dir && depth < DEPTH_MAX && (entry = readdir(dir)))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            bytes += disk_bytes(dirfd(dir), entry->d_name, depth + 1);
+    return bytes;
+}
+
 void al_aside_gc(int common_fd, int64_t needed_since_ns, int64_t young_since_ns, uint64_t max_bytes)
 {
     al_auto(al_aside_entry_clear) struct al_aside_entry entry = AL_ASIDE_ENTRY_INIT;
@@ -491,12 +511,12 @@ void al_aside_gc(int common_fd, int64_t needed_since_ns, int64_t young_since_ns,
     for (unsigned long seq = ULONG_MAX; al_aside_next(common_fd, &seq, &entry);) {
         /* when all of it had been moved, or was last looked at in vain */
         const int64_t when_ns = al_file_id_at(entry.fd, "record").mtime_ns;
-        uint64_t bytes = al_fs_disk_bytes(entry.fd, ".");
+        uint64_t bytes = disk_bytes(entry.fd, ".", 0);
 
         if (!entry.is_whole && !entry.is_gone)
             continue;
         if (entry.hidden_fd >= 0)
-            bytes += al_fs_disk_bytes(entry.hidden_fd, ".");
+            bytes += disk_bytes(entry.hidden_fd, ".", 0);
         if (!entry.is_gone && when_ns >= needed_since_ns &&
             (left + bytes <= max_bytes || when_ns >= young_since_ns)) {
             left += bytes;

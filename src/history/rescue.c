@@ -186,7 +186,8 @@ static void decide_remove(struct al_rescue *rescue, const struct al_watch_event 
     rescue->removed = al_strdup(event->path);
 }
 
-/* What was at the second path is at the first one now, if both were exchanged. */
+/* What was at the second path is at the first one now, if both were exchanged, and back where it
+ * cannot be kept: whoever asked removes what is at the first. */
 static int rename_over(struct al_rescue *rescue, int from_fd, const char *from, int to_fd,
                        const char *to, const char *to_path)
 {
@@ -195,8 +196,12 @@ static int rename_over(struct al_rescue *rescue, int from_fd, const char *from, 
 
         if (error != EEXIST)
             return error;
-        if (renameat2(from_fd, from, to_fd, to, RENAME_EXCHANGE) == 0)
-            return take(rescue, from_fd, from, to_path);
+        if (renameat2(from_fd, from, to_fd, to, RENAME_EXCHANGE) == 0) {
+            error = take(rescue, from_fd, from, to_path);
+            if (error)
+                (void)renameat2(from_fd, from, to_fd, to, RENAME_EXCHANGE);
+            return error;
+        }
         error = errno != EINVAL ? errno : take(rescue, to_fd, to, to_path); /* it cannot exchange */
         if (error && error != ENOENT)
             return error;

@@ -277,6 +277,33 @@ class Reads(Faults):
             killed.EVERY = every
         self.assertEqual(outcomes, {(0, False), (1, True)})
 
+    def test_resolve(self):
+        """a resolution that cannot move aside what was in the file leaves that where it was"""
+        self.git("checkout", "-q", "-b", "side")
+        self.commit("a.txt", "theirs\n", "theirs")
+        self.git("checkout", "-q", "main")
+        self.commit("a.txt", "ours\n", "ours")
+        self.git("merge", "-q", "side", check=False)
+        self.write("a.txt", "half resolved\n")
+        self.keep()
+        words = ("call", "--json", "--root", str(self.root), "--toolset", "everyday", "--approval", "allow",
+                 "git_conflicts", json.dumps({"action": "resolve", "path": "a.txt", "take": "ours"}))
+        outcomes = set()
+
+        def check(done):
+            outcomes.add(done.returncode)
+            if not done.returncode:
+                self.assertEqual((self.root / "a.txt").read_text(), "ours\n")
+                self.rollback()
+            self.assertEqual((self.root / "a.txt").read_text(), "half resolved\n")
+
+        self.state, every, killed.EVERY = self.root / ".git/airlock", killed.EVERY, 1
+        try:
+            self.sweep(words, check)
+        finally:
+            killed.EVERY = every
+        self.assertEqual(outcomes, {0, 1})
+
 
 if __name__ == "__main__":
     harness.main()
