@@ -99,7 +99,7 @@ class Hostile(harness.Case):
         said = self.tool("git_undo")
         for name in ("config", "hooks/post-checkout", "info/exclude"):
             self.assertIn(f"{name} in the git directory", said)
-        self.assertIn("only a user takes them back", said)
+        self.assertIn("only a user restores them", said)
         self.assertTrue((self.root / "u.txt").exists())
         self.assertFalse(hook.exists() or exclude.exists())
         self.git("checkout", "-q", "-b", "y")

@@ -9,7 +9,7 @@ import harness
 SOURCE = pathlib.Path(__file__).resolve().parents[2] / "src/git/failure.c"
 # Words of a git that is older or newer than others, and of states that a test cannot make at will.
 SOME_GITS = {"No branch named '", "no branch named '", "error: branch '", "error: refname refs/heads/",
-             "unable to resolve revision: ", "does not exist in '", "no such path",
+             "resolve revision: ", "does not exist in '", "no such path",
              "already exists, no checkout", " would be removed by ", "bad object ",
              "You have unstaged changes", "index contains uncommitted changes", ": needs merge",
              "nothing added to commit", "no changes added to commit",
@@ -76,8 +76,8 @@ class Words(harness.Case):
 
     def names(self):
         """Names that nothing has."""
-        for args in (("switch", "none"), ("log", "none"), ("log", "none", "--"), ("rev-list", "none"), ("branch", "-m", "none", "x"),
-                     ("restore", "none"), ("add", "none"), ("branch", "main"), ("branch", "-d", "main"),
+        for args in (("switch", "none"), ("branch", "--contains", "none"), ("log", "none"), ("log", "none", "--"),
+                     ("rev-list", "none"), ("branch", "-m", "none", "x"), ("restore", "none"), ("add", "none"), ("branch", "main"), ("branch", "-d", "main"),
                      ("stash", "drop", "stash@{9}"), ("blame", "-L", "90,99", "a.txt"), ("commit", "-m", "x"),
                      ("grep", "-E", "{1}"), ("grep", "-E", "(a")):
             yield self.said(*args)
