@@ -510,6 +510,24 @@ static void add_unescaped(const char *path, struct al_str *out)
     }
 }
 
+/* Append a path without "." and "..", as curl sends it. */
+static void add_path(const char *given, struct al_str *out)
+{
+    al_auto(al_str_clear) struct al_str plain = AL_STR_INIT, path = AL_STR_INIT;
+    size_t len;
+
+    add_unescaped(given, &plain);
+    for (const char *at = plain.buf; *at; at += len) {
+        at += strspn(at, "/");
+        len = strcspn(at, "/");
+        if (len == 2 && !strncmp(at, "..", len))
+            al_str_truncate(&path, path.len ? (size_t)(strrchr(path.buf, '/') - path.buf) : 0);
+        else if (len != 1 || *at != '.')
+            al_str_addf(&path, "/%.*s", (int)len, at);
+    }
+    al_str_adds(out, path.buf + (path.len && *given != '/'));
+}
+
 char *al_url_normal(const char *text)
 {
     static const struct {
@@ -529,12 +547,12 @@ char *al_url_normal(const char *text)
         al_str_addf(&out, "%s://", url.protocol);
     if (url.kind == AL_URL_SSH && url.user)
         al_str_addf(&out, "%s@", url.user);
-    for (const char *at = url.host; *at; at++)
+    for (const char *at = url.host; *at && strcmp(at, ".") != 0; at++)
         al_str_addc(&out, (char)tolower((unsigned char)*at));
     if (url.port)
         al_str_addf(&out, ":%d", url.port);
     if (is_scp)
         al_str_addc(&out, ':');
-    add_unescaped(url.path, &out);
+    add_path(url.path, &out);
     return al_url_shown(out.buf);
 }

@@ -56,8 +56,8 @@ int al_url_parse(const char *text, struct al_url *ret_url, struct al_error *err)
 char *al_url_shown(const char *text);
 
 /** The same as the other end takes it: the host in lower case, without the protocol's own port,
- * user information of http, and escapes that mean the character itself (RFC 3986, 6.2).  Caller
- * frees. */
+ * user information of http, a final dot of the host, escapes that mean the character itself, and
+ * "." and ".." of the path (RFC 3986, 6.2).  Caller frees. */
 char *al_url_normal(const char *text);
 
 /** The end of the user information after the "://" at `at`, unless it is a plain ssh user.  0:

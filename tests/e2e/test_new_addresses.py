@@ -146,7 +146,10 @@ class Pushes(remotes.Session):
         for url in ("https://example.com/org/x.git", "https://Example.COM/org/x.git",
                     "https://example.com:443/org/x.git", "https://me@example.com/org/x.git",
                     "https://example.com/%6Frg/x.git", "ssh://git@EXAMPLE.com:22/org/x.git",
-                    "git@Example.com:org/x.git"):
+                    "git@Example.com:org/x.git", "git@example.com:./org/x.git",
+                    "https://example.com./org/x.git", "https://example.com//org/x.git",
+                    "https://example.com/other/../org/x.git",
+                    "https://example.com/other/%2E%2e/org/x.git"):
             self.git("remote", "set-url", "far", url)
             self.session.refused("ApprovalDenied", "Not there.", "git_fetch", self.arguments({"remote": "far"}))
 
