@@ -444,10 +444,13 @@ static bool is_below(const char *path, const struct al_strv *below)
     return false;
 }
 
-/* No path of a record leads further than that: open_place() takes no ".." and follows no link. */
+/* No path of a record leads further than that: open_place() takes no ".." and follows no link.  A
+ * hidden folder may also be beside the first thing. */
 static bool is_ours(const struct al_aside_entry *entry, const struct al_strv *below)
 {
-    bool ours = !entry->beside || is_below(entry->beside, below);
+    const char *first = entry->items.count ? entry->items.items[0] : NULL;
+    const char *rest = first && entry->beside ? al_fs_beneath(entry->beside, first) : NULL;
+    bool ours = !entry->beside || is_below(entry->beside, below) || (rest && !strchr(rest, '/'));
 
     for (size_t i = 0; i < entry->items.count; i++)
         ours &= is_below(entry->items.items[i], below);

@@ -189,6 +189,8 @@ static int read_present(struct context *ctx, struct al_error *err)
     reason.without = way->without;
     if (!ctx->options->dry_run)
         al_keep_give_back(way->store);
+    if (r == 0 && !ctx->options->dry_run)
+        al_linked_tidy(way->repo, &way->linked);
     if (r == 0)
         r = al_checkpoint_create_pending(way->store, &reason, way->budget, &way->pending,
                                          way->present, err);

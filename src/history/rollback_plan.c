@@ -20,6 +20,7 @@
 #include "guard/nofollow.h"
 #include "guard/text.h"
 #include "history/rollback_private.h"
+#include "history/worktree.h"
 
 #define NAMED_MAX 20u /* settings */
 
@@ -318,6 +319,10 @@ static int add_way(struct al_way *way, const struct items *items, const struct a
         struct al_difference change = item->change;
         const struct al_difference *found = al_change_find(now, change.part, change.name);
 
+        /* A checkpoint from before a program ran says nothing of a worktree that was not there. */
+        if (found && change.part == AL_PART_LINKED && !change.to &&
+            al_linked_is_none(found->to, way->store->sha256))
+            found = NULL;
         change.from = found ? found->to : NULL;
         change.from_mode = found ? found->to_mode : 0;
         if (item->stays || is_gits(&change) ||

@@ -14,6 +14,7 @@
 #include "base/fs.h"
 #include "git/locate.h"
 #include "git/location.h"
+#include "git/oid.h"
 #include "git/plumbing/rollback_plumbing.h"
 #include "git/plumbing/stash_owners.h"
 #include "git/refs.h"
@@ -26,6 +27,7 @@
 #include "verbs/worktree/list.h"
 
 #define KEPT "kept"
+#define NONE "-"
 
 char *al_worktree_identity(const struct al_worktree_found *found)
 {
@@ -113,7 +115,8 @@ static int read_linked(const struct al_repo *repo, const char *path, struct al_r
     int r = al_linked_find(repo, strchr(path, '/'), &place, &found, err);
 
     is = r == 0 && (!is_lock || found.locked) ? al_worktree_identity(&found) : NULL;
-    al_str_addf(text, "%s\n", is ? is : "-");
+    al_str_adds(text, is ? is : NONE);
+    al_str_addc(text, '\n');
     if (is && is_lock)
         al_str_adds(text, found.locked);
     return !is || is_lock ? r : al_worktree_digest(repo, &found, budget, text, err);
@@ -136,6 +139,13 @@ int al_linked_read(const struct al_repo *repo, const struct al_strv *names,
         r = read_linked(repo, file->path, budget, &file->bytes, err);
     }
     return r;
+}
+
+bool al_linked_is_none(const char *oid, bool sha256)
+{
+    al_auto(al_freep) char *none = al_git_blob_id(sha256, NONE "\n", strlen(NONE "\n"));
+
+    return !strcmp(oid, none);
 }
 
 char *al_linked_is(const struct al_str *text)
@@ -354,6 +364,19 @@ int al_worktree_bring_back(const struct al_repo *repo, const struct al_worktree_
 }
 
 /* --- Clearing up --- */
+
+void al_linked_tidy(const struct al_repo *repo, const struct al_strv *linked)
+{
+    al_auto(al_strv_clear) struct al_strv below = AL_STRV_INIT;
+    al_auto(al_closep) int fd = -1;
+
+    if (!linked->count || al_location_open_common_dir(&repo->at, &fd, NULL) < 0)
+        return;
+    al_strv_add(&below, repo->at.common_dir);
+    for (size_t i = 0; i < linked->count; i++)
+        al_strv_add(&below, strchr(linked->items[i], '/'));
+    al_aside_tidy(fd, &below, NULL);
+}
 
 /* Whether it is another repository than the last time. */
 static bool is_new(int fd)

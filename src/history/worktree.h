@@ -56,6 +56,10 @@ int al_linked_add(const struct al_repo *repo, const struct al_strv *known, struc
 int al_linked_find(const struct al_repo *repo, const char *top, struct al_worktree_place *ret_place,
                    struct al_worktree_found *ret_found, struct al_error *err);
 
+/** Clear up as al_worktree_tidy() does where these are, which may be outside of the roots: it is a
+ * checkpoint that names them, and not only the repository. */
+void al_linked_tidy(const struct al_repo *repo, const struct al_strv *linked);
+
 /** Add these files to those of the git directory.
  * @param names  As al_checkpoint_reason.linked. */
 int al_linked_read(const struct al_repo *repo, const struct al_strv *names,
@@ -64,6 +68,9 @@ int al_linked_read(const struct al_repo *repo, const struct al_strv *names,
 
 /** Which worktree such a file is about.  Caller frees; NULL: none. */
 char *al_linked_is(const struct al_str *text);
+
+/** Test whether this is the id of such a file that is about none. */
+bool al_linked_is_none(const char *oid, bool sha256);
 
 /* --- Aside --- */
 

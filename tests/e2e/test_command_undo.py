@@ -195,6 +195,14 @@ class CommandUndo(harness.Case):
                     self.assertFalse(where.exists())
                     self.git("fsck", "--strict")
 
+    def test_worktree_added_and_removed(self):
+        """a worktree that a command added and somebody removed is no longer there, which is all that is wanted"""
+        without = self.state()
+        self.airlock("run", "--", "git", "worktree", "add", "-q", "wt", env=SESSION)
+        self.git("worktree", "remove", "wt")
+        self.airlock("rollback")
+        self.assertEqual(self.state(), without)
+
     def test_worktree_moved(self):
         """a worktree that a command moved outside is not one that it added: its undo leaves it there, with its work"""
         old, new = self.base / "old", self.base / "new"

@@ -31,10 +31,10 @@ class Killed(killed.Killed):
                 sorted(os.listdir(admin)) if admin.exists() else [],
                 [name for name in sorted(os.listdir(trees)) if name[0] != "."] if trees.exists() else [])
 
-    def hashes(self):
+    def hashes(self, where=".worktrees/x"):
         """Every byte of the worktree x."""
         return {str(path): rollback.digest(path)
-                for top in (self.root / ".worktrees/x", self.root / ".git/worktrees/x")
+                for top in (self.root / where, self.root / ".git/worktrees/x")
                 for path in rollback.files_below(top)}
 
     def test_add(self):
@@ -134,6 +134,22 @@ class Killed(killed.Killed):
             if not self.hashes():  # it had gone before the kill, so the first of the two took it
                 self.rollback("3", "--force")
             self.assertEqual(self.hashes(), before)
+
+        self.walk(("rollback", "--force"), check)  # a copy is another worktree
+
+    def test_undo_of_a_command(self):
+        """one outside of the root that a command added: the next rollback completes it, and a redo brings all of it back"""
+        outside = self.base / "outside/x"
+        self.assertEqual(self.command("run", "--", "git", "worktree", "add", "-q", str(outside)).returncode, 0)
+        before = self.hashes(outside)
+        self.keep()
+
+        def check():
+            self.unlock()
+            self.rollback("--force")
+            if not self.hashes(outside):
+                self.rollback("--redo", "--force")
+            self.assertEqual(self.hashes(outside), before)
 
         self.walk(("rollback", "--force"), check)  # a copy is another worktree
 
