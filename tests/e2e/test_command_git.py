@@ -186,7 +186,7 @@ class CommandGit(harness.Case):
     def test_rename_of_another(self):
         """a branch that another worktree has checked out keeps its name"""
         self.git("worktree", "add", "-q", str(self.base / "wt"), "side")
-        for words in ("-m", "side", "new"), ("-qM", "side", "new"):
+        for words in ("-m", "side", "new"), ("-qM", "side", "new"), ("-m", "--", "side", "new"):
             out, err, code = self.airlock("branch", *words)
             self.assertEqual((out, code, self.out("branch", "--list", "new")), ("", 128, ""), err)
             self.assertIn("'side' is checked out in the worktree", err)

@@ -219,6 +219,20 @@ static int check_made(const struct al_call *call, const char *dir, const char *w
     return 0;
 }
 
+/* A branch that another worktree has checked out is not renamed. */
+static int check_renamed(struct al_call *call, const struct al_repo *repo,
+                         const struct al_shell_words *words, struct al_error *err)
+{
+    const struct al_shell_words_form renames = { .command = "branch", .options = " -m -M --move " };
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    al_strv_add_all(&names, &words->others);
+    al_strv_add_all(&names, &words->paths); /* behind "--" */
+    if (names.count < 2 || !al_shell_words_match(words, &renames))
+        return 0;
+    return al_worktree_check_free(repo, names.items[0], true, al_call_budget(call), err);
+}
+
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct git_args *args = p;
@@ -234,10 +248,8 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
         r = check_confined(call, err);
     if (r == 0 && words->words.count && !strcmp(words->words.items[0], "mv"))
         r = check_moved(&words->words, err);
-    if (r == 0 && repo && words->others.count > 1 &&
-        al_shell_words_match(words, &(struct al_shell_words_form){ .command = "branch",
-                                                                   .options = " -m -M --move " }))
-        r = al_worktree_check_free(repo, words->others.items[0], true, al_call_budget(call), err);
+    if (r == 0 && repo)
+        r = check_renamed(call, repo, words, err);
     if (r == 0 && repo && removes_files(words))
         r = check_removed(repo, words, err);
     if (r == 0 && words->command && (made = made_by(words)))
