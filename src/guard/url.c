@@ -548,7 +548,7 @@ char *al_url_normal(const char *text)
     if (url.kind == AL_URL_SSH && url.user)
         al_str_addf(&out, "%s@", url.user);
     for (const char *at = url.host; *at && strcmp(at, ".") != 0; at++)
-        al_str_addc(&out, (char)tolower((unsigned char)*at));
+        al_str_addc(&out, (char)(*at >= 'A' && *at <= 'Z' ? *at - 'A' + 'a' : *at));
     if (url.port)
         al_str_addf(&out, ":%d", url.port);
     if (is_scp)
