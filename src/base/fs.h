@@ -94,7 +94,7 @@ int al_fs_rename_new(int from_fd, const char *from, int to_fd, const char *to);
  * file may get the inode of one that is gone, but not its birth. */
 int64_t al_fs_birth_ns(int fd);
 
-/** What tells an open directory from every other one, a later one of its name too:
+/** The identity of an open directory, which a later one of its name does not have:
  * "<inode>.<birth>".  NULL: it cannot be told.  Caller frees. */
 char *al_fs_dir_id(int fd);
 

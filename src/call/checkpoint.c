@@ -587,7 +587,7 @@ static bool is_missing(int top_fd, const char *name)
     return is_dir && !S_ISDIR(st.st_mode);
 }
 
-/* What a program changed, in words.  Ignored files that are gone are not in the checkpoint. */
+/* Say what a program changed.  Ignored files that are gone are not in the checkpoint. */
 static char *tell_changes(const struct al_call *call, const struct al_differences *changes)
 {
     al_auto(al_freep) char *words = al_differences_words(changes);

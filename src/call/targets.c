@@ -22,7 +22,7 @@
 #define TOUCHES_FILES                                                                              \
     (AL_READS | AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_DISCARDS_WORK | AL_WRITES_FILES)
 
-/* What of an operation changes files of the working tree, the index, or a branch's. */
+/* The effects that change files of the working tree, the index, or a branch. */
 #define CHANGES_FILES (AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_REWRITES_HISTORY)
 
 /* Gets one row that has a value of its own, and the struct its offset is in. */
@@ -281,8 +281,8 @@ static void add_names(struct collection *to, const struct al_strv *names)
         add(to, names->items[i], false, NULL);
 }
 
-/* What a call concerns that names no paths, or everything.  Some tools know it; else every path, if
- * the tool takes paths or writes files. */
+/* Add the paths of a call that names none, or everything.  Some tools know them; else it is every
+ * path, if the tool takes paths or writes files. */
 static int add_unnamed(struct collection *to, bool every, struct al_error *err)
 {
     struct al_call *call = to->call;

@@ -486,8 +486,8 @@ void al_aside_tidy(int common_fd, const struct al_strv *below, struct al_strv *r
     }
 }
 
-/* What a file takes on the disk, or all below a directory.  A file with other names stays when this
- * one goes. */
+/* The bytes on the disk of a file, or of all below a directory.  A file with other names stays when
+ * this one goes. */
 static uint64_t disk_bytes(int dir_fd, const char *name, unsigned depth)
 {
     al_auto(al_closedirp) DIR *dir =

@@ -186,8 +186,8 @@ static void decide_remove(struct al_rescue *rescue, const struct al_watch_event 
     rescue->removed = al_strdup(event->path);
 }
 
-/* What was at the second path is at the first one now, if both were exchanged, and back where it
- * cannot be kept: whoever asked removes what is at the first. */
+/* Rename over a file, which is kept.  If it cannot be kept, both are where they were: the caller
+ * removes the file at the first path. */
 static int rename_over(struct al_rescue *rescue, int from_fd, const char *from, int to_fd,
                        const char *to, const char *to_path)
 {

@@ -31,7 +31,7 @@ struct push_args {
     AL_EVERYDAY_FIELDS;
 };
 
-/* What this server has pushed, by session, address and branch.  What is forgotten asks again. */
+/* The pushes of this server, by session, address and branch.  A forgotten one asks again. */
 static struct al_noted pushed_before = AL_NOTED_INIT;
 
 static void identify(struct al_call *call, const char *address, const char *branch,
@@ -410,7 +410,7 @@ static int look(struct al_call *call, const struct push_args *args, const struct
     return 0;
 }
 
-/* What all addresses have; false: they were not looked at, or do not say. */
+/* Read what all addresses have.  False: they were not looked at, or do not say. */
 static bool look_there(struct al_call *call, const struct al_remote *remote,
                        struct al_there *ret_there)
 {
@@ -474,7 +474,7 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
     if (r < 0)
         return r;
     al_transfer_preview(call, &remote, AL_PUSHES, out);
-    told = !args->delete &&look_there(call, &remote, &there);
+    told = args->delete ? false : look_there(call, &remote, &there);
     new_tags(call, &there, &names, &tags);
     if (args->tag)
         al_str_addf(out, "The tag leads to %.8s.\n", al_call_resolved(call, "commit"));

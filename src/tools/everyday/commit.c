@@ -877,7 +877,7 @@ static const struct al_stricter stricter[] = {
     { "into", is_pushed, "for a commit that a remote-tracking branch has", 0 },
 };
 
-/* What is not named is what is staged. */
+/* A commit that names nothing is of the staged files. */
 static int policy_paths(struct al_call *call, const void *p, struct al_strv *out,
                         struct al_error *err)
 {

@@ -123,7 +123,7 @@ void al_operation_heads(const struct al_repo *repo, const char *name, struct al_
 /** Remember that the operation in progress is this session's.  Nothing when none is. */
 void al_operation_note_begun(const struct al_repo *repo, uint64_t session);
 
-/** Who began the operation in progress: another program, as far as is known, this session, or
+/** The beginner of the operation in progress: another program, as far as is known, this session, or
  * another one. */
 enum al_begun { AL_BEGUN_OUTSIDE, AL_BEGUN_HERE, AL_BEGUN_ELSEWHERE };
 enum al_begun al_operation_begun(const struct al_repo *repo, uint64_t session);

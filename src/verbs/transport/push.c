@@ -274,7 +274,7 @@ static int add_commits(const struct al_repo *repo, const char *const *words, con
     return al_git_commits_excerpt(repo, &shown, budget, out, &any, err);
 }
 
-/* What git counts of all that the words reach: with an option, bytes of objects.  Caller frees. */
+/* Count the commits that the words reach, or the bytes of their objects.  Caller frees. */
 static int count(const struct al_repo *repo, const struct al_strv *words, bool bytes,
                  struct al_run_limits *budget, char **ret_number, struct al_error *err)
 {

@@ -46,7 +46,7 @@ int al_git_push(struct al_network *network, const struct al_push_options *option
                 const struct al_progress *progress, size_t max_bytes, struct al_run_limits *budget,
                 struct al_pushed *ret_pushed, struct al_error *err);
 
-/** What another repository says that it has.  Both are sorted. */
+/** The references of another repository, as it tells them.  Both lists are sorted. */
 struct al_there {
     struct al_strv ids;   /**< of its references, as far as these objects are here as well */
     struct al_strv names; /**< of its references, in full */
