@@ -10,7 +10,6 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "cli/cli.h"
-#include "cli/help.h"
 #include "cli/options.h"
 #include "cli/prepare.h"
 #include "cli/print.h"
@@ -277,11 +276,10 @@ int al_cmd_call(int argc, char **argv)
     struct al_setup setup;
     int r, code;
 
-    r = al_options_read_all(&options, true, &argc, argv, &err);
-    if (r < 0)
-        return al_cli_fail(&err);
+    if (!al_options_take(&options, "call", NULL, &argc, argv, &code))
+        return code;
     if (options.help)
-        return argc > 0 ? al_tools_show_help(&options, argv[0]) : al_help_command("call");
+        return al_tools_show_help(&options, argv[0]);
     r = al_prepare_call(&setup, "call", &options, argc, argv, &tool, &arguments, &err);
     setup.auto_pulls = true;
     code = r < 0 ? al_cli_fail(&err) : al_cli_run_call(&setup, tool, arguments, options.json, NULL);

@@ -12,7 +12,6 @@
 #include "base/log.h"
 #include "cli/cli.h"
 #include "cli/environment.h"
-#include "cli/help.h"
 #include "cli/print.h"
 #include "cli/setup.h"
 #include "cli/signals.h"
@@ -354,7 +353,6 @@ static int run_for_sandbox(struct al_options *options, bool network)
 static int run_labelled(const char *command, bool takes_words, int argc, char **argv)
 {
     al_auto(al_options_clear) struct al_options options = { .json = false };
-    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     al_auto(al_json_decrefp) json_t *arguments = al_json_object();
     al_auto(al_strv_clear) struct al_strv again = AL_STRV_INIT;
     const char *label = NULL;
@@ -371,19 +369,14 @@ static int run_labelled(const char *command, bool takes_words, int argc, char **
     int code;
 
     al_json_set(arguments, "command", words);
-    options.own = own;
-    options.command = command;
-    if (al_options_read(&options, false, &argc, &argv, &err) < 0)
-        return al_cli_fail(&err);
-    if (options.help)
-        return al_help_command(command);
+    if (!al_options_take_first(&options, command, own, &argc, &argv, &code))
+        return code;
     if (as_git && options.roots.count)
         return run_for_sandbox(&options, network);
-    if (takes_words != (argc > 0)) {
-        al_log_note(takes_words ? "run needs a command, for example: airlock run -- make test"
+    if (takes_words != (argc > 0))
+        return al_cli_usage(takes_words
+                                ? "run needs a command, for example: airlock run -- make test"
                                 : "snapshot takes no command; see airlock snapshot --help");
-        return AL_EXIT_USAGE;
-    }
     if (label && !al_cli_is_label(label))
         return fail("a label cannot be empty, nor read as a number or a time");
     if (is_inside())

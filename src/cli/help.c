@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/nearest.h"
 #include "cli/cli.h"
+#include "cli/print.h"
 
 static const char overview[] =
     "airlock gives your coding agent git, and you the last word: an MCP server and a\n"
@@ -93,10 +95,11 @@ static const char session_options[] = SESSION_OPTIONS AGENT_OPTION MORE_OPTIONS;
 /* Of commands that make no calls. */
 static const char looking_options[] = SESSION_OPTIONS MORE_OPTIONS;
 
-static const struct command_help {
-    const char *name, *usage, *about, *shared_options, *own_options;
-} commands[] = {
-    { "serve", "airlock serve [OPTIONS]",
+/* What knows the options of a session. */
+#define SESSION (AL_KNOWS_PLACE | AL_KNOWS_CALLS | AL_KNOWS_AGENT)
+
+static const struct al_command commands[] = {
+    { "serve", al_cmd_serve, SESSION | AL_KNOWS_SERVER, "airlock serve [OPTIONS]",
       "Speak MCP on standard input and output until the input ends. Clients start this\n"
       "by themselves; docs/CONNECTING.md shows how to configure each of them. With\n"
       "--http serve several agents over HTTP instead, until SIGTERM; SIGHUP reads the\n"
@@ -112,26 +115,28 @@ static const struct command_help {
       "  --tls-cert FILE        certificate and key for TLS, which addresses beyond\n"
       "  --tls-key FILE         loopback need\n"
       "  --behind-proxy         a proxy in front does TLS\n" },
-    { "call", "airlock call [OPTIONS] TOOL [NAME=VALUE...] [JSON|-]",
+    { "call", al_cmd_call, SESSION | AL_KNOWS_JSON | AL_KNOWS_TOOLS,
+      "airlock call [OPTIONS] TOOL [NAME=VALUE...] [JSON|-]",
       "Run one tool. Its arguments are NAME=VALUE words, an object as JSON, or with '-'\n"
       "that object on standard input; without any they are {}. A list is NAME=VALUE for\n"
       "each item. airlock call TOOL --help shows the names. The terminal asks for an\n"
       "approval where one is needed. Options may stand behind the tool; '--' ends them.\n"
       "Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 not approved.\n",
       session_options, "  --json                 print the whole result object\n" },
-    { "tools", "airlock tools [OPTIONS] [TOOL]",
+    { "tools", al_cmd_tools, AL_KNOWS_PLACE | AL_KNOWS_CALLS | AL_KNOWS_JSON,
+      "airlock tools [OPTIONS] [TOOL]",
       "List the tools of the chosen toolsets, with their risk and whether they ask; or\n"
       "show one with its operations and parameters. The servers of [mcp.servers] in the\n"
       "configuration are started, and their tools listed too.\n",
       looking_options,
       "  --json                 names, schemas, effects, risk and approval as JSON\n"
       "  --markdown             alone: all toolsets, configuration keys and error codes\n" },
-    { "git", "airlock git ARGUMENTS...",
+    { "git", al_cmd_git, 0, "airlock git ARGUMENTS...",
       "Run git's own command line: confined, with checkpoints, rules and the journal,\n"
       "and with git's own output and exit status (129: usage). What may not be run ends\n"
       "with 128 and one line that names another way. All words are git's.\n",
       "", "" },
-    { "run", "airlock run [OPTIONS] [--] COMMAND...",
+    { "run", al_cmd_run, SESSION, "airlock run [OPTIONS] [--] COMMAND...",
       "Run any command as one execution: a checkpoint before and after it, and a line in\n"
       "the log. It has the terminal, and its exit status is that of airlock. Outside of\n"
       "a repository it runs, and nothing can be undone.\n",
@@ -140,16 +145,16 @@ static const struct command_help {
       "  --confine              in a sandbox of bubblewrap: it reads the system, writes\n"
       "                         below the root, and has git's directories through git\n"
       "  --network              with --confine: it may use the network\n" },
-    { "snapshot", "airlock snapshot [OPTIONS]",
+    { "snapshot", al_cmd_snapshot, SESSION, "airlock snapshot [OPTIONS]",
       "Take a checkpoint of the repository here. airlock rollback --to takes back what\n"
       "executions changed since, and no edits of your own.\n",
       execution_options, "  --label TEXT           its name; no number or time\n" },
-    { "hook", "airlock hook [OPTIONS] CLIENT",
+    { "hook", al_cmd_hook, SESSION, "airlock hook [OPTIONS] CLIENT",
       "Answer an event of a client's own hooks, which is on standard input. Clients start\n"
       "this by themselves, see airlock install --shell: each shell command and edit is\n"
       "an execution between two checkpoints. It ends within two seconds.\n",
       session_options, "" },
-    { "log", "airlock log [OPTIONS] [N]",
+    { "log", al_cmd_log, 0, "airlock log [OPTIONS] [N]",
       "Show the last N tool executions here, or all. airlock --tool-log [N] is the\n"
       "same.\n",
       journal_options,
@@ -163,7 +168,8 @@ static const struct command_help {
       "  --agent NAME           only this agent's\n"
       "  --session ID           only this session's (conversation_id)\n"
       "  --since WHEN           from then on: 2026-01-31, '2 hours ago', yesterday\n" },
-    { "rollback", "airlock rollback [OPTIONS] [N]",
+    { "rollback", al_cmd_rollback, AL_KNOWS_PLACE | AL_KNOWS_AGENT,
+      "airlock rollback [OPTIONS] [N]",
       "Put the repository of this directory back to before the last N tool executions\n"
       "that changed it (1 without N): files, index, references, stash, unfinished\n"
       "operations. The present is saved first, so a rollback can be rolled back.\n"
@@ -183,7 +189,7 @@ static const struct command_help {
       "  --redo                 redo what the last rollback took back; once more, what\n"
       "                         the one before it did\n"
       "  -y, --yes              on a terminal, do not ask first\n" },
-    { "diff", "airlock diff [OPTIONS] [N]",
+    { "diff", al_cmd_diff, AL_KNOWS_PLACE | AL_KNOWS_AGENT, "airlock diff [OPTIONS] [N]",
       "Show what each of the last N tool executions changed in the repository of this\n"
       "directory (1 without N): the patch of its files, its index and its commits.\n",
       undo_options,
@@ -191,7 +197,8 @@ static const struct command_help {
       "  --since WHAT           the execution with this number or label, or the first\n"
       "                         one from this time on, and all later ones\n"
       "  --stat                 only how much, file by file\n" },
-    { "staging", "airlock staging [list|show ID|diff ID|push ID|discard ID|open] [OPTIONS]",
+    { "staging", al_cmd_staging, SESSION | AL_KNOWS_JSON,
+      "airlock staging [list|show ID|diff ID|push ID|discard ID|open] [OPTIONS]",
       "Show what agents have staged in their sandboxes below this root: a list, oldest\n"
       "first; one staged commit with its files; its diff. ID is its id or at least six\n"
       "characters of the beginning. push asks and pushes one. discard forgets one. open\n"
@@ -208,7 +215,7 @@ static const struct command_help {
       "                         current one\n"
       "  --approval MODE        push: ask (default), allow or deny\n"
       "  --json                 the same as an object\n" },
-    { "review",
+    { "review", al_cmd_review, AL_KNOWS_PLACE | AL_KNOWS_JSON,
       "airlock review [--list] [--json] | --web [ADDR:PORT] | show ID | approve ID | reject ID "
       "[REASON]",
       "Show the calls that wait for an approval, oldest first, and what runs; show one of\n"
@@ -226,14 +233,15 @@ static const struct command_help {
       "  --always               approve: also what the question says, until the session\n"
       "                         ends\n"
       "  --json                 what waits as an array of objects; show: one object\n" },
-    { "policy", "airlock policy explain [OPTIONS] TOOL [NAME=VALUE...] [JSON|-]",
+    { "policy", al_cmd_policy, SESSION | AL_KNOWS_JSON | AL_KNOWS_TOOLS,
+      "airlock policy explain [OPTIONS] TOOL [NAME=VALUE...] [JSON|-]",
       "Say how a call would be decided: the decision, the rule it comes from, and what\n"
       "the rules looked at. The call is checked like any other; nothing is run and\n"
       "nobody is asked. Arguments and options are those of airlock call.\n"
       "Exit codes: 0 decided, 1 the call would fail before that, 2 wrong usage or\n"
       "configuration.\n",
       session_options, "  --json                 the same as an object\n" },
-    { "install", "airlock install [OPTIONS] CLIENT",
+    { "install", al_cmd_install, SESSION, "airlock install [OPTIONS] CLIENT",
       "Write airlock's entry into the settings of a client, for this working tree. The\n"
       "change is shown, and you are asked. Everything else in the file stays as it is,\n"
       "comments too. CLIENT is claude-code, claude-desktop, codex, cursor, gemini,\n"
@@ -251,17 +259,30 @@ static const struct command_help {
       "  --remove               take back what an installation wrote\n"
       "  --print, --dry-run     only show the change\n"
       "  -y, --yes              do not ask\n" },
-    { "doctor", "airlock doctor [OPTIONS]",
+    { "doctor", al_cmd_doctor, AL_KNOWS_PLACE | AL_KNOWS_CALLS | AL_KNOWS_JSON,
+      "airlock doctor [OPTIONS]",
       "Check this machine and the repository, and say how to fix what is missing.\n"
       "The repository is that of the current directory, or of each --root. Each server\n"
       "of [mcp.servers] is started, and airlock as each client would start it in whose\n"
       "settings it is installed. Exit code 0 when all that matters is there, else 1.\n",
       looking_options, "  --json                 the findings as JSON\n" },
-    { "complete", "airlock complete tools|grants|staged|questions [--config FILE]",
+    { "complete", al_cmd_complete, SESSION,
+      "airlock complete tools|grants|staged|questions [--config FILE]",
       "Print names for the completion of a shell, one a line.\n", "", "" },
-    { "version", "airlock version", "Show the versions of airlock and git, kernel's confinement.\n",
-      "", "" },
+    { "version", al_cmd_version, 0, "airlock version",
+      "Show the versions of airlock and git, kernel's confinement.\n", "", "" },
 };
+
+const struct al_command *al_command_find(const char *word, struct al_nearest *nearest)
+{
+    for (size_t i = 0; i < AL_COUNT(commands); i++) {
+        if (!strcmp(commands[i].name, word))
+            return &commands[i];
+        if (nearest)
+            al_nearest_offer(nearest, commands[i].name);
+    }
+    return NULL;
+}
 
 int al_help_overview(void)
 {
@@ -269,17 +290,14 @@ int al_help_overview(void)
     return AL_EXIT_OK;
 }
 
-int al_help_command(const char *command)
+int al_help_command(const char *word)
 {
-    for (size_t i = 0; i < AL_COUNT(commands); i++) {
-        const struct command_help *help = &commands[i];
+    const struct al_command *command = al_command_find(word, NULL);
 
-        if (strcmp(help->name, command) != 0)
-            continue;
-        (void)printf("usage: %s\n\n%s%s%s%s", help->usage, help->about,
-                     *help->shared_options ? "\n" : "", help->shared_options, help->own_options);
-        return AL_EXIT_OK;
-    }
-    (void)fprintf(stderr, "airlock: no help for '%s'; see airlock --help\n", command);
-    return AL_EXIT_USAGE;
+    if (!command)
+        return al_cli_usage("no help for '%s'; see airlock --help", word);
+    (void)printf("usage: %s\n\n%s%s%s%s", command->usage, command->about,
+                 *command->shared_options ? "\n" : "", command->shared_options,
+                 command->own_options);
+    return AL_EXIT_OK;
 }

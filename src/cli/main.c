@@ -7,12 +7,10 @@
 #include <sys/resource.h>
 
 #include "base/fs.h"
-#include "base/log.h"
 #include "base/nearest.h"
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "cli/print.h"
-#include "guard/text.h"
 #include "proc/proc.h"
 
 #define ANSWERS_MAX_BYTES (64u * 1024u)
@@ -91,26 +89,19 @@ static bool is_git(int argc, char **argv)
     return argc > 0 && !strcmp(slash ? slash + 1 : argv[0], "git");
 }
 
-static const struct command {
+/* Commands that are options too: "--rollback 2", "--rollback=2". */
+static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
-} commands[] = {
-    { "serve", al_cmd_serve },       { "call", al_cmd_call },         { "tools", al_cmd_tools },
-    { "log", al_cmd_log },           { "policy", al_cmd_policy },     { "doctor", al_cmd_doctor },
-    { "rollback", al_cmd_rollback }, { "diff", al_cmd_diff },         { "version", al_cmd_version },
-    { "staging", al_cmd_staging },   { "complete", al_cmd_complete }, { "install", al_cmd_install },
-    { "review", al_cmd_review },     { "git", al_cmd_git },           { "run", al_cmd_run },
-    { "snapshot", al_cmd_snapshot }, { "hook", al_cmd_hook },
-};
-
-/* Commands that are options too: "--rollback 2", "--rollback=2". */
-static const struct command as_options[] = { { "--version", al_cmd_version },
-                                             { "--tool-log", al_cmd_log },
-                                             { "--rollback", al_cmd_rollback } };
+} as_options[] = { { "--version", al_cmd_version },
+                   { "--tool-log", al_cmd_log },
+                   { "--rollback", al_cmd_rollback } };
 
 static int run(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "--help";
+    struct al_nearest nearest = { .word = word };
+    const struct al_command *command = al_command_find(word, &nearest);
     int helper;
 
     if (helper_run(argc, argv, &helper))
@@ -140,22 +131,8 @@ static int run(int argc, char **argv)
 
         return argc > 1 ? code : AL_EXIT_USAGE;
     }
-    for (size_t i = 0; i < AL_COUNT(commands); i++)
-        if (!strcmp(commands[i].name, word))
-            return commands[i].run(argc - 2, argv + 2);
-    {
-        al_auto(al_freep) char *safe = al_text_sanitize_line(word);
-        struct al_nearest nearest = { .word = word };
-
-        for (size_t i = 0; i < AL_COUNT(commands); i++)
-            al_nearest_offer(&nearest, commands[i].name);
-        if (nearest.found)
-            al_log_note("unknown command '%s'; did you mean %s? See airlock --help", safe,
-                        nearest.found);
-        else
-            al_log_note("unknown command '%s'; see airlock --help", safe);
-    }
-    return AL_EXIT_USAGE;
+    return command ? command->run(argc - 2, argv + 2)
+                   : al_cli_unknown("unknown command", &nearest, "see airlock --help");
 }
 
 int main(int argc, char **argv)

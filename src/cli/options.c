@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/nearest.h"
-#include "guard/text.h"
+#include "cli/cli.h"
+#include "cli/help.h"
+#include "cli/print.h"
 
 void al_options_clear(struct al_options *options)
 {
@@ -19,59 +21,64 @@ static const struct option {
     const char *name;
     enum { FLAG, WORD, LIST } kind;
     size_t offset; /* of the field in struct al_options: bool, const char * or struct al_strv */
-    enum { OF_ALL, OF_JSON, OF_SERVE, OF_SESSION, OF_CALLS, OF_AGENT } commands;
+    unsigned of;   /* enum al_knows: the commands that know it; 0: all of them */
 } known[] = {
-    { "--root", LIST, offsetof(struct al_options, roots), OF_SESSION },
-    { "--toolset", LIST, offsetof(struct al_options, toolsets), OF_CALLS },
-    { "--approval", WORD, offsetof(struct al_options, approval), OF_CALLS },
-    { "--audit", WORD, offsetof(struct al_options, audit), OF_ALL },
-    { "--config", WORD, offsetof(struct al_options, config), OF_ALL },
-    { "--agent", WORD, offsetof(struct al_options, agent), OF_AGENT },
-    { "--grant", WORD, offsetof(struct al_options, grant), OF_CALLS },
-    { "--worker", WORD, offsetof(struct al_options, worker), OF_CALLS },
-    { "--tool", WORD, offsetof(struct al_options, tool), OF_CALLS },
-    { "--command-timeout", WORD, offsetof(struct al_options, command_timeout), OF_CALLS },
-    { "--no-git", FLAG, offsetof(struct al_options, no_git), OF_CALLS },
-    { "--help", FLAG, offsetof(struct al_options, help), OF_ALL },
-    { "-h", FLAG, offsetof(struct al_options, help), OF_ALL },
-    { "-v", FLAG, offsetof(struct al_options, verbose), OF_CALLS },
-    { "--json", FLAG, offsetof(struct al_options, json), OF_JSON },
-    { "--http", LIST, offsetof(struct al_options, http), OF_SERVE },
-    { "--token-file", WORD, offsetof(struct al_options, token_file), OF_SERVE },
-    { "--tls-cert", WORD, offsetof(struct al_options, tls_cert), OF_SERVE },
-    { "--tls-key", WORD, offsetof(struct al_options, tls_key), OF_SERVE },
-    { "--no-token", FLAG, offsetof(struct al_options, no_token), OF_SERVE },
-    { "--behind-proxy", FLAG, offsetof(struct al_options, behind_proxy), OF_SERVE },
+    { "--root", LIST, offsetof(struct al_options, roots), AL_KNOWS_PLACE },
+    { "--toolset", LIST, offsetof(struct al_options, toolsets), AL_KNOWS_CALLS },
+    { "--approval", WORD, offsetof(struct al_options, approval), AL_KNOWS_CALLS },
+    { "--audit", WORD, offsetof(struct al_options, audit), 0 },
+    { "--config", WORD, offsetof(struct al_options, config), 0 },
+    { "--agent", WORD, offsetof(struct al_options, agent), AL_KNOWS_AGENT },
+    { "--grant", WORD, offsetof(struct al_options, grant), AL_KNOWS_CALLS },
+    { "--worker", WORD, offsetof(struct al_options, worker), AL_KNOWS_CALLS },
+    { "--tool", WORD, offsetof(struct al_options, tool), AL_KNOWS_CALLS },
+    { "--command-timeout", WORD, offsetof(struct al_options, command_timeout), AL_KNOWS_CALLS },
+    { "--no-git", FLAG, offsetof(struct al_options, no_git), AL_KNOWS_CALLS },
+    { "--help", FLAG, offsetof(struct al_options, help), 0 },
+    { "-h", FLAG, offsetof(struct al_options, help), 0 },
+    { "-v", FLAG, offsetof(struct al_options, verbose), AL_KNOWS_CALLS },
+    { "--json", FLAG, offsetof(struct al_options, json), AL_KNOWS_JSON },
+    { "--http", LIST, offsetof(struct al_options, http), AL_KNOWS_SERVER },
+    { "--token-file", WORD, offsetof(struct al_options, token_file), AL_KNOWS_SERVER },
+    { "--tls-cert", WORD, offsetof(struct al_options, tls_cert), AL_KNOWS_SERVER },
+    { "--tls-key", WORD, offsetof(struct al_options, tls_key), AL_KNOWS_SERVER },
+    { "--no-token", FLAG, offsetof(struct al_options, no_token), AL_KNOWS_SERVER },
+    { "--behind-proxy", FLAG, offsetof(struct al_options, behind_proxy), AL_KNOWS_SERVER },
 };
 
-static bool has(const struct al_options *options, bool with_json, const struct option *option)
+/* The words of one command while they are read. */
+struct reading {
+    struct al_options *options;
+    const struct al_command *command;
+    const struct al_own_option *own;
+};
+
+/* How calls are made means nothing to a command that makes none. */
+static bool means_nothing(const struct reading *reading, const struct option *option)
 {
-    if (option->commands >= OF_SESSION)
-        return !options->no_session;
-    return option->commands == OF_ALL || (option->commands == OF_JSON && with_json) ||
-           (option->commands == OF_SERVE && options->serves);
+    return !(reading->command->knows & option->of) && (reading->command->knows & AL_KNOWS_PLACE) &&
+           (option->of & (AL_KNOWS_CALLS | AL_KNOWS_AGENT));
 }
 
-static int unknown_option(const struct al_options *options, const char *word, bool with_json,
-                          struct al_error *err)
+static bool has(const struct reading *reading, const struct option *option)
+{
+    return !option->of || (reading->command->knows & option->of) || means_nothing(reading, option);
+}
+
+static int unknown_option(const struct reading *reading, const char *word)
 {
     al_auto(al_freep) char *name = al_strndup(word, strcspn(word, "="));
-    al_auto(al_freep) char *safe = al_text_sanitize_line(word);
-    const char *of = options->command ? options->command : "", *space = *of ? " " : "";
+    al_auto(al_freep) char *see = al_asprintf("see airlock %s --help", reading->command->name);
     struct al_nearest nearest = { .word = name };
 
-    for (const struct al_own_option *own = options->own; own && own->name; own++)
+    for (const struct al_own_option *own = reading->own; own && own->name; own++)
         if (own->name[1] == '-')
             al_nearest_offer(&nearest, own->name);
     for (size_t i = 0; i < AL_COUNT(known); i++)
-        if (known[i].name[1] == '-' && has(options, with_json, &known[i]))
+        if (known[i].name[1] == '-' && has(reading, &known[i]))
             al_nearest_offer(&nearest, known[i].name);
-    if (nearest.found)
-        return al_error_set(err, AL_ERR_BAD_ARGS,
-                            "unknown option '%s'; did you mean %s? See airlock%s%s --help", safe,
-                            nearest.found, space, of);
-    return al_error_set(err, AL_ERR_BAD_ARGS, "unknown option '%s'; see airlock%s%s --help", safe,
-                        space, of);
+    nearest.word = word;
+    return al_cli_unknown("unknown option", &nearest, see);
 }
 
 /* Whether the first word is this option: "--root DIR" or "--root=DIR", or "--help" with a flag. */
@@ -82,97 +89,106 @@ static bool is_option(const char *word, const char *name, bool is_flag)
     return !strncmp(word, name, len) && (!word[len] || (word[len] == '=' && !is_flag));
 }
 
-/* The value of the first words, of which the last one is left. */
-static int take_value(const char *name, int *argc, char ***argv, const char **ret_value,
-                      struct al_error *err)
+/* The value of the first words, of which the last one is left.  AL_EXIT_OK, or there is none. */
+static int take_value(const char *name, int *argc, char ***argv, const char **ret_value)
 {
     const char *equals = (*argv)[0] + strlen(name);
 
     if (!*equals && *argc < 2)
-        return al_error_set(err, AL_ERR_BAD_ARGS, "%s needs a value; see airlock --help", name);
+        return al_cli_usage("%s needs a value; see airlock --help", name);
     if (!*equals) {
         --*argc;
         ++*argv;
     }
     *ret_value = *equals ? equals + 1 : (*argv)[0];
-    return 0;
+    return AL_EXIT_OK;
 }
 
-static int read_one(struct al_options *options, bool with_json, int *argc, char ***argv,
-                    struct al_error *err)
+static int read_known(const struct reading *reading, const struct option *option, int *argc,
+                      char ***argv)
 {
-    const char *word = (*argv)[0], *value = NULL;
+    const char *command = reading->command->name, *value = NULL;
+    void *field = (char *)reading->options + option->offset;
+    int code = AL_EXIT_OK;
 
-    for (const struct al_own_option *own = options->own; own && own->name; own++) {
+    if (means_nothing(reading, option))
+        return al_cli_usage("%s means nothing to airlock %s, which makes no calls; see airlock %s "
+                            "--help",
+                            option->name, command, command);
+    if (option->kind == FLAG)
+        *(bool *)field = true;
+    else if (option->kind == WORD)
+        code = take_value(option->name, argc, argv, field);
+    else if ((code = take_value(option->name, argc, argv, &value)) == AL_EXIT_OK)
+        al_strv_add(field, value);
+    return code;
+}
+
+static int read_one(const struct reading *reading, int *argc, char ***argv)
+{
+    const char *word = (*argv)[0];
+
+    for (const struct al_own_option *own = reading->own; own && own->name; own++) {
         if (!is_option(word, own->name, own->flag))
             continue;
         if (!own->flag)
-            return take_value(own->name, argc, argv, own->word, err);
+            return take_value(own->name, argc, argv, own->word);
         *own->flag = true;
-        return 0;
+        return AL_EXIT_OK;
     }
-    for (size_t i = 0; i < AL_COUNT(known); i++) {
-        const struct option *option = &known[i];
-        void *field = (char *)options + option->offset;
-        int r = 0;
-
-        if (!has(options, with_json, option) ||
-            !is_option(word, option->name, option->kind == FLAG))
-            continue;
-        if ((option->commands == OF_CALLS && options->no_calls) ||
-            (option->commands == OF_AGENT && options->no_agent))
-            return al_error_set(err, AL_ERR_BAD_ARGS,
-                                "%s means nothing to airlock %s, which makes no calls; see "
-                                "airlock %s --help",
-                                option->name, options->command, options->command);
-        if (option->kind == FLAG)
-            *(bool *)field = true;
-        else if (option->kind == WORD)
-            r = take_value(option->name, argc, argv, field, err);
-        else if ((r = take_value(option->name, argc, argv, &value, err)) == 0)
-            al_strv_add(field, value);
-        return r;
-    }
-    return unknown_option(options, word, with_json, err);
+    for (size_t i = 0; i < AL_COUNT(known); i++)
+        if (has(reading, &known[i]) && is_option(word, known[i].name, known[i].kind == FLAG))
+            return read_known(reading, &known[i], argc, argv);
+    return unknown_option(reading, word);
 }
 
-int al_options_read(struct al_options *options, bool with_json, int *argc, char ***argv,
-                    struct al_error *err)
+static bool is_any_option(const char *word)
 {
-    while (*argc > 0 && (*argv)[0][0] == '-' && (*argv)[0][1]) {
-        bool end = !strcmp((*argv)[0], "--");
-        int r = end ? 0 : read_one(options, with_json, argc, argv, err);
+    return word[0] == '-' && word[1];
+}
 
-        if (r < 0)
-            return r;
-        --*argc;
-        ++*argv;
-        if (end)
+/* Whether the command goes on when its options were read with this exit code. */
+static bool goes_on(const struct reading *reading, int words, int *code)
+{
+    if (*code != AL_EXIT_OK || !reading->options->help ||
+        (words && (reading->command->knows & AL_KNOWS_TOOLS)))
+        return *code == AL_EXIT_OK;
+    *code = al_help_command(reading->command->name);
+    return false;
+}
+
+bool al_options_take_first(struct al_options *options, const char *command,
+                           const struct al_own_option *own, int *argc, char ***argv, int *ret_code)
+{
+    const struct reading reading = { options, al_command_find(command, NULL), own };
+
+    *ret_code = AL_EXIT_OK;
+    for (bool end = false; !end && *argc > 0 && is_any_option((*argv)[0]); --*argc, ++*argv) {
+        end = !strcmp((*argv)[0], "--");
+        *ret_code = end ? AL_EXIT_OK : read_one(&reading, argc, argv);
+        if (*ret_code != AL_EXIT_OK)
             break;
     }
-    return 0;
+    return goes_on(&reading, *argc, ret_code);
 }
 
-int al_options_read_all(struct al_options *options, bool with_json, int *argc, char **argv,
-                        struct al_error *err)
+bool al_options_take(struct al_options *options, const char *command,
+                     const struct al_own_option *own, int *argc, char **argv, int *ret_code)
 {
+    const struct reading reading = { options, al_command_find(command, NULL), own };
     char **at = argv;
-    int left = *argc, count = 0, r = 0;
+    int left = *argc, count = 0;
 
-    while (left > 0 && r == 0) {
-        bool is_option = at[0][0] == '-' && at[0][1], end = !strcmp(at[0], "--");
-
-        if (is_option && !end)
-            r = read_one(options, with_json, &left, &at, err);
-        else if (!end)
+    *ret_code = AL_EXIT_OK;
+    for (; left > 0 && *ret_code == AL_EXIT_OK && strcmp(at[0], "--") != 0; left--, at++)
+        if (is_any_option(at[0]))
+            *ret_code = read_one(&reading, &left, &at);
+        else
             argv[count++] = at[0];
-        left--;
-        at++;
-        for (; end && left > 0; left--)
-            argv[count++] = *at++;
-    }
+    while (--left > 0) /* behind "--" */
+        argv[count++] = *++at;
     *argc = count;
-    return r;
+    return goes_on(&reading, count, ret_code);
 }
 
 bool al_options_have(const struct al_options *options, const char *name)

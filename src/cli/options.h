@@ -26,38 +26,26 @@ struct al_options {
     const char *token_file, *tls_cert,
         *tls_key; /**< options of a server over HTTP; borrowed; NULL: not given */
     bool no_token, behind_proxy;
-    bool serves; /**< set by the caller: the command knows the options of a server over HTTP */
-    const struct al_own_option *own; /**< set by the caller; they come first; NULL: none */
-    const char *command; /**< set by the caller: whose --help an error names; NULL: airlock's */
-    bool no_session;     /**< set by the caller: of the shared options only --audit and --config */
-    bool no_calls;       /**< set by the caller, with `command`: it makes no calls, so that options
-                              which say how they are made mean nothing; without --agent */
-    bool no_agent;       /**< the same for --agent */
     bool json, help;
     bool no_git;  /**< --no-git: take no checkpoints */
     bool verbose; /**< -v: write to stderr what each call does */
 };
 
 /**
- * Read options up to the first word that is not an option, or up to and including "--".
+ * Read the options of a command among its words up to "--".  What is wrong is reported, and --help
+ * is shown.
  *
- * @param argc, argv  The words after the command's name; both are advanced past the options.
- * @param with_json   Whether the command knows --json.
- * @return 0 or AL_ERR_BAD_ARGS.
+ * @param command     Its name.
+ * @param own         Options of its own, which come first; NULL: none.
+ * @param argc, argv  The words behind its name.  On return those that are no options.
+ * @return false: the command is over, with this exit code.
  */
-int al_options_read(struct al_options *options, bool with_json, int *argc, char ***argv,
-                    struct al_error *err);
+bool al_options_take(struct al_options *options, const char *command,
+                     const struct al_own_option *own, int *argc, char **argv, int *ret_code);
 
-/**
- * Read options anywhere among the words up to "--".
- *
- * @param argc, argv  On return `argv` begins with the words that are not options; *argc counts
- *                    them.
- * @param with_json   Whether the command knows --json.
- * @return 0 or AL_ERR_BAD_ARGS.
- */
-int al_options_read_all(struct al_options *options, bool with_json, int *argc, char **argv,
-                        struct al_error *err);
+/** The same up to the first word that is no option, or up to and including "--". */
+bool al_options_take_first(struct al_options *options, const char *command,
+                           const struct al_own_option *own, int *argc, char ***argv, int *ret_code);
 
 /** Test whether the command line has one of these options, "--grant" say. */
 bool al_options_have(const struct al_options *options, const char *name);

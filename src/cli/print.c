@@ -253,6 +253,28 @@ int al_cli_fail(const struct al_error *err)
                                                                              : AL_EXIT_FAILED;
 }
 
+int al_cli_usage(const char *fmt, ...)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    al_auto(al_freep) char *safe = NULL;
+    va_list args;
+
+    va_start(args, fmt);
+    al_str_addv(&line, fmt, args);
+    va_end(args);
+    safe = al_text_sanitize_line(line.buf);
+    al_log_note("%s", safe);
+    return AL_EXIT_USAGE;
+}
+
+int al_cli_unknown(const char *what, const struct al_nearest *nearest, const char *see)
+{
+    const bool found = nearest->found;
+
+    return al_cli_usage("%s '%s'; %s%s%s%c%s", what, nearest->word, found ? "did you mean " : "",
+                        found ? nearest->found : "", found ? "? " : "", found ? 'S' : 's', see + 1);
+}
+
 static bool output_lost; /* output of this process was lost */
 
 static void note_error(int r)
@@ -267,6 +289,16 @@ static void note_error(int r)
 void al_cli_print(int fd, const struct al_str *text)
 {
     note_error(al_write_all(fd, text->buf, text->len));
+}
+
+void al_cli_print_json(json_t *object)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    al_json_dump(object, false, &text);
+    al_str_addc(&text, '\n');
+    al_cli_print(STDOUT_FILENO, &text);
+    json_decref(object);
 }
 
 void al_cli_wrap(struct al_str *out, size_t indent, const char *text)

@@ -6,9 +6,12 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/str.h"
 #include "cli/options.h"
 #include "cli/setup.h"
+
+struct al_nearest;
 
 /** Columns of the text that commands print about themselves. */
 #define AL_CLI_COLUMNS 80
@@ -28,6 +31,16 @@ void al_cli_note_wait(void *payload, const char *line);
 
 /** Flush stdout.  Returns `code`, or AL_EXIT_FAILED when that is AL_EXIT_OK and output was lost. */
 int al_cli_finish(int code);
+
+/** Print "airlock: <line>" about wrong words to stderr.  Returns AL_EXIT_USAGE. */
+int al_printf(1, 2) al_cli_usage(const char *fmt, ...);
+
+/** The same about an unknown word: "<what> '<word>'; did you mean <name>? See …", or without a name
+ * that is near, "<what> '<word>'; <see>". */
+int al_cli_unknown(const char *what, const struct al_nearest *nearest, const char *see);
+
+/** Print an object, which is taken over, as one line or more of JSON. */
+void al_cli_print_json(json_t *object);
 
 /** Print "airlock: <message>" and the remedy to stderr.  Returns AL_EXIT_USAGE for AL_ERR_BAD_ARGS
  * and AL_ERR_NOT_FOUND, else AL_EXIT_FAILED. */

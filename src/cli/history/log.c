@@ -21,7 +21,6 @@
 #include "base/str.h"
 #include "cli/cli.h"
 #include "cli/environment.h"
-#include "cli/help.h"
 #include "cli/history/query.h"
 #include "cli/options.h"
 #include "cli/pager.h"
@@ -443,17 +442,13 @@ int al_cmd_log(int argc, char **argv)
         { "--session", NULL, &query.session },
         { NULL, NULL, NULL },
     };
-    al_auto(al_options_clear) struct al_options options = { .own = own,
-                                                            .command = "log",
-                                                            .no_session = true };
+    al_auto(al_options_clear) struct al_options options = { .json = false };
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     struct al_setup setup;
-    int r = al_options_read_all(&options, false, &argc, argv, &err), code;
+    int r, code;
 
-    if (r < 0)
-        return al_cli_fail(&err);
-    if (options.help)
-        return al_help_command("log");
+    if (!al_options_take(&options, "log", own, &argc, argv, &code))
+        return code;
     code = al_query_check(&query, since, argc, argv);
     if (code != AL_EXIT_OK)
         return code;

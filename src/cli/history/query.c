@@ -8,10 +8,9 @@
 #include <time.h>
 
 #include "base/fs.h"
-#include "base/log.h"
 #include "cli/cli.h"
 #include "cli/names.h"
-#include "guard/text.h"
+#include "cli/print.h"
 #include "history/journal.h"
 #include "tools/toolsets.h"
 #include "tools/upstream/names.h"
@@ -188,12 +187,9 @@ bool al_query_number(const char *text, size_t *ret_number)
     return *text && number >= 1 && number <= LAST_MAX;
 }
 
-static int usage(const char *fmt, const char *word)
+static int usage(const char *what, const char *word)
 {
-    al_auto(al_freep) char *safe = al_text_sanitize_line(word);
-
-    al_log_note("%s '%s'; see airlock log --help", fmt, safe);
-    return AL_EXIT_USAGE;
+    return al_cli_usage("%s '%s'; see airlock log --help", what, word);
 }
 
 bool al_query_tool_exists(const char *name)
@@ -209,7 +205,6 @@ bool al_query_tool_exists(const char *name)
 
 int al_query_unknown_tool(const char *name)
 {
-    al_auto(al_freep) char *safe = al_text_sanitize_line(name);
     al_auto(al_toolset_registry_clear) struct al_toolset_registry toolsets =
         AL_TOOLSET_REGISTRY_INIT;
     struct al_nearest nearest = { .word = name };
@@ -217,11 +212,9 @@ int al_query_unknown_tool(const char *name)
     al_nearest_offer(&nearest, "rollback");
     al_toolsets_register(&toolsets);
     al_names_offer(&toolsets, &nearest);
-    if (nearest.found)
-        al_log_note("no tool is called '%s', did you mean '%s'?", safe, nearest.found);
-    else
-        al_log_note("no tool is called '%s'; see airlock tools", safe);
-    return AL_EXIT_USAGE;
+    return nearest.found
+               ? al_cli_usage("no tool is called '%s', did you mean '%s'?", name, nearest.found)
+               : al_cli_usage("no tool is called '%s'; see airlock tools", name);
 }
 
 int al_query_check(struct al_query *query, const char *since, int argc, char **argv)

@@ -13,7 +13,6 @@
 #include "base/log.h"
 #include "cli/cli.h"
 #include "cli/environment.h"
-#include "cli/help.h"
 #include "cli/history/query.h"
 #include "cli/options.h"
 #include "cli/pager.h"
@@ -55,10 +54,7 @@ struct al_undo {
 
 static int usage_error(const char *command, const char *what, const char *word)
 {
-    al_auto(al_freep) char *safe = al_text_sanitize_line(word);
-
-    al_log_note("%s '%s'; see airlock %s --help", what, safe, command);
-    return AL_EXIT_USAGE;
+    return al_cli_usage("%s '%s'; see airlock %s --help", what, word, command);
 }
 
 /* The number of an execution that an option has; 0: it is not given. */
@@ -76,10 +72,8 @@ static int find_from(struct al_undo *undo)
 
     if (!undo->from)
         return AL_EXIT_OK;
-    if (undo->count || undo->execution) {
-        al_log_note("--to and --since go without a number and without --execution");
-        return AL_EXIT_USAGE;
-    }
+    if (undo->count || undo->execution)
+        return al_cli_usage("--to and --since go without a number and without --execution");
     undo->nseqs = al_query_from(undo->setup.journal_file, undo->repo->at.top, undo->from,
                                 &undo->seqs, &elsewhere);
     if (undo->nseqs) {
@@ -94,16 +88,11 @@ static int find_from(struct al_undo *undo)
     return AL_EXIT_FAILED;
 }
 
-/* The words are the shared options, the command's own, --execution N, and at most one number; for
- * the rollback --newest N too. */
+/* What follows the options is at most one number. */
 static int read_words(struct al_undo *undo, const char *command, int argc, char **argv)
 {
-    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    int code;
+    int code = read_number(command, "--execution", undo->execution_word, &undo->execution);
 
-    if (al_options_read_all(&undo->options, false, &argc, argv, &err) < 0)
-        return al_cli_fail(&err);
-    code = read_number(command, "--execution", undo->execution_word, &undo->execution);
     if (code == AL_EXIT_OK)
         code = read_number(command, "--newest", undo->newest_word, &undo->newest);
     if (code != AL_EXIT_OK)
@@ -142,25 +131,13 @@ static int find_repository(struct al_undo *undo, const char *command)
     return r < 0 ? al_cli_fail(&err) : AL_EXIT_OK;
 }
 
-/* Read the command line, set up the session and open the repository. */
-static int undo_open(struct al_undo *undo, const char *command, const struct al_own_option *own,
-                     int argc, char **argv)
+/* Set up the session and open the repository. */
+static int set_up(struct al_undo *undo, const char *command)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     al_auto(al_freep) char *cwd = getcwd(NULL, 0);
-    int code, r;
+    int r = al_setup_config(&undo->setup, &undo->options, &err), code;
 
-    undo->options.own = own;
-    undo->options.command = command;
-    undo->options.no_calls = true;
-    code = read_words(undo, command, argc, argv);
-    if (code != AL_EXIT_OK)
-        return code;
-    if (undo->options.help) {
-        (void)al_help_command(command);
-        return -1;
-    }
-    r = al_setup_config(&undo->setup, &undo->options, &err);
     undo->is_set_up = true;
     if (r == 0 && !undo->setup.config.roots.count && cwd && !al_environment_has_repository(cwd))
         return no_repository(command, al_git_is_bare_dir(cwd) ? al_git_bare_remedy : NULL);
@@ -175,6 +152,19 @@ static int undo_open(struct al_undo *undo, const char *command, const struct al_
     al_signals_handle(&undo->setup, al_cancel_ref(undo->budget.cancel));
     code = find_repository(undo, command);
     return code == AL_EXIT_OK ? find_from(undo) : code;
+}
+
+/* Read the command line, and set up what it works with.  False: the command is over, with this exit
+ * code. */
+static bool undo_open(struct al_undo *undo, const char *command, const struct al_own_option *own,
+                      int argc, char **argv, int *ret_code)
+{
+    if (!al_options_take(&undo->options, command, own, &argc, argv, ret_code))
+        return false;
+    *ret_code = read_words(undo, command, argc, argv);
+    if (*ret_code == AL_EXIT_OK)
+        *ret_code = set_up(undo, command);
+    return *ret_code == AL_EXIT_OK;
 }
 
 static void undo_close(struct al_undo *undo)
@@ -342,12 +332,12 @@ int al_cmd_diff(int argc, char **argv)
                                          { "--execution", NULL, &undo.execution_word },
                                          { "--since", NULL, &undo.from },
                                          { NULL, NULL, NULL } };
-    int code = undo_open(&undo, "diff", own, argc, argv);
+    int code;
 
-    if (code == AL_EXIT_OK)
+    if (undo_open(&undo, "diff", own, argc, argv, &code))
         code = run_diff(&undo, stat);
     undo_close(&undo);
-    return code < 0 ? AL_EXIT_OK : code;
+    return code;
 }
 
 /* Longer lists are cut. */
@@ -574,14 +564,10 @@ static int run(struct al_undo *undo, const struct own_options *own)
     al_auto(al_rollback_clear) struct al_rollback rollback = AL_ROLLBACK_INIT;
     int r;
 
-    if (undo->execution && undo->options.agent) {
-        al_log_note("--execution goes without --agent; see airlock rollback --help");
-        return AL_EXIT_USAGE;
-    }
-    if (own->redo && (undo->count || undo->execution || undo->options.agent)) {
-        al_log_note("--redo takes no number and no agent; see airlock rollback --help");
-        return AL_EXIT_USAGE;
-    }
+    if (undo->execution && undo->options.agent)
+        return al_cli_usage("--execution goes without --agent; see airlock rollback --help");
+    if (own->redo && (undo->count || undo->execution || undo->options.agent))
+        return al_cli_usage("--redo takes no number and no agent; see airlock rollback --help");
     if (!undo->setup.session.journal && !own->dry_run)
         return AL_EXIT_FAILED; /* opening it reported the reason */
     note_running(undo);
@@ -612,10 +598,10 @@ int al_cmd_rollback(int argc, char **argv)
                                          { "--newest", NULL, &undo.newest_word },
                                          { "--to", NULL, &undo.from },
                                          { NULL, NULL, NULL } };
-    int code = undo_open(&undo, "rollback", own, argc, argv);
+    int code;
 
-    if (code == AL_EXIT_OK)
+    if (undo_open(&undo, "rollback", own, argc, argv, &code))
         code = run(&undo, &is);
     undo_close(&undo);
-    return code < 0 ? AL_EXIT_OK : code;
+    return code;
 }

@@ -77,12 +77,14 @@ int al_cmd_complete(int argc, char **argv)
     al_auto(al_options_clear) struct al_options options = { .json = false };
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     struct al_setup setup;
+    int code;
 
-    if (al_options_read_all(&options, false, &argc, argv, NULL) < 0)
+    if (!al_options_take(&options, "complete", NULL, &argc, argv, &code))
+        return code;
+    if (argc != 1) {
+        (void)al_help_command("complete");
         return AL_EXIT_USAGE;
-    if (options.help || argc != 1)
-        return al_help_command("complete") == AL_EXIT_OK && options.help ? AL_EXIT_OK
-                                                                         : AL_EXIT_USAGE;
+    }
     if (al_setup_config(&setup, &options, NULL) == 0) {
         (void)al_setup_tools(&setup, NULL);
         if (!strcmp(argv[0], "staged"))

@@ -15,7 +15,6 @@
 #include "cli/cli.h"
 #include "cli/config/tokens.h"
 #include "cli/environment.h"
-#include "cli/help.h"
 #include "cli/names.h"
 #include "cli/print.h"
 #include "cli/tty.h"
@@ -368,15 +367,6 @@ static void print_table(const struct al_findings *findings)
     al_cli_print(STDOUT_FILENO, &text);
 }
 
-static void print_json(const struct al_findings *findings)
-{
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-
-    al_json_dump(findings->list, false, &text);
-    al_str_addc(&text, '\n');
-    al_cli_print(STDOUT_FILENO, &text);
-}
-
 static void add_configuration(struct al_findings *findings, const struct al_setup *setup)
 {
     al_finding_add(findings, "configuration", AL_FINE,
@@ -438,24 +428,20 @@ static void check_all(struct al_findings *findings, const struct al_options *opt
 
 int al_cmd_doctor(int argc, char **argv)
 {
-    al_auto(al_options_clear) struct al_options options = { .command = "doctor", .no_agent = true };
-    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    al_auto(al_options_clear) struct al_options options = { .json = false };
     struct al_findings findings;
-    int r;
+    int code;
 
-    r = al_options_read(&options, true, &argc, &argv, &err);
-    if (r == 0 && argc > 0)
-        r = al_error_set(&err, AL_ERR_BAD_ARGS, "doctor takes options only");
-    if (r < 0)
-        return al_cli_fail(&err);
-    if (options.help)
-        return al_help_command("doctor");
+    if (!al_options_take(&options, "doctor", NULL, &argc, argv, &code))
+        return code;
+    if (argc > 0)
+        return al_cli_usage("doctor takes options only");
     findings = (struct al_findings){ .list = al_json_array() };
     check_all(&findings, &options);
-    if (options.json)
-        print_json(&findings);
-    else
+    if (!options.json)
         print_table(&findings);
+    else
+        al_cli_print_json(json_incref(findings.list));
     json_decref(findings.list);
     return findings.missing ? AL_EXIT_FAILED : AL_EXIT_OK;
 }

@@ -35,12 +35,12 @@ static const char *condition_of(const struct al_tool *tool, const struct al_expl
     return al_operation_condition(tool, &found->operation);
 }
 
-static void add_json(const struct al_tool *tool, const struct al_explanation *found,
-                     const struct al_session *session, struct al_str *out)
+static void print_json(const struct al_tool *tool, const struct al_explanation *found,
+                       const struct al_session *session)
 {
     const struct al_ruling *ruling = &found->ruling;
     const char *condition = condition_of(tool, found, session);
-    al_auto(al_json_decrefp) json_t *object = al_json_object();
+    json_t *object = al_json_object();
 
     al_json_set(object, "decision", al_json_string(al_policy_decision_name(ruling->decision)));
     al_json_set(object, "rule",
@@ -57,8 +57,7 @@ static void add_json(const struct al_tool *tool, const struct al_explanation *fo
     al_json_set(object, "branches", strings_of(&found->branches));
     al_json_set(object, "paths", strings_of(&found->paths));
     al_json_set(object, "addresses", strings_of(&found->addresses));
-    al_json_dump(object, false, out);
-    al_str_addc(out, '\n');
+    al_cli_print_json(object);
 }
 
 static void add_list(const char *label, const struct al_strv *items, const char *empty,
@@ -175,7 +174,7 @@ static int explain(struct al_setup *setup, const struct al_listed_tool *tool,
         return AL_EXIT_FAILED;
     }
     if (json)
-        add_json(tool->tool, &found, &setup->session, &text);
+        print_json(tool->tool, &found, &setup->session);
     else
         add_text(tool->tool, &found, &setup->session, &text);
     al_cli_print(STDOUT_FILENO, &text);
@@ -192,19 +191,17 @@ int al_cmd_policy(int argc, char **argv)
     bool explains;
     int r, code;
 
-    r = al_options_read_all(&options, true, &argc, argv, &err);
-    explains = argc > 0 && !strcmp(argv[0], "explain");
-    argc -= explains;
-    argv += explains;
-    if (r == 0 && !explains && !options.help)
-        r = al_error_set(&err, AL_ERR_BAD_ARGS,
-                         "airlock policy needs 'explain', a tool and, optionally, its arguments");
-    if (r < 0)
-        return al_cli_fail(&err);
+    if (!al_options_take(&options, "policy", NULL, &argc, argv, &code))
+        return code;
+    explains = argc && !strcmp(argv[0], "explain");
     if (options.help)
-        return explains && argc > 0 ? al_tools_show_help(&options, argv[0])
+        return explains && argc > 1 ? al_tools_show_help(&options, argv[1])
                                     : al_help_command("policy");
-    r = al_prepare_call(&setup, "policy explain", &options, argc, argv, &tool, &arguments, &err);
+    if (!explains)
+        return al_cli_usage(
+            "airlock policy needs 'explain', a tool and, optionally, its arguments");
+    r = al_prepare_call(&setup, "policy explain", &options, argc - 1, argv + 1, &tool, &arguments,
+                        &err);
     code = r < 0 ? al_cli_fail(&err) : explain(&setup, tool, arguments, options.json);
     al_setup_clear(&setup);
     return code;

@@ -6,7 +6,6 @@
 #include "base/log.h"
 #include "base/utf8.h"
 #include "cli/cli.h"
-#include "cli/help.h"
 #include "cli/options.h"
 #include "cli/print.h"
 #include "cli/setup.h"
@@ -248,18 +247,13 @@ int al_tools_show_help(const struct al_options *options, const char *word)
 
 int al_cmd_tools(int argc, char **argv)
 {
-    al_auto(al_options_clear) struct al_options options = { .command = "tools", .no_agent = true };
-    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    int r;
+    al_auto(al_options_clear) struct al_options options = { .json = false };
+    int code;
 
     if (argc == 1 && !strcmp(argv[0], "--markdown"))
         return al_cli_reference();
-    r = al_options_read_all(&options, true, &argc, argv, &err);
-    if (r == 0 && argc > 1)
-        r = al_error_set(&err, AL_ERR_BAD_ARGS, "tools takes one tool at most");
-    if (r < 0)
-        return al_cli_fail(&err);
-    if (options.help)
-        return al_help_command("tools");
-    return show(&options, argc ? argv[0] : NULL);
+    if (!al_options_take(&options, "tools", NULL, &argc, argv, &code))
+        return code;
+    return argc > 1 ? al_cli_usage("tools takes one tool at most")
+                    : show(&options, argc ? argv[0] : NULL);
 }

@@ -3,13 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "cli/options.h"
+#include "cli/print.h"
 #include "cli/setup.h"
 #include "git/version.h"
-#include "guard/text.h"
 #include "proc/proc.h"
 
 int al_cmd_version(int argc, char **argv)
@@ -21,12 +20,8 @@ int al_cmd_version(int argc, char **argv)
 
     if (argc > 0 && (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h")))
         return al_help_command("version");
-    if (argc > 0) {
-        al_auto(al_freep) char *safe = al_text_sanitize_line(argv[0]);
-
-        al_log_note("version takes no options and no words, such as '%s'", safe);
-        return AL_EXIT_USAGE;
-    }
+    if (argc > 0)
+        return al_cli_usage("version takes no options and no words, such as '%s'", argv[0]);
     (void)al_setup_config(&setup, &none, NULL);
     (void)al_setup_git(&setup, NULL);
     (void)printf("airlock %s\n", AIRLOCK_VERSION);

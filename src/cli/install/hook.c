@@ -29,7 +29,6 @@
 #include "base/log.h"
 #include "cli/cli.h"
 #include "cli/environment.h"
-#include "cli/help.h"
 #include "cli/install/clients.h"
 #include "cli/options.h"
 #include "cli/setup.h"
@@ -647,16 +646,11 @@ static int answer(struct hook *hook)
 int al_cmd_hook(int argc, char **argv)
 {
     struct hook hook = { .deadline_ms = al_clock_ms() + TIME_MS };
-    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     const char *nearest = NULL;
-    int code = AL_EXIT_OK;
+    int code;
 
-    hook.options.command = "hook";
-    if (al_options_read_all(&hook.options, false, &argc, argv, &err) < 0) {
-        al_log_note("%s", err.message);
-        code = FAILED;
-    } else if (hook.options.help) {
-        code = al_help_command("hook");
+    if (!al_options_take(&hook.options, "hook", NULL, &argc, argv, &code)) {
+        code = code == AL_EXIT_OK ? code : FAILED;
     } else {
         hook.client = argc == 1 ? al_client_find(argv[0], &nearest) : NULL;
         if (!hook.client || !hook.client->hooks)

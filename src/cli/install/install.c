@@ -19,7 +19,6 @@
 #include "call/tool.h"
 #include "cli/cli.h"
 #include "cli/environment.h"
-#include "cli/help.h"
 #include "cli/install/clients.h"
 #include "cli/install/settings.h"
 #include "cli/options.h"
@@ -849,17 +848,13 @@ int al_cmd_install(int argc, char **argv)
         { NULL, NULL, NULL },
     };
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    int r;
+    int r, code;
 
-    install.options.own = own;
-    install.options.command = "install";
-    r = al_options_read_all(&install.options, false, &argc, argv, &err);
-    if (r == 0 && install.options.help) {
+    if (!al_options_take(&install.options, "install", own, &argc, argv, &code)) {
         al_options_clear(&install.options);
-        return al_help_command("install");
+        return code;
     }
-    if (r == 0)
-        r = find_client(&install, argc, argv, &err);
+    r = find_client(&install, argc, argv, &err);
     if (r == 0)
         r = run(&install, &err);
     al_setup_clear(&install.setup);

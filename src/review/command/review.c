@@ -8,7 +8,6 @@
 #include "base/log.h"
 #include "base/nearest.h"
 #include "cli/cli.h"
-#include "cli/help.h"
 #include "cli/options.h"
 #include "cli/print.h"
 #include "cli/setup.h"
@@ -334,19 +333,15 @@ int al_cmd_review(int argc, char **argv)
                                          { .name = "--always", .flag = &command.always },
                                          { .name = "--web", .flag = &command.web },
                                          { .name = NULL } };
-    al_auto(al_options_clear) struct al_options options = {
-        .command = "review", .own = own, .no_calls = true, .no_agent = true
-    };
+    al_auto(al_options_clear) struct al_options options = { .json = false };
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     const struct verb *verb = NULL;
     int r, code;
 
-    r = al_options_read_all(&options, true, &argc, argv, &err);
-    if (r == 0 && options.help)
-        return al_help_command("review");
+    if (!al_options_take(&options, "review", own, &argc, argv, &code))
+        return code;
     command.json = options.json;
-    if (r == 0)
-        r = read_words(&command, argc, argv, &verb, &err);
+    r = read_words(&command, argc, argv, &verb, &err);
     code = r < 0 ? al_cli_fail(&err) : run(&command, &options, verb);
     al_strv_clear(&command.dirs);
     al_freep(&command.reason);

@@ -6,7 +6,6 @@
 #include "base/log.h"
 #include "cli/call.h"
 #include "cli/cli.h"
-#include "cli/help.h"
 #include "cli/options.h"
 #include "cli/print.h"
 #include "cli/setup.h"
@@ -80,14 +79,10 @@ int al_cmd_serve(int argc, char **argv)
     struct al_setup setup;
     int r, code;
 
-    options.serves = true;
-    r = al_options_read(&options, false, &argc, &argv, &err);
-    if (r == 0 && argc > 0)
-        r = al_error_set(&err, AL_ERR_BAD_ARGS, "serve takes options only");
-    if (r < 0)
-        return al_cli_fail(&err);
-    if (options.help)
-        return al_help_command("serve");
+    if (!al_options_take(&options, "serve", NULL, &argc, argv, &code))
+        return code;
+    if (argc > 0)
+        return al_cli_usage("serve takes options only");
     r = al_setup_config(&setup, &options, &err);
     setup.asks_client = true;
     setup.many_agents = setup.config.serve.http.count > 0;

@@ -6,12 +6,10 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/log.h"
 #include "base/nearest.h"
 #include "cli/call.h"
 #include "cli/cli.h"
 #include "cli/environment.h"
-#include "cli/help.h"
 #include "cli/options.h"
 #include "cli/pager.h"
 #include "cli/prepare.h"
@@ -40,17 +38,6 @@ struct al_staging_command {
 
 #define DATE_CHARS     10 /* of "2026-01-31T12:34:56.789Z" */
 #define TIME_CHARS     8
-
-/* Print an object, which is taken over, on one line. */
-static void staging_print_json(json_t *object)
-{
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-
-    al_json_dump(object, false, &text);
-    al_str_addc(&text, '\n');
-    al_cli_print(STDOUT_FILENO, &text);
-    json_decref(object);
-}
 
 /* Find the staged commit that command->id names. */
 static int staging_command_find(struct al_staging_command *command, struct al_staged *ret_staged,
@@ -112,7 +99,7 @@ static int staging_list(struct al_staging_command *command, struct al_error *err
         for (size_t i = 0; i < list.count; i++)
             al_json_append(array, al_staged_to_json(command->staging, &list.items[i]));
         al_json_set(object, "staged", array);
-        staging_print_json(object);
+        al_cli_print_json(object);
     } else {
         print_list(&list);
     }
@@ -180,7 +167,7 @@ static int staging_show(struct al_staging_command *command, struct al_error *err
     object = al_staged_to_json(command->staging, &staged);
     al_json_set(object, "worker", staged.worker ? al_json_string(staged.worker) : json_null());
     al_json_set(object, "basedOn", staged.heads ? json_incref(staged.heads) : al_json_array());
-    staging_print_json(object);
+    al_cli_print_json(object);
     return 0;
 }
 
@@ -205,7 +192,7 @@ static int staging_diff(struct al_staging_command *command, struct al_error *err
     al_json_set(object, "id", al_json_string(staged.id));
     al_json_set(object, "diff", al_json_string(text.buf));
     al_json_set(object, "truncated", al_json_bool(truncated));
-    staging_print_json(object);
+    al_cli_print_json(object);
     return 0;
 }
 
@@ -224,7 +211,7 @@ static int staging_open(struct al_staging_command *command, struct al_error *err
     if (command->json) {
         object = al_json_object();
         al_json_set(object, "path", al_json_string(absolute));
-        staging_print_json(object);
+        al_cli_print_json(object);
         return 0;
     }
     al_str_addf(&text, "%s\n", absolute);
@@ -382,7 +369,6 @@ static int run(struct al_staging_command *command, const struct subcommand *sub,
 
 static const struct subcommand *find(const char *word)
 {
-    al_auto(al_freep) char *safe = al_text_sanitize_line(word);
     struct al_nearest nearest = { .word = word };
 
     for (size_t i = 0; i < AL_COUNT(subcommands); i++) {
@@ -390,10 +376,7 @@ static const struct subcommand *find(const char *word)
             return &subcommands[i];
         al_nearest_offer(&nearest, subcommands[i].name);
     }
-    if (nearest.found)
-        al_log_note("staging: unknown command '%s'; did you mean %s?", safe, nearest.found);
-    else
-        al_log_note("staging: unknown command '%s'; see airlock staging --help", safe);
+    (void)al_cli_unknown("staging: unknown command", &nearest, "see airlock staging --help");
     return NULL;
 }
 
@@ -403,30 +386,21 @@ int al_cmd_staging(int argc, char **argv)
     const struct al_own_option own[] = { { .name = "--target", .word = &command.target },
                                          { .name = "--branch", .word = &command.branch },
                                          { .name = NULL } };
-    al_auto(al_options_clear) struct al_options options = { .command = "staging", .own = own };
-    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    al_auto(al_options_clear) struct al_options options = { .json = false };
     const struct subcommand *sub;
     int code;
 
-    if (al_options_read_all(&options, true, &argc, argv, &err) < 0) {
-        (void)al_cli_fail(&err);
-        return AL_EXIT_USAGE;
-    }
-    if (options.help)
-        return al_help_command("staging");
+    if (!al_options_take(&options, "staging", own, &argc, argv, &code))
+        return code;
     sub = find(argc ? argv[0] : "list");
     if (!sub)
         return AL_EXIT_USAGE;
-    if ((argc > 1) != sub->needs_id || argc > 2) {
-        al_log_note(sub->needs_id ? "staging %s needs the id of one staged commit"
-                                  : "staging %s takes no words",
-                    sub->name);
-        return AL_EXIT_USAGE;
-    }
-    if (!sub->takes_target && (command.target || command.branch)) {
-        al_log_note("staging %s takes neither --target nor --branch", sub->name);
-        return AL_EXIT_USAGE;
-    }
+    if ((argc > 1) != sub->needs_id || argc > 2)
+        return al_cli_usage(sub->needs_id ? "staging %s needs the id of one staged commit"
+                                          : "staging %s takes no words",
+                            sub->name);
+    if (!sub->takes_target && (command.target || command.branch))
+        return al_cli_usage("staging %s takes neither --target nor --branch", sub->name);
     command.id = argc > 1 ? argv[1] : NULL;
     command.json = options.json;
     code = sub->run ? run(&command, sub, &options) : sub->call(&command, &options);
