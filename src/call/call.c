@@ -98,6 +98,34 @@ static char *call_hint(const struct al_call *call, const struct al_error *error)
     return hint;
 }
 
+#define NAMES_MAX 20
+
+/* Where the repositories are, for a call that named none: what to do next, and names for it. */
+static char *hint_for_place(const struct al_call *call, const struct al_error *error)
+{
+    const struct al_roots *roots = call->session->roots;
+    const bool is_none = error->code == AL_CODE_NOT_INITIALIZED;
+    const bool is_outside = error->status == AL_ERR_SANDBOX && !error->code && !error->subject;
+    al_auto(al_strv_clear) struct al_strv below = AL_STRV_INIT;
+    struct al_str out = AL_STR_INIT;
+
+    if (call->tool->words == AL_WORDS_PLAIN || call->tool->definition ||
+        !(is_none || is_outside || error->subject == AL_SUBJECT_DIRECTORY))
+        return NULL;
+    if (is_none)
+        al_git_list_below(roots->items[0].fd, &below);
+    al_str_addf(&out, "%s ", error->remedy);
+    for (size_t i = 0; i < below.count && i < NAMES_MAX; i++) {
+        al_str_adds(&out, i ? ", " : "Repositories below the first root: ");
+        al_text_add_shown_line(below.items[i], &out);
+    }
+    if (below.count > NAMES_MAX)
+        al_str_addf(&out, " and %zu more", below.count - NAMES_MAX);
+    al_str_adds(&out, below.count ? ". " : "");
+    al_roots_add_names(roots, &out);
+    return al_str_detach(&out);
+}
+
 /* The integer argument with this flag, or `standard` when it is absent.  There are no arguments yet
  * if decoding has not begun. */
 static int64_t configured_int(const struct al_call *call, unsigned flag, int64_t standard)
@@ -493,6 +521,8 @@ static void shape(struct al_call *call, struct al_result *result, int r, struct 
         call->tool->complete_error(call, &result->error);
     if (!result->error.remedy)
         result->error.remedy = al_remedy(call->session, call->tool->words, &result->error);
+    if (!wait && result->error.remedy)
+        wait = hint_for_place(call, &result->error);
     result->status = result->error.status;
     result->text_is_object = false;
     al_str_reset(&result->notes);

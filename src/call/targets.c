@@ -427,7 +427,9 @@ static int make_absolute(const struct al_repo *repo, const char *given, char **r
         goes_up = true;
         if (!strcmp(dir, repo->at.top) || !strrchr(dir, '/')) {
             word = al_text_sanitize_line(given);
-            return al_error_set(err, AL_ERR_SANDBOX, "Path outside the working tree: %s", word);
+            return al_error_about(
+                al_error_set(err, AL_ERR_SANDBOX, "Path outside the working tree: %s", word), err,
+                AL_SUBJECT_OUTSIDE, NULL);
         }
         *strrchr(dir, '/') = '\0';
     }

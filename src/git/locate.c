@@ -127,9 +127,8 @@ static const char *const outside_remedies[] = {
 static const char dangling[] = "Its .git is a file that names no git directory; 'git worktree "
                                "repair', or a new clone, mends it.";
 
-const char al_git_bare_remedy[] = "It is a bare repository, which has no working tree. With --root "
-                                  "on it, tools that read its history work; for the others use a "
-                                  "clone of it.";
+const char al_git_bare_remedy[] = "It is a bare repository, which has no working tree: tools that "
+                                  "read its history work; for the others use a clone of it.";
 
 static const char said_bare_remedy[] =
     "core.bare is set in its configuration, so there is no working tree here, for git either. Its "
@@ -305,14 +304,73 @@ static bool is_repository_above(const char *root)
     return false;
 }
 
-/* The user has named a bare repository.  One below a root could have been made by an agent, with a
- * configuration of its own. */
-static bool is_bare_root(const struct al_location *at)
+#define CONFIG_MAX_BYTES 65536u
+
+/* The value of `key` in section [core], as git itself writes it: one key a line, unquoted.  NULL
+ * when the file says it in any other way. */
+static char *core_value(const char *config, const char *key)
 {
+    bool in_core = false;
+
+    for (const char *line = config; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        const char *at = line + strspn(line, " \t");
+        size_t len = strcspn(at, "\n");
+
+        if (*at == '[') {
+            in_core = len == 6 && !strncmp(at, "[core]", 6);
+            continue;
+        }
+        if (!in_core || strncmp(at, key, strlen(key)) != 0)
+            continue;
+        at += strlen(key);
+        if (strncmp(at, " = ", 3) != 0)
+            continue;
+        at += 3;
+        len = strcspn(at, "\n");
+        return memchr(at, '"', len) || memchr(at, '\\', len) || memchr(at, '#', len)
+                   ? NULL
+                   : al_strndup(at, len);
+    }
+    return NULL;
+}
+
+/* Whether a directory is a bare repository as git makes one: it says so itself. */
+static bool is_bare(int fd)
+{
+    al_auto(al_str_clear) struct al_str config = AL_STR_INIT;
+    al_auto(al_freep) char *value = NULL;
     struct stat st;
 
-    return at->root->is_bare && !strcmp(at->dir, at->root->path) &&
-           fstatat(at->dir_fd, "commondir", &st, AT_SYMLINK_NOFOLLOW) < 0;
+    if (fstatat(fd, ".git", &st, AT_SYMLINK_NOFOLLOW) == 0 ||
+        fstatat(fd, "commondir", &st, AT_SYMLINK_NOFOLLOW) == 0 || !is_git_dir(fd) ||
+        fstat(fd, &st) < 0 || !al_location_is_own(&st) ||
+        al_fs_read(fd, "config", CONFIG_MAX_BYTES, &config) < 0)
+        return false;
+    value = core_value(config.buf, "bare");
+    return value && !strcmp(value, "true");
+}
+
+/* A root does not become one while airlock runs. */
+static bool may_be_bare(const struct al_location *at)
+{
+    return at->root->is_bare || strcmp(at->dir, at->root->path) != 0;
+}
+
+void al_git_list_below(int dir_fd, struct al_strv *out)
+{
+    al_auto(al_closedirp) DIR *dir = al_fs_list(openat(dir_fd, ".", O_RDONLY | O_DIRECTORY));
+    const struct dirent *entry;
+    struct stat st;
+
+    while (dir && (entry = readdir(dir))) {
+        al_auto(al_closep) int fd =
+            openat(dir_fd, entry->d_name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+        if (fd >= 0 && entry->d_name[0] != '.' &&
+            (fstatat(fd, ".git", &st, AT_SYMLINK_NOFOLLOW) == 0 || is_bare(fd)))
+            al_strv_add(out, entry->d_name);
+    }
+    al_strv_sort(out);
 }
 
 static int find_git_dir(struct al_location *at, const struct al_roots *roots, const char *given,
@@ -341,7 +399,7 @@ static int find_git_dir(struct al_location *at, const struct al_roots *roots, co
     }
     if (is_repository_above(at->root->path))
         return outside(given, TOP, err);
-    if (bare && is_bare_root(at)) {
+    if (bare && may_be_bare(at) && is_bare(at->dir_fd)) {
         at->top = al_strdup(at->dir);
         at->git_dir = al_strdup(at->dir);
         return 0;
@@ -490,8 +548,6 @@ int al_location_find_at(struct al_location *at, const struct al_roots *roots, co
 
 /* --- Git directories --- */
 
-#define CONFIG_MAX_BYTES 65536u
-
 /* A working tree with a `.git` file, and what the file names. */
 struct pointed {
     char *git_dir, *common_dir; /* canonical; equal unless this is a linked worktree */
@@ -544,34 +600,6 @@ static bool names_back(const char *git_dir, const char *common_dir, const struct
         return false;
     named = al_git_read_pointer(fd, "gitdir", "", git_dir);
     return named && is_at(dot_git, named);
-}
-
-/* The value of `key` in section [core], as git itself writes it: one key a line, unquoted.  NULL
- * when the file says it in any other way. */
-static char *core_value(const char *config, const char *key)
-{
-    bool in_core = false;
-
-    for (const char *line = config; *line; line += strcspn(line, "\n"), line += *line == '\n') {
-        const char *at = line + strspn(line, " \t");
-        size_t len = strcspn(at, "\n");
-
-        if (*at == '[') {
-            in_core = len == 6 && !strncmp(at, "[core]", 6);
-            continue;
-        }
-        if (!in_core || strncmp(at, key, strlen(key)) != 0)
-            continue;
-        at += strlen(key);
-        if (strncmp(at, " = ", 3) != 0)
-            continue;
-        at += 3;
-        len = strcspn(at, "\n");
-        return memchr(at, '"', len) || memchr(at, '\\', len) || memchr(at, '#', len)
-                   ? NULL
-                   : al_strndup(at, len);
-    }
-    return NULL;
 }
 
 /* A submodule's git directory names its working tree. */
@@ -645,30 +673,13 @@ static int settle_root(struct al_roots *roots, size_t at, const struct al_git_di
                                 options->home, err);
 }
 
-/* A root that is itself a bare repository of the user's, as git makes one.  A directory that is
- * made to look like one later, or below a root, is never one. */
-static bool is_bare(const struct al_root *root)
-{
-    al_auto(al_str_clear) struct al_str config = AL_STR_INIT;
-    al_auto(al_freep) char *value = NULL;
-    struct stat st;
-
-    if (fstatat(root->fd, ".git", &st, AT_SYMLINK_NOFOLLOW) == 0 ||
-        fstatat(root->fd, "commondir", &st, AT_SYMLINK_NOFOLLOW) == 0 ||
-        !al_git_is_bare_dir(root->path) || !is_own_dir(root->path) ||
-        al_fs_read(root->fd, "config", CONFIG_MAX_BYTES, &config) < 0)
-        return false;
-    value = core_value(config.buf, "bare");
-    return value && !strcmp(value, "true");
-}
-
 int al_git_dirs_settle(struct al_roots *roots, const struct al_git_dirs_options *options,
                        struct al_error *err)
 {
     int r = 0;
 
     for (size_t i = 0; i < roots->count && r == 0; i++) {
-        roots->items[i].is_bare = is_bare(&roots->items[i]);
+        roots->items[i].is_bare = is_bare(roots->items[i].fd);
         r = settle_root(roots, i, options, err);
     }
     return r;

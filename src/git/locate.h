@@ -50,6 +50,10 @@ extern const char al_git_bare_remedy[];
 /** The one for this repository; NULL: it was not opened. */
 const char *al_git_bare_remedy_of(const struct al_location *at);
 
+/** Append the names of the repositories directly below a directory, bare ones too, in byte order.
+ */
+void al_git_list_below(int dir_fd, struct al_strv *out);
+
 /** Test whether a directory is itself a git directory, as a bare repository is. */
 bool al_git_is_bare_dir(const char *dir);
 

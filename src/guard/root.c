@@ -433,6 +433,21 @@ static bool take_in(struct al_roots *roots, struct al_root *root)
     return true;
 }
 
+void al_roots_add_names(const struct al_roots *roots, struct al_str *out)
+{
+    const char *before = "The roots: ";
+
+    for (size_t i = 0; i < roots->count; i++) {
+        al_auto(al_freep) char *path = al_text_sanitize_line(roots->items[i].path);
+
+        if (roots->items[i].is_git_dir || al_root_is_released(&roots->items[i]))
+            continue;
+        al_str_addf(out, "%s%s", before, path);
+        before = ", ";
+    }
+    al_str_addc(out, '.');
+}
+
 void al_roots_release_gone(struct al_roots *roots)
 {
     const uint64_t now = roots->use ? al_root_use_now(roots->use) : 0;

@@ -111,6 +111,9 @@ void al_roots_reserve(struct al_roots *roots, size_t more);
 int al_roots_admit(struct al_roots *roots, const char *path, int fd,
                    const struct al_strv *forbidden, const char *home, struct al_error *err);
 
+/** Append "The roots: /a, /b." as safe text; without git directories outside of them. */
+void al_roots_add_names(const struct al_roots *roots, struct al_str *out);
+
 /**
  * Release the admitted roots whose directories are gone: nobody finds them any more.  A directory
  * that comes back has to be admitted again.

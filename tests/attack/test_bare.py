@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A bare repository as root: its configuration, hooks and links run nothing and show nothing, also
-when they change while airlock runs."""
+"""A bare repository as root, or below one: its configuration, hooks and links run nothing and show
+nothing, also when they change while airlock runs."""
 import contextlib
 import os
 import sys
@@ -13,15 +13,20 @@ MARK = "airlock-secret-7f3a"
 
 
 class Bare(harness.Case):
-    """`root` is a bare repository; `secret` lies outside of it."""
+    """The root is a bare repository; `secret` lies outside of it."""
+
+    below = ""
 
     def setUp(self):
         super().setUp()
         work = self.base / "work"
         self.init(work)
         self.commit("a.txt", "two\n", "second", work)
-        self.root.rmdir()
-        self.git("clone", "-q", "--bare", str(work), str(self.root), cwd=self.base)
+        self.repo = self.root / self.below
+        self.where = {"working_dir": self.below or "."}
+        if not self.below:
+            self.root.rmdir()
+        self.git("clone", "-q", "--bare", str(work), str(self.repo), cwd=self.base)
         self.secret, self.fired = self.base / "secret", self.base / "fired"
         self.secret.write_text(MARK + "\n", encoding="utf-8")
         script = self.base / "canary"
@@ -31,11 +36,11 @@ class Bare(harness.Case):
 
     def arm(self, *settings):
         for key, value in settings:
-            self.git("config", key, value)
+            self.git("config", key, value, cwd=self.repo)
 
     def assert_fires(self, *words):
         """The control: plain git runs it."""
-        self.git(*words, check=False)
+        self.git(*words, cwd=self.repo, check=False)
         self.assertTrue(self.fired.exists(), f"the control is silent: {words}")
         self.fired.unlink()
 
@@ -44,7 +49,7 @@ class Bare(harness.Case):
         for tool, arguments in (("git_log", {}), ("git_show", {"commit": "HEAD"}), ("git_branch", {}),
                                 ("git_diff", {"from_ref": "HEAD~", "to_ref": "HEAD"}),
                                 ("git_blame", {"path": "a.txt", "commit": "HEAD"})):
-            result = server.call(tool, arguments)
+            result = server.call(tool, {**arguments, **self.where})
             self.assertFalse(self.fired.exists(), tool)
             self.assertNotIn(MARK, result.text)
             self.assertFalse(result.failed, (tool, result))
@@ -56,8 +61,8 @@ class Bare(harness.Case):
                 self.arm(("diff.external", self.canary), ("diff.t.textconv", self.canary), ("core.pager", self.canary),
                          ("pager.log", self.canary), ("core.fsmonitor", self.canary), ("gpg.program", self.canary),
                          ("log.showSignature", "true"))
-                (self.root / "info").mkdir(exist_ok=True)
-                (self.root / "info/attributes").write_text("*.txt diff=t\n", encoding="utf-8")
+                (self.repo / "info").mkdir(exist_ok=True)
+                (self.repo / "info/attributes").write_text("*.txt diff=t\n", encoding="utf-8")
                 self.assert_fires("diff", "HEAD~", "HEAD")
                 if early:
                     server = harness.Server(self)
@@ -70,16 +75,22 @@ class Bare(harness.Case):
         self.arm(("include.path", str(self.secret)))
         with contextlib.closing(harness.Server(self)) as server:
             for tool in ("git_log", "git_branch"):
-                self.assertNotIn(MARK, server.call(tool).text)
-        self.git("config", "--unset", "include.path", check=False)
+                self.assertNotIn(MARK, server.call(tool, self.where).text)
+        self.git("config", "--unset", "include.path", cwd=self.repo, check=False)
         victim = self.base / "victim"
         self.init(victim)
         self.commit("a.txt", MARK, MARK, victim)
-        (self.root / "objects/info").mkdir(exist_ok=True)
-        (self.root / "objects/info/alternates").write_text(f"{victim}/.git/objects\n", encoding="utf-8")
-        result = self.call("git_show", {"commit": self.out("rev-parse", "HEAD", cwd=victim).strip()})
+        (self.repo / "objects/info").mkdir(exist_ok=True)
+        (self.repo / "objects/info/alternates").write_text(f"{victim}/.git/objects\n", encoding="utf-8")
+        result = self.call("git_show", {"commit": self.out("rev-parse", "HEAD", cwd=victim).strip(), **self.where})
         self.assertNotIn(MARK, result.text)
         self.assertTrue(result.failed)
+
+
+class Below(Bare):
+    """The same below a root."""
+
+    below = "bare.git"
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A bare repository as root: what reads history works, what needs a working tree or changes something
-says so, and no directory becomes one that the user has not named."""
+says so; a root does not become one."""
 import os
 
 import harness
@@ -24,8 +24,8 @@ class Bare(harness.Case):
         root = root or self.bare
         return self.call(tool, arguments or {}, "--toolset", toolset, root=root, cwd=root, **named)
 
-    def everything(self):
-        return {str(path): path.read_bytes() for path in self.bare.rglob("*") if path.is_file()}
+    def everything(self, where=None):
+        return {str(path): path.read_bytes() for path in (where or self.bare).rglob("*") if path.is_file()}
 
     def test_reading(self):
         """log, show, diff of two revisions, blame at one, search at one, branches, tags"""
@@ -80,12 +80,22 @@ class Bare(harness.Case):
             self.assertEqual(self.everything(), before, (toolset, tool))
 
     def test_only_the_root(self):
-        """a bare repository below a root, a directory in one, and one that became one later are none"""
+        """one below a root is read like a root; a directory in one, one below a working tree, and a
+        root that became one later are none"""
         above = self.base / "above"
         above.mkdir()
         self.git("clone", "-q", "--bare", str(self.bare), str(above / "bare.git"))
-        for root, where in ((above, "bare.git"), (above, "bare.git/refs"), (self.bare, "refs"),
-                            (self.bare, "objects")):
+        before = self.everything(above)
+        given = {"working_dir": "bare.git"}
+        self.assertIn("second", self.ok("git_log", given, root=above, cwd=above).text)
+        for tool, arguments in (("git_commit", {"type": "fix", "message": "x"}), ("git_branch", {"create": "x"})):
+            result = self.call(tool, {**given, **arguments}, root=above, cwd=above)
+            self.assertIn("A bare repository is only read", result.text)
+        self.assertEqual(self.everything(above), before)
+        self.init(above / "tree")
+        self.git("clone", "-q", "--bare", str(self.bare), str(above / "tree/bare.git"))
+        self.assertNotIn("second", self.ok("git_log", {"working_dir": "tree/bare.git"}, root=above, cwd=above).text)
+        for root, where in ((above, "bare.git/refs"), (self.bare, "refs"), (self.bare, "objects")):
             result = self.call("git_log", {"working_dir": where}, root=root, cwd=root)
             self.assertTrue(result.failed, (where, result))
             self.assertIn("Not a git repository", result.text)

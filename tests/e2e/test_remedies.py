@@ -90,20 +90,37 @@ class Outside(harness.Case):
 
     def test_bare(self):
         """a bare repository is said to be one, by calls and by diff and rollback"""
-        bare = ("\nIt is a bare repository, which has no working tree. With --root on it, tools that read its "
-                "history work; for the others use a clone of it.")
+        bare = ("\nIt is a bare repository, which has no working tree: tools that read its history work; "
+                "for the others use a clone of it.")
         self.git("init", "-q", "--bare", "repo")
-        for given in ("repo", "repo/objects"):
-            for tool in ("git_log", "git_status"):
-                result = self.refused("ExecutionFailed", f"Not a git repository: {given}", tool,
-                                      {"working_dir": given})
-                self.assertTrue(result.text.endswith(bare), result)
+        for given, tool, why in (("repo", "git_status", "git_status needs a working tree here"),
+                                 ("repo/objects", "git_status", "Not a git repository: repo/objects"),
+                                 ("repo/objects", "git_log", "Not a git repository: repo/objects")):
+            result = self.refused("ExecutionFailed", why, tool, {"working_dir": given})
+            self.assertTrue(result.text.endswith(bare), result)
         for command in ("diff", "rollback"):
             self.assertEqual(self.undo(command, self.repo),
                              f"Error: {command} requires git repository{bare}\n")
         (self.repo / "refs").rename(self.repo / "gone")
         self.assertNotIn("bare", self.call("git_log", {"working_dir": "repo"}).text)
         self.assertNotIn("bare", self.undo("diff", self.repo))
+
+    def test_roots_are_named(self):
+        """a call that finds no repository says where they are; toolset git keeps to git's words"""
+        for name in ("b", "a"):
+            self.init(self.root / name)
+        self.git("init", "-q", "--bare", str(self.root / "c.git"))
+        self.git("init", "-q", str(self.root / "deep/d"))
+        said = f"The roots: {self.root}."
+        below = "Repositories below the first root: a, b, c.git. "
+        for arguments, remedy in (({}, f"directory inside a git repository. {below}{said}"),
+                                  ({"working_dir": "/tmp"}, f"inside the allowed roots. {said}"),
+                                  ({"working_dir": "no"}, f"the first root is meant. {said}")):
+            result = self.call("git_log", arguments, "--toolset", "everyday")
+            self.assertTrue(result.failed and result.text.endswith(remedy), result)
+            self.assertNotIn(said, self.call("git_log", arguments).text)
+        result = self.call("git_add", {"working_dir": "a", "paths": ["../b/x"]}, "--toolset", "everyday")
+        self.assertIn("Paths are relative to working_dir and inside its repository.", result.text)
 
     def test_undo_outside(self):
         """diff and rollback say what a call says where the git directory lies outside"""

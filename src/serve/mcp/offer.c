@@ -225,14 +225,10 @@ static void add_roots(const struct al_roots *roots, struct al_str *out)
 {
     al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
 
-    for (size_t i = 0; roots && i < roots->count; i++) {
-        al_auto(al_freep) char *path = al_text_sanitize_line(roots->items[i].path);
-
-        if (!roots->items[i].is_git_dir && !al_root_is_released(&roots->items[i]))
-            al_str_addf(&list, "%s%s", list.len ? ", " : " The roots: ", path);
-    }
+    if (roots)
+        al_roots_add_names(roots, &list);
     if (list.len && out->len + list.len + 1 <= AL_INSTRUCTIONS_MAX_BYTES)
-        al_str_addf(out, "%s.", list.buf);
+        al_str_addf(out, " %s", list.buf);
 }
 
 /* The instructions of a session as a JSON string: what its tools do, how to work with them, which

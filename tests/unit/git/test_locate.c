@@ -144,9 +144,11 @@ static void is_silent_about_what_lies_above_the_root(void **state)
 static void does_not_take_a_bare_repository_for_a_working_tree(void **state)
 {
     struct world *w = *state;
+    al_auto(repo_freep) struct al_repo *repo = NULL;
 
     git_ok(w->root, "init", "-q", "--bare", "bare.git", NULL);
-    assert_no_repository(w, "bare.git");
+    repo = must_open(w, "bare.git");
+    assert_true(al_location_is_bare(&repo->at));
     assert_no_repository(w, "bare.git/objects");
 }
 
