@@ -118,7 +118,7 @@ static int rebase(struct al_call *call, struct pull *pull, const char *commit, s
     struct al_repo *repo = al_call_repo(call);
     struct al_run_limits *budget = al_call_budget(call);
     struct al_replay_work *work = al_replay_work_new();
-    al_auto(al_rebase_list_clear) struct al_rebase_list list = { .merges = 0 };
+    al_auto(al_rebase_list_clear) struct al_rebase_list list = AL_REBASE_LIST_INIT;
     al_auto(al_freep) char *onto = NULL;
     al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
     bool staged;
@@ -136,7 +136,7 @@ static int rebase(struct al_call *call, struct pull *pull, const char *commit, s
     if (r == 0)
         r = al_replay_work_do(repo, work, al_call_max_bytes(call), budget, &pull->outcome, err);
     pull->replayed = work->nsteps;
-    pull->known = list.known;
+    pull->known = list.all.count - list.commits.count;
     pull->outcome.fast_forward = !pull->outcome.up_to_date && !work->nsteps;
     al_replay_work_free(work);
     return r;

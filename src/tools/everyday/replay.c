@@ -37,6 +37,27 @@ static bool is_revert(const struct al_call *call)
     return al_call_tool(call) == &al_tool_everyday_revert;
 }
 
+/* Resolved values: the ids that are replayed, or that a plan names, in order; and what a rebase is
+ * onto, "" where it begins the history anew. */
+#define RESOLVED_COMMITS "commits"
+#define RESOLVED_ONTO    "onto"
+
+static void add_resolved(const struct al_strv *commits, struct al_resolved *out)
+{
+    al_auto(al_str_clear) struct al_str ids = AL_STR_INIT;
+
+    for (size_t i = 0; i < commits->count; i++)
+        al_str_addf(&ids, "%s ", commits->items[i]);
+    al_resolved_add(out, RESOLVED_COMMITS, ids.buf);
+}
+
+static void take_resolved(const struct al_call *call, struct al_strv *ret_commits)
+{
+    al_auto(al_freep) char *ids = al_strdup(al_call_resolved(call, RESOLVED_COMMITS));
+
+    al_strv_split(ret_commits, ids, " ");
+}
+
 /* The arguments of git_rebase, and the work that follows from them. */
 
 #define MESSAGE_MAX_BYTES 65536
@@ -148,63 +169,37 @@ static int rebase_plan_resolve(struct al_call *call, const struct al_objects *pl
     return r;
 }
 
-/* The best common ancestor of all: in a plan without gaps that is its oldest commit. */
-static int find_oldest(struct al_call *call, const struct al_strv *oids, char **ret_oid,
-                       struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
-
-    al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "merge-base", "--octopus", NULL);
-    al_strv_add_all(&command.argv, oids);
-    return al_git_run_word(al_call_repo(call), &command, al_call_budget(call), ret_oid, err);
-}
-
 /* The commit below the oldest commit of a plan, which is what it is replayed on when nothing else
  * is said; NULL: the plan begins with the first commit of the history.  Caller frees. */
 static int rebase_plan_base(struct al_call *call, const struct al_strv *oids, char **ret_onto,
                             struct al_error *err)
 {
     al_auto(al_freep) char *oldest = NULL;
-    al_auto(al_freep) char *parent = NULL;
-    al_auto(al_freep) char *shallow = NULL;
-    int r = find_oldest(call, oids, &oldest, err);
+    int r =
+        al_commit_list_base(al_call_repo(call), oids, al_call_budget(call), &oldest, ret_onto, err);
 
-    if (r < 0)
+    if (r < 0 || (oldest && al_strv_contains(oids, oldest)))
         return r;
-    if (!oldest || !al_strv_contains(oids, oldest))
-        return al_failure_bad_args(err,
-                                   "Name every commit from the oldest one to HEAD; git_log "
-                                   "lists them.",
-                                   "The plan leaves out the commit that its others build on%s%.8s",
-                                   oldest ? ": " : "", oldest ? oldest : "");
-    parent = al_asprintf("%s^", oldest);
-    r = al_git_find_object(al_call_repo(call), parent, "commit", al_call_budget(call), ret_onto,
-                           err);
-    if (r < 0 || *ret_onto)
-        return r;
-    shallow = al_shallow_commits(&al_call_repo(call)->at);
-    if (shallow)
-        return al_failure_set(err,
-                              "Plan the commits above it; a user can fetch the rest of the history "
-                              "with git fetch --unshallow.",
-                              "%.8s is where the history of this shallow clone begins", oldest);
-    return 0;
+    return al_failure_bad_args(err,
+                               "Name every commit from the oldest one to HEAD; git_log lists them.",
+                               "The plan leaves out the commit that its others build on%s%.8s",
+                               oldest ? ": " : "", oldest ? oldest : "");
 }
 
-static int check_complete(const struct al_strv *oids, const struct al_strv *list,
-                          const struct al_strv *all, struct al_error *err)
+static int check_complete(const struct al_strv *oids, const struct al_rebase_list *list,
+                          struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv missing = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
 
     for (size_t i = 0; i < oids->count; i++)
-        if (!al_strv_contains(all, oids->items[i]))
+        if (!al_strv_contains(&list->all, oids->items[i]))
             return al_failure_bad_args(err, "git_log lists the commits that are.",
                                        "plan[%zu]: %.8s is not among the commits to rebase", i,
                                        oids->items[i]);
-    for (size_t i = 0; i < list->count; i++)
-        if (!al_strv_contains(oids, list->items[i]))
-            al_strv_addf(&missing, "%.8s", list->items[i]);
+    for (size_t i = 0; i < list->commits.count; i++)
+        if (!al_strv_contains(oids, list->commits.items[i]))
+            al_strv_addf(&missing, "%.8s", list->commits.items[i]);
     if (!missing.count)
         return 0;
     al_answer_add_items(&missing, NAMED_MAX_BYTES, &names);
@@ -244,19 +239,18 @@ static int add_parts(struct al_call *call, const struct step_arg *step, const ch
     return r;
 }
 
-/* Add the steps to the work.  AL_ERR_BAD_ARGS unless they name every commit of `list`, and only
- * commits of `all`, each once. */
+/* Add the steps to the work.  AL_ERR_BAD_ARGS unless they name every commit that is replayed, and
+ * only commits of the list, each once. */
 static int rebase_plan_add(struct al_call *call, const struct al_objects *plan,
-                           const struct al_strv *oids, const struct al_strv *list,
-                           const struct al_strv *all, struct al_replay_work *work,
-                           struct al_str *lines, struct al_error *err)
+                           const struct al_strv *oids, const struct al_rebase_list *list,
+                           struct al_replay_work *work, struct al_str *lines, struct al_error *err)
 {
     static const enum al_replay_kind kinds[] = { [DO_PICK] = AL_REPLAY_PICK,
                                                  [DO_REWORD] = AL_REPLAY_REWORD,
                                                  [DO_SQUASH] = AL_REPLAY_SQUASH,
                                                  [DO_FIXUP] = AL_REPLAY_FIXUP };
     al_auto(al_strv_clear) struct al_strv rests = AL_STRV_INIT;
-    int r = check_complete(oids, list, all, err);
+    int r = check_complete(oids, list, err);
 
     for (size_t i = 0; r == 0 && i < plan->count; i++)
         if (at(plan, i)->action == DO_SPLIT)
@@ -340,20 +334,21 @@ static int resolve_rebase(struct al_call *call, const void *p, struct al_resolve
         r = find_onto(call, args, &planned, &onto, err);
     if (r < 0)
         return r;
-    al_resolved_add(out, "onto", onto ? onto : "root");
-    for (size_t i = 0; i < planned.count; i++)
-        al_resolved_add(out, "planned", planned.items[i]);
+    al_resolved_add(out, RESOLVED_ONTO, onto);
+    add_resolved(&planned, out);
     return 0;
 }
 
 static void add_left_out(const struct al_rebase_list *list, struct al_str *lines)
 {
-    if (list->known) {
-        al_answer_add_counted(list->known, "commit", "commits", lines);
+    const size_t known = list->all.count - list->commits.count;
+
+    if (known) {
+        al_answer_add_counted(known, "commit", "commits", lines);
         al_str_adds(lines, " left out: their change is there already\n");
     }
-    if (list->merges) {
-        al_answer_add_counted(list->merges, "merge", "merges", lines);
+    if (list->merges.count) {
+        al_answer_add_counted(list->merges.count, "merge", "merges", lines);
         al_str_adds(lines, " left out: a rebase makes the history linear\n");
     }
 }
@@ -362,22 +357,14 @@ static int add_steps(struct al_call *call, const struct rebase_args *args,
                      const struct al_strv *planned, const struct al_rebase_list *list,
                      struct al_replay_work *work, struct al_str *lines, struct al_error *err)
 {
-    al_auto(al_rebase_list_clear) struct al_rebase_list all = { .merges = 0 };
-    int r;
-
     if (args->autosquash)
         return al_replay_autosquash(al_call_repo(call), &list->commits, work, al_call_budget(call),
                                     err);
-    if (!args->plan.count) {
-        for (size_t i = 0; i < list->commits.count; i++)
-            al_replay_work_add(work, AL_REPLAY_PICK, list->commits.items[i], NULL, 0);
-        return 0;
-    }
-    r = al_commit_list_rebase(al_call_repo(call), work->onto, true, al_call_budget(call), &all,
-                              err);
-    return r < 0 ? r
-                 : rebase_plan_add(call, &args->plan, planned, &list->commits, &all.commits, work,
-                                   lines, err);
+    if (args->plan.count)
+        return rebase_plan_add(call, &args->plan, planned, list, work, lines, err);
+    for (size_t i = 0; i < list->commits.count; i++)
+        al_replay_work_add(work, AL_REPLAY_PICK, list->commits.items[i], NULL, 0);
+    return 0;
 }
 
 /* Add the branches that follow, and say which ones stay where they are. */
@@ -400,17 +387,17 @@ static int build_rebase(struct al_call *call, const void *p, struct al_replay_wo
                         struct al_str *lines, struct al_error *err)
 {
     const struct rebase_args *args = p;
-    al_auto(al_rebase_list_clear) struct al_rebase_list list = { .merges = 0 };
+    const char *onto = al_call_resolved(call, RESOLVED_ONTO);
+    al_auto(al_rebase_list_clear) struct al_rebase_list list = AL_REBASE_LIST_INIT;
     al_auto(al_strv_clear) struct al_strv planned = AL_STRV_INIT;
-    int r = rebase_plan_resolve(call, &args->plan, &planned, err);
+    int r;
 
     work->kind = AL_WORK_REBASE;
-    if (r == 0)
-        r = find_onto(call, args, &planned, &work->onto, err);
-    work->is_root = r == 0 && !work->onto;
-    if (r == 0)
-        r = al_commit_list_rebase(al_call_repo(call), work->onto, false, al_call_budget(call),
-                                  &list, err);
+    work->is_root = !*onto;
+    work->onto = *onto ? al_strdup(onto) : NULL;
+    take_resolved(call, &planned);
+    r = al_commit_list_rebase(al_call_repo(call), work->onto, "HEAD", al_call_budget(call), &list,
+                              err);
     if (r < 0)
         return r;
     work->onto_name = args->onto ? al_strdup(args->onto) : NULL;
@@ -463,29 +450,21 @@ static int check_picks(const void *p, struct al_error *err)
     return r;
 }
 
-static int list_picks(struct al_call *call, const struct pick_args *args, struct al_strv *out,
-                      struct al_error *err)
-{
-    int r = 0;
-
-    for (size_t i = 0; r == 0 && i < args->commits.count; i++)
-        r = al_commit_list_add(al_call_repo(call), args->commits.items[i], is_revert(call),
-                               al_call_budget(call), out, err);
-    if (r == 0 && !out->count)
-        r = al_failure_set(err, "git_log with the range shows what is in it.",
-                           "The range has no commits");
-    return r;
-}
-
 /* The words are resolved once: what was approved is what is applied. */
 static int resolve_picks(struct al_call *call, const void *p, struct al_resolved *out,
                          struct al_error *err)
 {
+    const struct pick_args *args = p;
     al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
-    int r = list_picks(call, p, &commits, err);
+    int r = 0;
 
-    for (size_t i = 0; r == 0 && i < commits.count; i++)
-        al_resolved_add(out, "commit", commits.items[i]);
+    for (size_t i = 0; r == 0 && i < args->commits.count; i++)
+        r = al_commit_list_add(al_call_repo(call), args->commits.items[i], is_revert(call),
+                               al_call_budget(call), &commits, err);
+    if (r == 0 && !commits.count)
+        r = al_failure_set(err, "git_log with the range shows what is in it.",
+                           "The range has no commits");
+    add_resolved(&commits, out);
     return r;
 }
 
@@ -521,10 +500,9 @@ static int build_picks(struct al_call *call, const void *p, struct al_replay_wor
     const struct pick_args *args = p;
     bool reverts = is_revert(call);
     al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
-    int r = list_picks(call, args, &commits, err);
+    int r = al_inmemory_open(al_call_repo(call), &work->memory, err);
 
-    if (r == 0)
-        r = al_inmemory_open(al_call_repo(call), &work->memory, err);
+    take_resolved(call, &commits);
     if (r == 0)
         r = al_inmemory_read(work->memory, &commits, al_call_budget(call), err);
     if (r == 0)

@@ -18,6 +18,7 @@
 #include "verbs/follow/follow.h"
 #include "verbs/inmemory/inmemory.h"
 #include "verbs/preview/diff_excerpt.h"
+#include "verbs/replay/work.h"
 #include "verbs/sequencer/operation_state.h"
 
 /* --- Branches --- */
@@ -108,36 +109,20 @@ int al_landing_default(const struct al_repo *repo, char **ret_name, struct al_er
 /* The most commits that are rebased, and that a message lists. */
 #define LANDING_COMMITS_MAX 500
 
-#define LIST_MAX_BYTES      (64u * 1024u)
-
-static int too_many(struct al_error *err)
-{
-    return al_error_set(err, AL_ERR_EXECUTION,
-                        "The branch has more than %d commits to rebase; land it with strategy "
-                        "merge or squash",
-                        LANDING_COMMITS_MAX);
-}
-
 /* List the commits of the branch that `into` does not have, oldest first, as `git rebase` takes
  * them: no merges, and none whose change `into` has. */
 static int landing_list(const struct al_landing *landing, struct al_run_limits *budget,
-                        struct al_strv *ret_oids, struct al_error *err)
+                        struct al_rebase_list *list, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r;
+    int r = al_commit_list_rebase(landing->repo, landing->into.oid, landing->branch.oid, budget,
+                                  list, err);
 
-    al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "rev-list", "--reverse",
-                 "--topo-order", "--no-merges", "--cherry-pick", "--right-only", NULL);
-    al_strv_addf(&command.argv, "%s...%s", landing->into.oid, landing->branch.oid);
-    al_strv_add(&command.argv, "--");
-    r = al_git_run(&landing->repo->at, &command,
-                   &(struct al_git_run){ .max_bytes = LIST_MAX_BYTES, .checked = true }, budget,
-                   &output, err);
-    if (r < 0)
-        return r;
-    al_strv_split(ret_oids, output.out.out.buf, "\n");
-    return output.stopped || ret_oids->count > LANDING_COMMITS_MAX ? too_many(err) : 0;
+    return r < 0 || list->commits.count <= LANDING_COMMITS_MAX
+               ? r
+               : al_error_set(err, AL_ERR_EXECUTION,
+                              "The branch has more than %d commits to rebase; land it with "
+                              "strategy merge or squash",
+                              LANDING_COMMITS_MAX);
 }
 
 /* --- Message --- */
@@ -148,18 +133,19 @@ static int landing_list(const struct al_landing *landing, struct al_run_limits *
 static int message_of_squash(const struct al_landing *landing, struct al_run_limits *budget,
                              struct al_str *out, struct al_error *err)
 {
-    al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
-    int r = landing_list(landing, budget, &oids, err);
+    al_auto(al_rebase_list_clear) struct al_rebase_list list = AL_REBASE_LIST_INIT;
+    const struct al_strv *oids = &list.commits;
+    int r = landing_list(landing, budget, &list, err);
 
     if (r == 0)
-        r = al_inmemory_read(landing->memory, &oids, budget, err);
-    if (r == 0 && oids.count != 1)
+        r = al_inmemory_read(landing->memory, oids, budget, err);
+    if (r == 0 && oids->count != 1)
         al_str_addf(out, "Squash branch '%s'\n", al_named_branch_name(&landing->branch));
-    for (size_t i = 0; r == 0 && i < oids.count; i++) {
-        const char *message = al_inmemory_known(landing->memory, oids.items[i])->message;
+    for (size_t i = 0; r == 0 && i < oids->count; i++) {
+        const char *message = al_inmemory_known(landing->memory, oids->items[i])->message;
         al_auto(al_freep) char *subject = al_message_subject(message);
 
-        if (oids.count == 1)
+        if (oids->count == 1)
             al_str_adds(out, message);
         else
             al_str_addf(out, "%s* %s\n", i ? "" : "\n", subject);
@@ -264,24 +250,25 @@ static void take_replayed(struct al_landing *landing, const struct al_strv *oids
 static int landing_build_rebase(struct al_landing *landing, struct al_run_limits *budget,
                                 struct al_error *err)
 {
-    al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
+    al_auto(al_rebase_list_clear) struct al_rebase_list list = AL_REBASE_LIST_INIT;
+    const struct al_strv *oids = &list.commits;
     al_auto(al_replayed_clear) struct al_replayed replayed = AL_REPLAYED_INIT;
     al_auto(al_freep) struct al_replay_step *steps = NULL;
     struct al_replay replay = { .onto = landing->into.oid,
                                 .fast_forwards = true,
                                 .when_empty = AL_EMPTY_DROPPED };
-    int r = landing_list(landing, budget, &oids, err);
+    int r = landing_list(landing, budget, &list, err);
 
     if (r < 0)
         return r;
-    steps = al_calloc(oids.count + 1, sizeof(*steps));
-    for (size_t i = 0; i < oids.count; i++)
-        steps[i] = (struct al_replay_step){ .commit = oids.items[i], .kind = AL_REPLAY_PICK };
+    steps = al_calloc(oids->count + 1, sizeof(*steps));
+    for (size_t i = 0; i < oids->count; i++)
+        steps[i] = (struct al_replay_step){ .commit = oids->items[i], .kind = AL_REPLAY_PICK };
     replay.steps = steps;
-    replay.nsteps = oids.count;
+    replay.nsteps = oids->count;
     r = al_inmemory_replay(landing->memory, &replay, budget, &replayed, err);
     if (r == 0)
-        take_replayed(landing, &oids, &replayed);
+        take_replayed(landing, oids, &replayed);
     return r;
 }
 

@@ -184,72 +184,42 @@ static int make_chain(const struct al_series *series, struct al_run_limits *budg
 /* The commits from the oldest target on. */
 struct base {
     char *onto; /* the commit below; NULL: there is none */
-    struct al_strv commits;
+    struct al_rebase_list list;
 };
 
 static void base_clear(struct base *base)
 {
     free(base->onto);
-    al_strv_clear(&base->commits);
+    al_rebase_list_clear(&base->list);
 }
 
-static int find_merge(const struct al_repo *repo, const char *target, struct al_run_limits *budget,
-                      struct al_error *err)
+static int find_base(const struct al_repo *repo, const struct al_strv *targets,
+                     struct al_run_limits *budget, struct base *base, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_freep) char *merge = NULL;
-    int r;
+    const struct al_strv *merges = &base->list.merges;
+    al_auto(al_freep) char *oldest = NULL;
+    int r = al_commit_list_base(repo, targets, budget, &oldest, &base->onto, err);
 
-    al_strv_adds(&command.argv, "git", "rev-list", "--merges", "-1", "HEAD", NULL);
-    al_strv_addf(&command.argv, "^%s^@", target);
-    r = al_git_run_word(repo, &command, budget, &merge, err);
-    if (r < 0 || !merge || !*merge)
-        return r;
-    return al_error_set(err, AL_ERR_EXECUTION,
-                        "%.8s is a merge, and lies between %.8s and the tip of the branch: it "
-                        "cannot be replayed, and nothing was done",
-                        merge, target);
-}
-
-/* Take the base of a target if it is the oldest so far. */
-static int add_target(const struct al_repo *repo, const char *target, struct al_run_limits *budget,
-                      struct base *base, struct al_error *err)
-{
-    al_auto(base_clear) struct base found = { .onto = NULL };
-    al_auto(al_rebase_list_clear) struct al_rebase_list list = { .merges = 0 };
-    al_auto(al_freep) char *parent = al_asprintf("%s^", target);
-    al_auto(al_freep) char *shallow = al_shallow_commits(&repo->at);
-    struct base before;
-    int r;
-
-    if (al_strv_contains(&base->commits, target))
-        return 0;
-    if (shallow && strstr(shallow, target))
+    if (r == 0)
+        r = al_commit_list_rebase(repo, base->onto, "HEAD", budget, &base->list, err);
+    if (r == 0 && merges->count)
         return al_error_set(err, AL_ERR_EXECUTION,
-                            "%.8s is where the history of this shallow clone begins", target);
-    r = find_merge(repo, target, budget, err);
-    if (r == 0)
-        r = al_git_find_object(repo, parent, "commit", budget, &found.onto, err);
-    if (r == 0)
-        r = al_commit_list_rebase(repo, found.onto, true, budget, &list, err);
-    if (r < 0)
-        return r;
-    if (!al_strv_contains(&list.commits, target))
-        return al_error_set(err, AL_ERR_BAD_ARGS, "into: %.8s is not a commit of this branch",
-                            target);
-    before = *base;
-    *base = (struct base){ .onto = al_take(&found.onto), .commits = list.commits };
-    list.commits = AL_STRV_INIT;
-    base_clear(&before);
-    return 0;
+                            "%.8s is a merge, and lies between %.8s and the tip of the branch: it "
+                            "cannot be replayed, and nothing was done",
+                            merges->items[merges->count - 1], targets->items[0]);
+    for (size_t i = 0; r == 0 && i < targets->count; i++)
+        if (!al_strv_contains(&base->list.all, targets->items[i]))
+            return al_error_set(err, AL_ERR_BAD_ARGS, "into: %.8s is not a commit of this branch",
+                                targets->items[i]);
+    return r;
 }
 
 /* The steps of the replay: each earlier commit, then what goes into it; at the end the new ones. */
 static void add_steps(const struct al_series *series, const struct al_series_made *made,
                       const struct base *base, struct al_replay_work *work)
 {
-    for (size_t i = 0; i < base->commits.count; i++) {
-        const char *commit = base->commits.items[i], *message = NULL;
+    for (size_t i = 0; i < base->list.all.count; i++) {
+        const char *commit = base->list.all.items[i], *message = NULL;
 
         for (size_t k = 0; k < series->count; k++)
             if (series->items[k].into && !strcmp(series->items[k].into, commit) &&
@@ -364,7 +334,7 @@ static int replay_chain(const struct al_repo *repo, const struct al_series *seri
         r = stopped(work, budget, err);
     if (r == 0)
         r = take_replayed(series, work, tree, budget, made, err);
-    made->replayed = base->commits.count;
+    made->replayed = base->list.all.count;
     for (size_t i = 0; r == 0 && i < work->nsteps; i++)
         made->dropped +=
             work->steps[i].kind != AL_REPLAY_FIXUP && !*work->replayed.commits.items[i];
@@ -377,17 +347,18 @@ int al_series_make(const struct al_repo *repo, const struct al_series *series,
                    struct al_run_limits *budget, struct al_series_made *made, struct al_error *err)
 {
     al_auto(base_clear) struct base base = { .onto = NULL };
+    al_auto(al_strv_clear) struct al_strv targets = AL_STRV_INIT;
     al_auto(al_freep) char *tree = NULL;
     int r = al_inmemory_open(repo, &made->memory, err);
 
-    for (size_t i = 0; r == 0 && i < series->count; i++)
+    for (size_t i = 0; i < series->count; i++)
         if (series->items[i].into)
-            r = add_target(repo, series->items[i].into, budget, &base, err);
+            al_strv_add(&targets, series->items[i].into);
+    if (r == 0 && targets.count)
+        r = find_base(repo, &targets, budget, &base, err);
     if (r == 0)
         r = make_chain(series, budget, made, &tree, err);
-    return r < 0 || !base.commits.count
-               ? r
-               : replay_chain(repo, series, &base, tree, budget, made, err);
+    return r < 0 || !targets.count ? r : replay_chain(repo, series, &base, tree, budget, made, err);
 }
 
 /* --- Do --- */

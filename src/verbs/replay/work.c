@@ -35,7 +35,8 @@
 void al_rebase_list_clear(struct al_rebase_list *list)
 {
     al_strv_clear(&list->commits);
-    *list = (struct al_rebase_list){ .merges = 0 };
+    al_strv_clear(&list->all);
+    al_strv_clear(&list->merges);
 }
 
 /* Run a command that prints ids, one a line, perhaps with a mark in front, and those of parents
@@ -98,13 +99,13 @@ static int commit_list_full(const struct al_repo *repo, const struct al_strv *wo
     return read_ids(repo, &command, budget, out, err);
 }
 
-int al_commit_list_rebase(const struct al_repo *repo, const char *onto, bool all,
+int al_commit_list_rebase(const struct al_repo *repo, const char *onto, const char *tip,
                           struct al_run_limits *budget, struct al_rebase_list *ret_list,
                           struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
     al_auto(al_strv_clear) struct al_strv marked = AL_STRV_INIT;
-    al_auto(al_freep) char *range = onto ? al_asprintf("%s...HEAD", onto) : al_strdup("HEAD");
+    al_auto(al_freep) char *range = onto ? al_asprintf("%s...%s", onto, tip) : al_strdup(tip);
     int r;
 
     begin_list(&command);
@@ -115,16 +116,40 @@ int al_commit_list_rebase(const struct al_repo *repo, const char *onto, bool all
     r = read_ids(repo, &command, budget, &marked, err);
     for (size_t i = 0; r == 0 && i < marked.count; i++) {
         const char *line = marked.items[i], *parents = strchrnul(line, ' ');
-        const char *oid = line + strcspn(line, "0123456789abcdef");
+        const char *begin = line + strcspn(line, "0123456789abcdef");
+        al_auto(al_freep) char *oid = al_strndup(begin, (size_t)(parents - begin));
+        const bool is_merge = *parents && strchr(parents + 1, ' ');
 
-        if (*parents && strchr(parents + 1, ' '))
-            ret_list->merges++;
-        else if (*line == '=' && !all)
-            ret_list->known++;
-        else
-            al_strv_take(&ret_list->commits, al_strndup(oid, (size_t)(parents - oid)));
+        al_strv_add(is_merge ? &ret_list->merges : &ret_list->all, oid);
+        if (!is_merge && *line != '=')
+            al_strv_add(&ret_list->commits, oid);
     }
     return r;
+}
+
+int al_commit_list_base(const struct al_repo *repo, const struct al_strv *oids,
+                        struct al_run_limits *budget, char **ret_oldest, char **ret_onto,
+                        struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_freep) char *shallow = al_shallow_commits(&repo->at);
+    al_auto(al_freep) char *parent = NULL;
+    int r;
+
+    al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "merge-base", "--octopus", NULL);
+    al_strv_add_all(&command.argv, oids);
+    r = al_git_run_word(repo, &command, budget, ret_oldest, err);
+    if (r < 0 || !*ret_oldest)
+        return r;
+    if (shallow && strstr(shallow, *ret_oldest))
+        return al_error_remedy(
+            al_error_set(err, AL_ERR_EXECUTION,
+                         "%.8s is where the history of this shallow clone begins", *ret_oldest),
+            err,
+            "Take the commits above it; a user can fetch the rest of the history with git fetch "
+            "--unshallow.");
+    parent = al_asprintf("%s^", *ret_oldest);
+    return al_git_find_object(repo, parent, "commit", budget, ret_onto, err);
 }
 
 /* --- Advance --- */
@@ -642,7 +667,7 @@ int al_replay_work_rebase(const struct al_repo *repo, struct al_replay_work *wor
                           const char *onto_name, struct al_run_limits *budget,
                           struct al_rebase_list *list, struct al_error *err)
 {
-    int r = al_commit_list_rebase(repo, onto, false, budget, list, err);
+    int r = al_commit_list_rebase(repo, onto, "HEAD", budget, list, err);
 
     work->kind = AL_WORK_REBASE;
     work->onto = al_strdup(onto);

@@ -41,22 +41,33 @@
 int al_commit_list_add(const struct al_repo *repo, const char *word, bool newest_first,
                        struct al_run_limits *budget, struct al_strv *out, struct al_error *err);
 
-/** What `git rebase <onto>` replays. */
+/** What `git rebase <onto>` replays.  Each list is oldest first. */
 struct al_rebase_list {
-    struct al_strv commits; /**< oldest first, without merges and without what `onto` has already */
-    size_t merges;          /**< merges that are left out */
-    size_t known;           /**< commits that are left out since `onto` has their change already */
+    struct al_strv commits; /**< those to replay */
+    struct al_strv all;     /**< them, and those whose change `onto` has already */
+    struct al_strv merges;  /**< they are left out */
 };
+
+#define AL_REBASE_LIST_INIT ((struct al_rebase_list){ .commits = AL_STRV_INIT })
 
 void al_rebase_list_clear(struct al_rebase_list *list);
 
-/** List the commits that are in HEAD and not in `onto`, oldest first.
+/** List the commits that a tip has and `onto` has not.
  *
- * @param onto  A full id; NULL: all commits of HEAD.
- * @param all   Those whose change `onto` has already as well. */
-int al_commit_list_rebase(const struct al_repo *repo, const char *onto, bool all,
+ * @param onto  A full id; NULL: all commits of the tip. */
+int al_commit_list_rebase(const struct al_repo *repo, const char *onto, const char *tip,
                           struct al_run_limits *budget, struct al_rebase_list *ret_list,
                           struct al_error *err);
+
+/** Find what commits of one line are on.
+ *
+ * @param[out] ret_oldest  The one that the others build on; a commit that is none of them if they
+ *                         are not of one line; NULL: they have no common history.
+ * @param[out] ret_onto    The commit below it; NULL: the history begins with it.
+ * @return 0; AL_ERR_EXECUTION where the history of a shallow clone begins. */
+int al_commit_list_base(const struct al_repo *repo, const struct al_strv *oids,
+                        struct al_run_limits *budget, char **ret_oldest, char **ret_onto,
+                        struct al_error *err);
 
 /* --- Advance --- */
 
