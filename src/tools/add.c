@@ -332,9 +332,7 @@ static void tell(const struct al_call *call, const struct al_strv *staged,
         al_str_adds(text,
                     "\nWhat ends with / is a repository of its own: only its commit is staged, "
                     "which a clone of this one lacks");
-    if (outside->count)
-        al_str_adds(text, "\nNot staged, as a user can widen the sparse checkout first: ");
-    al_chosen_add_names(call, outside, text);
+    al_left_out_add_passed_over(call, "\nNot staged", outside, text);
     if (blocking->count)
         al_str_adds(text,
                     "\nNot staged, since airlock runs no filter, or since a repository has no "
@@ -350,14 +348,15 @@ static int add_files(struct al_call *call, const struct add_args *args, const st
     al_auto(al_strv_clear) struct al_strv outside = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str left_out = AL_STR_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    bool passed_over = false;
     const struct al_add_options options = {
         .mode = mode_of(args),
         .paths = paths,
         .without = &without,
         .limited = args->update && args->paths.count,
+        .passed_over = &passed_over,
     };
     const struct al_repo *repo = al_call_repo(call);
-    al_auto(al_freep) char *sparse = al_fs_join(repo->at.git_dir, "info/sparse-checkout");
     al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv blocking = AL_STRV_INIT, unstaged = AL_STRV_INIT;
     int r = al_git_affected_files(repo, paths->count && !args->all ? paths : NULL, !args->update,
@@ -376,8 +375,10 @@ static int add_files(struct al_call *call, const struct add_args *args, const st
     if (r == 0)
         r = al_git_add(al_call_repo(call), &options, al_call_max_bytes(call), al_call_budget(call),
                        &output, err);
-    /* git passes over files outside the sparse checkout without a word. */
-    if (r == 0 && !paths->count && access(sparse, F_OK) == 0)
+    /* git passes over files outside the sparse checkout, and over marked ones, without a word. */
+    if (r == 0 && paths->count && (passed_over || files.count < paths->count))
+        r = al_git_overwritten_files(repo, paths, true, al_call_budget(call), &outside, err);
+    else if (r == 0 && !paths->count && al_is_sparse(repo))
         r = al_git_affected_files(repo, NULL, args->all, al_call_budget(call), &outside, err);
     if (r < 0)
         return r;

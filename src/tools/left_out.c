@@ -17,6 +17,7 @@
 #include "guard/nofollow.h"
 #include "guard/policy.h"
 #include "guard/text.h"
+#include "tools/everyday/chosen.h"
 #include "verbs/preview/affected_files.h"
 
 static const char secret[] = "looks like a secret";
@@ -145,4 +146,24 @@ int al_leave_out(struct al_call *call, const struct al_strv *except, struct al_s
     if (ret_names->count > NAMED_MAX)
         al_str_addf(ret_line, ", and %zu more", ret_names->count - NAMED_MAX);
     return r;
+}
+
+bool al_is_sparse(const struct al_repo *repo)
+{
+    al_auto(al_freep) char *patterns = al_fs_join(repo->at.git_dir, "info/sparse-checkout");
+
+    return access(patterns, F_OK) == 0;
+}
+
+void al_left_out_add_passed_over(const struct al_call *call, const char *what,
+                                 const struct al_strv *files, struct al_str *out)
+{
+    if (!files->count)
+        return;
+    al_str_addf(out, "%s, as a user can %s first%s: ", what,
+                al_is_sparse(al_call_repo(call)) ? "widen the sparse checkout" : "unmark it",
+                al_is_sparse(al_call_repo(call))
+                    ? ""
+                    : " (git update-index --no-skip-worktree, --no-assume-unchanged)");
+    al_chosen_add_names(call, files, out);
 }

@@ -3,10 +3,13 @@
 #ifndef AL_TOOLS_LEFT_OUT_H
 #define AL_TOOLS_LEFT_OUT_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 #include "base/str.h"
 
 struct al_call;
+struct al_repo;
 
 /**
  * Find the untracked files to leave out: files that look like secrets, core dumps and large files,
@@ -18,5 +21,13 @@ struct al_call;
  */
 int al_leave_out(struct al_call *call, const struct al_strv *except, struct al_strv *ret_names,
                  struct al_str *ret_line, struct al_error *err);
+
+/** Whether the working tree is a sparse checkout (git-sparse-checkout(1)). */
+bool al_is_sparse(const struct al_repo *repo);
+
+/** If there are files that git has passed over, append "`what`, as a user can widen the sparse
+ * checkout first: a, b", or the like for files with a mark in the index (git-update-index(1)). */
+void al_left_out_add_passed_over(const struct al_call *call, const char *what,
+                                 const struct al_strv *files, struct al_str *out);
 
 #endif

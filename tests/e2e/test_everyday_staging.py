@@ -67,6 +67,36 @@ class Add(Case):
         self.write("in/f", "two\n")
         self.assertEqual(self.says("git_add", {"all": True}),
                          f"Staged in/f\n{outside}main, 1 staged, 1 not staged")
+        self.write("in/f", "three\n")
+        self.assertEqual(self.says("git_add", {"paths": ["out/f", "in/f"]}),
+                         f"Staged in/f\n{outside}main, 1 staged, 1 not staged")
+        self.write("out/new", "new\n")
+        text = self.says("git_commit", {"message": "m", "paths": ["out/new", "in/f"]})
+        self.assertIn("Not committed, as a user can widen the sparse checkout first: out/new\n", text)
+        self.assertEqual(self.out("show", "--format=", "--name-only", "HEAD"), "in/f\n")
+
+    def test_marked(self):
+        """git_add and git_commit: a marked file is named, and blocks no other"""
+        for name in ("skip", "same", "f"):
+            self.write(name, "one\n")
+        self.git("add", ".")
+        self.git("commit", "-q", "-m", "three")
+        self.git("update-index", "--skip-worktree", "skip")
+        self.git("update-index", "--assume-unchanged", "same")
+        for name, tool, options in (("skip", "git_add", {}), ("same", "git_add", {}),
+                                    ("skip", "git_commit", {"message": "m"}), ("same", "git_commit", {"message": "m"})):
+            for changed in ("f", "skip", "same"):
+                self.write(changed, f"{name} {tool}\n")
+            said = ("Not staged" if tool == "git_add" else "Not committed") + (
+                ", as a user can unmark it first (git update-index --no-skip-worktree, --no-assume-unchanged): "
+                + name)
+            self.assertIn(said + "\n", self.says(tool, {**options, "paths": [name, "f"]}))
+            self.assertEqual(self.out("show", ":f"), f"{name} {tool}\n")
+        self.refused("ExecutionFailed", f"nothing to commit. {said}", "git_commit",
+                     {"message": "m", "paths": [name]})
+        self.assertEqual(self.out("show", "HEAD:skip", "HEAD:same"), "one\none\n")
+        self.git("update-index", "--no-skip-worktree", "skip")
+        self.assertIn("1 file changed", self.says("git_commit", {"message": "m", "paths": ["skip"]}))
 
     def test_blocking(self):
         """git_add: a file whose filter is not run and a repository without a commit block no other"""

@@ -389,6 +389,7 @@ struct commit_series {
     char **intos;
     size_t count;
     struct al_strv without;
+    bool passed_over; /* by git: see struct al_add_options */
     char *branch, *head;
 };
 
@@ -431,6 +432,7 @@ static int build_item(struct al_call *call, const struct commit_args *args, size
     to->part = (struct al_commit_part){ .paths = named->paths.count ? &named->paths : NULL,
                                         .hunks = named->hunks.count ? &named->hunks : NULL,
                                         .sides = &all->sides,
+                                        .passed_over = &all->passed_over,
                                         .without = args->all ? &all->without : NULL };
     to->changes = args->commits.count ? item.hunks.count || item.paths.count : staged > 0;
     return r;
@@ -749,7 +751,7 @@ static int add_commit(struct al_call *call, const char *rev, struct al_str *out,
 /* Make the commit on a copy of the index, and put the index that is left into place.  Nobody else
  * writes the index meanwhile. */
 static int commit_part(struct al_call *call, const struct commit_args *args, struct al_str *line,
-                       struct al_error *err)
+                       bool *ret_passed_over, struct al_error *err)
 {
     al_auto(al_index_lock_release) struct al_index_lock lock = AL_INDEX_LOCK_INIT;
     al_auto(al_commit_indexes_clear) struct al_commit_indexes indexes = { .commit = NULL };
@@ -759,6 +761,7 @@ static int commit_part(struct al_call *call, const struct commit_args *args, str
     if (r == 0)
         r = al_git_choose_commit(al_call_repo(call), &all.items[0].part, al_call_budget(call),
                                  &indexes, err);
+    *ret_passed_over = all.passed_over;
     if (r == 0)
         r = al_index_lock_write(&lock, indexes.after, err);
     if (r == 0)
@@ -815,13 +818,30 @@ static int make_series(struct al_call *call, const struct commit_args *args, str
     return r < 0 ? r : add_series(call, &all, &made, text, err);
 }
 
+/* Say which of the named files have a change that git has passed over. */
+static void tell_passed_over(struct al_call *call, const struct commit_args *args, bool passed_over,
+                             struct al_str *out)
+{
+    al_auto(al_strv_clear) struct al_strv left = AL_STRV_INIT;
+    const struct al_strv *files;
+
+    if (!passed_over && (!args->paths.count || al_call_affected_files(call, &files, NULL) < 0 ||
+                         files->count >= args->paths.count))
+        return;
+    if (al_git_overwritten_files(al_call_repo(call), &args->paths, true, al_call_budget(call),
+                                 &left, NULL) < 0)
+        return;
+    al_left_out_add_passed_over(call, "Not committed", &left, out);
+    al_str_adds(out, left.count ? "\n" : "");
+}
+
 static int execute(struct al_call *call, const void *p, struct al_result *result,
                    struct al_error *err)
 {
     const struct commit_args *args = p;
     const char *before = al_call_resolved(call, AL_RESOLVED_COMMIT);
-    al_auto(al_str_clear) struct al_str left_out = AL_STR_INIT;
-    bool nothing = false;
+    al_auto(al_str_clear) struct al_str left_out = AL_STR_INIT, passed = AL_STR_INIT;
+    bool nothing = false, passed_over = false;
     int r = check_head(call, err);
 
     if (r == 0 && args->amend && !args->author && !chooses(args))
@@ -835,18 +855,23 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     if (r == 0 && is_series(call, args)) {
         r = make_series(call, args, &result->text, &left_out, err);
     } else if (r == 0) {
-        r = chooses(args) ? commit_part(call, args, &left_out, err)
+        r = chooses(args) ? commit_part(call, args, &left_out, &passed_over, err)
                           : make_commit(call, args, NULL, al_call_tool_data(call), err);
         if (r == 0 && args->amend)
             al_str_addf(&result->text, "Amended %.*s: ", AL_SHORT_ID, before);
         if (r == 0)
             r = add_commit(call, "HEAD", &result->text, err);
     }
+    tell_passed_over(call, args, passed_over, &passed);
+    if (r < 0 && passed.len && err && err->code == AL_CODE_NO_STAGED_CHANGES)
+        return al_error_set(err, AL_ERR_EXECUTION, "nothing to commit. %.*s", (int)passed.len - 1,
+                            passed.buf);
     if (r < 0 && left_out.len && err && err->code == AL_CODE_NO_STAGED_CHANGES)
         return al_failure_set(err, "Name them in paths to commit them.", "nothing to commit. %s",
                               left_out.buf);
     if (r < 0)
         return r;
+    al_str_adds(&result->text, passed.buf);
     if (left_out.len)
         al_str_addf(&result->text, "%s; name them in paths to commit them\n", left_out.buf);
     al_outcome_add_skipped(call, hooks, true, &result->text);

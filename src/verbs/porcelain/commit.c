@@ -688,11 +688,14 @@ static int not_apart(const struct al_hunk_item *item, struct al_error *err)
 }
 
 /* Stage the paths. */
-static int stage_paths(struct al_repo *repo, const struct al_strv *paths, const char *index,
+static int stage_paths(struct al_repo *repo, const struct al_commit_part *part, const char *index,
                        struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv there = AL_STRV_INIT, none = AL_STRV_INIT;
-    const struct al_add_options options = { .mode = AL_ADD_PATHS, .paths = &there, .index = index };
+    const struct al_strv *paths = part->paths;
+    const struct al_add_options options = {
+        .mode = AL_ADD_PATHS, .paths = &there, .index = index, .passed_over = part->passed_over
+    };
 
     /* git does not add what is gone from the index as well: that is staged already. */
     for (size_t i = 0; i < paths->count; i++) {
@@ -806,7 +809,7 @@ static int choose_named(struct al_repo *repo, const struct al_commit_part *part,
     if (r == 0)
         r = al_git_apply_hunks(repo, &chosen.stage, AL_HUNKS_STAGE, indexes->after, budget, err);
     if (r == 0 && part->paths)
-        r = stage_paths(repo, part->paths, indexes->after, budget, err);
+        r = stage_paths(repo, part, indexes->after, budget, err);
     if (r == 0)
         r = al_scratch_index_make(repo, indexes->after, &indexes->commit, err);
     if (r == 0)
@@ -865,8 +868,10 @@ int al_git_add(struct al_repo *repo, const struct al_add_options *options, size_
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
+    struct al_git_run run = { .max_bytes = max_bytes, .waits_for_lock = true };
     int r;
 
+    run.checked = !options->passed_over;
     command.class = AL_GIT_WRITE;
     command.starts_children = al_repo_index_facts(&repo->at).gitlinks;
     command.index = options->index;
@@ -886,10 +891,11 @@ int al_git_add(struct al_repo *repo, const struct al_add_options *options, size_
         al_strv_adds(&command.argv, "--pathspec-from-file=-", "--pathspec-file-nul", NULL);
         al_git_command_feed(&command, &list);
     }
-    return al_git_run(
-        &repo->at, &command,
-        &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true, .checked = true },
-        budget, ret_output, err);
+    r = al_git_run(&repo->at, &command, &run, budget, ret_output, err);
+    if (r < 0 || run.checked || al_git_wrote_all_files(ret_output))
+        return r;
+    *options->passed_over = ret_output->exit_code == 1;
+    return *options->passed_over ? 0 : al_git_failed(ret_output, err);
 }
 
 /* Whether one of the files is `path`, or is below it. */

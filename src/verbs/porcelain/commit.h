@@ -71,6 +71,7 @@ struct al_commit_part {
     const struct al_hunk_sides *sides; /**< with `hunks`: all hunks that there are now */
     const struct al_strv *without; /**< without them: every change but these new files, relative to
                                       the top; NULL: what is staged */
+    bool *passed_over;             /**< as in struct al_add_options; may be NULL */
 };
 
 /** The scratch indexes.  Zero-initialised there are none. */
@@ -103,6 +104,9 @@ struct al_add_options {
         *without;      /**< names relative to the top that AL_ADD_ALL skips; may be NULL */
     bool limited;      /**< `paths` limits AL_ADD_UPDATE */
     const char *index; /**< the index file to change; NULL: the repository's own.  Borrowed */
+    bool *passed_over; /**< set where git passes over some of the paths, outside of the sparse
+                          checkout or marked skip-worktree, and stages the others; NULL: that is
+                          an error */
 };
 
 /** Run `git add`. A non-zero exit code is an error. */
