@@ -109,58 +109,28 @@ struct al_conflicts_args {
     AL_EVERYDAY_FIELDS;
 };
 
-/* One file of a resolution. */
-struct resolution {
-    char *path;            /* from the top */
-    struct al_str disk;    /* the file as it was then */
-    struct al_str content; /* it with the chosen hunks resolved */
-    size_t resolved, left; /* hunks */
-    bool by_hunks;
-};
-
-/* What `authorize` derives from the arguments of a resolution. */
+/* What the arguments of a resolution come to: an entry for each file. */
 struct resolutions {
-    struct resolution *items;
-    struct al_resolve_options *options; /* one for each item, which they borrow from */
+    struct al_resolve_options *options;
+    size_t *resolved, *left; /* hunks, of a file that is resolved by hunks */
     size_t count;
+    struct al_strv texts; /* that the options borrow */
 };
-
-static void clear_resolution(struct resolution *resolution)
-{
-    free(resolution->path);
-    al_str_clear(&resolution->disk);
-    al_str_clear(&resolution->content);
-}
 
 static void resolutions_free(void *data)
 {
     struct resolutions *all = data;
 
-    if (!all)
-        return;
-    for (size_t i = 0; i < all->count; i++)
-        clear_resolution(&all->items[i]);
-    free(all->items);
     free(all->options);
+    free(all->resolved);
+    free(all->left);
+    al_strv_clear(&all->texts);
     free(all);
 }
 
-static struct al_resolve_options options_of(const struct resolution *resolution,
-                                            const struct al_conflicts_args *args)
+static bool takes(const struct al_conflicts_args *args, const char *what)
 {
-    struct al_resolve_options options = { .path = resolution->path, .content = args->content };
-
-    if (resolution->by_hunks) {
-        options.how = resolution->left ? AL_RESOLVE_PARTLY : AL_RESOLVE_CONTENT;
-        options.content = resolution->content.buf;
-    } else if (args->content) {
-        options.how = AL_RESOLVE_CONTENT;
-    } else {
-        options.how = !strcmp(args->take, "ours")     ? AL_RESOLVE_OURS
-                      : !strcmp(args->take, "theirs") ? AL_RESOLVE_THEIRS
-                                                      : AL_RESOLVE_DISK;
-    }
-    return options;
+    return args->take && !strcmp(args->take, what);
 }
 
 /* Fail since the file is not in conflict. */
@@ -215,6 +185,20 @@ static int find_files(struct al_call *call, const struct al_conflicts_args *args
     return r;
 }
 
+static void add_entry(struct resolutions *all, const char *path, enum al_resolution how,
+                      const char *content)
+{
+    struct al_resolve_options *options = &all->options[all->count++];
+
+    al_strv_add(&all->texts, path);
+    options->path = all->texts.items[all->texts.count - 1];
+    options->how = how;
+    if (!content)
+        return;
+    al_strv_add(&all->texts, content);
+    options->content = all->texts.items[all->texts.count - 1];
+}
+
 static int cannot_take_both(struct al_call *call, const struct al_conflict_file *file,
                             struct al_error *err)
 {
@@ -232,7 +216,7 @@ static int choose(struct al_call *call, const struct al_conflicts_args *args,
                   const struct al_conflict_file *file, size_t hunk, bool *used,
                   struct al_hunk_resolution *ret_choice, struct al_error *err)
 {
-    const bool both = args->take && !strcmp(args->take, "both");
+    const bool both = takes(args, "both");
 
     *ret_choice = (struct al_hunk_resolution){ .given = both, .both = both };
     for (size_t i = 0; i < args->hunks.count; i++) {
@@ -253,13 +237,16 @@ static int choose(struct al_call *call, const struct al_conflicts_args *args,
     return 0;
 }
 
-/* Resolve the chosen hunks of a file.  AL_ERR_BAD_ARGS for content that has conflict markers. */
+/* Resolve the chosen hunks of a file, which is the next entry if there are any.  AL_ERR_BAD_ARGS
+ * for content that has conflict markers. */
 static int settle(struct al_call *call, const struct al_conflicts_args *args,
                   const struct al_conflict *conflict, bool *used, struct al_strv *ids,
-                  struct resolution *resolution, struct al_error *err)
+                  struct resolutions *all, struct al_error *err)
 {
     al_auto(al_conflict_file_clear) struct al_conflict_file file = AL_CONFLICT_FILE_INIT;
     al_auto(al_freep) struct al_hunk_resolution *chosen = NULL;
+    al_auto(al_str_clear) struct al_str content = AL_STR_INIT;
+    size_t resolved = 0;
     int r =
         al_git_conflict_files(al_call_repo(call), conflict, 1, al_call_budget(call), &file, err);
 
@@ -273,15 +260,16 @@ static int settle(struct al_call *call, const struct al_conflicts_args *args,
     for (size_t i = 0; r == 0 && i < file.blocks.count; i++) {
         al_strv_add(ids, file.hunks[i].id);
         r = choose(call, args, &file, i, used, &chosen[i], err);
-        resolution->resolved += chosen[i].given;
+        resolved += chosen[i].given;
     }
-    resolution->by_hunks = true;
-    resolution->left = file.blocks.count - resolution->resolved;
-    if (r == 0)
-        al_conflict_file_settle(&file, chosen, &resolution->content);
-    resolution->disk = file.disk;
-    file.disk = AL_STR_INIT;
-    return r;
+    if (r < 0 || !resolved)
+        return r;
+    al_conflict_file_settle(&file, chosen, &content);
+    all->resolved[all->count] = resolved;
+    all->left[all->count] = file.blocks.count - resolved;
+    add_entry(all, conflict->path,
+              resolved < file.blocks.count ? AL_RESOLVE_PARTLY : AL_RESOLVE_CONTENT, content.buf);
+    return 0;
 }
 
 /* Fail if a hunk is in none of the files. */
@@ -305,7 +293,11 @@ static int check_used(const struct al_conflicts_args *args, const bool *used,
 static int prepare(struct al_call *call, const struct al_conflicts_args *args,
                    struct resolutions *all, struct al_error *err)
 {
-    const bool by_hunks = args->hunks.count || (args->take && !strcmp(args->take, "both"));
+    const bool by_hunks = args->hunks.count || takes(args, "both");
+    const enum al_resolution how = args->content           ? AL_RESOLVE_CONTENT
+                                   : takes(args, "ours")   ? AL_RESOLVE_OURS
+                                   : takes(args, "theirs") ? AL_RESOLVE_THEIRS
+                                                           : AL_RESOLVE_DISK;
     al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
     al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT, ids = AL_STRV_INIT;
     al_auto(al_freep) bool *used = al_calloc(args->hunks.count + 1, sizeof(*used));
@@ -315,56 +307,26 @@ static int prepare(struct al_call *call, const struct al_conflicts_args *args,
         r = find_files(call, args, &conflicts, &files, err);
     if (r == 0 && !files.count)
         r = al_failure_set(err, "git_status shows the state.", "Nothing is in conflict");
-    all->items = al_calloc(files.count + 1, sizeof(*all->items));
+    all->options = al_calloc(files.count + 1, sizeof(*all->options));
+    all->resolved = al_calloc(files.count + 1, sizeof(*all->resolved));
+    all->left = al_calloc(files.count + 1, sizeof(*all->left));
     for (size_t i = 0; r == 0 && i < files.count; i++) {
-        struct resolution *next = &all->items[all->count++];
-
-        *next = (struct resolution){ .path = al_strdup(files.items[i]),
-                                     .disk = AL_STR_INIT,
-                                     .content = AL_STR_INIT };
         if (by_hunks)
-            r = settle(call, args, al_conflicts_find(&conflicts, next->path), used, &ids, next,
+            r = settle(call, args, al_conflicts_find(&conflicts, files.items[i]), used, &ids, all,
                        err);
-        if (by_hunks && !next->resolved && r == 0) /* none of its hunks is named */
-            clear_resolution(&all->items[--all->count]);
+        else
+            add_entry(all, files.items[i], how, args->content);
     }
     return r < 0 ? r : check_used(args, used, &ids, err);
 }
 
 /* Look at the files and the arguments, and keep what follows from them as the call's tool data. */
-static int conflicts_authorize_resolve(struct al_call *call, const struct al_conflicts_args *args,
-                                       struct al_error *err)
+static int plan(struct al_call *call, const struct al_conflicts_args *args, struct al_error *err)
 {
     struct resolutions *all = al_calloc(1, sizeof(*all));
-    int r;
 
     al_call_set_tool_data(call, all, resolutions_free);
-    r = prepare(call, args, all, err);
-    if (r < 0)
-        return r;
-    all->options = al_calloc(all->count, sizeof(*all->options));
-    for (size_t i = 0; i < all->count; i++)
-        all->options[i] = options_of(&all->items[i], args);
-    return al_git_resolve_check(al_call_repo(call), all->options, all->count, al_call_budget(call),
-                                err);
-}
-
-/* The call may have waited for its turn, and somebody may have edited a file meanwhile. */
-static int check_current(struct al_call *call, const struct al_conflicts_args *args,
-                         struct al_error *err)
-{
-    const struct resolutions *all = al_call_tool_data(call);
-    bool same = true;
-
-    for (size_t i = 0; i < all->count; i++)
-        same &= !all->items[i].by_hunks ||
-                al_conflict_file_is(al_call_repo(call), all->items[i].path, &all->items[i].disk);
-    if (same)
-        return 0;
-    if (!al_call_was_asked(call))
-        return conflicts_authorize_resolve(call, args, err);
-    return al_failure_set(err, "git_conflicts shows it as it is now.",
-                          "The file was changed while this was decided; nothing was done");
+    return prepare(call, args, all, err);
 }
 
 #define NAMED_MAX 20
@@ -377,22 +339,22 @@ static void add_resolved(struct al_call *call, struct al_str *text)
     al_str_adds(text, "Resolved ");
     for (size_t i = 0; i < all->count && i < NAMED_MAX; i++) {
         al_str_adds(text, i ? ", " : "");
-        if (all->items[i].left)
-            al_str_addf(text, "%zu of %zu hunks of ", all->items[i].resolved,
-                        all->items[i].resolved + all->items[i].left);
-        al_place_add(al_call_repo(call), all->items[i].path, text);
+        if (all->left[i])
+            al_str_addf(text, "%zu of %zu hunks of ", all->resolved[i],
+                        all->resolved[i] + all->left[i]);
+        al_place_add(al_call_repo(call), all->options[i].path, text);
     }
     if (all->count > NAMED_MAX)
         al_str_addf(text, " and %zu more", all->count - NAMED_MAX);
     al_str_adds(text, ".\n");
 }
 
-/* Resolve: the operation's function. */
-static int conflicts_resolve(struct al_call *call, const void *p, struct al_result *result,
-                             struct al_error *err)
+/* The call may have waited for its turn, so what there is to do is found once more. */
+static int resolve(struct al_call *call, const void *p, struct al_result *result,
+                   struct al_error *err)
 {
     const struct resolutions *all;
-    int r = check_current(call, p, err);
+    int r = plan(call, p, err);
 
     if (r < 0)
         return r;
@@ -603,9 +565,15 @@ static int check_can_go_on(struct al_call *call, const char *word, struct al_err
 static int authorize_resolve(struct al_call *call, const struct al_conflicts_args *args,
                              struct al_error *err)
 {
+    const struct resolutions *all;
     int r = args->goes_on ? check_can_go_on(call, "continue", err) : 0;
 
-    return r < 0 ? r : conflicts_authorize_resolve(call, args, err);
+    if (r == 0)
+        r = plan(call, args, err);
+    all = al_call_tool_data(call);
+    return r < 0 ? r
+                 : al_git_resolve_check(al_call_repo(call), all->options, all->count,
+                                        al_call_budget(call), err);
 }
 
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
@@ -865,7 +833,7 @@ static int resolve_and_go_on(struct al_call *call, const void *p, struct al_resu
 {
     al_auto(al_conflicts_clear) struct al_conflicts left = AL_CONFLICTS_INIT;
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
-    int r = conflicts_resolve(call, p, result, err);
+    int r = resolve(call, p, result, err);
 
     if (r == 0)
         r = al_git_conflicts(al_call_repo(call), al_call_budget(call), &left, err);
@@ -919,8 +887,8 @@ AL_WHEN(skips, struct al_conflicts_args, args->action == AL_CONFLICTS_SKIP)
 
 static const struct al_operation operations[] = {
     { "show", shows, AL_READS, show, AL_ASKS_NEVER },
-    { "resolve", resolves, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_DISCARDS_WORK,
-      conflicts_resolve, AL_ASKS_UNLESS_SAVED },
+    { "resolve", resolves, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_DISCARDS_WORK, resolve,
+      AL_ASKS_UNLESS_SAVED },
     { "continue", continues, WRITES, go_on, AL_ASKS_UNLESS_SAVED },
     { "resolve_and_continue", resolves_and_goes_on, WRITES | AL_DISCARDS_WORK, resolve_and_go_on,
       AL_ASKS_UNLESS_SAVED },

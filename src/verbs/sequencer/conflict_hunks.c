@@ -835,14 +835,6 @@ int al_git_conflict_hunks(const struct al_repo *repo, struct al_run_limits *budg
     return r;
 }
 
-bool al_conflict_file_is(const struct al_repo *repo, const char *path, const struct al_str *disk)
-{
-    al_auto(al_conflict_file_clear) struct al_conflict_file file = AL_CONFLICT_FILE_INIT;
-
-    return read_disk(repo, path, &file, NULL) == 0 && file.on_disk && file.disk.len == disk->len &&
-           !memcmp(file.disk.buf, disk->buf, disk->len);
-}
-
 /* Lines as the file ends them: with a carriage return if the conflict has one. */
 static void add_content(const char *content, bool with_returns, struct al_str *out)
 {

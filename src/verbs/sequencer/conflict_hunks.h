@@ -118,9 +118,6 @@ int al_git_has_markers(const struct al_repo *repo, const struct al_conflict_file
 int al_git_conflict_hunks(const struct al_repo *repo, struct al_run_limits *budget,
                           struct al_conflict_file *file, struct al_error *err);
 
-/** Test whether a file has this content on disk. */
-bool al_conflict_file_is(const struct al_repo *repo, const char *path, const struct al_str *disk);
-
 /** The resolution of one hunk. */
 struct al_hunk_resolution {
     bool given;          /**< false: it stays as it is */
