@@ -418,12 +418,12 @@ static const struct al_operation everyday_operations[] = {
 const struct al_tool al_tool_everyday_restore = {
     SHARED,
     .title = "Restore",
-    .about = "Take back changes of files or hunks on disk, or unstage them.",
+    .about = "Discard changes of files or hunks on disk, or unstage them.",
     AL_TOOL_ROWS(everyday_params, everyday_operations),
     AL_EVERYDAY_TOOL(struct restore_args),
     .check = everyday_check,
     .resolve = resolve,
-    .summary = "[hunks?[staged?Unstage][!staged?Take back] {#hunks hunk}]"
-               "[!hunks?[rev?Restore][!rev?[staged?Unstage][!staged?Take back changes of]] {paths}]"
+    .summary = "[hunks?[staged?Unstage][!staged?Discard] {#hunks hunk}]"
+               "[!hunks?[rev?Restore][!rev?[staged?Unstage][!staged?Discard changes of]] {paths}]"
                "[rev? as of '{rev}']",
 };

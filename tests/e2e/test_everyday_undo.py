@@ -44,10 +44,10 @@ class Undo(everyday.Case):
         self.server.says("git_restore", {"paths": ["f.txt"]})
         before = self.snapshot()
         look = self.server.says("git_undo", {"dry_run": True})
-        self.assertIn("This would undo git_restore: Take back changes of f.txt\n  f.txt\n", look)
+        self.assertIn("This would undo git_restore: Discard changes of f.txt\n  f.txt\n", look)
         self.assertEqual(self.snapshot(), before)
         text = self.server.says("git_undo")
-        self.assertEqual(text, "Undone: git_restore: Take back changes of f.txt\n  f.txt\n"
+        self.assertEqual(text, "Undone: git_restore: Discard changes of f.txt\n  f.txt\n"
                          "main, 1 not staged")
         self.assertEqual(self.text(), "mine\n")
         self.assertIn("Redone what the last undo undid:\n  f.txt\n",

@@ -89,7 +89,7 @@ struct sentence {
 static const struct sentence ways[] = {
     { STARTS, 0, "Begin with git_status: one call says where you are." },
     { SHOWS_HUNKS | TAKES_HUNKS, 0,
-      "git_diff with hunks gives each hunk an id, to stage, commit or take back hunks one by "
+      "git_diff with hunks gives each hunk an id, to stage, commit or discard hunks one by "
       "one." },
     { UNDOES, 0, "git_undo takes back your own last calls." },
     { LANDS, 0, "git_compare shows how branches would combine, git_land brings one into another." },

@@ -304,7 +304,7 @@ static const struct al_operation operations[] = {
 const struct al_tool al_tool_everyday_undo = {
     .name = "git_undo",
     .title = "Undo",
-    .about = "Take back what your own last calls changed here: files, index, branches, stash.",
+    .about = "Undo what your own last calls changed here: files, index, branches, stash.",
     AL_TOOL_ROWS(params, operations),
     AL_EVERYDAY_TOOL(struct undo_args),
     .goes_back = true,
