@@ -90,48 +90,6 @@ static void add_note(struct taking *to, const char *what, const char *kind, cons
     use_room(to, strlen(note));
 }
 
-/* Copy the annotations of an item, which say who it is for. */
-static void copy_annotations(struct taking *to, const json_t *from, json_t *item)
-{
-    const json_t *annotations = json_object_get(from, "annotations");
-    al_auto(al_str_clear) struct al_str json = AL_STR_INIT;
-
-    if (!json_is_object(annotations))
-        return;
-    al_json_dump(annotations, true, &json);
-    if (take_room(to, json.len))
-        al_json_set(item, "annotations", json_incref((json_t *)annotations));
-}
-
-/* The text of an item, safe and cut to the room that is left. */
-static void take_text(struct taking *to, const json_t *text, struct al_str *out)
-{
-    add_safe(text, out);
-    to->out->truncated |= al_text_truncate(out, to->left);
-    use_room(to, out->len);
-}
-
-static void add_text(struct taking *to, const json_t *from)
-{
-    const json_t *text = string_in(from, "text");
-    al_auto(al_str_clear) struct al_str safe = AL_STR_INIT;
-    json_t *item;
-
-    if (!text) {
-        add_note(to, "text", "", "it is no string");
-        return;
-    }
-    if (!to->left) {
-        to->out->truncated = true;
-        return;
-    }
-    take_text(to, text, &safe);
-    item = text_item(safe.buf, safe.len);
-    copy_annotations(to, from, item);
-    al_json_append(to->out->content, item);
-    add_line(to, safe.buf, safe.len);
-}
-
 static bool is_base64(const json_t *data)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -145,115 +103,123 @@ static bool is_base64(const json_t *data)
     return used == len && len % 4 == 0;
 }
 
-/* Add an image or a sound. */
-static void add_media(struct taking *to, const json_t *from, const char *type)
-{
-    const json_t *data = string_in(from, "data");
-    al_auto(al_freep) char *mime = line_of(string_in(from, "mimeType"));
-    al_auto(al_freep) char *shown = NULL;
-    json_t *item;
+/* The items that are passed on, with the members that they keep. */
+static const struct kind {
+    const char *type;
+    const char *inside;     /* the member that has all others; NULL: the item itself */
+    const char *label;      /* one line that tells what it is, "" if the server does not say */
+    const char *further[6]; /* safe text; "size" is a number */
+    const char *text;       /* safe text, cut to the room that is left */
+    const char *data;       /* in place of the text, base64 */
+    const char *lacks;      /* why the item is left out: it has neither, or no label */
+} kinds[] = {
+    { .type = "text", .text = "text", .lacks = "it is no string" },
+    { .type = "image", .label = "mimeType", .data = "data", .lacks = "its data is not base64" },
+    { .type = "audio", .label = "mimeType", .data = "data", .lacks = "its data is not base64" },
+    { .type = "resource",
+      .inside = "resource",
+      .label = "uri",
+      .further = { "mimeType" },
+      .text = "text",
+      .data = "blob",
+      .lacks = "it has neither text nor base64" },
+    { .type = "resource_link",
+      .label = "uri",
+      .further = { "name", "title", "description", "mimeType", "size" },
+      .lacks = "it has no uri" },
+};
 
-    if (!data || !is_base64(data)) {
-        add_note(to, type, mime, "its data is not base64");
-        return;
-    }
-    if (!take_room(to, json_string_length(data) + strlen(mime))) {
-        add_note(to, type, mime, "larger than max_bytes");
-        return;
-    }
-    item = al_json_object();
-    al_json_set(item, "type", al_json_string(type));
-    al_json_set(item, "data", json_incref((json_t *)data));
-    al_json_set(item, "mimeType", al_json_string(mime));
-    copy_annotations(to, from, item);
-    al_json_append(to->out->content, item);
-    shown = al_asprintf("[%s %s, %zu bytes]", type, mime, json_string_length(data) / 4 * 3);
-    add_line(to, shown, strlen(shown));
+static const struct kind *find_kind(const char *type)
+{
+    for (size_t i = 0; type && i < AL_COUNT(kinds); i++)
+        if (!strcmp(kinds[i].type, type))
+            return &kinds[i];
+    return NULL;
 }
 
-/* Copy a string member as safe text. */
-static void copy_safe(struct taking *to, const json_t *from, const char *name, json_t *item)
+/* Copy what goes beside the content, as far as there is room. */
+static void copy_further(struct taking *to, const json_t *from, const char *name, json_t *item)
 {
-    const json_t *text = string_in(from, name);
+    const json_t *value = json_object_get(from, name);
     al_auto(al_str_clear) struct al_str safe = AL_STR_INIT;
 
-    if (!text)
+    if (!strcmp(name, "size") && json_is_integer(value))
+        al_json_set(item, name, json_incref((json_t *)value));
+    if (!json_is_string(value))
         return;
-    add_safe(text, &safe);
+    add_safe(value, &safe);
     if (take_room(to, safe.len))
         al_json_set(item, name, al_json_stringn(safe.buf, safe.len));
 }
 
-static void add_resource(struct taking *to, const json_t *from)
+/* Copy the annotations of an item, which say who it is for. */
+static void copy_annotations(struct taking *to, const json_t *from, json_t *item)
 {
-    const json_t *resource = json_object_get(from, "resource");
-    const json_t *text = string_in(resource, "text"), *blob = string_in(resource, "blob");
-    al_auto(al_freep) char *uri = line_of(string_in(resource, "uri"));
-    al_auto(al_str_clear) struct al_str safe = AL_STR_INIT;
-    json_t *item, *inner;
+    const json_t *annotations = json_object_get(from, "annotations");
+    al_auto(al_str_clear) struct al_str json = AL_STR_INIT;
 
-    if (!text && (!blob || !is_base64(blob))) {
-        add_note(to, "resource", uri, "it has neither text nor base64");
+    if (!json_is_object(annotations))
         return;
-    }
-    if (!take_room(to, strlen(uri) + (text ? 0 : json_string_length(blob)))) {
-        add_note(to, "resource", uri, "larger than max_bytes");
-        return;
-    }
-    item = al_json_object();
-    inner = al_json_object();
-    al_json_set(item, "type", al_json_string("resource"));
-    al_json_set(inner, "uri", al_json_string(uri));
-    copy_safe(to, resource, "mimeType", inner);
-    if (text)
-        take_text(to, text, &safe);
-    al_json_set(inner, text ? "text" : "blob",
-                text ? al_json_stringn(safe.buf, safe.len) : json_incref((json_t *)blob));
-    al_json_set(item, "resource", inner);
-    copy_annotations(to, from, item);
-    al_json_append(to->out->content, item);
-    add_line(to, text ? safe.buf : uri, text ? safe.len : strlen(uri));
+    al_json_dump(annotations, true, &json);
+    if (take_room(to, json.len))
+        al_json_set(item, "annotations", json_incref((json_t *)annotations));
 }
 
-static void add_link(struct taking *to, const json_t *from)
+/* Fill the object with the members of an item for which there is room. */
+static void copy_members(struct taking *to, const struct kind *kind, const json_t *from,
+                         const char *label, json_t *object)
 {
-    static const char *const members[] = { "name", "title", "description", "mimeType" };
-    al_auto(al_freep) char *uri = line_of(string_in(from, "uri"));
-    const json_t *size = json_object_get(from, "size");
-    json_t *item;
+    const json_t *text = string_in(from, kind->text), *data = string_in(from, kind->data);
+    al_auto(al_str_clear) struct al_str shown = AL_STR_INIT;
 
-    if (!*uri || !take_room(to, strlen(uri))) {
-        add_note(to, "resource_link", "", *uri ? "larger than max_bytes" : "it has no uri");
-        return;
+    if (kind->label)
+        al_json_set(object, kind->label, al_json_string(label));
+    for (size_t i = 0; kind->further[i]; i++)
+        copy_further(to, from, kind->further[i], object);
+    if (!kind->text && !kind->data && !json_object_get(object, "name")) /* required of a link */
+        al_json_set(object, "name", al_json_string(label));
+    if (text) {
+        add_safe(text, &shown);
+        to->out->truncated |= al_text_truncate(&shown, to->left);
+        use_room(to, shown.len);
+        al_json_set(object, kind->text, al_json_stringn(shown.buf, shown.len));
+    } else if (data) {
+        al_str_addf(&shown, "[%s %s, %zu bytes]", kind->type, label,
+                    json_string_length(data) / 4 * 3);
+        al_json_set(object, kind->data, json_incref((json_t *)data));
+    } else {
+        al_str_adds(&shown, label);
     }
-    item = al_json_object();
-    al_json_set(item, "type", al_json_string("resource_link"));
-    al_json_set(item, "uri", al_json_string(uri));
-    for (size_t i = 0; i < AL_COUNT(members); i++)
-        copy_safe(to, from, members[i], item);
-    if (!json_object_get(item, "name")) /* required */
-        al_json_set(item, "name", al_json_string(uri));
-    if (json_is_integer(size))
-        al_json_set(item, "size", json_incref((json_t *)size));
-    copy_annotations(to, from, item);
-    al_json_append(to->out->content, item);
-    add_line(to, uri, strlen(uri));
+    add_line(to, shown.buf, shown.len);
 }
 
-static void add_item(struct taking *to, const json_t *from)
+static void add_item(struct taking *to, const json_t *given)
 {
-    const char *type = al_json_get_string(from, "type");
+    const char *type = al_json_get_string(given, "type");
+    const struct kind *kind = find_kind(type);
+    const json_t *from = kind && kind->inside ? json_object_get(given, kind->inside) : given;
+    const json_t *text = kind ? string_in(from, kind->text) : NULL;
+    const json_t *data = kind && !text ? string_in(from, kind->data) : NULL;
+    al_auto(al_freep) char *label = line_of(kind ? string_in(from, kind->label) : NULL);
+    const bool is_link = kind && !kind->text && !kind->data;
+    json_t *item, *object;
 
-    if (type && !strcmp(type, "text"))
-        add_text(to, from);
-    else if (type && (!strcmp(type, "image") || !strcmp(type, "audio")))
-        add_media(to, from, type);
-    else if (type && !strcmp(type, "resource"))
-        add_resource(to, from);
-    else if (type && !strcmp(type, "resource_link"))
-        add_link(to, from);
-    else
+    if (!kind)
         add_note(to, "content of type", type ? type : "(none)", "airlock does not know it");
+    else if (is_link ? !*label : !text && (!data || !is_base64(data)))
+        add_note(to, kind->type, label, kind->lacks);
+    else if (!to->left || !take_room(to, strlen(label) + json_string_length(data)))
+        add_note(to, kind->type, label, "larger than max_bytes");
+    else {
+        item = al_json_object();
+        object = kind->inside ? al_json_object() : item;
+        al_json_set(item, "type", al_json_string(kind->type));
+        copy_members(to, kind, from, label, object);
+        if (kind->inside)
+            al_json_set(item, kind->inside, object);
+        copy_annotations(to, given, item);
+        al_json_append(to->out->content, item);
+    }
 }
 
 static void take_content(struct taking *to, const json_t *content)

@@ -36,9 +36,9 @@ static void items_are_kept_and_made_safe(void **state)
         { "[{\"type\":\"text\",\"text\":\"a\",\"extra\":1,\"annotations\":{\"priority\":1}}]",
           "[{\"type\":\"text\",\"text\":\"a\",\"annotations\":{\"priority\":1}}]" },
         { "[{\"type\":\"image\",\"data\":\"AAAA\",\"mimeType\":\"image/png\\u001b[1m\"}]",
-          "[{\"type\":\"image\",\"data\":\"AAAA\",\"mimeType\":\"image/png\"}]" },
+          "[{\"type\":\"image\",\"mimeType\":\"image/png\",\"data\":\"AAAA\"}]" },
         { "[{\"type\":\"audio\",\"data\":\"AAA=\",\"mimeType\":\"audio/wav\"}]",
-          "[{\"type\":\"audio\",\"data\":\"AAA=\",\"mimeType\":\"audio/wav\"}]" },
+          "[{\"type\":\"audio\",\"mimeType\":\"audio/wav\",\"data\":\"AAA=\"}]" },
         { "[{\"type\":\"resource\",\"resource\":{\"uri\":\"file:///a\",\"mimeType\":\"text/plain\","
           "\"text\":\"x\\u001b[2Jy\"}}]",
           "[{\"type\":\"resource\",\"resource\":{\"uri\":\"file:///a\",\"mimeType\":\"text/plain\","
@@ -85,8 +85,8 @@ static void what_cannot_be_passed_on_is_named(void **state)
 
 static void the_cap_counts_everything(void **state)
 {
-    static const char image[] = "{\"type\":\"image\",\"data\":\"AAAAAAAAAAAAAAAA\","
-                                "\"mimeType\":\"image/x\"}";
+    static const char image[] = "{\"type\":\"image\",\"mimeType\":\"image/x\","
+                                "\"data\":\"AAAAAAAAAAAAAAAA\"}";
     al_auto(al_freep) char *json = al_asprintf("{\"content\":[%s]}", image);
     al_auto(al_freep) char *kept = al_asprintf("[%s]", image);
 
