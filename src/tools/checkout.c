@@ -235,25 +235,191 @@ struct checkout_args {
 static const char *const hooks[] = { "post-checkout", "reference-transaction", "post-index-change",
                                      NULL };
 
-/* Resolve what a call without `create` names: files may come from any tree, such as "HEAD:docs". */
-static int resolve_object(struct al_call *call, const char *word, const char *type,
-                          struct al_resolved *out, struct al_error *err)
+static bool has_branch(const struct al_repo *repo, const char *name)
 {
-    al_auto(al_freep) char *oid = NULL;
-    int r = al_git_find_object(al_call_repo(call), word, type, al_call_budget(call), &oid, err);
+    al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", name);
 
+    return al_ref_exists(&repo->at, ref);
+}
+
+/* What is asked for, in whatever words: a new branch, files, or where to switch to. */
+struct request {
+    const char *create;          /* the branch to make at HEAD; else NULL */
+    const struct al_strv *paths; /* the files to put back; else NULL */
+    const char *target;          /* where to switch to, or where the files come from; NULL: the
+                                    index */
+    bool detaches;               /* the target is a commit */
+    bool force;
+};
+
+static struct request request_of(const struct al_call *call, const void *p)
+{
+    const struct checkout_args *args = p;
+    struct request request = { .create = args->create_branch, .force = args->force };
+
+    if (!request.create) {
+        request.target = args->target ? args->target : args->branch ? args->branch : args->commit;
+        request.detaches = args->commit && request.target == args->commit;
+    }
+    if (args->create && !has_branch(al_call_repo(call), args->target))
+        request.create = args->target;
+    else if (args->paths.count && (args->target || (!request.create && !request.target)))
+        request.paths = &args->paths;
+    return request;
+}
+
+static bool is_from_index(const struct request *request)
+{
+    return request->paths && !request->target;
+}
+
+/* Files may come from any tree, such as "HEAD:docs". */
+static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
+                   struct al_error *err)
+{
+    const struct request request = request_of(call, p);
+    al_auto(al_freep) char *oid = NULL;
+    int r;
+
+    if (request.create || is_from_index(&request))
+        return 0;
+    if (!request.paths && !request.detaches)
+        return al_resolve_checkout(call, request.target, out, err);
+    r = al_git_find_object(al_call_repo(call), request.target, request.paths ? "tree" : "commit",
+                           al_call_budget(call), &oid, err);
     if (r == 0 && oid)
         al_resolved_add(out, AL_RESOLVED_COMMIT, oid);
     return r;
 }
 
-/* Show the changes that are lost, below a title. */
-static int show_loss(struct al_call *call, const char *from, const struct al_strv *paths,
-                     const char *title, struct al_str *out, struct al_error *err)
+/* The target by its id. */
+static const char *resolved_target(const struct al_call *call, const struct request *request)
 {
-    const struct al_diff_options options = { .unified = -1, .from_ref = from, .paths = paths };
+    const char *oid = al_call_resolved(call, AL_RESOLVED_COMMIT);
 
-    return al_git_loss_excerpt(al_call_repo(call), &options, title, al_call_budget(call), out, err);
+    return oid ? oid : request->target;
+}
+
+static struct al_checkout_options options_of(const struct al_call *call,
+                                             const struct request *request)
+{
+    struct al_checkout_options options = { .create = request->create, .force = request->force };
+
+    if (request->detaches)
+        options.commit = resolved_target(call, request);
+    else if (!request->create)
+        al_resolved_checkout(call, request->target, &options);
+    return options;
+}
+
+static struct al_checkout_from source_of(const struct al_call *call, const struct request *request)
+{
+    return (struct al_checkout_from){
+        .target = resolved_target(call, request),
+        .paths = request->paths,
+        .force = request->force,
+    };
+}
+
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct request request = request_of(call, p);
+    const struct al_checkout_from from = source_of(call, &request);
+    const struct al_checkout_options at_head = { .commit = "HEAD" };
+    const struct al_checkout_options to =
+        request.create || request.paths ? at_head : options_of(call, &request);
+    struct al_repo *repo = al_call_repo(call);
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    int r;
+
+    if (!request.paths) /* a new branch is made at HEAD, so files are written only with force */
+        return request.create && !request.force
+                   ? 0
+                   : al_git_checkout_check(repo, &to, al_call_budget(call), err);
+    if (is_from_index(&request)) {
+        r = al_repo_pathspecs(repo, request.paths, al_call_budget(call), &words, err);
+        return r < 0 ? r : al_git_restore_check(repo, request.paths, al_call_budget(call), err);
+    }
+    r = al_workflow_check_paths(call, "paths", request.paths, err);
+    return r < 0 ? r : al_git_checkout_from_check(repo, &from, al_call_budget(call), err);
+}
+
+/* Without `force` and paths git itself refuses to overwrite files. */
+static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
+                          struct al_error *err)
+{
+    const struct request request = request_of(call, p);
+    const char *target = request.create ? "HEAD" : resolved_target(call, &request);
+    struct al_repo *repo = al_call_repo(call);
+    int r;
+
+    if (!request.force && !request.paths)
+        return 0;
+    r = al_git_overwritten_files(repo, request.paths, false, al_call_budget(call), out, err);
+    if (r == 0 && target)
+        r = al_git_untracked_overwritten(repo, target, request.paths, al_call_budget(call), out,
+                                         err);
+    return r;
+}
+
+static int changed_files(struct al_call *call, const void *p, bool *ret_known, struct al_strv *out,
+                         struct al_error *err)
+{
+    const struct request request = request_of(call, p);
+    const char *commit = request.create ? "HEAD" : al_call_resolved(call, AL_RESOLVED_COMMIT);
+    struct al_repo *repo = al_call_repo(call);
+
+    if (!request.force && !request.paths) {
+        *ret_known = true; /* a new branch is made at HEAD, so no file is written */
+        return request.create ? 0 : al_switch_changed_files(call, ret_known, out, err);
+    }
+    *ret_known = is_from_index(&request) ? !al_repo_index_facts(&repo->at).marks : commit != NULL;
+    if (!*ret_known)
+        return 0;
+    return is_from_index(&request)
+               ? al_git_rewritten_files(repo, request.paths, al_call_budget(call), out, err)
+               : al_git_reset_files(repo, commit, request.paths, false, al_call_budget(call),
+                                    ret_known, out, err);
+}
+
+/* What git would refuse needs no question. */
+static int check_switch(struct al_call *call, const struct request *request, struct al_error *err)
+{
+    int r = 0;
+
+    if (request->create)
+        return al_git_branch_create_check(al_call_repo(call), request->create, err);
+    if (!request->force)
+        r = al_git_check_no_conflicts(al_call_repo(call), al_call_budget(call), err);
+    return r < 0 ? r : al_switch_check(call, request->target, err);
+}
+
+/* Show the changes that are lost. */
+static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
+{
+    const struct request request = request_of(call, p);
+    const bool from_index = is_from_index(&request);
+    const struct al_diff_options lost = {
+        .unified = -1,
+        .from_ref = request.paths ? resolved_target(call, &request) : "HEAD",
+        .paths = request.paths,
+    };
+    al_auto(al_freep) char *head = al_ref_head(&al_call_repo(call)->at);
+    int r = 0;
+
+    if (!request.paths) {
+        preview_operation(call, out);
+        r = check_switch(call, &request, err);
+    }
+    if (r < 0 || (!request.force && !request.paths) || (!*head && !from_index))
+        return r;
+    r = al_git_loss_excerpt(al_call_repo(call), &lost,
+                            from_index ? "This is lost; the files come back from the index:"
+                                       : "This is lost:",
+                            al_call_budget(call), out, err);
+    if (r == 0 && from_index && !out->len)
+        al_call_skip_approval(call);
+    return r;
 }
 
 /* AL_WRITES_CONFIG: with branch.autoSetupMerge git sets an upstream for a new branch, and for a
@@ -263,7 +429,8 @@ static int show_loss(struct al_call *call, const char *from, const struct al_str
 /* What both tools have. */
 #define SHARED                                                                                     \
     .name = "git_checkout", .title = "Check out", .moves = AL_MOVES_HEAD | AL_MOVES_NEW,           \
-    .keeps_staged = al_tool_keeps_staged
+    .keeps_staged = al_tool_keeps_staged, .resolve = resolve, .authorize = authorize,              \
+    .affected_files = affected_files, .changed_files = changed_files, .preview = preview
 
 /* The toolset git. */
 
@@ -297,101 +464,6 @@ static int git_check(const void *p, struct al_error *err)
     return 0;
 }
 
-static bool only_paths(const struct checkout_args *args)
-{
-    return !args->create_branch && !args->branch && !args->commit;
-}
-
-static int git_resolve(struct al_call *call, const void *p, struct al_resolved *out,
-                       struct al_error *err)
-{
-    const struct checkout_args *args = p;
-
-    if (args->create_branch || only_paths(args))
-        return 0;
-    return args->branch ? al_resolve_checkout(call, args->branch, out, err)
-                        : resolve_object(call, args->commit, "commit", out, err);
-}
-
-static struct al_checkout_options git_options_of(const struct al_call *call,
-                                                 const struct checkout_args *args)
-{
-    const char *commit = al_call_resolved(call, AL_RESOLVED_COMMIT);
-    struct al_checkout_options options = { .create = args->create_branch };
-
-    if (args->create_branch)
-        return options;
-    if (args->branch) {
-        al_resolved_checkout(call, args->branch, &options);
-        return options;
-    }
-    options.commit = commit ? commit : args->commit;
-    return options;
-}
-
-static int git_authorize(struct al_call *call, const void *p, struct al_error *err)
-{
-    const struct checkout_args *args = p;
-    const struct al_checkout_options options = git_options_of(call, args);
-    struct al_repo *repo = al_call_repo(call);
-    al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
-    int r;
-
-    if (args->create_branch)
-        return 0; /* the branch is created at HEAD, no file is written */
-    if (!only_paths(args))
-        return al_git_checkout_check(repo, &options, al_call_budget(call), err);
-    r = al_repo_pathspecs(repo, &args->paths, al_call_budget(call), &list, err);
-    return r < 0 ? r : al_git_restore_check(repo, &args->paths, al_call_budget(call), err);
-}
-
-/* List the files that the arguments match: all, or those of directories and patterns. */
-static int git_affected_files(struct al_call *call, const void *p, struct al_strv *out,
-                              struct al_error *err)
-{
-    const struct checkout_args *args = p;
-
-    return only_paths(args) ? al_git_overwritten_files(al_call_repo(call), &args->paths, false,
-                                                       al_call_budget(call), out, err)
-                            : 0;
-}
-
-static int git_preview(struct al_call *call, const void *p, struct al_str *out,
-                       struct al_error *err)
-{
-    const struct checkout_args *args = p;
-    int r = only_paths(args) || args->create_branch
-                ? 0
-                : al_git_check_no_conflicts(al_call_repo(call), al_call_budget(call), err);
-
-    if (r < 0)
-        return r;
-    if (!only_paths(args)) {
-        preview_operation(call, out);
-        return args->create_branch
-                   ? al_git_branch_create_check(al_call_repo(call), args->create_branch, err)
-                   : al_switch_check(call, args->branch ? args->branch : args->commit, err);
-    }
-    r = show_loss(call, NULL, &args->paths,
-                  "This is lost; the files come back from the index:", out, err);
-    if (r == 0 && !out->len)
-        al_call_skip_approval(call);
-    return r;
-}
-
-static int git_changed_files(struct al_call *call, const void *p, bool *ret_known,
-                             struct al_strv *out, struct al_error *err)
-{
-    const struct checkout_args *args = p;
-
-    if (!only_paths(args))
-        return al_switch_changed_files(call, ret_known, out, err);
-    *ret_known = !al_repo_index_facts(&al_call_repo(call)->at).marks;
-    return *ret_known ? al_git_rewritten_files(al_call_repo(call), &args->paths,
-                                               al_call_budget(call), out, err)
-                      : 0;
-}
-
 /* Replace git's advice about commands, which the agent does not have, by one line about a tool. */
 static void replace_advice(struct al_str *text)
 {
@@ -412,9 +484,9 @@ static void replace_advice(struct al_str *text)
 static int git_switch_to(struct al_call *call, const void *p, struct al_result *result,
                          struct al_error *err)
 {
-    const struct checkout_args *args = p;
     struct al_repo *repo = al_call_repo(call);
-    const struct al_checkout_options options = git_options_of(call, args);
+    const struct request request = request_of(call, p);
+    const struct al_checkout_options options = options_of(call, &request);
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_str_clear) struct al_str notes = AL_STR_INIT;
     al_auto(origin_clear) struct origin origin = get_origin(call);
@@ -464,11 +536,6 @@ const struct al_tool al_tool_git_checkout = {
     AL_TOOL_ROWS(git_params, git_operations),
     AL_GIT_COMMON_OFFSETS(struct checkout_args),
     .check = git_check,
-    .resolve = git_resolve,
-    .authorize = git_authorize,
-    .affected_files = git_affected_files,
-    .changed_files = git_changed_files,
-    .preview = git_preview,
     .summary = "[create_branch?Create and switch to branch '{create_branch}'][!create_branch?"
                "[branch?Switch to branch '{branch}'][!branch?[commit?Checkout commit '{commit}']"
                "[!commit?Restore {#paths} file(s) from HEAD]]]",
@@ -486,12 +553,7 @@ static const struct al_param workflow_params[] = {
     AL_WORKFLOW_CWD_ROW(struct checkout_args),
 };
 
-static bool restores(const struct checkout_args *args)
-{
-    return args->paths.count > 0;
-}
-
-AL_WHEN(only_restores, struct checkout_args, !args->force && restores(args))
+AL_WHEN(only_restores, struct checkout_args, !args->force && args->paths.count)
 AL_WHEN(may_create, struct checkout_args, !args->force && args->create)
 AL_WHEN(is_not_forced, struct checkout_args, !args->force)
 
@@ -499,129 +561,12 @@ static int workflow_check(const void *p, struct al_error *err)
 {
     const struct checkout_args *args = p;
 
-    if (args->create && restores(args))
+    if (args->create && args->paths.count)
         return al_error_set(err, AL_ERR_BAD_ARGS,
                             "create and paths cannot be given together: files are put back from "
                             "what exists");
     return args->create ? al_arg_check_branch("target", args->target, err)
                         : al_arg_check_revision("target", args->target, err);
-}
-
-static bool has_branch(const struct al_repo *repo, const char *name)
-{
-    al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", name);
-
-    return al_ref_exists(&repo->at, ref);
-}
-
-static bool creates(const struct al_call *call, const struct checkout_args *args)
-{
-    return args->create && !has_branch(al_call_repo(call), args->target);
-}
-
-static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
-                   struct al_error *err)
-{
-    const struct checkout_args *args = p;
-
-    if (creates(call, args))
-        return 0;
-    return restores(args) ? resolve_object(call, args->target, "tree", out, err)
-                          : al_resolve_checkout(call, args->target, out, err);
-}
-
-static struct al_checkout_options options_of(struct al_call *call, const struct checkout_args *args)
-{
-    bool makes = creates(call, args);
-    struct al_checkout_options options = { .create = makes ? args->target : NULL,
-                                           .force = args->force };
-
-    if (!makes)
-        al_resolved_checkout(call, args->target, &options);
-    return options;
-}
-
-static struct al_checkout_from source_of(const struct al_call *call,
-                                         const struct checkout_args *args)
-{
-    const char *tree = al_call_resolved(call, AL_RESOLVED_COMMIT);
-
-    return (struct al_checkout_from){
-        .target = tree ? tree : args->target,
-        .paths = &args->paths,
-        .force = args->force,
-    };
-}
-
-static int authorize(struct al_call *call, const void *p, struct al_error *err)
-{
-    const struct checkout_args *args = p;
-    const struct al_checkout_options options = options_of(call, args);
-    const struct al_checkout_from from = source_of(call, args);
-    int r;
-
-    if (!restores(args)) {
-        /* A new branch is created at HEAD, so files are written only with `force`. */
-        const struct al_checkout_options to = {
-            .branch = options.branch,
-            .commit = options.commit || options.branch ? options.commit : "HEAD",
-        };
-
-        return options.create && !args->force
-                   ? 0
-                   : al_git_checkout_check(al_call_repo(call), &to, al_call_budget(call), err);
-    }
-    r = al_workflow_check_paths(call, "paths", &args->paths, err);
-    return r < 0 ? r
-                 : al_git_checkout_from_check(al_call_repo(call), &from, al_call_budget(call), err);
-}
-
-static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
-                          struct al_error *err)
-{
-    const struct checkout_args *args = p;
-    const char *target = creates(call, args) ? "HEAD" : source_of(call, args).target;
-    const struct al_strv *paths = restores(args) ? &args->paths : NULL;
-    struct al_repo *repo = al_call_repo(call);
-    int r = al_git_overwritten_files(repo, paths, false, al_call_budget(call), out, err);
-
-    /* Without `force` and paths git itself refuses to overwrite files. */
-    if (r < 0 || (!restores(args) && !args->force))
-        return r;
-    return al_git_untracked_overwritten(repo, target, paths, al_call_budget(call), out, err);
-}
-
-static int changed_files(struct al_call *call, const void *p, bool *ret_known, struct al_strv *out,
-                         struct al_error *err)
-{
-    const struct checkout_args *args = p;
-    bool makes = !restores(args) && creates(call, args);
-    const char *commit = makes ? "HEAD" : al_call_resolved(call, AL_RESOLVED_COMMIT);
-
-    if (!args->force && !restores(args)) {
-        *ret_known = true; /* a new branch is created at HEAD, so no file is written */
-        return makes ? 0 : al_switch_changed_files(call, ret_known, out, err);
-    }
-    *ret_known = commit;
-    return commit ? al_git_reset_files(al_call_repo(call), commit,
-                                       restores(args) ? &args->paths : NULL, false,
-                                       al_call_budget(call), ret_known, out, err)
-                  : 0;
-}
-
-static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
-{
-    const struct checkout_args *args = p;
-    al_auto(al_freep) char *head = al_ref_head(&al_call_repo(call)->at);
-    int r;
-
-    if (!restores(args))
-        preview_operation(call, out);
-    r = restores(args) || creates(call, args) ? 0 : al_switch_check(call, args->target, err);
-    if (r < 0 || (!args->force && !restores(args)) || !*head)
-        return r;
-    return show_loss(call, restores(args) ? source_of(call, args).target : "HEAD",
-                     restores(args) ? &args->paths : NULL, "This is lost:", out, err);
 }
 
 /* The branch of HEAD, or the full hash of its commit.  Caller frees. */
@@ -648,12 +593,12 @@ static void set_result(struct al_call *call, bool created, const struct al_strv 
     al_workflow_skipped(call, hooks, false, result);
 }
 
-static int switch_to(struct al_call *call, const struct checkout_args *args,
+static int switch_to(struct al_call *call, const struct request *request, const char *name,
                      struct al_result *result, struct al_error *err)
 {
     struct al_repo *repo = al_call_repo(call);
-    const struct al_checkout_options options = options_of(call, args);
-    bool existed = has_branch(repo, args->target);
+    const struct al_checkout_options options = options_of(call, request);
+    bool existed = has_branch(repo, name);
     al_auto(al_freep) char *left = NULL, *note = NULL;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(origin_clear) struct origin origin = get_origin(call);
@@ -663,7 +608,7 @@ static int switch_to(struct al_call *call, const struct checkout_args *args,
     if (r < 0)
         return r;
     /* git also creates a branch from a remote branch of the name, if there is only one. */
-    set_result(call, !existed && has_branch(repo, args->target), NULL, result);
+    set_result(call, !existed && has_branch(repo, name), NULL, result);
     left = al_switch_left_commit(&output);
     if (left) {
         note = al_asprintf("HEAD was at %s, which is on no branch; git_checkout with target %.*s, "
@@ -678,13 +623,13 @@ static int switch_to(struct al_call *call, const struct checkout_args *args,
 static int execute(struct al_call *call, const void *p, struct al_result *result,
                    struct al_error *err)
 {
-    const struct checkout_args *args = p;
-    const struct al_checkout_from from = source_of(call, args);
+    const struct request request = request_of(call, p);
+    const struct al_checkout_from from = source_of(call, &request);
     al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
     int r;
 
-    if (!restores(args))
-        return switch_to(call, args, result, err);
+    if (!request.paths)
+        return switch_to(call, &request, ((const struct checkout_args *)p)->target, result, err);
     r = al_git_checkout_from(al_call_repo(call), &from, al_call_budget(call), &files, err);
     if (r == 0)
         set_result(call, false, &files, result);
@@ -709,11 +654,6 @@ const struct al_tool al_tool_workflow_checkout = {
     AL_TOOL_ROWS(workflow_params, workflow_operations),
     AL_WORKFLOW_TOOL(struct checkout_args),
     .check = workflow_check,
-    .resolve = resolve,
-    .authorize = authorize,
-    .affected_files = affected_files,
-    .changed_files = changed_files,
-    .preview = preview,
     .summary = "[paths?Put {#paths} file(s) back from][!paths?[create?Create and switch to branch]"
                "[!create?Switch to]] '{target}'[force?, discarding local changes]",
     .output_schema = output_schema,
