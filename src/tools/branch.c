@@ -11,6 +11,7 @@
 #include "call/place.h"
 #include "call/resolved.h"
 #include "git/git_lock.h"
+#include "git/plumbing/heads.h"
 #include "git/reading/read_object.h"
 #include "git/refs.h"
 #include "git/run.h"
@@ -611,15 +612,6 @@ static int show_all(struct al_call *call, const struct al_refs_query *query,
     return r;
 }
 
-/* The default branch, if it is a local one with commits. */
-static char *merge_base_branch(const struct al_repo *repo)
-{
-    al_auto(al_freep) char *branch = al_default_branch(repo);
-    al_auto(al_freep) char *ref = branch ? al_asprintf("refs/heads/%s", branch) : NULL;
-
-    return ref && al_ref_exists(&repo->at, ref) ? al_take(&branch) : NULL;
-}
-
 /* Who names a branch that is not there may want to make it. */
 static void tell_none(const struct al_refs_query *query, struct al_str *text)
 {
@@ -638,10 +630,10 @@ static int list_branches(struct al_call *call, const struct al_refs_query *query
                          struct al_result *result, struct al_error *err)
 {
     struct showing showing = { .repo = al_call_repo(call), .text = AL_STR_INIT };
-    al_auto(al_freep) char *base = merge_base_branch(showing.repo);
+    al_auto(al_freep) char *base = al_git_default_branch(showing.repo);
     int r;
 
-    showing.base = base;
+    showing.base = base ? short_name(base) : NULL;
     r = show_all(call, query, &showing, err);
     if (r == 0) {
         if (!showing.listed)

@@ -269,37 +269,6 @@ const struct al_tool al_tool_workflow_status = {
 /** More working trees are only counted. */
 #define WORKTREES_MAX 20
 
-/* The branch that <remote>/HEAD names, without the remote; NULL.  Caller frees. */
-static char *remote_default(const struct al_repo *repo, const char *remote)
-{
-    al_auto(al_freep) char *name = al_asprintf("refs/remotes/%s/HEAD", remote);
-    al_auto(al_freep) char *target = al_ref_read_loose(&repo->at, name);
-    al_auto(al_freep) char *prefix = al_asprintf("ref: refs/remotes/%s/", remote);
-
-    return target && al_starts_with(target, prefix) &&
-                   al_ref_exists(&repo->at, target + strlen("ref: "))
-               ? al_strdup(target + strlen(prefix))
-               : NULL;
-}
-
-char *al_default_branch(const struct al_repo *repo)
-{
-    static const char *const usual[] = { "main", "master" };
-    al_auto(al_strv_clear) struct al_strv remotes = AL_STRV_INIT;
-    char *branch = remote_default(repo, "origin");
-
-    al_remote_names(repo, &remotes);
-    if (!branch && remotes.count == 1)
-        branch = remote_default(repo, remotes.items[0]);
-    for (size_t i = 0; i < AL_COUNT(usual) && !branch; i++) {
-        al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", usual[i]);
-
-        if (al_ref_exists(&repo->at, ref))
-            branch = al_strdup(usual[i]);
-    }
-    return branch;
-}
-
 static void add_remotes(const struct al_repo *repo, struct al_str *out)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
@@ -320,7 +289,9 @@ static void add_remotes(const struct al_repo *repo, struct al_str *out)
 static void add_default_branch(const struct al_repo *repo, const struct al_worktree_state *state,
                                struct al_str *out)
 {
-    al_auto(al_freep) char *branch = al_default_branch(repo);
+    al_auto(al_freep) char *origin = al_git_remote_default(repo, "origin");
+    al_auto(al_freep) char *ref = origin ? NULL : al_git_default_branch(repo);
+    const char *branch = ref ? ref + strlen("refs/heads/") : origin;
 
     if (branch && (!state->branch || strcmp(branch, state->branch) != 0))
         al_place_addf(out, "default branch: %s\n", branch);

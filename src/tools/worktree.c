@@ -193,7 +193,7 @@ static int list(struct al_call *call, const void *args, struct al_result *result
     (void)args;
     if (r == 0)
         r = al_worktree_list(repo, budget, &view.worktrees, err);
-    view.default_branch = al_git_default_branch(&repo->at);
+    view.default_branch = al_git_default_branch(repo);
     for (size_t i = 0; r == 0 && i < view.worktrees.count; i++)
         r = al_worktree_look(repo, view.default_branch, budget, &view.worktrees.items[i], err);
     if (r < 0)

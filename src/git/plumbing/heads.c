@@ -17,6 +17,7 @@
 #include "git/plumbing/revision.h"
 #include "git/refs.h"
 #include "git/repo/known_remotes.h"
+#include "git/repo/remotes.h"
 #include "git/run.h"
 #include "guard/nofollow.h"
 
@@ -194,45 +195,40 @@ int al_git_has_pushed(const struct al_repo *repo, const char *from, const char *
 
 /* --- Default branch --- */
 
-char *al_git_origin_branch(const struct al_location *at)
+char *al_git_remote_default(const struct al_repo *repo, const char *remote)
 {
-    static const char prefix[] = "ref: refs/remotes/origin/";
-    al_auto(al_freep) char *held = al_ref_read_loose(at, "refs/remotes/origin/HEAD");
+    al_auto(al_freep) char *prefix = al_asprintf("ref: refs/remotes/%s/", remote);
+    al_auto(al_freep) char *head = al_asprintf("%sHEAD", prefix + strlen("ref: "));
+    al_auto(al_freep) char *held = al_ref_read_loose(&repo->at, head);
 
-    return held && al_starts_with(held, prefix) ? al_strdup(held + strlen(prefix)) : NULL;
+    return held && al_starts_with(held, prefix) && al_ref_exists(&repo->at, held + strlen("ref: "))
+               ? al_strdup(held + strlen(prefix))
+               : NULL;
 }
 
 /* The first one is that of the main working tree. */
 static bool take_branch(void *payload, const struct al_head *head)
 {
-    *(char **)payload = al_strdup(head->branch);
+    al_strv_add(payload, head->branch ? head->branch : "");
     return false;
 }
 
-/* Caller frees. */
-static char *of_main_worktree(const struct al_location *at)
+char *al_git_default_branch(const struct al_repo *repo)
 {
-    char *branch = NULL;
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT, remotes = AL_STRV_INIT;
+    al_auto(al_freep) char *told = al_git_remote_default(repo, AL_DEFAULT_REMOTE);
 
-    (void)al_git_each_head(at, take_branch, &branch, NULL);
-    return branch;
-}
-
-char *al_git_default_branch(const struct al_location *at)
-{
-    al_auto(al_freep) char *origin = al_git_origin_branch(at);
-    char *names[] = { origin ? al_asprintf("refs/heads/%s", origin) : NULL,
-                      al_strdup("refs/heads/main"), al_strdup("refs/heads/master"),
-                      of_main_worktree(at) };
-    char *found = NULL;
-
-    for (size_t i = 0; i < AL_COUNT(names); i++) {
-        if (!found && names[i] && al_starts_with(names[i], "refs/heads/") &&
-            al_ref_exists(at, names[i]))
-            found = al_take(&names[i]);
-        free(names[i]);
-    }
-    return found;
+    al_remote_names(repo, &remotes);
+    if (!told && remotes.count == 1)
+        told = al_git_remote_default(repo, remotes.items[0]);
+    al_strv_addf(&names, "refs/heads/%s", told ? told : "main");
+    al_strv_adds(&names, "refs/heads/main", "refs/heads/master", NULL);
+    (void)al_git_each_head(&repo->at, take_branch, &names, NULL);
+    for (size_t i = 0; i < names.count; i++)
+        if (al_starts_with(names.items[i], "refs/heads/") &&
+            al_ref_exists(&repo->at, names.items[i]))
+            return al_strdup(names.items[i]);
+    return NULL;
 }
 
 /* --- Remote branches --- */

@@ -64,16 +64,16 @@ int al_git_has_pushed(const struct al_repo *repo, const char *from, const char *
 
 /* The branch that the others are compared with and landed in. */
 
-/** The branch that origin's HEAD had when it was cloned, without "refs/remotes/origin/"; NULL: it
- * was not recorded.  Caller frees. */
-char *al_git_origin_branch(const struct al_location *at);
+/** The branch that a remote's HEAD had when it was cloned, without the remote in front; NULL: it
+ * was not recorded, or is gone.  Caller frees. */
+char *al_git_remote_default(const struct al_repo *repo, const char *remote);
 
 /**
- * The full name of the default branch, which exists: the one that origin's HEAD had when it was
- * cloned, else main, else master, else the branch of the main working tree.  NULL: there is none.
- * Caller frees.  No git is started.
+ * The full name of the default branch, which exists: the one that the HEAD of origin, or of the
+ * only remote, had when it was cloned, else main, else master, else the branch of the main working
+ * tree. NULL: there is none.  Caller frees.
  */
-char *al_git_default_branch(const struct al_location *at);
+char *al_git_default_branch(const struct al_repo *repo);
 
 /* --- Remote branches --- */
 

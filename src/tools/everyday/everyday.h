@@ -52,12 +52,6 @@ extern const struct al_tool al_tool_everyday_merge, al_tool_everyday_rebase,
     al_tool_everyday_cherry_pick, al_tool_everyday_revert, al_tool_everyday_conflicts,
     al_tool_everyday_remote;
 
-struct al_repo;
-
-/** The default branch: that of origin, or of the only remote, else main or master if it exists;
- * NULL.  Caller frees. */
-char *al_default_branch(const struct al_repo *repo);
-
 /** al_failure_complete(); where the id of a hunk is not there, with those of the new files if the
  * tool takes them. */
 void al_everyday_complete_error(struct al_call *call, struct al_error *err);

@@ -88,7 +88,7 @@ int al_landing_find(const struct al_repo *repo, const char *name,
 
 int al_landing_default(const struct al_repo *repo, char **ret_name, struct al_error *err)
 {
-    al_auto(al_freep) char *origin = al_git_origin_branch(&repo->at);
+    al_auto(al_freep) char *origin = al_git_remote_default(repo, "origin");
     const char *const names[] = { "main", origin, "master" };
 
     for (size_t i = 0; i < AL_COUNT(names); i++) {

@@ -174,7 +174,7 @@ static char *choose_target(const struct al_repo *repo)
 
     if (!al_ref_exists(&repo->at, "refs/heads/main") &&
         !al_ref_exists(&repo->at, "refs/remotes/origin/main"))
-        other = al_git_origin_branch(&repo->at);
+        other = al_git_remote_default(repo, "origin");
     return other ? al_asprintf("origin/%s", other) : al_strdup("main");
 }
 
