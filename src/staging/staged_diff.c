@@ -6,26 +6,26 @@
 
 #include "base/utf8.h"
 #include "guard/text.h"
+#include "proc/proc.h"
 #include "staging/store.h"
 
-#define HEADER_MAX_BYTES (64u * 1024u) /* of one line; git quotes a name of 4 KiB in less */
+/* git prints at most so many times of what is shown: of a binary file a header and one line. */
+#define PRINTED_TIMES 4u
+#define PRINTED_BYTES (64u * 1024u) /* and for the first header, with names of 4 KiB */
 
 /*
- * git's patch is rewritten while git prints it.  The header of a file,
+ * git's patch is rewritten.  The header of a file,
  *
  *     diff --git a/workspace/x b/workspace/x
  *     new file mode 100644
  *     index 0000000..ce01362
  *
- * is collected and shown shorter; what follows is passed on.  A line of a hunk begins with another
- * character than 'd', so none of them can pass for a header.
+ * is shown shorter; what follows is passed on.  A line of a hunk begins with another character than
+ * 'd', so none of them can pass for a header.
  */
 struct rewriting {
     struct al_text text;
-    struct al_str line;  /* of a header, incomplete */
-    bool is_within_line; /* the last bytes were no end of a line */
-    bool in_header;      /* what comes is collected */
-    char *name;          /* "/workspace/x", quoted as git does; NULL: its header was shown */
+    char *name; /* "/workspace/x", quoted as git does; NULL: its header was shown */
     bool is_new, is_deleted;
     struct al_str modes;
     size_t files; /* that were begun */
@@ -77,60 +77,36 @@ static bool begin_file(struct rewriting *at, const char *names)
     return more;
 }
 
-static bool take_header(struct rewriting *at)
+/* A line of a header; the last one is the first of the hunks, or says that there are none. */
+static bool take_header(struct rewriting *at, const char *line)
 {
-    const char *line = at->line.buf;
-
     if (al_starts_with(line, "diff --git "))
         return begin_file(at, line + strlen("diff --git "));
-    if (al_starts_with(line, "new file mode "))
-        at->is_new = true;
-    else if (al_starts_with(line, "deleted file mode "))
-        at->is_deleted = true;
+    at->is_new |= al_starts_with(line, "new file mode ");
+    at->is_deleted |= al_starts_with(line, "deleted file mode ");
     if (al_starts_with(line, "old mode ") || al_starts_with(line, "new mode ") ||
         !strcmp(line, "new file mode 100755") || !strcmp(line, "new file mode 120000"))
         al_str_addf(&at->modes, "%s\n", line);
-    at->in_header = !al_starts_with(line, "Binary files ") && !al_starts_with(line, "@@ ");
-    if (at->in_header)
-        return true;
-    if (*line == 'B')
+    if (al_starts_with(line, "Binary files "))
         return show_header(at) && add(at, "Binary files differ\n");
-    al_str_addc(&at->line, '\n');
-    return show_header(at) && al_text_add(&at->text, at->line.buf, at->line.len);
+    return !al_starts_with(line, "@@ ") || (show_header(at) && add(at, line) && add(at, "\n"));
 }
 
-/* Add bytes of a header line; at its end the line is taken. */
-static bool add_header(struct rewriting *at, const char *data, size_t len, bool ends)
+static void rewrite(struct rewriting *at, const struct al_str *patch)
 {
-    bool more;
-
-    al_str_add(&at->line, data, len);
-    if (at->line.len > HEADER_MAX_BYTES)
-        al_str_truncate(&at->line, HEADER_MAX_BYTES);
-    if (!ends)
-        return true;
-    more = take_header(at);
-    al_str_reset(&at->line);
-    return more;
-}
-
-static bool rewrite(void *payload, const char *data, size_t len)
-{
-    struct rewriting *at = payload;
+    const char *line = patch->buf, *end = patch->buf + patch->len;
     bool more = true;
 
-    while (len && more) {
-        const char *end = memchr(data, '\n', len);
-        size_t piece = end ? (size_t)(end - data) + 1 : len;
+    while (more && line < end) {
+        const char *feed = memchr(line, '\n', (size_t)(end - line));
+        const size_t len = (size_t)((feed ? feed : end) - line);
+        al_auto(al_freep) char *header = at->name || *line == 'd' ? al_strndup(line, len) : NULL;
 
-        at->in_header |= !at->is_within_line && *data == 'd';
-        at->is_within_line = !end;
-        more = at->in_header ? add_header(at, data, end ? piece - 1 : piece, end)
-                             : al_text_add(&at->text, data, piece);
-        data += piece;
-        len -= piece;
+        more =
+            header ? take_header(at, header) : al_text_add(&at->text, line, len + (feed != NULL));
+        line += len + 1;
     }
-    return more;
+    (void)show_header(at);
 }
 
 /* Cut the text, and say how much of the commit it shows. */
@@ -153,9 +129,9 @@ int al_staged_diff(struct al_staging *staging, const struct al_staged *staged, s
                    struct al_run_limits *budget, struct al_str *out, bool *ret_truncated,
                    struct al_error *err)
 {
-    struct rewriting at = { .text = AL_TEXT_INIT(max_bytes),
-                            .line = AL_STR_INIT,
-                            .modes = AL_STR_INIT };
+    struct rewriting at = { .text = AL_TEXT_INIT(max_bytes), .modes = AL_STR_INIT };
+    al_auto(al_buffer_clear) struct al_buffer patch =
+        AL_BUFFER_INIT(PRINTED_TIMES * max_bytes + PRINTED_BYTES);
     al_auto(al_freep) char *title = al_staged_title(staged);
     al_auto(al_freep) char *heading = al_asprintf("Staged commit: %s\n", title);
     char commit[AL_OID_TEXT];
@@ -164,16 +140,15 @@ int al_staged_diff(struct al_staging *staging, const struct al_staged *staged, s
     al_oid_text(&staged->commit, staging->options.sha256, commit);
     at.text.show_controls = true;
     (void)add(&at, heading);
-    r = al_bare_commit_patch(&staging->bare, commit, "/workspace/",
-                             (struct al_sink){ rewrite, &at }, budget, err);
+    r = al_bare_commit_patch(&staging->bare, commit, "/workspace/", al_buffer_sink(&patch), budget,
+                             err);
     if (r == 0) {
-        (void)show_header(&at);
+        rewrite(&at, &patch.text);
         al_text_end(&at.text);
         *ret_truncated = cut(&at, staged->count, max_bytes, &at.text.out);
         al_str_add(out, at.text.out.buf, at.text.out.len);
     }
     al_text_clear(&at.text);
-    al_str_clear(&at.line);
     al_str_clear(&at.modes);
     free(at.name);
     return r;

@@ -245,84 +245,45 @@ int al_push_find_refusal(const struct al_push *push, struct al_run_limits *budge
  * its configuration and its hooks say as soon as the user works below it. */
 
 /* What makes a directory a git directory: HEAD with objects and refs, or HEAD with commondir. */
-static const char *const parts[] = { "head", "objects", "refs", "commondir" };
-enum { HEAD = 1, OBJECTS = 2, REFS = 4, COMMONDIR = 8 };
+enum { HEAD, OBJECTS, REFS, COMMONDIR, PARTS };
+static const char *const parts[PARTS] = { "head", "objects", "refs", "commondir" };
 
-/* The bit of a component; 0: another name. */
-static unsigned part_of(const char *name, size_t len)
-{
-    for (size_t i = 0; i < AL_COUNT(parts); i++)
-        if (al_fold_is(name, len, parts[i]))
-            return 1u << i;
-    return 0;
-}
-
-static bool is_whole(unsigned found)
-{
-    return (found & HEAD) &&
-           ((found & COMMONDIR) || (found & (OBJECTS | REFS)) == (OBJECTS | REFS));
-}
-
-/* A part in a directory. */
-struct part {
-    char *dir;     /* folded, with the '/' at the end; "": the top */
-    unsigned bits; /* of the part */
+/* The directories of a tree that have each part: folded, with the '/' at the end, sorted; "": the
+ * top.  Two that differ in case alone or the like are one directory where file systems ignore that
+ * (guard/fold.h). */
+struct holders {
+    struct al_strv of[PARTS];
 };
 
-/* Paths in the order of their bytes, so a directory comes once.  But two that differ in case alone
- * or the like are one directory where file systems ignore that (guard/fold.h). */
-struct walk {
-    const struct al_staged *staged;
-    struct al_str path; /* the one that came last */
-    struct part *parts;
-    size_t count;
-};
-
-static void walk_clear(struct walk *walk)
+static void holders_clear(struct holders *holders)
 {
-    for (size_t i = 0; i < walk->count; i++)
-        free(walk->parts[i].dir);
-    free(walk->parts);
-    walk->parts = NULL;
-    al_str_clear(&walk->path);
+    for (size_t i = 0; i < PARTS; i++)
+        al_strv_clear(&holders->of[i]);
 }
 
-static void add_part(struct walk *walk, const char *path, size_t dir_len, unsigned bit)
+/* The paths come in the order of their bytes, so that a directory mostly comes after itself. */
+static void add_holder(struct al_strv *list, const char *path, size_t dir_len)
 {
-    walk->parts = al_grow(walk->parts, walk->count, sizeof(*walk->parts));
-    walk->parts[walk->count++] = (struct part){ al_fold_path(path, dir_len), bit };
+    al_auto(al_freep) char *dir = al_fold_path(path, dir_len);
+
+    if (!list->count || strcmp(list->items[list->count - 1], dir) != 0)
+        al_strv_take(list, al_take(&dir));
 }
 
-/* How many bytes two paths have in common at their beginning. */
-static size_t common(const char *one, const char *other)
+static void find_holders(const struct al_sandbox_files *files, struct holders *ret)
 {
-    size_t len = 0;
+    for (size_t i = 0; i < files->count; i++) {
+        const char *path = files->items[i].path;
 
-    while (one[len] && one[len] == other[len])
-        len++;
-    return len;
-}
-
-/* The next path.  The directories that it has in common with the last one were seen. */
-static void see(struct walk *walk, const char *path)
-{
-    const size_t same = common(path, walk->path.buf);
-
-    for (size_t at = 0, len; path[at]; at += len + (path[at + len] == '/')) {
-        unsigned bit;
-
-        len = strcspn(path + at, "/");
-        bit = at + len < same ? 0 : part_of(path + at, len);
-        if (bit)
-            add_part(walk, path, at, bit);
+        for (size_t at = 0, len; path[at]; at += len + (path[at + len] == '/')) {
+            len = strcspn(path + at, "/");
+            for (size_t part = 0; part < PARTS; part++)
+                if (al_fold_is(path + at, len, parts[part]))
+                    add_holder(&ret->of[part], path, at);
+        }
     }
-    al_str_reset(&walk->path);
-    al_str_adds(&walk->path, path);
-}
-
-static int by_dir(const void *a, const void *b)
-{
-    return strcmp(((const struct part *)a)->dir, ((const struct part *)b)->dir);
+    for (size_t part = 0; part < PARTS; part++)
+        al_strv_sort(&ret->of[part]);
 }
 
 /* A file that the push brings below a directory; NULL: none. */
@@ -338,32 +299,24 @@ static const char *find_below(const struct al_staged *staged, const char *dir)
     return NULL;
 }
 
-/* After the last path. */
-static int finish(struct walk *walk, struct al_error *err)
+int al_push_check_tree(const struct al_push *push, const struct al_sandbox_files *files,
+                       struct al_error *err)
 {
-    if (walk->count)
-        qsort(walk->parts, walk->count, sizeof(*walk->parts), by_dir);
-    for (size_t i = 0; i < walk->count;) {
-        const char *dir = walk->parts[i].dir, *file;
-        unsigned found = 0;
+    al_auto(holders_clear) struct holders holders = { .of = { AL_STRV_INIT } };
+    const struct al_strv *heads = &holders.of[HEAD];
 
-        for (; i < walk->count && !strcmp(walk->parts[i].dir, dir); i++)
-            found |= walk->parts[i].bits;
-        file = is_whole(found) ? find_below(walk->staged, dir) : NULL;
+    find_holders(files, &holders);
+    for (size_t i = 0; i < heads->count; i++) {
+        const char *dir = heads->items[i];
+        const bool is_whole = al_strv_contains_sorted(&holders.of[COMMONDIR], dir) ||
+                              (al_strv_contains_sorted(&holders.of[OBJECTS], dir) &&
+                               al_strv_contains_sorted(&holders.of[REFS], dir));
+        const char *file = is_whole ? find_below(&push->staged, dir) : NULL;
+
         if (file)
             return al_gitdir_refuse(file, err);
     }
     return 0;
-}
-
-int al_push_check_tree(const struct al_push *push, const struct al_sandbox_files *files,
-                       struct al_error *err)
-{
-    al_auto(walk_clear) struct walk walk = { .staged = &push->staged, .path = AL_STR_INIT };
-
-    for (size_t i = 0; i < files->count; i++)
-        see(&walk, files->items[i].path);
-    return finish(&walk, err);
 }
 
 /* Whether the file would lie in a git directory of the working tree, or make one of a directory. */
