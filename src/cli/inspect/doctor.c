@@ -59,16 +59,16 @@ static void check_rules(struct al_findings *findings, const struct al_setup *set
     for (size_t i = 0; i < policy->count && setup->registry.count; i++) {
         const struct al_rule *rule = &policy->rules[i];
         const char *toolset = is_idle(setup, rule) ? toolset_of(setup, rule) : NULL;
-        al_auto(al_freep) char *what = NULL, *safe = NULL;
+        al_auto(al_freep) char *safe = NULL;
 
         if (!toolset)
             continue;
         safe = al_text_sanitize_line(rule->tool ? rule->tool : rule->operation);
-        what = al_asprintf("rule %zu (line %u) is about %s of the toolset %s", i + 1, rule->line,
-                           safe, toolset);
-        al_finding_add(findings, "rules", AL_WARNING, what,
+        al_finding_add(findings, "rules", AL_WARNING,
                        "No tool of this session is of that name, so the rule protects nothing "
-                       "here. Name the tools that airlock tools lists, or choose that toolset.");
+                       "here. Name the tools that airlock tools lists, or choose that toolset.",
+                       "rule %zu (line %u) is about %s of the toolset %s", i + 1, rule->line, safe,
+                       toolset);
     }
 }
 
@@ -92,10 +92,11 @@ static void check_places(struct al_findings *findings, const struct al_setup *se
     if (!setup->config.serve.http.count)
         return;
     if (al_http_check(options, &setup->config, &err) < 0)
-        al_finding_add(findings, "serve", AL_MISSING, err.message,
-                       "Correct [serve] in the configuration; airlock serve does not start.");
+        al_finding_add(findings, "serve", AL_MISSING,
+                       "Correct [serve] in the configuration; airlock serve does not start.", "%s",
+                       err.message);
     else
-        al_finding_add(findings, "serve", AL_FINE, places, "");
+        al_finding_add(findings, "serve", AL_FINE, NULL, "%s", places);
 }
 
 /* The tokens themselves are not shown. */
@@ -104,33 +105,32 @@ static void check_tokens(struct al_findings *findings, const struct al_setup *se
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     al_auto(al_tokens_clear) struct al_tokens tokens = AL_TOKENS_INIT;
     al_auto(al_freep) char *path = NULL;
-    al_auto(al_freep) char *state = NULL;
     int r;
 
     if (!setup->config.serve.token_file) {
         if (setup->config.serve.http.count)
-            al_finding_add(findings, "tokens", AL_FINE,
+            al_finding_add(findings, "tokens", AL_FINE, NULL, "%s",
                            setup->config.serve.no_token ? "none: everybody may come in"
-                                                        : "one is made at each start",
-                           "");
+                                                        : "one is made at each start");
         return;
     }
     path = al_environment_absolute(setup->config.serve.token_file);
     r = al_roots_exclude(al_roots_parts(&setup->roots), path, "token file", &err);
     if (r == 0)
         r = al_tokens_read(path, &setup->config.grants, &tokens, &err);
-    state = r < 0
-                ? NULL
-                : al_asprintf("%zu token%s (%s)", tokens.count, tokens.count == 1 ? "" : "s", path);
-    al_finding_add(findings, "tokens", r < 0 ? AL_MISSING : AL_FINE, r < 0 ? err.message : state,
-                   "Correct the token file; airlock serve --http does not start with it.");
+    if (r == 0)
+        al_finding_add(findings, "tokens", AL_FINE, NULL, "%zu token%s (%s)", tokens.count,
+                       tokens.count == 1 ? "" : "s", path);
+    else
+        al_finding_add(findings, "tokens", AL_MISSING,
+                       "Correct the token file; airlock serve --http does not start with it.", "%s",
+                       err.message);
 }
 
 static void check_tls(struct al_findings *findings, const struct al_setup *setup)
 {
     const char *cert = setup->config.serve.tls_cert, *key = setup->config.serve.tls_key;
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    al_auto(al_freep) char *state = NULL;
     int r;
 
     if (!cert || !key) /* one of them alone is a finding about the places */
@@ -138,9 +138,12 @@ static void check_tls(struct al_findings *findings, const struct al_setup *setup
     r = al_roots_exclude(al_roots_parts(&setup->roots), key, "TLS key", &err);
     if (r == 0)
         r = al_http_check_tls(&setup->config, &err);
-    state = al_asprintf("%s, %s", cert, key);
-    al_finding_add(findings, "tls", r < 0 ? AL_MISSING : AL_FINE, r < 0 ? err.message : state,
-                   "Correct the files, or serve.tls_cert and serve.tls_key.");
+    if (r == 0)
+        al_finding_add(findings, "tls", AL_FINE, NULL, "%s, %s", cert, key);
+    else
+        al_finding_add(findings, "tls", AL_MISSING,
+                       "Correct the files, or serve.tls_cert and serve.tls_key.", "%s",
+                       err.message);
 }
 
 /* Their syntax is checked as the configuration is read. */
@@ -149,11 +152,12 @@ static void check_hosts(struct al_findings *findings, const struct al_setup *set
     al_auto(al_freep) char *hosts = join(&setup->config.serve.hosts);
 
     if (al_serve_lacks_hosts(&setup->config))
-        al_finding_add(findings, "hosts", AL_WARNING, "none",
+        al_finding_add(findings, "hosts", AL_WARNING,
                        "List the names that clients use in [serve] hosts; others than localhost "
-                       "and loopback addresses get 403.");
+                       "and loopback addresses get 403.",
+                       "none");
     else if (setup->config.serve.hosts.count)
-        al_finding_add(findings, "hosts", AL_FINE, hosts, "");
+        al_finding_add(findings, "hosts", AL_FINE, NULL, "%s", hosts);
 }
 
 /* Check what the configuration says of a server over HTTP: places, token file, TLS, hosts. */
@@ -167,14 +171,20 @@ static void check_serve(struct al_findings *findings, const struct al_setup *set
 }
 
 void al_finding_add(struct al_findings *findings, const char *what, enum al_level level,
-                    const char *state, const char *fix)
+                    const char *fix, const char *fmt, ...)
 {
     static const char *const names[] = { "ok", "warning", "missing" };
     json_t *finding = al_json_object();
+    al_auto(al_str_clear) struct al_str state = AL_STR_INIT;
+    va_list args;
+
+    va_start(args, fmt);
+    al_str_addv(&state, fmt, args);
+    va_end(args);
 
     al_json_set(finding, "check", al_json_string(what));
     al_json_set(finding, "level", al_json_string(names[level]));
-    al_json_set(finding, "state", al_json_string(state));
+    al_json_set(finding, "state", al_json_string(state.buf));
     if (level != AL_FINE)
         al_json_set(finding, "fix", al_json_string(fix));
     al_json_append(findings->list, finding);
@@ -185,18 +195,16 @@ void al_finding_add(struct al_findings *findings, const char *what, enum al_leve
 static bool check_git(struct al_findings *findings, const char *program)
 {
     al_auto(al_freep) char *version = NULL;
-    al_auto(al_freep) char *state = NULL;
     bool supported;
 
     if (al_proc_init(program, NULL) < 0 || al_git_version(program, &version, NULL) < 0) {
-        al_finding_add(findings, "git", AL_MISSING, "not found",
-                       "Install git (Debian: apt-get install git).");
+        al_finding_add(findings, "git", AL_MISSING, "Install git (Debian: apt-get install git).",
+                       "not found");
         return true;
     }
     supported = al_git_version_is_supported(version);
-    state = al_asprintf("%s (%s)", version, program);
-    al_finding_add(findings, "git", supported ? AL_FINE : AL_MISSING, state,
-                   "Install git " AL_GIT_VERSION_MIN " or newer.");
+    al_finding_add(findings, "git", supported ? AL_FINE : AL_MISSING,
+                   "Install git " AL_GIT_VERSION_MIN " or newer.", "%s (%s)", version, program);
     return supported;
 }
 
@@ -204,31 +212,32 @@ static void check_kernel(struct al_findings *findings, bool required)
 {
     struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_BENEATH };
     long fd = syscall(SYS_openat2, AT_FDCWD, ".", &how, sizeof(how));
-    al_auto(al_freep) char *state = al_asprintf("ABI %d", al_confine_abi());
 
     al_close((int)fd);
     al_finding_add(findings, "paths", fd >= 0 ? AL_FINE : AL_MISSING,
-                   fd >= 0 ? "openat2" : "no openat2", "Linux 5.6 or newer is needed.");
+                   "Linux 5.6 or newer is needed.", "%s", fd >= 0 ? "openat2" : "no openat2");
     if (al_confine_abi() > 0)
-        al_finding_add(findings, "landlock", AL_FINE, state, "");
+        al_finding_add(findings, "landlock", AL_FINE, NULL, "ABI %d", al_confine_abi());
     else
         al_finding_add(
-            findings, "landlock", required ? AL_MISSING : AL_WARNING, "not in this kernel",
+            findings, "landlock", required ? AL_MISSING : AL_WARNING,
             "Use Linux 5.13 or newer with landlock among its active security modules; until then "
-            "git is confined by seccomp and configuration only.");
+            "git is confined by seccomp and configuration only.",
+            "not in this kernel");
 }
 
 static void check_watching(struct al_findings *findings, bool required)
 {
     if (al_watch_is_possible())
-        al_finding_add(findings, "watching", AL_FINE, "git stops before it destroys a file", "");
+        al_finding_add(findings, "watching", AL_FINE, NULL, "git stops before it destroys a file");
     else
         al_finding_add(
-            findings, "watching", required ? AL_MISSING : AL_WARNING, "git cannot be watched",
+            findings, "watching", required ? AL_MISSING : AL_WARNING,
             "Use Linux 5.9 or newer, let airlock read /proc/PID/mem of its children "
             "(kernel.yama.ptrace_scope 0 or 1), and run it below no other program that listens for "
             "system calls (seccomp); until then what somebody saves while a call discards files "
-            "can be lost.");
+            "can be lost.",
+            "git cannot be watched");
 }
 
 /* Only bash_command uses firejail: when the configuration asks for it, or without Landlock. */
@@ -239,10 +248,11 @@ static void check_firejail(struct al_findings *findings, const struct al_setup *
 
     al_finding_add(
         findings, "firejail", path || !wanted ? AL_FINE : AL_WARNING,
+        "Install firejail (Debian: apt-get install firejail), or set [tools.shell] isolation.",
+        "%s",
         path     ? path
         : wanted ? "not installed"
-                 : "not installed, and not needed",
-        "Install firejail (Debian: apt-get install firejail), or set [tools.shell] isolation.");
+                 : "not installed, and not needed");
 }
 
 /* What targets on GitHub get.  The token itself is not looked at, and gh is not started. */
@@ -250,15 +260,15 @@ static void check_github(struct al_findings *findings, const struct al_setup *se
 {
     const char *token = getenv("GITHUB_TOKEN");
     al_auto(al_freep) char *gh = al_program_find("gh", getenv("PATH"), &setup->roots);
-    al_auto(al_freep) char *asks = gh ? al_asprintf("gh auth token (%s)", gh) : NULL;
 
     if (!al_strv_contains(&setup->config.toolsets, "staging"))
         return;
-    al_finding_add(findings, "github token", AL_FINE,
-                   token && *token ? "GITHUB_TOKEN"
-                   : gh            ? asks
-                                   : "none; public repositories can be pulled from",
-                   "");
+    if (gh && !(token && *token))
+        al_finding_add(findings, "github token", AL_FINE, NULL, "gh auth token (%s)", gh);
+    else
+        al_finding_add(findings, "github token", AL_FINE, NULL, "%s",
+                       gh || (token && *token) ? "GITHUB_TOKEN"
+                                               : "none; public repositories can be pulled from");
 }
 
 static void check_journal(struct al_findings *findings, const struct al_setup *setup)
@@ -268,18 +278,18 @@ static void check_journal(struct al_findings *findings, const struct al_setup *s
     struct al_verdict verdict = { .lines = 0 };
 
     if (al_journal_open(setup->journal_file, &journal, &err) < 0) {
-        al_finding_add(findings, "journal", AL_MISSING, err.message,
+        al_finding_add(findings, "journal", AL_MISSING,
                        "Without a journal only reads are possible: make its folder writable, or "
-                       "choose another file with --audit or [journal] file.");
+                       "choose another file with --audit or [journal] file.",
+                       "%s", err.message);
         return;
     }
     al_journal_free(journal);
     if (al_journal_verify(setup->journal_file, &verdict, &err) == 0 && !verdict.problem)
-        al_finding_add(findings, "journal", AL_FINE, setup->journal_file, "");
+        al_finding_add(findings, "journal", AL_FINE, NULL, "%s", setup->journal_file);
     else
-        al_finding_add(findings, "journal", AL_WARNING,
-                       verdict.problem ? verdict.problem : err.message,
-                       "Run airlock log --verify for details.");
+        al_finding_add(findings, "journal", AL_WARNING, "Run airlock log --verify for details.",
+                       "%s", verdict.problem ? verdict.problem : err.message);
     free(verdict.problem);
 }
 
@@ -290,7 +300,6 @@ static void check_journal(struct al_findings *findings, const struct al_setup *s
 static void check_disk(struct al_findings *findings, const struct al_setup *setup)
 {
     struct statvfs disk;
-    al_auto(al_freep) char *state = NULL;
     uint64_t left;
 
     if (statvfs(setup->state_dir, &disk) < 0)
@@ -298,12 +307,12 @@ static void check_disk(struct al_findings *findings, const struct al_setup *setu
     left = (uint64_t)disk.f_bavail * disk.f_frsize;
     if (left >= DISK_SHORT_BYTES && (disk.f_favail || !disk.f_files))
         return;
-    state = al_asprintf("%" PRIu64 " MiB and %ju files more fit below %s", left >> 20,
-                        (uintmax_t)disk.f_favail, setup->state_dir);
     al_finding_add(
-        findings, "disk", left < DISK_FULL_BYTES || !disk.f_favail ? AL_MISSING : AL_WARNING, state,
+        findings, "disk", left < DISK_FULL_BYTES || !disk.f_favail ? AL_MISSING : AL_WARNING,
         "Make room there, or lower max_store_bytes in [journal]: without it no checkpoint "
-        "is taken, and only reading is possible.");
+        "is taken, and only reading is possible.",
+        "%" PRIu64 " MiB and %ju files more fit below %s", left >> 20, (uintmax_t)disk.f_favail,
+        setup->state_dir);
 }
 
 /* The roots are open already; narrowing them a second time changes nothing. */
@@ -311,18 +320,17 @@ static bool check_worker(struct al_findings *findings, struct al_setup *setup)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     const struct al_worker *worker = &setup->worker;
-    al_auto(al_freep) char *state = NULL;
 
     if (!worker->file)
         return true;
     if (al_setup_worker_roots(setup, &err) < 0) {
-        al_finding_add(findings, "worker", AL_MISSING, err.message,
+        al_finding_add(findings, "worker", AL_MISSING,
                        "Correct the worker file, or keep it elsewhere, for example below "
-                       "~/.config/airlock.");
+                       "~/.config/airlock.",
+                       "%s", err.message);
         return false;
     }
-    state = al_asprintf("%s (%s)", worker->name, worker->file);
-    al_finding_add(findings, "worker", AL_FINE, state, "");
+    al_finding_add(findings, "worker", AL_FINE, NULL, "%s (%s)", worker->name, worker->file);
     return true;
 }
 
@@ -332,14 +340,15 @@ static bool check_roots(struct al_findings *findings, struct al_setup *setup)
     al_auto(al_str_clear) struct al_str paths = AL_STR_INIT;
 
     if (al_setup_session(setup, &err) < 0) {
-        al_finding_add(findings, "roots", AL_MISSING, err.message,
-                       "Start airlock in a repository, or name directories with --root or roots.");
+        al_finding_add(findings, "roots", AL_MISSING,
+                       "Start airlock in a repository, or name directories with --root or roots.",
+                       "%s", err.message);
         return false;
     }
     for (size_t i = 0; i < setup->roots.count; i++)
         al_str_addf(&paths, "%s%s", i ? ", " : "", setup->roots.items[i].path);
-    al_finding_add(findings, "roots", AL_FINE, paths.buf, "");
-    al_finding_add(findings, "confinement", AL_FINE, setup->session.confinement, "");
+    al_finding_add(findings, "roots", AL_FINE, NULL, "%s", paths.buf);
+    al_finding_add(findings, "confinement", AL_FINE, NULL, "%s", setup->session.confinement);
     return true;
 }
 
@@ -369,8 +378,8 @@ static void print_table(const struct al_findings *findings)
 
 static void add_configuration(struct al_findings *findings, const struct al_setup *setup)
 {
-    al_finding_add(findings, "configuration", AL_FINE,
-                   setup->config.file ? setup->config.file : "none", "");
+    al_finding_add(findings, "configuration", AL_FINE, NULL, "%s",
+                   setup->config.file ? setup->config.file : "none");
 }
 
 /* An option may be what is wrong, and not the file. */
@@ -405,10 +414,12 @@ static void check_all(struct al_findings *findings, const struct al_options *opt
         r = al_setup_tools(&setup, &err);
     if (r < 0 && err.name && !strcmp(err.name, "--worker")) {
         add_configuration(findings, &setup);
-        al_finding_add(findings, "worker", AL_MISSING, err.message,
-                       "Correct the worker file, or choose another with --worker.");
+        al_finding_add(findings, "worker", AL_MISSING,
+                       "Correct the worker file, or choose another with --worker.", "%s",
+                       err.message);
     } else if (r < 0) {
-        al_finding_add(findings, "configuration", AL_MISSING, err.message, fix_of(options, &err));
+        al_finding_add(findings, "configuration", AL_MISSING, fix_of(options, &err), "%s",
+                       err.message);
     } else {
         add_configuration(findings, &setup);
         check_rules(findings, &setup);

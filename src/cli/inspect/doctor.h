@@ -18,9 +18,9 @@ struct al_findings {
     bool missing; /**< whether a finding is AL_MISSING */
 };
 
-/** Add a finding.  `fix` is ignored for AL_FINE. */
-void al_finding_add(struct al_findings *findings, const char *what, enum al_level level,
-                    const char *state, const char *fix);
+/** Add a finding: what was looked at, how it is, and unless that is AL_FINE what to do. */
+void al_printf(5, 6) al_finding_add(struct al_findings *findings, const char *what,
+                                    enum al_level level, const char *fix, const char *fmt, ...);
 
 /** Check the repository of each --root, or of the current directory when none is given.  Call after
  * al_setup_session(). */

@@ -72,8 +72,9 @@ static bool is_plain_command(const struct al_strv *command)
 
 /* Start it, and ask for its tools. */
 static void try_entry(struct al_findings *findings, const struct al_setup *setup,
-                      const struct entry *entry, const char *what)
+                      const struct entry *entry)
 {
+    const char *what = entry->client->name;
     static char *const no_environment[] = { NULL };
     al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
     al_auto(al_upstream_state_clear) struct al_upstream_state state = { .ntools = 0 };
@@ -82,7 +83,6 @@ static void try_entry(struct al_findings *findings, const struct al_setup *setup
     al_auto(al_freep) char *scratch =
         al_asprintf("%s/run/doctor-%d", setup->state_dir, (int)getpid());
     struct al_upstream *server;
-    al_auto(al_freep) char *text = NULL;
     int r;
 
     add_environment(&env);
@@ -98,14 +98,14 @@ static void try_entry(struct al_findings *findings, const struct al_setup *setup
                                                              .is_brief = true });
     r = al_upstream_tools(server, START_MS, NULL, &tools, &err);
     al_upstream_get_state(server, &state);
-    if (r < 0)
-        text = al_asprintf("%s: %s", entry->file, state.problem ? state.problem : err.message);
+    if (r == 0)
+        al_finding_add(findings, what, AL_FINE, NULL, "%s: %s, %zu tool%s", entry->file,
+                       state.revision ? state.revision->name : "no revision",
+                       json_array_size(tools), json_array_size(tools) == 1 ? "" : "s");
     else
-        text = al_asprintf("%s: %s, %zu tool%s", entry->file,
-                           state.revision ? state.revision->name : "no revision",
-                           json_array_size(tools), json_array_size(tools) == 1 ? "" : "s");
-    al_finding_add(findings, what, r < 0 ? AL_MISSING : AL_FINE, text,
-                   "Correct the entry, or write it again with airlock install.");
+        al_finding_add(findings, what, AL_MISSING,
+                       "Correct the entry, or write it again with airlock install.", "%s: %s",
+                       entry->file, state.problem ? state.problem : err.message);
     json_decref(tools);
     al_upstream_end(server);
     al_upstream_free(server);
@@ -146,39 +146,34 @@ static char *other_root(const struct al_setup *setup, const struct entry *entry)
 static void check_entry(struct al_findings *findings, const struct al_setup *setup,
                         struct entry *entry)
 {
-    al_auto(al_freep) char *what = al_asprintf("%s", entry->client->name);
+    const char *what = entry->client->name, *file = entry->file;
     const char *program = entry->command.items[0];
     al_auto(al_freep) char *found = al_program_find(program, getenv("PATH"), &setup->roots);
     al_auto(al_freep) char *safe = al_text_sanitize_line(program);
-    al_auto(al_freep) char *text = NULL;
     al_auto(al_freep) char *other = NULL;
 
     expand(setup, entry);
     other = other_root(setup, entry);
     if (!found) {
-        text = al_asprintf("%s: there is no program '%s' outside the roots", entry->file, safe);
-        al_finding_add(findings, what, AL_MISSING, text,
-                       "Write the entry again with airlock install.");
+        al_finding_add(findings, what, AL_MISSING, "Write the entry again with airlock install.",
+                       "%s: there is no program '%s' outside the roots", file, safe);
     } else if (!is_this_program(found)) {
-        text =
-            al_asprintf("%s: starts another program, '%s', and was not tried", entry->file, safe);
-        al_finding_add(findings, what, AL_WARNING, text,
+        al_finding_add(findings, what, AL_WARNING,
                        "Run doctor of that program, or write the entry again with airlock "
-                       "install.");
+                       "install.",
+                       "%s: starts another program, '%s', and was not tried", file, safe);
     } else if (entry->of_project && !is_plain_command(&entry->command)) {
-        text = al_asprintf("%s: its options could start other programs, and it was not tried",
-                           entry->file);
-        al_finding_add(findings, what, AL_WARNING, text,
-                       "Look at the entry: the file lies in the repository.");
+        al_finding_add(findings, what, AL_WARNING,
+                       "Look at the entry: the file lies in the repository.",
+                       "%s: its options could start other programs, and it was not tried", file);
     } else if (other) {
         al_auto(al_freep) char *safe_other = al_text_sanitize_line(other);
 
-        text = al_asprintf("%s: is for another working tree, '%s'", entry->file, safe_other);
-        al_finding_add(
-            findings, what, AL_WARNING, text,
-            "Here airlock would work there: write the entry again with airlock install.");
+        al_finding_add(findings, what, AL_WARNING,
+                       "Here airlock would work there: write the entry again with airlock install.",
+                       "%s: is for another working tree, '%s'", file, safe_other);
     } else {
-        try_entry(findings, setup, entry, what);
+        try_entry(findings, setup, entry);
     }
 }
 
@@ -199,8 +194,9 @@ static void check_file(struct al_findings *findings, const struct al_setup *setu
     if (al_client_read(client, value, &entry.command))
         check_entry(findings, setup, &entry);
     else
-        al_finding_add(findings, client->name, AL_MISSING, "the entry of airlock names no command",
-                       "Write the entry again with airlock install.");
+        al_finding_add(findings, client->name, AL_MISSING,
+                       "Write the entry again with airlock install.",
+                       "the entry of airlock names no command");
     al_strv_clear(&entry.command);
 }
 
@@ -234,12 +230,10 @@ static void try_hook(struct al_findings *findings, const struct al_setup *setup,
     al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
     al_auto(al_json_decrefp) json_t *sent = al_json_object();
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
-    al_auto(al_freep) char *text = NULL;
     al_auto(al_closep) int cwd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
     al_auto(al_buffer_clear) struct al_buffer out = AL_BUFFER_INIT(4096),
                                               said = AL_BUFFER_INIT(4096);
     struct al_proc_result result = { .exit_code = -1 };
-    bool is_answered;
     int r;
 
     add_environment(&env);
@@ -258,22 +252,18 @@ static void try_hook(struct al_findings *findings, const struct al_setup *setup,
                                             .sandbox = &(struct al_confinement){ .ruleset = NULL },
                                             .timeout_ms = START_MS },
                     &result, &err);
-    is_answered = r == 0 && result.exit_code == 0 && !out.text.len && !said.text.len;
-    if (is_answered)
-        text = al_asprintf("%s: %s is answered in %u ms; git in the shell is %s", file, event,
-                           result.ran_ms, shim ? "airlock's" : "another one");
+    if (r < 0 || result.exit_code != 0 || out.text.len || said.text.len)
+        al_finding_add(findings, what, AL_MISSING,
+                       "Write the hooks again with airlock install --shell.",
+                       "%s: %s is not answered: %s", file, event,
+                       r < 0           ? err.message
+                       : said.text.len ? said.text.buf
+                                       : "airlock failed");
     else
-        text = al_asprintf("%s: %s is not answered: %s", file, event,
-                           r < 0           ? err.message
-                           : said.text.len ? said.text.buf
-                                           : "airlock failed");
-    al_finding_add(findings, what,
-                   !is_answered ? AL_MISSING
-                   : shim       ? AL_FINE
-                                : AL_WARNING,
-                   text,
-                   shim ? "Write the hooks again with airlock install --shell."
-                        : "Install airlock whole: libexec/airlock/bin/git beside bin is missing.");
+        al_finding_add(findings, what, shim ? AL_FINE : AL_WARNING,
+                       "Install airlock whole: libexec/airlock/bin/git beside bin is missing.",
+                       "%s: %s is answered in %u ms; git in the shell is %s", file, event,
+                       result.ran_ms, shim ? "airlock's" : "another one");
 }
 
 /* Look into one file with hooks of a client. */
@@ -297,12 +287,11 @@ static void check_hooks(struct al_findings *findings, const struct al_setup *set
         try_hook(findings, setup, client, at->name, safe);
     } else if (program) {
         al_auto(al_freep) char *what = al_asprintf("%s hooks", client->name);
-        al_auto(al_freep) char *text =
-            al_asprintf("%s: start another program, and were not tried", safe);
 
-        al_finding_add(findings, what, AL_WARNING, text,
+        al_finding_add(findings, what, AL_WARNING,
                        "Run doctor of that program, or write the hooks again with airlock install "
-                       "--shell.");
+                       "--shell.",
+                       "%s: start another program, and were not tried", safe);
     }
 }
 

@@ -86,7 +86,7 @@ static bool add_outside_roots(struct al_findings *findings, const char *dir)
                             "refused. Run 'git worktree repair', or 'git submodule update' for a "
                             "submodule, and start airlock with --root %s",
                             safe_top);
-    al_finding_add(findings, "repository", AL_MISSING, kind, fix);
+    al_finding_add(findings, "repository", AL_MISSING, fix, "%s", kind);
     return true;
 }
 
@@ -96,16 +96,18 @@ static void add_open_failure(struct al_findings *findings, const char *dir,
     if (err->status == AL_ERR_SANDBOX && add_outside_roots(findings, dir))
         return;
     if (err->code != AL_CODE_NOT_INITIALIZED)
-        al_finding_add(findings, "repository", AL_MISSING, err->message,
-                       err->remedy ? err->remedy : "Until then every call here fails.");
+        al_finding_add(findings, "repository", AL_MISSING,
+                       err->remedy ? err->remedy : "Until then every call here fails.", "%s",
+                       err->message);
     else if (al_git_is_bare_dir(dir))
-        al_finding_add(findings, "repository", AL_MISSING, "bare", al_git_bare_remedy);
+        al_finding_add(findings, "repository", AL_MISSING, al_git_bare_remedy, "bare");
     else if (err->remedy)
-        al_finding_add(findings, "repository", AL_MISSING, err->message, err->remedy);
+        al_finding_add(findings, "repository", AL_MISSING, err->remedy, "%s", err->message);
     else
         al_finding_add(
-            findings, "repository", AL_WARNING, "none in this directory",
-            "Change to a repository, name one with --root, or create one with 'git init'.");
+            findings, "repository", AL_WARNING,
+            "Change to a repository, name one with --root, or create one with 'git init'.",
+            "none in this directory");
 }
 
 static void add_kind(struct al_findings *findings, const struct al_repo *repo)
@@ -113,24 +115,25 @@ static void add_kind(struct al_findings *findings, const struct al_repo *repo)
     bool linked = strcmp(repo->at.git_dir, repo->at.common_dir) != 0;
     bool bare = al_location_is_bare(&repo->at);
     al_auto(al_freep) char *top = al_text_sanitize_line(repo->at.top);
-    al_auto(al_freep) char *state =
-        al_asprintf("%s%s%s%s%s%s", top, bare ? ", bare" : "", linked ? ", linked worktree" : "",
-                    is_submodule(repo->at.git_dir) ? ", submodule" : "",
-                    repo->vetting->is_sha256 ? ", SHA-256" : "",
-                    repo->vetting->config.has_reftable ? ", reftable" : "");
 
-    al_finding_add(findings, "repository", bare ? AL_WARNING : AL_FINE, state,
+    al_finding_add(findings, "repository", bare ? AL_WARNING : AL_FINE,
                    bare ? "It has no working tree: only calls that read its history work. For the "
                           "others use a clone of it."
-                        : "");
+                        : "",
+                   "%s%s%s%s%s%s", top, bare ? ", bare" : "", linked ? ", linked worktree" : "",
+                   is_submodule(repo->at.git_dir) ? ", submodule" : "",
+                   repo->vetting->is_sha256 ? ", SHA-256" : "",
+                   repo->vetting->config.has_reftable ? ", reftable" : "");
     if (al_repo_is_partial(repo))
-        al_finding_add(findings, "partial clone", AL_WARNING, "some objects are missing",
+        al_finding_add(findings, "partial clone", AL_WARNING,
                        "A call that needs a missing object fails, since none is downloaded. "
-                       "'git fetch --refetch --no-filter' downloads all.");
+                       "'git fetch --refetch --no-filter' downloads all.",
+                       "some objects are missing");
     if (has_file(repo->at.common_dir, "shallow"))
-        al_finding_add(findings, "shallow clone", AL_WARNING, "some history is missing",
+        al_finding_add(findings, "shallow clone", AL_WARNING,
                        "Older commits are missing from logs, blames and merges. "
-                       "'git fetch --unshallow' downloads them.");
+                       "'git fetch --unshallow' downloads them.",
+                       "some history is missing");
 }
 
 /* The names in "airlock: hooks not run: pre-commit". */
@@ -160,28 +163,24 @@ static void add_skipped_programs(struct al_findings *findings, const struct al_r
     };
     al_auto(al_str_clear) struct al_str hooks_note = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str filters = AL_STR_INIT;
-    al_auto(al_freep) char *state = NULL;
-    al_auto(al_freep) char *filtered = NULL;
 
     al_git_skipped_hooks(repo, hooks, &hooks_note);
-    if (hooks_note.len) {
-        state = al_asprintf("not run: %s", listed_names(&hooks_note));
-        al_finding_add(findings, "hooks", AL_WARNING, state,
-                       "airlock runs no hooks: run what they check yourself, or in CI.");
-    }
+    if (hooks_note.len)
+        al_finding_add(findings, "hooks", AL_WARNING,
+                       "airlock runs no hooks: run what they check yourself, or in CI.",
+                       "not run: %s", listed_names(&hooks_note));
     al_git_skipped_filters(repo, budget, &filters);
-    if (filters.len) {
-        filtered = al_asprintf("not run: %s", listed_names(&filters));
-        al_finding_add(findings, "filters", AL_WARNING, filtered,
+    if (filters.len)
+        al_finding_add(findings, "filters", AL_WARNING,
                        "Calls that would write files through them fail; use git itself for these "
-                       "files.");
-    }
+                       "files.",
+                       "not run: %s", listed_names(&filters));
     if (repo->vetting->wants_signatures)
         al_finding_add(
             findings, "signing", AL_WARNING,
-            "commit.gpgsign is set; commits of tools are not signed",
             "Sign the commits that you keep: git rebase --exec 'git commit --amend --no-edit -S' "
-            "@{upstream}");
+            "@{upstream}",
+            "commit.gpgsign is set; commits of tools are not signed");
 }
 
 static void add_lock(struct al_findings *findings, const struct al_repo *repo, const char *dir,
@@ -195,16 +194,18 @@ static void add_lock(struct al_findings *findings, const struct al_repo *repo, c
     if (lstat(path, &st) < 0)
         return;
     if (al_git_lock_is_interrupted(path)) {
-        al_finding_add(findings, name, AL_WARNING, "of a rollback that was killed",
-                       "The repository may be half changed. Complete it: airlock rollback");
+        al_finding_add(findings, name, AL_WARNING,
+                       "The repository may be half changed. Complete it: airlock rollback",
+                       "of a rollback that was killed");
     } else if (al_git_lock_is_stale(&repo->at, &st)) {
         fix = al_asprintf("No git process holds it, but calls that write fail. Remove it: rm '%s'",
                           safe);
-        al_finding_add(findings, name, AL_WARNING, "stale", fix);
+        al_finding_add(findings, name, AL_WARNING, fix, "stale");
     } else {
-        al_finding_add(findings, name, AL_WARNING, "held, or younger than a minute",
+        al_finding_add(findings, name, AL_WARNING,
                        "Calls that write wait for the git process that holds it; try again when it "
-                       "has ended.");
+                       "has ended.",
+                       "held, or younger than a minute");
     }
 }
 
@@ -231,9 +232,9 @@ static void check_repository(struct al_findings *findings, const struct al_setup
         return;
     }
     add_kind(findings, repo);
-    al_finding_add(
-        findings, "owner", AL_FINE,
-        al_location_is_owned(&repo->at) ? "you" : "another user; safe.directory lists it", "");
+    al_finding_add(findings, "owner", AL_FINE, NULL, "%s",
+                   al_location_is_owned(&repo->at) ? "you"
+                                                   : "another user; safe.directory lists it");
     add_skipped_programs(findings, repo, &budget);
     add_locks(findings, repo);
     al_repo_free(repo);

@@ -11,41 +11,30 @@
 /** The tools that are named. */
 #define NAMED_MAX 8
 
-/* "everything 2.0.0, 12 tools, 2025-11-25, confined" */
-static char *describe(const struct al_upstream_state *state)
-{
-    return al_asprintf("%s, %zu tool%s, %s, %s", state->program ? state->program : "no name",
-                       state->ntools, state->ntools == 1 ? "" : "s",
-                       state->revision ? state->revision->name : "no revision",
-                       state->confined ? "confined" : "not confined");
-}
-
 static void check_server(struct al_findings *findings, struct al_upstream *server)
 {
     al_auto(al_upstream_state_clear) struct al_upstream_state state = { .ntools = 0 };
     al_auto(al_freep) char *what = al_asprintf("mcp %s", al_upstream_name(server));
-    al_auto(al_freep) char *text = NULL;
 
     al_upstream_get_state(server, &state);
-    text = describe(&state);
     if (state.phase != AL_UPSTREAM_READY)
-        al_finding_add(
-            findings, what, AL_MISSING, state.problem ? state.problem : "has not answered in time",
-            state.confined ? "Correct its command or timeout_ms. It is confined: its allow has to "
+        al_finding_add(findings, what, AL_MISSING,
+                       state.confined
+                           ? "Correct its command or timeout_ms. It is confined: its allow has to "
                              "list what it reads, writes or runs outside the roots."
-                           : "Correct its command or timeout_ms.");
-    else if (!state.confined)
-        al_finding_add(findings, what, AL_WARNING, text,
-                       "It runs with all of your rights. Remove confine = false, and list in its "
-                       "allow what it needs.");
+                           : "Correct its command or timeout_ms.",
+                       "%s", state.problem ? state.problem : "has not answered in time");
     else
-        al_finding_add(findings, what, AL_FINE, text, "");
-    if (state.nleft_out && state.left_out) {
-        al_auto(al_freep) char *more =
-            al_asprintf("%zu of its tools left out: %s", state.nleft_out, state.left_out);
-
-        al_finding_add(findings, what, AL_WARNING, more, "Nothing to do here: tell its authors.");
-    }
+        al_finding_add(findings, what, state.confined ? AL_FINE : AL_WARNING,
+                       "It runs with all of your rights. Remove confine = false, and list in its "
+                       "allow what it needs.",
+                       "%s, %zu tool%s, %s, %s", state.program ? state.program : "no name",
+                       state.ntools, state.ntools == 1 ? "" : "s",
+                       state.revision ? state.revision->name : "no revision",
+                       state.confined ? "confined" : "not confined");
+    if (state.nleft_out && state.left_out)
+        al_finding_add(findings, what, AL_WARNING, "Nothing to do here: tell its authors.",
+                       "%zu of its tools left out: %s", state.nleft_out, state.left_out);
 }
 
 static void check_left_out(struct al_findings *findings, const struct al_setup *setup,
@@ -54,22 +43,16 @@ static void check_left_out(struct al_findings *findings, const struct al_setup *
     al_auto(al_strv_clear) struct al_strv lines = AL_STRV_INIT, collisions = AL_STRV_INIT;
 
     al_upstream_mounts_left_out(setup->session.mounts, list, &lines, &collisions);
-    for (size_t i = 0; i < collisions.count; i++) {
-        al_auto(al_freep) char *text = al_asprintf(
-            "not offered, as airlock has tools of these names: %s", collisions.items[i]);
-
-        al_finding_add(findings, "mcp tools", AL_FINE, text, "");
-    }
+    for (size_t i = 0; i < collisions.count; i++)
+        al_finding_add(findings, "mcp tools", AL_FINE, NULL,
+                       "not offered, as airlock has tools of these names: %s", collisions.items[i]);
     for (size_t i = 0; i < lines.count && i < NAMED_MAX; i++)
-        al_finding_add(findings, "mcp tools", AL_WARNING, lines.items[i],
-                       "The tool is not offered.");
-    if (lines.count > NAMED_MAX) {
-        al_auto(al_freep) char *more =
-            al_asprintf("%zu more are not mounted", lines.count - NAMED_MAX);
-
-        al_finding_add(findings, "mcp tools", AL_WARNING, more,
-                       "Choose the tools with [mcp.servers.NAME] tools.");
-    }
+        al_finding_add(findings, "mcp tools", AL_WARNING, "The tool is not offered.", "%s",
+                       lines.items[i]);
+    if (lines.count > NAMED_MAX)
+        al_finding_add(findings, "mcp tools", AL_WARNING,
+                       "Choose the tools with [mcp.servers.NAME] tools.",
+                       "%zu more are not mounted", lines.count - NAMED_MAX);
 }
 
 /* Whether the tools that a pattern can match are known: it is about servers of the session, and
@@ -111,17 +94,16 @@ static void check_rules(struct al_findings *findings, const struct al_setup *set
     for (size_t i = 0; i + policy->narrowing < policy->count; i++) {
         const char *pattern = policy->rules[i].tool;
         al_auto(al_freep) char *safe = NULL;
-        al_auto(al_freep) char *text = NULL;
 
         if (!pattern || !al_starts_with(pattern, AL_MOUNTS_PREFIX) || is_offered(list, pattern) ||
             !is_decided(setup->session.mounts, pattern))
             continue;
         safe = al_text_sanitize_line(pattern);
-        text = al_asprintf("the rule in line %u is about '%s', which no server offers",
-                           policy->rules[i].line, safe);
-        al_finding_add(findings, "mcp rules", AL_WARNING, text,
+        al_finding_add(findings, "mcp rules", AL_WARNING,
                        "Correct the name: the rule decides nothing. airlock tools lists the "
-                       "names.");
+                       "names.",
+                       "the rule in line %u is about '%s', which no server offers",
+                       policy->rules[i].line, safe);
     }
 }
 
