@@ -88,59 +88,20 @@ static bool take(struct al_shell_words *words, const struct connecting *row, con
     return is_fetched || is_rest || al_shell_words_list(row->read, name);
 }
 
-/* Letters that each are one option, up to one that takes the rest, or the next word. */
-static bool read_letters(struct al_shell_words *words, const struct connecting *row, size_t *at)
-{
-    const char *letters = words->command->letters;
-    const char *word = words->words.items[*at];
-    bool is_known = word[1];
-
-    for (const char *next = word + 1; *next && is_known; next++) {
-        const char name[] = { '-', *next, '\0' };
-        const bool has_value = letters && strchr(letters, *next);
-        const char *value = !has_value ? "" : next[1] ? next + 1 : words->words.items[++*at];
-        al_auto(al_freep) char *whole = al_asprintf("%s%s", name, value ? value : "");
-
-        is_known = value && take(words, row, name, whole);
-        if (has_value)
-            break;
-    }
-    return is_known;
-}
-
-/* One option, whose value may be the next word. */
-static bool read_option(struct al_shell_words *words, const struct connecting *row, size_t *at)
-{
-    const char *word = words->words.items[*at], *value = strchr(word, '=');
-    al_auto(al_freep) char *name =
-        al_strndup(word, value ? (size_t)(value - word) + 1 : strlen(word));
-    al_auto(al_freep) char *whole = NULL;
-
-    if (word[1] != '-')
-        return read_letters(words, row, at);
-    if (value || !words->command->values || !al_shell_words_list(words->command->values, word))
-        return take(words, row, name, word);
-    value = words->words.items[++*at];
-    free(name);
-    name = al_asprintf("%s=", word);
-    whole = al_asprintf("%s%s", name, value ? value : "");
-    return value && take(words, row, name, whole);
-}
-
 static int read_options(struct al_shell_words *words, const struct connecting *row,
                         struct al_error *err)
 {
     if (words->paths.count && row->tool)
         return refuse(row, "--", "leave it out", err);
-    for (size_t i = 1; i < words->words.count && strcmp(words->words.items[i], "--") != 0; i++) {
-        const char *word = words->words.items[i];
+    for (size_t i = 0; i < words->given.count; i++) {
+        const char *given = words->given.items[i], *equals = strchr(given, '=');
+        const size_t all = equals ? (size_t)(equals - given) + 1 : strlen(given);
+        al_auto(al_freep) char *name = al_strndup(given, given[1] == '-' ? all : 2);
 
-        if (word[0] != '-')
-            continue;
-        if (al_starts_with(word, "--rebase=i"))
-            return refuse(row, word, "it opens an editor", err);
-        if (!read_option(words, row, &i))
-            return refuse(row, word, "what it leads to cannot be told here", err);
+        if (al_starts_with(given, "--rebase=i"))
+            return refuse(row, given, "it opens an editor", err);
+        if (words->lacks_value || !take(words, row, name, given))
+            return refuse(row, given, "what it leads to cannot be told here", err);
     }
     return 0;
 }

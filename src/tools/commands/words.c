@@ -215,6 +215,7 @@ void al_shell_words_clear(struct al_shell_words *words)
     al_strv_clear(&words->globals);
     al_strv_clear(&words->words);
     al_strv_clear(&words->options);
+    al_strv_clear(&words->given);
     al_strv_clear(&words->others);
     al_strv_clear(&words->paths);
     al_shell_connection_clear(&words->connection);
@@ -440,20 +441,32 @@ static int find(struct al_shell_words *words, const struct al_repo *repo, struct
 
 /* --- Options of the command --- */
 
-/* "-fdx": each letter counts, up to one that takes a value.  True: that is the next word. */
-static bool read_letters(struct al_shell_words *words, const char *word)
+/* The value of an option that takes the next word. */
+static const char *take_next(struct al_shell_words *words, size_t *at)
+{
+    const char *next = *at + 1 < words->words.count ? words->words.items[*at + 1] : NULL;
+
+    ++*at;
+    words->lacks_value = !next;
+    return next ? next : "";
+}
+
+/* "-fdx": each letter counts, up to one that takes what follows, or the next word. */
+static void read_letters(struct al_shell_words *words, size_t *at)
 {
     const char *letters = words->command->letters;
     const char *attached = letters ? strchr(letters, '?') : NULL;
+    bool is_last = false;
 
-    for (const char *at = word + 1; *at; at++) {
-        const char *found = letters ? strchr(letters, *at) : NULL;
+    for (const char *next = words->words.items[*at] + 1; *next && !is_last; next++) {
+        const char *found = letters ? strchr(letters, *next) : NULL, *value = found ? next + 1 : "";
 
-        al_strv_addf(&words->options, "-%c", *at);
-        if (found)
-            return !at[1] && (!attached || found < attached);
+        is_last = found;
+        if (found && !*value && (!attached || found < attached))
+            value = take_next(words, at);
+        al_strv_addf(&words->options, "-%c", *next);
+        al_strv_addf(&words->given, "-%c%s", *next, value);
     }
-    return false;
 }
 
 static void read_options(struct al_shell_words *words)
@@ -462,16 +475,19 @@ static void read_options(struct al_shell_words *words)
     size_t i = 1;
 
     for (; i < all->count && strcmp(all->items[i], "--") != 0; i++) {
-        const char *word = all->items[i];
+        const char *word = all->items[i], *values = words->command->values;
         const size_t len = strcspn(word, "=");
 
         if (word[0] != '-' || !word[1]) {
             al_strv_add(&words->others, word);
         } else if (word[1] != '-') {
-            i += read_letters(words, word);
+            read_letters(words, &i);
         } else {
             al_strv_addf(&words->options, "%.*s", (int)len, word);
-            i += !word[len] && words->command->values && means(words->command->values, word, false);
+            if (!word[len] && values && means(values, word, false))
+                al_strv_addf(&words->given, "%s=%s", word, take_next(words, &i));
+            else
+                al_strv_add(&words->given, word);
         }
     }
     for (i++; i < all->count; i++)

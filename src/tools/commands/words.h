@@ -62,6 +62,8 @@ struct al_shell_words {
     struct al_strv globals; /**< the options of git itself that it gets */
     struct al_strv words;   /**< the command and all that follows; an alias is expanded */
     struct al_strv options; /**< "-x", "--name", each as often as given, without its value */
+    struct al_strv given;   /**< the same with it: "-x1", "--name=VALUE" */
+    bool lacks_value;       /**< there is none behind the last one, which takes one */
     struct al_strv others;  /**< what is neither an option nor the value of one, before "--" */
     struct al_strv paths;   /**< what follows "--" */
     const char *git_dir, *work_tree; /**< the values of these options, borrowed; NULL: not given */
