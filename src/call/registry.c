@@ -62,24 +62,6 @@ struct al_listed_tool al_toolset_find_tool(const struct al_toolset_registry *reg
     return (struct al_listed_tool){ .tool = NULL };
 }
 
-int al_toolset_configure(const struct al_toolset *toolset, const struct al_toolset_context *context,
-                         struct al_error *err)
-{
-    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
-    al_auto(al_freep) char *safe = NULL;
-    int r = 0;
-
-    if (toolset->configure)
-        r = toolset->configure(context, &why);
-    else if (context->config->count)
-        r = al_value_error(&context->config->items[0], &why,
-                           "unknown key; the toolset %s has no settings", toolset->name);
-    if (r == 0)
-        return 0;
-    safe = al_text_join_lines(why.message);
-    return al_error_set(err, r, "%s", safe);
-}
-
 static int unknown_toolset(const struct al_toolset_registry *all, const char *name,
                            struct al_error *err)
 {

@@ -23,22 +23,11 @@ struct al_toolset_registry {
 
 #define AL_TOOLSET_REGISTRY_INIT ((struct al_toolset_registry){ .items = NULL })
 
-/** What a toolset is configured with. */
-struct al_toolset_context {
-    const struct al_value *config; /**< a mapping, which may be empty */
-    const char *worker;            /**< the name in the worker file */
-    struct al_session *session;    /**< being set up: gets what the toolset keeps of `config` */
-};
-
 /** A named list of tools. */
 struct al_toolset {
     const char *name;
     const char *about;
     const struct al_tool *const *tools; /**< NULL-terminated, in the order clients see them */
-
-    /** Read the toolset's settings in a worker file, and keep them in the session.  Called through
-     * al_toolset_configure().  NULL: there are no settings. */
-    int (*configure)(const struct al_toolset_context *context, struct al_error *err);
     bool is_for_commands; /**< no session offers it: commands of the program make its calls */
 };
 
@@ -106,14 +95,5 @@ char *al_toolset_names(const struct al_toolset_registry *registry);
 /** The first tool of this name in any toolset, borrowed; `tool` is NULL when there is none. */
 struct al_listed_tool al_toolset_find_tool(const struct al_toolset_registry *registry,
                                            const char *name);
-
-/**
- * Configure a toolset by a worker file.  A toolset without settings refuses every key.
- *
- * @return 0, or AL_ERR_BAD_ARGS with one line of safe text, "<file>:<line>: <key>: <what is
- *         wrong>".
- */
-int al_toolset_configure(const struct al_toolset *toolset, const struct al_toolset_context *context,
-                         struct al_error *err);
 
 #endif

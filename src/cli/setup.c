@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fs.h"
 #include "base/log.h"
 #include "cli/environment.h"
@@ -17,6 +18,7 @@
 #include "guard/text.h"
 #include "review/place.h"
 #include "review/server.h"
+#include "staging/settings.h"
 #include "tools/shell/shell.h"
 #include "tools/toolsets.h"
 
@@ -104,28 +106,37 @@ static int unknown_toolset(const struct al_setup *setup, const struct al_value *
                         toolset->file, toolset->line, name, name, setup->worker.name, valid);
 }
 
-/* Settings of a toolset that --toolset leaves out are read as well: mistakes in them are named. */
+/* Settings of a toolset that --toolset leaves out are read as well: mistakes in them are named.
+ * Only staging has some. */
 static int configure_toolset(struct al_setup *setup, const struct al_value *settings,
                              struct al_error *err)
 {
-    const struct al_toolset *toolset =
-        al_toolset_find(&setup->toolsets, al_worker_toolset(settings->name));
+    const char *name = al_worker_toolset(settings->name);
+    struct al_session *session = &setup->session;
+    char stamp[16];
+    int r;
 
-    if (!toolset)
+    if (!al_toolset_find(&setup->toolsets, name))
         return unknown_toolset(setup, settings, err);
-    return al_toolset_configure(toolset,
-                                &(struct al_toolset_context){
-                                    .config = settings,
-                                    .worker = setup->worker.name,
-                                    .session = &setup->session,
-                                },
-                                err);
+    if (strcmp(name, "staging") != 0)
+        return !settings->count
+                   ? 0
+                   : al_value_error(&settings->items[0], err,
+                                    "unknown key; the toolset %s has no settings", name);
+    al_clock_stamp(stamp);
+    session->staging_settings = al_calloc(1, sizeof(*session->staging_settings));
+    r = al_staging_settings_read(settings, setup->worker.name, stamp, session->staging_settings,
+                                 err);
+    session->defaults.has_target = session->staging_settings->has_target;
+    return r;
 }
 
 static int choose_toolsets(struct al_setup *setup, struct al_error *err)
 {
     const struct al_value *toolsets = setup->worker.toolsets;
     struct al_strv *chosen = &setup->config.toolsets;
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    al_auto(al_freep) char *safe = NULL;
     int r = 0;
 
     if (toolsets && !setup->named_toolsets) {
@@ -133,11 +144,12 @@ static int choose_toolsets(struct al_setup *setup, struct al_error *err)
         setup->config.toolsets_line = 0;
     }
     for (size_t i = 0; toolsets && r == 0 && i < toolsets->count; i++) {
-        r = configure_toolset(setup, &toolsets->items[i], err);
+        r = configure_toolset(setup, &toolsets->items[i], &why);
         if (!setup->named_toolsets)
             al_strv_add(chosen, al_worker_toolset(toolsets->items[i].name));
     }
-    return r;
+    safe = r < 0 ? al_text_join_lines(why.message) : NULL;
+    return r < 0 ? al_error_set(err, r, "%s", safe) : 0;
 }
 
 int al_setup_choose_grant(const struct al_setup *setup, struct al_config *config, const char *name,

@@ -99,21 +99,21 @@ static const struct al_tool *const commands_tools[] = { &al_tool_commands_git,
 
 /* In the order in which they are listed. */
 static const struct al_toolset toolsets[] = {
-    { "git", "git with plain text results, eleven tools", git_tools, NULL, false },
-    { "workflow", "git with structured results and error codes", workflow_tools, NULL, false },
+    { "git", "git with plain text results, eleven tools", git_tools, false },
+    { "workflow", "git with structured results and error codes", workflow_tools, false },
     { "readonly", "one tool that reads repositories and cannot write, with structured results",
-      readonly_tools, NULL, false },
+      readonly_tools, false },
     { "shell", "a few reading commands and go, piped and redirected, without a shell", shell_tools,
-      NULL, false },
+      false },
     { "files", "the files of the sandbox, below /workspace, which is in no repository", files_tools,
-      NULL, false },
+      false },
     { "staging", "the sandbox's changes: stage them, and push what the user approves",
-      staging_tools, al_toolset_staging_configure, false },
-    { "everyday", "an agent's whole day with git, as short text", everyday_tools, NULL, false },
+      staging_tools, false },
+    { "everyday", "an agent's whole day with git, as short text", everyday_tools, false },
     { "parallel", "linked worktrees for several agents, and landing their branches", parallel_tools,
-      NULL, false },
+      false },
     { "commands", "what is run in a shell through airlock; no server offers it", commands_tools,
-      NULL, true },
+      true },
 };
 
 void al_toolsets_register(struct al_toolset_registry *registry)

@@ -4,10 +4,8 @@
 #include "tools/one.h"
 #include "tools/staging/staging.h"
 
-#include "base/clock.h"
 #include "call/call.h"
 #include "guard/text.h"
-#include "staging/settings.h"
 #include "staging/stage.h"
 #include "staging/staged.h"
 
@@ -32,25 +30,6 @@ struct commit_args {
 /* What the tools have. */
 #define COMMIT_TOOL                                                                                \
     .args_size = sizeof(struct commit_args), .open_repository = al_call_without_repository
-
-/* The settings of the toolset in a worker file. */
-int al_toolset_staging_configure(const struct al_toolset_context *context, struct al_error *err)
-{
-    struct al_staging_settings *settings = al_calloc(1, sizeof(*settings));
-    char stamp[16];
-    int r;
-
-    al_clock_stamp(stamp);
-    r = al_staging_settings_read(context->config, context->worker, stamp, settings, err);
-    if (r < 0) {
-        al_staging_settings_free(settings);
-        return r;
-    }
-    al_staging_settings_free(context->session->staging_settings);
-    context->session->staging_settings = settings;
-    context->session->defaults.has_target = settings->has_target;
-    return 0;
-}
 
 /* --- git_status --- */
 

@@ -6,9 +6,6 @@
 #include "call/registry.h"
 #include "call/tool.h"
 
-/** Read the settings of a worker file; see al_toolset.configure. */
-int al_toolset_staging_configure(const struct al_toolset_context *context, struct al_error *err);
-
 /** The tools, of the sandbox's changes and staged commits. */
 extern const struct al_tool al_tool_staging_status, al_tool_staging_stage, al_tool_staging_diff,
     al_tool_staging_discard;

@@ -1,30 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/* tool/toolset_registry.h: toolsets register once, are found by name, and read their settings. */
+/* tool/toolset_registry.h: toolsets register once, and are found by name. */
 #include "call/registry.h"
 
-#include "base/value.h"
-#include "call/call.h"
 #include "tests/lib/assert.h"
 
 static const struct al_tool git_log = { .name = "git_log" }, read_file = { .name = "read_file" };
 static const struct al_tool *const git_tools[] = { &git_log, NULL };
 static const struct al_tool *const both_tools[] = { &read_file, &git_log, NULL };
 
-/* Keeps one setting in the session. */
-static int configure(const struct al_toolset_context *context, struct al_error *err)
-{
-    static const char *const names[] = { "target", NULL };
-    int r = al_value_check_names(context->config, names, err);
-
-    if (r == 0)
-        context->session->defaults.has_target = al_value_get(context->config, "target");
-    return r;
-}
-
 static const struct al_toolset git = { .name = "git", .tools = git_tools };
-static const struct al_toolset both = { .name = "both",
-                                        .tools = both_tools,
-                                        .configure = configure };
+static const struct al_toolset both = { .name = "both", .tools = both_tools };
 static const struct al_toolset another = { .name = "git", .tools = both_tools };
 
 static void a_name_is_registered_once(void **state)
@@ -92,38 +77,6 @@ static void a_tool_is_found_in_the_first_toolset_that_has_it(void **state)
     assert_null(al_toolset_find_tool(&registry, "read").tool);
 }
 
-/* Configure a toolset with the text of a mapping. */
-static int configure_with(const struct al_toolset *toolset, const char *text,
-                          struct al_session *session, struct al_error *err)
-{
-    al_auto(al_value_clear) struct al_value config = { .type = AL_VALUE_NULL };
-
-    assert_int_equal(al_yaml_read("w.md", 5, text, strlen(text), &config, err), 0);
-    return al_toolset_configure(
-        toolset, &(struct al_toolset_context){ .config = &config, .session = session }, err);
-}
-
-static void settings_reach_the_toolset_or_are_refused(void **state)
-{
-    struct al_session session = { .registry = NULL };
-    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-
-    (void)state;
-    assert_int_equal(configure_with(&both, "{}", &session, &err), 0);
-    assert_false(session.defaults.has_target);
-    assert_int_equal(configure_with(&both, "target: x", &session, &err), 0);
-    assert_true(session.defaults.has_target);
-    assert_int_equal(configure_with(&both, "a: 1\ntarget: x", &session, &err), AL_ERR_BAD_ARGS);
-    assert_string_equal(err.message, "w.md:5: a: unknown key");
-    assert_int_equal(configure_with(&both, "\"\\e[2J\\u202e\": 1", &session, &err),
-                     AL_ERR_BAD_ARGS);
-    assert_string_equal(err.message, "w.md:5: <U+202E>: unknown key");
-    assert_int_equal(configure_with(&git, "{}", &session, &err), 0);
-    assert_int_equal(configure_with(&git, "target: x", &session, &err), AL_ERR_BAD_ARGS);
-    assert_string_equal(err.message,
-                        "w.md:5: target: unknown key; the toolset git has no settings");
-}
-
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -131,7 +84,6 @@ int main(void)
         cmocka_unit_test(a_toolset_is_found_by_its_exact_name),
         cmocka_unit_test(all_are_listed_and_the_registry_can_be_cleared),
         cmocka_unit_test(a_tool_is_found_in_the_first_toolset_that_has_it),
-        cmocka_unit_test(settings_reach_the_toolset_or_are_refused),
     };
 
     return cmocka_run_group_tests_name("tool/toolset_registry", tests, NULL, NULL);
