@@ -65,30 +65,6 @@ static int ssh(int argc, char **argv)
     return AL_EXIT_FAILED;
 }
 
-/* If argv[0] is the name of a helper, do its work, set *ret_code to the exit code and return true.
- */
-static bool helper_run(int argc, char **argv, int *ret_code)
-{
-    const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
-    const char *name = slash ? slash + 1 : argc > 0 ? argv[0] : "";
-
-    if (!strcmp(name, "airlock-askpass"))
-        *ret_code = askpass(argc, argv);
-    else if (!strcmp(name, "airlock-ssh"))
-        *ret_code = ssh(argc, argv);
-    else
-        return false;
-    return true;
-}
-
-/* Called through a link that stands in for git. */
-static bool is_git(int argc, char **argv)
-{
-    const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
-
-    return argc > 0 && !strcmp(slash ? slash + 1 : argv[0], "git");
-}
-
 /* Commands that are options too: "--rollback 2", "--rollback=2". */
 static const struct {
     const char *name;
@@ -102,10 +78,13 @@ static int run(int argc, char **argv)
     const char *word = argc > 1 ? argv[1] : "--help";
     struct al_nearest nearest = { .word = word };
     const struct al_command *command = al_command_find(word, &nearest);
-    int helper;
+    const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
+    const char *name = slash ? slash + 1 : argc > 0 ? argv[0] : "";
 
-    if (helper_run(argc, argv, &helper))
-        return helper;
+    if (!strcmp(name, "airlock-askpass"))
+        return askpass(argc, argv);
+    if (!strcmp(name, "airlock-ssh"))
+        return ssh(argc, argv);
     /* The journal's key and tokens are in memory; a dump would write them to a disk. */
     (void)setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
     /* Calls run in many threads.  Two arenas limit the free memory that each arena retains. */
@@ -114,7 +93,7 @@ static int run(int argc, char **argv)
      * blocks (mallopt(3)).  Lower values would cost a page fault per page for each reused block. */
     (void)mallopt(M_MMAP_THRESHOLD, 1024 * 1024);
     (void)mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
-    if (is_git(argc, argv))
+    if (!strcmp(name, "git")) /* a link that stands in for git */
         return al_cmd_git(argc - 1, argv + 1);
     for (size_t i = 0; i < AL_COUNT(as_options); i++) {
         const size_t len = strlen(as_options[i].name);

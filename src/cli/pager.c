@@ -13,6 +13,7 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
+#include "cli/print.h"
 
 extern char **environ;
 
@@ -110,6 +111,15 @@ void al_pager_end(struct al_pager *pager)
     (void)close(STDOUT_FILENO);
     wait_for(pager->pid);
     pager->pid = -1;
+}
+
+void al_pager_print(const struct al_str *text)
+{
+    struct al_pager pager = AL_PAGER_INIT;
+
+    al_pager_start(&pager, false);
+    al_cli_print(STDOUT_FILENO, text);
+    al_pager_end(&pager);
 }
 
 void al_pager_show(int fd, const char *text, size_t len)

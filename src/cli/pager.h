@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "base/str.h"
+
 /** A running pager.  pid is -1 when there is none. */
 struct al_pager {
     pid_t pid;
@@ -27,6 +29,9 @@ void al_pager_start(struct al_pager *pager, bool at_end);
 
 /** End the output and wait until the user has left the pager. */
 void al_pager_end(struct al_pager *pager);
+
+/** Print the output of a command through the pager. */
+void al_pager_print(const struct al_str *text);
 
 /**
  * Show a text in the same pager and wait until the user has left it.  Without a pager, write it.

@@ -11,6 +11,7 @@
 #include "guard/agent.h"
 #include "guard/env.h"
 #include "guard/gitdir.h"
+#include "guard/nofollow.h"
 #include "guard/program.h"
 #include "guard/url.h"
 #include "serve/http/origin.h"
@@ -109,23 +110,11 @@ static int check_absolute(const char *path, struct al_error *err)
 /* A relative path leads down: airlock makes the directory, and git never lists it. */
 static int check_worktrees_dir(const char *path, struct al_error *err)
 {
-    const char *part = *path == '/' ? path + 1 : path;
-
-    while (*part) {
-        size_t len = strcspn(part, "/");
-
-        if (!len || (len == 1 && part[0] == '.') || (len == 2 && !strncmp(part, "..", 2)))
-            break;
-        part += len;
-        if (!*part && !al_path_has_dot_git(path))
-            return 0;
-        part += *part == '/' && part[1] ? 1 : 0;
-        if (*part == '/')
-            break;
-    }
-    return al_error_set(err, AL_ERR_BAD_ARGS,
-                        "must be the path of a directory without '.', '..', '.git' and a '/' at "
-                        "its end");
+    return al_path_is_plain(path + (*path == '/')) && !al_path_has_dot_git(path)
+               ? 0
+               : al_error_set(err, AL_ERR_BAD_ARGS,
+                              "must be the path of a directory without '.', '..', '.git' and a '/' "
+                              "at its end");
 }
 
 static const struct al_key keys[] = {

@@ -310,7 +310,6 @@ static int run_diff(struct al_undo *undo, bool stat)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
-    struct al_pager pager = AL_PAGER_INIT;
     int r = read_changes(undo, stat, &out, &err);
 
     if (r < 0) {
@@ -318,9 +317,7 @@ static int run_diff(struct al_undo *undo, bool stat)
         return AL_EXIT_FAILED;
     }
     /* After the last git, so that the pager is not mistaken for a git child. */
-    al_pager_start(&pager, false);
-    al_cli_print(STDOUT_FILENO, &out);
-    al_pager_end(&pager);
+    al_pager_print(&out);
     return AL_EXIT_OK;
 }
 

@@ -58,15 +58,6 @@ static void add_time(struct al_str *out, const char *created_at)
                 created_at + DATE_CHARS + 1);
 }
 
-static void print(struct al_str *text)
-{
-    struct al_pager pager = AL_PAGER_INIT;
-
-    al_pager_start(&pager, false);
-    al_cli_print(STDOUT_FILENO, text);
-    al_pager_end(&pager);
-}
-
 static void print_list(const struct al_staged_list *list)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
@@ -81,7 +72,7 @@ static void print_list(const struct al_staged_list *list)
         al_str_addf(&text, "  %s (%zu file%s)\n", title, staged->count,
                     staged->count == 1 ? "" : "s");
     }
-    print(&text);
+    al_pager_print(&text);
 }
 
 static int staging_list(struct al_staging_command *command, struct al_error *err)
@@ -149,7 +140,7 @@ static void print_staged(const struct al_staged *staged)
     al_text_add_indented(&text, staged->message, true);
     al_str_adds(&text, al_ends_with(text.buf, "\n") ? "\n" : "\n\n");
     add_files(&text, staged);
-    print(&text);
+    al_pager_print(&text);
 }
 
 static int staging_show(struct al_staging_command *command, struct al_error *err)
@@ -185,7 +176,7 @@ static int staging_diff(struct al_staging_command *command, struct al_error *err
     if (r < 0)
         return r;
     if (!command->json) {
-        print(&text);
+        al_pager_print(&text);
         return 0;
     }
     object = al_json_object();
