@@ -143,6 +143,56 @@ static void lists_what_differs_between_commits(void **state)
     assert_changed(w, "HEAD~2", "HEAD");
 }
 
+#define LIST_MAX_BYTES (64 << 20)
+#define DEPTH          19
+#define NAME_BYTES     200
+#define LEAF_BYTES     276 /* behind DEPTH names, each with its '/', a path has 4095 bytes */
+#define PATHS          (LIST_MAX_BYTES / 4096)
+
+/* Commits of PATHS files whose names take LIST_MAX_BYTES with their NULs, a byte less, and a byte
+ * more: the branches "limit", "less" and "more"; "none" has no file. */
+static void commit_long_paths(struct world *w)
+{
+    static const char who[] = "committer A <a@example.org> 1 +0000\ndata 0\n";
+    al_auto(al_str_clear) struct al_str stream = AL_STR_INIT, dir = AL_STR_INIT;
+
+    for (size_t i = 0; i < DEPTH * (NAME_BYTES + 1); i++)
+        al_str_addc(&dir, (i + 1) % (NAME_BYTES + 1) ? 'd' : '/');
+    al_str_truncate(&dir, dir.len - 1);
+    al_str_addf(&stream, "commit refs/heads/none\n%scommit refs/heads/limit\n%s", who, who);
+    for (int i = 0; i < PATHS; i++)
+        al_str_addf(&stream, "M 100644 inline l/%0*d\ndata 0\n\n", LEAF_BYTES, i);
+    al_str_addf(&stream, "R l %s\n", dir.buf);
+    for (int more = -1; more <= 1; more += 2)
+        al_str_addf(&stream, "commit refs/heads/%s\n%sfrom refs/heads/limit\nR %s/%0*d %s/%0*d\n",
+                    more < 0 ? "less" : "more", who, dir.buf, LEAF_BYTES, 0, dir.buf,
+                    LEAF_BYTES + more, 0);
+    tmpdir_write(w->repo, "stream", stream.buf);
+    git_ok(w->repo, "-c", "alias.load=!git fast-import --quiet <stream", "load", NULL);
+}
+
+static void lists_what_differs_to_the_limit(void **state)
+{
+    static const char *const names[] = { "less", "limit", "more" };
+    struct world *w = *state;
+    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
+
+    commit_long_paths(w);
+    for (size_t i = 0; i < AL_COUNT(names); i++) {
+        al_auto(al_strv_clear) struct al_strv list = AL_STRV_INIT;
+        al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+        struct al_run_limits budget = long_budget();
+        int r = al_git_list_changed(repo, "none", names[i], &budget, &list, &err);
+
+        assert_int_equal(r, i < 2 ? 0 : AL_ERR_EXECUTION);
+        if (r == 0)
+            assert_int_equal(list.count, PATHS);
+        else
+            assert_string_equal(err.message,
+                                "Too many changed files for one call; name fewer paths");
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -150,6 +200,7 @@ int main(void)
         cmocka_unit_test(takes_a_word_that_is_too_long_by_itself),
         WORLD_TEST(lists_what_several_batches_name_once_and_in_order),
         WORLD_TEST(lists_what_differs_between_commits),
+        WORLD_TEST(lists_what_differs_to_the_limit),
     };
 
     gitops_begin();
