@@ -19,7 +19,6 @@
 #include "base/json.h"
 #include "base/protocol_version.h"
 #include "guard/approval.h"
-#include "serve/mcp/client_request.h"
 
 /** The form in which the client is asked. */
 enum al_approval_form {
@@ -40,11 +39,5 @@ json_t *al_approval_form_params(enum al_approval_form form,
 /** The user's answer in the result of elicitation/create.  Anything but a clear approval is a
  * rejection. */
 void al_approval_form_answer(const json_t *result, struct al_approval_answer *ret_answer);
-
-/** Ask and wait.  The contract is that of al_approver_fn.  Threads: any. */
-int al_elicitation_ask(struct al_client_requests *requests, struct al_message_sink *sink,
-                       enum al_approval_form form, const struct al_approval_request *request,
-                       struct al_cancel *cancel, struct al_approval_answer *ret_answer,
-                       struct al_error *err);
 
 #endif

@@ -20,7 +20,7 @@ bool al_sampling_usable(const json_t *capabilities)
     return json_is_object(json_object_get(capabilities, "sampling"));
 }
 
-static json_t *params_of(const struct al_sampling_request *request)
+json_t *al_sampling_params(const struct al_sampling_request *request)
 {
     json_t *params = al_json_object(), *messages = al_json_array();
     json_t *message = al_json_object(), *content = al_json_object();
@@ -36,9 +36,7 @@ static json_t *params_of(const struct al_sampling_request *request)
     return params;
 }
 
-/* The text in the result of sampling/createMessage.  NULL: it holds no text, or the text was cut
- * at maxTokens.  Caller frees. */
-static char *text_of(const json_t *result)
+char *al_sampling_text(const json_t *result)
 {
     const char *role = al_json_get_string(result, "role");
     const char *stop = al_json_get_string(result, "stopReason");
@@ -56,30 +54,6 @@ static char *text_of(const json_t *result)
     return al_strdup(text);
 }
 
-int al_sampling_ask(struct al_client_requests *requests, struct al_message_sink *sink,
-                    const struct al_sampling_request *request, struct al_cancel *cancel,
-                    char **ret_text, struct al_error *err)
-{
-    al_auto(al_json_decrefp) json_t *params = params_of(request);
-    al_auto(al_json_decrefp) json_t *result = NULL;
-    const struct al_client_question question = { .method = "sampling/createMessage",
-                                                 .params = params,
-                                                 .timeout_ms = request->timeout_ms };
-    int r = al_client_requests_ask(requests, sink, &question, cancel, &result, err);
-
-    if (r == 0)
-        *ret_text = result ? text_of(result) : NULL;
-    return r;
-}
-
-struct al_client_request {
-    struct al_client_request *next;
-    char *id;     /* canonical JSON text */
-    int event_fd; /* readable once answered */
-    bool answered;
-    json_t *result; /* NULL: the answer is an error */
-};
-
 void al_client_requests_init(struct al_client_requests *requests)
 {
     *requests = (struct al_client_requests){ .pending = NULL };
@@ -89,22 +63,6 @@ void al_client_requests_init(struct al_client_requests *requests)
 void al_client_requests_clear(struct al_client_requests *requests)
 {
     (void)pthread_mutex_destroy(&requests->lock);
-}
-
-bool al_client_requests_reserve(struct al_client_requests *requests)
-{
-    bool reserved;
-
-    al_hold(&requests->lock);
-    reserved = requests->nreserved < AL_ELICITATIONS_MAX;
-    requests->nreserved += reserved;
-    return reserved;
-}
-
-void al_client_requests_release(struct al_client_requests *requests)
-{
-    al_hold(&requests->lock);
-    requests->nreserved--;
 }
 
 static void send_request(struct al_message_sink *sink, const char *id, const char *method,
@@ -129,72 +87,86 @@ static void cancel_request(struct al_message_sink *sink, const char *id, const c
     al_sink_send(sink, &line);
 }
 
-static void add_pending(struct al_client_requests *requests, struct al_client_request *request)
+int al_client_request_begin(struct al_client_requests *requests, struct al_client_request *request,
+                            char *id, struct al_error *err)
 {
+    const int event_fd = eventfd(0, EFD_CLOEXEC);
+    int r = event_fd < 0 ? al_error_errno(err, errno, "cannot create an event descriptor") : 0;
+
+    *request = (struct al_client_request){ .id = id, .event_fd = event_fd };
     al_hold(&requests->lock);
-    request->id = al_asprintf("\"airlock-%lu\"", ++requests->nsent);
+    if (r == 0 && requests->npending == AL_CLIENT_QUESTIONS_MAX)
+        r = AL_ERR_AGAIN;
+    if (r < 0) {
+        free(id);
+        al_close(event_fd);
+        return r;
+    }
     request->next = requests->pending;
     requests->pending = request;
+    requests->npending++;
+    return 0;
 }
 
 /* Whether the request was answered.  A later response is ignored. */
 static bool remove_pending(struct al_client_requests *requests, struct al_client_request *request)
 {
     struct al_client_request **at;
-    bool answered;
 
     al_hold(&requests->lock);
     for (at = &requests->pending; *at != request; at = &(*at)->next)
         ;
     *at = request->next;
-    answered = request->answered;
-    return answered;
+    requests->npending--;
+    al_close(request->event_fd);
+    return request->answered;
 }
 
 /* What is done meanwhile does not count as an answer. */
-static void wait_for_answer(const struct al_client_request *request,
-                            const struct al_client_question *question, struct al_cancel *cancel)
+bool al_client_request_await(struct al_client_requests *requests, struct al_client_request *request,
+                             int timeout_ms, const struct al_meanwhile *meanwhile,
+                             struct al_cancel *cancel)
 {
-    const struct al_meanwhile *meanwhile = question->meanwhile;
     struct pollfd fds[] = {
         { .fd = request->event_fd, .events = POLLIN },
         { .fd = al_cancel_fd(cancel), .events = POLLIN },
         { .fd = meanwhile ? meanwhile->fd : -1, .events = POLLIN },
     };
-    const int64_t deadline = al_clock_ms() + question->timeout_ms;
+    const int64_t deadline = al_clock_ms() + timeout_ms;
+    bool waits = true;
 
-    for (;;) {
+    while (waits) {
         const int64_t left = deadline - al_clock_ms();
-        const int n = poll(fds, AL_COUNT(fds),
-                           !question->timeout_ms ? -1
-                           : left > 0            ? (int)left
-                                                 : 0);
+        const int n = poll(fds, AL_COUNT(fds), !timeout_ms ? -1 : left > 0 ? (int)left : 0);
 
-        if (n == 0 || (n < 0 && errno != EINTR))
-            return;
-        if (n > 0 && (fds[0].revents || fds[1].revents))
-            return;
-        if (n > 0)
+        waits = (n < 0 && errno == EINTR) || (n > 0 && !fds[0].revents && !fds[1].revents);
+        if (waits && n > 0)
             meanwhile->run(meanwhile->payload);
     }
+    return remove_pending(requests, request);
+}
+
+static char *next_id(struct al_client_requests *requests)
+{
+    al_hold(&requests->lock);
+    return al_asprintf("\"airlock-%lu\"", ++requests->nsent);
 }
 
 int al_client_requests_ask(struct al_client_requests *requests, struct al_message_sink *sink,
                            const struct al_client_question *question, struct al_cancel *cancel,
                            json_t **ret_result, struct al_error *err)
 {
-    al_auto(al_closep) int event_fd = eventfd(0, EFD_CLOEXEC);
-    struct al_client_request request = { .event_fd = event_fd };
+    struct al_client_request request;
     bool answered;
+    int r = al_client_request_begin(requests, &request, next_id(requests), err);
 
-    if (event_fd < 0)
-        return al_error_errno(err, errno, "cannot create an event descriptor");
-    add_pending(requests, &request);
+    if (r < 0)
+        return r;
     al_auto(al_freep) char *id = request.id;
 
     send_request(sink, id, question->method, question->params);
-    wait_for_answer(&request, question, cancel);
-    answered = remove_pending(requests, &request);
+    answered = al_client_request_await(requests, &request, question->timeout_ms,
+                                       question->meanwhile, cancel);
     if (!answered)
         cancel_request(sink, id,
                        al_cancel_fired(cancel) ? "the call was cancelled" : "no answer in time");
@@ -204,6 +176,38 @@ int al_client_requests_ask(struct al_client_requests *requests, struct al_messag
     }
     *ret_result = request.result;
     return 0;
+}
+
+/* Caller holds the lock. */
+static void settle(struct al_client_request *request, json_t *result)
+{
+    request->result = result;
+    request->answered = true;
+    (void)eventfd_write(request->event_fd, 1);
+}
+
+bool al_client_request_answer(struct al_client_requests *requests,
+                              struct al_client_request *request, const json_t *result)
+{
+    struct al_client_request *at;
+
+    al_hold(&requests->lock);
+    for (at = requests->pending; at && at != request; at = at->next)
+        ;
+    if (at && !at->answered)
+        settle(at, json_deep_copy(result)); /* the message belongs to the reader */
+    return at != NULL;
+}
+
+/* The result of a response: a copy, because the message belongs to the reader.  A response with
+ * duplicate names counts as an empty result: unlike an error, it says that the user was asked. */
+static json_t *result_of(const struct al_rpc_message *message)
+{
+    if (message->has_duplicates)
+        return al_json_object();
+    return json_object_get(message->body, "error")
+               ? NULL
+               : json_deep_copy(json_object_get(message->body, "result"));
 }
 
 void al_client_requests_answer(struct al_client_requests *requests,
@@ -217,14 +221,6 @@ void al_client_requests_answer(struct al_client_requests *requests,
     for (request = requests->pending; request; request = request->next)
         if (!request->answered && !strcmp(request->id, message->id))
             break;
-    if (request) {
-        /* A copy, because the message belongs to the reader.  A response with duplicate names
-         * counts as an empty result: unlike an error, it says that the user was asked. */
-        if (message->has_duplicates)
-            request->result = al_json_object();
-        else if (!json_object_get(message->body, "error"))
-            request->result = json_deep_copy(json_object_get(message->body, "result"));
-        request->answered = true;
-        (void)eventfd_write(request->event_fd, 1);
-    }
+    if (request)
+        settle(request, result_of(message));
 }

@@ -20,7 +20,7 @@ struct al_inflight {
 
     /* The lock of `calls` guards the members below. */
     bool cancelled;
-    struct al_parked
+    struct al_client_request
         *parked; /**< it waits without a request (serve/mcp/parking.h); NULL: it does not */
     const char *waiting_for;  /**< the progress message while the client is asked, or NULL */
     int64_t progress_due_ms;  /**< when the next notification is due */

@@ -2,12 +2,9 @@
 #include "serve/mcp/parking.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/lock.h"
@@ -22,23 +19,8 @@
 /** The random part in hexadecimal. */
 #define TOKEN_BYTES 16
 
-/* On the stack of the call that waits; the lock of `calls` guards it. */
-struct al_parked {
-    char state[sizeof(PREFIX) + 2 * TOKEN_BYTES];
-    int event_fd; /* readable once answered */
-    json_t *result;
-};
-
-static int make_state(struct al_parked *parked, struct al_error *err)
-{
-    memcpy(parked->state, PREFIX, strlen(PREFIX));
-    return al_random_hex(TOKEN_BYTES, parked->state + strlen(PREFIX))
-               ? 0
-               : al_error_errno(err, errno, "cannot get random bytes");
-}
-
 /* Take the request away from the call.  The id "" is no JSON, so no request has it. */
-static bool park(struct al_inflight *call, struct al_parked *parked, char **ret_id,
+static bool park(struct al_inflight *call, struct al_client_request *parked, char **ret_id,
                  struct al_message_sink **ret_sink)
 {
     bool parks;
@@ -70,21 +52,8 @@ static void send_question(const struct al_inflight *call, const char *id,
     al_reply_send(sink, &line);
 }
 
-static void wait_for_answer(const struct al_parked *parked, struct al_cancel *cancel)
-{
-    struct pollfd fds[] = {
-        { .fd = parked->event_fd, .events = POLLIN },
-        { .fd = al_cancel_fd(cancel), .events = POLLIN },
-    };
-    const int64_t deadline = al_clock_ms() + AL_PARKED_MS;
-    int64_t left = AL_PARKED_MS;
-
-    while (left > 0 && poll(fds, AL_COUNT(fds), (int)left) < 0 && errno == EINTR)
-        left = deadline - al_clock_ms();
-}
-
 /* The answer; NULL: there is none, and the call is not answered either. */
-static json_t *unpark(struct al_inflight *call, struct al_parked *parked)
+static json_t *unpark(struct al_inflight *call, const struct al_client_request *parked)
 {
     al_hold(&call->calls->lock);
     call->parked = NULL;
@@ -95,20 +64,26 @@ static json_t *unpark(struct al_inflight *call, struct al_parked *parked)
 int al_parking_ask(struct al_inflight *call, const json_t *params, struct al_cancel *cancel,
                    json_t **ret_result, struct al_error *err)
 {
-    al_auto(al_closep) int event_fd = eventfd(0, EFD_CLOEXEC);
-    struct al_parked parked = { .event_fd = event_fd };
+    struct al_client_requests *requests = &call->spec.scope->client_requests;
     al_auto(al_freep) char *id = NULL;
+    struct al_client_request parked;
     struct al_message_sink *sink;
-    int r = event_fd < 0 ? al_error_errno(err, errno, "cannot create an event descriptor")
-                         : make_state(&parked, err);
+    char token[2 * TOKEN_BYTES + 1];
+    bool parks;
+    int r;
 
+    if (!al_random_hex(TOKEN_BYTES, token))
+        return al_error_errno(err, errno, "cannot get random bytes");
+    r = al_client_request_begin(requests, &parked, al_asprintf(PREFIX "%s", token), err);
     if (r < 0)
         return r;
-    if (!park(call, &parked, &id, &sink))
-        return al_error_set(err, AL_ERR_CANCELLED, "cancelled before the client was asked");
-    send_question(call, id, sink, parked.state, params);
-    wait_for_answer(&parked, cancel);
-    *ret_result = unpark(call, &parked);
+    al_auto(al_freep) char *state = parked.id;
+
+    parks = park(call, &parked, &id, &sink);
+    if (parks)
+        send_question(call, id, sink, state, params);
+    (void)al_client_request_await(requests, &parked, AL_PARKED_MS, NULL, cancel);
+    *ret_result = parks ? unpark(call, &parked) : NULL;
     return *ret_result ? 0 : al_error_set(err, AL_ERR_CANCELLED, "the client did not answer");
 }
 
@@ -125,8 +100,8 @@ static struct al_inflight *find_parked(const struct al_calls *calls,
 {
     struct al_inflight *call = calls->inflight;
 
-    while (call && (call->spec.scope != scope || !call->parked || call->parked->result ||
-                    call->cancelled || strcmp(call->parked->state, state) != 0))
+    while (call && (call->spec.scope != scope || !call->parked || call->parked->answered ||
+                    call->cancelled || strcmp(call->parked->id, state) != 0))
         call = call->next;
     return call;
 }
@@ -141,7 +116,7 @@ static bool is_same_call(const struct al_inflight *call, const struct al_call_sp
 }
 
 /* Caller holds the lock. */
-static void resume(struct al_inflight *call, struct al_call_spec *spec, const json_t *response)
+static void resume(struct al_inflight *call, struct al_call_spec *spec)
 {
     free(call->spec.id);
     call->spec.id = al_take(&spec->id);
@@ -150,8 +125,23 @@ static void resume(struct al_inflight *call, struct al_call_spec *spec, const js
     call->progress_due_ms = al_clock_ms() + AL_PROGRESS_FIRST_MS;
     if (call->spec.progress_token)
         al_calls_schedule(call->calls, call->progress_due_ms);
-    call->parked->result = json_deep_copy(response); /* the message belongs to the reader */
-    (void)eventfd_write(call->parked->event_fd, 1);
+}
+
+/* Caller holds the lock.  Why the request does not answer the parked call; NULL: it has. */
+static const char *try_answer(struct al_inflight *call, const struct al_call_spec *spec,
+                              const char *tool, const json_t *response)
+{
+    if (call && !is_same_call(call, spec, tool))
+        return "requestState belongs to a call of another tool or with other arguments; make the "
+               "call again without it";
+    if (call && !json_is_object(response))
+        return "inputResponses lacks 'question', an object";
+    if (call && al_calls_find(call->calls, spec->scope, spec->id))
+        return "a request with this id is in flight";
+    if (!call || !al_client_request_answer(&spec->scope->client_requests, call->parked, response))
+        return "no call waits with this requestState: it was answered, or nobody answered in time; "
+               "make the call again without it";
+    return NULL;
 }
 
 enum al_rpc_code al_parking_resume(struct al_calls *calls, struct al_call_spec *spec,
@@ -159,24 +149,12 @@ enum al_rpc_code al_parking_resume(struct al_calls *calls, struct al_call_spec *
 {
     const json_t *response =
         json_object_get(json_object_get(params, "inputResponses"), REQUEST_KEY);
-    enum al_rpc_code code = AL_RPC_INVALID_PARAMS;
     struct al_inflight *call;
 
     al_hold(&calls->lock);
     call = find_parked(calls, spec->scope, al_json_get_string(params, "requestState"));
-    if (!call)
-        *ret_problem = "no call waits with this requestState: it was answered, or nobody answered "
-                       "in time; make the call again without it";
-    else if (!is_same_call(call, spec, tool))
-        *ret_problem = "requestState belongs to a call of another tool or with other arguments; "
-                       "make the call again without it";
-    else if (!json_is_object(response))
-        *ret_problem = "inputResponses lacks 'question', an object";
-    else if (al_calls_find(calls, spec->scope, spec->id))
-        *ret_problem = "a request with this id is in flight";
-    else
-        code = AL_RPC_OK;
-    if (code == AL_RPC_OK)
-        resume(call, spec, response);
-    return code;
+    *ret_problem = try_answer(call, spec, tool, response);
+    if (!*ret_problem)
+        resume(call, spec);
+    return *ret_problem ? AL_RPC_INVALID_PARAMS : AL_RPC_OK;
 }

@@ -12,19 +12,46 @@
 #include "serve/mcp/inflight.h"
 #include "serve/mcp/parking.h"
 
-static int ask(void *payload, const struct al_approval_request *request, struct al_cancel *cancel,
-               struct al_approval_answer *ret_answer, struct al_error *err)
+/* Ask the client, and let others go on meanwhile.  A modern client is asked with the result of the
+ * call's request.  AL_ERR_AGAIN: too many questions wait. */
+static int ask_client(struct al_inflight *call, const char *waiting_for,
+                      const struct al_client_question *question, struct al_cancel *cancel,
+                      json_t **ret_result, struct al_error *err)
+{
+    int r;
+
+    *ret_result = NULL;
+    al_calls_set_waiting_aside(call, waiting_for);
+    r = call->spec.form == AL_APPROVAL_FORM_RESULT
+            ? al_parking_ask(call, question->params, cancel, ret_result, err)
+            : al_client_requests_ask(&call->spec.scope->client_requests, call->spec.sink, question,
+                                     cancel, ret_result, err);
+    al_calls_set_waiting_aside(call, NULL);
+    return r;
+}
+
+/* An approval of a modern client is asked for by ending the call, which the client repeats. */
+static int approve(void *payload, const struct al_approval_request *request,
+                   struct al_cancel *cancel, struct al_approval_answer *ret_answer,
+                   struct al_error *err)
 {
     struct al_inflight *call = payload;
+    al_auto(al_json_decrefp) json_t *params = NULL, *result = NULL;
     int r;
 
     if (call->spec.form == AL_APPROVAL_FORM_RESULT)
         return al_input_required_ask(&call->spec.input_required, request, ret_answer, err);
-    al_calls_set_waiting_aside(call, "waiting for approval");
-    r = al_elicitation_ask(&call->spec.scope->client_requests, call->spec.sink, call->spec.form,
-                           request, cancel, ret_answer, err);
-    al_calls_set_waiting_aside(call, NULL);
-    return r;
+    params = al_approval_form_params(call->spec.form, request);
+    r = ask_client(call, "waiting for approval",
+                   &(struct al_client_question){ .method = "elicitation/create",
+                                                 .params = params,
+                                                 .meanwhile = request->meanwhile },
+                   cancel, &result, err);
+    if (r == AL_ERR_AGAIN)
+        ret_answer->decision = AL_ANSWER_TOO_MANY;
+    else if (result)
+        al_approval_form_answer(result, ret_answer);
+    return r == AL_ERR_AGAIN ? 0 : r;
 }
 
 /* A review in another window answers, and not the client. */
@@ -36,42 +63,33 @@ static void set_waiting(void *payload, const char *waiting_for)
 static int sample_text(void *payload, const struct al_sampling_request *request,
                        struct al_cancel *cancel, char **ret_text, struct al_error *err)
 {
-    struct al_inflight *call = payload;
-    int r;
+    al_auto(al_json_decrefp) json_t *params = al_sampling_params(request), *result = NULL;
+    const int r = ask_client(payload, "waiting for the client's model",
+                             &(struct al_client_question){ .method = "sampling/createMessage",
+                                                           .params = params,
+                                                           .timeout_ms = request->timeout_ms },
+                             cancel, &result, err);
 
-    al_calls_set_waiting_aside(call, "waiting for the client's model");
-    r = al_sampling_ask(&call->spec.scope->client_requests, call->spec.sink, request, cancel,
-                        ret_text, err);
-    al_calls_set_waiting_aside(call, NULL);
-    return r;
+    *ret_text = result ? al_sampling_text(result) : NULL;
+    return r == AL_ERR_AGAIN ? 0 : r;
 }
 
-/* Pass a question of another MCP server on.  A modern client is asked with the result of a call,
- * and the server's call cannot wait for the next one. */
-static int ask_client(void *payload, const char *method, const json_t *params,
-                      struct al_cancel *cancel, json_t **ret_result, struct al_error *err)
+/* Pass a question of another MCP server on, which waits in its call. */
+static int pass_on(void *payload, const char *method, const json_t *params,
+                   struct al_cancel *cancel, json_t **ret_result, struct al_error *err)
 {
     struct al_inflight *call = payload;
-    struct al_client_requests *requests = &call->spec.scope->client_requests;
     const bool is_form = !strcmp(method, "elicitation/create");
-    const struct al_client_question question = { .method = method,
-                                                 .params = params,
-                                                 .timeout_ms = AL_UPSTREAM_QUESTION_MS };
     int r;
 
     *ret_result = NULL;
     if (is_form ? call->spec.form == AL_APPROVAL_FORM_NONE : !call->spec.sampling)
         return 0;
-    if (!al_client_requests_reserve(requests))
-        return 0;
-    al_calls_set_waiting_aside(call,
-                               is_form ? "waiting for the user" : "waiting for the client's model");
-    r = call->spec.form == AL_APPROVAL_FORM_RESULT
-            ? al_parking_ask(call, params, cancel, ret_result, err)
-            : al_client_requests_ask(requests, call->spec.sink, &question, cancel, ret_result, err);
-    al_calls_set_waiting_aside(call, NULL);
-    al_client_requests_release(requests);
-    return r;
+    r = ask_client(call, is_form ? "waiting for the user" : "waiting for the client's model",
+                   &(struct al_client_question){
+                       .method = method, .params = params, .timeout_ms = AL_UPSTREAM_QUESTION_MS },
+                   cancel, ret_result, err);
+    return r == AL_ERR_AGAIN ? 0 : r;
 }
 
 static bool can_be_asked(const struct al_inflight *call)
@@ -124,7 +142,7 @@ static void run_tool(struct al_inflight *call)
 {
     const struct al_approver approver = {
         .name = "elicitation",
-        .ask = ask,
+        .ask = approve,
         .payload = call,
         .ends_call = call->spec.form == AL_APPROVAL_FORM_RESULT,
         .has_answer = call->spec.input_required.answer.decision != AL_ANSWER_NONE,
@@ -132,7 +150,7 @@ static void run_tool(struct al_inflight *call)
     const struct al_waiting waiting = { .set = set_waiting, .payload = call };
     const struct al_progress progress = { .report = al_calls_report, .payload = call };
     const struct al_sampler sampler = { .sample = sample_text, .payload = call };
-    const struct al_asker asker = { .ask = ask_client, .payload = call };
+    const struct al_asker asker = { .ask = pass_on, .payload = call };
     const struct al_call_input input = {
         .tool = call->spec.tool,
         .arguments = call->spec.arguments,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* mcp/elicitation.h: only a clear approval counts, and a cancelled call withdraws its request. */
-#include "serve/mcp/approval_form.h"
+#include "serve/mcp/client_request.h"
 
 #include "tests/lib/assert.h"
 #include "tests/mcp/client.h"
@@ -233,7 +233,7 @@ static void open_questions_leave_room_for_calls(void **state)
     static const char yes[] = "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":"
                               "{\"action\":\"accept\",\"content\":{\"decision\":\"once\"}}}";
     struct client *client = *state;
-    char *ids[AL_ELICITATIONS_MAX];
+    char *ids[AL_CLIENT_QUESTIONS_MAX];
 
     client_initialize(client, "2025-06-18", "{\"elicitation\":{}}");
     for (size_t i = 0; i < COUNT(ids); i++) {
