@@ -309,6 +309,7 @@ static struct al_review_door *open_door(const struct al_strv *dirs, bool attends
     struct al_review_door *door = al_calloc(1, sizeof(*door));
 
     door->attends = attends;
+    door->whole.text = AL_STR_INIT;
     door->ndirs = dirs->count;
     door->dirs = al_calloc(dirs->count + 1, sizeof(*door->dirs));
     for (size_t i = 0; i < dirs->count; i++)
@@ -442,7 +443,7 @@ unsigned al_review_door_run(struct al_review_door *door)
         look(door);
     keep_times(door, al_clock_ms());
     al_door_end_late_requests(door, al_clock_ms());
-    al_door_send_text_requests(door);
+    al_door_send_text_request(door);
     update_problem(door);
     arm_timer(door, next_due(door));
     changes = door->changes;

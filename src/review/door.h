@@ -46,9 +46,6 @@
 #define AL_DOOR_STALL_MS 3000
 #define AL_DOOR_TEXT_MS  120000
 
-/** The whole texts that are kept, in bytes; those asked for longest ago are forgotten. */
-#define AL_DOOR_TEXTS_MAX_BYTES (64u << 20)
-
 /** What changed in al_review_door_run(). */
 enum al_door_changes {
     AL_DOOR_QUESTIONS = 1, /**< one came, or no longer waits */
@@ -72,9 +69,6 @@ struct al_review_waiting {
     json_t *entry; /**< the members of review/message.h */
     char *always;  /**< what that answer covers; NULL: it is not offered */
     size_t len;    /**< of its line, in bytes */
-    struct al_review_text whole;
-    bool wants_whole;
-    int64_t ticket; /**< private: of the request for the whole text; 0: it was not sent yet */
 };
 
 /** Questions, oldest first. */
@@ -163,12 +157,13 @@ void al_review_door_await_reply(struct al_review_door *door, struct al_review_re
  * Returns how many were asked. */
 size_t al_review_door_ask_links(struct al_review_door *door);
 
-/** Ask for the whole text of a question, unless it is there or on its way.  The member "text" of
- * the question is an excerpt of it.  It is of exactly the state that an answer counts for. */
+/** Ask for the whole text of a question, unless it is there or on its way, and forget that of any
+ * other.  The member "text" of the question is an excerpt of it.  It is of exactly the state that
+ * an answer counts for. */
 void al_review_door_ask_text(struct al_review_door *door, const char *id);
 
-/** The whole text; NULL: nobody asked for it, it was forgotten, or the question no
- * longer waits.  Borrowed until the next al_review_door_run(). */
+/** The whole text; NULL: another one was asked for last, or the question no longer waits.  Borrowed
+ * until the next al_review_door_run(). */
 const struct al_review_text *al_review_door_text(const struct al_review_door *door, const char *id);
 
 #endif

@@ -66,7 +66,10 @@ struct al_review_door {
     bool crowded; /**< there are more processes than AL_DOOR_PROCESSES_MAX */
 
     struct al_review_list questions;
-    unsigned changes; /**< since the last al_review_door_run() */
+    char whole_of[AL_REVIEW_ID_CHARS + 1]; /**< whose whole text was asked for last; "": nobody's */
+    struct al_review_text whole;
+    int64_t whole_ticket; /**< of the request for it; 0: it was not sent yet */
+    unsigned changes;     /**< since the last al_review_door_run() */
     int64_t ntickets;
     struct al_door_request *requests; /**< oldest first */
     struct al_door_reply *replies;    /**< oldest first */
@@ -99,8 +102,9 @@ void al_door_forget(struct al_review_door *door, const struct al_door_process *p
 /** Give up the requests whose time is over. */
 void al_door_end_late_requests(struct al_review_door *door, int64_t now_ms);
 
-/** Send the requests for whole texts, one at a time to each process. */
-void al_door_send_text_requests(struct al_review_door *door);
+/** Send the request for the whole text that is wanted, once its process has answered the one
+ * before. */
+void al_door_send_text_request(struct al_review_door *door);
 
 /** Forget all questions, requests and replies. */
 void al_door_clear(struct al_review_door *door);

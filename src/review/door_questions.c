@@ -24,12 +24,13 @@ struct al_review_waiting *al_review_list_find(const struct al_review_list *list,
     return NULL;
 }
 
-static void forget_text(struct al_review_waiting *item)
+static void forget_text(struct al_review_door *door)
 {
-    al_str_clear(&item->whole.text);
-    free(al_take(&item->whole.problem));
-    item->whole.complete = item->wants_whole = false;
-    item->ticket = 0;
+    al_str_clear(&door->whole.text);
+    free(al_take(&door->whole.problem));
+    door->whole.complete = false;
+    door->whole_of[0] = '\0';
+    door->whole_ticket = 0;
 }
 
 /* Whether an entry has its members.  The process is one of this user, and may be of another
@@ -81,7 +82,6 @@ static const char *add_question(struct al_review_door *door, const struct al_doo
         .entry = json_incref(entry),
         .always = al_strdup(al_json_get_string(line, "always")),
         .len = len,
-        .whole.text = AL_STR_INIT,
     };
     list->count++;
     door->changes |= AL_DOOR_QUESTIONS;
@@ -101,9 +101,10 @@ static void remove_questions(struct al_review_door *door, pid_t pid, const char 
             list->items[kept++] = *item;
             continue;
         }
+        if (!strcmp(door->whole_of, al_json_get_string(item->entry, "id")))
+            forget_text(door);
         json_decref(item->entry);
         free(item->always);
-        forget_text(item);
         door->changes |= AL_DOOR_QUESTIONS;
     }
     list->count = kept;
@@ -221,98 +222,65 @@ size_t al_review_door_ask_links(struct al_review_door *door)
 
 const struct al_review_text *al_review_door_text(const struct al_review_door *door, const char *id)
 {
-    const struct al_review_waiting *item = al_review_list_find(&door->questions, id);
-
-    return item && item->wants_whole ? &item->whole : NULL;
+    return *id && !strcmp(door->whole_of, id) ? &door->whole : NULL;
 }
 
 void al_review_door_ask_text(struct al_review_door *door, const char *id)
 {
-    struct al_review_waiting *item = al_review_list_find(&door->questions, id);
+    const struct al_review_text *text = al_review_door_text(door, id);
 
-    if (!item || (item->wants_whole && !item->whole.problem))
+    if (!al_review_list_find(&door->questions, id) || (text && !text->problem))
         return;
-    forget_text(item);
-    item->wants_whole = true;
+    forget_text(door);
+    (void)snprintf(door->whole_of, sizeof(door->whole_of), "%s", id);
     al_door_kick(door);
 }
 
-/* Whether a whole text of the process is on its way. */
-static bool is_sending_text(const struct al_review_door *door,
-                            const struct al_door_process *process)
+void al_door_send_text_request(struct al_review_door *door)
 {
-    const struct al_door_request *request = door->requests;
+    struct al_review_request request = { .verb = AL_REVIEW_WHOLE, .id = door->whole_of };
+    struct al_door_process *process = find_process(door, door->whole_of);
+    const struct al_door_request *sent = door->requests;
 
-    while (request && !(request->verb == AL_REVIEW_WHOLE && request->process == process))
-        request = request->next;
-    return request != NULL;
+    while (sent && !(sent->verb == AL_REVIEW_WHOLE && sent->process == process))
+        sent = sent->next;
+    if (!sent && !door->whole_ticket && process && send_request(door, process, &request))
+        door->whole_ticket = request.ticket;
 }
 
-void al_door_send_text_requests(struct al_review_door *door)
+/* Whether a request is for the text that is wanted, as far as that can be shown. */
+static bool is_wanted(const struct al_review_door *door, const struct al_door_request *request)
 {
-    for (size_t i = 0; i < door->questions.count; i++) {
-        struct al_review_waiting *item = &door->questions.items[i];
-        struct al_review_request request = { .verb = AL_REVIEW_WHOLE,
-                                             .id = al_json_get_string(item->entry, "id") };
-        struct al_door_process *process = find_process(door, request.id);
-
-        if (item->wants_whole && !item->ticket && process && !is_sending_text(door, process) &&
-            send_request(door, process, &request))
-            item->ticket = request.ticket;
-    }
-}
-
-/* The question whose text a request is for; NULL: it no longer waits, or the text was forgotten. */
-static struct al_review_waiting *text_of(const struct al_review_door *door,
-                                         const struct al_door_request *request)
-{
-    struct al_review_waiting *item = al_review_list_find(&door->questions, request->id);
-
-    return item && item->ticket == request->ticket && !item->whole.problem ? item : NULL;
+    return door->whole_ticket == request->ticket && !door->whole.problem;
 }
 
 static void fail_text(struct al_review_door *door, const struct al_door_request *request,
                       const char *problem)
 {
-    struct al_review_waiting *item = text_of(door, request);
-
-    if (!item || item->whole.complete)
+    if (!is_wanted(door, request) || door->whole.complete)
         return;
-    item->whole.problem = al_text_join_lines(problem);
+    door->whole.problem = al_text_join_lines(problem);
     door->changes |= AL_DOOR_TEXTS;
 }
 
-/* Forget the texts of other questions when there is too much of them. */
-static void make_room(struct al_review_door *door, const struct al_review_waiting *but)
-{
-    size_t len = 0;
-
-    for (size_t i = 0; i < door->questions.count; i++)
-        len += door->questions.items[i].whole.text.len;
-    for (size_t i = 0; i < door->questions.count && len > AL_DOOR_TEXTS_MAX_BYTES; i++)
-        if (&door->questions.items[i] != but)
-            forget_text(&door->questions.items[i]);
-}
-
-/* Add a piece of a text.  Whether further ones come. */
+/* Add a piece of a text, or drop that of one that is no longer wanted.  Whether further ones come.
+ */
 static bool serve_piece(struct al_review_door *door, struct al_door_request *request,
                         const json_t *line)
 {
-    struct al_review_waiting *item = text_of(door, request);
     const json_t *piece = json_object_get(line, "text");
     const bool more = json_is_true(json_object_get(line, "more"));
 
     request->due_ms = al_clock_ms() + AL_DOOR_TEXT_MS;
-    if (!item) /* read to its end all the same */
+    if (!is_wanted(door, request))
         return more;
-    if (item->whole.text.len + json_string_length(piece) > AL_REVIEW_WHOLE_MAX_BYTES) {
+    if (door->whole.text.len + json_string_length(piece) > AL_REVIEW_WHOLE_MAX_BYTES) {
         fail_text(door, request, "the text is longer than it may be");
         return more;
     }
-    al_str_add(&item->whole.text, json_string_value(piece), json_string_length(piece));
-    item->whole.complete = !more;
+    al_str_add(&door->whole.text, json_string_value(piece), json_string_length(piece));
+    door->whole.complete = !more;
     door->changes |= AL_DOOR_TEXTS;
-    make_room(door, item);
     return more;
 }
 
@@ -421,4 +389,5 @@ void al_door_clear(struct al_review_door *door)
     while (door->questions.count)
         remove_questions(door, door->questions.items[0].pid, NULL);
     free(al_take(&door->questions.items));
+    forget_text(door);
 }
