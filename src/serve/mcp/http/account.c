@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,16 +28,18 @@ static void free_peer(struct al_call_scope *scope)
 }
 
 /* Caller holds the lock.  Make a peer of an account, which it references. */
-static struct al_peer *peer_new(struct al_account *account, bool is_modern)
+static struct al_peer *peer_new(struct al_account *account, const char *id)
 {
+    const bool is_modern = !*id;
     struct al_peer *peer = al_calloc(1, sizeof(*peer));
 
+    (void)snprintf(peer->id, sizeof(peer->id), "%s", id);
     peer->account = al_account_ref(account);
     peer->session = account->session;
     peer->session.approvals = al_approvals_new(NULL);
     peer->session.owner = account->number;
     peer->turn = (struct al_gate){ .max = 1, .in_order = true };
-    peer->session.number = ++account->accounts->npeers;
+    peer->session.number = ++account->endpoint->npeers;
     (void)pthread_mutex_init(&peer->lock, NULL);
     (void)pthread_mutex_init(&peer->streams_lock, NULL);
     atomic_init(&peer->used_ms, al_clock_ms());
@@ -45,7 +48,7 @@ static struct al_peer *peer_new(struct al_account *account, bool is_modern)
         peer->server_stream->begun = true; /* it has no answer, so it is never plain */
     }
     al_dispatch_init(&peer->dispatch, &(struct al_dispatch_options){
-                                          .service = account->accounts->service,
+                                          .service = &account->endpoint->service,
                                           .offer = &account->offer,
                                           .session = &peer->session,
                                           .out = is_modern ? NULL : &peer->server_stream->sink,
@@ -209,18 +212,6 @@ uint64_t al_account_number(const struct al_account *account)
     return account->number;
 }
 
-void al_accounts_init(struct al_accounts *accounts, struct al_service *service,
-                      const struct al_endpoint_options *limits)
-{
-    *accounts = (struct al_accounts){ .service = service, .limits = *limits };
-    (void)pthread_mutex_init(&accounts->lock, NULL);
-}
-
-void al_accounts_clear(struct al_accounts *accounts)
-{
-    (void)pthread_mutex_destroy(&accounts->lock);
-}
-
 static void set_limits(struct al_account *account, const struct al_endpoint_options *limits)
 {
     account->quota = (struct al_call_quota){ .max = limits->calls_per_token,
@@ -239,7 +230,6 @@ int al_account_new(struct al_endpoint *endpoint, const struct al_session *sessio
                    struct al_error *err)
 {
     static atomic_uint_least64_t last;
-    struct al_accounts *accounts = &endpoint->accounts;
     struct al_account *account = al_calloc(1, sizeof(*account));
     int r;
 
@@ -249,57 +239,41 @@ int al_account_new(struct al_endpoint *endpoint, const struct al_session *sessio
         free(account);
         return r;
     }
-    account->accounts = accounts;
+    account->endpoint = endpoint;
     account->release = release;
     account->payload = payload;
     account->number = atomic_fetch_add(&last, 1) + 1;
-    set_limits(account, &accounts->limits);
+    set_limits(account, &endpoint->limits);
     atomic_init(&account->refs, 2); /* of the list, and the caller's */
-    al_hold(&accounts->lock);
-    account->modern = peer_new(account, true);
-    account->next = accounts->first;
-    accounts->first = account;
+    al_hold(&endpoint->lock);
+    account->modern = peer_new(account, "");
+    account->next = endpoint->accounts;
+    endpoint->accounts = account;
     *ret_account = account;
     return 0;
 }
 
 struct al_peer *al_account_modern(struct al_account *account)
 {
-    al_hold(&account->accounts->lock);
+    al_hold(&account->endpoint->lock);
     return account->modern ? al_peer_ref(account->modern) : NULL;
 }
 
 struct al_peer *al_account_add_session(struct al_account *account)
 {
-    struct al_accounts *accounts = account->accounts;
-    struct al_peer *peer = NULL;
+    struct al_endpoint *endpoint = account->endpoint;
+    char id[AL_SESSION_ID_CHARS + 1];
+    struct al_peer *peer;
 
-    (void)pthread_mutex_lock(&accounts->lock);
-    if (account->modern && account->nsessions < accounts->limits.sessions_per_token)
-        peer = peer_new(account, false);
-    if (peer && !al_random_hex(AL_SESSION_ID_CHARS / 2, peer->id)) {
-        end_peer(peer);
-        al_peer_unref(peer);
-        peer = NULL;
-    }
-    if (peer) {
-        peer->next = account->sessions;
-        account->sessions = al_peer_ref(peer);
-        account->nsessions++;
-    }
-    (void)pthread_mutex_unlock(&accounts->lock);
-    return peer;
-}
-
-/* Caller holds the lock.  Take a session out of the list, with the list's reference. */
-static struct al_peer *take(struct al_account *account, struct al_peer **at)
-{
-    struct al_peer *peer = *at;
-
-    if (peer) {
-        *at = peer->next;
-        account->nsessions--;
-    }
+    if (!al_random_hex(AL_SESSION_ID_CHARS / 2, id))
+        return NULL;
+    al_hold(&endpoint->lock);
+    if (!account->modern || account->nsessions >= endpoint->limits.sessions_per_token)
+        return NULL;
+    peer = peer_new(account, id);
+    peer->next = account->sessions;
+    account->sessions = al_peer_ref(peer);
+    account->nsessions++;
     return peer;
 }
 
@@ -307,7 +281,7 @@ struct al_peer *al_account_find_session(struct al_account *account, const char *
 {
     struct al_peer *peer;
 
-    al_hold(&account->accounts->lock);
+    al_hold(&account->endpoint->lock);
     for (peer = account->sessions; peer && strcmp(peer->id, id) != 0; peer = peer->next)
         ;
     if (peer)
@@ -315,19 +289,28 @@ struct al_peer *al_account_find_session(struct al_account *account, const char *
     return peer;
 }
 
-bool al_account_end_session(struct al_account *account, struct al_peer *peer)
+/* Take a session out of the list, with the list's reference.  False: it is not there. */
+static bool take_session(struct al_account *account, struct al_peer *peer)
 {
-    struct al_peer **at = &account->sessions, *taken;
+    struct al_peer **at = &account->sessions;
 
-    (void)pthread_mutex_lock(&account->accounts->lock);
+    al_hold(&account->endpoint->lock);
     while (*at && *at != peer)
         at = &(*at)->next;
-    taken = take(account, at);
-    (void)pthread_mutex_unlock(&account->accounts->lock);
-    if (!taken)
+    if (*at) {
+        *at = peer->next;
+        account->nsessions--;
+        return true;
+    }
+    return false;
+}
+
+bool al_account_end_session(struct al_account *account, struct al_peer *peer)
+{
+    if (!take_session(account, peer))
         return false;
-    end_peer(taken);
-    al_peer_unref(taken);
+    end_peer(peer);
+    al_peer_unref(peer);
     return true;
 }
 
@@ -337,99 +320,97 @@ bool al_account_submit(struct al_account *account, struct al_peer *session, stru
     task->gates[0] = &account->lane.running;
     task->gates[1] = session ? &session->turn : NULL;
     task->gates[2] = task->bytes > LARGE_BYTES ? &account->lane.large : NULL;
-    return al_pool_submit(account->accounts->service->calls.options.pool, task);
+    return al_pool_submit(account->endpoint->pool, task);
 }
 
 bool al_account_is_full(const struct al_account *account)
 {
-    return atomic_load(&account->event_bytes) > account->accounts->limits.event_bytes_per_token;
+    return atomic_load(&account->event_bytes) > account->endpoint->limits.event_bytes_per_token;
 }
 
 void al_account_forget_ended(struct al_account *account, const struct al_stream *but)
 {
     struct al_stream *old = NULL;
 
-    (void)pthread_mutex_lock(&account->accounts->lock);
+    (void)pthread_mutex_lock(&account->endpoint->lock);
     for (struct al_peer *peer = account->sessions; peer; peer = peer->next) {
         al_hold(&peer->streams_lock);
         old = take_old(peer, 0, but, old);
     }
-    (void)pthread_mutex_unlock(&account->accounts->lock);
+    (void)pthread_mutex_unlock(&account->endpoint->lock);
     unref_list(old, false);
 }
 
-/* Whether nothing of a session goes on. */
-static bool is_unused(struct al_accounts *accounts, struct al_peer *peer)
+/* Whether nothing of a session has gone on since then. */
+static bool is_unused(struct al_peer *peer, int64_t since_ms)
 {
-    return !atomic_load(&peer->nopen) &&
-           !al_calls_has_scope(&accounts->service->calls, &peer->dispatch.scope);
+    return atomic_load(&peer->used_ms) <= since_ms && !atomic_load(&peer->nopen) &&
+           !al_calls_has_scope(&peer->dispatch.service->calls, &peer->dispatch.scope);
 }
 
-/* Caller holds the lock.  Move the sessions that were not used since then to another list. */
-static void take_idle(struct al_account *account, int64_t since_ms, struct al_peer **idle)
+/* A session that was not used since then, with a reference; NULL: there is none. */
+static struct al_peer *find_unused(struct al_endpoint *endpoint, int64_t since_ms)
 {
-    struct al_peer **at = &account->sessions;
-
-    while (*at) {
-        if (atomic_load(&(*at)->used_ms) > since_ms || !is_unused(account->accounts, *at)) {
-            at = &(*at)->next;
-            continue;
-        }
-        struct al_peer *peer = take(account, at);
-
-        peer->next = *idle;
-        *idle = peer;
-    }
+    al_hold(&endpoint->lock);
+    for (struct al_account *account = endpoint->accounts; account; account = account->next)
+        for (struct al_peer *peer = account->sessions; peer; peer = peer->next)
+            if (is_unused(peer, since_ms))
+                return al_peer_ref(peer);
+    return NULL;
 }
 
-static void end_list(struct al_peer *peers)
+void al_accounts_end_idle(struct al_endpoint *endpoint)
 {
-    while (peers) {
-        struct al_peer *peer = peers;
+    const int64_t since_ms = al_clock_ms() - (int64_t)endpoint->limits.idle_s * 1000;
+    struct al_peer *peer;
 
-        peers = peer->next;
-        end_peer(peer);
+    while ((peer = find_unused(endpoint, since_ms))) {
+        (void)al_account_end_session(peer->account, peer);
         al_peer_unref(peer);
     }
 }
 
-void al_accounts_end_idle(struct al_accounts *accounts)
+/* Take an account out of the list, so that it gets no sessions any more.  False: it is not there.
+ */
+static bool take_account(struct al_account *account, struct al_peer **ret_modern)
 {
-    const int64_t since_ms = al_clock_ms() - (int64_t)accounts->limits.idle_s * 1000;
-    struct al_peer *idle = NULL;
+    struct al_account **at = &account->endpoint->accounts;
 
-    (void)pthread_mutex_lock(&accounts->lock);
-    for (struct al_account *account = accounts->first; account; account = account->next)
-        take_idle(account, since_ms, &idle);
-    (void)pthread_mutex_unlock(&accounts->lock);
-    end_list(idle);
+    al_hold(&account->endpoint->lock);
+    while (*at && *at != account)
+        at = &(*at)->next;
+    if (*at) {
+        *at = account->next;
+        *ret_modern = al_take(&account->modern);
+        return true;
+    }
+    return false;
+}
+
+/* A session with a reference; NULL: there is none. */
+static struct al_peer *any_session(struct al_account *account)
+{
+    al_hold(&account->endpoint->lock);
+    return account->sessions ? al_peer_ref(account->sessions) : NULL;
 }
 
 void al_account_end(struct al_account *account)
 {
-    struct al_accounts *accounts = account->accounts;
-    struct al_account **at = &accounts->first;
-    struct al_peer *modern, *sessions;
-    bool is_listed;
+    struct al_peer *modern = NULL, *peer;
 
-    (void)pthread_mutex_lock(&accounts->lock);
-    while (*at && *at != account)
-        at = &(*at)->next;
-    is_listed = *at != NULL;
-    if (is_listed)
-        *at = account->next;
-    modern = al_take(&account->modern);
-    sessions = al_take(&account->sessions);
-    account->nsessions = 0;
-    (void)pthread_mutex_unlock(&accounts->lock);
-    end_list(sessions);
-    end_list(modern);
-    if (is_listed)
-        al_account_unref(account);
+    if (!take_account(account, &modern))
+        return;
+    while ((peer = any_session(account))) {
+        (void)al_account_end_session(account, peer);
+        al_peer_unref(peer);
+    }
+    end_peer(modern);
+    al_peer_unref(modern);
+    al_account_unref(account);
 }
 
-void al_accounts_end(struct al_accounts *accounts)
+void al_accounts_end(struct al_endpoint *endpoint)
 {
-    while (accounts->first)
-        al_account_end(accounts->first);
+    while (endpoint->accounts)
+        al_account_end(endpoint->accounts);
 }

@@ -18,15 +18,17 @@
 #define RETRY_SESSION_S 60
 #define RETRY_ENDING_S  10
 
-/* A POST or DELETE on its way through this file. */
+/* A POST on its way through this file. */
 struct post {
     struct al_task task;
     struct al_endpoint *endpoint;
     struct al_account *account;        /* reference */
     struct al_peer *session;           /* reference; NULL: the request names none that there is */
     struct al_http_exchange *exchange; /* reference */
-    struct al_stream *stream;          /* reference; NULL: a DELETE */
+    struct al_stream *stream;          /* reference */
     const struct al_http_request *request;
+    const struct al_rpc_doc *doc;
+    const struct al_rpc_message *message; /* the only one of `doc`; NULL: it is a batch */
 };
 
 /* For the one answer, with a reference to the stream. */
@@ -35,44 +37,54 @@ static struct al_message_sink *sink_of(struct post *post)
     return &al_stream_ref(post->stream)->sink;
 }
 
-/* Answer a request with an error and a status that the code alone does not give. */
-static void refuse_message(struct post *post, const struct al_rpc_message *message, unsigned status,
-                           enum al_rpc_code code, const char *problem)
+static void refuse_post(struct post *post, unsigned status, const char *problem)
 {
-    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
-
-    al_rpc_add_error(&line, message->id, code, problem);
-    al_stream_answer(post->stream, status, &line);
+    al_stream_refuse(post->stream, (struct al_refusal){ .status = status }, NULL,
+                     AL_RPC_INVALID_REQUEST, problem);
 }
 
-/* Whose message it is from here on.  Takes the reference over. */
-static void set_peer(struct post *post, struct al_peer *peer)
+/* Answer the message with an error and a status that the code alone does not give. */
+static void refuse_message(struct post *post, unsigned status, enum al_rpc_code code,
+                           const char *problem)
 {
+    al_stream_refuse(post->stream, (struct al_refusal){ .status = status }, post->message->id, code,
+                     problem);
+}
+
+static void refuse_for_now(struct post *post, unsigned status, int retry_after_s,
+                           const char *problem)
+{
+    al_stream_refuse(post->stream,
+                     (struct al_refusal){ .status = status, .retry_after_s = retry_after_s }, NULL,
+                     AL_RPC_INVALID_REQUEST, problem);
+}
+
+/* Serve what a peer has sent, whose reference is taken over. */
+static void dispatch(struct post *post, struct al_peer *peer)
+{
+    const char *problem = NULL;
+
     post->stream->number = al_peer_number_stream(peer);
     al_stream_set_peer(post->stream, peer);
-}
-
-/* Caller holds the lock of the peer. */
-static bool tells_first_id(const struct al_peer *peer)
-{
-    return peer->dispatch.revision && peer->dispatch.revision->names_first_event;
-}
-
-/* Serve a message of a peer that set_peer() has set. */
-static void dispatch(struct post *post, struct al_peer *peer, const struct al_rpc_message *message)
-{
     al_hold(&peer->lock);
-    post->stream->tells_first_id = tells_first_id(peer);
+    post->stream->tells_first_id =
+        peer->dispatch.revision && peer->dispatch.revision->names_first_event;
+    if (!post->message)
+        problem = al_dispatch_batch_problem(&peer->dispatch, post->doc);
     if (peer->ended)
-        al_stream_refuse(post->stream, 404, 0, "the session has ended");
+        refuse_post(post, 404, "the session has ended");
+    else if (problem)
+        refuse_post(post, 400, problem);
+    else if (post->message)
+        al_dispatch_message(&peer->dispatch, post->message, sink_of(post));
     else
-        al_dispatch_message(&peer->dispatch, message, sink_of(post));
+        al_dispatch_batch(&peer->dispatch, post->doc, sink_of(post));
 }
 
 /* What is wrong with a modern message; AL_RPC_OK: nothing that is not found out later. */
-static enum al_rpc_code check_modern(const struct post *post, const struct al_rpc_message *message,
-                                     const char **ret_problem)
+static enum al_rpc_code check_modern(const struct post *post, const char **ret_problem)
 {
+    const struct al_rpc_message *message = post->message;
     struct al_envelope envelope = { .version = NULL };
     enum al_rpc_code code = AL_RPC_OK;
 
@@ -86,46 +98,42 @@ static enum al_rpc_code check_modern(const struct post *post, const struct al_rp
     return *ret_problem ? AL_RPC_HEADER_MISMATCH : AL_RPC_OK;
 }
 
-static void serve_modern(struct post *post, const struct al_rpc_message *message)
+static void serve_modern(struct post *post)
 {
     const char *problem = NULL;
-    enum al_rpc_code code = check_modern(post, message, &problem);
+    enum al_rpc_code code = check_modern(post, &problem);
     struct al_peer *peer;
 
     if (code != AL_RPC_OK) {
-        refuse_message(post, message, 400, code, problem);
+        refuse_message(post, 400, code, problem);
         return;
     }
     peer = al_account_modern(post->account);
-    if (!peer) {
-        al_stream_refuse(post->stream, 401, 0, "the token is not valid any more");
-        return;
-    }
-    al_stream_set_modern(post->stream);
-    set_peer(post, peer);
-    dispatch(post, peer, message);
+    if (peer)
+        dispatch(post, peer);
+    else
+        refuse_post(post, 401, "the token is not valid any more");
 }
 
 /* Begin a session.  The one thing that al_dispatch_message() could refuse is refused here, before
  * there is a session. */
-static void initialize(struct post *post, const struct al_rpc_message *message)
+static void initialize(struct post *post)
 {
     struct al_peer *peer = NULL;
 
-    if (!al_json_get_string(message->params, "protocolVersion")) {
-        refuse_message(post, message, 200, AL_RPC_INVALID_PARAMS,
+    if (!al_json_get_string(post->message->params, "protocolVersion")) {
+        refuse_message(post, 200, AL_RPC_INVALID_PARAMS,
                        "initialize needs protocolVersion, a string");
         return;
     }
     peer = al_account_add_session(post->account);
     if (!peer) {
-        al_stream_refuse(post->stream, 429, RETRY_SESSION_S,
-                         "too many sessions; end one with DELETE, or use one that is open");
+        refuse_for_now(post, 429, RETRY_SESSION_S,
+                       "too many sessions; end one with DELETE, or use one that is open");
         return;
     }
     post->stream->session_id = peer->id;
-    set_peer(post, peer);
-    dispatch(post, peer, message);
+    dispatch(post, peer);
 }
 
 /* Why a legacy request cannot be served in the session that it names (NULL: there is none), and its
@@ -141,49 +149,37 @@ static const char *session_problem(const struct al_http_request *request,
     return problem || session ? problem : "there is no such session; begin with initialize";
 }
 
-/* The session that the request names, with a reference; NULL: refused. */
-static struct al_peer *find_session(struct post *post)
+/* Serve what is for the session that the request names. */
+static void serve_session(struct post *post)
 {
     unsigned status;
     const char *problem = session_problem(post->request, post->session, &status);
 
-    if (!problem)
-        return al_peer_ref(post->session);
-    al_stream_refuse(post->stream, status, 0, problem);
-    return NULL;
+    if (problem)
+        refuse_post(post, status, problem);
+    else
+        dispatch(post, al_peer_ref(post->session));
 }
 
-static void serve_legacy(struct post *post, const struct al_rpc_message *message)
+static void serve_message(struct post *post)
 {
-    const bool begins = message->kind == AL_RPC_REQUEST && !strcmp(message->method, "initialize") &&
-                        !al_http_find_header(post->request, "mcp-session-id");
-    struct al_peer *peer;
+    const struct al_rpc_message *message = post->message;
+    const bool is_request = message->kind == AL_RPC_REQUEST;
+    const bool has_method = is_request || message->kind == AL_RPC_NOTIFICATION;
 
-    if (begins) {
-        initialize(post, message);
-        return;
-    }
-    peer = find_session(post);
-    if (!peer)
-        return;
-    set_peer(post, peer);
-    dispatch(post, peer, message);
-}
-
-static void serve_message(struct post *post, const struct al_rpc_message *message)
-{
-    const bool has_method = message->kind == AL_RPC_REQUEST || message->kind == AL_RPC_NOTIFICATION;
-
-    post->stream->awaits_answer = message->kind == AL_RPC_REQUEST;
+    post->stream->awaits_answer = is_request;
     if (message->kind == AL_RPC_INVALID)
         al_reply_error(sink_of(post), message->id, AL_RPC_INVALID_REQUEST, message->problem);
-    else if (message->kind == AL_RPC_REQUEST && atomic_load(&post->endpoint->draining))
-        al_stream_refuse(post->stream, 503, RETRY_ENDING_S, "the server is ending");
+    else if (is_request && atomic_load(&post->endpoint->draining))
+        refuse_for_now(post, 503, RETRY_ENDING_S, "the server is ending");
     else if (al_rules_says_modern(post->request) ||
              (has_method && al_envelope_era(message) == AL_ERA_MODERN))
-        serve_modern(post, message);
+        serve_modern(post);
+    else if (is_request && !strcmp(message->method, "initialize") &&
+             !al_http_find_header(post->request, "mcp-session-id"))
+        initialize(post);
     else
-        serve_legacy(post, message);
+        serve_session(post);
 }
 
 /* Whether a batch has something to be answered. */
@@ -200,24 +196,6 @@ static bool has_request(const struct al_rpc_doc *doc)
     return has;
 }
 
-static void serve_batch(struct post *post, const struct al_rpc_doc *doc)
-{
-    struct al_peer *peer = find_session(post);
-    const char *problem;
-
-    if (!peer)
-        return;
-    set_peer(post, peer);
-    post->stream->awaits_answer = has_request(doc);
-    al_hold(&peer->lock);
-    problem =
-        peer->ended ? "the session has ended" : al_dispatch_batch_problem(&peer->dispatch, doc);
-    if (problem)
-        al_stream_refuse(post->stream, peer->ended ? 404 : 400, 0, problem);
-    else
-        al_dispatch_batch(&peer->dispatch, doc, sink_of(post));
-}
-
 static void serve_body(struct post *post)
 {
     al_auto(al_rpc_doc_clear) struct al_rpc_doc doc = AL_RPC_DOC_INIT;
@@ -227,20 +205,23 @@ static void serve_body(struct post *post)
     enum al_rpc_code code =
         al_rpc_parse(post->request->body, post->request->body_len, &doc, &problem);
 
-    if (code != AL_RPC_OK)
+    post->doc = &doc;
+    if (code != AL_RPC_OK) {
         al_reply_error(sink_of(post), NULL, code, problem);
-    else if (!al_rpc_doc_is_batch(&doc) && al_rpc_doc_next(&doc, &cursor, &message))
-        serve_message(post, &message);
-    else if (atomic_load(&post->endpoint->draining))
-        al_stream_refuse(post->stream, 503, RETRY_ENDING_S, "the server is ending");
-    else
-        serve_batch(post, &doc);
+    } else if (!al_rpc_doc_is_batch(&doc) && al_rpc_doc_next(&doc, &cursor, &message)) {
+        post->message = &message;
+        serve_message(post);
+    } else if (atomic_load(&post->endpoint->draining)) {
+        refuse_for_now(post, 503, RETRY_ENDING_S, "the server is ending");
+    } else {
+        post->stream->awaits_answer = has_request(&doc);
+        serve_session(post);
+    }
 }
 
 static void free_post(struct post *post)
 {
-    if (post->stream)
-        al_stream_unref(post->stream);
+    al_stream_unref(post->stream);
     al_http_unref(post->exchange);
     al_peer_unref(post->session);
     al_account_unref(post->account);
@@ -273,41 +254,37 @@ static void serve(struct al_task *task)
 {
     struct post *post = (struct post *)task;
 
-    if (post->stream) {
-        serve_body(post);
-        if (al_stream_is_gone(post->stream))
-            cancel_post(post->endpoint, post->stream);
-        al_http_drop_body(post->exchange); /* which is not needed while a call runs */
-    } else if (al_account_end_session(post->account, post->session)) {
-        al_http_answer(post->exchange, 204, NULL, 0, "", 0);
-    } else {
-        refuse(post->exchange, 404, "there is no such session");
-    }
+    serve_body(post);
+    if (al_stream_is_gone(post->stream))
+        cancel_post(post->endpoint, post->stream);
+    al_http_drop_body(post->exchange); /* which is not needed while a call runs */
     al_pool_leave(post->endpoint->pool, task);
     free_post(post);
 }
 
-/* Have a POST or DELETE served, after the messages of the session that came before: the HTTP thread
- * cannot wait for those.  Takes the session's reference over.  False: too many messages of the
- * account wait. */
-static bool submit(struct al_endpoint *endpoint, struct al_account *account,
-                   struct al_peer *session, struct al_http_exchange *exchange,
-                   struct al_stream *stream)
+/* Have a POST served, after the messages of the session that came before: the HTTP thread cannot
+ * wait for those.  Refused: too many messages of the account wait. */
+static void submit(struct al_endpoint *endpoint, struct al_account *account,
+                   struct al_http_exchange *exchange)
 {
     struct post *post = al_calloc(1, sizeof(*post));
+    const char *id;
 
     post->endpoint = endpoint;
     post->account = al_account_ref(account);
-    post->session = session;
     post->exchange = al_http_ref(exchange);
     post->request = al_http_request(exchange);
-    post->stream = stream ? al_stream_ref(stream) : NULL;
+    post->stream = al_stream_new(exchange);
+    id = al_http_find_header(post->request, "mcp-session-id");
+    post->session = id ? al_account_find_session(account, id) : NULL;
     post->task.run = serve;
-    post->task.bytes = stream ? post->request->body_len : 0;
-    if (al_account_submit(account, session, &post->task))
-        return true;
+    post->task.bytes = post->request->body_len;
+    if (al_account_submit(account, post->session, &post->task))
+        return;
+    refuse_for_now(post, 429, 1,
+                   "too many messages of this token are being served; wait for their answers, "
+                   "then send this one again");
     free_post(post);
-    return false;
 }
 
 /* The ticker has shallow functions only. */
@@ -336,22 +313,15 @@ static void post(struct al_endpoint *endpoint, struct al_account *account,
                  struct al_http_exchange *exchange)
 {
     const struct al_http_request *request = al_http_request(exchange);
-    const char *accept = al_http_find_header(request, "accept"), *id;
-    struct al_stream *stream;
+    const char *accept = al_http_find_header(request, "accept");
 
-    if (!al_rules_is_json(al_http_find_header(request, "content-type"))) {
+    if (!al_rules_is_json(al_http_find_header(request, "content-type")))
         refuse(exchange, 415, "Content-Type must be application/json");
-    } else if (!al_rules_accepts(accept, "application/json") ||
-               !al_rules_accepts(accept, "text/event-stream")) {
+    else if (!al_rules_accepts(accept, "application/json") ||
+             !al_rules_accepts(accept, "text/event-stream"))
         refuse(exchange, 406, "Accept must list application/json and text/event-stream");
-    } else {
-        id = al_http_find_header(request, "mcp-session-id");
-        stream = al_stream_new(exchange);
-        if (!submit(endpoint, account, id ? al_account_find_session(account, id) : NULL, exchange,
-                    stream))
-            al_stream_refuse(stream, 429, AL_ACCOUNT_RETRY_S, AL_ACCOUNT_BUSY);
-        al_stream_unref(stream);
-    }
+    else
+        submit(endpoint, account, exchange);
 }
 
 /* Attach a connection to a stream of the session. */
@@ -405,15 +375,15 @@ static void get(struct al_account *account, struct al_http_exchange *exchange)
     al_peer_unref(peer);
 }
 
-static void delete (struct al_endpoint *endpoint, struct al_account *account,
-                    struct al_http_exchange *exchange)
+static void delete (struct al_account *account, struct al_http_exchange *exchange)
 {
     struct al_peer *peer = open_session(account, exchange);
 
-    if (!peer || submit(endpoint, account, peer, exchange, NULL))
-        return;
-    al_http_add_header(exchange, "Retry-After", "1");
-    refuse(exchange, 429, AL_ACCOUNT_BUSY);
+    if (peer && al_account_end_session(account, peer))
+        al_http_answer(exchange, 204, NULL, 0, "", 0);
+    else if (peer)
+        refuse(exchange, 404, "there is no such session");
+    al_peer_unref(peer);
 }
 
 void al_endpoint_request(struct al_endpoint *endpoint, struct al_account *account,
@@ -430,7 +400,7 @@ void al_endpoint_request(struct al_endpoint *endpoint, struct al_account *accoun
     else if (!strcmp(request->method, "GET"))
         get(account, exchange);
     else if (!strcmp(request->method, "DELETE"))
-        delete (endpoint, account, exchange);
+        delete (account, exchange);
     else
         refuse_method(exchange, LEGACY_ALLOWED);
 }
@@ -459,13 +429,13 @@ static void *tick(void *payload)
     struct al_endpoint *endpoint = payload;
     struct al_calls *calls = &endpoint->service.calls;
     struct pollfd wake = { .fd = endpoint->wake_fd, .events = POLLIN };
-    const int look_ms = endpoint->accounts.limits.idle_s * 1000 / LOOKS;
+    const int look_ms = endpoint->limits.idle_s * 1000 / LOOKS;
     eventfd_t count;
 
     while (!atomic_load(&endpoint->stopped)) {
         const int progress_ms = al_calls_progress(calls);
 
-        al_accounts_end_idle(&endpoint->accounts);
+        al_accounts_end_idle(endpoint);
         (void)poll(&wake, 1, progress_ms >= 0 && progress_ms < look_ms ? progress_ms : look_ms);
         (void)eventfd_read(endpoint->wake_fd, &count);
     }
@@ -488,7 +458,7 @@ static void stop_ticker(struct al_endpoint *endpoint)
 
 static void clear(struct al_endpoint *endpoint)
 {
-    al_accounts_clear(&endpoint->accounts);
+    (void)pthread_mutex_destroy(&endpoint->lock);
     al_service_clear(&endpoint->service);
     al_close(endpoint->wake_fd);
     free(endpoint);
@@ -500,7 +470,8 @@ int al_endpoint_new(const struct al_endpoint_options *options, struct al_endpoin
     struct al_endpoint *endpoint = al_calloc(1, sizeof(*endpoint));
     int r = al_pool_new(options->calls + FREE_THREADS, &endpoint->pool, err);
 
-    endpoint->drain_ms = options->drain_s * 1000;
+    endpoint->limits = *options;
+    (void)pthread_mutex_init(&endpoint->lock, NULL);
     endpoint->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (r == 0 && endpoint->wake_fd < 0)
         r = al_error_errno(err, errno, "cannot create an event descriptor");
@@ -509,7 +480,6 @@ int al_endpoint_new(const struct al_endpoint_options *options, struct al_endpoin
                                                 .max = options->calls,
                                                 .wake_fd = endpoint->wake_fd,
                                                 .pool = endpoint->pool });
-    al_accounts_init(&endpoint->accounts, &endpoint->service, options);
     if (r == 0)
         r = start_ticker(endpoint, err);
     if (r < 0) {
@@ -531,11 +501,11 @@ void al_endpoint_drain(struct al_endpoint *endpoint)
     struct al_calls *calls = &endpoint->service.calls;
 
     atomic_store(&endpoint->draining, true);
-    if (!al_calls_wait_idle(calls, endpoint->drain_ms)) {
+    if (!al_calls_wait_idle(calls, endpoint->limits.drain_s * 1000)) {
         al_calls_close(calls);
         (void)al_calls_wait_idle(calls, CANCEL_MS);
     }
-    al_accounts_end(&endpoint->accounts);
+    al_accounts_end(endpoint);
 }
 
 void al_endpoint_free(struct al_endpoint *endpoint)
@@ -545,6 +515,6 @@ void al_endpoint_free(struct al_endpoint *endpoint)
     al_calls_close(&endpoint->service.calls);
     stop_ticker(endpoint);
     al_pool_free(endpoint->pool);
-    al_accounts_end(&endpoint->accounts);
+    al_accounts_end(endpoint);
     clear(endpoint);
 }

@@ -97,13 +97,16 @@ struct al_stream *al_stream_ref(struct al_stream *stream);
 
 void al_stream_unref(struct al_stream *stream);
 
-/** Answer with a status and an error without a JSON-RPC id, which names no header but
- * `retry_after_s` (0: none). */
-void al_stream_refuse(struct al_stream *stream, unsigned status, int retry_after_s,
-                      const char *problem);
+/** A status that the code of an error does not give, and after how many seconds a client may try
+ * again; 0: it is not said. */
+struct al_refusal {
+    unsigned status;
+    int retry_after_s;
+};
 
-/** Answer with a status and this line. */
-void al_stream_answer(struct al_stream *stream, unsigned status, const struct al_str *line);
+/** Answer the request with this id (NULL: none) with an error. */
+void al_stream_refuse(struct al_stream *stream, struct al_refusal as, const char *id,
+                      enum al_rpc_code code, const char *problem);
 
 /**
  * Send the events behind `after` to a connection, and those to come.  An earlier connection is
@@ -121,10 +124,7 @@ void al_stream_attach_rest(struct al_stream *stream, struct al_http_exchange *ex
  * exchange. */
 void al_stream_detach(struct al_stream *stream, struct al_http_exchange *exchange);
 
-/** Say that the request is a modern one, before its first message. */
-void al_stream_set_modern(struct al_stream *stream);
-
-/** Say whose stream it is.  The caller passes a reference on. */
+/** Say whose stream it is, before its first message.  The caller passes a reference on. */
 void al_stream_set_peer(struct al_stream *stream, struct al_peer *peer);
 
 /** The client has gone.  Whether the stream's calls are to be cancelled. */
@@ -198,18 +198,8 @@ struct al_stream *al_peer_find_stream(struct al_peer *peer, unsigned long number
  * Threads: any.
  */
 
-/** The accounts of a server. */
-struct al_accounts {
-    struct al_service *service;
-    struct al_endpoint_options limits; /**< for each token, and `idle_s` */
-
-    pthread_mutex_t lock; /**< guards the list and the lists of sessions */
-    struct al_account *first;
-    uint64_t npeers; /**< the last peer's number */
-};
-
 struct al_account {
-    struct al_accounts *accounts;
+    struct al_endpoint *endpoint;
     atomic_size_t refs;
     struct al_session session;
     void (*release)(void *payload); /**< see al_account_new() */
@@ -220,18 +210,12 @@ struct al_account {
     struct al_lane lane;       /**< of its messages */
     atomic_size_t event_bytes; /**< that its streams keep */
 
-    /* The lock of `accounts` guards these. */
+    /* The lock of the endpoint guards these. */
     struct al_account *next;
     struct al_peer *modern;   /**< with a reference; NULL: it has ended */
     struct al_peer *sessions; /**< with references */
     size_t nsessions;
 };
-
-void al_accounts_init(struct al_accounts *accounts, struct al_service *service,
-                      const struct al_endpoint_options *limits);
-
-/** Only after al_accounts_end() and the end of all calls. */
-void al_accounts_clear(struct al_accounts *accounts);
 
 /** The peer of all modern requests, with a reference; NULL: the account has ended. */
 struct al_peer *al_account_modern(struct al_account *account);
@@ -245,12 +229,6 @@ struct al_peer *al_account_find_session(struct al_account *account, const char *
 /** End a session of the account.  False: it was ended before. */
 bool al_account_end_session(struct al_account *account, struct al_peer *peer);
 
-/** What a client is told that has too many messages, and when it may try again. */
-#define AL_ACCOUNT_BUSY                                                                            \
-    "too many messages of this token are being served; wait for their answers, then send this "    \
-    "one again"
-#define AL_ACCOUNT_RETRY_S 1
-
 /** Have a task that serves a message run, after those of the same session (NULL: none).  The caller
  * has references of both.  False: the account has too many, and nothing was done. */
 bool al_account_submit(struct al_account *account, struct al_peer *session, struct al_task *task);
@@ -262,10 +240,10 @@ bool al_account_is_full(const struct al_account *account);
 void al_account_forget_ended(struct al_account *account, const struct al_stream *but);
 
 /** End every session that was not used for the idle time. */
-void al_accounts_end_idle(struct al_accounts *accounts);
+void al_accounts_end_idle(struct al_endpoint *endpoint);
 
 /** End everything. */
-void al_accounts_end(struct al_accounts *accounts);
+void al_accounts_end(struct al_endpoint *endpoint);
 
 /*
  * What the headers of a request have to say about its body.
@@ -300,14 +278,17 @@ const char *al_rules_check_modern(const struct al_http_request *request,
 
 struct al_endpoint {
     struct al_service service;
-    struct al_accounts accounts;
+    struct al_endpoint_options limits;
     struct al_pool *pool;
-    int drain_ms;
     atomic_bool draining; /**< no request is served any more */
 
     pthread_t ticker;    /**< sends progress and ends idle sessions */
     int wake_fd;         /**< eventfd that wakes it */
     atomic_bool stopped; /**< it is to end */
+
+    pthread_mutex_t lock; /**< guards the members below and the lists of sessions */
+    struct al_account *accounts;
+    uint64_t npeers; /**< the last peer's number */
 };
 
 #endif

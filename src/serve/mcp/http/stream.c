@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/lock.h"
 #include "base/mem.h"
@@ -10,24 +11,12 @@
 /* Milliseconds that a client waits before it resumes a stream. */
 #define RETRY_MS 1000
 
-/* Read digits up to `end`; *at is moved behind it. */
-static bool read_number(const char **at, char end, unsigned long *ret_number)
-{
-    const char *text = *at;
-    unsigned long number = 0;
-
-    while (*text >= '0' && *text <= '9' && number < ULONG_MAX / 10 - 1)
-        number = 10 * number + (unsigned long)(*text++ - '0');
-    if (text == *at || *text != end)
-        return false;
-    *ret_number = number;
-    *at = text + (end != '\0');
-    return true;
-}
-
 bool al_event_read_id(const char *id, unsigned long *ret_stream, unsigned long *ret_event)
 {
-    return read_number(&id, '-', ret_stream) && read_number(&id, '\0', ret_event);
+    int used = 0;
+
+    return id[strspn(id, "0123456789-")] == '\0' &&
+           sscanf(id, "%lu-%lu%n", ret_stream, ret_event, &used) == 2 && !id[used];
 }
 
 static struct al_str *slot(struct al_events *events, unsigned long number)
@@ -228,19 +217,19 @@ static unsigned status_of(const struct al_stream *stream, const struct al_rpc_an
 }
 
 /* Caller holds the lock. */
-static void answer_plainly(struct al_stream *stream, unsigned status, int retry_after_s,
+static void answer_plainly(struct al_stream *stream, struct al_refusal as,
                            const struct al_str *line)
 {
-    al_auto(al_freep) char *seconds = al_asprintf("%d", retry_after_s);
+    al_auto(al_freep) char *seconds = al_asprintf("%d", as.retry_after_s);
     struct al_http_header headers[3] = { JSON_TYPE };
     size_t count = 1;
 
-    if (retry_after_s)
+    if (as.retry_after_s)
         headers[count++] = (struct al_http_header){ "Retry-After", seconds };
     if (stream->session_id && !stream->failed)
         headers[count++] = (struct al_http_header){ "Mcp-Session-Id", stream->session_id };
     if (stream->exchange)
-        al_http_answer(stream->exchange, status, headers, count, line->buf, line->len);
+        al_http_answer(stream->exchange, as.status, headers, count, line->buf, line->len);
     end(stream);
 }
 
@@ -267,7 +256,8 @@ static void answer(struct al_stream *stream, const struct al_rpc_answer *answer)
         send_event(stream, answer->line);
         end(stream);
     } else {
-        answer_plainly(stream, status_of(stream, answer), answer->is_busy, answer->line);
+        answer_plainly(stream, (struct al_refusal){ status_of(stream, answer), answer->is_busy },
+                       answer->line);
     }
 }
 
@@ -324,22 +314,15 @@ void al_stream_unref(struct al_stream *stream)
     free(stream);
 }
 
-void al_stream_refuse(struct al_stream *stream, unsigned status, int retry_after_s,
-                      const char *problem)
+void al_stream_refuse(struct al_stream *stream, struct al_refusal as, const char *id,
+                      enum al_rpc_code code, const char *problem)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
-    al_rpc_add_error(&line, NULL, AL_RPC_INVALID_REQUEST, problem);
+    al_rpc_add_error(&line, id, code, problem);
     al_hold(&stream->lock);
     if (!stream->ended)
-        answer_plainly(stream, status, retry_after_s, &line);
-}
-
-void al_stream_answer(struct al_stream *stream, unsigned status, const struct al_str *line)
-{
-    al_hold(&stream->lock);
-    if (!stream->ended)
-        answer_plainly(stream, status, 0, line);
+        answer_plainly(stream, as, &line);
 }
 
 /* Caller holds the lock. */
@@ -394,15 +377,10 @@ void al_stream_detach(struct al_stream *stream, struct al_http_exchange *exchang
     al_stream_unref(stream);
 }
 
-void al_stream_set_modern(struct al_stream *stream)
-{
-    al_hold(&stream->lock);
-    stream->is_modern = true;
-}
-
 void al_stream_set_peer(struct al_stream *stream, struct al_peer *peer)
 {
     al_hold(&stream->lock);
+    stream->is_modern = !*peer->id;
     stream->peer = peer;
     if (stream->exchange)
         al_peer_count_open(peer, true);
