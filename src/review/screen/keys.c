@@ -145,43 +145,32 @@ static struct al_screen_action paste(struct al_screen_state *state, struct al_sc
 
 /* --- Looking around --- */
 
-/* Moves the text, in every mode in which it is shown. */
-static bool press_in_text(struct al_screen_key key, bool whole, struct al_screen_action *ret)
+/* Moves the list or the text; a page always is one of the text. */
+static bool press_to_move(struct al_screen_key key, enum al_screen_pane pane,
+                          struct al_screen_action *ret)
 {
-    const uint32_t c = key.code == AL_KEY_CHAR ? key.c : 0;
+    static const struct {
+        enum al_key_code code;
+        uint32_t chars[2];
+        int by;
+        enum al_screen_do in_list, in_text;
+    } moves[] = {
+        { AL_KEY_PAGE_DOWN, { ' ', CTRL('f') }, 1, AL_DO_PAGE, AL_DO_PAGE },
+        { AL_KEY_PAGE_UP, { 'b', CTRL('b') }, -1, AL_DO_PAGE, AL_DO_PAGE },
+        { AL_KEY_DOWN, { 'j', 'j' }, 1, AL_DO_SELECT, AL_DO_SCROLL },
+        { AL_KEY_UP, { 'k', 'k' }, -1, AL_DO_SELECT, AL_DO_SCROLL },
+        { AL_KEY_HOME, { 'g', 'g' }, INT_MIN, AL_DO_SELECT, AL_DO_PAGE },
+        { AL_KEY_END, { 'G', 'G' }, INT_MAX, AL_DO_SELECT, AL_DO_PAGE },
+    };
 
-    if (key.code == AL_KEY_PAGE_DOWN || c == ' ' || c == CTRL('f'))
-        *ret = does(AL_DO_PAGE, 1);
-    else if (key.code == AL_KEY_PAGE_UP || c == 'b' || c == CTRL('b'))
-        *ret = does(AL_DO_PAGE, -1);
-    else if (whole && (key.code == AL_KEY_DOWN || c == 'j'))
-        *ret = does(AL_DO_SCROLL, 1);
-    else if (whole && (key.code == AL_KEY_UP || c == 'k'))
-        *ret = does(AL_DO_SCROLL, -1);
-    else if (whole && (key.code == AL_KEY_HOME || c == 'g'))
-        *ret = does(AL_DO_PAGE, INT_MIN);
-    else if (whole && (key.code == AL_KEY_END || c == 'G'))
-        *ret = does(AL_DO_PAGE, INT_MAX);
-    else
-        return false;
-    return true;
-}
-
-static bool press_in_list(struct al_screen_key key, struct al_screen_action *ret)
-{
-    const uint32_t c = key.code == AL_KEY_CHAR ? key.c : 0;
-
-    if (key.code == AL_KEY_DOWN || c == 'j')
-        *ret = does(AL_DO_SELECT, 1);
-    else if (key.code == AL_KEY_UP || c == 'k')
-        *ret = does(AL_DO_SELECT, -1);
-    else if (key.code == AL_KEY_HOME || c == 'g')
-        *ret = does(AL_DO_SELECT, INT_MIN);
-    else if (key.code == AL_KEY_END || c == 'G')
-        *ret = does(AL_DO_SELECT, INT_MAX);
-    else
-        return false;
-    return true;
+    for (size_t i = 0; i < AL_COUNT(moves); i++)
+        if (key.code == moves[i].code ||
+            (key.code == AL_KEY_CHAR &&
+             (key.c == moves[i].chars[0] || key.c == moves[i].chars[1]))) {
+            *ret = does(pane == AL_PANE_LIST ? moves[i].in_list : moves[i].in_text, moves[i].by);
+            return true;
+        }
+    return false;
 }
 
 static struct al_screen_action press_in_confirm(struct al_screen_state *state,
@@ -191,7 +180,7 @@ static struct al_screen_action press_in_confirm(struct al_screen_state *state,
     const uint32_t c = key.code == AL_KEY_CHAR ? key.c : 0;
     struct al_screen_action action;
 
-    if (press_in_text(key, true, &action))
+    if (press_to_move(key, AL_PANE_TEXT, &action))
         return action;
     if (is_stop(key) || c == 'n' || c == 'q') {
         state->mode = AL_SCREEN_BROWSE;
@@ -304,7 +293,7 @@ static struct al_screen_action press_in_browse(struct al_screen_state *state,
         al_str_reset(&state->filter);
         return does(AL_DO_FILTER, 0);
     }
-    if (press_in_text(key, state->pane == AL_PANE_TEXT, &action) || press_in_list(key, &action))
+    if (press_to_move(key, state->pane, &action))
         return action;
     return key.code == AL_KEY_CHAR ? press_command(state, look, key) : does(AL_DO_NOTHING, 0);
 }

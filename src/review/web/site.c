@@ -120,81 +120,51 @@ void al_web_answer_elsewhere(struct al_http_exchange *exchange, const char *path
 
 /* --- Paths --- */
 
-/* A page and what its path names. */
+#define DIGITS       "0123456789"
+#define HEX          DIGITS "abcdef"
+#define UUID_CHARS   36
+#define NUMBER_CHARS 20
+
+/* A page: its path is `begin`, an id of so many of these characters, `end`. */
 struct route {
+    const char *begin, *end;
+    const char *chars; /* NULL: there is no id */
+    size_t min, max;
     enum al_visit_kind kind;
-    const char *id; /* of an entry; borrowed from the path */
-    size_t id_len;
     bool posts;                /* it takes POST too */
     enum al_visit_kind posted; /* what that is for */
 };
 
-/* "3f2a9c10" */
-static bool is_question_id(const char *text)
+static const struct route routes[] = {
+    { "/review", "", .kind = AL_VISIT_OVERVIEW },
+    { "/review/", "", .kind = AL_VISIT_OVERVIEW },
+    { "/review/live", "", .kind = AL_VISIT_LIVE },
+    { "/review/events", "", .kind = AL_VISIT_EVENTS },
+    { "/review/style.css", "", .kind = AL_VISIT_STYLE },
+    { "/review/script.js", "", .kind = AL_VISIT_SCRIPT },
+    { "/review/", "", HEX, AL_REVIEW_ID_CHARS, AL_REVIEW_ID_CHARS, AL_VISIT_QUESTION, true,
+      AL_VISIT_ANSWER },
+    { "/review/staged/", "", HEX "-", UUID_CHARS, UUID_CHARS, AL_VISIT_STAGED },
+    { "/review/execution/", "", DIGITS, 1, NUMBER_CHARS, AL_VISIT_EXECUTION },
+    { "/review/execution/", "/rollback", DIGITS, 1, NUMBER_CHARS, AL_VISIT_PREVIEW, true,
+      AL_VISIT_ROLL_BACK },
+};
+
+/* NULL: there is no such page.  The id is borrowed from the path. */
+static const struct route *find_route(const char *path, const char **ret_id, size_t *ret_len)
 {
-    return strlen(text) == AL_REVIEW_ID_CHARS &&
-           strspn(text, "0123456789abcdef") == AL_REVIEW_ID_CHARS;
-}
+    for (size_t i = 0; i < AL_COUNT(routes); i++) {
+        const struct route *route = &routes[i];
+        const char *id = path + strlen(route->begin);
 
-#define UUID_CHARS 36
-
-static bool is_uuid(const char *text)
-{
-    return strlen(text) == UUID_CHARS && strspn(text, "0123456789abcdef-") == UUID_CHARS;
-}
-
-/* "12", "12/rollback" */
-static bool find_execution(const char *text, struct route *route)
-{
-    const size_t len = strspn(text, "0123456789");
-
-    *route = (struct route){ .kind = AL_VISIT_EXECUTION, .id = text, .id_len = len };
-    if (!strcmp(text + len, "/rollback")) {
-        route->kind = AL_VISIT_PREVIEW;
-        route->posts = true;
-        route->posted = AL_VISIT_ROLL_BACK;
+        if (!al_starts_with(path, route->begin))
+            continue;
+        *ret_id = route->chars ? id : NULL;
+        *ret_len = route->chars ? strspn(id, route->chars) : 0;
+        if (*ret_len >= route->min && *ret_len <= route->max && !strcmp(id + *ret_len, route->end))
+            return route;
     }
-    return len && (!text[len] || route->posts);
-}
-
-/* False: there is no such page. */
-static bool route_find(const char *path, struct route *ret_route)
-{
-    static const struct {
-        const char *path;
-        struct route route;
-    } fixed[] = {
-        { "/review", { .kind = AL_VISIT_OVERVIEW } },
-        { "/review/", { .kind = AL_VISIT_OVERVIEW } },
-        { "/review/live", { .kind = AL_VISIT_LIVE } },
-        { "/review/events", { .kind = AL_VISIT_EVENTS } },
-        { "/review/style.css", { .kind = AL_VISIT_STYLE } },
-        { "/review/script.js", { .kind = AL_VISIT_SCRIPT } },
-    };
-    static const char execution[] = "/review/execution/", staged[] = "/review/staged/",
-                      below[] = "/review/";
-
-    for (size_t i = 0; i < AL_COUNT(fixed); i++)
-        if (!strcmp(fixed[i].path, path)) {
-            *ret_route = fixed[i].route;
-            return true;
-        }
-    if (al_starts_with(path, execution))
-        return find_execution(path + strlen(execution), ret_route);
-    if (al_starts_with(path, staged)) {
-        *ret_route = (struct route){ .kind = AL_VISIT_STAGED,
-                                     .id = path + strlen(staged),
-                                     .id_len = UUID_CHARS };
-        return is_uuid(ret_route->id);
-    }
-    if (!al_starts_with(path, below))
-        return false;
-    *ret_route = (struct route){ .kind = AL_VISIT_QUESTION,
-                                 .id = path + strlen(below),
-                                 .id_len = AL_REVIEW_ID_CHARS,
-                                 .posts = true,
-                                 .posted = AL_VISIT_ANSWER };
-    return is_question_id(ret_route->id);
+    return NULL;
 }
 
 /* Have calls wait for the site, whether or not a browser looks at it. */
@@ -299,18 +269,20 @@ void al_site_on_headers(struct al_site *site, struct al_http_exchange *exchange,
                         const struct al_http_request *request)
 {
     struct al_web_key csrf;
-    struct route route;
+    const char *id;
+    size_t len;
+    const struct route *route = find_route(request->path, &id, &len);
 
     add_headers(exchange);
-    if (!route_find(request->path, &route)) {
+    if (!route) {
         refuse(exchange, AL_WEB_NOT_FOUND, "The page of airlock review is at /review.");
-    } else if (!is_get(request) && !(route.posts && !strcmp(request->method, "POST"))) {
-        al_http_add_header(exchange, "Allow", route.posts ? "GET, HEAD, POST" : "GET, HEAD");
+    } else if (!is_get(request) && !(route->posts && !strcmp(request->method, "POST"))) {
+        al_http_add_header(exchange, "Allow", route->posts ? "GET, HEAD, POST" : "GET, HEAD");
         refuse(exchange, AL_WEB_METHOD_NOT_ALLOWED, "This page can be read only.");
-    } else if (is_foreign(&route, request)) {
+    } else if (is_foreign(route, request)) {
         refuse(exchange, AL_WEB_FORBIDDEN, "Another page has sent this request; nothing was done.");
-    } else if (route.kind != AL_VISIT_STYLE && route.kind != AL_VISIT_SCRIPT &&
-               !has_key(&route, request) &&
+    } else if (route->kind != AL_VISIT_STYLE && route->kind != AL_VISIT_SCRIPT &&
+               !has_key(route, request) &&
                !al_web_keys_find(site->keys, al_http_find_header(request, "cookie"), &csrf)) {
         refuse(exchange, AL_WEB_FORBIDDEN,
                "This browser may not see the questions. Run airlock review --web in a "
@@ -392,9 +364,9 @@ static bool read_form(const struct al_http_request *http, struct al_visit *visit
     return false;
 }
 
-/* Serve a request of a browser that may see the page. */
+/* Serve a request of a browser that may see the page; `id` is taken over. */
 static void hand_over(struct al_site *site, struct al_http_exchange *exchange,
-                      const struct al_http_request *http, const struct route *route,
+                      const struct al_http_request *http, const struct route *route, char *id,
                       const struct al_web_key *csrf)
 {
     const bool posts = !strcmp(http->method, "POST");
@@ -408,7 +380,7 @@ static void hand_over(struct al_site *site, struct al_http_exchange *exchange,
         .kind = posts ? route->posted : route->kind,
         .exchange = al_http_ref(exchange),
         .csrf = *csrf,
-        .id = route->id ? al_strndup(route->id, route->id_len) : NULL,
+        .id = id,
         .notice = notice_of(said),
         .filter = al_web_field(http->query, "q"),
         .only_changes = changes,
@@ -428,21 +400,23 @@ void al_site_on_request(struct al_site *site, struct al_http_exchange *exchange,
                         const struct al_http_request *request)
 {
     struct al_web_key csrf;
-    struct route route;
+    const char *id;
+    size_t len;
+    const struct route *route = find_route(request->path, &id, &len);
 
-    if (!route_find(request->path, &route)) {
+    if (!route) {
         refuse(exchange, AL_WEB_NOT_FOUND, "The page of airlock review is at /review.");
-    } else if (route.kind == AL_VISIT_STYLE) {
+    } else if (route->kind == AL_VISIT_STYLE) {
         answer(exchange, AL_WEB_OK, "text/css; charset=utf-8", al_page_style,
                strlen(al_page_style));
-    } else if (route.kind == AL_VISIT_SCRIPT) {
+    } else if (route->kind == AL_VISIT_SCRIPT) {
         answer(exchange, AL_WEB_OK, "text/javascript; charset=utf-8", al_page_script,
                strlen(al_page_script));
-    } else if (has_key(&route, request)) {
+    } else if (has_key(route, request)) {
         open_with_key(site, exchange, request);
     } else if (!al_web_keys_find(site->keys, al_http_find_header(request, "cookie"), &csrf)) {
         refuse(exchange, AL_WEB_FORBIDDEN, "This browser may no longer see the questions.");
     } else {
-        hand_over(site, exchange, request, &route, &csrf);
+        hand_over(site, exchange, request, route, id ? al_strndup(id, len) : NULL, &csrf);
     }
 }
