@@ -103,7 +103,7 @@ static void check_mcp(struct serving *serving, struct al_http_exchange *exchange
                       const struct al_http_request *request)
 {
     struct al_account *account = find_account(serving, request);
-    const bool counts = !al_http_access_needs_no_token(serving->access);
+    const bool counts = !serving->setup->config.serve.no_token;
 
     if (!account)
         refuse_token(serving, exchange, request);
@@ -129,11 +129,12 @@ static bool check_place(struct serving *serving, struct al_http_exchange *exchan
                         const struct al_http_request *request)
 {
     const struct al_http_place *place = &serving->places[request->listener];
+    const struct al_config *config = al_http_access_config(serving->access);
 
-    if (!al_http_access_accepts_host(serving->access, place, al_http_find_header(request, "host")))
+    if (!al_http_accepts_host(place, &config->serve.hosts, al_http_find_header(request, "host")))
         answer(exchange, 403, NULL, NULL,
                "this Host is not served; add it to [serve] hosts of the server's configuration\n");
-    else if (!al_http_access_accepts_origin(serving->access, place, find_origin(request)))
+    else if (!al_http_accepts_origin(place, &config->serve.origins, find_origin(request)))
         answer(
             exchange, 403, NULL, NULL,
             "this Origin is not served; add it to [serve] origins of the server's configuration\n");
@@ -163,7 +164,8 @@ static void on_headers(void *payload, struct al_http_exchange *exchange,
         al_site_on_headers(serving->site, exchange, request);
         return;
     }
-    is_configured = origin && al_http_access_is_configured_origin(serving->access, origin);
+    is_configured = al_http_is_configured_origin(
+        &al_http_access_config(serving->access)->serve.origins, origin);
     if (is_configured)
         allow_origin(exchange, origin);
     if (!strcmp(request->path, "/health"))

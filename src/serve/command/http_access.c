@@ -395,11 +395,6 @@ size_t al_http_access_count(const struct al_http_access *access)
     return access->now->tokens.count;
 }
 
-bool al_http_access_needs_no_token(const struct al_http_access *access)
-{
-    return access->options.setup->config.serve.no_token;
-}
-
 int al_http_access_reload(struct al_http_access *access, size_t *ret_ended, struct al_error *err)
 {
     struct reading *fresh = NULL, *old = access->now;
@@ -417,7 +412,7 @@ int al_http_access_reload(struct al_http_access *access, size_t *ret_ended, stru
 
 struct al_account *al_http_access_find(struct al_http_access *access, const char *token, size_t len)
 {
-    const bool is_open = al_http_access_needs_no_token(access);
+    const bool is_open = access->options.setup->config.serve.no_token;
     const struct al_token *found = NULL;
     const struct reading *now;
 
@@ -430,22 +425,8 @@ struct al_account *al_http_access_find(struct al_http_access *access, const char
     return al_account_ref(now->entries[found ? found - now->tokens.items : 0].account);
 }
 
-bool al_http_access_accepts_host(struct al_http_access *access, const struct al_http_place *place,
-                                 const char *host)
+const struct al_config *al_http_access_config(struct al_http_access *access)
 {
     al_hold(&access->lock);
-    return al_http_accepts_host(place, &access->now->config.serve.hosts, host);
-}
-
-bool al_http_access_accepts_origin(struct al_http_access *access, const struct al_http_place *place,
-                                   const char *origin)
-{
-    al_hold(&access->lock);
-    return al_http_accepts_origin(place, &access->now->config.serve.origins, origin);
-}
-
-bool al_http_access_is_configured_origin(struct al_http_access *access, const char *origin)
-{
-    al_hold(&access->lock);
-    return al_http_is_configured_origin(&access->now->config.serve.origins, origin);
+    return &access->now->config;
 }

@@ -55,9 +55,6 @@ size_t al_http_access_count(const struct al_http_access *access);
  */
 int al_http_access_reload(struct al_http_access *access, size_t *ret_ended, struct al_error *err);
 
-/** Test whether everybody may come in. */
-bool al_http_access_needs_no_token(const struct al_http_access *access);
-
 /**
  * The account of a token; without one, where none is needed, that of everybody.
  *
@@ -66,11 +63,7 @@ bool al_http_access_needs_no_token(const struct al_http_access *access);
 struct al_account *al_http_access_find(struct al_http_access *access, const char *token,
                                        size_t len);
 
-/** See al_http_accepts_host(), al_http_accepts_origin() and al_http_is_configured_origin(). */
-bool al_http_access_accepts_host(struct al_http_access *access, const struct al_http_place *place,
-                                 const char *host);
-bool al_http_access_accepts_origin(struct al_http_access *access, const struct al_http_place *place,
-                                   const char *origin);
-bool al_http_access_is_configured_origin(struct al_http_access *access, const char *origin);
+/** The newest configuration; valid until al_http_access_free(). */
+const struct al_config *al_http_access_config(struct al_http_access *access);
 
 #endif

@@ -143,15 +143,14 @@ struct al_http_server {
     /* of the HTTP thread */
     struct al_http_listening *listening;    /**< one for each listener */
     struct al_http_connection *connections; /**< all, also the lingering ones */
-    size_t count;                           /**< of `connections` */
     bool has_resumed;                       /**< a connection, so the library has to run */
-    bool draining, stopping;
+    bool is_quiet;                          /**< nobody is listened to any more */
 
     /* shared */
+    atomic_bool drains, stops;
     pthread_mutex_t lock;
-    pthread_cond_t changed; /**< `open` became 0 */
-    size_t open;            /**< connections */
-    bool quiesce, stop;
+    pthread_cond_t changed; /**< `count` became 0 */
+    size_t count;           /**< connections; only the HTTP thread changes it */
 };
 
 /** References keep the lock for exchanges that outlive the server. */
@@ -215,7 +214,7 @@ struct al_http_exchange {
     /* request */
     struct al_http_request request;
     struct al_http_fields fields;
-    char *method, *target, *peer; /**< `target` is cut at '?' */
+    char *method, *target; /**< `target` is cut at '?' */
     struct al_str body;
 
     /* connection */

@@ -38,7 +38,7 @@ void al_http_unref(struct al_http_exchange *exchange)
     al_http_fields_clear(&exchange->fields);
     free(exchange->method);
     free(exchange->target);
-    free(exchange->peer);
+    free((char *)exchange->request.peer);
     al_str_clear(&exchange->body);
     al_strv_clear(&exchange->names);
     al_strv_clear(&exchange->values);
@@ -254,7 +254,7 @@ static enum MHD_Result http_respond(struct al_http_exchange *exchange)
     for (size_t i = 0; r == MHD_YES && i < exchange->names.count; i++)
         r = library->add_response_header(response, exchange->names.items[i],
                                          exchange->values.items[i]);
-    if (r == MHD_YES && (exchange->close || exchange->server->draining))
+    if (r == MHD_YES && (exchange->close || exchange->server->drains))
         r = library->add_response_header(response, "Connection", "close");
     exchange->responding = true;
     al_http_connection_enter(connection, AL_HTTP_WRITING);
@@ -423,13 +423,13 @@ static void begin(struct al_http_connection *connection, const char *method, con
     exchange->method = al_strdup(method);
     exchange->target = al_strdup(connection->target);
     exchange->request.method = exchange->method;
-    exchange->request.peer = exchange->peer = al_strdup(connection->peer.host);
+    exchange->request.peer = al_strdup(connection->peer.host);
     exchange->request.listener = connection->listener;
     exchange->request.tls = server->listening[connection->listener].tls;
     if (check(connection, method, version, &framing)) {
         split_target(exchange);
         exchange->for_handler = true;
-        exchange->close = framing.chunked || server->draining;
+        exchange->close = framing.chunked || server->drains;
         if (server->handler->on_headers)
             server->handler->on_headers(server->payload, exchange, &exchange->request);
         if (framing.too_large && due_at(exchange) == INT64_MAX)
@@ -547,7 +547,7 @@ void al_http_on_completed(void *argument, struct MHD_Connection *library, void *
     exchange->out_sent = 0;
     pthread_mutex_unlock(&server->lock);
     exchange->connection = NULL;
-    if (exchange->for_handler && lost && !exchange->told_gone && !server->stopping &&
+    if (exchange->for_handler && lost && !exchange->told_gone && !server->stops &&
         server->handler->on_gone)
         server->handler->on_gone(server->payload, exchange);
     if (exchange->for_handler && server->handler->on_end)

@@ -79,14 +79,6 @@ static int watch(struct al_http_server *server, int fd, uint32_t events, void *s
 
 /* --- Connections --- */
 
-static void count_connections(struct al_http_server *server)
-{
-    al_hold(&server->lock);
-    server->open = server->count;
-    if (!server->open)
-        pthread_cond_broadcast(&server->changed);
-}
-
 static void link_in(struct al_http_connection *connection)
 {
     struct al_http_server *server = connection->server;
@@ -95,8 +87,8 @@ static void link_in(struct al_http_connection *connection)
     if (connection->next)
         connection->next->prev = connection;
     server->connections = connection;
+    al_hold(&server->lock);
     server->count++;
-    count_connections(server);
 }
 
 static void free_connection(struct al_http_connection *connection)
@@ -109,11 +101,12 @@ static void free_connection(struct al_http_connection *connection)
         connection->prev->next = connection->next;
     else
         server->connections = connection->next;
-    server->count--;
-    count_connections(server);
     al_close(connection->fd);
     free(connection->target);
     free(connection);
+    al_hold(&server->lock);
+    if (--server->count == 0)
+        pthread_cond_broadcast(&server->changed);
 }
 
 void al_http_connection_enter(struct al_http_connection *connection, enum al_http_phase phase)
@@ -229,7 +222,7 @@ static struct al_http_connection *open_connection(struct al_http_listening *list
 static void close_connection(struct al_http_connection *connection)
 {
     struct al_http_server *server = connection->server;
-    const bool linger = !connection->half_closed && !connection->cut && !server->stopping;
+    const bool linger = !connection->half_closed && !connection->cut && !server->stops;
     const int copy = linger ? fcntl(connection->fd, F_DUPFD_CLOEXEC, 0) : -1;
 
     /* A child that has not yet called exec(2) has a copy of the descriptor, and epoll(7) goes on
@@ -400,17 +393,11 @@ static void close_listeners(struct al_http_server *server)
     }
 }
 
-static void handle_flags(struct al_http_server *server)
+static void quiesce(struct al_http_server *server)
 {
-    bool quiesce;
-
-    pthread_mutex_lock(&server->lock);
-    quiesce = server->quiesce && !server->draining;
-    server->stopping = server->stop;
-    pthread_mutex_unlock(&server->lock);
-    if (!quiesce)
+    if (!server->drains || server->is_quiet)
         return;
-    server->draining = true;
+    server->is_quiet = true;
     close_listeners(server);
     for (struct al_http_connection *c = server->connections; c; c = c->next)
         if (c->phase == AL_HTTP_IDLE)
@@ -445,7 +432,7 @@ static void turn(struct al_http_server *server, int64_t *next_ms)
         else if (events[i].data.ptr)
             handle_event(events[i].data.ptr, events[i].events);
     }
-    handle_flags(server);
+    quiesce(server);
     server->has_resumed = false;
     for (size_t i = 0; i < server->listener_count; i++)
         server->library->run(server->listening[i].daemon);
@@ -476,7 +463,7 @@ static void *thread_main(void *argument)
     int64_t next_ms = INT64_MAX;
 
     pthread_setname_np(pthread_self(), "http");
-    while (!server->stopping)
+    while (!server->stops)
         turn(server, &next_ms);
     finish(server);
     return NULL;
@@ -686,23 +673,21 @@ bool al_http_server_drain(struct al_http_server *server, int64_t wait_ms)
     const int64_t end_ms = al_clock_ms() + wait_ms;
     const struct timespec end = { .tv_sec = end_ms / 1000, .tv_nsec = end_ms % 1000 * 1000000 };
 
-    al_hold(&server->lock);
-    server->quiesce = true;
+    server->drains = true;
     al_http_server_wake(server);
-    while (server->open &&
+    al_hold(&server->lock);
+    while (server->count &&
            pthread_cond_clockwait(&server->changed, &server->lock, CLOCK_MONOTONIC, &end) == 0)
         ;
-    return !server->open;
+    return !server->count;
 }
 
 void al_http_server_free(struct al_http_server *server)
 {
     if (!server)
         return;
-    pthread_mutex_lock(&server->lock);
-    server->stop = true;
+    server->stops = true;
     al_http_server_wake(server);
-    pthread_mutex_unlock(&server->lock);
     if (server->has_thread)
         pthread_join(server->thread, NULL);
     else
