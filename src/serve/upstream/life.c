@@ -122,34 +122,7 @@ static char *describe_end(const struct al_upstream_link *link, const struct al_p
     return al_str_detach(&text);
 }
 
-static void read_errors(struct al_upstream_link *link);
-
-/* Wait for the process to end by itself, without keeping it from writing: what comes is dropped,
- * and the errors are kept. */
-static void wait_for_end(struct al_upstream_link *link)
-{
-    const int64_t until_ms = al_clock_ms() + AL_UPSTREAM_EOF_MS;
-    int64_t left_ms;
-
-    while (!link->has_ended && (left_ms = until_ms - al_clock_ms()) > 0) {
-        struct pollfd fds[] = {
-            { .fd = link->reader.ended ? -1 : link->reader.fd, .events = POLLIN },
-            { .fd = link->err_fd, .events = POLLIN },
-            { .fd = al_running_pidfd(link->process), .events = POLLIN },
-        };
-
-        if (poll(fds, AL_COUNT(fds), (int)left_ms) <= 0)
-            continue;
-        link->has_ended = fds[2].revents != 0;
-        if (fds[0].revents) {
-            al_reader_fill(&link->reader);
-            al_str_reset(&link->reader.buf);
-            link->reader.start = link->reader.scanned = 0;
-        }
-        if (fds[1].revents)
-            read_errors(link);
-    }
-}
+static void drain(struct al_upstream_link *link, int64_t wait_ms);
 
 static void close_link(struct al_upstream_link *link, bool gently, char **ret_end)
 {
@@ -157,7 +130,7 @@ static void close_link(struct al_upstream_link *link, bool gently, char **ret_en
 
     close_writer(link->server);
     if (gently)
-        wait_for_end(link);
+        drain(link, AL_UPSTREAM_EOF_MS);
     al_running_end(link->process, &result);
     *ret_end = describe_end(link, &result);
     al_reader_clear(&link->reader);
@@ -195,8 +168,8 @@ static void read_errors(struct al_upstream_link *link)
     }
 }
 
-/* Handle the whole lines that were read.  False: the link is broken. */
-static bool take_lines(struct al_upstream_link *link)
+/* Handle the whole lines that were read. */
+static void take_lines(struct al_upstream_link *link)
 {
     enum al_line got;
     const char *line;
@@ -208,43 +181,37 @@ static bool take_lines(struct al_upstream_link *link)
         else
             al_upstream_take_unreadable(link, line, len, "a line of more than 10 MiB");
     }
-    return !link->broken;
 }
 
-/* The process has ended: handle what the pipes still hold.  What it started may hold their other
- * ends, hence no wait, and may write all the time, hence a limit. */
-static void take_rest(struct al_upstream_link *link)
+/* Handle what comes until the process has ended and its pipes are empty, for so long at most.  What
+ * it started may hold their other ends, hence no wait for these, and may write all the time. */
+static void drain(struct al_upstream_link *link, int64_t wait_ms)
 {
-    const int64_t until_ms = al_clock_ms() + AL_UPSTREAM_REST_MS;
-    struct pollfd out = { .fd = link->reader.fd, .events = POLLIN };
+    const int64_t until_ms = al_clock_ms() + wait_ms;
+    int64_t left_ms = wait_ms;
 
-    link->has_ended = true;
-    while (!link->reader.ended && al_clock_ms() < until_ms && poll(&out, 1, 0) > 0) {
-        al_reader_fill(&link->reader);
-        if (!take_lines(link))
-            break;
+    while (left_ms > 0 && !link->broken) {
+        struct pollfd fds[] = {
+            [OUT] = { .fd = link->reader.ended ? -1 : link->reader.fd, .events = POLLIN },
+            [ERR] = { .fd = link->err_fd, .events = POLLIN },
+            [PIDFD] = { .fd = link->has_ended ? -1 : al_running_pidfd(link->process),
+                        .events = POLLIN },
+        };
+        const int n = poll(fds, AL_COUNT(fds), link->has_ended ? 0 : (int)left_ms);
+
+        left_ms = n == 0 ? 0 : until_ms - al_clock_ms();
+        if (n <= 0)
+            continue;
+        link->has_ended |= fds[PIDFD].revents != 0;
+        if (fds[ERR].revents)
+            read_errors(link);
+        if (fds[OUT].revents) {
+            al_reader_fill(&link->reader);
+            take_lines(link);
+        }
     }
-    out.fd = link->err_fd;
-    do { /* once in any case: the errors say why the process has ended */
-        if (link->err_fd < 0 || poll(&out, 1, 0) <= 0)
-            break;
-        read_errors(link);
-    } while (al_clock_ms() < until_ms);
-    if (link->err_line.len) /* a line that has no end */
-        link->last_error = link->last_error
-                               ? link->last_error
-                               : al_upstream_line(link->err_line.buf, AL_UPSTREAM_QUOTED_MAX_BYTES);
-}
-
-/* A process that ends closes its output first. */
-static void take_end_of_output(struct al_upstream_link *link)
-{
-    struct pollfd ended = { .fd = al_running_pidfd(link->process), .events = POLLIN };
-
-    if (poll(&ended, 1, AL_UPSTREAM_EXIT_MS) > 0)
-        take_rest(link);
-    else
-        link->broken = "has closed its output";
+    if (!link->last_error) /* a line that has no end */
+        link->last_error = al_upstream_line(link->err_line.buf, AL_UPSTREAM_QUOTED_MAX_BYTES);
 }
 
 /* Whether standard error has to wait, since too much of it came.  A flood would keep a core busy.
@@ -305,17 +272,17 @@ static int wait_once(struct al_upstream_link *link, int64_t deadline_ms)
         (void)!read(fds[IN_QUEUED].fd, &ignored, sizeof(ignored));
     if (fds[ERR].revents)
         read_errors(link);
-    if (fds[PIDFD].revents) {
-        take_rest(link);
-        return AL_ERR_EXECUTION;
+    link->has_ended = fds[PIDFD].revents != 0;
+    if (fds[OUT].revents && !link->has_ended) {
+        al_reader_fill(&link->reader);
+        take_lines(link);
     }
-    if (!fds[OUT].revents)
+    if (!link->has_ended && !link->reader.ended && !link->broken)
         return 0;
-    al_reader_fill(&link->reader);
-    if (take_lines(link) && !link->reader.ended)
-        return 0;
-    if (!link->broken)
-        take_end_of_output(link);
+    /* A process that ends closes its output first. */
+    drain(link, link->has_ended ? AL_UPSTREAM_REST_MS : AL_UPSTREAM_EXIT_MS);
+    if (!link->has_ended && !link->broken)
+        link->broken = "has closed its output";
     return AL_ERR_EXECUTION;
 }
 
