@@ -68,7 +68,7 @@ static void open_dir(struct al_review_door *door, struct al_door_dir *dir)
     if (r < 0 || !door->attends)
         return;
     watch_dir(door, dir);
-    dir->lock_fd = al_review_place_attend(dir->fd, dir->lock);
+    dir->lock_fd = al_review_place_attend(dir->fd);
     if (dir->lock_fd < 0) {
         al_auto(al_freep) char *why =
             al_asprintf("cannot write to '%s': %s", dir->path, strerrordesc_np(-dir->lock_fd));
@@ -79,8 +79,7 @@ static void open_dir(struct al_review_door *door, struct al_door_dir *dir)
 
 static void close_dir(struct al_door_dir *dir)
 {
-    if (dir->lock_fd >= 0)
-        al_review_place_leave(dir->fd, dir->lock, al_take_fd(&dir->lock_fd));
+    al_close(al_take_fd(&dir->lock_fd));
     al_close(al_take_fd(&dir->fd));
 }
 

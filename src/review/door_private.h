@@ -16,9 +16,8 @@
 /** A directory of sockets. */
 struct al_door_dir {
     char *path;
-    int fd;      /**< -1: it is not there, or cannot be used */
-    int lock_fd; /**< -1: there is no lock */
-    char lock[AL_REVIEW_LOCK_NAME];
+    int fd;        /**< -1: it is not there, or cannot be used */
+    int lock_fd;   /**< -1: there is no lock */
     char *problem; /**< one safe line; NULL: none */
 };
 

@@ -6,8 +6,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -145,61 +143,24 @@ int al_review_place_listen(int dir_fd, int *ret_fd, struct al_error *err)
     return 0;
 }
 
-int al_review_place_attend(int dir_fd, char ret_name[AL_REVIEW_LOCK_NAME])
-{
-    al_auto(al_closep) int fd = -1;
-    char temporary[AL_REVIEW_LOCK_NAME];
-    uint32_t number;
-    int r;
+#define LOCK "review.lock"
 
-    if (getrandom(&number, sizeof(number), 0) != sizeof(number))
-        return -EIO;
-    (void)snprintf(temporary, sizeof(temporary), ".review-%ld-%08x", (long)getpid(), number);
-    (void)snprintf(ret_name, AL_REVIEW_LOCK_NAME, "review-%ld-%08x.lock", (long)getpid(), number);
-    fd = openat(dir_fd, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return -errno;
-    r = flock(fd, LOCK_EX | LOCK_NB) < 0 || renameat(dir_fd, temporary, dir_fd, ret_name) < 0
-            ? -errno
-            : 0;
-    if (r < 0) {
-        (void)unlinkat(dir_fd, temporary, 0);
-        return r;
-    }
-    return al_take_fd(&fd);
-}
-
-void al_review_place_leave(int dir_fd, const char *name, int lock_fd)
-{
-    (void)unlinkat(dir_fd, name, 0);
-    al_close(lock_fd);
-}
-
-/* Whether a process holds the lock. */
-static bool is_locked(int dir_fd, const char *name)
+int al_review_place_attend(int dir_fd)
 {
     al_auto(al_closep) int fd =
-        openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        openat(dir_fd, LOCK, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    /* Shared among all that attend. */
+    const struct flock shared = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
 
-    if (fd < 0)
-        return false;
-    /* Shared, so that two processes that look at the same time do not see each other. */
-    if (flock(fd, LOCK_SH | LOCK_NB) < 0)
-        return errno == EWOULDBLOCK;
-    (void)unlinkat(dir_fd, name, 0);
-    return false;
+    return fd < 0 || fcntl(fd, F_OFD_SETLK, &shared) < 0 ? -errno : al_take_fd(&fd);
 }
 
 bool al_review_place_is_attended(int dir_fd)
 {
-    al_auto(al_closedirp) DIR *dir = al_fs_list_at(dir_fd);
-    const struct dirent *entry;
-    bool attended = false;
+    al_auto(al_closep) int fd = openat(dir_fd, LOCK, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct flock other = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 
-    while (dir && !attended && (entry = readdir(dir)))
-        attended = al_starts_with(entry->d_name, "review-") &&
-                   al_ends_with(entry->d_name, ".lock") && is_locked(dir_fd, entry->d_name);
-    return attended;
+    return fd >= 0 && fcntl(fd, F_OFD_GETLK, &other) == 0 && other.l_type != F_UNLCK;
 }
 
 void al_review_place_remove(int dir_fd)

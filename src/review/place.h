@@ -7,13 +7,11 @@
  *
  * - A socket whose process is gone is replaced by a process with its number, and removed by whoever
  *   comes upon it.
- * - A review that attaches to every process, also to those that begin later, holds an exclusive
- * lock (flock(2)) on DIR/review-<pid>-<number>.lock as long as it lives.  It takes the lock before
- * the file gets this name, and no name is used twice, so whoever finds a file unlocked may remove
- * it.
+ * - A review that attaches to every process, also to those that begin later, locks the file
+ *   DIR/review.lock (F_OFD_SETLK) as long as it lives.  The file stays.
  * - Sockets are bound and connected beneath the descriptor of DIR, so its path may have any length.
  *
- * Source: unix(7).
+ * Source: unix(7), fcntl(2).
  */
 #ifndef AL_REVIEW_PLACE_H
 #define AL_REVIEW_PLACE_H
@@ -45,19 +43,12 @@ void al_review_place_remove(int dir_fd);
  * -ECONNREFUSED when the process is gone; the socket is then removed. */
 int al_review_place_connect(int dir_fd, pid_t pid);
 
-/** Test whether a review lives that will attach to a process that begins now.  Locks of dead ones
- * are removed. */
+/** Test whether a review lives that will attach to a process that begins now. */
 bool al_review_place_is_attended(int dir_fd);
 
-/** Room for the name of a review's lock. */
-#define AL_REVIEW_LOCK_NAME 48
-
-/** Say that a review lives that attaches to every process.  A locked descriptor, or -errno.
- * al_review_place_leave() ends it. */
-int al_review_place_attend(int dir_fd, char ret_name[AL_REVIEW_LOCK_NAME]);
-
-/** Remove the lock and close its descriptor. */
-void al_review_place_leave(int dir_fd, const char *name, int lock_fd);
+/** Say that a review lives that attaches to every process, until the caller closes the descriptor.
+ * Returns it, or -errno. */
+int al_review_place_attend(int dir_fd);
 
 /** The process that a name in the directory belongs to; 0: none. */
 pid_t al_review_place_owner(const char *name);
