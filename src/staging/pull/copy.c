@@ -18,19 +18,21 @@
 
 /* --- What the commit has --- */
 
-int al_pull_read_commit(const struct al_pull_request *request, struct al_tree_reader *reader,
-                        struct al_run_limits *budget, struct al_error *err)
+int al_pull_read_commit(struct al_pull *pull)
 {
+    const struct al_pull_request *request = pull->request;
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     int r;
 
-    al_tree_reader_begin(reader, request->repo->vetting->is_sha256);
+    al_tree_reader_begin(&pull->commit, request->repo->vetting->is_sha256);
     al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "ls-tree", "-r", "-t", "-z",
                  "--full-tree", NULL);
     al_strv_addf(&command.argv, "%s^{tree}", request->commit);
-    r = al_git_read_records(&request->repo->at, &command, &reader->records, budget, err);
+    r = al_git_read_records(&request->repo->at, &command, &pull->commit.records, pull->budget,
+                            pull->err);
     return r < 0 ? r
-                 : al_tree_reader_end(reader, "the commit to pull", "pull from a smaller one", err);
+                 : al_tree_reader_end(&pull->commit, "the commit to pull",
+                                      "pull from a smaller one", pull->err);
 }
 
 /* --- Content --- */
@@ -41,39 +43,38 @@ static bool is_wanted(const struct al_pull_item *item)
            !al_sandbox_version_equal(&item->theirs, &item->base);
 }
 
-static void list_blobs(const struct al_pull_plan *plan, bool sha256, struct al_strv *ret_oids)
+static void list_blobs(const struct al_pull *pull, struct al_strv *ret_oids)
 {
-    for (size_t i = 0; i < plan->count; i++) {
+    for (size_t i = 0; i < pull->count; i++) {
         char oid[AL_OID_TEXT];
 
-        al_oid_text(&plan->items[i].theirs.oid, sha256, oid);
-        if (is_wanted(&plan->items[i]))
+        al_oid_text(&pull->items[i].theirs.oid, pull->staging->options.sha256, oid);
+        if (is_wanted(&pull->items[i]))
             al_strv_add(ret_oids, oid);
     }
 }
 
-int al_pull_bring_blobs(const struct al_pull_request *request, const struct al_pull_plan *plan,
-                        struct al_run_limits *budget, struct al_error *err)
+int al_pull_bring_blobs(const struct al_pull *pull)
 {
     al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
 
-    list_blobs(plan, request->repo->vetting->is_sha256, &oids);
-    return al_target_bring(request->repo, &oids, budget, err);
+    list_blobs(pull, &oids);
+    return al_target_bring(pull->request->repo, &oids, pull->budget, pull->err);
 }
 
 /* Compare the commit and its trees with their ids. */
-static int verify_trees(const struct al_pull_request *request, const struct al_str *trees,
-                        struct al_run_limits *budget, struct al_error *err)
+static int verify_trees(const struct al_pull *pull)
 {
+    const char *commit = pull->request->commit;
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
     bool complete = true;
     int r;
 
-    al_str_addf(&words, "%s\n%s^{tree}\n", request->commit, request->commit);
-    al_str_add(&words, trees->buf, trees->len);
-    r = al_git_verify_objects(request->repo, &words, budget, &complete, err);
+    al_str_addf(&words, "%s\n%s^{tree}\n", commit, commit);
+    al_str_add(&words, pull->commit.trees.buf, pull->commit.trees.len);
+    r = al_git_verify_objects(pull->request->repo, &words, pull->budget, &complete, pull->err);
     if (r == 0 && !complete)
-        r = al_error_set(err, AL_ERR_EXECUTION,
+        r = al_error_set(pull->err, AL_ERR_EXECUTION,
                          "the directories of the commit to pull have more than %u bytes; pull from "
                          "a smaller one",
                          AL_VERIFY_MAX_BYTES);
@@ -82,8 +83,7 @@ static int verify_trees(const struct al_pull_request *request, const struct al_s
 
 /* Blobs as they come, each verified. */
 struct copying {
-    struct al_pull_plan *plan;
-    size_t next; /* the items before it have come */
+    struct al_pull_item *next; /* those before it have come */
     struct al_import *import;
     struct al_str content;
     uint64_t bytes, max_bytes; /* so far; 0: no limit */
@@ -106,39 +106,38 @@ static int take(void *payload, size_t which, const char *data, size_t len, bool 
     al_str_add(content, data, len);
     if (!last)
         return 0;
-    while (!is_wanted(&copying->plan->items[copying->next]))
+    while (!is_wanted(copying->next))
         copying->next++;
-    copying->plan->items[copying->next++].is_lfs =
+    copying->next++->is_lfs =
         content->len < LFS_MAX_BYTES && al_starts_with(content->buf, LFS_MARK);
     al_import_put(copying->import, content->buf, content->len);
     al_str_reset(content);
     return 0;
 }
 
-int al_pull_copy_blobs(struct al_staging *staging, const struct al_pull_request *request,
-                       const struct al_str *trees, struct al_pull_plan *plan,
-                       struct al_run_limits *budget, struct al_error *err)
+int al_pull_copy_blobs(struct al_pull *pull)
 {
+    const struct al_repo *repo = pull->request->repo;
     al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
     al_auto(al_import_clear) struct al_import import = { .file = NULL };
-    struct copying copying = { .plan = plan,
+    struct copying copying = { .next = pull->items,
                                .import = &import,
                                .content = AL_STR_INIT,
-                               .max_bytes = staging->options.max_bytes };
-    struct al_bare both = staging->bare;
-    int r = verify_trees(request, trees, budget, err);
+                               .max_bytes = pull->staging->options.max_bytes };
+    struct al_bare both = pull->staging->bare;
+    int r = verify_trees(pull);
 
-    list_blobs(plan, staging->options.sha256, &oids);
+    list_blobs(pull, &oids);
     if (r < 0 || !oids.count)
         return r;
-    r = al_target_bring(request->repo, &oids, budget, err);
+    r = al_target_bring(repo, &oids, pull->budget, pull->err);
     if (r == 0)
-        r = al_import_begin(staging, &import, err);
-    both.lender = &request->repo->at;
+        r = al_import_begin(pull->staging, &import, pull->err);
+    both.lender = &repo->at;
     both.reads_borrowed = true;
     if (r == 0)
-        r = al_bare_read(&both, (const char *const *)oids.items, oids.count, take, &copying, budget,
-                         err);
+        r = al_bare_read(&both, (const char *const *)oids.items, oids.count, take, &copying,
+                         pull->budget, pull->err);
     al_str_clear(&copying.content);
-    return r < 0 ? r : al_import_end(&import, budget, NULL, err);
+    return r < 0 ? r : al_import_end(&import, pull->budget, NULL, pull->err);
 }

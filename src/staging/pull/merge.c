@@ -139,33 +139,36 @@ static int take(void *payload, size_t which, const char *data, size_t len, bool 
     return 0;
 }
 
-static int read_stored(struct al_staging *staging, const struct al_pull_item *item,
-                       struct al_run_limits *budget, struct stored *stored, struct al_error *err)
+static int read_stored(const struct al_pull *pull, const struct al_pull_item *item,
+                       struct stored *stored)
 {
+    const bool sha256 = pull->staging->options.sha256;
     char theirs[AL_OID_TEXT], base[AL_OID_TEXT];
     const char *const oids[] = { theirs, base };
 
-    al_oid_text(&item->theirs.oid, staging->options.sha256, theirs);
-    al_oid_text(&item->base.oid, staging->options.sha256, base);
-    return al_bare_read(&staging->bare, oids, item->base.mode ? 2 : 1, take, stored, budget, err);
+    al_oid_text(&item->theirs.oid, sha256, theirs);
+    al_oid_text(&item->base.oid, sha256, base);
+    return al_bare_read(&pull->staging->bare, oids, item->base.mode ? 2 : 1, take, stored,
+                        pull->budget, pull->err);
 }
 
 /* What the agent wrote; of a file that is too large to be merged only a part. */
-static int read_ours(struct al_staging *staging, struct al_pull_item *item, struct al_error *err)
+static int read_ours(const struct al_pull *pull, struct al_pull_item *item)
 {
     size_t max = item->merges ? AL_MERGE_MAX_BYTES + 1 : STORED_MAX_BYTES;
     struct al_str *text = &item->ours_text;
     al_auto(al_freep) char *safe = NULL;
     struct al_oid oid;
-    int r = al_sandbox_read(staging->options.sandbox, item->path, 0, max, text, NULL, err);
+    int r =
+        al_sandbox_read(pull->staging->options.sandbox, item->path, 0, max, text, NULL, pull->err);
 
     if (r < 0 || (item->merges && text->len == max))
         return r;
-    al_oid_of(staging->options.sha256, AL_OBJECT_BLOB, text->buf, text->len, &oid);
+    al_oid_of(pull->staging->options.sha256, AL_OBJECT_BLOB, text->buf, text->len, &oid);
     if (al_oid_equal(&oid, &item->ours.oid))
         return 0;
     safe = al_text_sanitize_line(item->path);
-    return al_error_set(err, AL_ERR_EXECUTION,
+    return al_error_set(pull->err, AL_ERR_EXECUTION,
                         "'" AL_SANDBOX_ROOT "/%s' was changed while it was pulled, so nothing "
                         "was; call git_pull again",
                         safe);
@@ -188,21 +191,21 @@ static void set_outcome(struct al_pull_item *item, enum al_merge_outcome outcome
                                            "between the markers have to be resolved";
 }
 
-static int merge_item(struct al_staging *staging, struct al_pull_item *item,
-                      struct al_run_limits *budget, struct al_error *err)
+static int merge_item(const struct al_pull *pull, struct al_pull_item *item)
 {
     al_auto(stored_clear) struct stored stored = { AL_STR_INIT, AL_STR_INIT };
     const struct al_merge_sides sides = { .base = item->base.mode ? &stored.base : NULL,
                                           .ours = &item->ours_text,
                                           .theirs = &stored.theirs };
+    struct al_str *text = &item->result_text;
     enum al_merge_outcome outcome = AL_MERGE_CLEAN;
-    int r = read_stored(staging, item, budget, &stored, err);
+    int r = read_stored(pull, item, &stored);
 
     if (r == 0)
-        r = al_merge(staging, &sides, budget, &outcome, &item->result_text, err);
+        r = al_merge(pull->staging, &sides, pull->budget, &outcome, text, pull->err);
     if (r < 0)
         return r;
-    al_oid_of(staging->options.sha256, AL_OBJECT_BLOB, item->result_text.buf, item->result_text.len,
+    al_oid_of(pull->staging->options.sha256, AL_OBJECT_BLOB, text->buf, text->len,
               &item->result.oid);
     item->changes = !al_sandbox_version_equal(&item->result, &item->ours);
     set_outcome(item, outcome);
@@ -216,38 +219,36 @@ static bool needs_texts(const struct al_pull_item *item)
            (item->changes && item->ours.mode && !al_oid_equal(&item->ours.oid, &item->base.oid));
 }
 
-static int set_texts(struct al_staging *staging, struct al_pull_item *item,
-                     struct al_run_limits *budget, struct al_error *err)
+static int set_texts(const struct al_pull *pull, struct al_pull_item *item)
 {
-    int r = read_ours(staging, item, err);
+    int r = read_ours(pull, item);
 
     if (r == 0 && item->merges)
-        r = merge_item(staging, item, budget, err);
+        r = merge_item(pull, item);
     else if (r == 0)
         al_str_add(&item->result_text, item->ours_text.buf, item->ours_text.len);
     item->has_texts = true;
     return r;
 }
 
-int al_pull_merge(struct al_staging *staging, struct al_pull_plan *plan,
-                  struct al_run_limits *budget, struct al_error *err)
+int al_pull_merge(struct al_pull *pull)
 {
     al_auto(al_import_clear) struct al_import import = { .file = NULL };
-    bool is_dir = al_sandbox_dir(staging->options.sandbox) != NULL;
+    bool is_dir = al_sandbox_dir(pull->staging->options.sandbox) != NULL;
     int r = 0;
 
-    for (size_t i = 0; i < plan->count && r == 0; i++) {
-        struct al_pull_item *item = &plan->items[i];
+    for (size_t i = 0; i < pull->count && r == 0; i++) {
+        struct al_pull_item *item = &pull->items[i];
 
         if (!needs_texts(item))
             continue;
-        r = set_texts(staging, item, budget, err);
+        r = set_texts(pull, item);
         if (r == 0 && is_dir && !import.file)
-            r = al_import_begin(staging, &import, err);
+            r = al_import_begin(pull->staging, &import, pull->err);
         if (r == 0 && is_dir && item->changes) {
             al_import_put(&import, item->ours_text.buf, item->ours_text.len);
             al_import_put(&import, item->result_text.buf, item->result_text.len);
         }
     }
-    return r < 0 || !import.file ? r : al_import_end(&import, budget, NULL, err);
+    return r < 0 || !import.file ? r : al_import_end(&import, pull->budget, NULL, pull->err);
 }

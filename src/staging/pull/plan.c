@@ -6,78 +6,77 @@
 
 #include "staging/store.h"
 
-void al_pull_plan_clear(struct al_pull_plan *plan)
+void al_pull_clear(struct al_pull *pull)
 {
-    for (size_t i = 0; i < plan->count; i++) {
-        free(plan->items[i].path);
-        al_str_clear(&plan->items[i].ours_text);
-        al_str_clear(&plan->items[i].result_text);
+    for (size_t i = 0; i < pull->count; i++) {
+        free(pull->items[i].path);
+        al_str_clear(&pull->items[i].ours_text);
+        al_str_clear(&pull->items[i].result_text);
     }
-    free(plan->items);
-    *plan = (struct al_pull_plan){ .items = NULL };
+    free(pull->items);
+    al_tree_reader_clear(&pull->commit);
+    al_base_clear(&pull->base);
+    al_base_clear(&pull->origin);
+    al_sandbox_files_clear(&pull->files);
 }
 
 /* --- Putting the lists side by side --- */
 
 /* What this branch had is the ancestor, if it is known: the base may have come from another branch,
  * or have been pushed to one.  A base that equals the incoming file has it already. */
-static struct al_sandbox_version find_ancestor(const struct al_pull_from *from,
+static struct al_sandbox_version find_ancestor(const struct al_pull *pull,
                                                const struct al_pull_item *item)
 {
-    struct al_sandbox_version base = al_sandbox_files_find(from->base, item->path);
-    struct al_sandbox_version origin = al_sandbox_files_find(from->origin, item->path);
+    struct al_sandbox_version base = al_sandbox_files_find(&pull->base.files, item->path);
+    struct al_sandbox_version origin = al_sandbox_files_find(&pull->origin.files, item->path);
 
     return origin.mode && !al_sandbox_version_equal(&base, &item->theirs) ? origin : base;
 }
 
-static void add_item(const struct al_pull_from *from, struct al_pull_plan *plan, const char *path,
-                     const struct al_sandbox_file *theirs)
+static void add_item(struct al_pull *pull, const char *path, const struct al_sandbox_file *theirs)
 {
-    struct al_pull_item *item = &plan->items[plan->count++];
+    struct al_pull_item *item = &pull->items[pull->count++];
 
     *item = (struct al_pull_item){ .path = al_strdup(path),
                                    .ours_text = AL_STR_INIT,
                                    .result_text = AL_STR_INIT };
-    item->ours = al_sandbox_files_find(from->files, path);
+    item->ours = al_sandbox_files_find(&pull->files, path);
     if (theirs)
         item->theirs = (struct al_sandbox_version){ theirs->mode, theirs->oid };
-    item->base = find_ancestor(from, item);
+    item->base = find_ancestor(pull, item);
 }
 
 /* A file that came from the branch, and has not come from elsewhere since. */
-static bool is_from_origin(const struct al_pull_from *from, const struct al_sandbox_file *seen)
+static bool is_from_origin(const struct al_pull *pull, const struct al_sandbox_file *seen)
 {
-    struct al_sandbox_version base = al_sandbox_files_find(from->base, seen->path);
+    struct al_sandbox_version base = al_sandbox_files_find(&pull->base.files, seen->path);
     struct al_sandbox_version origin = { seen->mode, seen->oid };
 
     return al_sandbox_version_equal(&base, &origin);
 }
 
-void al_pull_plan_make(const struct al_pull_from *from, struct al_pull_plan *ret_plan)
+void al_pull_list(struct al_pull *pull)
 {
-    const struct al_sandbox_files *list = from->incoming;
-    const struct al_sandbox_files *origin = from->origin;
-    struct al_pull_plan plan = { .items = NULL };
+    const struct al_sandbox_files *list = &pull->commit.files, *origin = &pull->origin.files;
 
-    plan.items = al_calloc(list->count + origin->count + 1, sizeof(*plan.items));
+    pull->items = al_calloc(list->count + origin->count + 1, sizeof(*pull->items));
     for (size_t i = 0, j = 0; i < list->count || j < origin->count;) {
         int order = i == list->count     ? 1
                     : j == origin->count ? -1
                                          : strcmp(list->items[i].path, origin->items[j].path);
 
         if (order <= 0)
-            add_item(from, &plan, list->items[i].path, &list->items[i]);
-        else if (is_from_origin(from, &origin->items[j]))
-            add_item(from, &plan, origin->items[j].path, NULL);
+            add_item(pull, list->items[i].path, &list->items[i]);
+        else if (is_from_origin(pull, &origin->items[j]))
+            add_item(pull, origin->items[j].path, NULL);
         i += order <= 0;
         j += order >= 0;
     }
-    *ret_plan = plan;
 }
 
 /* --- Deciding --- */
 
-static const char *why_skipped(const struct al_pull_from *from, const struct al_pull_item *item)
+static const char *why_skipped(const struct al_pull *pull, const struct al_pull_item *item)
 {
     al_auto(al_freep) char *given = al_asprintf(AL_SANDBOX_ROOT "/%s", item->path);
     al_auto(al_freep) char *path = NULL;
@@ -87,7 +86,7 @@ static const char *why_skipped(const struct al_pull_from *from, const struct al_
     if (al_sandbox_path(given, &path, NULL) < 0 || strcmp(path, item->path) != 0)
         return "a sandbox cannot have a file of this name";
     if (S_ISLNK(item->theirs.mode))
-        return from->allows_symlinks ? NULL : "it is a symbolic link";
+        return pull->allows_symlinks ? NULL : "it is a symbolic link";
     return S_ISREG(item->theirs.mode) ? NULL : "it is a submodule";
 }
 
@@ -158,14 +157,14 @@ static void decide(struct al_pull_item *item)
     }
 }
 
-void al_pull_decide(const struct al_pull_from *from, struct al_pull_plan *plan)
+void al_pull_decide(struct al_pull *pull)
 {
-    for (size_t i = 0; i < plan->count; i++) {
-        struct al_pull_item *item = &plan->items[i];
+    for (size_t i = 0; i < pull->count; i++) {
+        struct al_pull_item *item = &pull->items[i];
 
         if (!item->chosen)
             continue;
-        item->skipped = why_skipped(from, item);
+        item->skipped = why_skipped(pull, item);
         if (!item->skipped)
             decide(item);
     }
@@ -175,16 +174,15 @@ void al_pull_decide(const struct al_pull_from *from, struct al_pull_plan *plan)
 
 /* The files that the sandbox has when everything is removed that goes.  Their paths are borrowed.
  */
-static void list_staying(const struct al_pull_from *from, const struct al_pull_plan *plan,
-                         struct al_sandbox_files *ret_files)
+static void list_staying(const struct al_pull *pull, struct al_sandbox_files *ret_files)
 {
-    for (size_t i = 0, j = 0; i < from->files->count; i++) {
-        const struct al_sandbox_file *file = &from->files->items[i];
+    for (size_t i = 0, j = 0; i < pull->files.count; i++) {
+        const struct al_sandbox_file *file = &pull->files.items[i];
 
-        while (j < plan->count && strcmp(plan->items[j].path, file->path) < 0)
+        while (j < pull->count && strcmp(pull->items[j].path, file->path) < 0)
             j++;
-        if (j == plan->count || strcmp(plan->items[j].path, file->path) != 0 ||
-            !plan->items[j].changes || plan->items[j].result.mode)
+        if (j == pull->count || strcmp(pull->items[j].path, file->path) != 0 ||
+            !pull->items[j].changes || pull->items[j].result.mode)
             al_sandbox_files_add(ret_files, file);
     }
 }
@@ -206,20 +204,20 @@ static bool ends_above(const struct al_strv *others, const char *path)
     return others->count && strlen(others->items[others->count - 1]) < strlen(path);
 }
 
-void al_pull_check_places(const struct al_pull_from *from, struct al_pull_plan *plan)
+void al_pull_check_places(struct al_pull *pull)
 {
     struct al_sandbox_files staying = AL_SANDBOX_FILES_INIT;
 
-    list_staying(from, plan, &staying);
-    for (size_t i = 0; i < plan->count; i++) {
-        struct al_pull_item *item = &plan->items[i];
+    list_staying(pull, &staying);
+    for (size_t i = 0; i < pull->count; i++) {
+        struct al_pull_item *item = &pull->items[i];
         al_auto(al_strv_clear) struct al_strv ours = AL_STRV_INIT;
         al_auto(al_strv_clear) struct al_strv theirs = AL_STRV_INIT; /* of a forged tree */
 
         if (!item->changes || !item->result.mode || item->ours.mode)
             continue;
         al_files_list_replaced(&staying, item->path, &ours);
-        al_files_list_replaced(from->incoming, item->path, &theirs);
+        al_files_list_replaced(&pull->commit.files, item->path, &theirs);
         if (begins_below(&ours, item->path))
             block(item, "a file upstream and a directory in the sandbox; the sandbox's files were "
                         "kept");

@@ -41,47 +41,46 @@ struct al_pull_item {
     struct al_sandbox_version result;
 };
 
-/** The lists that the items are made from.  Borrowed. */
-struct al_pull_from {
-    const struct al_sandbox_files *incoming; /**< of the commit that is pulled from */
-    const struct al_sandbox_files *base, *origin;
-    const struct al_sandbox_files *files; /**< of the sandbox */
+/** A pull that runs. */
+struct al_pull {
+    struct al_staging *staging;
+    const struct al_pull_request *request;
+    const char *origin_name;
+    struct al_run_limits *budget;
+    struct al_tree_reader commit; /**< its files are what comes */
+    struct al_base base, origin;
+    struct al_sandbox_files files; /**< of the sandbox */
     bool allows_symlinks;
-};
-
-/** The items, sorted by path.  Zero-initialised, it is empty. */
-struct al_pull_plan {
-    struct al_pull_item *items;
+    struct al_pull_item *items; /**< sorted by path */
     size_t count;
     bool is_begun; /**< private to apply.c: files may have changed */
+    struct al_error *err;
 };
 
-void al_pull_plan_clear(struct al_pull_plan *plan);
+void al_pull_clear(struct al_pull *pull);
 
-/** Put the four lists side by side.  Nothing is chosen yet. */
-void al_pull_plan_make(const struct al_pull_from *from, struct al_pull_plan *ret_plan);
+/** Put the four lists of files side by side.  Nothing is chosen yet. */
+void al_pull_list(struct al_pull *pull);
 
 /** Decide about the chosen items, except about lines that have to be merged. */
-void al_pull_decide(const struct al_pull_from *from, struct al_pull_plan *plan);
+void al_pull_decide(struct al_pull *pull);
 
 /** A file cannot take the place of a directory of the sandbox, nor lie below a file of it: such
  * changes become conflicts. */
-void al_pull_check_places(const struct al_pull_from *from, struct al_pull_plan *plan);
+void al_pull_check_places(struct al_pull *pull);
 
 /** The item leaves the sandbox as it is, for this reason. */
 void al_pull_keep_ours(struct al_pull_item *item, const char *conflict);
 
 /* --- Content --- */
 
-/** List the files of the commit that is pulled from.  `reader` is begun here. */
-int al_pull_read_commit(const struct al_pull_request *request, struct al_tree_reader *reader,
-                        struct al_run_limits *budget, struct al_error *err);
+/** List the files of the commit that is pulled from. */
+int al_pull_read_commit(struct al_pull *pull);
 
 /** Ask a repository on GitHub for the content of the chosen files that changed there.  Needs no
  * lock, so that other calls go on while the network is slow.  Does nothing for other repositories.
  */
-int al_pull_bring_blobs(const struct al_pull_request *request, const struct al_pull_plan *plan,
-                        struct al_run_limits *budget, struct al_error *err);
+int al_pull_bring_blobs(const struct al_pull *pull);
 
 /**
  * Copy the content of these files into the store, durable.
@@ -92,17 +91,14 @@ int al_pull_bring_blobs(const struct al_pull_request *request, const struct al_p
  * @return 0; AL_ERR_EXECUTION naming an object that is forged or missing, or when the blobs are
  *         larger than staging.max_bytes.
  */
-int al_pull_copy_blobs(struct al_staging *staging, const struct al_pull_request *request,
-                       const struct al_str *trees, struct al_pull_plan *plan,
-                       struct al_run_limits *budget, struct al_error *err);
+int al_pull_copy_blobs(struct al_pull *pull);
 
 /**
  * Merge the lines of every item with `merges`, whose incoming version the store has.  Beside a
  * directory the results are put into the store with the versions that they replace, for a pull that
  * is killed; what is in memory alone is in no file.
  */
-int al_pull_merge(struct al_staging *staging, struct al_pull_plan *plan,
-                  struct al_run_limits *budget, struct al_error *err);
+int al_pull_merge(struct al_pull *pull);
 
 /* --- Changing the sandbox, all of it or nothing --- */
 
@@ -114,19 +110,18 @@ int al_pull_merge(struct al_staging *staging, struct al_pull_plan *plan,
  */
 
 /**
- * Make the changes of a plan.  The store has both versions of every file already.  With the store's
+ * Make the changes.  The store has both versions of every file already.  With the store's
  * lock held.
  *
- * @return 0; AL_ERR_EXECUTION, also when a file has changed since the plan was made.  What was
+ * @return 0; AL_ERR_EXECUTION, also when a file has changed since it was decided.  What was
  *         changed until then, al_pull_take_back() changes back.
  */
-int al_pull_apply(struct al_staging *staging, struct al_pull_plan *plan,
-                  struct al_run_limits *budget, struct al_error *err);
+int al_pull_apply(struct al_pull *pull);
 
 /** Undo the changes of a pull that failed.  Files that are not as the pull left them stay. */
-void al_pull_take_back(struct al_staging *staging, struct al_pull_plan *plan);
+void al_pull_take_back(struct al_pull *pull);
 
 /** The base has been written: the pull is complete. */
-int al_pull_complete(struct al_staging *staging, struct al_error *err);
+int al_pull_complete(const struct al_pull *pull);
 
 #endif

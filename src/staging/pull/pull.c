@@ -18,19 +18,6 @@
 /* The most lines of one kind in a result. */
 #define LINES_MAX 50u
 
-/* A pull that runs. */
-struct pull {
-    struct al_staging *staging;
-    const struct al_pull_request *request;
-    const char *origin_name;
-    struct al_run_limits *budget;
-    struct al_tree_reader commit;
-    struct al_base base, origin;
-    struct al_sandbox_files files;
-    struct al_pull_plan plan;
-    struct al_error *err;
-};
-
 /* --- Words --- */
 
 /* What an agent names, without what only says where the path begins.  `*is_whole`: as a pattern it
@@ -89,29 +76,9 @@ void al_pull_result_clear(struct al_pull_result *result)
     al_strv_clear(&result->notes);
 }
 
-static void clear(struct pull *pull)
-{
-    al_tree_reader_clear(&pull->commit);
-    al_base_clear(&pull->base);
-    al_base_clear(&pull->origin);
-    al_sandbox_files_clear(&pull->files);
-    al_pull_plan_clear(&pull->plan);
-}
-
-static struct al_pull_from from(struct pull *pull)
-{
-    return (struct al_pull_from){
-        .incoming = &pull->commit.files,
-        .base = &pull->base.files,
-        .origin = &pull->origin.files,
-        .files = &pull->files,
-        .allows_symlinks = al_sandbox_allows_symlinks(pull->staging->options.sandbox),
-    };
-}
-
 /* --- What there is --- */
 
-static int check_format(const struct pull *pull)
+static int check_format(const struct al_pull *pull)
 {
     bool sha256 = pull->staging->options.sha256;
 
@@ -125,7 +92,7 @@ static int check_format(const struct pull *pull)
                         pull->request->repo->mirror ? "a clone of it" : "that repository");
 }
 
-static int read_all(struct pull *pull)
+static int read_all(struct al_pull *pull)
 {
     struct al_staging *staging = pull->staging;
     int r = check_format(pull);
@@ -135,7 +102,7 @@ static int read_all(struct pull *pull)
     if (r == 0)
         r = al_base_load(staging, pull->origin_name, pull->budget, &pull->origin, pull->err);
     if (r == 0)
-        r = al_pull_read_commit(pull->request, &pull->commit, pull->budget, pull->err);
+        r = al_pull_read_commit(pull);
     if (r == 0)
         r = al_sandbox_snapshot(staging->options.sandbox, &pull->files, pull->err);
     return r;
@@ -143,11 +110,11 @@ static int read_all(struct pull *pull)
 
 /* --- Which files --- */
 
-static int choose_named(struct pull *pull, const struct al_strv *words, bool *chosen)
+static int choose_named(struct al_pull *pull, const struct al_strv *words, bool *chosen)
 {
     struct al_deadline deadline = al_deadline_begin(pull->budget);
-    const struct al_choosing from = { pull->plan.items, pull->plan.count, sizeof(*pull->plan.items),
-                                      chosen, &deadline };
+    const struct al_choosing from = { pull->items, pull->count, sizeof(*pull->items), chosen,
+                                      &deadline };
     int r = 0;
 
     for (size_t i = 0; i < words->count && r == 0; i++)
@@ -157,11 +124,11 @@ static int choose_named(struct pull *pull, const struct al_strv *words, bool *ch
 }
 
 /* Without words: everything, or what was pulled before. */
-static int choose(struct pull *pull)
+static int choose(struct al_pull *pull)
 {
     const struct al_strv *words = pull->request->paths;
     const bool has_words = words && words->count, everything = pull->request->everything;
-    al_auto(al_freep) bool *chosen = al_calloc(pull->plan.count + 1, sizeof(*chosen));
+    al_auto(al_freep) bool *chosen = al_calloc(pull->count + 1, sizeof(*chosen));
     int r = has_words ? choose_named(pull, words, chosen) : 0;
 
     if (!has_words && !everything && !pull->origin.files.count)
@@ -169,8 +136,8 @@ static int choose(struct pull *pull)
                             "paths is required: nothing was pulled from %s yet, and no "
                             "default_target is configured",
                             pull->request->where);
-    for (size_t i = 0; i < pull->plan.count; i++) {
-        struct al_pull_item *item = &pull->plan.items[i];
+    for (size_t i = 0; i < pull->count; i++) {
+        struct al_pull_item *item = &pull->items[i];
 
         item->chosen =
             has_words ? chosen[i]
@@ -198,14 +165,14 @@ static bool is_recorded(const struct al_pull_item *item, bool in_origin)
 }
 
 /* Record the files; true when anything changed.  What cannot be beside them goes first. */
-static bool record(const struct pull *pull, struct al_base *base, bool in_origin)
+static bool record(const struct al_pull *pull, struct al_base *base, bool in_origin)
 {
     al_auto(al_strv_clear) struct al_strv replaced = AL_STRV_INIT;
     struct al_sandbox_files removed = AL_SANDBOX_FILES_INIT, set = AL_SANDBOX_FILES_INIT;
     bool any;
 
-    for (size_t i = 0; i < pull->plan.count; i++) {
-        const struct al_pull_item *item = &pull->plan.items[i];
+    for (size_t i = 0; i < pull->count; i++) {
+        const struct al_pull_item *item = &pull->items[i];
 
         if (!is_recorded(item, in_origin) || !differs(base, item))
             continue;
@@ -228,12 +195,12 @@ static bool record(const struct pull *pull, struct al_base *base, bool in_origin
 }
 
 /* Files that were not chosen and are older than the commit: a push must not take them for new. */
-static size_t count_older(struct pull *pull)
+static size_t count_older(struct al_pull *pull)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < pull->plan.count; i++) {
-        const struct al_pull_item *item = &pull->plan.items[i];
+    for (size_t i = 0; i < pull->count; i++) {
+        const struct al_pull_item *item = &pull->items[i];
 
         count += !item->chosen && al_sandbox_files_find(&pull->origin.files, item->path).mode &&
                  differs(&pull->origin, item);
@@ -241,7 +208,7 @@ static size_t count_older(struct pull *pull)
     return count;
 }
 
-static bool advance_head(struct pull *pull, struct al_pull_result *result)
+static bool advance_head(struct al_pull *pull, struct al_pull_result *result)
 {
     const struct al_pull_request *request = pull->request;
     const char *commit = request->commit;
@@ -261,12 +228,12 @@ static bool advance_head(struct pull *pull, struct al_pull_result *result)
     return true;
 }
 
-static bool remember_markers(struct pull *pull)
+static bool remember_markers(struct al_pull *pull)
 {
     bool any = false;
 
-    for (size_t i = 0; i < pull->plan.count; i++) {
-        const struct al_pull_item *item = &pull->plan.items[i];
+    for (size_t i = 0; i < pull->count; i++) {
+        const struct al_pull_item *item = &pull->items[i];
 
         if (item->has_markers)
             al_markers_remember(&pull->base, item->path, item->has_all_separators);
@@ -276,7 +243,7 @@ static bool remember_markers(struct pull *pull)
 }
 
 /* The pull counts from when the base is written. */
-static int save_base(struct pull *pull, struct al_pull_result *result)
+static int save_base(struct al_pull *pull, struct al_pull_result *result)
 {
     struct al_staging *staging = pull->staging;
     bool moved = advance_head(pull, result), changed = record(pull, &pull->base, false);
@@ -287,14 +254,14 @@ static int save_base(struct pull *pull, struct al_pull_result *result)
 }
 
 /* After a crash before this the origin is older; the next pull completes it. */
-static int save_origin(struct pull *pull)
+static int save_origin(struct al_pull *pull)
 {
     struct al_staging *staging = pull->staging;
     int r = 0;
 
     if (record(pull, &pull->origin, true))
         r = al_base_save(staging, pull->origin_name, &pull->origin, pull->budget, pull->err);
-    return r < 0 ? r : al_pull_complete(staging, pull->err);
+    return r < 0 ? r : al_pull_complete(pull);
 }
 
 /* --- The result --- */
@@ -347,13 +314,13 @@ static void report_item(const struct al_pull_item *item, size_t counts[KINDS],
             "sandbox");
 }
 
-static void report(const struct al_pull_plan *plan, struct al_pull_result *result)
+static void report(const struct al_pull *pull, struct al_pull_result *result)
 {
     size_t counts[KINDS] = { 0 };
 
-    for (size_t i = 0; i < plan->count; i++)
-        if (plan->items[i].chosen)
-            report_item(&plan->items[i], counts, result);
+    for (size_t i = 0; i < pull->count; i++)
+        if (pull->items[i].chosen)
+            report_item(&pull->items[i], counts, result);
     for (size_t kind = 0; kind < KINDS; kind++)
         if (counts[kind] > LINES_MAX)
             al_strv_addf(&result->notes, "… and %zu more %s", counts[kind] - LINES_MAX,
@@ -363,50 +330,48 @@ static void report(const struct al_pull_plan *plan, struct al_pull_result *resul
 /* --- All of it --- */
 
 /* The files, and what happens with each. */
-static int decide(struct pull *pull)
+static int decide(struct al_pull *pull)
 {
-    struct al_pull_from lists;
     int r = read_all(pull);
 
     if (r < 0)
         return r;
-    lists = from(pull);
-    al_pull_plan_make(&lists, &pull->plan);
+    al_pull_list(pull);
     r = choose(pull);
     if (r < 0)
         return r;
-    al_pull_decide(&lists, &pull->plan);
-    al_pull_check_places(&lists, &pull->plan);
+    al_pull_decide(pull);
+    al_pull_check_places(pull);
     return 0;
 }
 
 /* Without the lock: other calls go on while the network is slow.  With the lock it is decided
  * again, and what is missing then is asked for once more. */
-static int bring(struct pull *pull)
+static int bring(const struct al_pull *fresh)
 {
-    int r = decide(pull);
+    al_auto(al_pull_clear) struct al_pull pull = *fresh;
+    int r = decide(&pull);
 
-    return r < 0 ? r : al_pull_bring_blobs(pull->request, &pull->plan, pull->budget, pull->err);
+    return r < 0 ? r : al_pull_bring_blobs(&pull);
 }
 
 /* Bring the files into the sandbox, and record that. */
-static int change(struct pull *pull, struct al_pull_result *result)
+static int change(struct al_pull *pull, struct al_pull_result *result)
 {
-    int r = al_pull_copy_blobs(pull->staging, pull->request, &pull->commit.trees, &pull->plan,
-                               pull->budget, pull->err);
+    int r = al_pull_copy_blobs(pull);
 
     if (r == 0)
-        r = al_pull_merge(pull->staging, &pull->plan, pull->budget, pull->err);
+        r = al_pull_merge(pull);
     if (r == 0)
-        r = al_pull_apply(pull->staging, &pull->plan, pull->budget, pull->err);
+        r = al_pull_apply(pull);
     if (r == 0)
         r = save_base(pull, result);
     if (r < 0)
-        al_pull_take_back(pull->staging, &pull->plan);
+        al_pull_take_back(pull);
     return r;
 }
 
-static int run(struct pull *pull, struct al_pull_result *result)
+static int run(struct al_pull *pull, struct al_pull_result *result)
 {
     int r = decide(pull);
 
@@ -415,7 +380,7 @@ static int run(struct pull *pull, struct al_pull_result *result)
     if (r == 0)
         r = save_origin(pull);
     if (r == 0)
-        report(&pull->plan, result);
+        report(pull, result);
     return r;
 }
 
@@ -424,26 +389,21 @@ int al_pull(struct al_staging *staging, const struct al_pull_request *request,
 {
     al_auto(al_freep) char *origin_name =
         al_origin_name(staging->key, request->target, request->branch);
-    const struct pull fresh = { .staging = staging,
-                                .request = request,
-                                .origin_name = origin_name,
-                                .budget = budget,
-                                .files = AL_SANDBOX_FILES_INIT,
-                                .err = err };
-    struct pull pull = fresh;
-    int r = 0;
+    al_auto(al_pull_clear) struct al_pull pull = {
+        .staging = staging,
+        .request = request,
+        .origin_name = origin_name,
+        .budget = budget,
+        .allows_symlinks = al_sandbox_allows_symlinks(staging->options.sandbox),
+        .err = err,
+    };
+    int r = request->repo->mirror ? bring(&pull) : 0;
 
-    if (request->repo->mirror) {
-        r = bring(&pull);
-        clear(&pull);
-        pull = fresh;
-    }
     if (r == 0)
         r = al_staging_lock(staging, budget, err);
     if (r < 0)
         return r;
     r = run(&pull, ret_result);
     al_staging_unlock(staging);
-    clear(&pull);
     return r;
 }

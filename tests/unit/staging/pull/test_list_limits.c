@@ -10,18 +10,21 @@ _Static_assert(AL_TREE_NAMES_MAX_BYTES == 200, "the names below are made for it"
 /* Commit and list; gives the number of files, 0 for a commit that is too large. */
 static size_t list(struct world *w)
 {
-    al_auto(al_tree_reader_clear) struct al_tree_reader reader = { .entries = 0 };
-    al_auto(repo_freep) struct al_repo *repo = NULL;
     struct al_run_limits budget = long_budget();
+    struct al_pull_request request = { .commit = "HEAD" };
+    struct al_pull pull = { .request = &request, .budget = &budget, .err = &w->err };
+    al_auto(repo_freep) struct al_repo *repo = NULL;
+    size_t count;
     int r;
 
     git_ok(w->repo, "add", "-A", NULL);
     git_ok(w->repo, "commit", "-q", "-m", "x", NULL);
-    repo = must_open(w, "repo");
-    r = al_pull_read_commit(&(struct al_pull_request){ .repo = repo, .commit = "HEAD" }, &reader,
-                            &budget, &w->err);
+    request.repo = repo = must_open(w, "repo");
+    r = al_pull_read_commit(&pull);
+    count = pull.commit.files.count;
+    al_tree_reader_clear(&pull.commit);
     if (r == 0)
-        return reader.files.count;
+        return count;
     assert_int_equal(r, AL_ERR_EXECUTION);
     assert_non_null(strstr(w->err.message, "more than 12 files and directories, more than 200 "
                                            "bytes of names, or directories more than 2 deep"));

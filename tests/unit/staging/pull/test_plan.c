@@ -30,11 +30,7 @@ struct lists {
     char path[2];
     struct al_sandbox_file theirs;
     struct al_sandbox_file ours;
-    struct al_sandbox_files list;
-    struct al_sandbox_files files;
-    struct al_base base, origin;
-    struct al_pull_from from;
-    struct al_pull_plan plan;
+    struct al_pull pull;
 };
 
 static void decide(struct lists *lists, int base, int ours, int theirs)
@@ -50,28 +46,23 @@ static void decide(struct lists *lists, int base, int ours, int theirs)
                                               .oid = oid_of(theirs) };
     lists->ours =
         (struct al_sandbox_file){ .path = lists->path, .mode = mode_of(ours), .oid = oid_of(ours) };
-    lists->list = (struct al_sandbox_files){ .items = &lists->theirs, .count = theirs != NONE };
-    lists->files = (struct al_sandbox_files){ .items = &lists->ours, .count = ours != NONE };
+    lists->pull.commit.files = (struct al_sandbox_files){ &lists->theirs, theirs != NONE };
+    lists->pull.files = (struct al_sandbox_files){ &lists->ours, ours != NONE };
     if (base != NONE) {
-        al_base_change(&lists->base, &one);
-        al_base_change(&lists->origin, &one);
+        al_base_change(&lists->pull.base, &one);
+        al_base_change(&lists->pull.origin, &one);
     }
-    lists->from = (struct al_pull_from){ .incoming = &lists->list,
-                                         .base = &lists->base.files,
-                                         .origin = &lists->origin.files,
-                                         .files = &lists->files };
-    al_pull_plan_make(&lists->from, &lists->plan);
-    for (size_t i = 0; i < lists->plan.count; i++)
-        lists->plan.items[i].chosen = true;
-    al_pull_decide(&lists->from, &lists->plan);
-    al_pull_check_places(&lists->from, &lists->plan);
+    al_pull_list(&lists->pull);
+    for (size_t i = 0; i < lists->pull.count; i++)
+        lists->pull.items[i].chosen = true;
+    al_pull_decide(&lists->pull);
+    al_pull_check_places(&lists->pull);
 }
 
 static void clear(struct lists *lists)
 {
-    al_base_clear(&lists->base);
-    al_base_clear(&lists->origin);
-    al_pull_plan_clear(&lists->plan);
+    lists->pull.commit.files = lists->pull.files = AL_SANDBOX_FILES_INIT; /* not allocated */
+    al_pull_clear(&lists->pull);
 }
 
 static bool takes_theirs(const struct al_pull_item *item)
@@ -108,9 +99,9 @@ static void every_combination_keeps_the_rules(void **state)
                 struct lists lists;
 
                 decide(&lists, base, ours, theirs);
-                assert_int_equal(lists.plan.count, base != NONE || theirs != NONE);
-                for (size_t i = 0; i < lists.plan.count; i++)
-                    check_item(&lists.plan.items[i]);
+                assert_int_equal(lists.pull.count, base != NONE || theirs != NONE);
+                for (size_t i = 0; i < lists.pull.count; i++)
+                    check_item(&lists.pull.items[i]);
                 clear(&lists);
             }
 }
@@ -122,7 +113,7 @@ static void content_and_mode_are_merged_apart(void **state)
 
     (void)state;
     decide(&lists, FIRST, SECOND, FIRST_EXECUTABLE);
-    item = &lists.plan.items[0];
+    item = &lists.pull.items[0];
     assert_true(item->changes && !item->merges && !item->conflict);
     assert_int_equal(item->result.mode, AL_SANDBOX_MODE_EXECUTABLE);
     assert_int_equal(item->result.oid.bytes[0], SECOND);
@@ -135,11 +126,11 @@ static void a_file_that_was_never_pulled_is_not_removed(void **state)
 
     (void)state;
     decide(&lists, FIRST, FIRST, NONE);
-    assert_true(lists.plan.items[0].changes);
-    assert_int_equal(lists.plan.items[0].result.mode, 0);
+    assert_true(lists.pull.items[0].changes);
+    assert_int_equal(lists.pull.items[0].result.mode, 0);
     clear(&lists);
     decide(&lists, NONE, FIRST, NONE);
-    assert_int_equal(lists.plan.count, 0);
+    assert_int_equal(lists.pull.count, 0);
     clear(&lists);
 }
 
