@@ -21,15 +21,14 @@
 #include "verbs/sequencer/operation_state.h"
 
 int al_push_read_records(const struct al_push *push, struct al_git_command *command,
-                         struct al_nul_records *records, struct al_run_limits *budget,
-                         struct al_error *err)
+                         struct al_nul_records *records)
 {
-    int r = al_git_read_records(&push->repo->at, command, records, budget, err);
+    int r = al_git_read_records(&push->repo->at, command, records, push->budget, push->err);
 
-    if (r == 0 || budget->exit_code != 1)
+    if (r == 0 || push->budget->exit_code != 1)
         return r;
-    if (err)
-        al_error_clear(err);
+    if (push->err)
+        al_error_clear(push->err);
     return 0;
 }
 
@@ -85,8 +84,7 @@ static char *format_author(const char *name, const char *email)
     return al_str_detach(&author);
 }
 
-int al_push_find_author(const struct al_push *push, struct al_run_limits *budget, char **ret_author,
-                        struct al_error *err)
+int al_push_find_author(const struct al_push *push, char **ret_author)
 {
     const char *configured = al_staging_options(push->staging)->author;
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -101,7 +99,7 @@ int al_push_find_author(const struct al_push *push, struct al_run_limits *budget
     }
     al_strv_adds(&command.argv, "git", "config", "-z", "--show-scope", "--get-regexp",
                  "^user\\.(name|email)$", NULL);
-    r = al_push_read_records(push, &command, &records, budget, err);
+    r = al_push_read_records(push, &command, &records);
     if (r < 0)
         return r;
     *ret_author = identity.name.value && *identity.name.value && identity.email.value
@@ -162,8 +160,7 @@ static bool take_setting(void *payload, char *const *fields)
     return true;
 }
 
-static int find_setting(const struct al_push *push, struct al_run_limits *budget,
-                        char **ret_refusal, struct al_error *err)
+static int find_setting(const struct al_push *push, char **ret_refusal)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     struct refusal refusal = { .push = push };
@@ -173,7 +170,7 @@ static int find_setting(const struct al_push *push, struct al_run_limits *budget
 
     al_strv_adds(&command.argv, "git", "config", "-z", "--get-regexp",
                  "^(receive\\.hiderefs|transfer\\.hiderefs|receive\\.denycurrentbranch)$", NULL);
-    r = al_push_read_records(push, &command, &records, budget, err);
+    r = al_push_read_records(push, &command, &records);
     *ret_refusal = refusal.text;
     return r;
 }
@@ -213,11 +210,11 @@ static const char *const uses[][2] = {
 };
 
 /* Another working tree has the branch checked out, or one rebases or bisects it. */
-static int find_other_worktree(const struct al_push *push, char **ret_refusal, struct al_error *err)
+static int find_other_worktree(const struct al_push *push, char **ret_refusal)
 {
     al_auto(al_branch_users_clear) struct al_branch_users users = { .items = NULL };
     const char *why = NULL;
-    int r = al_branch_find_users(push->repo, push->ref, &users, err);
+    int r = al_branch_find_users(push->repo, push->ref, &users, push->err);
 
     for (size_t i = 0; r == 0 && !why && i < users.count; i++)
         why = uses[users.items[i].use][users.items[i].is_own];
@@ -226,16 +223,15 @@ static int find_other_worktree(const struct al_push *push, char **ret_refusal, s
     return r;
 }
 
-int al_push_find_refusal(const struct al_push *push, struct al_run_limits *budget,
-                         char **ret_refusal, struct al_error *err)
+int al_push_find_refusal(const struct al_push *push, char **ret_refusal)
 {
     int r = 0;
 
     *ret_refusal = find_operation(push);
     if (!*ret_refusal)
-        r = find_setting(push, budget, ret_refusal, err);
+        r = find_setting(push, ret_refusal);
     if (r == 0 && !*ret_refusal)
-        r = find_other_worktree(push, ret_refusal, err);
+        r = find_other_worktree(push, ret_refusal);
     return r;
 }
 
@@ -299,8 +295,7 @@ static const char *find_below(const struct al_staged *staged, const char *dir)
     return NULL;
 }
 
-int al_push_check_tree(const struct al_push *push, const struct al_sandbox_files *files,
-                       struct al_error *err)
+int al_push_check_tree(const struct al_push *push, const struct al_sandbox_files *files)
 {
     al_auto(holders_clear) struct holders holders = { .of = { AL_STRV_INIT } };
     const struct al_strv *heads = &holders.of[HEAD];
@@ -314,7 +309,7 @@ int al_push_check_tree(const struct al_push *push, const struct al_sandbox_files
         const char *file = is_whole ? find_below(&push->staged, dir) : NULL;
 
         if (file)
-            return al_gitdir_refuse(file, err);
+            return al_gitdir_refuse(file, push->err);
     }
     return 0;
 }
@@ -337,11 +332,11 @@ static bool lies_in_one(const struct al_push *push, const char *path)
     return false;
 }
 
-int al_push_check_gitdirs(const struct al_push *push, struct al_error *err)
+int al_push_check_gitdirs(const struct al_push *push)
 {
     for (size_t i = 0; i < push->staged.count && !al_location_is_bare(&push->repo->at); i++)
         if (push->staged.files[i].operation != AL_STAGED_DELETE &&
             lies_in_one(push, push->staged.files[i].path))
-            return al_gitdir_refuse(push->staged.files[i].path, err);
+            return al_gitdir_refuse(push->staged.files[i].path, push->err);
     return 0;
 }

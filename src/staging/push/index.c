@@ -54,7 +54,7 @@ static void remove_left(const char *store, int dir_fd)
     }
 }
 
-int al_push_dir_make(const struct al_push *push, struct al_push_dir *ret_dir, struct al_error *err)
+int al_push_dir_make(struct al_push *push)
 {
     const struct al_staging *staging = push->staging;
     al_auto(al_freep) char *store = al_fs_fd_path(staging->bare.dir_fd);
@@ -62,25 +62,25 @@ int al_push_dir_make(const struct al_push *push, struct al_push_dir *ret_dir, st
     uint64_t nonce;
 
     if (!store || getrandom(&nonce, sizeof(nonce), 0) != (ssize_t)sizeof(nonce))
-        return al_staging_unusable(staging, errno, err);
+        return al_staging_unusable(staging, errno, push->err);
     remove_left(store, staging->bare.dir_fd);
     name = al_asprintf(PREFIX "%ld-%016" PRIx64, (long)getpid(), nonce);
     if (mkdirat(staging->bare.dir_fd, name, 0700) < 0)
-        return al_staging_unusable(staging, errno, err);
-    ret_dir->bare = staging->bare;
-    ret_dir->bare.lender = &push->repo->at;
-    ret_dir->path = al_fs_join(store, name);
-    ret_dir->index = al_fs_join(ret_dir->path, "index");
+        return al_staging_unusable(staging, errno, push->err);
+    push->dir.bare = staging->bare;
+    push->dir.bare.lender = &push->repo->at;
+    push->dir.path = al_fs_join(store, name);
+    push->dir.index = al_fs_join(push->dir.path, "index");
     return 0;
 }
 
-void al_push_dir_remove(struct al_push_dir *dir)
+void al_push_dir_remove(struct al_push *push)
 {
-    if (dir->path)
-        al_fs_remove_tree(dir->path);
-    free(dir->path);
-    free(dir->index);
-    *dir = AL_PUSH_DIR_INIT;
+    if (push->dir.path)
+        al_fs_remove_tree(push->dir.path);
+    free(push->dir.path);
+    free(push->dir.index);
+    push->dir = (struct al_push_dir){ .path = NULL };
 }
 
 static bool add_bytes(void *payload, const char *data, size_t len)
@@ -90,17 +90,16 @@ static bool add_bytes(void *payload, const char *data, size_t len)
     return true;
 }
 
-int al_push_git_sink(const struct al_push_dir *dir, struct al_git_command *command,
-                     struct al_sink sink, struct al_run_limits *budget, struct al_error *err)
+int al_push_git_sink(const struct al_push *push, struct al_git_command *command,
+                     struct al_sink sink)
 {
-    command->index = dir->index;
-    return al_bare_run(&dir->bare, command, true, sink, budget, err);
+    command->index = push->dir.index;
+    return al_bare_run(&push->dir.bare, command, true, sink, push->budget, push->err);
 }
 
-int al_push_git(const struct al_push_dir *dir, struct al_git_command *command, struct al_str *out,
-                struct al_run_limits *budget, struct al_error *err)
+int al_push_git(const struct al_push *push, struct al_git_command *command, struct al_str *out)
 {
-    return al_push_git_sink(dir, command, (struct al_sink){ add_bytes, out }, budget, err);
+    return al_push_git_sink(push, command, (struct al_sink){ add_bytes, out });
 }
 
 /* --- The tree of the branch --- */
@@ -141,9 +140,7 @@ static void take_files(const struct al_push *push, const struct al_sandbox_files
 
 /* git reads a whole tree into an index, however large.  Of one on GitHub the content comes that is
  * needed. */
-static int list_parent(const struct al_push *push, const struct al_push_dir *dir,
-                       struct al_run_limits *budget, struct al_sandbox_files *ret_files,
-                       struct al_error *err)
+static int list_parent(const struct al_push *push, struct al_sandbox_files *ret_files)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_tree_reader_clear) struct al_tree_reader tree;
@@ -153,33 +150,31 @@ static int list_parent(const struct al_push *push, const struct al_push_dir *dir
     al_tree_reader_begin(&tree, al_staging_is_sha256(push->staging));
     al_strv_adds(&command.argv, "git", "ls-tree", "-r", "-t", "-z", "--full-tree", NULL);
     al_strv_addf(&command.argv, "%s^{tree}", push->parent);
-    r = al_push_git_sink(dir, &command, (struct al_sink){ al_nul_records_add, &tree.records },
-                         budget, err);
+    r = al_push_git_sink(push, &command, (struct al_sink){ al_nul_records_add, &tree.records });
     if (r == 0)
-        r = al_tree_reader_end(&tree, "the branch", "push to a smaller one", err);
+        r = al_tree_reader_end(&tree, "the branch", "push to a smaller one", push->err);
     if (r < 0)
         return r;
     take_files(push, &tree.files, &oids);
     *ret_files = tree.files;
     tree.files = AL_SANDBOX_FILES_INIT;
-    return al_target_bring(push->repo, &oids, budget, err);
+    return al_target_bring(push->repo, &oids, push->budget, push->err);
 }
 
-static int read_parent(const struct al_push *push, const struct al_push_dir *dir,
-                       struct al_run_limits *budget, struct al_error *err)
+static int read_parent(const struct al_push *push)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_base_clear) struct al_base tree = { .heads = NULL };
-    int r = *push->parent ? list_parent(push, dir, budget, &tree.files, err) : 0;
+    int r = *push->parent ? list_parent(push, &tree.files) : 0;
 
     al_base_apply(&tree, &push->staged);
     if (r == 0)
-        r = al_push_check_tree(push, &tree.files, err);
+        r = al_push_check_tree(push, &tree.files);
     if (r < 0 || !*push->parent)
         return r;
     command.class = AL_GIT_WRITE;
     al_strv_adds(&command.argv, "git", "read-tree", push->parent, NULL);
-    return al_push_git(dir, &command, NULL, budget, err);
+    return al_push_git(push, &command, NULL);
 }
 
 /* Regular files, and their content as it comes. */
@@ -233,8 +228,7 @@ static int take(void *payload, size_t which, const char *data, size_t len, bool 
     return r;
 }
 
-static int read_contents(struct contents *contents, struct al_run_limits *budget,
-                         struct al_error *err)
+static int read_contents(struct contents *contents)
 {
     const struct al_staged *staged = &contents->push->staged;
     al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
@@ -252,7 +246,7 @@ static int read_contents(struct contents *contents, struct al_run_limits *budget
         al_strv_add(&oids, oid);
     }
     r = al_bare_read(&contents->push->staging->bare, (const char *const *)oids.items, oids.count,
-                     take, contents, budget, err);
+                     take, contents, contents->push->budget, contents->push->err);
     free(al_take(&contents->files));
     return r;
 }
@@ -275,8 +269,7 @@ static void add_entries(const struct contents *contents, struct al_str *out)
     }
 }
 
-static int set_entries(const struct contents *contents, const struct al_push_dir *dir,
-                       struct al_run_limits *budget, struct al_error *err)
+static int set_entries(const struct contents *contents)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str entries = AL_STR_INIT;
@@ -287,13 +280,12 @@ static int set_entries(const struct contents *contents, const struct al_push_dir
     command.class = AL_GIT_WRITE;
     al_git_command_feed(&command, &entries);
     al_strv_adds(&command.argv, "git", "update-index", "-z", "--index-info", NULL);
-    return al_push_git(dir, &command, NULL, budget, err);
+    return al_push_git(contents->push, &command, NULL);
 }
 
 /* The entries of copied files are still those of the parent: for `text=auto`, CRLF in the entry
  * makes git keep CRLF. */
-static int add_copied(const struct contents *contents, const struct al_push_dir *dir,
-                      struct al_run_limits *budget, struct al_error *err)
+static int add_copied(const struct contents *contents)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
@@ -304,25 +296,24 @@ static int add_copied(const struct contents *contents, const struct al_push_dir 
     al_strv_add(&command.argv, "git");
     al_strv_addf(&command.argv, "--work-tree=%s", contents->wt);
     al_strv_adds(&command.argv, "update-index", "--add", "--replace", "-z", "--stdin", NULL);
-    return al_push_git(dir, &command, NULL, budget, err);
+    return al_push_git(contents->push, &command, NULL);
 }
 
-int al_push_build_index(const struct al_push *push, const struct al_push_dir *dir,
-                        struct al_run_limits *budget, struct al_error *err)
+int al_push_build_index(const struct al_push *push)
 {
-    al_auto(al_freep) char *wt = al_fs_join(dir->path, "wt");
+    al_auto(al_freep) char *wt = al_fs_join(push->dir.path, "wt");
     struct contents contents = {
         .push = push, .wt = wt, .text = AL_STR_INIT, .names = AL_STR_INIT
     };
-    int r = read_parent(push, dir, budget, err);
+    int r = read_parent(push);
 
     contents.copied = al_calloc(push->staged.count + 1, sizeof(*contents.copied));
     if (r == 0)
-        r = read_contents(&contents, budget, err);
+        r = read_contents(&contents);
     if (r == 0)
-        r = set_entries(&contents, dir, budget, err);
+        r = set_entries(&contents);
     if (r == 0)
-        r = add_copied(&contents, dir, budget, err);
+        r = add_copied(&contents);
     free(contents.copied);
     al_str_clear(&contents.text);
     al_str_clear(&contents.names);

@@ -189,9 +189,8 @@ static void add_head(const struct al_push *push, struct al_str *out)
 }
 
 /* The diff from the target's commit to the new one. */
-static int read_diff(const struct al_push *push, const struct al_push_dir *dir, const char *commit,
-                     struct al_excerpt_reader *reader, struct al_run_limits *budget,
-                     struct al_error *err)
+static int read_diff(const struct al_push *push, const char *commit,
+                     struct al_excerpt_reader *reader)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     int r;
@@ -200,15 +199,14 @@ static int read_diff(const struct al_push *push, const struct al_push_dir *dir, 
                  "-z", "--no-abbrev", "--patch", "--text", "--no-renames", "--no-ext-diff",
                  "--no-textconv", "--no-color", "--submodule=short", "-U3", NULL);
     al_strv_adds(&command.argv, al_push_from(push), commit, NULL);
-    r = al_push_git_sink(dir, &command, (struct al_sink){ al_excerpt_reader_add, reader }, budget,
-                         err);
+    r = al_push_git_sink(push, &command, (struct al_sink){ al_excerpt_reader_add, reader });
     if (r < 0)
         return r;
     al_excerpt_reader_end(reader);
     if (reader->changes.broken)
-        return al_error_set(err, AL_ERR_EXECUTION, "git diff-tree did not list what changes");
+        return al_error_set(push->err, AL_ERR_EXECUTION, "git diff-tree did not list what changes");
     if (reader->changes.count < reader->changes.total)
-        return al_error_set(err, AL_ERR_EXECUTION,
+        return al_error_set(push->err, AL_ERR_EXECUTION,
                             "The push changes %zu files, more than the %d that a user can be "
                             "asked about at once; stage fewer",
                             reader->changes.total, AL_DIFF_RAW_MAX);
@@ -221,16 +219,15 @@ static void add_object(const char *oid, unsigned mode, struct al_str *words)
         al_str_addf(words, "%s\n", oid);
 }
 
-static int verify(const struct al_push *push, const struct al_push_dir *dir, const char *commit,
-                  const struct al_diff_raw *changes, struct al_run_limits *budget,
-                  bool *ret_complete, struct al_error *err)
+static int verify(const struct al_push *push, const char *commit, const struct al_diff_raw *changes,
+                  bool *ret_complete)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
     al_auto(al_object_verifier_clear) struct al_object_verifier verifier;
     int r;
 
-    al_object_verifier_begin(&verifier, budget);
+    al_object_verifier_begin(&verifier, push->budget);
     al_str_addf(&words, "%s\n%s^{tree}\n", commit, commit);
     for (size_t i = 0; i < changes->count; i++) {
         add_object(changes->items[i].old_oid, changes->items[i].old_mode, &words);
@@ -238,18 +235,16 @@ static int verify(const struct al_push *push, const struct al_push_dir *dir, con
     }
     al_git_command_feed(&command, &words);
     al_strv_adds(&command.argv, "git", "cat-file", "--batch", "--buffer", NULL);
-    r = al_push_git_sink(dir, &command, (struct al_sink){ al_cat_file_add, &verifier.reader },
-                         budget, err);
+    r = al_push_git_sink(push, &command, (struct al_sink){ al_cat_file_add, &verifier.reader });
     if (r == 0)
-        r = al_object_verifier_end(&verifier, ret_complete, err);
+        r = al_object_verifier_end(&verifier, ret_complete, push->err);
     return r == 0 && *push->parent
-               ? al_git_verify_tree(push->repo, push->parent, budget, ret_complete, err)
+               ? al_git_verify_tree(push->repo, push->parent, push->budget, ret_complete, push->err)
                : r;
 }
 
 /* The files that the target ignores among those that are new.  Nothing for a bare target. */
-static int find_ignored(const struct al_push *push, struct al_run_limits *budget,
-                        struct al_strv *ret_paths, struct al_error *err)
+static int find_ignored(const struct al_push *push, struct al_strv *ret_paths)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
@@ -266,12 +261,11 @@ static int find_ignored(const struct al_push *push, struct al_run_limits *budget
         return 0;
     al_git_command_feed(&command, &names);
     al_strv_adds(&command.argv, "git", "check-ignore", "--no-index", "-z", "--stdin", NULL);
-    return al_push_read_records(push, &command, &records, budget, err);
+    return al_push_read_records(push, &command, &records);
 }
 
-static int show(const struct al_push *push, const struct al_push_dir *dir, const char *commit,
-                struct al_run_limits *budget, struct al_str *out, size_t *ret_framed,
-                struct al_error *err)
+static int show(const struct al_push *push, const char *commit, struct al_str *out,
+                size_t *ret_framed)
 {
     const size_t before = out->len;
     al_auto(al_excerpt_reader_clear) struct al_excerpt_reader reader = AL_EXCERPT_READER_INIT;
@@ -279,16 +273,16 @@ static int show(const struct al_push *push, const struct al_push_dir *dir, const
     bool complete = true;
     int r;
 
-    reader.in_full = budget->in_full;
-    r = read_diff(push, dir, commit, &reader, budget, err);
+    reader.in_full = push->budget->in_full;
+    r = read_diff(push, commit, &reader);
     if (r == 0)
-        r = verify(push, dir, commit, &reader.changes, budget, &complete, err);
+        r = verify(push, commit, &reader.changes, &complete);
     if (r == 0)
-        r = find_ignored(push, budget, &ignored, err);
+        r = find_ignored(push, &ignored);
     if (r < 0)
         return r;
     add_head(push, out);
-    add_files(push, &reader.changes, &ignored, budget->in_full, out);
+    add_files(push, &reader.changes, &ignored, push->budget->in_full, out);
     *ret_framed = out->len - before;
     al_str_addc(out, '\n');
     if (al_excerpt_write_patch(&reader, out))
@@ -303,15 +297,18 @@ static int show(const struct al_push *push, const struct al_push_dir *dir, const
 int al_push_preview(struct al_push *push, struct al_run_limits *budget, struct al_str *out,
                     size_t *ret_framed, char **ret_commit, struct al_error *err)
 {
-    al_auto(al_push_dir_remove) struct al_push_dir dir = AL_PUSH_DIR_INIT;
     al_auto(al_freep) char *commit = NULL;
-    int r = al_push_dir_make(push, &dir, err);
+    int r;
 
+    push->budget = budget;
+    push->err = err;
+    r = al_push_dir_make(push);
     if (r == 0)
-        r = al_push_build(push, &dir, budget, &commit, err);
+        r = al_push_build(push, &commit);
     if (r == 0)
-        r = show(push, &dir, commit, budget, out, ret_framed, err);
+        r = show(push, commit, out, ret_framed);
     if (r == 0)
         *ret_commit = al_take(&commit);
+    al_push_dir_remove(push);
     return r;
 }

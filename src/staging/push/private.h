@@ -16,51 +16,36 @@ size_t al_push_find_file(const struct al_push *push, const char *path);
 /** The id of the parent of the new commit, or of the tree without entries. */
 const char *al_push_from(const struct al_push *push);
 
-/** A directory of the store that one push works in. */
-struct al_push_dir {
-    struct al_bare bare; /* the store, borrowing from the target */
-    char *path;          /* absolute; NULL: not made */
-    char *index;         /* absolute path of the private index */
-};
-
-#define AL_PUSH_DIR_INIT ((struct al_push_dir){ .path = NULL })
-
 /** Make the directory, after removing what killed processes left. */
-int al_push_dir_make(const struct al_push *push, struct al_push_dir *ret_dir, struct al_error *err);
+int al_push_dir_make(struct al_push *push);
 
 /** Remove the directory, if it was made. */
-void al_push_dir_remove(struct al_push_dir *dir);
+void al_push_dir_remove(struct al_push *push);
 
 /** Run a git in the store and append its standard output to `out` (NULL: dropped). */
-int al_push_git(const struct al_push_dir *dir, struct al_git_command *command, struct al_str *out,
-                struct al_run_limits *budget, struct al_error *err);
+int al_push_git(const struct al_push *push, struct al_git_command *command, struct al_str *out);
 
 /** The same with a sink for standard output. */
-int al_push_git_sink(const struct al_push_dir *dir, struct al_git_command *command,
-                     struct al_sink sink, struct al_run_limits *budget, struct al_error *err);
+int al_push_git_sink(const struct al_push *push, struct al_git_command *command,
+                     struct al_sink sink);
 
 /** Check the tree that the commit will have, and set the files of the private index: those of the
  * parent with the staged ones, as git add would store them. */
-int al_push_build_index(const struct al_push *push, const struct al_push_dir *dir,
-                        struct al_run_limits *budget, struct al_error *err);
+int al_push_build_index(const struct al_push *push);
 
 /** Run a command of the target that prints records, and ends with 1 when there are none. */
 int al_push_read_records(const struct al_push *push, struct al_git_command *command,
-                         struct al_nul_records *records, struct al_run_limits *budget,
-                         struct al_error *err);
+                         struct al_nul_records *records);
 
 /** The name and address of the commit; see docs/STAGING.md.  Caller frees. */
-int al_push_find_author(const struct al_push *push, struct al_run_limits *budget, char **ret_author,
-                        struct al_error *err);
+int al_push_find_author(const struct al_push *push, char **ret_author);
 
 /** Find out why the target would refuse: *ret_refusal is NULL when it would not.  Caller frees. */
-int al_push_find_refusal(const struct al_push *push, struct al_run_limits *budget,
-                         char **ret_refusal, struct al_error *err);
+int al_push_find_refusal(const struct al_push *push, char **ret_refusal);
 
 /** Find what the question and the result say about the files: `lfs` and `other`.  After
  * al_push_build_index(). */
-int al_push_find_remarks(struct al_push *push, const struct al_push_dir *dir,
-                         struct al_run_limits *budget, struct al_error *err);
+int al_push_find_remarks(struct al_push *push);
 
 /** Add what the result of a push says about them, safe lines. */
 void al_push_note_remarks(const struct al_push *push, struct al_strv *notes);
@@ -69,15 +54,13 @@ void al_push_note_remarks(const struct al_push *push, struct al_strv *notes);
 void al_push_add_other(const struct al_push *push, struct al_str *out);
 
 /** Refuse files in a git directory of the working tree. */
-int al_push_check_gitdirs(const struct al_push *push, struct al_error *err);
+int al_push_check_gitdirs(const struct al_push *push);
 
 /** Refuse files in a directory that is a git directory in the tree that the commit will have. */
-int al_push_check_tree(const struct al_push *push, const struct al_sandbox_files *files,
-                       struct al_error *err);
+int al_push_check_tree(const struct al_push *push, const struct al_sandbox_files *files);
 
 /** Build the commit in the store, and find what is to be said about its files.  The caller frees
  * it.  AL_ERR_EXECUTION also when the target has these changes already. */
-int al_push_build(struct al_push *push, const struct al_push_dir *dir, struct al_run_limits *budget,
-                  char **ret_commit, struct al_error *err);
+int al_push_build(struct al_push *push, char **ret_commit);
 
 #endif

@@ -61,13 +61,12 @@ void al_push_free(struct al_push *push)
 }
 
 /* An earlier staged commit of the same sandbox has the base of this one's files. */
-static int check_order(const struct al_push *push, struct al_run_limits *budget,
-                       struct al_error *err)
+static int check_order(const struct al_push *push)
 {
     al_auto(al_staged_list_clear) struct al_staged_list list = { .items = NULL };
     const struct al_staged *earlier;
     const char *path = NULL;
-    int r = al_staged_list(push->staging, budget, &list, err);
+    int r = al_staged_list(push->staging, push->budget, &list, push->err);
 
     if (r < 0)
         return r;
@@ -75,20 +74,20 @@ static int check_order(const struct al_push *push, struct al_run_limits *budget,
     if (!earlier)
         return 0;
     al_auto(al_freep) char *safe = al_text_sanitize_line(path);
-    return al_error_set(err, AL_ERR_EXECUTION,
+    return al_error_set(push->err, AL_ERR_EXECUTION,
                         "Staged commit %.*s changes '%s' as well, and is older: push %.*s first or "
                         "discard it",
                         AL_STAGED_SHORT_ID, earlier->id, safe, AL_STAGED_SHORT_ID, earlier->id);
 }
 
-static int check_format(const struct al_push *push, struct al_error *err)
+static int check_format(const struct al_push *push)
 {
     static const char *const names[] = { "SHA-1", "SHA-256" };
     const bool target = push->repo->vetting->is_sha256, own = al_staging_is_sha256(push->staging);
 
     if (target == own)
         return 0;
-    return al_error_set(err, AL_ERR_EXECUTION,
+    return al_error_set(push->err, AL_ERR_EXECUTION,
                         "%s has object ids by %s, and what is staged here has them by %s, as the "
                         "repository at the first root; start airlock with %s as its first root",
                         push->shown, names[target], names[own],
@@ -131,19 +130,18 @@ static void compare_heads(struct al_push *push)
                                "another branch, or push to a branch of another name");
 }
 
-static int plan(struct al_push *push, const struct al_target *target, struct al_run_limits *budget,
-                struct al_error *err)
+static int plan(struct al_push *push, const struct al_target *target)
 {
-    int r = check_order(push, budget, err);
+    int r = check_order(push);
 
     push->shown = al_target_shown(target);
     push->key = al_target_key(target, push->repo);
     if (r == 0)
-        r = check_format(push, err);
+        r = check_format(push);
     if (r == 0)
-        r = al_push_check_gitdirs(push, err);
+        r = al_push_check_gitdirs(push);
     if (r == 0)
-        r = al_target_branch(target, push->repo, &push->ref, err);
+        r = al_target_branch(target, push->repo, &push->ref, push->err);
     if (r < 0)
         return r;
     push->head = al_ref_oid(&push->repo->at, push->ref);
@@ -151,14 +149,14 @@ static int plan(struct al_push *push, const struct al_target *target, struct al_
     push->is_checked_out = al_landing_is_checked_out(push->repo, push->ref);
     compare_heads(push);
     if (!push->conflict && push->repo->mirror)
-        r = al_mirror_check_token(push->repo->mirror, budget, err);
+        r = al_mirror_check_token(push->repo->mirror, push->budget, push->err);
     if (r == 0 && !push->conflict && !push->repo->mirror) {
-        r = al_push_find_refusal(push, budget, &push->conflict, err);
+        r = al_push_find_refusal(push, &push->conflict);
         push->is_other = push->conflict != NULL;
     }
     if (r == 0 && !push->conflict && !push->repo->mirror)
-        r = al_index_lock_check(&push->repo->at, budget, err);
-    return r < 0 ? r : al_push_find_author(push, budget, &push->author, err);
+        r = al_index_lock_check(&push->repo->at, push->budget, push->err);
+    return r < 0 ? r : al_push_find_author(push, &push->author);
 }
 
 int al_push_plan(struct al_staging *staging, const char *id, const struct al_target *target,
@@ -170,11 +168,13 @@ int al_push_plan(struct al_staging *staging, const char *id, const struct al_tar
 
     push->staging = staging;
     push->repo = repo;
+    push->budget = budget;
+    push->err = err;
     r = al_staged_find(staging, id, budget, &push->staged, err);
     push->theirs = al_calloc(push->staged.count + 1, sizeof(*push->theirs));
     push->is_pointer = al_calloc(push->staged.count + 1, sizeof(*push->is_pointer));
     if (r == 0)
-        r = plan(push, target, budget, err);
+        r = plan(push, target);
     if (r < 0) {
         al_push_free(push);
         return r;
@@ -243,8 +243,7 @@ void al_push_summary(const struct al_push *push, struct al_str *out)
 
 /* --- The commit that is pushed, built in the store --- */
 
-static int write_tree(const struct al_push_dir *dir, struct al_run_limits *budget,
-                      struct al_str *ret_tree, struct al_error *err)
+static int write_tree(const struct al_push *push, struct al_str *ret_tree)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     int r;
@@ -252,41 +251,40 @@ static int write_tree(const struct al_push_dir *dir, struct al_run_limits *budge
     command.class = AL_GIT_WRITE;
     /* A partial clone lacks objects that the commit does not touch. */
     al_strv_adds(&command.argv, "git", "write-tree", "--missing-ok", NULL);
-    r = al_push_git(dir, &command, ret_tree, budget, err);
+    r = al_push_git(push, &command, ret_tree);
     al_str_trim_end(ret_tree);
     return r;
 }
 
 /* A first commit without files would be of no use to anybody. */
-static int check_first(const struct al_push *push, const char *tree, struct al_error *err)
+static int check_first(const struct al_push *push, const char *tree)
 {
     if (strcmp(tree, al_push_from(push)) != 0)
         return 0;
-    return al_error_set(err, AL_ERR_EXECUTION,
+    return al_error_set(push->err, AL_ERR_EXECUTION,
                         "There is nothing to push: %s has no commits, and the staged commit only "
                         "deletes files; git_discard removes the staged commit",
                         push->shown);
 }
 
-static int check_changes(const struct al_push *push, const struct al_push_dir *dir,
-                         const char *tree, struct al_run_limits *budget, struct al_error *err)
+static int check_changes(const struct al_push *push, const char *tree)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str old = AL_STR_INIT;
     int r;
 
     if (!*push->parent)
-        return check_first(push, tree, err);
+        return check_first(push, tree);
     al_strv_adds(&command.argv, "git", "rev-parse", "--verify", NULL);
     al_strv_addf(&command.argv, "%s^{tree}", push->parent);
-    r = al_push_git(dir, &command, &old, budget, err);
+    r = al_push_git(push, &command, &old);
     if (r < 0)
         return r;
     al_str_trim_end(&old);
     if (strcmp(old.buf, tree) != 0)
         return 0;
     return al_error_set(
-        err, AL_ERR_EXECUTION,
+        push->err, AL_ERR_EXECUTION,
         "There is nothing to push: %s has these changes already; git_discard removes "
         "the staged commit",
         push->shown);
@@ -319,8 +317,7 @@ static void leave_out_workers(const char *message, struct al_str *out)
 
 /* The message, with the worker as a trailer.  A trailer of that name that the agent wrote is left
  * out.  A line "---" is a part of the message. */
-static int add_message(const struct al_push *push, const struct al_push_dir *dir,
-                       struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+static int add_message(const struct al_push *push, struct al_str *out)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
@@ -339,12 +336,10 @@ static int add_message(const struct al_push *push, const struct al_push_dir *dir
     al_strv_adds(&command.argv, "git", "interpret-trailers", "--no-divider", "--if-exists=add",
                  NULL);
     al_strv_addf(&command.argv, "--trailer=Worker: %s", push->staged.worker);
-    return al_push_git(dir, &command, out, budget, err);
+    return al_push_git(push, &command, out);
 }
 
-static int write_commit(const struct al_push *push, const struct al_push_dir *dir, const char *tree,
-                        struct al_run_limits *budget, struct al_str *ret_commit,
-                        struct al_error *err)
+static int write_commit(const struct al_push *push, const char *tree, struct al_str *ret_commit)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
@@ -356,32 +351,31 @@ static int write_commit(const struct al_push *push, const struct al_push_dir *di
     al_str_addf(&text, "author %s %" PRId64 " +0000\n", push->author,
                 push->staged.order / NS_PER_S);
     al_str_addf(&text, "committer %s %" PRId64 " +0000\n\n", push->author, (int64_t)time(NULL));
-    r = add_message(push, dir, budget, &text, err);
+    r = add_message(push, &text);
     if (r < 0)
         return r;
     command.class = AL_GIT_WRITE;
     al_git_command_feed(&command, &text);
     al_strv_adds(&command.argv, "git", "hash-object", "-t", "commit", "-w", "--stdin", NULL);
-    r = al_push_git(dir, &command, ret_commit, budget, err);
+    r = al_push_git(push, &command, ret_commit);
     al_str_trim_end(ret_commit);
     return r;
 }
 
-int al_push_build(struct al_push *push, const struct al_push_dir *dir, struct al_run_limits *budget,
-                  char **ret_commit, struct al_error *err)
+int al_push_build(struct al_push *push, char **ret_commit)
 {
     al_auto(al_str_clear) struct al_str tree = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str commit = AL_STR_INIT;
-    int r = al_push_build_index(push, dir, budget, err);
+    int r = al_push_build_index(push);
 
     if (r == 0)
-        r = write_tree(dir, budget, &tree, err);
+        r = write_tree(push, &tree);
     if (r == 0)
-        r = check_changes(push, dir, tree.buf, budget, err);
+        r = check_changes(push, tree.buf);
     if (r == 0)
-        r = write_commit(push, dir, tree.buf, budget, &commit, err);
+        r = write_commit(push, tree.buf, &commit);
     if (r == 0)
-        r = al_push_find_remarks(push, dir, budget, err);
+        r = al_push_find_remarks(push);
     if (r == 0)
         *ret_commit = al_str_detach(&commit);
     return r;
@@ -415,8 +409,7 @@ static bool is_indexed_the_same(const struct al_push *push, const char *hash)
 
 /* The objects that the commit reaches and its parent does not.  With the store's lock held, or the
  * pack might be joined with others. */
-static int send_pack(const struct al_push *push, const struct al_push_dir *dir, const char *commit,
-                     struct al_run_limits *budget, struct al_error *err)
+static int send_pack(const struct al_push *push, const char *commit)
 {
     al_auto(al_str_clear) struct al_str revisions = AL_STR_INIT;
     al_auto(al_freep) char *hash = NULL;
@@ -426,25 +419,24 @@ static int send_pack(const struct al_push *push, const struct al_push_dir *dir, 
     al_str_addf(&revisions, "%s\n", commit);
     if (*push->parent)
         al_str_addf(&revisions, "^%s\n", push->parent);
-    r = al_bare_pack(&dir->bare, &revisions, true, budget, &hash, err);
+    r = al_bare_pack(&push->dir.bare, &revisions, true, push->budget, &hash, push->err);
     name = al_asprintf("pack-%s.pack", hash ? hash : "");
     if (r == 0)
-        r = al_git_store_pack(push->repo, push->staging->pack_fd, name, budget, err);
+        r = al_git_store_pack(push->repo, push->staging->pack_fd, name, push->budget, push->err);
     if (r < 0 || is_indexed_the_same(push, hash))
         return r;
-    return al_error_set(err, AL_ERR_EXECUTION,
+    return al_error_set(push->err, AL_ERR_EXECUTION,
                         "Not all objects of the commit arrived in %s, and its branch was not moved",
                         push->shown);
 }
 
-static int send_objects(const struct al_push *push, const struct al_push_dir *dir,
-                        const char *commit, struct al_run_limits *budget, struct al_error *err)
+static int send_objects(const struct al_push *push, const char *commit)
 {
-    int r = al_staging_lock(push->staging, budget, err);
+    int r = al_staging_lock(push->staging, push->budget, push->err);
 
     if (r < 0)
         return r;
-    r = send_pack(push, dir, commit, budget, err);
+    r = send_pack(push, commit);
     al_staging_unlock(push->staging);
     return r;
 }
@@ -452,8 +444,7 @@ static int send_objects(const struct al_push *push, const struct al_push_dir *di
 /* --- The branch --- */
 
 /* Move the branch, if it is where it was. */
-static int move_branch(const struct al_push *push, const char *commit, struct al_run_limits *budget,
-                       struct al_git_output *output, struct al_error *err)
+static int move_branch(const struct al_push *push, const char *commit, struct al_git_output *output)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     const size_t digits = strlen(commit);
@@ -466,7 +457,7 @@ static int move_branch(const struct al_push *push, const char *commit, struct al
     else
         al_strv_addf(&command.argv, "%0*d", (int)digits, 0);
     return al_git_run(&push->repo->at, &command, &(struct al_git_run){ .max_bytes = MESSAGE_BYTES },
-                      budget, output, err);
+                      push->budget, output, push->err);
 }
 
 static void set_conflict(struct al_push_result *result, bool is_other, char *message, char *head)
@@ -492,8 +483,7 @@ static void note_outcome(const struct al_push *push, const char *commit,
 }
 
 /* The branch moved, so everything after this is a note and no failure. */
-static void finish(const struct al_push *push, const char *commit, struct al_run_limits *budget,
-                   struct al_push_result *result)
+static void finish(const struct al_push *push, const char *commit, struct al_push_result *result)
 {
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
     const struct al_staged_push pushed = { .target = push->key,
@@ -509,29 +499,28 @@ static void finish(const struct al_push *push, const char *commit, struct al_run
 
     note_outcome(push, commit, result);
     al_push_note_remarks(push, &result->notes);
-    if (al_staged_pushed(push->staging, &push->staged, &pushed, budget, &why) < 0)
+    if (al_staged_pushed(push->staging, &push->staged, &pushed, push->budget, &why) < 0)
         al_strv_addf(&result->notes, "The staged commit is still listed: %s", why.message);
     al_error_clear(&why);
-    if (push->is_checked_out && al_follow_partly(&with, commit, budget, &result->notes, &why) < 0)
+    if (push->is_checked_out &&
+        al_follow_partly(&with, commit, push->budget, &result->notes, &why) < 0)
         al_strv_addf(&result->notes, "The working tree of %s was not brought along: %s", shown,
                      why.message);
 }
 
 /* The connection may break after the server took the push, and only the branch tells. */
-static bool has_arrived(const struct al_push *push, const char *commit, int failed,
-                        struct al_run_limits *budget)
+static bool has_arrived(const struct al_push *push, const char *commit, int failed)
 {
     al_auto(al_freep) char *now = NULL;
 
     return failed != AL_ERR_CANCELLED && failed != AL_ERR_TIMEOUT &&
-           al_mirror_look(push->repo->mirror, push->ref + strlen(AL_HEADS), budget, &now, NULL) ==
-               0 &&
+           al_mirror_look(push->repo->mirror, push->ref + strlen(AL_HEADS), push->budget, &now,
+                          NULL) == 0 &&
            !strcmp(now, commit);
 }
 
 /* The mirror has the commit; now GitHub gets it. */
-static int send(const struct al_push *push, const char *commit, struct al_run_limits *budget,
-                struct al_push_result *result, struct al_error *err)
+static int send(const struct al_push *push, const char *commit, struct al_push_result *result)
 {
     const struct al_push_options options = { .branch = push->ref + strlen(AL_HEADS),
                                              .commit = commit,
@@ -539,40 +528,39 @@ static int send(const struct al_push *push, const char *commit, struct al_run_li
     al_auto(al_pushed_clear) struct al_pushed pushed = AL_PUSHED_INIT;
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
     char *now = NULL;
-    int r = al_mirror_push(push->repo->mirror, &options, budget, &pushed, &why);
+    int r = al_mirror_push(push->repo->mirror, &options, push->budget, &pushed, &why);
 
     if (r < 0 && pushed.is_rejected) {
-        (void)al_mirror_look(push->repo->mirror, options.branch, budget, &now, NULL);
+        (void)al_mirror_look(push->repo->mirror, options.branch, push->budget, &now, NULL);
         pushed.is_stale |= now && strcmp(now, push->head) != 0;
         set_conflict(result, !pushed.is_stale, al_strdup(pushed.is_stale ? MOVED : why.message),
                      now ? now : al_strdup(""));
         return 0;
     }
-    if (r < 0 && !has_arrived(push, commit, r, budget)) {
-        if (err) {
-            *err = why;
+    if (r < 0 && !has_arrived(push, commit, r)) {
+        if (push->err) {
+            *push->err = why;
             why = AL_ERROR_INIT;
         }
         return r;
     }
-    finish(push, commit, budget, result);
+    finish(push, commit, result);
     if (pushed.from_hook.len)
         al_strv_addf(&result->notes, "%s says: %s", push->shown, pushed.from_hook.buf);
     return 0;
 }
 
 /* Move the branch of a repository on this machine. */
-static int move(const struct al_push *push, const char *commit, struct al_run_limits *budget,
-                struct al_push_result *result, struct al_error *err)
+static int move(const struct al_push *push, const char *commit, struct al_push_result *result)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     char *now;
-    int r = move_branch(push, commit, budget, &output, err);
+    int r = move_branch(push, commit, &output);
 
     if (r < 0)
         return r;
     if (output.exit_code == 0) {
-        finish(push, commit, budget, result);
+        finish(push, commit, result);
         return 0;
     }
     now = al_ref_oid(&push->repo->at, push->ref);
@@ -583,29 +571,30 @@ static int move(const struct al_push *push, const char *commit, struct al_run_li
     return 0;
 }
 
-static int deliver(const struct al_push *push, const struct al_push_dir *dir, const char *commit,
-                   struct al_run_limits *budget, struct al_push_result *result,
-                   struct al_error *err)
+static int deliver(const struct al_push *push, const char *commit, struct al_push_result *result)
 {
-    int r = send_objects(push, dir, commit, budget, err);
+    int r = send_objects(push, commit);
 
     if (r < 0)
         return r;
-    return push->repo->mirror ? send(push, commit, budget, result, err)
-                              : move(push, commit, budget, result, err);
+    return push->repo->mirror ? send(push, commit, result) : move(push, commit, result);
 }
 
 int al_push_run(struct al_push *push, const char *commit, struct al_run_limits *budget,
                 struct al_push_result *ret_result, struct al_error *err)
 {
-    al_auto(al_push_dir_remove) struct al_push_dir dir = AL_PUSH_DIR_INIT;
     al_auto(al_freep) char *built = NULL;
     int r;
 
     if (al_push_conflict(push, ret_result))
         return 0;
-    r = al_push_dir_make(push, &dir, err);
+    push->budget = budget;
+    push->err = err;
+    r = al_push_dir_make(push);
     if (r == 0 && !commit)
-        r = al_push_build(push, &dir, budget, &built, err);
-    return r < 0 ? r : deliver(push, &dir, commit ? commit : built, budget, ret_result, err);
+        r = al_push_build(push, &built);
+    if (r == 0)
+        r = deliver(push, commit ? commit : built, ret_result);
+    al_push_dir_remove(push);
+    return r;
 }

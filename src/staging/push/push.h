@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "git/plumbing/bare.h"
 #include "staging/sandbox/sandbox.h"
 #include "staging/staged.h"
 #include "staging/target.h"
@@ -26,10 +27,20 @@ struct al_repo;
 struct al_run_limits;
 struct al_staging;
 
+/** A directory of the store that one push works in. */
+struct al_push_dir {
+    struct al_bare bare; /* the store, borrowing from the target */
+    char *path;          /* absolute; NULL: not made */
+    char *index;         /* absolute path of the private index */
+};
+
 /** A planned push.  From al_push_plan(); the last members are set when the commit is built. */
 struct al_push {
-    struct al_staging *staging; /**< borrowed */
-    struct al_repo *repo;       /**< of the target, borrowed */
+    struct al_staging *staging;   /**< borrowed */
+    struct al_repo *repo;         /**< of the target, borrowed */
+    struct al_run_limits *budget; /**< of the function that runs, as is `err` */
+    struct al_error *err;
+    struct al_push_dir dir;
     struct al_staged staged;
     char *shown, *key;        /**< the target for users, and for heads */
     char *ref;                /**< full name of the branch */

@@ -47,8 +47,7 @@ static bool take_filter(void *payload, char *const *fields)
 }
 
 /* By the attributes of the commit that was built. */
-static int find_lfs(struct al_push *push, const struct al_push_dir *dir,
-                    struct al_run_limits *budget, struct al_error *err)
+static int find_lfs(struct al_push *push)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     struct filtered filtered = { .push = push };
@@ -63,8 +62,7 @@ static int find_lfs(struct al_push *push, const struct al_push_dir *dir,
         return 0;
     al_git_command_feed(&command, &names);
     al_strv_adds(&command.argv, "git", "check-attr", "--cached", "-z", "--stdin", "filter", NULL);
-    return al_push_git_sink(dir, &command, (struct al_sink){ al_nul_records_add, &records }, budget,
-                            err);
+    return al_push_git_sink(push, &command, (struct al_sink){ al_nul_records_add, &records });
 }
 
 /* --- Another base --- */
@@ -97,8 +95,7 @@ static bool take_change(void *payload, const struct al_bare_change *change)
     return true;
 }
 
-static int find_other(struct al_push *push, const struct al_push_dir *dir,
-                      struct al_run_limits *budget, struct al_error *err)
+static int find_other(struct al_push *push)
 {
     struct before before = { .push = push };
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
@@ -107,27 +104,26 @@ static int find_other(struct al_push *push, const struct al_push_dir *dir,
 
     if (push->parent_ref) {
         name = al_origin_name(push->staged.sandbox, push->key, push->parent_ref);
-        r = al_base_load(push->staging, name, budget, &before.origin, err);
+        r = al_base_load(push->staging, name, push->budget, &before.origin, push->err);
     }
     if (r == 0)
-        r = al_bare_read_commit(&dir->bare, push->commit, &message, take_change, &before, budget,
-                                err);
+        r = al_bare_read_commit(&push->dir.bare, push->commit, &message, take_change, &before,
+                                push->budget, push->err);
     al_base_clear(&before.origin);
     return r;
 }
 
-int al_push_find_remarks(struct al_push *push, const struct al_push_dir *dir,
-                         struct al_run_limits *budget, struct al_error *err)
+int al_push_find_remarks(struct al_push *push)
 {
     bool any = false;
     int r;
 
     al_strv_clear(&push->lfs);
     al_strv_clear(&push->other);
-    r = find_lfs(push, dir, budget, err);
+    r = find_lfs(push);
     for (size_t i = 0; i < push->staged.count; i++) /* a new file was changed from nothing */
         any |= push->staged.files[i].operation != AL_STAGED_CREATE && push->theirs[i].mode;
-    return r == 0 && any ? find_other(push, dir, budget, err) : r;
+    return r == 0 && any ? find_other(push) : r;
 }
 
 void al_push_add_other(const struct al_push *push, struct al_str *out)
