@@ -365,8 +365,6 @@ static int authorize(struct al_call *call, struct al_error *err)
                 ? al_call_refuse_bare(call, err)
                 : 0;
 
-    if (call->repo && al_effects_change_repository(call->operation->effects))
-        al_repo_use_absolute_paths(call->repo);
     if (r == 0)
         r = check_grant(call, err);
     if (r == 0 && call->tool->runs_at_top)

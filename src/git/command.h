@@ -77,8 +77,6 @@ struct al_git_shell {
 struct al_git_command {
     struct al_strv argv; /**< "git" first */
     enum al_git_class class;
-    bool reads_content_only; /**< only content is read: neither identity nor network settings of the
-                                user's configuration matter */
     bool buffered; /**< partial output before a deadline is of no use, so git need not flush */
     bool bulk;     /**< much output is expected */
     bool starts_children;  /**< git starts other gits, so exec-once cannot be applied */
@@ -101,8 +99,6 @@ struct al_git_command {
 };
 
 #define AL_GIT_COMMAND_INIT ((struct al_git_command){ .class = AL_GIT_READ })
-#define AL_GIT_CONTENT_INIT                                                                        \
-    ((struct al_git_command){ .class = AL_GIT_READ, .reads_content_only = true })
 
 void al_git_command_clear(struct al_git_command *command);
 

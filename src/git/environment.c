@@ -139,24 +139,17 @@ static void add_overrides(struct al_strv *env, const struct al_git_config *with,
 
 /*
  * GIT_DIR and its relatives, except for the server of a link, which finds its repository by itself.
- *
- * A reader in the usual layout gets the names that plain git uses at the top, ".git" and ".". They
- * are short, which counts because git resolves dozens of files below them, and they lead to the
- * directory that was checked even if a parent directory is renamed.
  */
 static void add_repository(struct al_strv *env, const struct al_location *at,
                            const struct al_git_command *command)
 {
-    const bool at_top = command->reads_content_only && !command->cwd_fd && at->git_fd >= 0 &&
-                        !at->uses_absolute_paths;
-
     if (command->finds_itself || (command->link && command->link->socket_fd))
         return;
-    al_env_add(env, "GIT_DIR", at_top ? ".git" : at->git_dir);
+    al_env_add(env, "GIT_DIR", at->git_dir);
     if (command->work_tree)
         al_env_add(env, "GIT_WORK_TREE", command->work_tree);
     else if (!al_location_is_bare(at))
-        al_env_add(env, "GIT_WORK_TREE", at_top ? "." : at->top);
+        al_env_add(env, "GIT_WORK_TREE", at->top);
     if (command->index)
         al_env_add(env, "GIT_INDEX_FILE", command->index);
 }
@@ -188,10 +181,7 @@ static void add_configuration(struct al_strv *env, const struct al_location *at,
     }
     al_env_add(env, "HOME", git->private_dir);
     al_strv_add(env, "GIT_CONFIG_NOSYSTEM=1");
-    al_env_add(env, "GIT_CONFIG_GLOBAL",
-               command->shell                ? with->for_shell
-               : command->reads_content_only ? with->for_content_only
-                                             : with->global);
+    al_env_add(env, "GIT_CONFIG_GLOBAL", command->shell ? with->for_shell : with->global);
     add_overrides(env, with, command);
 }
 

@@ -471,50 +471,10 @@ static int find_parts(struct al_location *at, const struct al_roots *roots, cons
     return alternates_are_inside(roots, objects) ? 0 : outside(given, ALTERNATE, err);
 }
 
-static bool is_there(int dir_fd, const char *name, mode_t type)
-{
-    struct stat st;
-
-    return fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && (st.st_mode & S_IFMT) == type;
-}
-
-static bool is_absent(int dir_fd, const char *name)
-{
-    struct stat st;
-
-    return fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
-}
-
-/* The usual layout: `.git` is a directory in `dir`, and none of its parts is a link or names
- * another directory.  A few stats below that open directory then prove as much as resolving each
- * part by its path, which takes most of the time otherwise. */
-static bool is_plain(int fd, struct al_file_id *ret_head)
-{
-    struct stat head;
-
-    if (fd < 0 || fstatat(fd, "HEAD", &head, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(head.st_mode))
-        return false;
-    *ret_head = al_file_id_from(&head);
-    return is_absent(fd, "commondir") && is_there(fd, "refs", S_IFDIR) &&
-           is_there(fd, "objects", S_IFDIR) && is_absent(fd, "objects/info/alternates") &&
-           is_absent(fd, "reftable");
-}
-
 int al_location_find(struct al_location *at, const struct al_roots *roots, const char *given,
                      struct al_error *err)
 {
-    al_auto(al_closep) int fd =
-        openat(at->dir_fd, ".git", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    int r;
-
-    if (is_plain(fd, &at->head)) {
-        at->git_fd = al_take_fd(&fd);
-        at->top = al_strdup(at->dir);
-        at->git_dir = al_fs_join(at->dir, ".git");
-        at->common_dir = al_strdup(at->git_dir);
-        return 0;
-    }
-    r = find_git_dir(at, roots, given, err);
+    int r = find_git_dir(at, roots, given, err);
     return r < 0 ? r : find_parts(at, roots, given, err);
 }
 
@@ -784,7 +744,7 @@ char *al_git_nested_head(const struct al_location *at, const char *path)
     al_auto(al_freep) char *top = al_fs_join(at->dir, path);
     al_auto(al_freep) char *git_dir = NULL;
     al_auto(al_freep) char *common_dir = NULL;
-    struct al_location nested = { .git = at->git, .git_fd = -1 };
+    struct al_location nested = { .git = at->git };
 
     if (nested_git_dir(at, top, &git_dir) < 0)
         return NULL;

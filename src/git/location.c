@@ -14,7 +14,6 @@
 void al_location_clear(struct al_location *at)
 {
     al_close(at->dir_fd);
-    al_close(at->git_fd);
     free(at->dir);
     free(at->top);
     free(at->git_dir);
@@ -79,7 +78,6 @@ int al_location_make_bare(struct al_location *at, struct al_error *err)
     if (r < 0)
         return r;
     al_closep(&at->dir_fd);
-    al_closep(&at->git_fd);
     at->dir_fd = fd;
     free(at->dir);
     free(at->top);
@@ -108,21 +106,10 @@ static bool owned(const char *path)
     return lstat(path, &st) == 0 && al_location_is_own(&st);
 }
 
-static bool owned_fd(int fd)
-{
-    struct stat st;
-
-    return fstat(fd, &st) == 0 && al_location_is_own(&st);
-}
-
 bool al_location_is_owned(const struct al_location *at)
 {
-    al_auto(al_freep) char *dot_git = NULL;
+    al_auto(al_freep) char *dot_git = al_fs_join(at->top, ".git");
 
-    if (at->git_fd >=
-        0) /* in the usual layout dir is the top, and these two directories are all there is */
-        return owned_fd(at->dir_fd) && owned_fd(at->git_fd);
-    dot_git = al_fs_join(at->top, ".git");
     return owned(at->top) && (al_location_is_bare(at) || owned(dot_git)) && owned(at->git_dir) &&
            owned(at->common_dir);
 }

@@ -27,13 +27,8 @@ struct al_location {
     char *top;                  /**< the top of the working tree, canonical */
     char *git_dir;              /**< canonical */
     char *common_dir;           /**< canonical; equal to git_dir unless this is a linked worktree */
-    int git_fd; /**< git_dir, open, in the usual layout (`.git` in `dir`, no part elsewhere); -1
-                   otherwise; private */
-    struct al_file_id head;   /**< stat of HEAD when git_fd was opened; private */
-    bool uses_absolute_paths; /**< git gets absolute paths; see al_repo_use_absolute_paths();
-                                 private */
-    bool is_said_bare;        /**< its configuration says so, and a `.git` leads to it; see
-                                 al_location_make_bare() */
+    bool is_said_bare;          /**< its configuration says so, and a `.git` leads to it; see
+                                   al_location_make_bare() */
     bool is_own; /**< a repository of airlock's own, outside every root; see al_repo_open_own() */
     const char *objects; /**< a directory below airlock's private one: git writes new objects there,
                             and reads them besides those of the repository; NULL: none; borrowed */
@@ -45,13 +40,12 @@ struct al_git_config {
     char
         *global; /**< path of the file for GIT_CONFIG_GLOBAL; does not exist if it would be empty */
     char *for_shell; /**< the same with every harmless key of the user's, for a git of a shell */
-    char *for_content_only;   /**< path of that file for commands that are reads_content_only */
     struct al_strv overrides; /**< GIT_CONFIG_KEY_n and GIT_CONFIG_VALUE_n entries */
     size_t noverrides;        /**< the number of keys in `overrides` */
     bool has_reftable;        /**< references are in no files: git is asked for each of them */
 };
 
-#define AL_LOCATION_INIT ((struct al_location){ .dir_fd = -1, .git_fd = -1 })
+#define AL_LOCATION_INIT ((struct al_location){ .dir_fd = -1 })
 
 /** Close and free everything it holds. */
 void al_location_clear(struct al_location *at);

@@ -50,7 +50,7 @@ bool al_ref_is_stored(const struct al_location *at, const char *name)
 /* What git says of a reference; NULL: nothing. */
 static char *ask(const struct al_location *at, const char *const *words, const char *name)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     struct al_run_limits budget = { .left_ms = ASK_MS };
 

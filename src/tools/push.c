@@ -81,7 +81,7 @@ static bool take_tag(void *payload, char *const *fields)
  * deleted later gives another value. */
 static int push_tags_resolve(struct al_call *call, struct al_resolved *out, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(1, take_tag, &text);

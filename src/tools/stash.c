@@ -655,7 +655,7 @@ static int add_patch(struct al_call *call, const char *oid, bool of_untracked, s
                      struct al_error *err)
 {
     const char *suffix = of_untracked ? "^3" : "";
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     const struct al_str *out = &output.out.out;
     const char *patch;

@@ -201,7 +201,8 @@ class Kinds(stale_index.Case):
         self.assertEqual(self.ok("git_status").text, self.plain())
         for content in (b"", b"DIRC", b"DIRC\0\0\0\7\0\0\0\1" + bytes(60)):
             (self.root / ".git/index").write_bytes(content)
-            said = self.git("status", check=False).stderr.decode().splitlines()[0]
+            said = self.git("--git-dir", str(self.root / ".git"), "status",
+                            check=False).stderr.decode().splitlines()[0]
             result = harness.Server(self).call("git_status")
             self.assertTrue(result.failed, result)
             self.assertIn(said, result.text)

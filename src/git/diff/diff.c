@@ -58,7 +58,7 @@ int al_git_diff(const struct al_repo *repo, const struct al_diff_options *option
                 struct al_run_limits *budget, struct al_git_output *ret_output,
                 struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     int r;
 
     command.show_controls = options->show_controls;
@@ -81,7 +81,7 @@ int al_git_diff(const struct al_repo *repo, const struct al_diff_options *option
 static int count_files(const struct al_repo *repo, const struct al_diff_options *options,
                        struct al_run_limits *budget, size_t *ret_files, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(1, al_nul_records_list, &names);
@@ -119,7 +119,7 @@ int al_git_read_diff(const struct al_repo *repo, const struct al_diff_options *o
                      size_t max_bytes, struct al_run_limits *budget, struct al_hunks *hunks,
                      struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     struct reading reading = { hunks, max_bytes };
     int r;
 

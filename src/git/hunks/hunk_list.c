@@ -420,7 +420,7 @@ static int read_side(const struct al_repo *repo, const struct al_hunk_query *que
                                              .from_ref = query->from,
                                              .to_ref = query->to,
                                              .paths = query->paths };
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     struct reading reading = { .text = &ret_list->text, .max_bytes = AL_HUNKS_MAX_BYTES };
     int r;
 

@@ -147,7 +147,6 @@ int al_git_list_changed(const struct al_repo *repo, const char *from, const char
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     int r;
 
-    command.reads_content_only = to;
     add_diff(&command.argv);
     al_strv_adds(&command.argv, "--ignore-submodules=dirty", from, NULL);
     if (to)

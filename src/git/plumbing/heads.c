@@ -112,7 +112,7 @@ int al_git_each_head(const struct al_location *at, al_head_fn *take, void *paylo
 static int read_tips(const struct al_repo *repo, struct al_run_limits *budget, struct al_strv *tips,
                      struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     char *save = NULL;
     int r;

@@ -236,7 +236,7 @@ void al_stash_owners_add(const struct al_repo *repo, const char *oid, const char
 
 void al_git_stored_stash(const struct al_location *at, struct al_str *log)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_strv_clear) struct al_strv lines = AL_STRV_INIT;
     struct al_run_limits budget = { .left_ms = ASK_MS };

@@ -176,7 +176,7 @@ int al_git_read_changes(const struct al_repo *repo, const struct al_diff_options
                         bool patch, struct al_run_limits *budget, struct al_change_reader *reader,
                         struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     int r;
 
     command.bulk = patch;

@@ -45,7 +45,7 @@ int al_git_grep(const struct al_repo *repo, const struct al_grep_query *query,
                 bool (*take)(void *payload, const struct al_grep_line *line), void *payload,
                 struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_grep_reader_clear) struct al_grep_reader reader =
         AL_GREP_READER_INIT(query, take, payload);

@@ -63,7 +63,7 @@ int al_git_blame(const struct al_repo *repo, const struct al_blame_query *query,
                  struct al_run_limits *budget, struct al_git_output *ret_output,
                  struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     int r;
 
     al_strv_adds(&command.argv, "git", "blame", "--no-textconv", NULL);
@@ -78,7 +78,7 @@ int al_git_read_blame(const struct al_repo *repo, const struct al_blame_query *q
                       al_blame_fn take, void *payload, struct al_run_limits *budget,
                       struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_blame_reader_clear) struct al_blame_reader reader =
         AL_BLAME_READER_INIT(take, payload);
     int r;

@@ -126,7 +126,7 @@ int al_git_read_commits(const struct al_repo *repo, const struct al_log_query *q
                         const struct al_log_taker *to, struct al_run_limits *budget,
                         bool *ret_unborn, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     bool stopped = false;
     int r;
@@ -154,7 +154,7 @@ static int list_commits(const struct al_repo *repo, const struct al_log_query *q
                         uint64_t count, struct al_run_limits *budget, struct al_str *ids,
                         bool *ret_unborn, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     struct al_log_query walk = *query;
     int r;
@@ -179,7 +179,7 @@ static int look_through(const struct al_repo *repo, const struct al_log_query *q
                         const char *ids, size_t len, const struct al_log_taker *to,
                         struct al_run_limits *budget, bool *ret_stopped, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     const struct al_log_query look = { .paths = query->paths,
                                        .changed = query->changed,
@@ -237,7 +237,7 @@ int al_git_search_commits(const struct al_repo *repo, const struct al_log_query 
 int al_git_commit_time(const struct al_repo *repo, const char *word, struct al_run_limits *budget,
                        bool *ret_found, int64_t *ret_time, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_freep) char *seconds = NULL;
     int r;
 
@@ -254,7 +254,7 @@ int al_git_commit_time(const struct al_repo *repo, const char *word, struct al_r
 int al_git_read_message(const struct al_repo *repo, size_t max_bytes, struct al_run_limits *budget,
                         char **ret_message, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_buffer_clear) struct al_buffer text = AL_BUFFER_INIT(max_bytes);
     int r;
 
@@ -271,7 +271,7 @@ int al_git_read_message(const struct al_repo *repo, size_t max_bytes, struct al_
 int al_git_log(const struct al_repo *repo, const struct al_log_options *options, size_t max_bytes,
                struct al_run_limits *budget, struct al_git_output *ret_output, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     struct al_strv *argv = &command.argv;
     al_auto(al_freep) char *spec = NULL;
     int r;
@@ -304,7 +304,7 @@ int al_git_show(const struct al_repo *repo, const struct al_show_options *option
                 struct al_run_limits *budget, struct al_git_output *ret_output,
                 struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     al_strv_adds(&command.argv, "git", "show", NULL);
     if (options->name_only)

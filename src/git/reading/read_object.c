@@ -62,7 +62,7 @@ int al_git_read_object_info(const struct al_repo *repo, const char *word,
 int al_git_read_object(const struct al_repo *repo, const struct al_object_info *info,
                        struct al_sink to, struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     command.bulk = true;
     al_strv_adds(&command.argv, "git", "cat-file", info->type == AL_OBJECT_TAG ? "tag" : "blob",
@@ -97,7 +97,7 @@ int al_git_read_tree(const struct al_repo *repo, const struct al_object_info *in
                      bool (*take)(void *payload, const struct al_tree_entry *entry), void *payload,
                      struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     /* A partial clone may lack the files whose sizes are asked for. */
     struct listing listing = { .take = take,
                                .payload = payload,
@@ -178,7 +178,7 @@ int al_git_read_refs(const struct al_repo *repo, const struct al_refs_query *que
                      bool (*take)(void *payload, const struct al_listed_ref *ref), void *payload,
                      struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     struct refs_listing listing = { .take = take, .payload = payload, .tags = query->tags };
     struct al_nul_records records = AL_NUL_RECORDS_INIT(6, take_record, &listing);
     int r;

@@ -177,7 +177,7 @@ int al_git_read_worktree_state(const struct al_repo *repo, const char *untracked
                                void *payload, struct al_run_limits *budget,
                                struct al_worktree_state *ret_state, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     struct reader reader = { .take = take, .payload = payload, .to = ret_state };
     int r;
 
@@ -198,7 +198,7 @@ int al_git_status(const struct al_repo *repo, const struct al_status_options *op
                   size_t max_bytes, struct al_run_limits *budget, struct al_git_output *ret_output,
                   struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     command.lists_untracked = options->untracked;
     al_strv_adds(&command.argv, "git", "status", NULL);

@@ -444,11 +444,6 @@ int al_repo_go_to_top(struct al_repo *repo, struct al_error *err)
     return 0;
 }
 
-void al_repo_use_absolute_paths(struct al_repo *repo)
-{
-    repo->at.uses_absolute_paths = true;
-}
-
 /* --- Signature --- */
 
 void al_git_show_unsigned(const struct al_repo *repo, struct al_str *out)

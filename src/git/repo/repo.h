@@ -51,11 +51,6 @@ bool al_repo_is_gone(const struct al_repo *repo);
  * words are relative. */
 int al_repo_go_to_top(struct al_repo *repo, struct al_error *err);
 
-/** Use absolute GIT_DIR and GIT_WORK_TREE for readers too, as writers do: in a call that writes,
- * the preview and the later write then see the same repository even if a parent directory is
- * renamed. */
-void al_repo_use_absolute_paths(struct al_repo *repo);
-
 /**
  * Open the repository at `path` itself, bare or not, for git to fetch from or push to.  `path`
  * comes from a repository's configuration; it is relative to `base` and may contain `..`.  The

@@ -21,12 +21,6 @@ bool al_user_config_wants(const char *key)
     return false;
 }
 
-/* The other keys are about identity, connections and new repositories. */
-bool al_user_config_matters_to_content(const char *key)
-{
-    return al_starts_with(key, "core.");
-}
-
 void al_user_config_add(struct al_str *out, const char *key, const char *value)
 {
     const char *first = strchr(key, '.');

@@ -13,9 +13,6 @@
 /** Test whether a key of the user's configuration goes into GIT_CONFIG_GLOBAL. */
 bool al_user_config_wants(const char *key);
 
-/** Test whether one of those matters to a command that is reads_content_only. */
-bool al_user_config_matters_to_content(const char *key);
-
 /** Append one value in git's file format. */
 void al_user_config_add(struct al_str *out, const char *key, const char *value);
 

@@ -201,7 +201,6 @@ struct config_scan {
     bool leads_outside;                    /* the repository includes a file outside the roots */
     struct al_strv pairs;                  /* overrides of driver keys */
     struct al_str user_config;             /* text of the stand-in for ~/.gitconfig */
-    struct al_str for_content_only;        /* its part for reads_content_only commands */
     struct al_str for_shell;               /* it, and every harmless key */
     char *excludes, *attributes, *ca_file; /* paths of the user's files */
     bool has_name[2], has_email[2];        /* author, committer */
@@ -276,11 +275,8 @@ static void scan_user_entry(struct config_scan *scan, const struct entry *entry)
 
     if (al_user_config_wants(entry->key) || al_config_key_is_harmless(entry->key))
         al_user_config_add(&scan->for_shell, entry->key, entry->value);
-    if (al_user_config_wants(entry->key)) {
+    if (al_user_config_wants(entry->key))
         al_user_config_add(&scan->user_config, entry->key, entry->value);
-        if (al_user_config_matters_to_content(entry->key))
-            al_user_config_add(&scan->for_content_only, entry->key, entry->value);
-    }
     if (!strcmp(entry->key, "safe.directory")) {
         if (*entry->value)
             al_strv_take(&scan->vetting->safe_directories, expand_path(git, NULL, entry->value));
@@ -538,9 +534,6 @@ static int build_env(struct config_scan *scan, struct al_error *err)
         vetting_copy_user_file(scan->at->git, scan->vetting, scan->attributes, "attributes");
     int r = write_config(scan, "config", &scan->user_config, &vetting->config.global, err);
 
-    if (r == 0)
-        r = write_config(scan, "config-of-content", &scan->for_content_only,
-                         &vetting->config.for_content_only, err);
     if (r == 0 && scan->for_shell.len == scan->user_config.len)
         vetting->config.for_shell = al_strdup(vetting->config.global);
     else if (r == 0)
@@ -570,7 +563,6 @@ static int vetting_read_config(const struct al_location *at, struct al_run_limit
         .at = at,
         .vetting = vetting,
         .user_config = AL_STR_INIT,
-        .for_content_only = AL_STR_INIT,
         .for_shell = AL_STR_INIT,
     };
     int r;
@@ -581,7 +573,6 @@ static int vetting_read_config(const struct al_location *at, struct al_run_limit
         r = build_env(&scan, err);
     al_strv_clear(&scan.pairs);
     al_str_clear(&scan.user_config);
-    al_str_clear(&scan.for_content_only);
     al_str_clear(&scan.for_shell);
     free(scan.excludes);
     free(scan.attributes);
@@ -601,7 +592,6 @@ static void free_vetting(struct al_vetting *vetting)
     free(vetting->ids);
     free(vetting->dir);
     free(vetting->config.global);
-    free(vetting->config.for_content_only);
     free(vetting->config.for_shell);
     free(vetting->hooks_path);
     free(vetting->attributes_path);
@@ -630,21 +620,10 @@ static void identify_sources(struct al_vetting *vetting)
         vetting->ids[i] = al_file_id_at(AT_FDCWD, vetting->sources.items[i]);
 }
 
-/* The stat of a source.  Relative to the git directory if that is open: it is the directory that
- * git will use, and the lookup is short. */
-static struct al_file_id source_id(const struct al_location *at, const char *path)
-{
-    const char *name = at->git_fd >= 0 ? al_fs_beneath(at->git_dir, path) : NULL;
-
-    if (!name || !*name)
-        return al_file_id_at(AT_FDCWD, path);
-    return strcmp(name, "HEAD") != 0 ? al_file_id_at(at->git_fd, name) : at->head;
-}
-
-static bool is_current(const struct al_vetting *vetting, const struct al_location *at)
+static bool is_current(const struct al_vetting *vetting)
 {
     for (size_t i = 0; i < vetting->sources.count; i++) {
-        struct al_file_id now = source_id(at, vetting->sources.items[i]);
+        struct al_file_id now = al_file_id_at(AT_FDCWD, vetting->sources.items[i]);
 
         if (!al_file_id_equal(&now, &vetting->ids[i]))
             return false;
@@ -731,7 +710,7 @@ static struct al_vetting *get_current(const struct al_location *at)
     if (vetting)
         vetting->refs++;
     (void)pthread_mutex_unlock(&git->lock);
-    if (!vetting || is_current(vetting, at))
+    if (!vetting || is_current(vetting))
         return vetting;
     al_vetting_unref(git, vetting);
     return NULL;

@@ -68,7 +68,7 @@ static bool take_commit(void *payload, char *const *fields)
 int al_inmemory_read(struct al_inmemory *memory, const struct al_strv *oids,
                      struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(5, take_commit, memory);

@@ -158,7 +158,6 @@ static int commit_aside_open(const struct al_repo *repo, const char *head,
     ret_aside->head = al_strdup(head);
     ret_aside->at = repo->at;
     ret_aside->at.git_dir = ret_aside->dir = al_take(&path);
-    ret_aside->at.git_fd = -1;
     return 0;
 }
 
@@ -609,7 +608,7 @@ int al_git_list_staged(const struct al_repo *repo, const char *index, const stru
                        struct al_error *err)
 {
     const struct al_diff_options options = { .cached = true, .unified = -1, .paths = paths };
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     int r;
 
     command.index = index;

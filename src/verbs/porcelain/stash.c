@@ -57,7 +57,7 @@ int al_git_stash_store(const struct al_repo *repo, const char *message, const ch
 static int put_back(struct al_repo *repo, const char *oid, struct al_run_limits *budget,
                     struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command show = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command show = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output said = { .exit_code = -1 };
     int r;
 
@@ -162,7 +162,7 @@ int al_git_read_stash_commits(const struct al_repo *repo, const char *entry,
                               struct al_run_limits *budget, struct al_stash_commits *commits,
                               struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(1, take_commit, commits);
 

@@ -476,7 +476,7 @@ static int add_diff(const struct al_repo *repo, const struct al_diff_options *op
                     const struct al_str *words, size_t *at, struct al_run_limits *budget,
                     struct al_excerpt_reader *reader, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(empty_worktree_clear) struct empty_worktree empty_worktree = { .fd = -1 };
     bool reads_files = !options->cached && !options->to_ref;

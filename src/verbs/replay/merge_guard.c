@@ -231,7 +231,7 @@ static int commit_merged(const struct al_repo *repo, const struct al_merge_optio
 static int add_shortstat(const struct al_repo *repo, const char *from, const char *to,
                          struct al_run_limits *budget, struct al_str *out, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     al_strv_adds(&command.argv, "git", "diff", "--shortstat", "--no-ext-diff", "--no-textconv",
                  from, to, "--", NULL);

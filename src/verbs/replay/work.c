@@ -66,7 +66,7 @@ static void begin_list(struct al_git_command *command)
 int al_commit_list_add(const struct al_repo *repo, const char *word, bool newest_first,
                        struct al_run_limits *budget, struct al_strv *out, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_freep) char *oid = NULL;
     int r;
 
@@ -88,7 +88,7 @@ int al_commit_list_add(const struct al_repo *repo, const char *word, bool newest
 static int commit_list_full(const struct al_repo *repo, const struct al_strv *words,
                             struct al_run_limits *budget, struct al_strv *out, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
 
     for (size_t i = 0; i < words->count; i++)
@@ -103,7 +103,7 @@ int al_commit_list_rebase(const struct al_repo *repo, const char *onto, const ch
                           struct al_run_limits *budget, struct al_rebase_list *ret_list,
                           struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_strv_clear) struct al_strv marked = AL_STRV_INIT;
     al_auto(al_freep) char *range = onto ? al_asprintf("%s...%s", onto, tip) : al_strdup(tip);
     int r;
@@ -131,7 +131,7 @@ int al_commit_list_base(const struct al_repo *repo, const struct al_strv *oids,
                         struct al_run_limits *budget, char **ret_oldest, char **ret_onto,
                         struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_freep) char *shallow = al_shallow_commits(&repo->at);
     al_auto(al_freep) char *parent = NULL;
     int r;

@@ -334,7 +334,7 @@ static int conflict_merge(const struct al_repo *repo, const struct al_conflict_f
                           struct al_str *ret_text, struct al_error *err)
 {
     al_auto(text_files_clear) struct text_files files = { .paths = { NULL } };
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < AL_STAGES; i++) /* git 2.43 would take the ids */
@@ -375,7 +375,7 @@ static int conflict_align(const struct al_repo *repo, const struct al_str *made,
                           size_t **ret_lines, struct al_error *err)
 {
     al_auto(text_files_clear) struct text_files files = { .paths = { NULL } };
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str diff = AL_STR_INIT;
     const bool is_same = made->len == text->len && !memcmp(made->buf, text->buf, text->len);
     size_t count = conflict_count_lines((struct al_bytes){ text->buf, text->len });

@@ -179,7 +179,7 @@ static int check_listed(const struct al_repo *repo, const struct al_git_command 
 int al_overwrite_check(const struct al_repo *repo, const char *from, const char *to,
                        struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     al_strv_adds(&command.argv, "git", "diff-tree", "-r", "-z", "--name-only", "--no-renames",
                  "--diff-filter=A", from, to, "--", NULL);
@@ -189,7 +189,7 @@ int al_overwrite_check(const struct al_repo *repo, const char *from, const char 
 int al_overwrite_check_steps(const struct al_repo *repo, const char *from, const char *to,
                              struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     al_strv_adds(&command.argv, "git", "-c", "log.showRoot=true", "log",
                  "--format=", "--no-show-signature", "--no-notes", "--no-decorate", "--no-color",

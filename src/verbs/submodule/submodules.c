@@ -84,7 +84,7 @@ static bool take_listed(void *payload, char *const *fields)
 static void find_gitlinks(const struct al_repo *repo, struct queue *queue,
                           struct al_run_limits *budget)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(1, take_listed, queue);
 

@@ -75,7 +75,7 @@ static bool take_path(void *payload, char *const *fields)
 /* List the untracked files that the include file names, and keep those that git ignores. */
 static int list(struct copy *copy, struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(1, take_path, copy);
     struct al_strv ignored = AL_STRV_INIT;
@@ -246,7 +246,7 @@ static int make_branch(const struct al_repo *repo, const char *name,
 static bool is_as_made(const struct al_repo *repo, const char *name,
                        const struct al_worktree_record *record, struct al_run_limits *budget)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_freep) char *message = message_of(name, record);
 
@@ -553,7 +553,6 @@ static int run_git(struct making *making, struct al_error *err)
 
     if (r < 0)
         return r;
-    al_repo_use_absolute_paths(beside.repo);
     command.class = AL_GIT_WRITE;
     command.starts_children = true;
     al_strv_adds(&command.argv, "git", "worktree", "add", "--no-guess-remote", NULL);

@@ -87,7 +87,7 @@ static bool take_line(void *payload, char *const *fields)
 int al_worktree_list(const struct al_repo *repo, struct al_run_limits *budget,
                      struct al_worktrees *ret_worktrees, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_worktrees_clear) struct al_worktrees worktrees = AL_WORKTREES_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(1, take_line, &worktrees);
@@ -220,7 +220,7 @@ int al_worktree_list_files(const struct al_repo *repo, const char *top,
                                   "--exclude-standard", "--directory" },
     };
     al_auto(al_worktree_beside_clear) struct al_worktree_beside beside = AL_WORKTREE_BESIDE_INIT;
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(1, take_ignored, ret_names);
     int r = al_worktree_open_beside(repo, top, NULL, budget, &beside, err);
@@ -398,7 +398,7 @@ static int add_work(struct work *work, const struct al_repo *repo, struct al_run
                                        "rebase-merge", "CHERRY_PICK_HEAD",
                                        "refs",         "rebase-apply",
                                        "modules",      "AIRLOCK_AUTOSTASH" };
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(1, take_file, work);
     al_auto(al_closep) int git_fd = -1;
@@ -461,8 +461,8 @@ static int list_objects(const struct al_repo *repo, const char *branch,
                         struct al_run_limits *budget, struct al_str *ret_objects,
                         struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command log = AL_GIT_CONTENT_INIT;
-    al_auto(al_git_command_clear) struct al_git_command list = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command log = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_command_clear) struct al_git_command list = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str commits = AL_STR_INIT;
     int r;
 
@@ -487,7 +487,7 @@ int al_worktree_pack(const struct al_repo *repo, const char *top, const char *br
                      const char *name, struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_worktree_beside_clear) struct al_worktree_beside beside = AL_WORKTREE_BESIDE_INIT;
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str objects = AL_STR_INIT;
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
     al_auto(al_freep) char *dir = al_fs_fd_path(dir_fd);

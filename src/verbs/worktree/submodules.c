@@ -108,7 +108,7 @@ static bool take_name(void *payload, char *const *fields)
 static int read_links(const struct al_repo *repo, struct listing *listing,
                       struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(1, take_link, listing);
 
@@ -121,7 +121,7 @@ static int read_links(const struct al_repo *repo, struct listing *listing,
 static void read_names(const struct al_repo *repo, struct listing *listing,
                        struct al_run_limits *budget)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(1, take_name, listing);
 
@@ -372,7 +372,7 @@ static bool take_address(void *payload, char *const *fields)
 static int add_submodules(const struct making *making, struct al_str *text, struct al_error *err)
 {
     const struct al_repo *source = making->source.repo;
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(1, take_address, text);
@@ -465,7 +465,7 @@ static bool write_pack(void *payload, const char *data, size_t len)
  * gets the id that its content says. */
 static int copy_objects(struct making *making, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command pack = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command pack = AL_GIT_COMMAND_INIT;
     al_auto(al_git_command_clear) struct al_git_command index = AL_GIT_COMMAND_INIT;
     al_auto(al_freep) char *head = al_asprintf("%s\n", making->submodule->head);
     al_auto(al_new_file_clear) struct al_new_file file;
@@ -491,7 +491,7 @@ static int copy_objects(struct making *making, struct al_error *err)
  */
 static int copy_refs(struct making *making, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command list = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command list = AL_GIT_COMMAND_INIT;
     al_auto(al_git_command_clear) struct al_git_command create = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str refs = AL_STR_INIT;
     int r;
@@ -564,7 +564,6 @@ static int check_out(struct making *making, struct al_error *err)
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r;
 
-    al_repo_use_absolute_paths(made);
     r = al_git_check_filters_between(made, al_git_empty_tree(made), "HEAD", making->budget, err);
     if (r < 0)
         return r;

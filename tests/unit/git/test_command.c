@@ -61,29 +61,6 @@ static void tells_a_foreign_lock_of_the_index(void **state)
     }
 }
 
-/* Whoever renames the repository that was opened does not choose which one is read. */
-static void reads_the_repository_that_was_opened(void **state)
-{
-    static const struct al_log_options oneline = { .format = "%s" };
-    struct world *w = *state;
-    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(subdir_closep) struct tmpdir *other = subdir_open(w->root, "other");
-    struct al_run_limits budget = long_budget();
-
-    git_fixture_init(other);
-    git_fixture_commit(other, "a.txt", "two\n", "another one's");
-    assert_int_equal(renameat2(w->root->fd, "repo", w->root->fd, "other", RENAME_EXCHANGE), 0);
-    assert_int_equal(al_git_log(repo, &oneline, 1000, &budget, &output, &w->err), 0);
-    assert_string_equal(output.out.out.buf, "first\n");
-
-    /* Who is to change something is shown what would be changed. */
-    al_git_output_clear(&output);
-    al_repo_use_absolute_paths(repo);
-    assert_int_equal(al_git_log(repo, &oneline, 1000, &budget, &output, &w->err), 0);
-    assert_string_equal(output.out.out.buf, "another one's\n");
-}
-
 static void says_that_there_is_no_git(void **state)
 {
     struct world *w = *state;
@@ -369,7 +346,6 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         WORLD_TEST(tells_a_foreign_lock_of_the_index),
-        WORLD_TEST(reads_the_repository_that_was_opened),
         WORLD_TEST(says_that_there_is_no_git),
         WORLD_TEST(runs_a_program_that_was_replaced),
         WORLD_TEST(misses_a_program_that_went_away),

@@ -113,63 +113,16 @@ static void assert_variable(struct world *w, const char *dir, struct al_git_comm
     assert_string_equal(value, expected);
 }
 
-/* The names that plain git goes by hold at the top of the usual layout alone. */
-static void names_the_repository_shortly_where_that_is_the_same(void **state)
-{
-    struct world *w = *state;
-    struct al_git_command other = AL_GIT_COMMAND_INIT, content = AL_GIT_CONTENT_INIT;
-    struct al_git_command elsewhere = { .reads_content_only = true,
-                                        .class = AL_GIT_READ,
-                                        .cwd_fd = 1 };
-    al_auto(al_freep) char *dot_git = tmpdir_path(w->repo, ".git");
-    al_auto(al_freep) char *linked = tmpdir_path(w->root, "linked");
-    al_auto(al_freep) char *linked_git = tmpdir_path(w->repo, ".git/worktrees/linked");
-
-    tmpdir_mkdir(w->repo, "sub");
-    git_ok(w->repo, "worktree", "add", "-q", "../linked", NULL);
-    assert_variable(w, "repo", &content, "GIT_DIR", ".git");
-    assert_variable(w, "repo", &content, "GIT_WORK_TREE", ".");
-    assert_variable(w, "repo", &other, "GIT_DIR", dot_git);
-    assert_variable(w, "repo", &other, "GIT_WORK_TREE", w->repo->path);
-    assert_variable(w, "repo", &elsewhere, "GIT_DIR", dot_git);
-    assert_variable(w, "repo/sub", &content, "GIT_DIR", dot_git);
-    assert_variable(w, "repo/sub", &content, "GIT_WORK_TREE", w->repo->path);
-    assert_variable(w, "linked", &content, "GIT_DIR", linked_git);
-    assert_variable(w, "linked", &content, "GIT_WORK_TREE", linked);
-}
-
 /* Output that the user may get after a deadline must have left git by then. */
 static void flushes_unless_only_the_whole_counts(void **state)
 {
     struct world *w = *state;
-    struct al_git_command partial = AL_GIT_CONTENT_INIT, whole = AL_GIT_CONTENT_INIT;
+    struct al_git_command partial = AL_GIT_COMMAND_INIT, whole = AL_GIT_COMMAND_INIT;
     al_auto(al_freep) char *flush = variable_of(w, "repo", &partial, "GIT_FLUSH");
 
     whole.buffered = true;
     assert_null(flush);
     assert_variable(w, "repo", &whole, "GIT_FLUSH", "0");
-}
-
-/* A reader of content gets what decides how that looks, and a file only when there is such. */
-static void keeps_the_person_from_those_who_read(void **state)
-{
-    struct world *w = *state;
-    struct al_git_command other = AL_GIT_COMMAND_INIT, content = AL_GIT_CONTENT_INIT;
-    al_auto(repo_freep) struct al_repo *repo = NULL;
-    al_auto(al_str_clear) struct al_str whole = AL_STR_INIT, part = AL_STR_INIT;
-    al_auto(al_freep) char *config = NULL;
-
-    assert_variable(w, "repo", &content, "GIT_CONFIG_GLOBAL", "/nonexistent");
-    config = variable_of(w, "repo", &other, "GIT_CONFIG_GLOBAL");
-    assert_true(al_starts_with(config, w->git->private_dir));
-    git_ok(w->repo, "config", "--global", "core.quotePath", "false", NULL);
-    repo = must_open(w, "repo");
-    assert_int_equal(al_fs_read(AT_FDCWD, repo->vetting->config.global, 1000, &whole), 0);
-    assert_int_equal(al_fs_read(AT_FDCWD, repo->vetting->config.for_content_only, 1000, &part), 0);
-    assert_non_null(strstr(whole.buf, "author@example.com"));
-    assert_non_null(strstr(whole.buf, "quotepath"));
-    assert_null(strstr(part.buf, "author@example.com"));
-    assert_non_null(strstr(part.buf, "quotepath"));
 }
 
 /* What only a git that writes would do costs those that read nothing; the count fits either way. */
@@ -245,9 +198,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         WORLD_TEST(gives_a_child_what_it_needs_and_nothing_else),
-        WORLD_TEST(names_the_repository_shortly_where_that_is_the_same),
         WORLD_TEST(flushes_unless_only_the_whole_counts),
-        WORLD_TEST(keeps_the_person_from_those_who_read),
         WORLD_TEST(hands_a_writer_more_overrides),
         WORLD_TEST(names_every_directory_of_objects),
     };

@@ -39,23 +39,6 @@ static void wants_nothing_that_runs_reads_or_signs(void **state)
         assert_false(al_user_config_wants(keys[i]));
 }
 
-static void tells_what_matters_to_content(void **state)
-{
-    static const char *const others[] = { "user.name",
-                                          "author.email",
-                                          "committer.name",
-                                          "http.proxy",
-                                          "safe.directory",
-                                          "init.defaultbranch",
-                                          "url.https://example.com/.insteadof" };
-
-    (void)state;
-    assert_true(al_user_config_matters_to_content("core.autocrlf"));
-    assert_true(al_user_config_matters_to_content("core.quotepath"));
-    for (size_t i = 0; i < COUNT(others); i++)
-        assert_false(al_user_config_matters_to_content(others[i]));
-}
-
 /* What git reads from a file of one value, as it lists it: "key LF value NUL". */
 static void assert_round_trip(struct tmpdir *dir, const char *key, const char *value)
 {
@@ -178,7 +161,6 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(wants_identity_and_a_few_settings),
-        cmocka_unit_test(tells_what_matters_to_content),
         cmocka_unit_test(wants_nothing_that_runs_reads_or_signs),
         cmocka_unit_test(gives_git_the_very_same_values),
         cmocka_unit_test(gives_git_the_very_same_names),
