@@ -111,13 +111,6 @@ bool al_git_class_writes(enum al_git_class class);
 /** Test whether commands of a class reach over the network. */
 bool al_git_class_connects(enum al_git_class class);
 
-/** The resource limits of a git child that may run for `left_ms`. */
-struct al_limits al_git_limits(const struct al_git_command *command, uint32_t left_ms);
-
-/** The sandbox of a git child that may run for `left_ms`.  `ruleset` may be NULL. */
-struct al_confinement al_git_command_sandbox(const struct al_git_command *command,
-                                             const struct al_ruleset *ruleset, uint32_t left_ms);
-
 /* --- Records --- */
 
 #define AL_RECORD_FIELDS_MAX 6

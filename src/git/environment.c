@@ -54,7 +54,7 @@ static bool is_replaced(const struct al_git_command *command, const char *entry)
 /* GIT_TEXTDOMAINDIR spares git the search for translations of C.UTF-8, which do not exist.  zlib
  * takes 268 KB for each object that git writes; without the two thresholds (mallopt(3)) glibc gives
  * them back to the kernel each time, and 20,000 objects take 2.6 s instead of 0.2 s. */
-void al_git_env_base(struct al_strv *env, const struct al_git_command *command)
+static void add_base(struct al_strv *env, const struct al_git_command *command)
 {
     static const char *const base[] = {
         "PATH=/usr/bin:/bin",
@@ -154,16 +154,25 @@ static void add_repository(struct al_strv *env, const struct al_location *at,
         al_env_add(env, "GIT_INDEX_FILE", command->index);
 }
 
-/* The objects of the repository are borrowed: git writes none there. */
-static void add_object_directory(struct al_strv *env, const struct al_location *at)
+/* Objects that are borrowed: git writes none there. */
+static void add_objects(struct al_strv *env, const struct al_location *at)
 {
     al_auto(al_strv_clear) struct al_strv lenders = AL_STRV_INIT;
+    al_auto(al_freep) char *shallow = NULL;
 
-    if (!at->objects)
-        return;
-    al_strv_take(&lenders, al_fs_join(at->common_dir, "objects"));
-    al_env_add(env, "GIT_OBJECT_DIRECTORY", at->objects);
-    al_strv_take(env, al_git_alternates(&lenders));
+    if (at->objects) {
+        al_env_add(env, "GIT_OBJECT_DIRECTORY", at->objects);
+        al_strv_take(&lenders, al_fs_join(at->common_dir, "objects"));
+    }
+    if (at->borrows) {
+        shallow = al_fs_join(at->lender->common_dir, "shallow");
+        al_env_add(env, "GIT_SHALLOW_FILE", shallow);
+        al_strv_take(&lenders, al_fs_join(at->lender->common_dir, "objects"));
+    }
+    if (at->borrows && at->held)
+        al_strv_add(&lenders, at->held);
+    if (lenders.count)
+        al_strv_take(env, al_git_alternates(&lenders));
 }
 
 /* `git config --list` reads the user's own files; every other command reads our copy. */
@@ -192,7 +201,7 @@ void al_git_command_env(struct al_strv *env, const struct al_location *at,
     al_auto(al_freep) char *tmp =
         at->is_own ? al_strdup(at->dir) : al_fs_join(git->private_dir, "tmp");
 
-    al_git_env_base(env, command);
+    add_base(env, command);
     if (command->link && command->link->env)
         al_strv_add_all(env, command->link->env);
     if (command->shell)
@@ -202,7 +211,7 @@ void al_git_command_env(struct al_strv *env, const struct al_location *at,
     if (at->git_dir) /* else git says itself that there is no repository */
         al_env_add(env, "GIT_CEILING_DIRECTORIES", git->ceiling);
     add_repository(env, at, command);
-    add_object_directory(env, at);
+    add_objects(env, at);
     if (!al_git_class_writes(command->class))
         al_strv_add(env, "GIT_OPTIONAL_LOCKS=0");
     if (command->buffered)

@@ -13,9 +13,6 @@ void al_git_quote(struct al_str *out, const char *text);
 /** The entry with which git also reads the objects of other directories.  Caller frees. */
 char *al_git_alternates(const struct al_strv *dirs);
 
-/** Append what every git child gets. */
-void al_git_env_base(struct al_strv *env, const struct al_git_command *command);
-
 /** Append everything that a command gets, as "NAME=value". */
 void al_git_command_env(struct al_strv *env, const struct al_location *at,
                         const struct al_git_command *command);

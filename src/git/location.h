@@ -30,6 +30,10 @@ struct al_location {
     bool is_said_bare;          /**< its configuration says so, and a `.git` leads to it; see
                                    al_location_make_bare() */
     bool is_own; /**< a repository of airlock's own, outside every root; see al_repo_open_own() */
+    const struct al_location *lender; /**< of an own one: the repository whose files its git may
+                                         read; NULL: none; borrowed */
+    bool borrows; /**< its objects, too, and those of the directory `held` (NULL: none) */
+    const char *held;
     const char *objects; /**< a directory below airlock's private one: git writes new objects there,
                             and reads them besides those of the repository; NULL: none; borrowed */
     const struct al_git_config *config; /**< borrowed; NULL until the repository is vetted */

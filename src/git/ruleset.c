@@ -88,25 +88,6 @@ static void add_roots(struct al_confine_rules *rules, const struct al_roots *age
             al_confine_add_fd(rules, roots->items[i].path, roots->items[i].fd, rights);
 }
 
-int al_git_bare_ruleset(struct al_git *git, int dir_fd, const struct al_location *lender,
-                        struct al_ruleset **ret_ruleset, struct al_error *err)
-{
-    al_auto(al_confine_rules_clear) struct al_confine_rules rules = { .count = 0 };
-
-    *ret_ruleset = NULL;
-    if (al_confine_abi() == 0)
-        return 0;
-    add_system(&rules, git);
-    al_confine_add_fd(&rules, "the store", dir_fd, AL_RIGHT_READ | AL_RIGHT_WRITE);
-    if (lender) /* the user's ignore rules are there */
-        al_confine_add(&rules, git->private_dir, AL_RIGHT_READ, false);
-    if (lender && lender->is_own)
-        al_confine_add_fd(&rules, lender->dir, lender->dir_fd, AL_RIGHT_READ);
-    else if (lender)
-        add_roots(&rules, git->roots, AL_RIGHT_READ);
-    return al_ruleset_new(rules.items, rules.count, false, ret_ruleset, err);
-}
-
 /* What a class may use besides the repository. */
 static void add_class(struct al_confine_rules *rules, const struct al_git *git,
                       enum al_git_class class)
@@ -138,6 +119,10 @@ int al_git_ruleset(const struct al_location *at, enum al_git_class class,
     add_class(&rules, git, class);
     if (at->is_own && class != AL_GIT_CONFIG) {
         al_confine_add_fd(&rules, at->dir, at->dir_fd, rights);
+        if (at->lender && at->lender->is_own)
+            al_confine_add_fd(&rules, at->lender->dir, at->lender->dir_fd, AL_RIGHT_READ);
+        else if (at->lender)
+            add_roots(&rules, git->roots, AL_RIGHT_READ);
     } else {
         if (writes)
             al_confine_add(&rules, tmp, AL_RIGHT_READ | AL_RIGHT_WRITE, false);

@@ -13,16 +13,10 @@ struct al_ruleset;
 
 /**
  * The ruleset for a child of a class.  In a location that is_own nothing of the user's files and
- * folders may be read or written, only the repository itself.  The caller frees it; NULL when the
- * kernel has no Landlock.
+ * folders may be read or written, only the repository itself and what its lender has.  The caller
+ * frees it; NULL when the kernel has no Landlock.
  */
 int al_git_ruleset(const struct al_location *at, enum al_git_class class,
                    struct al_ruleset **ret_ruleset, struct al_error *err);
-
-/** A ruleset for one bare repository of airlock's own, which may be written below `dir_fd`, and
- * which borrows objects from `lender` (NULL: from none).  The caller frees it; NULL when the kernel
- * has no Landlock. */
-int al_git_bare_ruleset(struct al_git *git, int dir_fd, const struct al_location *lender,
-                        struct al_ruleset **ret_ruleset, struct al_error *err);
 
 #endif

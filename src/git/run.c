@@ -2,6 +2,7 @@
 #include "git/run.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "git/environment.h"
@@ -24,6 +25,22 @@
 /* git removes its lock files on SIGTERM within milliseconds. */
 #define WRITER_GRACE_MS 2000u
 
+#define DATA_MAX_BYTES  (2ull << 30)
+#define FILE_MAX_BYTES  (1ull << 30)
+#define FILES_MAX       256u
+
+/* AddressSanitizer and ThreadSanitizer reserve terabytes of address space, and airlock itself runs
+ * as askpass and as the wrapper of ssh. */
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) ||                               \
+    __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define NETWORK_DATA_MAX_BYTES 0
+#else
+#define NETWORK_DATA_MAX_BYTES DATA_MAX_BYTES
+#endif
+
 void al_git_output_clear(struct al_git_output *output)
 {
     al_text_clear(&output->out);
@@ -35,69 +52,104 @@ bool al_git_read_well(const struct al_git_output *output)
     return output->exit_code == 0 || output->stopped;
 }
 
-static int run_confined(const struct al_location *at, const struct al_git_command *command,
-                        const struct al_proc_spec *spec, struct al_proc_result *ret_result,
-                        struct al_error *err)
+/* The resource limits of a git child that may run for `left_ms`. */
+static struct al_limits limits_of(const struct al_git_command *command, uint32_t left_ms)
 {
-    struct al_ruleset *ruleset;
-    struct al_confinement sandbox;
-    struct al_proc_spec confined = *spec;
-    int r = al_git_ruleset(at, command->class, &ruleset, err);
+    static _Atomic long known; /* asking costs three system calls */
+    long cores = known;
 
+    if (!cores)
+        known = cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return (struct al_limits){
+        .data_bytes =
+            al_git_class_connects(command->class) ? NETWORK_DATA_MAX_BYTES : DATA_MAX_BYTES,
+        .cpu_s = (uint64_t)left_ms / 1000 * (uint64_t)(cores > 0 ? cores : 1) + 5,
+        .fsize_bytes = command->link ? command->link->max_file_bytes : FILE_MAX_BYTES,
+        .nofile = FILES_MAX,
+    };
+}
+
+static struct al_confinement sandbox_of(const struct al_git_command *command,
+                                        const struct al_ruleset *ruleset, uint32_t left_ms)
+{
+    bool network = al_git_class_connects(command->class);
+
+    return (struct al_confinement){
+        .ruleset = ruleset,
+        .exec_once = !command->starts_children,
+        .no_sockets = !network,
+        .network = network,
+        .limits = limits_of(command, left_ms),
+    };
+}
+
+int al_git_child_prepare(const struct al_location *at, const struct al_git_command *command,
+                         const struct al_run_limits *budget, struct al_git_child *ret_child,
+                         struct al_error *err)
+{
+    static const struct al_git_link none = { .protocol = "none" };
+    const struct al_git_link *link = command->link ? command->link : &none;
+    const bool writes = al_git_class_writes(command->class);
+    int r;
+
+    *ret_child = AL_GIT_CHILD_INIT;
+    if (!at->git->program)
+        return al_git_not_available(err);
+    r = al_git_ruleset(at, command->class, &ret_child->ruleset, err);
     if (r < 0)
         return r;
-    sandbox = al_git_command_sandbox(command, ruleset, spec->timeout_ms);
-    confined.sandbox = &sandbox;
-    r = al_proc_run(&confined, ret_result, err);
-    if (r == AL_ERR_EXECUTION && err && err->reason && !strcmp(err->reason, "not_found"))
-        err->code = AL_CODE_NO_GIT;
-    al_ruleset_free(ruleset);
-    return r;
+    al_git_command_env(&ret_child->env, at, command);
+    ret_child->sandbox = sandbox_of(command, ret_child->ruleset, budget->left_ms);
+    ret_child->spec = (struct al_proc_spec){
+        .program = at->git->program,
+        .argv = (const char *const *)command->argv.items,
+        .envp = (const char *const *)ret_child->env.items,
+        .cwd_fd = command->cwd_fd ? command->cwd_fd : at->dir_fd,
+        .input = command->input,
+        .input_len = command->input_len,
+        .in_fd = command->shell ? command->shell->in_fd : command->in_fd,
+        .out_fd = command->shell ? command->shell->out_fd : 0,
+        .err_fd = command->shell ? command->shell->err_fd : 0,
+        .drains = writes,
+        .bulk = command->bulk,
+        .socket_fd = link->socket_fd,
+        .kept_fds = link->fds,
+        .nkept_fds = link->nfds,
+        .has_job = link->has_job,
+        .watch = writes && !at->is_own ? budget->watch : NULL,
+        .cancel = budget->cancel,
+        .timeout_ms = budget->left_ms,
+        .grace_ms = writes ? WRITER_GRACE_MS : 0,
+    };
+    return 0;
+}
+
+void al_git_child_clear(struct al_git_child *child)
+{
+    al_strv_clear(&child->env);
+    al_ruleset_free(child->ruleset);
 }
 
 static int start(const struct al_location *at, const struct al_git_command *command,
                  struct al_sink out, struct al_sink errors, struct al_run_limits *budget,
                  struct al_proc_result *ret_result, struct al_error *err)
 {
-    static const struct al_git_link none = { .protocol = "none" };
-    const struct al_git_link *link = command->link ? command->link : &none;
-    struct al_progress_filter filter = AL_PROGRESS_FILTER_INIT(link->progress, errors);
-    al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
-    struct al_git *git = at->git;
-    int r;
+    const struct al_progress *progress = command->link ? command->link->progress : NULL;
+    struct al_progress_filter filter = AL_PROGRESS_FILTER_INIT(progress, errors);
+    al_auto(al_git_child_clear) struct al_git_child child;
+    int r = al_git_child_prepare(at, command, budget, &child, err);
 
     budget->exit_code = -1;
-    if (!git->program)
-        return al_git_not_available(err);
-    al_git_command_env(&env, at, command);
-    r = run_confined(
-        at, command,
-        &(struct al_proc_spec){
-            .program = git->program,
-            .argv = (const char *const *)command->argv.items,
-            .envp = (const char *const *)env.items,
-            .cwd_fd = command->cwd_fd ? command->cwd_fd : at->dir_fd,
-            .input = command->input,
-            .input_len = command->input_len,
-            .in_fd = command->shell ? command->shell->in_fd : command->in_fd,
-            .out_fd = command->shell ? command->shell->out_fd : 0,
-            .err_fd = command->shell ? command->shell->err_fd : 0,
-            .out = out,
-            .err = link->progress ? (struct al_sink){ al_progress_filter_add, &filter } : errors,
-            .drains = al_git_class_writes(command->class),
-            .bulk = command->bulk,
-            .socket_fd = link->socket_fd,
-            .kept_fds = link->fds,
-            .nkept_fds = link->nfds,
-            .has_job = link->has_job,
-            .watch = al_git_class_writes(command->class) && !at->is_own ? budget->watch : NULL,
-            .cancel = budget->cancel,
-            .timeout_ms = budget->left_ms,
-            .grace_ms = al_git_class_writes(command->class) ? WRITER_GRACE_MS : 0,
-        },
-        ret_result, err);
-    if (link->progress)
+    if (r < 0)
+        return r;
+    child.spec.sandbox = &child.sandbox;
+    child.spec.out = out;
+    child.spec.err = progress ? (struct al_sink){ al_progress_filter_add, &filter } : errors;
+    r = al_proc_run(&child.spec, ret_result, err);
+    if (progress)
         al_progress_filter_end(&filter);
+    if (r == AL_ERR_EXECUTION && err && err->reason && !strcmp(err->reason, "not_found"))
+        err->code = AL_CODE_NO_GIT;
     if (r < 0)
         return r;
     budget->exit_code = ret_result->exit_code;

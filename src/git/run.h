@@ -26,6 +26,26 @@
 #include "guard/text.h"
 #include "proc/proc.h"
 
+/** Everything that a git child is started with.  Borrows from the command. */
+struct al_git_child {
+    struct al_strv env;
+    struct al_ruleset *ruleset;
+    struct al_confinement sandbox;
+    struct al_proc_spec spec; /**< without its sinks and its sandbox */
+};
+#define AL_GIT_CHILD_INIT ((struct al_git_child){ .ruleset = NULL })
+
+/**
+ * Prepare a git child.
+ *
+ * @param budget  The time it may run, and what cancels it.
+ * @return 0, or AL_ERR_EXECUTION: "git binary not available", or no ruleset could be built.
+ */
+int al_git_child_prepare(const struct al_location *at, const struct al_git_command *command,
+                         const struct al_run_limits *budget, struct al_git_child *ret_child,
+                         struct al_error *err);
+void al_git_child_clear(struct al_git_child *child);
+
 /** The sinks that append to a text.  NULL: what comes is dropped. */
 struct al_sink al_git_sink(struct al_str *text);
 struct al_sink al_git_text_sink(struct al_text *text);

@@ -140,11 +140,9 @@ int al_store_open(const struct al_checkpoint_settings *settings, struct al_repo 
     store->path = al_fs_join(store->dir, "checkpoints.git");
     store->dir_fd = store->lock_fd = store->pack_fd = -1;
     store->refs = AL_STR_INIT;
-    store->bare = (struct al_bare){ .git = repo->at.git,
-                                    .lender = &repo->at,
-                                    .dir_fd = -1,
-                                    .path = store->path,
-                                    .reads_borrowed = true };
+    store->bare = (struct al_bare){
+        .git = repo->at.git, .lender = &repo->at, .dir_fd = -1, .reads_borrowed = true
+    };
     r = open_dirs(store, create, err);
     if (r == 0)
         r = al_store_wait(store, store->lock_fd, LOCK_SH, budget, err);

@@ -15,7 +15,6 @@
 #include "git/plumbing/cat_file.h"
 #include "git/run.h"
 
-#define ID_MAX_BYTES 128u /* an object id as text */
 /* git does not synchronise references by itself.  A reference that came back after a power failure
  * would lead to objects that were removed. */
 #define SYNC_REFS "core.fsync=committed"
@@ -313,6 +312,7 @@ int al_bare_diff(const struct al_bare *bare, const char *from, const char *to, u
                  "--no-textconv", how & AL_BARE_LINES ? "--patch" : "--stat",
                  how & AL_BARE_WORKTREE ? "--relative=worktree" : "--no-relative", from, to, NULL);
     text.show_controls = true;
+    command.quotes_names = true;
     r = al_bare_run(bare, &command, true, al_git_text_sink(&text), budget, err);
     al_text_end(&text);
     if (r == 0)
@@ -327,9 +327,8 @@ int al_bare_commit_patch(const struct al_bare *bare, const char *commit, const c
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
-    al_strv_adds(&command.argv, "git", "-c", "core.quotePath=false", "diff-tree", "-r",
-                 "--no-commit-id", "--no-renames", "--no-ext-diff", "--no-textconv", "--patch",
-                 NULL);
+    al_strv_adds(&command.argv, "git", "diff-tree", "-r", "--no-commit-id", "--no-renames",
+                 "--no-ext-diff", "--no-textconv", "--patch", NULL);
     al_strv_addf(&command.argv, "--src-prefix=a%s", below);
     al_strv_addf(&command.argv, "--dst-prefix=b%s", below);
     al_strv_add(&command.argv, commit);
@@ -341,19 +340,16 @@ int al_bare_index_tree(const struct al_bare *bare, const char *index, bool borro
                        struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    struct al_text text = AL_TEXT_INIT(ID_MAX_BYTES);
+    al_auto(al_str_clear) struct al_str tree = AL_STR_INIT;
     int r;
 
     command.class = AL_GIT_WRITE;
     command.index = index;
     /* git 2.51 to 2.54 take trees of the index's cache for written that are not there */
     al_strv_adds(&command.argv, "git", "write-tree", "--missing-ok", "--ignore-cache-tree", NULL);
-    r = al_bare_run(bare, &command, borrows, al_git_text_sink(&text), budget, err);
-    al_text_end(&text);
+    r = al_bare_run(bare, &command, borrows, al_git_sink(&tree), budget, err);
     if (r == 0)
-        (void)snprintf(ret_tree, AL_OID_TEXT, "%.*s", (int)strcspn(text.out.buf, "\n"),
-                       text.out.buf);
-    al_text_clear(&text);
+        (void)snprintf(ret_tree, AL_OID_TEXT, "%.*s", (int)strcspn(tree.buf, "\n"), tree.buf);
     return r;
 }
 

@@ -29,7 +29,6 @@ struct al_bare {
     int dir_fd;          /**< the directory of the bare repository, open */
     bool reads_borrowed; /**< al_bare_read() reads what the lender has as well */
     bool borrows_held;   /**< what is borrowed is also what AL_BARE_HELD has */
-    const char *path; /**< the same, absolute; needed for commands over a directory of the user's */
 };
 
 /**

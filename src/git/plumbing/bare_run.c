@@ -9,101 +9,66 @@
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "git/environment.h"
 #include "git/failure.h"
 #include "git/layer.h"
-#include "git/ruleset.h"
 #include "git/run.h"
-#include "guard/env.h"
 #include "proc/running.h"
 
-#define ERR_MAX_BYTES   (64u * 1024u)
-#define WRITER_GRACE_MS 2000 /* time for git to remove unfinished files */
-#define POLL_MS         1000 /* the deadline is looked at as often */
+#define ERR_MAX_BYTES (64u * 1024u)
+#define END_MS        2000 /* time for git to end by itself */
+#define POLL_MS       1000 /* the deadline is looked at as often */
 
-static void add_borrowed(struct al_strv *env, const struct al_bare *bare)
-{
-    al_auto(al_strv_clear) struct al_strv alternates = AL_STRV_INIT;
-    al_auto(al_freep) char *shallow = al_fs_join(bare->lender->common_dir, "shallow");
-
-    al_strv_take(&alternates, al_fs_join(bare->lender->common_dir, "objects"));
-    if (bare->borrows_held)
-        al_strv_take(&alternates, al_fs_join(bare->path, AL_BARE_HELD));
-    al_strv_take(env, al_git_alternates(&alternates));
-    al_env_add(env, "GIT_SHALLOW_FILE", shallow);
-}
-
-static void build_env(struct al_strv *env, const struct al_bare *bare,
-                      const struct al_git_command *command, bool borrows)
-{
-    const struct al_git *git = bare->git;
-    /* A child without a working tree starts in the bare repository. */
-    const char *dir = command->cwd_fd ? bare->path : ".";
-
-    al_git_env_base(env, &AL_GIT_COMMAND_INIT);
-    al_env_add(env, "HOME", git->private_dir);
-    al_strv_add(env, "GIT_CONFIG_NOSYSTEM=1");
-    al_strv_add(env, "GIT_CONFIG_GLOBAL=/dev/null");
-    al_env_add(env, "GIT_DIR", dir);
-    al_env_add(env, "TMPDIR", dir);
-    if (command->cwd_fd)
-        al_strv_add(env, "GIT_WORK_TREE=.");
-    if (command->index)
-        al_env_add(env, "GIT_INDEX_FILE", command->index);
-    if (borrows)
-        add_borrowed(env, bare);
-}
-
-/** What a child is started with; it must outlive the start. */
-struct start {
-    struct al_strv env;
-    struct al_ruleset *ruleset;
-    struct al_confinement sandbox;
-    struct al_proc_spec spec;
+/* The bare repository as a location, where git gets no settings of the user's. */
+struct place {
+    struct al_location at;
+    char *dir, *held;
 };
 
-static void start_clear(struct start *start)
+static void place_clear(struct place *place)
 {
-    al_strv_clear(&start->env);
-    al_ruleset_free(start->ruleset);
+    free(place->dir);
+    free(place->held);
+}
+
+static int find_place(const struct al_bare *bare, const struct al_git_command *command,
+                      bool borrows, struct place *ret_place, struct al_error *err)
+{
+    static char none[] = "/dev/null";
+    static const struct al_git_config settings = { .global = none };
+    char *dir = al_fs_fd_path(bare->dir_fd);
+
+    *ret_place = (struct place){ .dir = dir };
+    if (!dir)
+        return al_error_errno(err, ENOENT, "cannot find the bare repository");
+    borrows = borrows && bare->lender;
+    ret_place->held = bare->borrows_held ? al_fs_join(dir, AL_BARE_HELD) : NULL;
+    ret_place->at =
+        (struct al_location){ .git = bare->git,
+                              .dir = dir,
+                              .dir_fd = bare->dir_fd,
+                              .top = dir,
+                              .git_dir = dir,
+                              .common_dir = dir,
+                              .is_own = true,
+                              .lender = borrows || command->cwd_fd ? bare->lender : NULL,
+                              .borrows = borrows,
+                              .held = ret_place->held,
+                              .config = &settings };
+    return 0;
 }
 
 static int prepare(const struct al_bare *bare, const struct al_git_command *command, bool borrows,
-                   struct al_run_limits *budget, struct start *ret_start, struct al_error *err)
+                   const struct al_run_limits *budget, struct al_git_child *ret_child,
+                   struct al_error *err)
 {
-    struct al_git *git = bare->git;
-    int r;
+    al_auto(place_clear) struct place place;
+    int r = find_place(bare, command, borrows, &place, err);
 
-    *ret_start = (struct start){ .env = AL_STRV_INIT };
-    if (!git->program)
-        return al_git_not_available(err);
-    borrows = borrows && bare->lender;
-    r = al_git_bare_ruleset(git, bare->dir_fd, borrows || command->cwd_fd ? bare->lender : NULL,
-                            &ret_start->ruleset, err);
-    if (r < 0)
-        return r;
-    build_env(&ret_start->env, bare, command, borrows);
-    ret_start->sandbox = (struct al_confinement){
-        .ruleset = ret_start->ruleset,
-        .exec_once = !command->starts_children,
-        .no_sockets = true,
-        .limits = al_git_limits(command, budget->left_ms),
-    };
-    ret_start->spec = (struct al_proc_spec){
-        .program = git->program,
-        .argv = (const char *const *)command->argv.items,
-        .envp = (const char *const *)ret_start->env.items,
-        .cwd_fd = command->cwd_fd ? command->cwd_fd : bare->dir_fd,
-        .input = command->input,
-        .input_len = command->input_len,
-        .in_fd = command->in_fd,
-        .drains = command->class == AL_GIT_WRITE,
-        .sandbox = &ret_start->sandbox,
-        .cancel = budget->cancel,
-        .timeout_ms = budget->left_ms,
-        .grace_ms = command->class == AL_GIT_WRITE ? WRITER_GRACE_MS : 0,
-    };
-    return 0;
+    *ret_child = AL_GIT_CHILD_INIT;
+    if (r == 0)
+        r = al_git_child_prepare(&place.at, command, budget, ret_child, err);
+    ret_child->spec.sandbox = &ret_child->sandbox;
+    return r;
 }
 
 /* The error of a child that ended in another way than with exit code 0. */
@@ -117,26 +82,10 @@ static int end_badly(struct al_git_output *output, struct al_run_limits *budget,
 int al_bare_run(const struct al_bare *bare, const struct al_git_command *command, bool borrows,
                 struct al_sink sink, struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(al_git_output_clear) struct al_git_output output = {
-        .out = AL_TEXT_INIT(0),
-        .err = AL_TEXT_INIT(ERR_MAX_BYTES),
-        .exit_code = -1,
-    };
-    al_auto(start_clear) struct start start;
-    struct al_proc_result result;
-    int r = prepare(bare, command, borrows, budget, &start, err);
+    al_auto(place_clear) struct place place;
+    int r = find_place(bare, command, borrows, &place, err);
 
-    start.spec.out = sink;
-    start.spec.err = al_git_text_sink(&output.err);
-    if (r == 0)
-        r = al_proc_run(&start.spec, &result, err);
-    if (r < 0)
-        return r;
-    budget->left_ms -= result.ran_ms < budget->left_ms ? result.ran_ms : budget->left_ms - 1;
-    al_text_end(&output.err);
-    output.exit_code = result.exit_code;
-    output.stopped = result.stopped;
-    return al_git_read_well(&output) ? 0 : end_badly(&output, budget, err);
+    return r < 0 ? r : al_git_read(&place.at, command, sink, budget, err);
 }
 
 /* Give a sink what a file has. */
@@ -160,8 +109,8 @@ int al_bare_run_two(const struct al_bare *bare, const struct al_git_command comm
         .err = AL_TEXT_INIT(ERR_MAX_BYTES),
         .exit_code = -1,
     };
-    al_auto(start_clear) struct start first;
-    al_auto(start_clear) struct start second;
+    al_auto(al_git_child_clear) struct al_git_child first;
+    al_auto(al_git_child_clear) struct al_git_child second;
     al_auto(al_closep) int out_fd = memfd_create("list", MFD_CLOEXEC);
     struct al_proc_result results[2];
     int r = prepare(bare, &commands[0], borrows, budget, &first, err);
@@ -200,8 +149,8 @@ struct al_fed {
 static int start_fed(const struct al_bare *bare, const struct al_git_command *command,
                      struct al_run_limits *budget, struct al_fed **ret_fed, struct al_error *err)
 {
-    al_auto(start_clear) struct start start;
-    int pipe_fds[2], r = prepare(bare, command, false, budget, &start, err);
+    al_auto(al_git_child_clear) struct al_git_child child;
+    int pipe_fds[2], r = prepare(bare, command, false, budget, &child, err);
 
     if (r < 0)
         return r;
@@ -210,8 +159,8 @@ static int start_fed(const struct al_bare *bare, const struct al_git_command *co
     *ret_fed = al_calloc(1, sizeof(**ret_fed));
     (*ret_fed)->in_fd = pipe_fds[1];
     (void)fcntl(pipe_fds[1], F_SETFL, O_NONBLOCK);
-    start.spec.in_fd = pipe_fds[0];
-    r = al_running_start(&start.spec, &(*ret_fed)->child, err);
+    child.spec.in_fd = pipe_fds[0];
+    r = al_running_start(&child.spec, &(*ret_fed)->child, err);
     al_close(pipe_fds[0]);
     if (r < 0)
         al_fed_end(ret_fed);
@@ -319,7 +268,7 @@ void al_fed_end(struct al_fed **fed)
     if (ended->child) {
         struct pollfd end = { .fd = al_running_pidfd(ended->child), .events = POLLIN };
 
-        (void)poll(&end, 1, WRITER_GRACE_MS);
+        (void)poll(&end, 1, END_MS);
         al_running_end(ended->child, &result);
     }
     free(ended);

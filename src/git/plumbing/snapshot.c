@@ -31,6 +31,7 @@ static void begin(struct al_git_command *command, const struct al_snapshot_dir *
         al_strv_addf(&command->argv, "core.excludesFile=%s", dir->excludes);
     }
     command->cwd_fd = dir->fd;
+    command->work_tree = ".";
     command->index = dir->index;
 }
 

@@ -323,29 +323,20 @@ void al_readonly_run_clear(struct al_readonly_run *run)
     al_git_output_clear(&run->output);
 }
 
-int al_git_pipeline_open(const struct al_repo *repo, const struct al_strv *words, uint32_t left_ms,
-                         struct al_git_pipeline *ret_pipeline, struct al_error *err)
+int al_git_pipeline_open(const struct al_repo *repo, const struct al_strv *words,
+                         const struct al_run_limits *budget, struct al_git_pipeline *ret_pipeline,
+                         struct al_error *err)
 {
     static const struct al_git_command reading = { .class = AL_GIT_READ, .quotes_names = true };
-    struct al_git_pipeline pipeline = { .program = repo->at.git->program };
-    int r;
 
-    if (!pipeline.program)
-        return al_git_not_available(err);
-    r = al_git_ruleset(&repo->at, AL_GIT_READ, &pipeline.ruleset, err);
-    if (r < 0)
-        return r;
-    al_git_pipeline_words(words, &pipeline.argv);
-    al_git_command_env(&pipeline.env, &repo->at, &reading);
-    pipeline.sandbox = al_git_command_sandbox(&reading, pipeline.ruleset, left_ms);
-    *ret_pipeline = pipeline;
-    return 0;
+    *ret_pipeline = AL_GIT_PIPELINE_INIT;
+    al_git_pipeline_words(words, &ret_pipeline->argv);
+    return al_git_child_prepare(&repo->at, &reading, budget, &ret_pipeline->child, err);
 }
 
 void al_git_pipeline_close(struct al_git_pipeline *pipeline)
 {
-    al_ruleset_free(pipeline->ruleset);
     al_strv_clear(&pipeline->argv);
-    al_strv_clear(&pipeline->env);
+    al_git_child_clear(&pipeline->child);
     *pipeline = AL_GIT_PIPELINE_INIT;
 }

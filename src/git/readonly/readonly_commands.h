@@ -90,26 +90,23 @@ int al_git_pipeline_check(const struct al_strv *words, struct al_error *err);
 /** Append checked words, with the options that can only be set on the command line. */
 void al_git_pipeline_words(const struct al_strv *given, struct al_strv *argv);
 
-/** Everything a git child is started with; borrowed by al_proc_spec until it is closed. */
+/** A git child in a pipeline: its words, and everything else that it is started with. */
 struct al_git_pipeline {
-    const char *program;
     struct al_strv argv;
-    struct al_strv env;
-    struct al_confinement sandbox;
-    struct al_ruleset *ruleset;
+    struct al_git_child child;
 };
 
-#define AL_GIT_PIPELINE_INIT ((struct al_git_pipeline){ .program = NULL })
+#define AL_GIT_PIPELINE_INIT ((struct al_git_pipeline){ .child = AL_GIT_CHILD_INIT })
 
 /**
  * Prepare a git child.
  *
- * @param words    Words that al_git_pipeline_check() accepted.
- * @param left_ms  The time it may run, for its resource limits.
- * @return 0, or AL_ERR_EXECUTION: "git binary not available", or no ruleset could be built.
+ * @param words  Words that al_git_pipeline_check() accepted.
+ * @return As al_git_child_prepare().  The caller closes it, after a failure too.
  */
-int al_git_pipeline_open(const struct al_repo *repo, const struct al_strv *words, uint32_t left_ms,
-                         struct al_git_pipeline *ret_pipeline, struct al_error *err);
+int al_git_pipeline_open(const struct al_repo *repo, const struct al_strv *words,
+                         const struct al_run_limits *budget, struct al_git_pipeline *ret_pipeline,
+                         struct al_error *err);
 void al_git_pipeline_close(struct al_git_pipeline *pipeline);
 
 #endif

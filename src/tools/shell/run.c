@@ -182,24 +182,23 @@ static int check_redirects(const struct al_shell_plan *plan, struct al_error *er
 
 /* Replace the words of git commands by hardened ones.  git's hardened environment then applies to
  * every program of the line. */
-static int harden_git(struct al_shell_plan *plan, const struct al_repo *repo, uint32_t left_ms,
-                      struct al_git_pipeline *git, struct al_error *err)
+static int harden_git(struct al_shell_plan *plan, const struct al_repo *repo,
+                      const struct al_run_limits *budget, struct al_git_pipeline *git,
+                      struct al_error *err)
 {
     for (size_t i = 0; i < plan->nsteps; i++) {
         struct al_shell_step *step = &plan->steps[i];
-        struct al_git_pipeline stage = AL_GIT_PIPELINE_INIT;
         int r;
 
         if (step->kind != AL_SHELL_GIT || !repo)
             continue;
-        r = al_git_pipeline_open(repo, &step->words, left_ms, &stage, err);
+        al_git_pipeline_close(git);
+        r = al_git_pipeline_open(repo, &step->words, budget, git, err);
         if (r < 0)
             return r;
         al_strv_clear(&step->words);
-        step->words = stage.argv;
-        stage.argv = AL_STRV_INIT;
-        al_git_pipeline_close(git);
-        *git = stage;
+        step->words = git->argv;
+        git->argv = AL_STRV_INIT;
     }
     return 0;
 }
@@ -230,7 +229,7 @@ static int shell_run_firejail(struct al_shell *shell, struct al_shell_plan *plan
     int r = check_redirects(plan, err);
 
     if (r == 0)
-        r = harden_git(plan, repo, budget->left_ms, &git, err);
+        r = harden_git(plan, repo, budget, &git, err);
     if (r < 0)
         return r;
     al_shell_plan_quote(plan, &line);
@@ -239,7 +238,8 @@ static int shell_run_firejail(struct al_shell *shell, struct al_shell_plan *plan
         &(struct al_proc_spec){
             .program = shell->firejail,
             .argv = argv,
-            .envp = (const char *const *)(git.env.count ? git.env.items : shell->env.items),
+            .envp =
+                (const char *const *)(git.child.env.count ? git.child.env.items : shell->env.items),
             .cwd_fd = root->fd,
             .out = al_git_text_sink(&outcome->out),
             .err = al_git_text_sink(&outcome->err),
@@ -370,15 +370,14 @@ static int add_git(struct run *run, struct stage *stage, struct al_error *err)
         set_builtin(stage, GIT_FATAL_CODE);
         return 0;
     }
-    r = al_git_pipeline_open(run->repo, &stage->step->words, run->budget->left_ms, &stage->git,
-                             err);
+    r = al_git_pipeline_open(run->repo, &stage->step->words, run->budget, &stage->git, err);
     if (r < 0)
         return r;
     spec = add_spec(run, stage);
-    spec->program = stage->git.program;
+    spec->program = stage->git.child.spec.program;
     spec->argv = (const char *const *)stage->git.argv.items;
-    spec->envp = (const char *const *)stage->git.env.items;
-    run->sandboxes[stage->spec] = stage->git.sandbox;
+    spec->envp = stage->git.child.spec.envp;
+    run->sandboxes[stage->spec] = stage->git.child.sandbox;
     return 0;
 }
 
