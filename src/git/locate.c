@@ -645,7 +645,7 @@ int al_git_dirs_settle(struct al_roots *roots, const struct al_git_dirs_options 
     return r;
 }
 
-bool al_git_dir_is_worktree(const char *top, const char *common_dir)
+char *al_git_dir_of_worktree(const char *top, const char *common_dir)
 {
     al_auto(al_closep) int fd = open(top, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     al_auto(al_freep) char *named = NULL;
@@ -653,15 +653,16 @@ bool al_git_dir_is_worktree(const char *top, const char *common_dir)
     struct stat file;
 
     if (fd < 0 || fstatat(fd, ".git", &file, AT_SYMLINK_NOFOLLOW) < 0)
-        return false;
+        return NULL;
     if (S_ISDIR(file.st_mode)) {
-        al_auto(al_freep) char *own = al_fs_join(top, ".git");
-
-        return is_at(&file, common_dir) && !strcmp(own, common_dir);
+        git_dir = al_fs_join(top, ".git");
+        return is_at(&file, common_dir) && !strcmp(git_dir, common_dir) ? al_take(&git_dir) : NULL;
     }
     named = is_own_file(&file) ? al_git_read_pointer(fd, ".git", "gitdir: ", top) : NULL;
     git_dir = named ? canonical(named) : NULL;
-    return git_dir && (!strcmp(git_dir, common_dir) || names_back(git_dir, common_dir, &file));
+    return git_dir && (!strcmp(git_dir, common_dir) || names_back(git_dir, common_dir, &file))
+               ? al_take(&git_dir)
+               : NULL;
 }
 
 static bool is_git_dir_of(const struct al_location *at)
@@ -683,75 +684,49 @@ static bool is_git_dir_of(const struct al_location *at)
 
 /* --- Repositories inside the working tree of another one --- */
 
-/* Open a directory that a repository names, inside the roots. */
-static int open_dir(const struct al_location *at, const char *path, char **ret_abs)
+/* Find it as another one is found; AL_ERR_NOT_FOUND when `top` has no `.git`. */
+static int find_nested(const struct al_location *at, const char *top,
+                       struct al_location *ret_nested)
 {
-    al_auto(al_closep) int fd = -1;
-    int r = al_roots_open(al_roots_parts(at->git->roots), path, O_PATH | O_DIRECTORY, &fd, ret_abs,
-                          NULL);
-
-    return r == AL_ERR_NOT_FOUND ? AL_ERR_EXECUTION : r;
-}
-
-/* Find the git directory of the working tree at `top`. */
-static int nested_git_dir(const struct al_location *at, const char *top, char **ret_dir)
-{
-    al_auto(al_freep) char *path = al_fs_join(top, ".git");
-    al_auto(al_freep) char *named = NULL;
-    al_auto(al_freep) char *abs = NULL;
-    al_auto(al_closep) int top_fd = -1;
+    const struct al_roots *roots = at->git->roots;
+    enum found found = NOTHING;
     struct stat st;
-    int r = al_roots_open(at->git->roots, top, O_PATH | O_DIRECTORY, &top_fd, &abs, NULL);
+    int r;
 
-    if (r < 0)
+    *ret_nested = AL_LOCATION_INIT;
+    ret_nested->git = at->git;
+    r = al_roots_open(roots, top, O_PATH | O_DIRECTORY, &ret_nested->dir_fd, &ret_nested->dir,
+                      NULL);
+    if (r == 0)
+        r = find_dot_git(ret_nested, roots, top, ret_nested->dir_fd, "", &found, NULL);
+    if (r < 0 || found == FOUND)
         return r;
-    if (fstatat(top_fd, ".git", &st, AT_SYMLINK_NOFOLLOW) < 0)
-        return errno == ENOENT ? AL_ERR_NOT_FOUND : AL_ERR_EXECUTION;
-    named =
-        S_ISREG(st.st_mode) ? al_git_read_pointer(top_fd, ".git", "gitdir: ", top) : al_take(&path);
-    return named ? open_dir(at, named, ret_dir) : AL_ERR_EXECUTION;
+    return fstatat(ret_nested->dir_fd, ".git", &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT
+               ? AL_ERR_NOT_FOUND
+               : AL_ERR_EXECUTION;
 }
 
-/* Find the common directory, which is the git directory unless this is a linked working tree. */
-static int nested_common_dir(const struct al_location *at, const char *git_dir, char **ret_dir)
+int al_git_nested_dir(const struct al_location *at, const char *top, char **ret_git_dir)
 {
-    al_auto(al_freep) char *named = NULL;
-    al_auto(al_closep) int dir_fd = open(git_dir, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-
-    if (dir_fd >= 0)
-        named = al_git_read_pointer(dir_fd, "commondir", "", git_dir);
-    if (named)
-        return open_dir(at, named, ret_dir);
-    *ret_dir = al_strdup(git_dir);
-    return 0;
-}
-
-int al_git_nested_dirs(const struct al_location *at, const char *top, char **ret_git_dir,
-                       char **ret_common_dir)
-{
-    al_auto(al_freep) char *git_dir = NULL;
-    int r = nested_git_dir(at, top, &git_dir);
+    al_auto(al_location_clear) struct al_location nested;
+    int r = find_nested(at, top, &nested);
 
     if (r == 0)
-        r = nested_common_dir(at, git_dir, ret_common_dir);
+        r = find_common_dir(&nested, at->git->roots, "", NULL);
     if (r == 0)
-        *ret_git_dir = al_take(&git_dir);
+        *ret_git_dir = al_take(&nested.git_dir);
     return r;
 }
 
 char *al_git_nested_head(const struct al_location *at, const char *path)
 {
+    al_auto(al_location_clear) struct al_location nested;
     al_auto(al_freep) char *top = al_fs_join(at->dir, path);
-    al_auto(al_freep) char *git_dir = NULL;
-    al_auto(al_freep) char *common_dir = NULL;
-    struct al_location nested = { .git = at->git };
 
-    if (nested_git_dir(at, top, &git_dir) < 0)
+    if (find_nested(at, top, &nested) < 0)
         return NULL;
     /* References outside the roots are not read; HEAD itself may still hold the commit. */
-    if (nested_common_dir(at, git_dir, &common_dir) < 0)
-        common_dir = al_strdup(git_dir);
-    nested.git_dir = git_dir;
-    nested.common_dir = common_dir;
+    if (find_common_dir(&nested, at->git->roots, "", NULL) < 0)
+        nested.common_dir = al_strdup(nested.git_dir);
     return al_ref_head(&nested);
 }

@@ -75,23 +75,22 @@ int al_git_dirs_settle(struct al_roots *roots, const struct al_git_dirs_options 
                        struct al_error *err);
 
 /**
- * Test whether a directory is a working tree of the repository, before it is opened as one: its
- * `.git` file and the administrative directory name each other, or `.git` is the common directory.
- * Nothing else is read of a directory that a forged `gitdir` file names.
+ * The git directory of a working tree of the repository, before that is opened: its `.git` file,
+ * which is a regular one of the user's, and the administrative directory name each other, or `.git`
+ * is the common directory.  NULL: it is none.  Nothing else is read of a directory that a forged
+ * `gitdir` file names.  Caller frees.
  */
-bool al_git_dir_is_worktree(const char *top, const char *common_dir);
+char *al_git_dir_of_worktree(const char *top, const char *common_dir);
 
 /**
- * Find the git directory and the common directory of a nested repository.  Its configuration is not
- * read.
+ * Find the git directory of a nested repository.  Its configuration is not read.
  *
  * @param top  Its directory, absolute.
- * @return 0; AL_ERR_NOT_FOUND when there is no `.git`; AL_ERR_SANDBOX when either directory lies
- *         outside the roots; AL_ERR_EXECUTION when `.git` leads to no directory.  Caller frees
- *         both.
+ * @return 0; AL_ERR_NOT_FOUND when there is no `.git`; AL_ERR_SANDBOX when it or the common
+ *         directory lies outside the roots; AL_ERR_EXECUTION when `.git` leads to no git directory.
+ *         Caller frees.
  */
-int al_git_nested_dirs(const struct al_location *at, const char *top, char **ret_git_dir,
-                       char **ret_common_dir);
+int al_git_nested_dir(const struct al_location *at, const char *top, char **ret_git_dir);
 
 /**
  * The commit of a nested repository's HEAD, read from its files; "" when it has none or uses

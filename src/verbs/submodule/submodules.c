@@ -164,8 +164,7 @@ static void scan_submodule(struct scan *scan)
 {
     al_auto(al_freep) char *top = al_fs_join(scan->repo->at.top, scan->path);
     al_auto(al_freep) char *git_dir = NULL;
-    al_auto(al_freep) char *common_dir = NULL;
-    int r = al_git_nested_dirs(&scan->repo->at, top, &git_dir, &common_dir);
+    int r = al_git_nested_dir(&scan->repo->at, top, &git_dir);
 
     if (r == AL_ERR_NOT_FOUND)
         return;

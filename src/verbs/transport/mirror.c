@@ -8,7 +8,7 @@
 
 #include "base/fs.h"
 #include "git/layer.h"
-#include "git/plumbing/bare.h"
+#include "git/plumbing/rollback_plumbing.h"
 #include "git/refs.h"
 #include "git/run.h"
 #include "guard/arg.h"
@@ -317,21 +317,11 @@ static int find_missing(const struct al_mirror *mirror, const struct al_strv *oi
                         struct al_run_limits *budget, struct al_str *ret_lines,
                         struct al_error *err)
 {
-    const struct al_bare bare = { .git = mirror->copy->at.git, .dir_fd = mirror->copy->at.dir_fd };
-    al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
-    const char *at;
-    int r = al_bare_existing(&bare, oids, false, &lines, budget, err);
+    al_auto(al_strv_clear) struct al_strv missing = AL_STRV_INIT;
+    int r = al_git_missing_objects(mirror->copy, oids, budget, &missing, err);
 
-    at = lines.buf;
-    for (size_t i = 0; r == 0 && i < oids->count; i++) {
-        const char *oid = oids->items[i];
-        const size_t len = strlen(oid);
-
-        if (!strncmp(at, oid, len) && at[len] == '\n') /* existing ones come in the same order */
-            at += len + 1;
-        else
-            al_str_addf(ret_lines, "%s\n", oid);
-    }
+    for (size_t i = 0; r == 0 && i < missing.count; i++)
+        al_str_addf(ret_lines, "%s\n", missing.items[i]);
     return r;
 }
 

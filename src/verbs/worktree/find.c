@@ -315,31 +315,12 @@ static bool take_named(void *payload, const char *id, int fd, const char *top)
     return false;
 }
 
-/* The `.git` file of the top is a regular file of the user's and names the administrative
- * directory; and the other way round: by inode, since a link might have the same name. */
-static bool is_whole(const struct al_worktree_found *found, int top_fd)
-{
-    al_auto(al_freep) char *named = al_git_read_pointer(top_fd, ".git", "gitdir: ", found->top);
-    al_auto(al_freep) char *back = NULL;
-    al_auto(al_closep) int fd = -1;
-    struct stat file, other, admin, pointed;
-
-    if (!named || !found->git_dir || fstatat(top_fd, ".git", &file, AT_SYMLINK_NOFOLLOW) < 0 ||
-        !S_ISREG(file.st_mode) || file.st_nlink != 1 || !al_location_is_own(&file))
-        return false;
-    fd = open(found->git_dir, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    back = fd < 0 ? NULL : al_git_read_pointer(fd, "gitdir", "", found->git_dir);
-    return back && fstat(fd, &admin) == 0 && stat(named, &pointed) == 0 &&
-           admin.st_dev == pointed.st_dev && admin.st_ino == pointed.st_ino &&
-           lstat(back, &other) == 0 && other.st_dev == file.st_dev && other.st_ino == file.st_ino;
-}
-
 int al_worktree_find(const struct al_repo *repo, const struct al_worktree_place *place,
                      const char *name, struct al_worktree_found *ret_found, struct al_error *err)
 {
     al_auto(al_worktree_found_clear) struct al_worktree_found found = AL_WORKTREE_FOUND_INIT;
     struct search search = { .found = &found };
-    al_auto(al_closep) int top_fd = -1;
+    al_auto(al_freep) char *git_dir = NULL;
     struct stat st;
     int r;
 
@@ -350,9 +331,8 @@ int al_worktree_find(const struct al_repo *repo, const struct al_worktree_place 
     if (found.id)
         found.git_dir = al_asprintf("%s/worktrees/%s", repo->at.common_dir, found.id);
     found.has_top = place->fd >= 0 && fstatat(place->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-    if (found.has_top)
-        top_fd = al_nofollow_open(place->fd, name, O_PATH | O_DIRECTORY);
-    found.is_whole = top_fd >= 0 && is_whole(&found, top_fd);
+    git_dir = found.has_top ? al_git_dir_of_worktree(found.top, repo->at.common_dir) : NULL;
+    found.is_whole = git_dir && found.git_dir && !strcmp(git_dir, found.git_dir);
     *ret_found = found;
     found = AL_WORKTREE_FOUND_INIT;
     return 0;

@@ -286,10 +286,11 @@ int al_worktree_open_beside(const struct al_repo *repo, const char *top, const c
 {
     al_auto(al_worktree_beside_clear) struct al_worktree_beside beside = AL_WORKTREE_BESIDE_INIT;
     const struct al_git *git = repo->at.git;
+    al_auto(al_freep) char *git_dir = al_git_dir_of_worktree(top, repo->at.common_dir);
     int r;
 
     beside.roots.allow_absolute = true;
-    if (strcmp(top, repo->at.top) != 0 && !al_git_dir_is_worktree(top, repo->at.common_dir))
+    if (strcmp(top, repo->at.top) != 0 && !git_dir)
         return al_error_set(err, AL_ERR_SANDBOX,
                             "Path outside sandbox: it is no working tree of this repository");
     r = al_roots_add(&beside.roots, top, &git->forbidden, git->home, err);
