@@ -93,9 +93,8 @@ static int open_reference(const struct al_location *at, const char *ref, int fla
     return fd;
 }
 
-/* The first line of a regular file.  git reads an id or a name there however long the file is, so
- * longer files must not be refused. */
-static char *read_line(int fd)
+/* git reads an id or a name there however long the file is, so longer files must not be refused. */
+char *al_ref_line_of(int fd)
 {
     char text[REF_MAX_BYTES + 1];
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
@@ -120,7 +119,7 @@ char *al_ref_read_loose(const struct al_location *at, const char *ref)
     if (al_ref_is_stored(at, ref))
         return al_ref_stored(at, ref);
     fd = open_reference(at, ref, O_RDONLY);
-    return read_line(fd);
+    return al_ref_line_of(fd);
 }
 
 /* The line in a file of the working tree's own git directory, such as HEAD or MERGE_HEAD. */
@@ -133,7 +132,7 @@ static char *read_own(const struct al_location *at, const char *name)
         return al_ref_stored(at, name);
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
-    return read_line(fd);
+    return al_ref_line_of(fd);
 }
 
 char *al_ref_read_head(const struct al_location *at)

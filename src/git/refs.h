@@ -24,6 +24,9 @@ bool al_ref_is_stored(const struct al_location *at, const char *name);
  * asked.  Names may also be those of other working trees (worktrees/<name>/HEAD).  Caller frees. */
 char *al_ref_stored(const struct al_location *at, const char *name);
 
+/** The first line of a file that holds a reference; NULL: it is none.  Caller frees. */
+char *al_ref_line_of(int fd);
+
 /** The content of HEAD, or of a loose reference, without the newline; NULL when there is none or it
  * leads outside the roots.  Caller frees. */
 char *al_ref_read_head(const struct al_location *at);

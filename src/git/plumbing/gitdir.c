@@ -16,7 +16,7 @@
 
 /* Paths in the git directory.  Source: gitrepository-layout(5), and the git commands that leave
  * these files. */
-static const char *const own_paths[] = {
+const char *const al_gitdir_own_paths[] = {
     "HEAD",
     "ORIG_HEAD",
     "MERGE_HEAD",
@@ -44,6 +44,7 @@ static const char *const own_paths[] = {
     "sequencer",
     "config.worktree",
     "info/sparse-checkout",
+    NULL,
 };
 
 /* Those from `hooks` on say how git works here, and are the programs that it runs. */
@@ -214,9 +215,9 @@ int al_gitdir_read(const struct al_location *at, int git_fd, int common_fd,
 
     *ret_files = (struct al_gitdir_files){ .items = NULL };
     r = add_shared_indexes(&reader, git_fd);
-    for (size_t i = 0; i < AL_COUNT(own_paths) && r == 0; i++)
-        r = al_gitdir_is_stored(at, own_paths[i]) ? add_stored(&reader, at, own_paths[i])
-                                                  : add_path(&reader, git_fd, own_paths[i], 0);
+    for (const char *const *path = al_gitdir_own_paths; *path && r == 0; path++)
+        r = al_gitdir_is_stored(at, *path) ? add_stored(&reader, at, *path)
+                                           : add_path(&reader, git_fd, *path, 0);
     for (size_t i = 0; i < AL_COUNT(common_paths) && r == 0; i++) {
         reader.room = i == FIRST_SETTING ? AL_GITDIR_SETTINGS_BYTES + 1 : reader.room;
         r = al_gitdir_is_stored(at, common_paths[i])

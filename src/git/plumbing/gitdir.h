@@ -18,6 +18,10 @@
 /** Hooks and info/ beyond this are left out. */
 #define AL_GITDIR_SETTINGS_BYTES (1u << 20)
 
+/** What one working tree has of them: what is checked out, and which operation is in progress. Some
+ * are directories; NULL at the end. */
+extern const char *const al_gitdir_own_paths[];
+
 /** One file of a git directory. */
 struct al_gitdir_file {
     /** Relative to the git directory, or to the common directory if al_gitdir_is_common(). */

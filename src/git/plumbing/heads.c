@@ -21,29 +21,16 @@
 #include "git/run.h"
 #include "guard/nofollow.h"
 
-#define FILE_MAX_BYTES 8192u
-
 static const char dot_git[] = "/.git";
-
-/* The content of a file without the line end.  Caller frees; NULL: there is none. */
-static char *read_line(int git_dir, const char *name)
-{
-    al_auto(al_closep) int fd = al_nofollow_open(git_dir, name, O_RDONLY);
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-
-    if (fd < 0 || al_fs_read_fd(fd, FILE_MAX_BYTES, &text) < 0 || !text.len)
-        return NULL;
-    al_str_trim_end(&text);
-    return al_str_detach(&text);
-}
 
 /* HEAD may also be a symbolic link to its branch, an old form of it. */
 static char *read_head(int git_dir)
 {
     char target[PATH_MAX];
     const ssize_t len = readlinkat(git_dir, "HEAD", target, sizeof(target));
+    al_auto(al_closep) int fd = len < 0 ? al_nofollow_open(git_dir, "HEAD", O_RDONLY) : -1;
 
-    return len < 0 ? read_line(git_dir, "HEAD") : al_asprintf("ref: %.*s", (int)len, target);
+    return len < 0 ? al_ref_line_of(fd) : al_asprintf("ref: %.*s", (int)len, target);
 }
 
 static bool is_own(const struct al_location *at, const char *name)
@@ -105,28 +92,20 @@ int al_git_each_head(const struct al_location *at, al_head_fn *take, void *paylo
 
 /* --- Pushed --- */
 
-#define COUNT_MAX_BYTES 64u
-#define TIPS_MAX_BYTES  (16u << 20)
-
 /* Remember what remote-tracking branches have now, and append it. */
 static int read_tips(const struct al_repo *repo, struct al_run_limits *budget, struct al_strv *tips,
                      struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    char *save = NULL;
+    al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
     int r;
 
     al_strv_adds(&command.argv, "git", "for-each-ref", "--format=%(objectname)", "refs/remotes/",
                  NULL);
-    r = al_git_run(&repo->at, &command,
-                   &(struct al_git_run){ .max_bytes = TIPS_MAX_BYTES, .checked = true }, budget,
-                   &output, err);
+    r = al_git_read(&repo->at, &command, al_git_sink(&lines), budget, err);
     if (r < 0)
         return r;
-    for (char *id = strtok_r(output.out.out.buf, "\n", &save); id; id = strtok_r(NULL, "\n", &save))
-        if (al_is_oid(id, strlen(id)))
-            al_strv_add(tips, id);
+    al_strv_split(tips, lines.buf, "\n");
     al_remote_tips_note(repo, tips);
     return 0;
 }
@@ -146,7 +125,7 @@ static int count(const struct al_repo *repo, const char *from, const char *to,
                  struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_str_clear) struct al_str number = AL_STR_INIT;
     int r;
 
     al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "rev-list", "--count", NULL);
@@ -161,14 +140,10 @@ static int count(const struct al_repo *repo, const char *from, const char *to,
     } else {
         al_strv_add(&command.argv, "--");
     }
-    r = al_git_run(&repo->at, &command,
-                   &(struct al_git_run){ .max_bytes = COUNT_MAX_BYTES, .checked = true }, budget,
-                   &output, err);
-    if (r < 0)
-        return r;
-    al_str_trim_end(&output.out.out);
-    *ret_count = al_str_detach(&output.out.out);
-    return 0;
+    r = al_git_read(&repo->at, &command, al_git_sink(&number), budget, err);
+    if (r == 0)
+        *ret_count = al_str_detach(&number);
+    return r;
 }
 
 int al_git_has_pushed(const struct al_repo *repo, const char *from, const char *to,

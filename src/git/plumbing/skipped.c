@@ -45,27 +45,6 @@ static bool is_hook(const struct al_repo *repo, const char *path)
     return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0111);
 }
 
-/* The directory of hooks, to look at their names there; -1 if it has to be asked path by path. */
-static int open_inside(const struct al_repo *repo, const char *dir)
-{
-    al_auto(al_freep) char *abs = NULL;
-    int fd = -1;
-
-    if (repo->vetting->hooks_path_is_users)
-        return -1;
-    return al_roots_open(al_roots_parts(repo->at.git->roots), dir, O_PATH | O_DIRECTORY, &fd, &abs,
-                         NULL) < 0
-               ? -1
-               : fd;
-}
-
-static bool is_missing(int dir_fd, const char *name)
-{
-    struct stat st;
-
-    return fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
-}
-
 /* Whether the configuration names a program for an event and does not switch it off (git 2.54).  An
  * older git runs none, and fails when it is asked. */
 static bool is_configured(const struct al_repo *repo, const char *event)
@@ -95,13 +74,11 @@ void al_git_skipped_hooks(const struct al_repo *repo, const char *const *hooks, 
 {
     al_auto(al_freep) char *dir = hooks_dir(repo);
     al_auto(al_strv_clear) struct al_strv there = AL_STRV_INIT;
-    al_auto(al_closep) int dir_fd = open_inside(repo, dir);
 
     for (; *hooks; hooks++) {
         al_auto(al_freep) char *path = al_fs_join(dir, *hooks);
 
-        if ((!(dir_fd >= 0 && is_missing(dir_fd, *hooks)) && is_hook(repo, path)) ||
-            is_configured(repo, *hooks))
+        if (is_hook(repo, path) || is_configured(repo, *hooks))
             al_strv_add(&there, *hooks);
     }
     if (!there.count)

@@ -17,6 +17,7 @@
 #include "git/layer.h"
 #include "git/locate.h"
 #include "git/oid.h"
+#include "git/plumbing/gitdir.h"
 #include "git/refs.h"
 #include "git/repo/repo.h"
 #include "git/vet/vet.h"
@@ -26,18 +27,9 @@
 
 #define PIECE_BYTES (64u * 1024u)
 
-/* Files of one working tree: what is checked out, and which operation is in progress. */
-static const char *const own_files[] = {
-    "HEAD",        "MERGE_HEAD",      "MERGE_MODE",
-    "MERGE_MSG",   "SQUASH_MSG",      "CHERRY_PICK_HEAD",
-    "REVERT_HEAD", "config.worktree", "info/sparse-checkout",
-};
-
 /* Files shared by all working trees that change how git treats a file, a name or a history. */
 static const char *const common_files[] = { "config", "info/attributes", "info/exclude",
                                             "shallow" };
-
-static const char *const sequence_dirs[] = { "rebase-merge", "rebase-apply", "sequencer" };
 
 struct digest {
     const struct al_repo *repo;
@@ -121,15 +113,6 @@ static int add_file(struct digest *digest, const char *dir, const char *name)
     return add_bytes(digest, name, fd);
 }
 
-static int add_files(struct digest *digest, const char *dir, const char *const *names, size_t count)
-{
-    int r = 0;
-
-    for (size_t i = 0; i < count && r == 0; i++)
-        r = add_file(digest, dir, names[i]);
-    return r;
-}
-
 /* Add the files of a directory whose names begin with a prefix; there need not be one. */
 static int add_files_of(struct digest *digest, const char *path, const char *prefix)
 {
@@ -155,16 +138,23 @@ static int add_files_of(struct digest *digest, const char *path, const char *pre
     return r;
 }
 
-/* An interactive rebase, `am` and a sequence have files of their own. */
-static int add_sequences(struct digest *digest)
+/* What is checked out, and which operation is in progress. */
+static int add_state(struct digest *digest)
 {
+    const struct al_location *at = &digest->repo->at;
     int r = 0;
 
-    for (size_t i = 0; i < AL_COUNT(sequence_dirs) && r == 0; i++) {
-        al_auto(al_freep) char *dir = al_fs_join(digest->repo->at.git_dir, sequence_dirs[i]);
+    for (const char *const *name = al_gitdir_own_paths; *name && r == 0; name++) {
+        al_auto(al_freep) char *stored = al_ref_stored(at, *name);
+        al_auto(al_freep) char *path = al_fs_join(at->git_dir, *name);
+        struct stat st;
 
-        r = add_files_of(digest, dir, "");
+        add_word(digest, stored ? stored : "");
+        r = stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? add_files_of(digest, path, "")
+                                                        : add_file(digest, at->git_dir, *name);
     }
+    for (size_t i = 0; i < AL_COUNT(common_files) && r == 0; i++)
+        r = add_file(digest, at->common_dir, common_files[i]);
     return r;
 }
 
@@ -242,16 +232,7 @@ int al_repo_state_digest(const struct al_repo *repo, const struct al_strv *paths
 
     al_hash_init(&digest.sum, true);
     add_word(&digest, head);
-    for (size_t i = 0; i < AL_COUNT(own_files); i++) {
-        al_auto(al_freep) char *stored = al_ref_stored(&repo->at, own_files[i]);
-
-        add_word(&digest, stored ? stored : "");
-    }
-    r = add_files(&digest, repo->at.git_dir, own_files, AL_COUNT(own_files));
-    if (r == 0)
-        r = add_files(&digest, repo->at.common_dir, common_files, AL_COUNT(common_files));
-    if (r == 0)
-        r = add_sequences(&digest);
+    r = add_state(&digest);
     if (r == 0)
         r = add_index(&digest);
     if (r < 0)

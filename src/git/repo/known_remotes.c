@@ -16,16 +16,10 @@
 #define ENTRIES_MAX 8192 /* addresses of one repository */
 #define TIPS_MAX    100000
 
-/* An address of a remote that is known or accepted. */
-struct address {
-    char *name, *url;
-    bool to_push; /* for pushes and fetches; else for fetches only */
-};
-
 struct repository {
     struct al_file_id id; /* device and inode of the common directory */
-    struct address *items;
-    size_t count;
+    /* "<remote> LF <address>" that are known or accepted: for fetches only, or for pushes too */
+    struct al_strv fetched, pushed;
     struct al_strv tips; /* of remote-tracking branches that were seen; sorted */
 };
 
@@ -45,20 +39,13 @@ struct al_known_remotes *al_known_remotes_new(void)
     return known;
 }
 
-static void clear_address(struct address *address)
-{
-    free(address->name);
-    free(address->url);
-}
-
 void al_known_remotes_free(struct al_known_remotes *known)
 {
     if (!known)
         return;
     for (size_t i = 0; i < known->count; i++) {
-        for (size_t k = 0; k < known->items[i].count; k++)
-            clear_address(&known->items[i].items[k]);
-        free(known->items[i].items);
+        al_strv_clear(&known->items[i].fetched);
+        al_strv_clear(&known->items[i].pushed);
         al_strv_clear(&known->items[i].tips);
     }
     free(known->items);
@@ -82,36 +69,17 @@ static struct repository *find(const struct al_known_remotes *known, const struc
     return NULL;
 }
 
-static struct address *find_address(const struct repository *known_repo, const char *name,
-                                    const char *url)
-{
-    for (size_t i = 0; known_repo && i < known_repo->count; i++)
-        if (!strcmp(known_repo->items[i].name, name) && !strcmp(known_repo->items[i].url, url))
-            return &known_repo->items[i];
-    return NULL;
-}
-
-static void allow(struct repository *known_repo, const char *name, const char *url, bool to_push)
-{
-    struct address *found = find_address(known_repo, name, url);
-
-    if (found) {
-        found->to_push |= to_push;
-        return;
-    }
-    if (known_repo->count == ENTRIES_MAX)
-        return;
-    known_repo->items =
-        al_reallocarray(known_repo->items, known_repo->count + 1, sizeof(*known_repo->items));
-    known_repo->items[known_repo->count++] =
-        (struct address){ al_strdup(name), al_strdup(url), to_push };
-}
-
 static void allow_all(struct repository *known_repo, const char *name, const struct al_strv *urls,
                       bool to_push)
 {
-    for (size_t i = 0; i < urls->count; i++)
-        allow(known_repo, name, urls->items[i], to_push);
+    struct al_strv *to = to_push ? &known_repo->pushed : &known_repo->fetched;
+
+    for (size_t i = 0; i < urls->count && to->count < ENTRIES_MAX; i++) {
+        al_auto(al_freep) char *entry = al_asprintf("%s\n%s", name, urls->items[i]);
+
+        if (!al_strv_contains(to, entry))
+            al_strv_take(to, al_take(&entry));
+    }
 }
 
 static struct repository *add(struct al_known_remotes *known, const struct al_file_id *id)
@@ -194,11 +162,14 @@ static void unlock(const struct al_repo *repo)
 bool al_remote_address_is_new(const struct al_repo *repo, const char *name, const char *address,
                               enum al_direction direction)
 {
-    const struct address *found = find_address(lock(repo), name, address);
-    const bool is_new = !found || (direction == AL_PUSHES && !found->to_push);
+    al_auto(al_freep) char *entry = al_asprintf("%s\n%s", name, address);
+    const struct repository *known_repo = lock(repo);
+    const bool is_known =
+        known_repo && (al_strv_contains(&known_repo->pushed, entry) ||
+                       (direction == AL_FETCHES && al_strv_contains(&known_repo->fetched, entry)));
 
     unlock(repo);
-    return is_new;
+    return !is_known;
 }
 
 void al_remote_accept(const struct al_repo *repo, const struct al_remote *remote,
@@ -212,19 +183,26 @@ void al_remote_accept(const struct al_repo *repo, const struct al_remote *remote
     unlock(repo);
 }
 
+static void forget(struct al_strv *entries, const char *name)
+{
+    al_auto(al_freep) char *beginning = al_asprintf("%s\n", name);
+    struct al_strv kept = AL_STRV_INIT;
+
+    for (size_t i = 0; i < entries->count; i++)
+        if (!al_starts_with(entries->items[i], beginning))
+            al_strv_add(&kept, entries->items[i]);
+    al_strv_clear(entries);
+    *entries = kept;
+}
+
 void al_remote_forget(const struct al_repo *repo, const char *name)
 {
     struct repository *known_repo = lock(repo);
-    size_t kept = 0;
 
-    for (size_t i = 0; known_repo && i < known_repo->count; i++) {
-        if (!strcmp(known_repo->items[i].name, name))
-            clear_address(&known_repo->items[i]);
-        else
-            known_repo->items[kept++] = known_repo->items[i];
+    if (known_repo) {
+        forget(&known_repo->fetched, name);
+        forget(&known_repo->pushed, name);
     }
-    if (known_repo)
-        known_repo->count = kept;
     unlock(repo);
 }
 
