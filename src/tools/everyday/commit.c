@@ -92,29 +92,6 @@ static int show(struct al_call *call, struct al_repo *repo, const char *index, s
     return al_git_diff_excerpt(repo, &options, al_call_budget(call), out, err);
 }
 
-/* For a preview: append the change that the commit of this part makes to HEAD's commit, and note it
- * for al_git_commit().  The commit is prepared as it is made, beside the repository, which
- * gets no object. */
-static int commit_show_part(struct al_call *call, const struct al_commit_part *part,
-                            struct al_str *out, struct al_error *err)
-{
-    al_auto(al_commit_indexes_clear) struct al_commit_indexes indexes = { .commit = NULL };
-    struct al_inmemory *memory = NULL;
-    struct al_repo repo;
-    int r = al_inmemory_open(al_call_repo(call), &memory, err);
-
-    if (r < 0)
-        return r;
-    repo = *al_inmemory_repo(memory);
-    r = al_git_choose_commit(&repo, part, al_call_budget(call), &indexes, err);
-    if (r == 0) {
-        begin_reading(call);
-        r = show(call, &repo, indexes.commit, out, err);
-    }
-    al_inmemory_free(memory);
-    return r;
-}
-
 /* One commit of a series. */
 struct item_arg {
     bool given;
@@ -310,16 +287,16 @@ static bool is_series(const struct al_call *call, const struct commit_args *args
     return args->commits.count || goes_into(call, args) || makes_branch(call, args);
 }
 
-/* Words mean what they mean before the call. */
-static int resolve_into(struct al_call *call, const char *word, struct al_resolved *out,
-                        struct al_error *err)
-{
-    al_auto(al_freep) char *oid = NULL;
-    int r = al_git_resolve_commit(al_call_repo(call), word, al_call_budget(call), &oid, err);
+/* A resolved value: a word for each item, the id of what it goes into, or "-".  Words mean what
+ * they mean before the call. */
+#define RESOLVED_INTO "into"
 
-    if (r == 0)
-        al_resolved_add(out, "into", oid);
-    return r;
+static void take_intos(const struct al_call *call, struct al_strv *ret_intos)
+{
+    const char *resolved = al_call_resolved(call, RESOLVED_INTO);
+    al_auto(al_freep) char *words = resolved ? al_strdup(resolved) : NULL;
+
+    al_strv_split(ret_intos, words, " ");
 }
 
 static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
@@ -328,15 +305,23 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
     const struct commit_args *args = p;
     al_auto(al_freep) char *head = al_ref_head(&al_call_repo(call)->at);
     al_auto(al_freep) char *branch = new_branch(call, args);
+    al_auto(al_str_clear) struct al_str intos = AL_STR_INIT;
     int r = 0;
 
     if (*head)
         al_resolved_add(out, AL_RESOLVED_COMMIT, head);
     if (branch)
         al_resolved_add(out, AL_RESOLVED_BRANCH, branch);
-    for (size_t i = 0; r == 0 && i < count_items(args); i++)
-        if (item_of(args, i).into)
-            r = resolve_into(call, item_of(args, i).into, out, err);
+    for (size_t i = 0; r == 0 && i < count_items(args); i++) {
+        const char *into = item_of(args, i).into;
+        al_auto(al_freep) char *oid = NULL;
+
+        if (into)
+            r = al_git_resolve_commit(al_call_repo(call), into, al_call_budget(call), &oid, err);
+        al_str_addf(&intos, "%s ", oid ? oid : "-");
+    }
+    if (goes_into(call, args))
+        al_resolved_add(out, RESOLVED_INTO, intos.buf);
     return r;
 }
 
@@ -348,26 +333,17 @@ static bool is_commit_pushed(struct al_call *call, const char *oid)
     return pushed;
 }
 
-static bool is_target_pushed(struct al_call *call, const char *into)
-{
-    al_auto(al_freep) char *oid = NULL;
-
-    return al_git_resolve_commit(al_call_repo(call), into, al_call_budget(call), &oid, NULL) < 0 ||
-           is_commit_pushed(call, oid);
-}
-
 /* Whether a commit that is replaced is pushed.  What cannot be told counts as that. */
 static bool is_pushed(struct al_call *call, const void *p)
 {
     const struct commit_args *args = p;
     const char *head = al_call_resolved(call, AL_RESOLVED_COMMIT);
     bool pushed = args->amend && head && is_commit_pushed(call, head);
+    al_auto(al_strv_clear) struct al_strv intos = AL_STRV_INIT;
 
-    for (size_t i = 0; i < count_items(args); i++) {
-        const char *into = item_of(args, i).into;
-
-        pushed |= into && is_target_pushed(call, into);
-    }
+    take_intos(call, &intos);
+    for (size_t i = 0; i < intos.count; i++)
+        pushed |= strcmp(intos.items[i], "-") != 0 && is_commit_pushed(call, intos.items[i]);
     return pushed;
 }
 
@@ -386,9 +362,8 @@ struct commit_series {
     struct al_series_item *items;
     struct al_named *named;
     struct al_hunk_sides sides; /* what the hunks are chosen from */
-    char **intos;
     size_t count;
-    struct al_strv without;
+    struct al_strv intos, without;
     bool passed_over; /* by git: see struct al_add_options */
     char *branch, *head;
 };
@@ -397,14 +372,12 @@ struct commit_series {
 
 static void commit_series_clear(struct commit_series *all)
 {
-    for (size_t i = 0; i < all->count; i++) {
+    for (size_t i = 0; i < all->count; i++)
         al_named_clear(&all->named[i]);
-        free(all->intos[i]);
-    }
     free(all->items);
     free(all->named);
     al_hunk_sides_clear(&all->sides);
-    free(all->intos);
+    al_strv_clear(&all->intos);
     al_strv_clear(&all->without);
     free(all->branch);
     free(all->head);
@@ -419,16 +392,13 @@ static int build_item(struct al_call *call, const struct commit_args *args, size
     uint64_t staged = 1;
     int r = al_named_sort(call, &all->sides, &item.hunks, &item.paths, named, err);
 
-    if (r == 0 && item.into)
-        r = al_git_resolve_commit(al_call_repo(call), item.into, al_call_budget(call),
-                                  &all->intos[i], err);
     if (r == 0 && args->into && !chooses(args))
         r = al_git_count_staged(al_call_repo(call), al_call_budget(call), &staged, err);
     if (r == 0 && !staged && !item.message)
         r = al_failure_set(err, "hunks, paths or all choose changes; message alone rewords.",
-                           "Nothing is staged that could go into %.8s", all->intos[i]);
+                           "Nothing is staged that could go into %.8s", all->intos.items[i]);
     to->message = item.message;
-    to->into = all->intos[i];
+    to->into = item.into ? all->intos.items[i] : NULL;
     to->part = (struct al_commit_part){ .paths = named->paths.count ? &named->paths : NULL,
                                         .hunks = named->hunks.count ? &named->hunks : NULL,
                                         .sides = &all->sides,
@@ -438,60 +408,31 @@ static int build_item(struct al_call *call, const struct commit_args *args, size
     return r;
 }
 
-/* The files that an item has as a whole. */
-static int claimed_files(struct al_call *call, const struct al_strv *paths, struct al_strv *out,
-                         struct al_error *err)
-{
-    static const char *const staged[] = { "--no-renames", "--cached", NULL };
-    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
-    al_auto(al_strv_clear) struct al_strv list = AL_STRV_INIT;
-    struct al_repo *repo = al_call_repo(call);
-    int r = al_git_affected_files(repo, paths, true, al_call_budget(call), out, err);
-
-    if (r == 0)
-        r = al_repo_pathspecs(repo, paths, al_call_budget(call), &words, err);
-    if (r == 0)
-        r = al_batch_list_diff(repo, staged, &words, al_call_budget(call), &list, err);
-    for (size_t i = 0; r == 0 && i < list.count; i++)
-        al_strv_take(out, al_fs_join(repo->at.top, list.items[i]));
-    return r;
-}
-
 /* Fail if a hunk is of a file that an item before has as a whole. */
 static int check_claimed(struct al_call *call, const struct commit_series *all, size_t k,
                          struct al_error *err)
 {
     const struct al_hunk_list *const lists[] = { &all->sides.staged, &all->sides.unstaged };
-    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
-    int r = claimed_files(call, &all->named[k].paths, &files, err);
+    const struct al_strv *paths = &all->named[k].paths;
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT, staged = AL_STRV_INIT;
+    struct al_repo *repo = al_call_repo(call);
+    int r = al_git_affected_files(repo, paths, true, al_call_budget(call), &files, err);
 
+    if (r == 0)
+        r = al_git_list_staged(repo, NULL, paths, al_call_budget(call), &staged, err);
     for (size_t i = k + 1; r == 0 && i < all->count; i++)
         for (size_t h = 0; h < 2 * all->named[i].hunks.count; h++) {
             const char *id = all->named[i].hunks.items[h / 2];
             const struct al_hunk_item *hunk = al_hunk_find(lists[h % 2], id);
             const char *name = hunk ? lists[h % 2]->files[hunk->file].path : "";
-            al_auto(al_freep) char *path = al_fs_join(al_call_repo(call)->at.top, name);
+            al_auto(al_freep) char *path = al_fs_join(repo->at.top, name);
 
-            if (hunk && al_strv_contains(&files, path))
+            if (al_strv_contains(&files, path) || al_strv_contains(&staged, name))
                 return al_failure_bad_args(err, "Name the hunk before the whole file.",
                                            "hunk %s of commits[%zu] is in commits[%zu] already, "
                                            "which has the whole file",
                                            id, i, k);
         }
-    return r;
-}
-
-static int check_all_claimed(struct al_call *call, const struct commit_series *all,
-                             struct al_error *err)
-{
-    size_t end = all->count; /* behind the last item with hunks */
-    int r = 0;
-
-    while (end && !all->named[end - 1].hunks.count)
-        end--;
-    for (size_t k = 0; r == 0 && k + 1 < end; k++)
-        if (all->named[k].paths.count)
-            r = check_claimed(call, all, k, err);
     return r;
 }
 
@@ -528,7 +469,7 @@ static int build(struct al_call *call, const struct commit_args *args, struct al
         r = al_git_read_both_hunks(al_call_repo(call), al_call_budget(call), &all->sides, err);
     all->items = al_calloc(all->count, sizeof(*all->items));
     all->named = al_calloc(all->count, sizeof(*all->named));
-    all->intos = al_calloc(all->count, sizeof(*all->intos));
+    take_intos(call, &all->intos);
     all->branch = new_branch(call, args);
     for (size_t i = 0; r == 0 && i < all->count; i++)
         r = build_item(call, args, i, all, err);
@@ -537,8 +478,11 @@ static int build(struct al_call *call, const struct commit_args *args, struct al
                                       .head = all->head,
                                       .author = args->author,
                                       .branch = all->branch,
-                                      .allow_empty = args->allow_empty };
-    return r < 0 ? r : check_all_claimed(call, all, err);
+                                      .allow_empty = args->allow_empty || args->amend };
+    for (size_t k = 0; r == 0 && named.hunks.count && k + 1 < all->count; k++)
+        if (all->named[k].paths.count)
+            r = check_claimed(call, all, k, err);
+    return r;
 }
 
 static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
@@ -624,21 +568,19 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     return r < 0 ? r : al_git_check_files(repo, files, al_call_budget(call), err);
 }
 
-static int show_part(struct al_call *call, const struct commit_args *args, struct al_str *out,
-                     struct al_error *err)
+/* Say what is left out of a commit that has nothing without it. */
+static int only_left_out(const struct al_str *line, int r, struct al_error *err)
 {
-    al_auto(commit_series_clear) struct commit_series all = SERIES_INIT;
-    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
-    int r = build(call, args, NULL, &all, &line, err);
-
-    if (line.len)
-        al_str_addf(out, "%s\n", line.buf);
-    return r < 0 ? r : commit_show_part(call, &all.items[0].part, out, err);
+    return line->len && err && err->code == AL_CODE_NO_STAGED_CHANGES
+               ? al_failure_set(err, "Name them in paths to commit them.", "nothing to commit. %s",
+                                line->buf)
+               : r;
 }
 
-/* Show each commit by its message and what it goes into, and the change of all together. */
-static int show_series(struct al_call *call, const struct commit_args *args, struct al_str *out,
-                       struct al_error *err)
+/* Show the change of all commits together, above it each of a list by its message and what it goes
+ * into.  They are made in memory, beside the repository, which gets no object. */
+static int show_made(struct al_call *call, const struct commit_args *args, struct al_str *out,
+                     struct al_error *err)
 {
     al_auto(al_series_made_clear) struct al_series_made made = { .memory = NULL };
     al_auto(commit_series_clear) struct commit_series all = SERIES_INIT;
@@ -649,7 +591,7 @@ static int show_series(struct al_call *call, const struct commit_args *args, str
     if (r == 0)
         r = al_series_make(al_call_repo(call), &all.series, al_call_budget(call), &made, err);
     if (r < 0)
-        return r;
+        return only_left_out(&line, r, err);
     if (line.len)
         al_str_addf(out, "%s\n", line.buf);
     for (size_t i = 0; i < args->commits.count; i++) {
@@ -681,10 +623,8 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
         al_place_addf(out, "Author: %s\n", args->author);
     if ((args->amend || goes_into(call, p)) && is_pushed(call, p))
         al_str_adds(out, "A remote-tracking branch has the commit that is replaced.\n");
-    if (is_series(call, args))
-        return show_series(call, args, out, err);
-    return chooses(args) ? show_part(call, args, out, err)
-                         : show(call, al_call_repo(call), NULL, out, err);
+    return chooses(args) || is_series(call, args) ? show_made(call, args, out, err)
+                                                  : show(call, al_call_repo(call), NULL, out, err);
 }
 
 /* The branch must not have moved to another commit since it was decided whether the user is asked.
@@ -866,11 +806,8 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     if (r < 0 && passed.len && err && err->code == AL_CODE_NO_STAGED_CHANGES)
         return al_error_set(err, AL_ERR_EXECUTION, "nothing to commit. %.*s", (int)passed.len - 1,
                             passed.buf);
-    if (r < 0 && left_out.len && err && err->code == AL_CODE_NO_STAGED_CHANGES)
-        return al_failure_set(err, "Name them in paths to commit them.", "nothing to commit. %s",
-                              left_out.buf);
     if (r < 0)
-        return r;
+        return only_left_out(&left_out, r, err);
     al_str_adds(&result->text, passed.buf);
     if (left_out.len)
         al_str_addf(&result->text, "%s; name them in paths to commit them\n", left_out.buf);

@@ -181,34 +181,24 @@ static int make_chain(const struct al_series *series, struct al_run_limits *budg
 
 /* --- Go into earlier commits --- */
 
-/* The commits from the oldest target on. */
-struct base {
-    char *onto; /* the commit below; NULL: there is none */
-    struct al_rebase_list list;
-};
-
-static void base_clear(struct base *base)
-{
-    free(base->onto);
-    al_rebase_list_clear(&base->list);
-}
-
+/* List the commits from the oldest target on. */
 static int find_base(const struct al_repo *repo, const struct al_strv *targets,
-                     struct al_run_limits *budget, struct base *base, struct al_error *err)
+                     struct al_run_limits *budget, char **ret_onto, struct al_rebase_list *list,
+                     struct al_error *err)
 {
-    const struct al_strv *merges = &base->list.merges;
+    const struct al_strv *merges = &list->merges;
     al_auto(al_freep) char *oldest = NULL;
-    int r = al_commit_list_base(repo, targets, budget, &oldest, &base->onto, err);
+    int r = al_commit_list_base(repo, targets, budget, &oldest, ret_onto, err);
 
     if (r == 0)
-        r = al_commit_list_rebase(repo, base->onto, "HEAD", budget, &base->list, err);
+        r = al_commit_list_rebase(repo, *ret_onto, "HEAD", budget, list, err);
     if (r == 0 && merges->count)
         return al_error_set(err, AL_ERR_EXECUTION,
                             "%.8s is a merge, and lies between %.8s and the tip of the branch: it "
                             "cannot be replayed, and nothing was done",
                             merges->items[merges->count - 1], targets->items[0]);
     for (size_t i = 0; r == 0 && i < targets->count; i++)
-        if (!al_strv_contains(&base->list.all, targets->items[i]))
+        if (!al_strv_contains(&list->all, targets->items[i]))
             return al_error_set(err, AL_ERR_BAD_ARGS, "into: %.8s is not a commit of this branch",
                                 targets->items[i]);
     return r;
@@ -216,10 +206,10 @@ static int find_base(const struct al_repo *repo, const struct al_strv *targets,
 
 /* The steps of the replay: each earlier commit, then what goes into it; at the end the new ones. */
 static void add_steps(const struct al_series *series, const struct al_series_made *made,
-                      const struct base *base, struct al_replay_work *work)
+                      const struct al_strv *commits, struct al_replay_work *work)
 {
-    for (size_t i = 0; i < base->list.all.count; i++) {
-        const char *commit = base->list.all.items[i], *message = NULL;
+    for (size_t i = 0; i < commits->count; i++) {
+        const char *commit = commits->items[i], *message = NULL;
 
         for (size_t k = 0; k < series->count; k++)
             if (series->items[k].into && !strcmp(series->items[k].into, commit) &&
@@ -318,23 +308,24 @@ static int take_replayed(const struct al_series *series, const struct al_replay_
 }
 
 static int replay_chain(const struct al_repo *repo, const struct al_series *series,
-                        const struct base *base, const char *tree, struct al_run_limits *budget,
-                        struct al_series_made *made, struct al_error *err)
+                        const char *onto, const struct al_strv *commits, const char *tree,
+                        struct al_run_limits *budget, struct al_series_made *made,
+                        struct al_error *err)
 {
     struct al_replay_work *work = al_replay_work_new();
     int r;
 
     work->kind = AL_WORK_REBASE;
     work->memory = made->memory;
-    work->onto = base->onto ? al_strdup(base->onto) : NULL;
-    work->is_root = !base->onto;
-    add_steps(series, made, base, work);
+    work->onto = onto ? al_strdup(onto) : NULL;
+    work->is_root = !onto;
+    add_steps(series, made, commits, work);
     r = al_replay_work_try(repo, work, budget, err);
     if (r == 0 && work->replayed.stopped)
         r = stopped(work, budget, err);
     if (r == 0)
         r = take_replayed(series, work, tree, budget, made, err);
-    made->replayed = base->list.all.count;
+    made->replayed = commits->count;
     for (size_t i = 0; r == 0 && i < work->nsteps; i++)
         made->dropped +=
             work->steps[i].kind != AL_REPLAY_FIXUP && !*work->replayed.commits.items[i];
@@ -346,7 +337,8 @@ static int replay_chain(const struct al_repo *repo, const struct al_series *seri
 int al_series_make(const struct al_repo *repo, const struct al_series *series,
                    struct al_run_limits *budget, struct al_series_made *made, struct al_error *err)
 {
-    al_auto(base_clear) struct base base = { .onto = NULL };
+    al_auto(al_rebase_list_clear) struct al_rebase_list list = AL_REBASE_LIST_INIT;
+    al_auto(al_freep) char *onto = NULL;
     al_auto(al_strv_clear) struct al_strv targets = AL_STRV_INIT;
     al_auto(al_freep) char *tree = NULL;
     int r = al_inmemory_open(repo, &made->memory, err);
@@ -355,10 +347,12 @@ int al_series_make(const struct al_repo *repo, const struct al_series *series,
         if (series->items[i].into)
             al_strv_add(&targets, series->items[i].into);
     if (r == 0 && targets.count)
-        r = find_base(repo, &targets, budget, &base, err);
+        r = find_base(repo, &targets, budget, &onto, &list, err);
     if (r == 0)
         r = make_chain(series, budget, made, &tree, err);
-    return r < 0 || !targets.count ? r : replay_chain(repo, series, &base, tree, budget, made, err);
+    return r < 0 || !targets.count
+               ? r
+               : replay_chain(repo, series, onto, &list.all, tree, budget, made, err);
 }
 
 /* --- Do --- */

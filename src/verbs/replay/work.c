@@ -262,21 +262,18 @@ static struct chain find_chain(const struct al_replay_work *work, size_t first)
     return chain;
 }
 
-/* The commit to pick for a step with another message: the same one with that message. */
-static int reword(struct al_replay_work *work, const char *commit, const char *message,
-                  struct al_run_limits *budget, char **ret_oid, struct al_error *err)
+/* Bring a commit into the repository that has the tree and the author of another one. */
+static int make_alike(struct al_replay_work *work, const char *commit,
+                      const struct al_strv *parents, const char *message,
+                      struct al_run_limits *budget, char **ret_oid, struct al_error *err)
 {
     const struct al_commit_read *read = al_inmemory_known(work->memory, commit);
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    int r;
+    int r = al_inmemory_commit(
+        work->memory,
+        &(struct al_new_commit){
+            .tree = read->tree, .parents = parents, .author = read->author, .message = message },
+        budget, ret_oid, err);
 
-    al_message_strip_space(message, &text);
-    r = al_inmemory_commit(work->memory,
-                           &(struct al_new_commit){ .tree = read->tree,
-                                                    .parents = &read->parents,
-                                                    .author = read->author,
-                                                    .message = text.buf },
-                           budget, ret_oid, err);
     return r < 0 ? r : al_inmemory_accept(work->memory, *ret_oid, budget, err);
 }
 
@@ -288,17 +285,20 @@ static void add_subject(const struct al_replay_work *work, const char *commit, s
     al_str_addf(todo, " %s # %s\n", commit, subject);
 }
 
-/* Add the todo line of a step, with a message of its own or NULL.  What was dropped in memory is
- * dropped by git too. */
+/* Add the todo line of a step.  With another message, the same commit with that is picked.  What
+ * was dropped in memory is dropped by git too. */
 static int add_line(struct al_replay_work *work, size_t i, const char *message, const char *melding,
                     struct al_run_limits *budget, struct al_str *todo, struct al_error *err)
 {
     const struct al_replay_step *step = &work->steps[i];
+    const struct al_commit_read *read = al_inmemory_known(work->memory, step->commit);
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     al_auto(al_freep) char *reworded = NULL;
     int r = 0;
 
+    al_message_strip_space(message ? message : "", &text);
     if (message)
-        r = reword(work, step->commit, message, budget, &reworded, err);
+        r = make_alike(work, step->commit, &read->parents, text.buf, budget, &reworded, err);
     if (r < 0)
         return r;
     al_str_adds(todo, melds(step->kind) ? melding : "pick");
@@ -363,19 +363,12 @@ static void find_kept_message(const struct al_replay_work *work, const struct ch
 static int add_message_line(struct al_replay_work *work, const char *commit, const char *message,
                             struct al_run_limits *budget, struct al_str *todo, struct al_error *err)
 {
-    const struct al_commit_read *read = al_inmemory_known(work->memory, commit);
     al_auto(al_strv_clear) struct al_strv parents = AL_STRV_INIT;
     al_auto(al_freep) char *made = NULL;
     int r;
 
     al_strv_add(&parents, commit);
-    r = al_inmemory_commit(
-        work->memory,
-        &(struct al_new_commit){
-            .tree = read->tree, .parents = &parents, .author = read->author, .message = message },
-        budget, &made, err);
-    if (r == 0)
-        r = al_inmemory_accept(work->memory, made, budget, err);
+    r = make_alike(work, commit, &parents, message, budget, &made, err);
     if (r < 0)
         return r;
     al_str_adds(todo, "fixup -C");
