@@ -119,31 +119,14 @@ static void take_line(void *payload, const char *path, size_t count, size_t inde
     (void)al_pages_add(listing->view->pages, line.buf, line.len);
 }
 
-static int by_path(const void *a, const void *b)
-{
-    const struct al_change *const *one = a, *const *other = b;
-
-    return strcmp((*one)->path, (*other)->path);
-}
-
-/* The files of a long list in the order of their paths, for al_collapse(). */
+/* git lists files in the order of their paths, which al_collapse() wants. */
 static void add_collapsed(struct al_change_view *view, const struct al_diff_raw *files)
 {
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
-    struct al_diff_raw sorted = { .items = al_calloc(files->count, sizeof(*files->items)),
-                                  .count = files->count };
-    const struct al_change **order = al_calloc(files->count, sizeof(*order));
 
     for (size_t i = 0; i < files->count; i++)
-        order[i] = &files->items[i];
-    qsort(order, files->count, sizeof(*order), by_path);
-    for (size_t i = 0; i < files->count; i++) {
-        sorted.items[i] = *order[i]; /* borrows the names */
-        al_strv_add(&paths, order[i]->path);
-    }
-    al_collapse(&paths, FILES_MAX, take_line, &(struct listing){ view, &sorted });
-    free(order);
-    free(sorted.items);
+        al_strv_add(&paths, files->items[i].path);
+    al_collapse(&paths, FILES_MAX, take_line, &(struct listing){ view, files });
 }
 
 bool al_change_view_files(void *payload, const struct al_diff_raw *files)

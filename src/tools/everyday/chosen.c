@@ -46,22 +46,15 @@ void al_untracked_clear(struct al_untracked *files)
 /* Hash the content; false: it has no id. */
 static bool hash_file(int fd, struct al_untracked_file *file, struct al_hash *hash)
 {
-    char data[65536];
-    off_t at = 0;
-    ssize_t n;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
-    while ((n = pread(fd, data, sizeof(data), at)) > 0) {
-        al_hash_add(hash, data, (size_t)n);
-        file->is_binary |= memchr(data, '\0', (size_t)n) != NULL;
-        for (ssize_t i = 0; i < n; i++)
-            file->lines += data[i] == '\n';
-        at += n;
-        if (at > NEW_FILE_MAX)
-            return false;
-        if (data[n - 1] != '\n' && n < (ssize_t)sizeof(data))
-            file->lines++;
-    }
-    return n == 0;
+    if (al_fs_read_fd(fd, NEW_FILE_MAX, &text) < 0)
+        return false;
+    al_hash_add(hash, text.buf, text.len);
+    file->is_binary = memchr(text.buf, '\0', text.len) != NULL;
+    for (size_t i = 0; i < text.len; i++)
+        file->lines += text.buf[i] == '\n' || i + 1 == text.len;
+    return true;
 }
 
 static bool hash_content(int top, struct al_untracked_file *file, struct al_hash *hash)

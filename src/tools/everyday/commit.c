@@ -543,12 +543,15 @@ static int check_branch(struct al_call *call, const struct commit_args *args, st
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct commit_args *args = p;
+    const char *head = al_call_resolved(call, AL_RESOLVED_COMMIT);
     const struct al_repo *repo = al_call_repo(call);
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
     al_auto(al_named_clear) struct al_named all = { .hunks = AL_STRV_INIT };
     const struct al_strv *files;
     int r;
 
+    if ((args->amend || goes_into(call, args)) && head)
+        al_call_set_tool_data(call, al_strdup(head), free);
     name_all(args, &all);
     r = al_repo_pathspecs(repo, &all.paths, al_call_budget(call), &words, err);
     if (r == 0)
@@ -557,7 +560,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
         r = check_operation(call, args, err);
     if (r == 0 && !repo->vetting->has_identity)
         r = al_git_no_identity(err);
-    if (r == 0 && args->amend && !al_call_resolved(call, AL_RESOLVED_COMMIT))
+    if (r == 0 && args->amend && !head)
         r = al_failure_set(err, "git_commit without amend makes the first commit.",
                            "There is no commit to amend yet");
     if (r < 0 || (!all.paths.count && !al_git_has_filters(repo)))
@@ -638,16 +641,6 @@ static int check_head(struct al_call *call, struct al_error *err)
         return 0;
     return al_failure_set(err, "git_log shows the branch as it is now.",
                           "The branch moved while this was decided; nothing was done");
-}
-
-static int authorize_amend(struct al_call *call, const void *p, struct al_error *err)
-{
-    const char *head = al_call_resolved(call, AL_RESOLVED_COMMIT);
-    int r = authorize(call, p, err);
-
-    if (r == 0 && (is_amend(call, p) || goes_into(call, p)) && head)
-        al_call_set_tool_data(call, al_strdup(head), free);
-    return r;
 }
 
 /* `index`: NULL, the repository's own. */
@@ -857,7 +850,7 @@ const struct al_tool al_tool_everyday_commit = {
     .moves_branch = true,
     .check = check,
     .resolve = resolve,
-    .authorize = authorize_amend,
+    .authorize = authorize,
     .policy_paths = policy_paths,
     .affected_files = affected_files,
     .preview = preview,
