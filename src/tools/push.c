@@ -11,10 +11,10 @@
 #include "call/place.h"
 #include "call/resolved.h"
 #include "git/oid.h"
+#include "git/reading/read_object.h"
 #include "git/refs.h"
 #include "git/repo/remotes.h"
 #include "git/repo/words.h"
-#include "git/run.h"
 #include "guard/arg.h"
 #include "guard/text.h"
 #include "tools/everyday/everyday.h"
@@ -68,28 +68,21 @@ static void note_pushed(struct al_call *call, const char *address, const char *b
 #define TAGS      "refs/tags/"
 #define NAMED_MAX 20
 
-/* "<object id> <reference>" */
-static bool take_tag(void *payload, char *const *fields)
+static bool take_tag(void *payload, const struct al_listed_ref *ref)
 {
-    const char *line = fields[0] + (fields[0][0] == '\n'); /* git ends the line before */
-
-    al_str_addf(payload, "%s\n", line);
+    al_str_addf(payload, "%s " TAGS "%s\n", ref->hash, ref->name);
     return true;
 }
 
-/* Add every tag here, its full name and object id, as one value: a tag that is made, moved or
+/* Add every tag here, its object id and full name, as one value: a tag that is made, moved or
  * deleted later gives another value. */
 static int push_tags_resolve(struct al_call *call, struct al_resolved *out, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    const struct al_refs_query query = { .tags = true, .ids = true };
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, take_tag, &text);
-    int r;
+    int r =
+        al_git_read_refs(al_call_repo(call), &query, take_tag, &text, al_call_budget(call), err);
 
-    al_strv_adds(&command.argv, "git", "for-each-ref", "--format=%(objectname) %(refname)%00", TAGS,
-                 NULL);
-    r = al_git_read_records(&al_call_repo(call)->at, &command, &records, al_call_budget(call), err);
     if (r == 0)
         al_resolved_add(out, "tags", text.buf);
     return r;

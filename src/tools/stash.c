@@ -10,7 +10,6 @@
 #include "call/place.h"
 #include "call/resolved.h"
 #include "call/state_line.h"
-#include "git/command.h"
 #include "git/failure.h"
 #include "git/git_lock.h"
 #include "git/plumbing/stash_owners.h"
@@ -649,30 +648,21 @@ static int stash_text_list(struct al_call *call, struct al_str *text, struct al_
     return 0;
 }
 
-/* Append what an entry changes, or the untracked files, which git has in a third parent if there
- * are any; a long patch is left out, and where to read it said. */
+/* Append what an entry changes, or its untracked files if there are any; a long patch is left out,
+ * and where to read it said: git has the untracked files in a third parent. */
 static int add_patch(struct al_call *call, const char *oid, bool of_untracked, struct al_str *text,
                      struct al_error *err)
 {
-    const char *suffix = of_untracked ? "^3" : "";
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    const struct al_stash_options options = { .entries = oid,
+                                              .patch = true,
+                                              .include_untracked = of_untracked };
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     const struct al_str *out = &output.out.out;
     const char *patch;
-    int r;
+    int r = al_git_stash_show(al_call_repo(call), &options, SHOW_MAX_BYTES + 1,
+                              al_call_budget(call), &output, err);
 
-    al_strv_adds(&command.argv, "git", "diff-tree", "--root", "--no-commit-id", "-r",
-                 "--find-renames", "--stat", "--patch", "--no-ext-diff", "--no-textconv",
-                 "--no-relative", NULL);
-    if (!of_untracked)
-        al_strv_addf(&command.argv, "%s^", oid);
-    al_strv_addf(&command.argv, "%s%s", oid, suffix);
-    al_strv_add(&command.argv, "--");
-    r = al_git_run(
-        &al_call_repo(call)->at, &command,
-        &(struct al_git_run){ .max_bytes = SHOW_MAX_BYTES + 1, .checked = !of_untracked },
-        al_call_budget(call), &output, err);
-    if (r < 0 || !al_git_read_well(&output) || !out->len)
+    if (r < 0 || !out->len)
         return r;
     if (of_untracked)
         al_str_adds(text, "Untracked files:\n");
@@ -683,7 +673,7 @@ static int add_patch(struct al_call *call, const char *oid, bool of_untracked, s
     patch = strstr(out->buf, "\ndiff --git ");
     al_str_add(text, out->buf, patch ? (size_t)(patch - out->buf) + 1 : SHOW_MAX_BYTES);
     al_str_addf(text, "-- the patch is long: git_show with rev %.*s%s shows it\n", AL_SHORT_ID, oid,
-                suffix);
+                of_untracked ? "^3" : "");
     return 0;
 }
 

@@ -184,9 +184,9 @@ int al_git_read_refs(const struct al_repo *repo, const struct al_refs_query *que
     int r;
 
     al_strv_adds(&command.argv, "git", "for-each-ref",
-                 query->tags  ? TAGS_FORMAT
-                 : query->ids ? IDS_FORMAT
-                              : BRANCHES_FORMAT,
+                 query->ids    ? IDS_FORMAT
+                 : query->tags ? TAGS_FORMAT
+                               : BRANCHES_FORMAT,
                  NULL);
     if (!query->ids)
         al_strv_add(&command.argv, query->tags ? "--sort=-creatordate" : "--sort=-committerdate");

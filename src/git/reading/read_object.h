@@ -50,7 +50,7 @@ int al_git_read_tree(const struct al_repo *repo, const struct al_object_info *in
 struct al_listed_ref {
     const char *name; /**< without refs/heads/, refs/remotes/ or refs/tags/ */
     bool is_remote, is_current, is_annotated;
-    const char *hash;     /**< abbreviated, whole with `ids`; of a tag the commit that it names */
+    const char *hash;     /**< abbreviated, of a tag the commit that it names; whole with `ids` */
     const char *date;     /**< 2026-02-07: of the commit, or of the tag */
     const char *subject;  /**< of the commit, or of an annotated tag's message */
     const char *upstream; /**< "origin/main", "" */
@@ -61,7 +61,7 @@ struct al_listed_ref {
 /** The references that are wanted.  Words of an agent are checked by the caller. */
 struct al_refs_query {
     bool tags, remotes;      /**< tags; or beside local branches those of remotes */
-    bool ids;                /**< of branches: name, id and upstream alone, in the order of names */
+    bool ids;                /**< name, own id and upstream alone, in the order of names */
     const char *pattern;     /**< a glob for the name; NULL: all */
     const char *merged_into; /**< only what this commit contains; NULL */
     const char *contains;    /**< only what contains this commit; NULL */

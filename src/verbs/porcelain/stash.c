@@ -287,7 +287,13 @@ int al_git_stash_show(const struct al_repo *repo, const struct al_stash_options 
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
-    al_strv_adds(&command.argv, "git", "stash", "show", options->entries, NULL);
+    al_strv_adds(&command.argv, "git", "stash", "show", NULL);
+    if (options->patch)
+        al_strv_adds(&command.argv, "--stat", "--patch", "--find-renames", "--no-ext-diff",
+                     "--no-textconv", "--no-relative", NULL);
+    if (options->include_untracked)
+        al_strv_add(&command.argv, "--only-untracked");
+    al_strv_add(&command.argv, options->entries);
     return al_git_run(&repo->at, &command,
                       &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, budget,
                       ret_output, err);

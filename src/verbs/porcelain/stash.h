@@ -19,11 +19,12 @@ enum al_stash_action {
     AL_STASH_CLEAR,
 };
 
-/** Options of `git stash`. `message` and `include_untracked` are used with AL_STASH_PUSH. */
+/** Options of `git stash`. `message` and `include_untracked` are used with AL_STASH_PUSH; an entry
+ * is shown with `patch` in full, and with `include_untracked` its untracked files alone. */
 struct al_stash_options {
     enum al_stash_action action;
     const char *message;
-    bool include_untracked;
+    bool include_untracked, patch;
     bool keeps_staged; /**< with AL_STASH_POP and AL_STASH_APPLY: what was staged is staged again,
                           see al_git_stash_keeps_staged() */
     const struct al_strv *paths; /**< with AL_STASH_PUSH: as the agent wrote them; NULL: all */
