@@ -54,7 +54,6 @@ int al_git_checkout(struct al_repo *repo, const struct al_checkout_options *opti
                     struct al_git_output *ret_output, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     const char *target = options->branch ? options->branch : options->commit;
     int r = 0;
 
@@ -79,16 +78,10 @@ int al_git_checkout(struct al_repo *repo, const struct al_checkout_options *opti
     else
         al_strv_adds(&command.argv, "--no-recurse-submodules", "--no-overwrite-ignore",
                      "--no-guess", options->commit, "--", NULL);
-    r = al_git_run(&repo->at, &command,
-                   &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true }, budget,
-                   &output, err);
-    if (r == 0 && !al_git_wrote_all_files(&output))
-        r = al_git_failed(&output, err);
-    if (r < 0)
-        return r;
-    *ret_output = output;
-    output = (struct al_git_output){ .exit_code = -1 };
-    return 0;
+    return al_git_run(
+        &repo->at, &command,
+        &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true, .checked = true },
+        budget, ret_output, err);
 }
 
 static int name_branch(const struct al_repo *repo, const char *word, struct al_run_limits *budget,
