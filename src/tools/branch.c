@@ -124,22 +124,152 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
     return 0;
 }
 
+/* Branches whose problem is told. */
+#define TOLD_MAX 10
+
+struct problems {
+    struct al_str message; /* "'a' is the current branch; there is no branch 'b'" */
+    const char *remedy;    /* NULL: there are different ones */
+    size_t count;
+    const char *missing; /* the last branch that is not there; NULL: none */
+};
+
+static void problems_clear(struct problems *problems)
+{
+    al_str_clear(&problems->message);
+}
+
+/* A branch of which `message` is true cannot go. */
+al_printf(3, 4) static void tell(struct problems *problems, const char *remedy, const char *fmt,
+                                 ...)
+{
+    va_list args;
+
+    if (problems->count++ >= TOLD_MAX)
+        return;
+    if (problems->count == 1)
+        problems->remedy = remedy;
+    else if (problems->remedy && strcmp(problems->remedy, remedy) != 0)
+        problems->remedy = NULL;
+    if (problems->message.len)
+        al_str_adds(&problems->message, "; ");
+    va_start(args, fmt);
+    al_str_addv(&problems->message, fmt, args);
+    va_end(args);
+}
+
+static const char *force_remedy(const struct al_call *call)
+{
+    return al_call_session(call)->checkpoints
+               ? "With force it goes all the same; git_undo brings it back."
+               : "With force it goes all the same, and nothing brings it back.";
+}
+
+static const char *short_name(const char *ref)
+{
+    static const char *const prefixes[] = { "refs/heads/", "refs/remotes/" };
+
+    for (size_t i = 0; i < AL_COUNT(prefixes); i++)
+        if (al_starts_with(ref, prefixes[i]))
+            return ref + strlen(prefixes[i]);
+    return ref;
+}
+
+/* git deletes a branch that its upstream has, or, if it has none, HEAD. */
+static int look_at_commits(struct al_call *call, const char *name, const struct al_strv *current,
+                           struct problems *problems, struct al_error *err)
+{
+    al_auto(al_branch_unmerged_clear) struct al_branch_unmerged unmerged = { .ahead = 0 };
+    const char *here = current->count ? current->items[0] : "HEAD";
+    const char *target;
+    int r = al_git_branch_unmerged(al_call_repo(call), name, al_call_budget(call), &unmerged, err);
+
+    if (r < 0 || !unmerged.ahead)
+        return r;
+    target = strcmp(unmerged.target, "HEAD") != 0 ? short_name(unmerged.target) : here;
+    if (unmerged.is_in_head)
+        tell(problems, force_remedy(call), "'%s' is merged into %s, but %" PRIu64 " ahead of %s",
+             name, here, unmerged.ahead, target);
+    else
+        tell(problems, force_remedy(call),
+             "'%s' is not merged: %" PRIu64 " of its commits %s not in %s", name, unmerged.ahead,
+             unmerged.ahead == 1 ? "is" : "are", target);
+    return 0;
+}
+
+static int look_at(struct al_call *call, const char *name, bool force, struct problems *problems,
+                   struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", name);
+    al_auto(al_strv_clear) struct al_strv current = AL_STRV_INIT;
+    al_auto(al_error_clear) struct al_error held = AL_ERROR_INIT;
+
+    al_ref_head_branches(&repo->at, &current);
+    if (!al_ref_exists(&repo->at, ref)) {
+        tell(problems, "git_branch lists the branches there are.", "There is no branch '%s'", name);
+        problems->missing = name;
+        return 0;
+    }
+    if (al_strv_contains(&current, name)) {
+        tell(problems, "git_switch to another branch first.", "'%s' is the current branch", name);
+        return 0;
+    }
+    if (al_worktree_check_free(repo, name, true, al_call_budget(call), &held) < 0)
+        tell(problems, held.remedy, "%s", held.message);
+    else if (!force)
+        return look_at_commits(call, name, &current, problems, err);
+    return 0;
+}
+
+/* Find why git would not delete the branches, before the first one goes. */
+static int find_problems(struct al_call *call, const struct request *request,
+                         struct problems *problems, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    int r = 0;
+
+    add_deleted(request, &names);
+    for (size_t i = 0; i < names.count && r == 0; i++)
+        r = look_at(call, names.items[i], request->force, problems, err);
+    return r;
+}
+
+static int branch_delete_check(struct al_call *call, const struct request *request,
+                               struct al_error *err)
+{
+    al_auto(problems_clear) struct problems problems = { .message = AL_STR_INIT };
+    int r = find_problems(call, request, &problems, err);
+
+    if (r < 0 || !problems.count)
+        return r;
+    if (problems.count > TOLD_MAX)
+        al_str_addf(&problems.message, "; and %zu more", problems.count - TOLD_MAX);
+    r = al_error_remedy(
+        al_error_set_code(err, AL_ERR_EXECUTION,
+                          problems.missing ? AL_CODE_BRANCH_NOT_FOUND : AL_CODE_NONE, "%s",
+                          problems.message.buf),
+        err,
+        problems.remedy ? problems.remedy : "Nothing was deleted; git_branch lists the branches.");
+    return problems.count == 1 && problems.missing
+               ? al_error_about(al_error_reason(r, err, "not_found"), err, AL_SUBJECT_BRANCH,
+                                problems.missing)
+               : r;
+}
+
 /* Show the commits that are lost.  What git refuses needs no question; the toolset everyday has
  * looked already. */
 static int preview_delete(struct al_call *call, const struct request *request, struct al_str *out,
                           struct al_error *err)
 {
+    al_auto(problems_clear) struct problems problems = { .message = AL_STR_INIT };
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-    bool is_kept = false;
-    int r = 0;
+    int r = is_everyday(call) ? 0 : find_problems(call, request, &problems, err);
 
     add_deleted(request, &names);
-    if (!is_everyday(call))
-        r = al_git_branch_delete_refused(al_call_repo(call), request->name, request->force,
-                                         al_call_budget(call), &is_kept, err);
-    if (r == 0 && is_kept)
+    if (problems.count)
         al_call_skip_approval(call);
-    for (size_t i = 0; i < names.count && r == 0 && !is_kept; i++)
+    for (size_t i = 0; i < names.count && r == 0 && !problems.count; i++)
         r = al_git_branch_preview(al_call_repo(call), names.items[i], al_call_budget(call), out,
                                   err);
     return r;
@@ -195,7 +325,19 @@ static char *done_text(const struct request *request)
                        request->name);
 }
 
-static int authorize(struct al_call *call, const void *p, struct al_error *err);
+/* git refuses to delete what another worktree has checked out, but renames it under that. */
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct request request = request_of(p);
+    const char *name = request.action == RENAME ? renamed_branch(call, &request) : NULL;
+
+    if (request.action == DELETE && is_everyday(call))
+        return branch_delete_check(call, &request, err);
+    if (!name && request.action == DELETE)
+        name = request.name;
+    return name ? al_worktree_check_free(al_call_repo(call), name, true, al_call_budget(call), err)
+                : 0;
+}
 
 /* What the tools have. */
 /* A reference that goes may be packed, and its upstream is in the configuration. */
@@ -417,129 +559,6 @@ const struct al_tool al_tool_workflow_branch = {
 
 /* The toolset everyday. */
 
-/* Branches whose problem is told. */
-#define TOLD_MAX 10
-
-struct problems {
-    struct al_str message; /* "'a' is the current branch; there is no branch 'b'" */
-    const char *remedy;    /* NULL: there are different ones */
-    size_t count;
-    const char *missing; /* the last branch that is not there; NULL: none */
-};
-
-static void problems_clear(struct problems *problems)
-{
-    al_str_clear(&problems->message);
-}
-
-/* A branch of which `message` is true cannot go. */
-al_printf(3, 4) static void tell(struct problems *problems, const char *remedy, const char *fmt,
-                                 ...)
-{
-    va_list args;
-
-    if (problems->count++ >= TOLD_MAX)
-        return;
-    if (problems->count == 1)
-        problems->remedy = remedy;
-    else if (problems->remedy && strcmp(problems->remedy, remedy) != 0)
-        problems->remedy = NULL;
-    if (problems->message.len)
-        al_str_adds(&problems->message, "; ");
-    va_start(args, fmt);
-    al_str_addv(&problems->message, fmt, args);
-    va_end(args);
-}
-
-static const char *force_remedy(const struct al_call *call)
-{
-    return al_call_session(call)->checkpoints
-               ? "With force it goes all the same; git_undo brings it back."
-               : "With force it goes all the same, and nothing brings it back.";
-}
-
-static const char *short_name(const char *ref)
-{
-    static const char *const prefixes[] = { "refs/heads/", "refs/remotes/" };
-
-    for (size_t i = 0; i < AL_COUNT(prefixes); i++)
-        if (al_starts_with(ref, prefixes[i]))
-            return ref + strlen(prefixes[i]);
-    return ref;
-}
-
-/* git deletes a branch that its upstream has, or, if it has none, HEAD. */
-static int look_at_commits(struct al_call *call, const char *name, const struct al_strv *current,
-                           struct problems *problems, struct al_error *err)
-{
-    al_auto(al_branch_unmerged_clear) struct al_branch_unmerged unmerged = { .ahead = 0 };
-    const char *here = current->count ? current->items[0] : "HEAD";
-    const char *target;
-    int r = al_git_branch_unmerged(al_call_repo(call), name, al_call_budget(call), &unmerged, err);
-
-    if (r < 0 || !unmerged.ahead)
-        return r;
-    target = strcmp(unmerged.target, "HEAD") != 0 ? short_name(unmerged.target) : here;
-    if (unmerged.is_in_head)
-        tell(problems, force_remedy(call), "'%s' is merged into %s, but %" PRIu64 " ahead of %s",
-             name, here, unmerged.ahead, target);
-    else
-        tell(problems, force_remedy(call),
-             "'%s' is not merged: %" PRIu64 " of its commits %s not in %s", name, unmerged.ahead,
-             unmerged.ahead == 1 ? "is" : "are", target);
-    return 0;
-}
-
-static int look_at(struct al_call *call, const char *name, bool force, struct problems *problems,
-                   struct al_error *err)
-{
-    const struct al_repo *repo = al_call_repo(call);
-    al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", name);
-    al_auto(al_strv_clear) struct al_strv current = AL_STRV_INIT;
-    al_auto(al_error_clear) struct al_error held = AL_ERROR_INIT;
-
-    al_ref_head_branches(&repo->at, &current);
-    if (!al_ref_exists(&repo->at, ref)) {
-        tell(problems, "git_branch lists the branches there are.", "There is no branch '%s'", name);
-        problems->missing = name;
-        return 0;
-    }
-    if (al_strv_contains(&current, name)) {
-        tell(problems, "git_switch to another branch first.", "'%s' is the current branch", name);
-        return 0;
-    }
-    if (al_worktree_check_free(repo, name, true, al_call_budget(call), &held) < 0)
-        tell(problems, held.remedy, "%s", held.message);
-    else if (!force)
-        return look_at_commits(call, name, &current, problems, err);
-    return 0;
-}
-
-/* Check that git would delete these branches, before the first one goes. */
-static int branch_delete_check(struct al_call *call, const struct al_strv *names, bool force,
-                               struct al_error *err)
-{
-    al_auto(problems_clear) struct problems problems = { .message = AL_STR_INIT };
-    int r = 0;
-
-    for (size_t i = 0; i < names->count && r == 0; i++)
-        r = look_at(call, names->items[i], force, &problems, err);
-    if (r < 0 || !problems.count)
-        return r;
-    if (problems.count > TOLD_MAX)
-        al_str_addf(&problems.message, "; and %zu more", problems.count - TOLD_MAX);
-    r = al_error_remedy(
-        al_error_set_code(err, AL_ERR_EXECUTION,
-                          problems.missing ? AL_CODE_BRANCH_NOT_FOUND : AL_CODE_NONE, "%s",
-                          problems.message.buf),
-        err,
-        problems.remedy ? problems.remedy : "Nothing was deleted; git_branch lists the branches.");
-    return problems.count == 1 && problems.missing
-               ? al_error_about(al_error_reason(r, err, "not_found"), err, AL_SUBJECT_BRANCH,
-                                problems.missing)
-               : r;
-}
-
 /* More branches are only counted. */
 #define LISTED_MAX 200
 
@@ -707,23 +726,6 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
     if (refs.count)
         al_resolved_add(out, AL_RESOLVED_BRANCH, refs.items[0]);
     return args->action == CREATE ? al_resolve_commit(call, args->from, out, err) : 0;
-}
-
-/* git refuses to delete what another worktree has checked out, but renames it under that. */
-static int authorize(struct al_call *call, const void *p, struct al_error *err)
-{
-    const struct request request = request_of(p);
-    const char *name = request.action == RENAME ? renamed_branch(call, &request) : NULL;
-    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-
-    if (request.action == DELETE && is_everyday(call)) {
-        add_deleted(&request, &names);
-        return branch_delete_check(call, &names, request.force, err);
-    }
-    if (!name && request.action == DELETE)
-        name = request.name;
-    return name ? al_worktree_check_free(al_call_repo(call), name, true, al_call_budget(call), err)
-                : 0;
 }
 
 static int everyday_list(struct al_call *call, const void *p, struct al_result *result,

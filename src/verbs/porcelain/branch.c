@@ -141,25 +141,6 @@ int al_git_branch_unmerged(const struct al_repo *repo, const char *name,
     return r;
 }
 
-int al_git_branch_delete_refused(const struct al_repo *repo, const char *name, bool force,
-                                 struct al_run_limits *budget, bool *ret_refused,
-                                 struct al_error *err)
-{
-    al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", name);
-    al_auto(al_branch_unmerged_clear) struct al_branch_unmerged unmerged = { .ahead = 0 };
-    al_auto(al_strv_clear) struct al_strv current = AL_STRV_INIT;
-    int r;
-
-    al_ref_head_branches(&repo->at, &current);
-    *ret_refused = !al_ref_exists(&repo->at, ref) || al_strv_contains(&current, name);
-    if (*ret_refused || force)
-        return 0;
-    r = al_git_branch_unmerged(repo, name, budget, &unmerged, err);
-    if (r == 0)
-        *ret_refused = unmerged.ahead > 0;
-    return r;
-}
-
 void al_git_branch_files(const struct al_repo *repo, const char *name, struct al_strv *out)
 {
     al_strv_addf(out, "%s/refs/heads/%s", repo->at.common_dir, name);

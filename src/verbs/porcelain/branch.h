@@ -42,12 +42,6 @@ int al_git_branch_unmerged(const struct al_repo *repo, const char *name,
                            struct al_run_limits *budget, struct al_branch_unmerged *ret_unmerged,
                            struct al_error *err);
 
-/** Test whether git would refuse to delete a branch: it does not exist, HEAD is on it, or (without
- * `force`) it has commits that are missing from its upstream or, if it has none, from HEAD. */
-int al_git_branch_delete_refused(const struct al_repo *repo, const char *name, bool force,
-                                 struct al_run_limits *budget, bool *ret_refused,
-                                 struct al_error *err);
-
 /** Test whether a branch was at a commit before, as its log says. */
 bool al_git_branch_was_at(const struct al_repo *repo, const char *name, const char *oid,
                           struct al_run_limits *budget);
