@@ -17,12 +17,10 @@
 /* Enforced but not printed in schemas. */
 #define PATH_MAX_BYTES 4096
 
-enum encoding { UTF_8, BASE64 };
-
 struct file_args {
     const char *path, *pattern, *content;
     struct al_opt_int offset, limit;
-    int encoding; /* enum encoding */
+    int encoding; /* enum al_encoding */
 };
 
 #define FILE_ROW                                                                                   \
@@ -171,9 +169,9 @@ const struct al_tool al_tool_files_read = {
 /* As much as one message of a client can hold. */
 #define CONTENT_MAX_BYTES (10u << 20)
 
-static const struct al_choice encodings[] = {
-    { "utf-8", UTF_8 },
-    { "base64", BASE64 },
+const struct al_choice al_encodings[] = {
+    { "utf-8", AL_UTF_8 },
+    { "base64", AL_BASE64 },
     { NULL, 0 },
 };
 
@@ -182,22 +180,29 @@ static const struct al_param write_params[] = {
     AL_STRING(struct file_args, content, "The whole new file.", .flags = AL_PARAM_REQUIRED,
               .max_bytes = CONTENT_MAX_BYTES),
     AL_CHOICE(struct file_args, encoding, "Of content; base64 for binary files.",
-              .choices = encodings),
+              .choices = al_encodings),
 };
 
-/* Why content is no base64: its padding is missing, or it has other characters. */
-static int refuse_base64(const char *content, size_t len, struct al_error *err)
+int al_content_decode(const char *param, const char *given, int encoding, struct al_str *ret_bytes,
+                      struct al_error *err)
 {
+    const size_t len = strlen(given);
+
+    if (encoding == AL_UTF_8)
+        al_str_add(ret_bytes, given, len);
+    if (encoding == AL_UTF_8 || al_base64_decode(given, len, ret_bytes))
+        return 0;
     for (int padding = 1; padding <= 2; padding++) {
-        al_auto(al_freep) char *padded = al_asprintf("%s%.*s", content, padding, "==");
+        al_auto(al_freep) char *padded = al_asprintf("%s%.*s", given, padding, "==");
         al_auto(al_str_clear) struct al_str bytes = AL_STR_INIT;
 
         if (al_base64_decode(padded, len + (size_t)padding, &bytes))
             return al_error_set(err, AL_ERR_BAD_ARGS,
-                                "content is base64 without its padding; end it with '%.*s'",
+                                "%s is base64 without its padding; end it with '%.*s'", param,
                                 padding, "==");
     }
-    return al_error_set(err, AL_ERR_BAD_ARGS, "content is not base64; leave encoding out for text");
+    return al_error_set(err, AL_ERR_BAD_ARGS, "%s is not base64; leave encoding out for text",
+                        param);
 }
 
 static int write_file(struct al_call *call, const void *p, struct al_result *result,
@@ -207,14 +212,10 @@ static int write_file(struct al_call *call, const void *p, struct al_result *res
     const char *path = al_call_tool_data(call);
     al_auto(al_freep) char *shown = al_text_sanitize_line(args->path);
     al_auto(al_str_clear) struct al_str bytes = AL_STR_INIT;
-    size_t len = strlen(args->content);
-    int r;
+    int r = al_content_decode("content", args->content, args->encoding, &bytes, err);
 
-    if (args->encoding == UTF_8)
-        al_str_add(&bytes, args->content, len);
-    else if (!al_base64_decode(args->content, len, &bytes))
-        return refuse_base64(args->content, len, err);
-    r = al_sandbox_write(al_call_session(call)->sandbox, path, bytes.buf, bytes.len, err);
+    if (r == 0)
+        r = al_sandbox_write(al_call_session(call)->sandbox, path, bytes.buf, bytes.len, err);
     if (r < 0)
         return r;
     al_str_addf(&result->text, "Wrote %zu byte%s to %s", bytes.len, bytes.len == 1 ? "" : "s",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The toolset `staging`: git_push, git_pull and git_branches, which have a target, and git_merge.
  */
+#include "tools/files.h"
 #include "tools/one.h"
 #include "tools/staging/staging.h"
 
@@ -586,17 +587,9 @@ const struct al_tool al_tool_staging_branches = {
 /* All versions of a file fit into one message of a client. */
 #define VERSION_MAX_BYTES (10u << 20)
 
-enum encoding { UTF_8, BASE64 };
-
 struct merge_args {
     const char *path, *base, *ours, *theirs;
-    int encoding; /* enum encoding */
-};
-
-static const struct al_choice encodings[] = {
-    { "utf-8", UTF_8 },
-    { "base64", BASE64 },
-    { NULL, 0 },
+    int encoding; /* enum al_encoding */
 };
 
 static const struct al_param merge_params[] = {
@@ -609,21 +602,8 @@ static const struct al_param merge_params[] = {
     AL_STRING(struct merge_args, theirs, "Incoming content.", .flags = AL_PARAM_REQUIRED,
               .max_bytes = VERSION_MAX_BYTES),
     AL_CHOICE(struct merge_args, encoding, "Of all contents; base64 for binary files.",
-              .choices = encodings),
+              .choices = al_encodings),
 };
-
-static int decode(const char *name, const char *given, int encoding, struct al_str *ret,
-                  struct al_error *err)
-{
-    size_t len = strlen(given);
-
-    if (encoding == UTF_8)
-        al_str_add(ret, given, len);
-    else if (!al_base64_decode(given, len, ret))
-        return al_error_set(err, AL_ERR_BAD_ARGS, "%s is not base64; leave encoding out for text",
-                            name);
-    return 0;
-}
 
 static void set_merge(const struct al_str *content, int encoding, bool is_clean,
                       struct al_result *result)
@@ -631,7 +611,7 @@ static void set_merge(const struct al_str *content, int encoding, bool is_clean,
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
     al_result_set(result, "status", al_json_string(is_clean ? "clean" : "conflict"));
-    if (encoding == UTF_8) {
+    if (encoding == AL_UTF_8) {
         al_result_set(result, "content", al_json_stringn(content->buf, content->len));
         return;
     }
@@ -662,12 +642,12 @@ static int merge(struct al_call *call, const void *p, struct al_result *result,
                                           .ours = &ours,
                                           .theirs = &theirs };
     enum al_merge_outcome outcome = AL_MERGE_CLEAN;
-    int r = decode("ours", args->ours, args->encoding, &ours, err);
+    int r = al_content_decode("ours", args->ours, args->encoding, &ours, err);
 
     if (r == 0)
-        r = decode("theirs", args->theirs, args->encoding, &theirs, err);
+        r = al_content_decode("theirs", args->theirs, args->encoding, &theirs, err);
     if (r == 0 && args->base)
-        r = decode("base", args->base, args->encoding, &base, err);
+        r = al_content_decode("base", args->base, args->encoding, &base, err);
     if (r == 0)
         r = al_merge(al_call_session(call)->staging, &sides, al_call_budget(call), &outcome,
                      &content, err);
