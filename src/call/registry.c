@@ -263,16 +263,6 @@ void al_mounted_list_unref(struct al_mounts *mounts, const struct al_mounted_lis
         mounts->ops->unref(list);
 }
 
-/* The tool of this name; NULL: there is none, or `list` is NULL.  Borrowed from `list`. */
-static const struct al_listed_tool *find_in_list(const struct al_mounted_list *list,
-                                                 const char *name)
-{
-    for (size_t i = 0; list && i < list->count; i++)
-        if (!strcmp(list->items[i].tool->name, name))
-            return &list->items[i];
-    return NULL;
-}
-
 bool al_mounts_claims(const struct al_mounts *mounts, const char *name)
 {
     return mounts && mounts->ops->claims(mounts, name);
@@ -298,20 +288,20 @@ int al_mounts_find(struct al_mounts *mounts, const char *name, struct al_cancel 
 {
     int r = mounts->ops->await_tool(mounts, name, cancel, err);
     const struct al_mounted_list *list;
-    const struct al_listed_tool *tool;
 
     if (r < 0)
         return r;
     list = al_mounts_list(mounts);
-    tool = find_in_list(list, name);
-    if (!tool) {
-        r = unknown(list, name, err);
-        al_mounted_list_unref(mounts, list);
-        return r;
+    for (size_t i = 0; list && i < list->count; i++) {
+        if (strcmp(list->items[i].tool->name, name) != 0)
+            continue;
+        *ret_tool = &list->items[i];
+        *ret_list = list;
+        return 0;
     }
-    *ret_list = list;
-    *ret_tool = tool;
-    return 0;
+    r = unknown(list, name, err);
+    al_mounted_list_unref(mounts, list);
+    return r;
 }
 
 bool al_mounts_replaces(struct al_mounts *mounts, const char *native)

@@ -118,6 +118,10 @@ struct al_defined_args {
 #define AL_TOOL_ROWS(of_params, of_operations)                                                     \
     .params = (of_params), .nparams = AL_COUNT(of_params), .operations = (of_operations),          \
     .noperations = AL_COUNT(of_operations)
+/** The same for a tool that has one operation, with the members of its row in place of a table. */
+#define AL_TOOL_ONE(of_params, ...)                                                                \
+    .params = (of_params), .nparams = AL_COUNT(of_params),                                         \
+    .operations = &(const struct al_operation){ __VA_ARGS__ }, .noperations = 1
 #define AL_TOOL_STRICTER(forms) .stricter = (forms), .nstricter = AL_COUNT(forms)
 
 /** The dialects that remedies are written in (remedy.c). */

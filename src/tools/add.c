@@ -16,7 +16,6 @@
 #include "tools/everyday/everyday.h"
 #include "tools/git.h"
 #include "tools/left_out.h"
-#include "tools/one.h"
 #include "tools/outcome.h"
 #include "verbs/porcelain/commit.h"
 #include "verbs/preview/affected_files.h"

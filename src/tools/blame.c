@@ -18,7 +18,6 @@
 #include "tools/everyday/change_view.h"
 #include "tools/everyday/everyday.h"
 #include "tools/git.h"
-#include "tools/one.h"
 
 struct blame_args {
     const char *path;

@@ -26,7 +26,6 @@
 #include "tools/everyday/chosen.h"
 #include "tools/everyday/everyday.h"
 #include "tools/git.h"
-#include "tools/one.h"
 #include "tools/workflow/results.h"
 #include "tools/workflow/workflow.h"
 #include "verbs/porcelain/patch_files.h"

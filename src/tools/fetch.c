@@ -11,7 +11,6 @@
 #include "guard/arg.h"
 #include "guard/text.h"
 #include "tools/everyday/everyday.h"
-#include "tools/one.h"
 #include "tools/transfer.h"
 #include "tools/workflow/workflow.h"
 

@@ -2,7 +2,6 @@
 /* The toolset `files`: read, write, list and delete the files of the sandbox, which the session
  * holds.  None of its tools needs a repository. */
 #include "tools/files.h"
-#include "tools/one.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -19,7 +19,6 @@
 #include "tools/everyday/change_view.h"
 #include "tools/everyday/everyday.h"
 #include "tools/git.h"
-#include "tools/one.h"
 #include "tools/workflow/results.h"
 #include "tools/workflow/workflow.h"
 

@@ -15,7 +15,6 @@
 #include "git/repo/repo.h"
 #include "guard/arg.h"
 #include "tools/everyday/everyday.h"
-#include "tools/one.h"
 #include "tools/outcome.h"
 #include "tools/workflow/results.h"
 #include "tools/workflow/workflow.h"

@@ -14,7 +14,6 @@
 #include "guard/arg.h"
 #include "guard/url.h"
 #include "tools/everyday/everyday.h"
-#include "tools/one.h"
 #include "tools/outcome.h"
 #include "tools/transfer.h"
 #include "tools/workflow/results.h"

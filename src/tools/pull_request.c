@@ -5,7 +5,6 @@
 #include "call/call.h"
 #include "guard/arg.h"
 #include "tools/everyday/everyday.h"
-#include "tools/one.h"
 #include "tools/workflow/results.h"
 #include "tools/workflow/workflow.h"
 

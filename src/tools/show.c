@@ -22,7 +22,6 @@
 #include "tools/everyday/change_view.h"
 #include "tools/everyday/everyday.h"
 #include "tools/git.h"
-#include "tools/one.h"
 #include "tools/outcome.h"
 
 struct show_args {

@@ -19,7 +19,6 @@
 #include "guard/text.h"
 #include "tools/everyday/everyday.h"
 #include "tools/git.h"
-#include "tools/one.h"
 #include "tools/workflow/workflow.h"
 #include "verbs/porcelain/stash.h"
 #include "verbs/sequencer/operation_state.h"

@@ -9,7 +9,6 @@
 #include "git/reading/grep.h"
 #include "guard/arg.h"
 #include "tools/everyday/everyday.h"
-#include "tools/one.h"
 
 #define CONTEXT_MAX 100
 #define COUNT_MAX   100000

@@ -20,7 +20,6 @@
 #include "git/vet/vet.h"
 #include "guard/arg.h"
 #include "tools/everyday/everyday.h"
-#include "tools/one.h"
 #include "tools/outcome.h"
 #include "verbs/preview/diff_excerpt.h"
 #include "verbs/replay/along.h"

@@ -7,7 +7,6 @@
 #include "call/place.h"
 #include "call/state_line.h"
 #include "guard/text.h"
-#include "tools/one.h"
 #include "tools/outcome.h"
 #include "tools/parallel/parallel.h"
 

@@ -2,7 +2,6 @@
 /* The toolset `staging`: git_push, git_pull and git_branches, which have a target, and git_merge.
  */
 #include "tools/files.h"
-#include "tools/one.h"
 #include "tools/staging/staging.h"
 
 #include <stdlib.h>

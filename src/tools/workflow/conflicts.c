@@ -3,7 +3,6 @@
  * git_resolve_conflict: resolve one file with ours, theirs, or given content. */
 #include "base/utf8.h"
 #include "call/call.h"
-#include "tools/one.h"
 #include "tools/workflow/workflow.h"
 #include "verbs/sequencer/conflict.h"
 #include "verbs/sequencer/conflict_hunks.h"
