@@ -16,33 +16,13 @@
 #define TIMEOUT_MS     5000 /* one that runs longer is ended for the next one */
 #define BODY_MAX_BYTES 200
 
+extern char **environ; /* which names the user's desktop */
+
 struct al_review_notify {
     char *program;
-    struct al_strv env;
     struct al_running *running; /* NULL: none was started, or its end was seen */
     int64_t began_ms;
 };
-
-/* What a program needs to find the user's desktop. */
-static void add_environment(struct al_strv *env)
-{
-    static const char *const names[] = { "DBUS_SESSION_BUS_ADDRESS",
-                                         "XDG_RUNTIME_DIR",
-                                         "WAYLAND_DISPLAY",
-                                         "DISPLAY",
-                                         "XAUTHORITY",
-                                         "HOME",
-                                         "LANG",
-                                         "LC_ALL" };
-
-    al_strv_add(env, "PATH=" PROGRAM_DIRS);
-    for (size_t i = 0; i < AL_COUNT(names); i++) {
-        const char *value = getenv(names[i]);
-
-        if (value)
-            al_strv_addf(env, "%s=%s", names[i], value);
-    }
-}
 
 struct al_review_notify *al_review_notify_new(enum al_notify how, const char *dirs)
 {
@@ -56,8 +36,6 @@ struct al_review_notify *al_review_notify_new(enum al_notify how, const char *di
     (void)al_proc_init(NULL, NULL);
     notify = al_calloc(1, sizeof(*notify));
     notify->program = program;
-    notify->env = AL_STRV_INIT;
-    add_environment(&notify->env);
     return notify;
 }
 
@@ -74,7 +52,6 @@ void al_review_notify_free(struct al_review_notify *notify)
     if (!notify)
         return;
     end(notify);
-    al_strv_clear(&notify->env);
     free(notify->program);
     free(notify);
 }
@@ -123,7 +100,7 @@ void al_review_notify_send(struct al_review_notify *notify, size_t count, const 
     };
     const struct al_proc_spec spec = { .program = notify->program,
                                        .argv = argv,
-                                       .envp = (const char *const *)notify->env.items,
+                                       .envp = (const char *const *)environ,
                                        .cwd_fd = root_fd,
                                        .sandbox = &unconfined,
                                        .timeout_ms = 1 /* no effect */ };

@@ -373,16 +373,21 @@ static void handle_notification(struct al_dispatch *dispatch, struct request *re
     al_reply_nothing(request->sink);
 }
 
-static void handle_named(struct al_dispatch *dispatch, const struct al_rpc_message *message,
+void al_dispatch_message(struct al_dispatch *dispatch, const struct al_rpc_message *message,
                          struct al_message_sink *sink)
 {
-    struct request request = {
-        .message = message,
-        .era = al_envelope_era(message),
-        .form = AL_APPROVAL_FORM_NONE,
-        .sink = sink,
-    };
+    struct request request = { .message = message, .form = AL_APPROVAL_FORM_NONE, .sink = sink };
 
+    if (message->kind == AL_RPC_INVALID) {
+        refuse(&request, AL_RPC_INVALID_REQUEST, message->problem);
+        return;
+    }
+    if (message->kind == AL_RPC_RESPONSE) {
+        al_client_requests_answer(&dispatch->scope.client_requests, message);
+        al_reply_nothing(sink);
+        return;
+    }
+    request.era = al_envelope_era(message);
     if (request.era == AL_ERA_LEGACY) {
         request.form = dispatch->form;
         request.sampling = dispatch->sampling;
@@ -391,24 +396,6 @@ static void handle_named(struct al_dispatch *dispatch, const struct al_rpc_messa
         handle_request(dispatch, &request);
     else
         handle_notification(dispatch, &request);
-}
-
-void al_dispatch_message(struct al_dispatch *dispatch, const struct al_rpc_message *message,
-                         struct al_message_sink *sink)
-{
-    switch (message->kind) {
-    case AL_RPC_REQUEST:
-    case AL_RPC_NOTIFICATION:
-        handle_named(dispatch, message, sink);
-        break;
-    case AL_RPC_RESPONSE:
-        al_client_requests_answer(&dispatch->scope.client_requests, message);
-        al_reply_nothing(sink);
-        break;
-    case AL_RPC_INVALID:
-        al_reply_error(sink, message->id, AL_RPC_INVALID_REQUEST, message->problem);
-        break;
-    }
 }
 
 /* A batch is short to send, and its answers are not: 90,000 times the list of tools in 4 MiB. */

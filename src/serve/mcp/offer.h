@@ -17,9 +17,6 @@
 struct al_mounted_list;
 struct al_session;
 
-struct al_mounted_list;
-struct al_session;
-
 struct al_offer {
     const struct al_session *session;
     bool is_private;    /**< it depends on who asks, so caches may not share it */
