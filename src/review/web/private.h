@@ -93,27 +93,13 @@ char *al_web_field(const char *text, const char *name);
 
 /* --- site.c: answers --- */
 
-/** Status codes of RFC 9110. */
-enum al_web_status {
-    AL_WEB_OK = 200,
-    AL_WEB_SEE_OTHER = 303,
-    AL_WEB_BAD_REQUEST = 400,
-    AL_WEB_FORBIDDEN = 403,
-    AL_WEB_NOT_FOUND = 404,
-    AL_WEB_METHOD_NOT_ALLOWED = 405,
-    AL_WEB_CONFLICT = 409,
-    AL_WEB_TOO_LARGE = 413,
-    AL_WEB_FAILED = 500,
-    AL_WEB_UNAVAILABLE = 503,
-};
-
 /** Answer with a page. */
-void al_web_answer_page(struct al_http_exchange *exchange, enum al_web_status status,
+void al_web_answer_page(struct al_http_exchange *exchange, unsigned status,
                         const struct al_str *page);
 
 /** Answer with a page that has one sentence, any text, and a heading after the status; for
  * somebody who may see /review. */
-void al_web_answer_message(struct al_http_exchange *exchange, enum al_web_status status,
+void al_web_answer_message(struct al_http_exchange *exchange, unsigned status,
                            const char *sentence);
 
 /** Send the browser to another page of this server. */

@@ -53,7 +53,7 @@ static void add_headers(struct al_http_exchange *exchange)
         al_http_add_header(exchange, headers[i].name, headers[i].value);
 }
 
-static void answer(struct al_http_exchange *exchange, enum al_web_status status, const char *type,
+static void answer(struct al_http_exchange *exchange, unsigned status, const char *type,
                    const char *text, size_t len)
 {
     const struct al_http_header headers[] = { { "Content-Type", type } };
@@ -61,26 +61,22 @@ static void answer(struct al_http_exchange *exchange, enum al_web_status status,
     al_http_answer(exchange, status, headers, AL_COUNT(headers), text, len);
 }
 
-void al_web_answer_page(struct al_http_exchange *exchange, enum al_web_status status,
+void al_web_answer_page(struct al_http_exchange *exchange, unsigned status,
                         const struct al_str *page)
 {
     answer(exchange, status, "text/html; charset=utf-8", page->buf, page->len);
 }
 
-static const char *heading_of(enum al_web_status status)
+static const char *heading_of(unsigned status)
 {
     static const struct {
-        enum al_web_status status;
+        unsigned status;
         const char *heading;
     } headings[] = {
-        { AL_WEB_BAD_REQUEST, "This request is wrong" },
-        { AL_WEB_FORBIDDEN, "This is not allowed" },
-        { AL_WEB_NOT_FOUND, "There is no such page" },
-        { AL_WEB_METHOD_NOT_ALLOWED, "This page takes no such request" },
-        { AL_WEB_CONFLICT, "Nothing was done" },
-        { AL_WEB_TOO_LARGE, "This is too much" },
-        { AL_WEB_FAILED, "This failed" },
-        { AL_WEB_UNAVAILABLE, "Not now" },
+        { 400, "This request is wrong" }, { 403, "This is not allowed" },
+        { 404, "There is no such page" }, { 405, "This page takes no such request" },
+        { 409, "Nothing was done" },      { 413, "This is too much" },
+        { 500, "This failed" },           { 503, "Not now" },
     };
 
     for (size_t i = 0; i < AL_COUNT(headings); i++)
@@ -89,7 +85,7 @@ static const char *heading_of(enum al_web_status status)
     return "airlock review";
 }
 
-static void answer_sentence(struct al_http_exchange *exchange, enum al_web_status status,
+static void answer_sentence(struct al_http_exchange *exchange, unsigned status,
                             const char *sentence, bool with_link)
 {
     al_auto(al_str_clear) struct al_str page = AL_STR_INIT;
@@ -98,15 +94,13 @@ static void answer_sentence(struct al_http_exchange *exchange, enum al_web_statu
     al_web_answer_page(exchange, status, &page);
 }
 
-void al_web_answer_message(struct al_http_exchange *exchange, enum al_web_status status,
-                           const char *sentence)
+void al_web_answer_message(struct al_http_exchange *exchange, unsigned status, const char *sentence)
 {
     answer_sentence(exchange, status, sentence, true);
 }
 
 /* The same for somebody who may not see /review, so it has no link to it. */
-static void refuse(struct al_http_exchange *exchange, enum al_web_status status,
-                   const char *sentence)
+static void refuse(struct al_http_exchange *exchange, unsigned status, const char *sentence)
 {
     answer_sentence(exchange, status, sentence, false);
 }
@@ -115,7 +109,7 @@ void al_web_answer_elsewhere(struct al_http_exchange *exchange, const char *path
 {
     const struct al_http_header headers[] = { { "Location", path } };
 
-    al_http_answer(exchange, AL_WEB_SEE_OTHER, headers, AL_COUNT(headers), "", 0);
+    al_http_answer(exchange, 303, headers, AL_COUNT(headers), "", 0);
 }
 
 /* --- Paths --- */
@@ -275,16 +269,16 @@ void al_site_on_headers(struct al_site *site, struct al_http_exchange *exchange,
 
     add_headers(exchange);
     if (!route) {
-        refuse(exchange, AL_WEB_NOT_FOUND, "The page of airlock review is at /review.");
+        refuse(exchange, 404, "The page of airlock review is at /review.");
     } else if (!is_get(request) && !(route->posts && !strcmp(request->method, "POST"))) {
         al_http_add_header(exchange, "Allow", route->posts ? "GET, HEAD, POST" : "GET, HEAD");
-        refuse(exchange, AL_WEB_METHOD_NOT_ALLOWED, "This page can be read only.");
+        refuse(exchange, 405, "This page can be read only.");
     } else if (is_foreign(route, request)) {
-        refuse(exchange, AL_WEB_FORBIDDEN, "Another page has sent this request; nothing was done.");
+        refuse(exchange, 403, "Another page has sent this request; nothing was done.");
     } else if (route->kind != AL_VISIT_STYLE && route->kind != AL_VISIT_SCRIPT &&
                !has_key(route, request) &&
                !al_web_keys_find(site->keys, al_http_find_header(request, "cookie"), &csrf)) {
-        refuse(exchange, AL_WEB_FORBIDDEN,
+        refuse(exchange, 403,
                "This browser may not see the questions. Run airlock review --web in a "
                "terminal: it prints a link that opens this page.");
     }
@@ -299,7 +293,7 @@ static void open_with_key(struct al_site *site, struct al_http_exchange *exchang
     al_auto(al_freep) char *key = al_web_field(request->query, "k"), *value = NULL;
 
     if (!al_web_keys_use(site->keys, key, &cookie)) {
-        refuse(exchange, AL_WEB_FORBIDDEN,
+        refuse(exchange, 403,
                "This link was used already, or is none of this server's. Run airlock review "
                "--web again for another one.");
         return;
@@ -348,16 +342,15 @@ static bool read_form(const struct al_http_request *http, struct al_visit *visit
     al_auto(al_freep) char *csrf = NULL;
 
     if (http->body_len > AL_WEB_FORM_MAX_BYTES) {
-        al_web_answer_message(visit->exchange, AL_WEB_TOO_LARGE,
-                              "The form is too long; shorten the reason.");
+        al_web_answer_message(visit->exchange, 413, "The form is too long; shorten the reason.");
         return false;
     }
     csrf = al_web_field(http->body, "csrf");
     if (!al_web_key_is(&visit->csrf, csrf))
-        al_web_answer_message(visit->exchange, AL_WEB_FORBIDDEN,
+        al_web_answer_message(visit->exchange, 403,
                               "The form is not of this page; load the page again.");
     else if (!read_decision(http->body, visit))
-        al_web_answer_message(visit->exchange, AL_WEB_BAD_REQUEST,
+        al_web_answer_message(visit->exchange, 400,
                               "The form has no decision; press one of its buttons.");
     else
         return true;
@@ -390,7 +383,7 @@ static void hand_over(struct al_site *site, struct al_http_exchange *exchange,
     if (!posts || read_form(http, visit)) {
         if (al_visit_start(visit))
             return;
-        al_web_answer_message(exchange, AL_WEB_UNAVAILABLE,
+        al_web_answer_message(exchange, 503,
                               "Too many requests wait, or the server ends. Load the page again.");
     }
     al_visit_free(visit);
@@ -405,17 +398,16 @@ void al_site_on_request(struct al_site *site, struct al_http_exchange *exchange,
     const struct route *route = find_route(request->path, &id, &len);
 
     if (!route) {
-        refuse(exchange, AL_WEB_NOT_FOUND, "The page of airlock review is at /review.");
+        refuse(exchange, 404, "The page of airlock review is at /review.");
     } else if (route->kind == AL_VISIT_STYLE) {
-        answer(exchange, AL_WEB_OK, "text/css; charset=utf-8", al_page_style,
-               strlen(al_page_style));
+        answer(exchange, 200, "text/css; charset=utf-8", al_page_style, strlen(al_page_style));
     } else if (route->kind == AL_VISIT_SCRIPT) {
-        answer(exchange, AL_WEB_OK, "text/javascript; charset=utf-8", al_page_script,
+        answer(exchange, 200, "text/javascript; charset=utf-8", al_page_script,
                strlen(al_page_script));
     } else if (has_key(route, request)) {
         open_with_key(site, exchange, request);
     } else if (!al_web_keys_find(site->keys, al_http_find_header(request, "cookie"), &csrf)) {
-        refuse(exchange, AL_WEB_FORBIDDEN, "This browser may no longer see the questions.");
+        refuse(exchange, 403, "This browser may no longer see the questions.");
     } else {
         hand_over(site, exchange, request, route, id ? al_strndup(id, len) : NULL, &csrf);
     }

@@ -54,7 +54,7 @@ static void refresh(struct al_visit *visit)
 
 static void answer_ending(const struct al_visit *visit)
 {
-    al_web_answer_message(visit->exchange, AL_WEB_UNAVAILABLE, "The server of this page ends.");
+    al_web_answer_message(visit->exchange, 503, "The server of this page ends.");
 }
 
 /* --- What waits --- */
@@ -67,7 +67,7 @@ static void serve_overview(struct al_visit *visit)
     refresh(visit);
     frame = frame_of(visit);
     al_page_overview(&frame, visit->model, visit->kind == AL_VISIT_LIVE, &page);
-    al_web_answer_page(visit->exchange, AL_WEB_OK, &page);
+    al_web_answer_page(visit->exchange, 200, &page);
 }
 
 /* Wait for the whole text of the question; NULL: it no longer waits. */
@@ -94,12 +94,12 @@ static void serve_question(struct al_visit *visit)
     frame = frame_of(visit);
     question = al_model_find(visit->model, AL_ITEM_QUESTION, visit->id);
     if (!question) {
-        al_web_answer_message(visit->exchange, AL_WEB_NOT_FOUND,
+        al_web_answer_message(visit->exchange, 404,
                               "This question no longer waits: it was answered, or it is over.");
         return;
     }
     al_page_question(&frame, question, text, visit->page, &page);
-    al_web_answer_page(visit->exchange, AL_WEB_OK, &page);
+    al_web_answer_page(visit->exchange, 200, &page);
 }
 
 /* The page of /review says what came of it; see site.c for the words. */
@@ -119,7 +119,7 @@ static void serve_answer(struct al_visit *visit)
     if (reply.outcome == AL_REVIEW_TAKEN)
         al_web_answer_elsewhere(visit->exchange, page_after(visit->decision));
     else
-        al_web_answer_message(visit->exchange, AL_WEB_CONFLICT, reply.message);
+        al_web_answer_message(visit->exchange, 409, reply.message);
     al_review_reply_clear(&reply);
 }
 
@@ -134,7 +134,7 @@ static void answer_entry(const struct al_visit *visit, const struct al_item *ite
     al_auto(al_str_clear) struct al_str page = AL_STR_INIT;
 
     al_page_entry(&frame, item, job, visit->page, &page);
-    al_web_answer_page(visit->exchange, is_refused ? AL_WEB_CONFLICT : AL_WEB_OK, &page);
+    al_web_answer_page(visit->exchange, is_refused ? 409 : 200, &page);
 }
 
 /* Wait for the end of a job.  False: the site ends, and only a rollback keeps it. */
@@ -167,7 +167,7 @@ static void run_job(const struct al_visit *visit, const struct al_item *item)
     struct al_review_job *job;
 
     if (al_review_job_start(visit->site->setup, kind, item, newest, &job, &err) < 0) {
-        al_web_answer_message(visit->exchange, AL_WEB_FAILED, err.message);
+        al_web_answer_message(visit->exchange, 500, err.message);
         return;
     }
     if (await_job(visit, job))
@@ -191,7 +191,7 @@ static void serve_entry(struct al_visit *visit)
     item = al_model_find(visit->model, is_staged ? AL_ITEM_STAGED : AL_ITEM_EXECUTION, visit->id);
     if (!item) {
         al_web_answer_message(
-            visit->exchange, AL_WEB_NOT_FOUND,
+            visit->exchange, 404,
             is_staged ? "There is no such staged commit any more."
                       : "No execution with this number is kept here; airlock log lists all.");
     } else if (!is_staged && !item->checkpointed) {
@@ -210,7 +210,7 @@ static void begin_stream(struct al_http_exchange *stream)
 {
     static const struct al_http_header type[] = { { "Content-Type", "text/event-stream" } };
 
-    al_http_begin_stream(stream, AL_WEB_OK, type, AL_COUNT(type));
+    al_http_begin_stream(stream, 200, type, AL_COUNT(type));
     al_http_keep_alive(stream, ":\n\n");
     /* The headers go out with the first bytes. */
     (void)al_http_send(stream, ":\n\n", 3);
@@ -312,7 +312,7 @@ static void *thread_main(void *payload)
     if (visit->door)
         serve(visit);
     else if (visit->exchange)
-        al_web_answer_message(visit->exchange, AL_WEB_FAILED, "The questions cannot be watched.");
+        al_web_answer_message(visit->exchange, 500, "The questions cannot be watched.");
     al_visit_free(visit);
     al_hold(&site->lock);
     --*count;
