@@ -173,19 +173,19 @@ static bool attend(struct al_site *site)
     return false;
 }
 
-int al_site_new(const struct al_site_options *options, struct al_site **ret_site,
-                struct al_error *err)
+int al_site_new(const struct al_setup *setup, const struct al_strv *dirs, bool always_attached,
+                struct al_site **ret_site, struct al_error *err)
 {
     struct al_site *site = al_calloc(1, sizeof(*site));
 
-    site->setup = options->setup;
-    al_strv_add_all(&site->dirs, options->dirs);
+    site->setup = setup;
+    al_strv_add_all(&site->dirs, dirs);
     site->keys = al_web_keys_new();
     (void)sem_init(&site->jobs, 0, AL_VISIT_JOBS_MAX);
     (void)pthread_mutex_init(&site->lock, NULL);
     (void)pthread_cond_init(&site->left, NULL);
     site->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (site->stop_fd < 0 || (options->always_attached && !attend(site))) {
+    if (site->stop_fd < 0 || (always_attached && !attend(site))) {
         (void)al_error_errno(err, errno, "the review page cannot be served");
         al_site_free(site);
         return AL_ERR_EXECUTION;

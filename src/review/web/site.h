@@ -32,16 +32,16 @@
 
 struct al_site;
 
-struct al_site_options {
-    const struct al_setup *setup; /**< after al_setup_config(); borrowed */
-    const struct al_strv *dirs;   /**< of the sockets; copied */
-    /** Calls wait for this site also while no browser looks at it: see review/door.h. */
-    bool always_attached;
-};
-
-/** Make a site, in a process that has called al_proc_init(). */
-int al_site_new(const struct al_site_options *options, struct al_site **ret_site,
-                struct al_error *err);
+/**
+ * Make a site, in a process that has called al_proc_init().
+ *
+ * @param setup            After al_setup_config(); borrowed.
+ * @param dirs             Of the sockets; copied.
+ * @param always_attached  Calls wait for this site also while no browser looks at it: see
+ *                         review/door.h.
+ */
+int al_site_new(const struct al_setup *setup, const struct al_strv *dirs, bool always_attached,
+                struct al_site **ret_site, struct al_error *err);
 
 /** Answer what waits and end the streams.  Requests are refused from now on.  NULL is fine. */
 void al_site_stop(struct al_site *site);

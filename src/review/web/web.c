@@ -128,9 +128,7 @@ static int start(struct serving *serving, const struct al_setup *setup, const st
     int r = al_proc_init(NULL, err); /* for children; before any thread is started */
 
     if (r == 0)
-        r = al_site_new(
-            &(struct al_site_options){ .setup = setup, .dirs = dirs, .always_attached = true },
-            &serving->site, err);
+        r = al_site_new(setup, dirs, true, &serving->site, err);
     if (r == 0)
         r = listen_at(serving, address, err);
     return r;

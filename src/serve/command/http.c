@@ -355,8 +355,7 @@ static int make_site(struct serving *serving, struct al_error *err)
     al_auto(al_strv_clear) struct al_strv dirs = AL_STRV_INIT;
 
     al_setup_review_dirs(serving->setup, &dirs);
-    return al_site_new(&(struct al_site_options){ .setup = serving->setup, .dirs = &dirs },
-                       &serving->site, err);
+    return al_site_new(serving->setup, &dirs, false, &serving->site, err);
 }
 
 /* A link to the first place that has an address; a Unix socket has none. */

@@ -154,12 +154,10 @@ int al_input_required_ask(struct al_input_required *input,
     return 0;
 }
 
-void al_call_scope_init(struct al_call_scope *scope, const struct al_session *session,
-                        void (*unused)(struct al_call_scope *scope))
+void al_call_scope_init(struct al_call_scope *scope, const struct al_session *session)
 {
-    *scope = (struct al_call_scope){ .session = session,
-                                     .changes = { .max = 1, .in_order = true },
-                                     .unused = unused };
+    *scope =
+        (struct al_call_scope){ .session = session, .changes = { .max = 1, .in_order = true } };
     al_client_requests_init(&scope->client_requests);
     atomic_init(&scope->refs, 1);
 }

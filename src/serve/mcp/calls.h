@@ -91,12 +91,11 @@ struct al_call_scope {
     struct al_call_quota *quota; /**< NULL: only the limit of the server counts */
     bool ids_repeat; /**< two requests may have the same id, which then names none of them */
     atomic_size_t refs;
-    void (*unused)(struct al_call_scope *scope); /**< called with the last reference */
+    void (*unused)(struct al_call_scope *scope); /**< called with the last reference; may be NULL */
 };
 
 /** Takes the first reference.  `session` is borrowed. */
-void al_call_scope_init(struct al_call_scope *scope, const struct al_session *session,
-                        void (*unused)(struct al_call_scope *scope));
+void al_call_scope_init(struct al_call_scope *scope, const struct al_session *session);
 void al_call_scope_clear(struct al_call_scope *scope);
 
 void al_call_scope_ref(struct al_call_scope *scope);

@@ -475,14 +475,13 @@ void al_service_clear(struct al_service *service)
     free(service->meta);
 }
 
-void al_dispatch_init(struct al_dispatch *dispatch, const struct al_dispatch_options *options)
+void al_dispatch_init(struct al_dispatch *dispatch, struct al_service *service,
+                      struct al_offer *offer, const struct al_session *session)
 {
-    *dispatch = (struct al_dispatch){ .service = options->service,
-                                      .offer = options->offer,
-                                      .out = options->out,
-                                      .form = AL_APPROVAL_FORM_NONE };
-    al_call_scope_init(&dispatch->scope, options->session, options->unused);
-    al_listing_init(&dispatch->listing, &options->service->listings, options->offer);
+    *dispatch =
+        (struct al_dispatch){ .service = service, .offer = offer, .form = AL_APPROVAL_FORM_NONE };
+    al_call_scope_init(&dispatch->scope, session);
+    al_listing_init(&dispatch->listing, &service->listings, offer);
 }
 
 void al_dispatch_clear(struct al_dispatch *dispatch)

@@ -58,17 +58,15 @@ struct al_dispatch {
     char *client;  /**< the client's name, safe text; NULL: none */
 };
 
-struct al_dispatch_options {
-    struct al_service *service;
-    struct al_offer *offer;
-    const struct al_session *session; /**< for the calls: that of the offer, or a copy of it whose
-                                           "always" answers are the client's own */
-    struct al_message_sink *out;      /**< see struct al_dispatch */
-    void (*unused)(struct al_call_scope *scope); /**< see struct al_call_scope; NULL: nothing */
-};
-
-/** Everything in the options is borrowed. */
-void al_dispatch_init(struct al_dispatch *dispatch, const struct al_dispatch_options *options);
+/**
+ * Set up a client's dispatch; `out`, and the members of `scope` that it may have, are the caller's
+ * to set.  All of these are borrowed.
+ *
+ * @param session  For the calls: that of the offer, or a copy of it whose "always" answers are the
+ *                 client's own.
+ */
+void al_dispatch_init(struct al_dispatch *dispatch, struct al_service *service,
+                      struct al_offer *offer, const struct al_session *session);
 
 /** Only after the last call has ended and the last message was served. */
 void al_dispatch_clear(struct al_dispatch *dispatch);

@@ -111,10 +111,8 @@ static int open_service(struct server *server, struct al_error *err)
                                                 .max = AL_CALLS_MAX,
                                                 .wake_fd = server->out.wake_fd,
                                                 .pool = server->pool });
-    al_dispatch_init(&server->dispatch, &(struct al_dispatch_options){ .service = &server->service,
-                                                                       .offer = &server->offer,
-                                                                       .session = session,
-                                                                       .out = &server->out.sink });
+    al_dispatch_init(&server->dispatch, &server->service, &server->offer, session);
+    server->dispatch.out = &server->out.sink;
     return 0;
 }
 

@@ -47,13 +47,9 @@ static struct al_peer *peer_new(struct al_account *account, const char *id)
         peer->server_stream = al_stream_new(NULL);
         peer->server_stream->begun = true; /* it has no answer, so it is never plain */
     }
-    al_dispatch_init(&peer->dispatch, &(struct al_dispatch_options){
-                                          .service = &account->endpoint->service,
-                                          .offer = &account->offer,
-                                          .session = &peer->session,
-                                          .out = is_modern ? NULL : &peer->server_stream->sink,
-                                          .unused = free_peer,
-                                      });
+    al_dispatch_init(&peer->dispatch, &account->endpoint->service, &account->offer, &peer->session);
+    peer->dispatch.out = is_modern ? NULL : &peer->server_stream->sink;
+    peer->dispatch.scope.unused = free_peer;
     peer->dispatch.scope.quota = &account->quota;
     peer->dispatch.scope.ids_repeat = is_modern;
     if (peer->server_stream)

@@ -38,7 +38,7 @@ static int set_up(void **state)
                   &(struct al_calls_options){ .max = 100, .wake_fd = -1, .pool = fixture->pool });
     fixture->quota = (struct al_call_quota){ .max = 4, .max_bytes = MAX_BYTES };
     for (size_t i = 0; i < COUNT(fixture->scopes); i++) {
-        al_call_scope_init(&fixture->scopes[i], &fixture->session, NULL);
+        al_call_scope_init(&fixture->scopes[i], &fixture->session);
         fixture->scopes[i].quota = &fixture->quota;
     }
     *state = fixture;
