@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "review/web/web.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,7 +22,6 @@ struct serving {
     struct al_http_server *server;
     struct al_site *site;
     struct al_http_place place;
-    atomic_bool is_open; /* `place` is known */
 };
 
 /* --- Requests --- */
@@ -35,8 +33,7 @@ static bool check_place(const struct serving *serving, struct al_http_exchange *
     static const char refusal[] = "this page is served to browsers of this machine only\n";
     const char *origin = al_http_find_header(request, "origin");
 
-    if (serving->is_open &&
-        al_http_accepts_host(&serving->place, &none, al_http_find_header(request, "host")) &&
+    if (al_http_accepts_host(&serving->place, &none, al_http_find_header(request, "host")) &&
         ((origin && !strcmp(origin, "null")) ||
          al_http_accepts_origin(&serving->place, &none, origin)))
         return true;
@@ -175,11 +172,8 @@ int al_review_web(struct al_setup *setup, const struct al_strv *dirs, const char
     }
     al_signals_block(setup);
     r = start(&serving, setup, dirs, &parsed, &err);
-    if (r == 0) {
-        serving.is_open = true;
-        if (tell_link(&serving))
-            (void)al_signals_wait();
-    }
+    if (r == 0 && tell_link(&serving))
+        (void)al_signals_wait();
     al_signals_forget();
     al_site_stop(serving.site);
     if (serving.server)

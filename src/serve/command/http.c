@@ -431,13 +431,8 @@ static int start(struct serving *serving, const struct al_options *options, stru
     if (r == 0)
         r = make_endpoint(serving, err);
     if (r == 0)
-        r = al_http_access_new(
-            &(struct al_http_access_options){
-                .setup = serving->setup,
-                .options = options,
-                .endpoint = serving->endpoint,
-            },
-            &serving->access, &made, err);
+        r = al_http_access_new(serving->setup, options, serving->endpoint, &serving->access, &made,
+                               err);
     if (r == 0)
         r = make_site(serving, err);
     if (r == 0) {

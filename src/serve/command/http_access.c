@@ -103,6 +103,32 @@ static int rights_describe(const struct al_setup *setup, struct al_config *confi
     return 0;
 }
 
+/* An account and the text of its rights. */
+struct entry {
+    struct al_account *account; /* a reference; NULL: not made yet */
+    char *rights;
+};
+
+/* One reading of the configuration and the token file.  Its configuration stays until the end: a
+ * later reading keeps accounts that borrow from it. */
+struct reading {
+    struct reading *older;
+    struct al_config config;
+    struct al_tokens tokens;
+    struct entry *entries; /* one for each token; without tokens one for everybody */
+    size_t count;
+};
+
+struct al_http_access {
+    const struct al_setup *setup;
+    const struct al_options *options;
+    struct al_endpoint *endpoint;
+    struct al_tokens made;         /* the token that was made, if there is no file */
+    const struct al_config *begun; /* of the first reading: some keys hold until the end */
+    pthread_mutex_t lock;          /* guards `now` */
+    struct reading *now;
+};
+
 /* --- The account --- */
 
 static int fill_seat(const struct al_setup *setup, struct al_config *config,
@@ -129,43 +155,19 @@ static int fill_seat(const struct al_setup *setup, struct al_config *config,
 }
 
 /* Make the account of a token. */
-static int make_account(const struct al_http_access_options *options, struct al_config *config,
+static int make_account(const struct al_http_access *access, struct al_config *config,
                         const struct al_token *token, struct al_account **ret_account,
                         struct al_error *err)
 {
     struct seat *seat = al_calloc(1, sizeof(*seat));
-    int r = fill_seat(options->setup, config, token, seat, err);
+    int r = fill_seat(access->setup, config, token, seat, err);
 
     if (r == 0)
-        r = al_account_new(options->endpoint, &seat->session, free_seat, seat, ret_account, err);
+        r = al_account_new(access->endpoint, &seat->session, free_seat, seat, ret_account, err);
     if (r < 0)
         free_seat(seat);
     return r;
 }
-
-/* An account and the text of its rights. */
-struct entry {
-    struct al_account *account; /* a reference; NULL: not made yet */
-    char *rights;
-};
-
-/* One reading of the configuration and the token file.  Its configuration stays until the end: a
- * later reading keeps accounts that borrow from it. */
-struct reading {
-    struct reading *older;
-    struct al_config config;
-    struct al_tokens tokens;
-    struct entry *entries; /* one for each token; without tokens one for everybody */
-    size_t count;
-};
-
-struct al_http_access {
-    struct al_http_access_options options;
-    struct al_tokens made;         /* the token that was made, if there is no file */
-    const struct al_config *begun; /* of the first reading: some keys hold until the end */
-    pthread_mutex_t lock;          /* guards `now` */
-    struct reading *now;
-};
 
 static bool has_account(const struct reading *reading, const struct al_account *account)
 {
@@ -223,11 +225,11 @@ static int check_config(const struct al_setup *setup, struct al_config *config,
 static int read_config(const struct al_http_access *access, struct al_config *config,
                        struct al_error *err)
 {
-    const struct al_setup *setup = access->options.setup;
+    const struct al_setup *setup = access->setup;
     int r;
 
     al_config_clear(config);
-    r = al_setup_read_config(setup, access->options.options, config, err);
+    r = al_setup_read_config(setup, access->options, config, err);
     if (r == 0)
         r = check_config(setup, config, err);
     if (r == 0)
@@ -238,7 +240,7 @@ static int read_config(const struct al_http_access *access, struct al_config *co
 static int read_tokens(const struct al_http_access *access, const struct al_config *config,
                        struct al_tokens *ret_tokens, struct al_error *err)
 {
-    const struct al_setup *setup = access->options.setup;
+    const struct al_setup *setup = access->setup;
     al_auto(al_freep) char *path = NULL;
     int r;
 
@@ -278,7 +280,7 @@ static const struct entry *find_same(const struct reading *reading, const struct
 static int fill_entry(const struct al_http_access *access, struct reading *reading, size_t i,
                       struct al_error *err)
 {
-    const struct al_setup *setup = access->options.setup;
+    const struct al_setup *setup = access->setup;
     const struct al_token *token = token_at(reading, i);
     al_auto(al_str_clear) struct al_str rights = AL_STR_INIT;
     const struct entry *same;
@@ -290,8 +292,7 @@ static int fill_entry(const struct al_http_access *access, struct reading *readi
     if (same)
         reading->entries[i].account = al_account_ref(same->account);
     else
-        r = make_account(&access->options, &reading->config, token, &reading->entries[i].account,
-                         err);
+        r = make_account(access, &reading->config, token, &reading->entries[i].account, err);
     reading->entries[i].rights = al_str_detach(&rights);
     return r;
 }
@@ -318,7 +319,7 @@ static void warn(const struct al_http_access *access, struct reading *reading)
         const struct al_grant *grant = NULL;
 
         if (uses_grant(reading, name) && al_grants_choose(grants, name, &grant, &err) == 0)
-            al_warn_of_grant(access->options.setup, grant);
+            al_warn_of_grant(access->setup, grant);
     }
     al_warn_of_hosts(&reading->config);
 }
@@ -352,15 +353,17 @@ static int read_all(const struct al_http_access *access, struct reading **ret_re
 
 /* --- The current reading --- */
 
-int al_http_access_new(const struct al_http_access_options *options,
-                       struct al_http_access **ret_access, struct al_str *ret_made,
-                       struct al_error *err)
+int al_http_access_new(const struct al_setup *setup, const struct al_options *options,
+                       struct al_endpoint *endpoint, struct al_http_access **ret_access,
+                       struct al_str *ret_made, struct al_error *err)
 {
     struct al_http_access *access = al_calloc(1, sizeof(*access));
-    const struct al_config *config = &options->setup->config;
+    const struct al_config *config = &setup->config;
     int r = 0;
 
-    access->options = *options;
+    access->setup = setup;
+    access->options = options;
+    access->endpoint = endpoint;
     (void)pthread_mutex_init(&access->lock, NULL);
     if (!config->serve.token_file && !config->serve.no_token)
         r = al_tokens_make(&access->made, ret_made, err);
@@ -412,7 +415,7 @@ int al_http_access_reload(struct al_http_access *access, size_t *ret_ended, stru
 
 struct al_account *al_http_access_find(struct al_http_access *access, const char *token, size_t len)
 {
-    const bool is_open = access->options.setup->config.serve.no_token;
+    const bool is_open = access->setup->config.serve.no_token;
     const struct al_token *found = NULL;
     const struct reading *now;
 

@@ -23,23 +23,18 @@
 
 struct al_http_access;
 
-struct al_http_access_options {
-    const struct al_setup *setup; /**< after al_setup_session(), with `many_agents` */
-    const struct al_options *options;
-    struct al_endpoint *endpoint; /**< that the tokens have accounts of */
-};
-
 /**
  * Read the token file that is configured; without one make a token, unless none is needed.
  *
- * @param options   Kept; what it points to is borrowed.
+ * @param setup     After al_setup_session(), with `many_agents`.  Borrowed, as the next two.
+ * @param endpoint  That the tokens have accounts of.
  * @param ret_made  The token that was made; untouched: none.  The caller clears it with
  *                  explicit_bzero(3).
  * @return 0; AL_ERR_BAD_ARGS when the user has to correct a file; AL_ERR_EXECUTION.
  */
-int al_http_access_new(const struct al_http_access_options *options,
-                       struct al_http_access **ret_access, struct al_str *ret_made,
-                       struct al_error *err);
+int al_http_access_new(const struct al_setup *setup, const struct al_options *options,
+                       struct al_endpoint *endpoint, struct al_http_access **ret_access,
+                       struct al_str *ret_made, struct al_error *err);
 
 /** After the endpoint was freed, which has ended all accounts. */
 void al_http_access_free(struct al_http_access *access);
