@@ -85,15 +85,13 @@ int al_arg_check_revision(const char *param, const char *value, struct al_error 
     return 0;
 }
 
-int al_arg_check_range(const char *param, const char *value, bool *ret_is_range,
-                       struct al_error *err)
+int al_arg_check_range(const char *param, const char *value, struct al_error *err)
 {
     const char *dots = strstr(value, "..");
     const char *right = dots ? dots + 2 + (dots[2] == '.') : NULL;
     al_auto(al_freep) char *left = dots ? al_strndup(value, (size_t)(dots - value)) : NULL;
     int r = 0;
 
-    *ret_is_range = dots;
     if (!dots)
         return al_arg_check_revision(param, value, err);
     if (!*left && !*right)
@@ -126,7 +124,7 @@ void al_arg_split_revisions(const char *value, struct al_strv *ret_words)
 int al_arg_check_revisions(const char *param, const char *value, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv words = AL_STRV_INIT;
-    bool is_range, shows = false;
+    bool shows = false;
     int r = check_word(param, value, err);
 
     al_arg_split_revisions(value, &words);
@@ -134,7 +132,7 @@ int al_arg_check_revisions(const char *param, const char *value, struct al_error
         const bool leaves_out = *words.items[i] == '^';
 
         r = leaves_out ? al_arg_check_revision(param, words.items[i] + 1, err)
-                       : al_arg_check_range(param, words.items[i], &is_range, err);
+                       : al_arg_check_range(param, words.items[i], err);
         shows |= !leaves_out;
     }
     return r < 0 || shows ? r : refuse(err, param, "name only what is left out");

@@ -24,8 +24,7 @@ int al_arg_check_branch(const char *param, const char *value, struct al_error *e
 int al_arg_check_revision(const char *param, const char *value, struct al_error *err);
 
 /** Check a revision, or two revisions joined by ".." or "...", one of which may be missing. */
-int al_arg_check_range(const char *param, const char *value, bool *ret_is_range,
-                       struct al_error *err);
+int al_arg_check_range(const char *param, const char *value, struct al_error *err);
 
 /**
  * Split a text into the revisions and ranges that git-log(1) takes, at its spaces.  Those between

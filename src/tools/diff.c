@@ -218,20 +218,18 @@ static const struct al_param workflow_params[] = {
     AL_BOOL(struct diff_args, staged, "Diff what is staged."),
     AL_STRINGS(struct diff_args, paths, "Only these files or directories.", .flags = AL_PARAM_PATH),
     AL_STRING(struct diff_args, ref, "Commit to compare with, or a range, e.g. main..feature.",
-              .flags = AL_PARAM_NAME | AL_PARAM_REVISION),
+              .flags = AL_PARAM_NAME | AL_PARAM_REVISION, .check = al_arg_check_range),
     AL_WORKFLOW_CWD_ROW(struct diff_args),
 };
 
 static int workflow_check(const void *p, struct al_error *err)
 {
     const struct diff_args *args = p;
-    bool is_range = false;
-    int r = args->ref ? al_arg_check_range("ref", args->ref, &is_range, err) : 0;
 
-    if (r == 0 && is_range && args->staged)
-        r = al_error_set(err, AL_ERR_BAD_ARGS,
-                         "staged compares with one commit; ref must not be a range");
-    return r;
+    if (args->staged && args->ref && strstr(args->ref, ".."))
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "staged compares with one commit; ref must not be a range");
+    return 0;
 }
 
 static int workflow_authorize(struct al_call *call, const void *p, struct al_error *err)
@@ -337,7 +335,7 @@ const struct al_tool al_tool_workflow_diff = {
 
 static const struct al_param everyday_params[] = {
     AL_STRING(struct diff_args, from, "A revision, or a range A...B.",
-              .flags = AL_PARAM_NAME | AL_PARAM_REVISION),
+              .flags = AL_PARAM_NAME | AL_PARAM_REVISION, .check = al_arg_check_range),
     AL_STRING(struct diff_args, to, NULL, .flags = AL_PARAM_NAME | AL_PARAM_REVISION,
               .check = al_arg_check_revision),
     AL_BOOL(struct diff_args, staged, NULL),
@@ -350,20 +348,20 @@ static const struct al_param everyday_params[] = {
     AL_EVERYDAY_WORKING_DIR_ROW(struct diff_args),
 };
 
+static bool is_range(const struct diff_args *args)
+{
+    return args->from && strstr(args->from, "..");
+}
+
 static int check_revisions(const struct diff_args *args, struct al_error *err)
 {
-    bool is_range = false;
-    int r = args->from ? al_arg_check_range("from", args->from, &is_range, err) : 0;
-
-    if (r < 0)
-        return r;
     if (args->to && !args->from)
         return al_failure_bad_args(err, "Give from as well, or make to the from.",
                                    "to: without from there is nothing to compare it with");
-    if (is_range && args->to)
+    if (is_range(args) && args->to)
         return al_failure_bad_args(err, "Give a range in from, or from and to.",
                                    "from is a range, so to cannot be given");
-    if (args->staged && (args->to || is_range))
+    if (args->staged && (args->to || is_range(args)))
         return al_failure_bad_args(
             err, "Leave out staged, or compare the index with one revision.",
             "staged compares the index with one revision, not two revisions");
@@ -386,11 +384,6 @@ static int everyday_check(const void *p, struct al_error *err)
         return al_failure_bad_args(err, "Leave out context, or stat.",
                                    "context: with stat no lines are shown");
     return 0;
-}
-
-static bool is_range(const struct diff_args *args)
-{
-    return args->from && strstr(args->from, "..");
 }
 
 static void add_number(size_t count, const char *what, struct al_str *out)

@@ -104,7 +104,8 @@ static const struct al_param members[] = {
     AL_STRINGS(struct item_arg, hunks, NULL, .max = AL_CHOSEN_IDS_MAX,
                .max_bytes = AL_HUNK_ID_TEXT),
     AL_STRINGS(struct item_arg, paths, NULL, .flags = AL_PARAM_PATH),
-    AL_STRING(struct item_arg, into, NULL, .flags = AL_PARAM_NAME, .min_bytes = 1),
+    AL_STRING(struct item_arg, into, NULL, .flags = AL_PARAM_NAME, .min_bytes = 1,
+              .check = al_arg_check_revision),
 };
 
 /* The members of an item, for AL_OBJECTS(). */
@@ -186,7 +187,7 @@ static int check_item(const struct item_arg *item, size_t i, struct al_error *er
     if (!item->hunks.count && !item->paths.count && !(item->into && item->message))
         return al_failure_bad_args(err, "git_diff with hunks shows what can be named.",
                                    "commits[%zu] names nothing: give hunks or paths", i);
-    return item->into ? al_arg_check_revision("commits.into", item->into, err) : 0;
+    return 0;
 }
 
 /* Two commits cannot have the same hunk. */

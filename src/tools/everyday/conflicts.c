@@ -290,9 +290,10 @@ static int check_used(const struct al_conflicts_args *args, const bool *used,
     return 0;
 }
 
-static int prepare(struct al_call *call, const struct al_conflicts_args *args,
-                   struct resolutions *all, struct al_error *err)
+/* Look at the files and the arguments, and keep what follows from them as the call's tool data. */
+static int plan(struct al_call *call, const struct al_conflicts_args *args, struct al_error *err)
 {
+    struct resolutions *all = al_calloc(1, sizeof(*all));
     const bool by_hunks = args->hunks.count || takes(args, "both");
     const enum al_resolution how = args->content           ? AL_RESOLVE_CONTENT
                                    : takes(args, "ours")   ? AL_RESOLVE_OURS
@@ -307,6 +308,7 @@ static int prepare(struct al_call *call, const struct al_conflicts_args *args,
         r = find_files(call, args, &conflicts, &files, err);
     if (r == 0 && !files.count)
         r = al_failure_set(err, "git_status shows the state.", "Nothing is in conflict");
+    al_call_set_tool_data(call, all, resolutions_free);
     all->options = al_calloc(files.count + 1, sizeof(*all->options));
     all->resolved = al_calloc(files.count + 1, sizeof(*all->resolved));
     all->left = al_calloc(files.count + 1, sizeof(*all->left));
@@ -318,15 +320,6 @@ static int prepare(struct al_call *call, const struct al_conflicts_args *args,
             add_entry(all, files.items[i], how, args->content);
     }
     return r < 0 ? r : check_used(args, used, &ids, err);
-}
-
-/* Look at the files and the arguments, and keep what follows from them as the call's tool data. */
-static int plan(struct al_call *call, const struct al_conflicts_args *args, struct al_error *err)
-{
-    struct resolutions *all = al_calloc(1, sizeof(*all));
-
-    al_call_set_tool_data(call, all, resolutions_free);
-    return prepare(call, args, all, err);
 }
 
 #define NAMED_MAX 20

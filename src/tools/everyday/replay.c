@@ -62,7 +62,8 @@ static void take_resolved(const struct al_call *call, struct al_strv *ret_commit
 #define MESSAGE_MAX_BYTES 65536
 #define NAMED_MAX_BYTES   400
 
-enum plan_do { DO_PICK, DO_REWORD, DO_SQUASH, DO_FIXUP, DO_DROP, DO_SPLIT };
+/* Beside those of enum al_replay_kind. */
+enum { DO_DROP = AL_REPLAY_REVERT + 1, DO_SPLIT };
 
 /* A part of a commit that is split. */
 struct part_arg {
@@ -87,19 +88,23 @@ static const struct al_object parts_row = { part_members, AL_COUNT(part_members)
 struct step_arg {
     bool given;
     const char *commit, *message;
-    int action; /* enum plan_do */
+    int action; /* enum al_replay_kind, DO_DROP, DO_SPLIT */
     struct al_objects into;
 };
 
 static const struct al_choice actions[] = {
-    { "pick", DO_PICK },   { "reword", DO_REWORD }, { "squash", DO_SQUASH },
-    { "fixup", DO_FIXUP }, { "drop", DO_DROP },     { "split", DO_SPLIT },
+    { "pick", AL_REPLAY_PICK },
+    { "reword", AL_REPLAY_REWORD },
+    { "squash", AL_REPLAY_SQUASH },
+    { "fixup", AL_REPLAY_FIXUP },
+    { "drop", DO_DROP },
+    { "split", DO_SPLIT },
     { NULL, 0 },
 };
 
 static const struct al_param members[] = {
     AL_STRING(struct step_arg, commit, NULL, .flags = AL_PARAM_REQUIRED | AL_PARAM_NAME,
-              .min_bytes = 1),
+              .min_bytes = 1, .check = al_arg_check_revision),
     AL_CHOICE_AS(struct step_arg, action, "do", NULL, .choices = actions),
     AL_STRING(struct step_arg, message, NULL, .max_bytes = MESSAGE_MAX_BYTES, .min_bytes = 1),
     AL_OBJECTS(struct step_arg, into, "Of split: ids from git_show.", parts_row, .min = 1,
@@ -117,19 +122,18 @@ static const struct step_arg *at(const struct al_objects *plan, size_t i)
 
 static bool melds(int action)
 {
-    return action == DO_SQUASH || action == DO_FIXUP;
+    return action == AL_REPLAY_SQUASH || action == AL_REPLAY_FIXUP;
 }
 
 /* Check the steps by themselves: which of them take a message. */
 static int rebase_plan_check(const struct al_objects *plan, struct al_error *err)
 {
     bool kept = false;
-    int r = 0;
 
-    for (size_t i = 0; r == 0 && i < plan->count; i++) {
+    for (size_t i = 0; i < plan->count; i++) {
         const struct step_arg *step = at(plan, i);
 
-        if (step->action == DO_REWORD && !step->message)
+        if (step->action == AL_REPLAY_REWORD && !step->message)
             return al_error_set(err, AL_ERR_BAD_ARGS, "plan[%zu].message is required with reword",
                                 i);
         if ((step->action == DO_SPLIT) != (step->into.count > 0))
@@ -137,16 +141,15 @@ static int rebase_plan_check(const struct al_objects *plan, struct al_error *err
                                 "plan[%zu]: split takes into, a list of parts, and nothing else "
                                 "does",
                                 i);
-        if (step->message && step->action != DO_REWORD && step->action != DO_SQUASH)
+        if (step->message && step->action != AL_REPLAY_REWORD && step->action != AL_REPLAY_SQUASH)
             return al_error_set(err, AL_ERR_BAD_ARGS,
                                 "plan[%zu].message goes with reword and squash only", i);
         if (melds(step->action) && !kept)
             return al_error_set(err, AL_ERR_BAD_ARGS,
                                 "plan[%zu] has no commit before it to be joined with", i);
         kept |= step->action != DO_DROP;
-        r = al_arg_check_revision("plan.commit", step->commit, err);
     }
-    return r;
+    return 0;
 }
 
 /* Resolve the commits of the steps to full ids, in order. */
@@ -244,10 +247,6 @@ static int rebase_plan_add(struct al_call *call, const struct al_objects *plan,
                            const struct al_strv *oids, const struct al_rebase_list *list,
                            struct al_replay_work *work, struct al_str *lines, struct al_error *err)
 {
-    static const enum al_replay_kind kinds[] = { [DO_PICK] = AL_REPLAY_PICK,
-                                                 [DO_REWORD] = AL_REPLAY_REWORD,
-                                                 [DO_SQUASH] = AL_REPLAY_SQUASH,
-                                                 [DO_FIXUP] = AL_REPLAY_FIXUP };
     al_auto(al_strv_clear) struct al_strv rests = AL_STRV_INIT;
     int r = check_complete(oids, list, err);
 
@@ -255,7 +254,7 @@ static int rebase_plan_add(struct al_call *call, const struct al_objects *plan,
         if (at(plan, i)->action == DO_SPLIT)
             r = add_parts(call, at(plan, i), oids->items[i], work, &rests, lines, err);
         else if (at(plan, i)->action != DO_DROP)
-            al_replay_work_add(work, kinds[at(plan, i)->action], oids->items[i],
+            al_replay_work_add(work, (enum al_replay_kind)at(plan, i)->action, oids->items[i],
                                at(plan, i)->message, 0);
     for (size_t i = 0; r == 0 && i < rests.count; i++)
         al_replay_work_add(work, AL_REPLAY_PICK, rests.items[i], NULL, 0);
@@ -275,7 +274,8 @@ struct rebase_args {
 
 static const struct al_param rebase_params[] = {
     AL_STRING(struct rebase_args, onto,
-              "Default: the upstream; with plan, below its oldest commit.", .flags = AL_PARAM_NAME),
+              "Default: the upstream; with plan, below its oldest commit.", .flags = AL_PARAM_NAME,
+              .check = al_arg_check_revision),
     AL_OBJECTS(struct rebase_args, plan, "Every commit, oldest first, as it is to be.",
                rebase_plan_row, .min = 1, .max = PLAN_MAX, .flags = AL_PARAM_EVERY_PATH),
     AL_BOOL(struct rebase_args, autosquash, NULL),
@@ -290,12 +290,6 @@ static int check_rebase(const void *p, struct al_error *err)
     if (args->plan.count && args->autosquash)
         return al_error_set(err, AL_ERR_BAD_ARGS,
                             "plan and autosquash cannot both hold: a plan has an order of its own");
-    if (args->onto) {
-        int r = al_arg_check_revision("onto", args->onto, err);
-
-        if (r < 0)
-            return r;
-    }
     return rebase_plan_check(&args->plan, err);
 }
 
@@ -421,7 +415,7 @@ struct pick_args {
 #define COMMITS_ROW                                                                                \
     AL_STRINGS(struct pick_args, commits, "Revisions, or ranges A..B.",                            \
                .flags = AL_PARAM_REQUIRED | AL_PARAM_NAME, .min = 1, .max = COMMITS_MAX,           \
-               .min_bytes = 1)
+               .min_bytes = 1, .check = al_arg_check_range)
 #define NO_COMMIT_ROW AL_BOOL(struct pick_args, no_commit, "Only stage the changes.")
 
 static const struct al_param pick_params[] = {
@@ -437,17 +431,6 @@ static const struct al_param revert_params[] = {
            .max = MAINLINE_MAX),
     AL_EVERYDAY_WORKING_DIR_ROW(struct pick_args),
 };
-
-static int check_picks(const void *p, struct al_error *err)
-{
-    const struct pick_args *args = p;
-    bool is_range;
-    int r = 0;
-
-    for (size_t i = 0; r == 0 && i < args->commits.count; i++)
-        r = al_arg_check_range("commits", args->commits.items[i], &is_range, err);
-    return r;
-}
 
 /* The words are resolved once: what was approved is what is applied. */
 static int resolve_picks(struct al_call *call, const void *p, struct al_resolved *out,
@@ -860,10 +843,9 @@ const struct al_tool al_tool_everyday_rebase = {
 
 /* What both tools have. */
 #define SHARED                                                                                     \
-    AL_EVERYDAY_TOOL(struct pick_args), .moves_branch = true, .check = check_picks,                \
-                                        .resolve = resolve_picks, .authorize = authorize,          \
-                                        .preview = preview, .changed_files = changed_files,        \
-                                        .moves = AL_MOVES_BRANCH
+    AL_EVERYDAY_TOOL(struct pick_args), .moves_branch = true, .resolve = resolve_picks,            \
+                                        .authorize = authorize, .preview = preview,                \
+                                        .changed_files = changed_files, .moves = AL_MOVES_BRANCH
 
 const struct al_tool al_tool_everyday_cherry_pick = {
     SHARED,
