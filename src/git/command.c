@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "git/command.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "git/environment.h"
-#include "git/failure.h"
-#include "git/git_lock.h"
-#include "git/layer.h"
-#include "git/progress.h"
 #include "git/run.h"
 
 void al_git_command_clear(struct al_git_command *command)

@@ -6,7 +6,6 @@
 
 #include "git/command.h"
 #include "git/failure.h"
-#include "git/plumbing/filters.h"
 #include "git/repo/repo.h"
 #include "git/run.h"
 #include "guard/text.h"

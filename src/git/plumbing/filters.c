@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/fs.h"
 #include "git/command.h"
-#include "git/failure.h"
 #include "git/location.h"
 #include "git/plumbing/batch.h"
 #include "git/private_dir.h"

@@ -8,12 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fs.h"
 #include "base/str.h"
 #include "git/command.h"
-#include "git/failure.h"
 #include "git/locate.h"
-#include "git/plumbing/batch.h"
 #include "git/plumbing/revision.h"
 #include "git/refs.h"
 #include "git/repo/known_remotes.h"

@@ -12,7 +12,6 @@
 #include "git/plumbing/diff_raw.h"
 #include "git/plumbing/rollback_plumbing.h"
 #include "git/repo/repo.h"
-#include "git/run.h"
 #include "guard/text.h"
 
 bool al_repo_is_partial(const struct al_repo *repo)

@@ -5,12 +5,10 @@
 
 #include "base/utf8.h"
 #include "git/command.h"
-#include "git/environment.h"
 #include "git/failure.h"
 #include "git/layer.h"
 #include "git/reading/read_blame.h"
 #include "git/repo/repo.h"
-#include "git/ruleset.h"
 #include "git/run.h"
 #include "guard/arg.h"
 #include "guard/date.h"

@@ -5,9 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/log.h"
 #include "git/command.h"
-#include "git/failure.h"
 #include "git/layer.h"
 #include "git/private_dir.h"
 #include "git/repo/known_remotes.h"

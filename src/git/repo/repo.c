@@ -19,7 +19,6 @@
 #include "git/run.h"
 #include "git/vet/vet.h"
 #include "guard/arg.h"
-#include "guard/nofollow.h"
 #include "guard/path.h"
 #include "guard/root.h"
 

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "git/layer.h"
-#include "git/repo/git.h"
 #include "git/run.h"
 #include "git/vet/vet.h"
 
