@@ -38,7 +38,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     al_auto(al_freep) char *path = NULL;
     int r = al_sandbox_path(given, &path, err);
 
-    if (r == 0 && al_ends_with(given, "/")) {
+    if (r == 0 && al_call_tool(call) != &al_tool_files_list && al_ends_with(given, "/")) {
         al_auto(al_freep) char *safe = al_text_sanitize_line(given);
 
         return al_error_set(err, AL_ERR_BAD_ARGS, "'%s' names a directory; name a file", safe);
@@ -267,17 +267,6 @@ static bool add_lines(const struct al_strv *paths, size_t max_bytes, struct al_s
     return true;
 }
 
-static int authorize_list(struct al_call *call, const void *p, struct al_error *err)
-{
-    const struct file_args *args = p;
-    al_auto(al_freep) char *dir = NULL;
-    int r = al_sandbox_path(args->path, &dir, err);
-
-    if (r == 0)
-        al_call_set_tool_data(call, al_take(&dir), free);
-    return r;
-}
-
 static int no_directory(struct al_call *call, const char *given, struct al_error *err)
 {
     al_auto(al_freep) char *shown = al_text_sanitize_line(given);
@@ -340,7 +329,7 @@ const struct al_tool al_tool_files_list = {
     .about = "List the files of the sandbox, also in subdirectories, one path a line.",
     AL_TOOL_ONE(list_params, "list", NULL, AL_READS, list_files, AL_ASKS_NEVER),
     FILES_TOOL,
-    .authorize = authorize_list,
+    .authorize = authorize,
     .summary = "List the files in {path}",
 };
 

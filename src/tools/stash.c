@@ -369,14 +369,16 @@ static void summarize_resolved(struct al_call *call, const void *args, struct al
     summarize(args, index, entry ? "the stashes of this worktree" : "ALL stashes", out);
 }
 
-/* What both tools have. */
+/* What the tools have. */
 #define APPLIES (AL_WRITES_INDEX | AL_WRITES_WORKTREE)
 #define SHARED                                                                                     \
-    .name = "git_stash", .title = "Stash changes", .resolve = resolve,                             \
-    .summarize_resolved = summarize_resolved, .always_by = always_by,                              \
-    .authorize = authorize_action, .affected_files = affected_files,                               \
-    .changed_files = changed_files, .moves = AL_MOVES_STASH, .keeps_staged = al_tool_keeps_staged, \
-    .preview = preview, .summarize = summarize_given
+    .name = "git_stash", .resolve = resolve, .always_by = always_by,                               \
+    .affected_files = affected_files, .changed_files = changed_files, .preview = preview,          \
+    .moves = AL_MOVES_STASH, .keeps_staged = al_tool_keeps_staged
+/* And what those of git and workflow have. */
+#define IN_GITS_WORDS                                                                              \
+    SHARED, .title = "Stash changes", .authorize = authorize_action, .summarize = summarize_given, \
+            .summarize_resolved = summarize_resolved
 
 /* The toolset git. */
 
@@ -476,7 +478,7 @@ static const struct al_operation git_operations[] = {
 };
 
 const struct al_tool al_tool_git_stash = {
-    SHARED,
+    IN_GITS_WORDS,
     .about = "Put uncommitted changes aside (push), bring them back (pop, apply), list, show, drop "
              "or clear.",
     AL_TOOL_ROWS(git_params, git_operations),
@@ -608,7 +610,7 @@ static const char output_schema[] = AL_JSON([
 /* clang-format on */
 
 const struct al_tool al_tool_workflow_stash = {
-    SHARED,
+    IN_GITS_WORDS,
     .about = "Put uncommitted changes aside (push), bring them back (pop, apply), list, drop or "
              "clear.",
     AL_TOOL_ROWS(workflow_params, workflow_operations),
@@ -853,22 +855,15 @@ static void everyday_summarize_resolved(struct al_call *call, const void *p, str
 }
 
 const struct al_tool al_tool_everyday_stash = {
-    .name = "git_stash",
+    SHARED,
     .title = "Stash",
     .about = "Stash changes (push), restore them (pop, apply), list, show or drop.",
     AL_TOOL_ROWS(everyday_params, everyday_operations),
     AL_EVERYDAY_TOOL(struct stash_args),
     AL_TOOL_STRICTER(everyday_stricter),
     .check = everyday_check,
-    .resolve = resolve,
     .summarize_resolved = everyday_summarize_resolved,
-    .always_by = always_by,
     .authorize = everyday_authorize,
-    .affected_files = affected_files,
-    .changed_files = changed_files,
-    .preview = preview,
-    .moves = AL_MOVES_STASH,
-    .keeps_staged = al_tool_keeps_staged,
     .summary = "[action=push?Stash changes][action=pop?Pop][action=apply?Apply]"
                "[action=drop?Drop][action=list?List][action=show?Show][message?: {message}]"
                "[!action=push? stash entry [id?{id}][!id?(the newest)]]",
