@@ -13,7 +13,7 @@
 #include "cli/print.h"
 #include "history/journal.h"
 #include "tools/toolsets.h"
-#include "tools/upstream/names.h"
+#include "tools/upstream/mounted.h"
 
 /* Larger counts are rejected, so that the arithmetic cannot overflow. */
 #define COUNT_MAX 1000000u

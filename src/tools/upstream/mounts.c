@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 #include "tools/upstream/mounted.h"
-#include "tools/upstream/names.h"
 #include "tools/upstream/upstream.h"
 
 /* Making a list of mounted tools. */
