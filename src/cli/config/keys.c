@@ -298,35 +298,20 @@ const struct al_key *al_key_find(const char *name, bool *ret_is_table)
     return NULL;
 }
 
-/* Keep the candidate, which is taken over, if it is nearer to `name` than the best word so far. */
-static void take_if_nearer(const char *name, char *candidate, size_t *best, char **word)
-{
-    size_t edits = al_edit_distance(name, candidate);
-
-    if (edits >= *best) {
-        free(candidate);
-        return;
-    }
-    free(*word);
-    *word = candidate;
-    *best = edits;
-}
-
 char *al_key_nearest(const char *name)
 {
-    size_t best = AL_NEAREST_MAX_EDITS + 1;
-    char *word = NULL;
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT; /* of tables, too */
+    struct al_nearest nearest = { .word = name };
 
-    for (size_t i = 0; i < AL_COUNT(keys); i++) {
-        const char *path = keys[i].path, *end = path;
-
-        do {
+    for (size_t i = 0; i < AL_COUNT(keys); i++)
+        for (const char *end = keys[i].path; end;) {
             end = strchr(end + 1, '.');
-            take_if_nearer(name, al_strndup(path, end ? (size_t)(end - path) : strlen(path)), &best,
-                           &word);
-        } while (end);
-    }
-    return word;
+            al_strv_take(&names, end ? al_strndup(keys[i].path, (size_t)(end - keys[i].path))
+                                     : al_strdup(keys[i].path));
+        }
+    for (size_t i = 0; i < names.count; i++)
+        al_nearest_offer(&nearest, names.items[i]);
+    return al_strdup(nearest.found);
 }
 
 void al_keys_init(enum al_key_place place, void *fields)

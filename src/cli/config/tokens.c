@@ -5,7 +5,6 @@
 #include <nettle/memops.h>
 #include <nettle/sha2.h>
 #include <stdlib.h>
-#include <sys/random.h>
 
 #include "base/secret.h"
 #include "guard/agent.h"
@@ -82,14 +81,13 @@ static struct al_token *add_token(struct al_tokens *tokens, const char *text, si
 
 int al_tokens_make(struct al_tokens *tokens, struct al_str *ret_text, struct al_error *err)
 {
-    unsigned char bytes[RANDOM_BYTES];
+    char text[2 * RANDOM_BYTES + 1];
 
-    if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+    if (!al_random_hex(RANDOM_BYTES, text))
         return al_error_errno(err, errno, "cannot make a token");
-    al_str_reserve(ret_text, 2 * sizeof(bytes));
-    for (size_t i = 0; i < sizeof(bytes); i++)
-        al_str_addf(ret_text, "%02x", bytes[i]);
-    explicit_bzero(bytes, sizeof(bytes));
+    al_str_reserve(ret_text, strlen(text));
+    al_str_adds(ret_text, text);
+    explicit_bzero(text, sizeof(text));
     (void)add_token(tokens, ret_text->buf, ret_text->len);
     return 0;
 }
