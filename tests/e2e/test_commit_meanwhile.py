@@ -138,7 +138,7 @@ class Meanwhile(everyday.Case):
 
 
 class Kinds(everyday.Case):
-    """Commits that are made aside are those that git makes."""
+    """Commits that are made of a copy of the index are those that git makes."""
 
     def twin(self, *words, **named):
         """The same by plain git in a copy, and what its log of HEAD says."""

@@ -32,7 +32,7 @@ class Swaps(harness.Case):
         self.assertEqual(list(outside.iterdir()), [], answer)
         self.assertTrue(answer.failed, answer)
         links[1].unlink()
-        # The message is written in a directory of airlock's own, never through the link.
+        # A link in the place of the message is removed, never written through.
         server.ok("git_commit", {"type": "feat", "message": "as ever"})
         self.assertEqual(list(outside.iterdir()), [])
         self.assertEqual(self.out("log", "-1", "--format=%s"), "feat: as ever\n")

@@ -12,14 +12,12 @@
 #include "git/command.h"
 #include "git/diff/diff.h"
 #include "git/failure.h"
-#include "git/git_lock.h"
 #include "git/hunks/hunk_list.h"
 #include "git/oid.h"
 #include "git/plumbing/batch.h"
 #include "git/plumbing/index_scan.h"
 #include "git/plumbing/revision.h"
 #include "git/plumbing/scratch_index.h"
-#include "git/private_dir.h"
 #include "git/refs.h"
 #include "git/repo/repo.h"
 #include "git/run.h"
@@ -31,295 +29,9 @@
 #include "verbs/sequencer/merge.h"
 #include "verbs/sequencer/operation_state.h"
 
-/* --- Commit aside --- */
-
-/*
- * A commit that is made aside, and then becomes HEAD if HEAD is still where it was.
- *
- * `git commit` takes for the parent whatever HEAD is at when it starts, while the index it commits
- * was chosen before: a commit that somebody made in between would be reverted.  So git commits in a
- * git directory of our own, which has the HEAD that the index was chosen for and shares everything
- * else with the repository.  HEAD itself is then moved by compare-and-swap.
- *
- * Source: git-worktree(1) "DETAILS" (commondir, refs/worktree), git-update-ref(1).
- */
-
-/* Zero-initialised there is none. */
-struct commit_aside {
-    const struct al_repo *repo; /* borrowed */
-    struct al_location at;      /* where git commits; borrows from `repo` */
-    char *dir;                  /* its git directory; private */
-    char *head;                 /* private */
-};
-
-#define BRANCH          "refs/worktree/airlock"
-#define NO_BRANCH       "refs/heads/.invalid" /* what git says in a file where HEAD is in none */
-#define STATE_MAX_BYTES (16u << 20)
-#define LOG_MAX_BYTES   (1u << 20)
-#define REASON_BYTES    1000
-#define KEPT_BYTES      (64u * 1024u)
-
-/* What a merge, a squash or `--no-commit` has left for the commit that concludes it. */
-static const char *const states[] = { "MERGE_HEAD", "MERGE_MODE", "MERGE_MSG",
-                                      "SQUASH_MSG", "MERGE_RR",   "AUTO_MERGE" };
-
-static void remove_dir(char **path)
-{
-    if (*path)
-        al_fs_remove_tree(*path);
-    free(*path);
-}
-
-static int write_file(int dir, const char *name, const char *text, size_t len)
-{
-    al_auto(al_closep) int fd =
-        openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-
-    return fd < 0 ? -errno : al_write_all(fd, text, len);
-}
-
-static int write_line(int dir, const char *name, const char *line)
-{
-    al_auto(al_freep) char *text = al_asprintf("%s\n", line);
-
-    return write_file(dir, name, text, strlen(text));
-}
-
-static int copy_states(int from, int to)
-{
-    int r = 0;
-
-    for (size_t i = 0; r == 0 && i < AL_COUNT(states); i++) {
-        al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-        al_auto(al_closep) int fd = al_nofollow_open(from, states[i], O_RDONLY);
-
-        r = fd < 0 ? fd : al_fs_read_fd(fd, STATE_MAX_BYTES, &text);
-        r = r == -ENOENT ? 0 : r < 0 ? r : write_file(to, states[i], text.buf, text.len);
-    }
-    return r;
-}
-
-/* The configuration of this working tree, and what a split index consists of. */
-static int link_parts(const struct al_repo *repo, int from, int to)
-{
-    al_auto(al_closedirp) DIR *dir = al_fs_list(openat(from, ".", O_RDONLY | O_DIRECTORY));
-    const struct dirent *entry;
-    int r = dir ? 0 : -EIO;
-
-    while (r == 0 && (entry = readdir(dir))) {
-        al_auto(al_freep) char *path = NULL;
-
-        if (strcmp(entry->d_name, "config.worktree") != 0 &&
-            !al_starts_with(entry->d_name, "sharedindex."))
-            continue;
-        path = al_fs_join(repo->at.git_dir, entry->d_name);
-        r = symlinkat(path, to, entry->d_name) < 0 ? -errno : 0;
-    }
-    return r;
-}
-
-static int fill(const struct al_repo *repo, const char *head, int from, int to)
-{
-    int r = mkdirat(to, "refs", 0700) < 0 || mkdirat(to, "refs/worktree", 0700) < 0 ? -errno : 0;
-
-    if (r == 0)
-        r = write_line(to, "commondir", repo->at.common_dir);
-    if (r == 0 && al_ref_is_stored(&repo->at, BRANCH)) {
-        r = mkdirat(to, "reftable", 0700) < 0 ? -errno : write_line(to, "HEAD", "ref: " NO_BRANCH);
-    } else if (r == 0) {
-        r = write_line(to, "HEAD", "ref: " BRANCH);
-        if (r == 0 && *head)
-            r = write_line(to, BRANCH, head);
-    }
-    if (r == 0)
-        r = copy_states(from, to);
-    return r < 0 ? r : link_parts(repo, from, to);
-}
-
-/* Make the directory.  Starts no process.
- *
- * @param head  The commit that HEAD is at; "" on an unborn branch.
- */
-static int commit_aside_open(const struct al_repo *repo, const char *head,
-                             struct commit_aside *ret_aside, struct al_error *err)
-{
-    al_auto(remove_dir) char *path = al_git_private_name(repo->at.git, "commit");
-    al_auto(al_closep) int from = -1, to = -1;
-    int r = al_location_open_git_dir(&repo->at, &from, err);
-
-    if (r < 0)
-        return r;
-    if (mkdir(path, 0700) == 0)
-        to = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    r = to < 0 ? -errno : fill(repo, head, from, to);
-    if (r < 0)
-        return al_error_errno(err, -r, "cannot prepare the commit");
-    ret_aside->repo = repo;
-    ret_aside->head = al_strdup(head);
-    ret_aside->at = repo->at;
-    ret_aside->at.git_dir = ret_aside->dir = al_take(&path);
-    return 0;
-}
-
-/* The same where references are in no files. */
-static int store_head(const struct commit_aside *aside, struct al_run_limits *budget,
-                      struct al_error *err)
-{
-    static const char *const words[][3] = { { "symbolic-ref", "HEAD", BRANCH },
-                                            { "update-ref", BRANCH, NULL } };
-    int r = 0;
-
-    for (size_t i = 0; r == 0 && i < (*aside->head ? 2 : 1); i++) {
-        al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-        al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-
-        command.class = AL_GIT_WRITE;
-        al_strv_adds(&command.argv, "git", words[i][0], words[i][1],
-                     words[i][2] ? words[i][2] : aside->head, NULL);
-        r = al_git_run(&aside->at, &command,
-                       &(struct al_git_run){ .max_bytes = KEPT_BYTES, .checked = true }, budget,
-                       &output, err);
-    }
-    return r;
-}
-
-static void commit_aside_clear(struct commit_aside *aside)
-{
-    remove_dir(&aside->dir);
-    free(aside->head);
-    *aside = (struct commit_aside){ .dir = NULL };
-}
-
-/* What git says of the commit where the log is in no file: "<old>" is left out. */
-static int ask_log(const struct commit_aside *aside, struct al_run_limits *budget,
-                   struct al_str *ret_text)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r;
-
-    al_strv_adds(&command.argv, "git", "log", "--walk-reflogs", "--max-count=1",
-                 "--no-show-signature", "--format= %H %x09%gs", "HEAD", "--", NULL);
-    r = al_git_run(&aside->at, &command, &(struct al_git_run){ .max_bytes = KEPT_BYTES }, budget,
-                   &output, NULL);
-    al_str_adds(ret_text, output.out.out.buf);
-    return r < 0 || output.exit_code != 0 ? -EIO : 0;
-}
-
-/* git's own line about the commit in the log of HEAD: "<old> <new> <who> <when>\t<reason>". */
-static int read_log(const struct commit_aside *aside, struct al_run_limits *budget,
-                    char **ret_commit, char **ret_reason)
-{
-    al_auto(al_freep) char *path = al_fs_join(aside->dir, "logs/HEAD");
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    const char *commit, *reason;
-    size_t len;
-    int r = al_ref_is_stored(&aside->at, "HEAD") ? ask_log(aside, budget, &text)
-                                                 : al_fs_read(AT_FDCWD, path, LOG_MAX_BYTES, &text);
-
-    if (r < 0)
-        return r;
-    al_str_trim_end(&text);
-    commit = strchr(text.buf, ' ');
-    reason = strchr(text.buf, '\t');
-    len = commit ? strcspn(commit + 1, " ") : 0;
-    if (!reason || !al_is_oid(commit + 1, len))
-        return -EINVAL;
-    *ret_commit = al_strndup(commit + 1, len);
-    *ret_reason = al_strndup(reason + 1, strnlen(reason + 1, REASON_BYTES));
-    return 0;
-}
-
-/* What git has removed for the commit. */
-static void remove_states(const struct commit_aside *aside)
-{
-    al_auto(al_closep) int git_dir = -1;
-
-    if (al_location_open_git_dir(&aside->repo->at, &git_dir, NULL) < 0)
-        return;
-    for (size_t i = 0; i < AL_COUNT(states); i++) {
-        al_auto(al_freep) char *path = al_fs_join(aside->dir, states[i]);
-
-        if (access(path, F_OK) < 0)
-            (void)unlinkat(git_dir, states[i], 0);
-    }
-}
-
-static bool head_is(const struct commit_aside *aside, const char *commit)
-{
-    al_auto(al_freep) char *now = al_ref_head(&aside->repo->at);
-
-    return !strcmp(now, commit);
-}
-
-static int not_moved(const struct commit_aside *aside, const struct al_git_output *output,
-                     struct al_error *err)
-{
-
-    if (head_is(aside, aside->head))
-        return al_git_failed(output, err);
-    return al_error_remedy(
-        al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_CONFLICT,
-                          "The branch moved while the commit was made; nothing was committed"),
-        err, "git_log shows the branch as it is now.");
-}
-
-/*
- * Move HEAD to the commit that git made, and remove what a merge had left for it.
- *
- * @return 0; AL_ERR_EXECUTION with AL_CODE_CONFLICT when HEAD is not at `head` any more, and then
- *         nothing was changed.
- */
-static int commit_aside_accept(struct commit_aside *aside, struct al_run_limits *budget,
-                               struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_freep) char *commit = NULL, *reason = NULL;
-    int r = read_log(aside, budget, &commit, &reason);
-
-    if (r < 0)
-        return al_error_errno(err, -r, "cannot read the new commit");
-    command.class = AL_GIT_WRITE;
-    /* An empty old value: there must be no branch yet. */
-    al_strv_adds(&command.argv, "git", "update-ref", "-m", reason, "HEAD", commit, aside->head,
-                 NULL);
-    r = al_git_run(&aside->repo->at, &command, &(struct al_git_run){ .max_bytes = KEPT_BYTES },
-                   budget, &output, err);
-    if (r < 0 && head_is(aside, commit)) { /* it was stopped too late */
-        al_error_clear(err);
-        r = 0;
-    } else if (r == 0 && output.exit_code != 0) {
-        r = not_moved(aside, &output, err);
-    }
-    if (r == 0)
-        remove_states(aside);
-    return r;
-}
-
-/* Put the name of the branch into what git said of the commit. */
-static void commit_aside_name_branch(const struct commit_aside *aside, struct al_str *said)
-{
-    static const char ours[] = "[" BRANCH;
-    al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
-    al_auto(al_str_clear) struct al_str whole = AL_STR_INIT;
-    const char *name = "detached HEAD";
-
-    if (!al_starts_with(said->buf, ours))
-        return;
-    al_ref_follow_head(&aside->repo->at, &refs);
-    if (refs.count)
-        name = refs.items[refs.count - 1];
-    if (al_starts_with(name, "refs/heads/"))
-        name += strlen("refs/heads/");
-    al_str_addf(&whole, "[%s%s", name, said->buf + strlen(ours));
-    al_str_reset(said);
-    al_str_add(said, whole.buf, whole.len);
-}
-
 /* --- Run --- */
 
-#define LOCK_ATTEMPTS_MAX 16
+#define KEPT_BYTES (64u * 1024u)
 
 static int nothing_to_commit(struct al_error *err)
 {
@@ -362,32 +74,20 @@ static void add_options(const struct al_commit_options *options, struct al_strv 
         al_strv_add(argv, "--no-edit");
 }
 
-/* Run it as al_git_run() does with `waits_for_lock`; the lock is that of the repository, wherever
- * git runs. */
-static int run_waiting(const struct al_repo *repo, const struct al_location *at,
-                       const struct al_git_command *command, size_t max_bytes,
-                       struct al_run_limits *budget, struct al_git_output *output,
-                       struct al_error *err)
+/* git writes the message into COMMIT_EDITMSG, through a link that is planted there as well. */
+static void remove_link(const struct al_repo *repo)
 {
-    const struct al_git_run options = { .max_bytes = max_bytes };
-    int r = al_git_run(at, command, &options, budget, output, err);
+    al_auto(al_closep) int git_dir = -1;
+    struct stat st;
 
-    for (int attempt = 1; r == 0 && attempt < LOCK_ATTEMPTS_MAX &&
-                          al_git_failed_on_lock(&repo->at, AL_LOCK_INDEX, output);
-         attempt++) {
-        r = al_git_lock_wait(&repo->at, AL_LOCK_INDEX, budget, err);
-        al_git_output_clear(output);
-        if (r == 0)
-            r = al_git_run(at, command, &options, budget, output, err);
-    }
-    return r;
+    if (al_location_open_git_dir(&repo->at, &git_dir, NULL) == 0 &&
+        fstatat(git_dir, "COMMIT_EDITMSG", &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode))
+        (void)unlinkat(git_dir, "COMMIT_EDITMSG", 0);
 }
 
-/* Run `git commit` at this place. */
-static int run_at(const struct al_repo *repo, const struct al_location *at,
-                  const struct al_commit_options *options, size_t max_bytes,
-                  struct al_run_limits *budget, struct al_git_output *ret_output,
-                  struct al_error *err)
+static int run(const struct al_repo *repo, const struct al_commit_options *options,
+               size_t max_bytes, struct al_run_limits *budget, struct al_git_output *ret_output,
+               struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -398,11 +98,14 @@ static int run_at(const struct al_repo *repo, const struct al_location *at,
     command.index = options->index;
     command.input = options->message;
     command.input_len = options->message ? strlen(options->message) : 0;
-    /* The log tells what was made aside.  An index that is split would get a part there. */
+    /* The log tells what was made.  A copy of an index that is split would get a part here. */
     al_strv_adds(&command.argv, "git", "-c", "core.logAllRefUpdates=always", "-c",
                  "core.splitIndex=false", "commit", "--no-verify", "--no-gpg-sign", NULL);
     add_options(options, &command.argv);
-    r = run_waiting(repo, at, &command, max_bytes, budget, &output, err);
+    remove_link(repo);
+    r = al_git_run(&repo->at, &command,
+                   &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true }, budget,
+                   &output, err);
     if (r < 0)
         return r;
     /* With nothing to commit git prints the reason on standard output. It exits with the same code
@@ -519,66 +222,147 @@ static int check_commit(const struct al_repo *repo, const char *expected, const 
                                       "process changed the index meanwhile");
 }
 
-/* --- Commit --- */
+/* --- Moved HEAD --- */
 
-/* git itself concludes what has more to it than a commit. */
-static bool is_part_of_more(const struct al_repo *repo)
+/*
+ * git takes for the parent whatever HEAD is at when it starts, while the index that it commits was
+ * chosen before: a commit that somebody made in between would be reverted.  The lock of the index
+ * keeps every git from that but update-ref, so the log of HEAD is asked what git built on; and HEAD
+ * goes back by compare-and-swap.  No git starts before the index is in its place, if all is well.
+ *
+ * Source: git-commit(1), git-update-ref(1), git-reflog(1).
+ */
+
+#define LOG_BYTES  ((size_t)1 << 20)
+#define LOGGED_MAX "--max-count=16"
+
+/* A move of HEAD.  The strings are owned; NULL: the log does not have it. */
+struct moved {
+    char *from, *to;
+};
+
+static void moved_clear(struct moved *moved)
 {
-    return al_git_has_autostash(repo) || al_git_resumable(repo) != AL_IN_PROGRESS_NONE;
+    free(moved->from);
+    free(moved->to);
 }
 
-/* It does so with the index as it is, so what it made is looked at afterwards: the call puts back
- * what is another commit. */
-static int commit_and_check(struct al_repo *repo, const struct al_commit_options *options,
-                            size_t max_bytes, struct al_run_limits *budget,
-                            struct al_git_output *output, struct al_error *err)
+/* The end of the log where it is in a file: "<old> <new> <who> <when> TAB <reason>".  No command
+ * prints the old ids. */
+static void read_log(const struct al_repo *repo, struct al_str *ret_lines)
 {
-    al_auto(al_freep) char *head = al_ref_head(&repo->at);
-    int r = run_at(repo, &repo->at, options, max_bytes, budget, output, err);
+    al_auto(al_closep) int git_dir = -1, fd = -1;
+    al_auto(al_freep) char *end = al_malloc(LOG_BYTES);
+    ssize_t n = -1;
+    struct stat st;
 
-    return r == 0 && options->expected ? check_commit(repo, options->expected, head, budget, err)
-                                       : r;
+    if (al_location_open_git_dir(&repo->at, &git_dir, NULL) == 0)
+        fd = al_nofollow_open(git_dir, "logs/HEAD", O_RDONLY);
+    if (fd >= 0 && fstat(fd, &st) == 0)
+        n = pread(fd, end, LOG_BYTES,
+                  st.st_size > (off_t)LOG_BYTES ? st.st_size - (off_t)LOG_BYTES : 0);
+    al_str_add(ret_lines, end, n > 0 ? (size_t)n : 0);
 }
 
-/* Nobody can change the copy of the index that is compared and committed. */
-static int check_and_commit(struct al_repo *repo, const struct al_commit_options *options,
-                            size_t max_bytes, struct al_run_limits *budget,
-                            struct al_git_output *output, struct al_error *err)
+/* The same lines where git has it: each move begins where the one before ended. */
+static int ask_log(const struct al_repo *repo, struct al_run_limits *budget,
+                   struct al_str *ret_lines, struct al_error *err)
 {
-    al_auto(commit_aside_clear) struct commit_aside aside = { .dir = NULL };
-    al_auto(al_freep) char *head = options->head ? NULL : al_ref_head(&repo->at);
-    al_auto(al_freep) char *index = al_fs_join(repo->at.git_dir, "index");
-    al_auto(al_scratch_index_removep) char *copy = NULL;
-    struct al_commit_options own = *options;
-    int r = 0;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_strv_clear) struct al_strv ids = AL_STRV_INIT;
+    int r;
 
-    if (options->expected && !options->index)
-        r = al_scratch_index_make(repo, NULL, &copy, err);
-    if (!options->index)
-        own.index = copy ? copy : index;
-    if (r == 0 && options->expected)
-        r = al_git_check_expected(repo, own.index, options->expected, budget, err);
-    if (r == 0)
-        r = commit_aside_open(repo, head ? head : options->head, &aside, err);
-    if (r == 0 && al_ref_is_stored(&aside.at, "HEAD"))
-        r = store_head(&aside, budget, err);
-    if (r == 0)
-        r = run_at(repo, &aside.at, &own, max_bytes, budget, output, err);
-    if (r == 0)
-        r = commit_aside_accept(&aside, budget, err);
-    if (r == 0)
-        commit_aside_name_branch(&aside, &output->out.out);
+    al_strv_adds(&command.argv, "git", "log", "--walk-reflogs", LOGGED_MAX, "--no-show-signature",
+                 "--no-patch", "--format=%H", "HEAD", "--", NULL);
+    r = al_git_read(&repo->at, &command, al_git_sink(&text), budget, err);
+    al_strv_split(&ids, text.buf, "\n");
+    al_strv_add(&ids, "0");
+    for (size_t i = ids.count - 1; i-- > 0;)
+        al_str_addf(ret_lines, "%s %s\n", ids.items[i + 1], ids.items[i]);
     return r;
 }
 
+/* Find the commit that git made by what it has printed: "[main 1a2b3c4] subject", or "[main
+ * (root-commit) 1a2b3c4] subject". */
+static int find_moved(const struct al_repo *repo, const struct al_git_output *output,
+                      struct al_run_limits *budget, struct moved *moved, struct al_error *err)
+{
+    const char *said = output->out.out.buf, *end = strstr(said, "] "), *id = end;
+    al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
+    int r = 0;
+
+    while (id && id > said && id[-1] != ' ')
+        id--;
+    if (al_ref_is_stored(&repo->at, "HEAD"))
+        r = ask_log(repo, budget, &lines, err);
+    else
+        read_log(repo, &lines);
+    for (const char *line = lines.buf; id && *line; line += strcspn(line, "\n"), line += !!*line) {
+        const size_t len = strcspn(line, " \n");
+        const char *to = line + len + 1;
+
+        if (line[len] != ' ' || strncmp(to, id, (size_t)(end - id)) != 0)
+            continue;
+        moved_clear(moved);
+        moved->from = al_strndup(line, len);
+        moved->to = al_strndup(to, strcspn(to, " \n"));
+    }
+    return r;
+}
+
+/* Fail if git built on another commit than `head`, "" for none. */
+static int check_moved(const struct al_repo *repo, const char *head,
+                       const struct al_git_output *output, struct al_run_limits *budget,
+                       struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(moved_clear) struct moved moved = { .from = NULL };
+    int r = find_moved(repo, output, budget, &moved, err);
+
+    if (r < 0 || !moved.to || !strcmp(moved.from, head) ||
+        (!*head && strspn(moved.from, "0") == strlen(moved.from)))
+        return r;
+    al_strv_adds(&command.argv, "git", "update-ref", "-m", "commit: taken back", "HEAD", moved.from,
+                 moved.to, NULL);
+    r = al_git_write(&repo->at, &command, 0, budget, err);
+    if (r < 0)
+        return r;
+    return al_error_remedy(
+        al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_CONFLICT,
+                          "The branch moved while the commit was made; nothing was committed"),
+        err, "git_log shows the branch as it is now.");
+}
+
+/* --- Commit --- */
+
+/* What is compared and committed is a copy of the index, which nobody can change.  With
+ * `--autostash` git applies what was set aside to the index itself, so what it made is looked at
+ * afterwards: the call puts back what is another commit. */
 int al_git_commit(struct al_repo *repo, const struct al_commit_options *options, size_t max_bytes,
                   struct al_run_limits *budget, struct al_git_output *ret_output,
                   struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = (is_part_of_more(repo) ? commit_and_check : check_and_commit)(repo, options, max_bytes,
-                                                                          budget, &output, err);
+    al_auto(al_freep) char *now = al_ref_head(&repo->at);
+    al_auto(al_scratch_index_removep) char *copy = NULL;
+    const char *head = options->head ? options->head : now;
+    const bool applies = al_git_has_autostash(repo);
+    struct al_commit_options own = *options;
+    int r = 0;
 
+    if (options->expected && !options->index && !applies)
+        r = al_scratch_index_make(repo, NULL, &copy, err);
+    if (copy)
+        own.index = copy;
+    if (r == 0 && options->expected)
+        r = al_git_check_expected(repo, own.index, options->expected, budget, err);
+    if (r == 0)
+        r = run(repo, &own, max_bytes, budget, &output, err);
+    if (r == 0)
+        r = check_moved(repo, head, &output, budget, err);
+    if (r == 0 && options->expected && applies)
+        r = check_commit(repo, options->expected, head, budget, err);
     if (r < 0)
         return r;
     *ret_output = output;
