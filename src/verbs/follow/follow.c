@@ -2,9 +2,7 @@
 #include "verbs/follow/follow.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <fts.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +21,7 @@
 #include "guard/nofollow.h"
 #include "guard/text.h"
 #include "verbs/preview/affected_files.h"
+#include "verbs/sequencer/overwrite.h"
 
 /* --- Paths --- */
 
@@ -136,77 +135,43 @@ static bool follow_path_is_deleted(const struct follow_path *path)
     return !path->mode;
 }
 
-/* `path` cannot follow unless `other`, which is above or beneath it, is deleted; NULL: it does
- * not differ. */
-static void wait_for(struct follow_path *path, const struct follow_path *other)
+/* Whether a path is another one, or one of them is a directory that the other is in. */
+static bool meet(const char *one, const char *other)
 {
-    if (!other || !follow_path_is_deleted(other) || other->entry_changed || other->file_changed)
-        path->file_changed = true;
-    if (other && other->entry_changed)
-        path->entry_changed = true;
+    return !strcmp(one, other) || is_in(one, other) || is_in(other, one);
 }
 
-/* A file or link where a directory would come. */
-static void look_above(const struct al_follow *with, const struct follow_paths *paths,
-                       struct follow_path *path)
+/* A new path cannot follow where something is that the user made, or that stays. */
+static int find_untracked(const struct al_follow *with, struct follow_paths *paths,
+                          struct al_run_limits *budget, struct al_error *err)
 {
-    for (const char *slash = strchr(path->name, '/'); slash; slash = strchr(slash + 1, '/')) {
-        al_auto(al_freep) char *name = al_strndup(path->name, (size_t)(slash - path->name));
-        al_auto(al_freep) char *file = al_fs_join(with->repo->at.top, name);
-        struct stat st;
+    al_auto(al_strv_clear) struct al_strv new = AL_STRV_INIT, lost = AL_STRV_INIT;
+    int r;
 
-        if (lstat(file, &st) < 0)
-            return;
-        if (!S_ISDIR(st.st_mode)) {
-            wait_for(path, follow_paths_find(paths, name));
-            return;
-        }
-    }
-}
-
-/* A directory where a file would come: git would delete what is ignored in it. */
-static void look_beneath(const struct al_follow *with, const struct follow_paths *paths,
-                         struct follow_path *path)
-{
-    al_auto(al_freep) char *dir = al_fs_join(with->repo->at.top, path->name);
-    char *const roots[] = { dir, NULL };
-    FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
-    FTSENT *entry;
-
-    if (!walk) {
-        path->file_changed = true;
-        return;
-    }
-    errno = 0;
-    while (!path->file_changed && (entry = fts_read(walk))) {
-        if (entry->fts_info == FTS_D || entry->fts_info == FTS_DP)
-            continue;
-        wait_for(path,
-                 follow_paths_find(paths, entry->fts_path + strlen(dir) - strlen(path->name)));
-    }
-    if (errno != 0) /* the walk was not to the end */
-        path->file_changed = true;
-    (void)fts_close(walk);
-}
-
-/* A new path has no entry; a file there is one that the user made. */
-static void find_untracked(const struct al_follow *with, struct follow_paths *paths)
-{
     for (size_t i = 0; i < paths->count; i++) {
-        struct follow_path *path = &paths->items[i];
-        al_auto(al_freep) char *file = al_fs_join(with->repo->at.top, path->name);
-        struct stat st;
+        al_auto(al_freep) char *nested =
+            al_asprintf("%s/%s/.git", with->repo->at.top, paths->items[i].name);
 
-        if (!path->is_new)
-            continue;
-        look_above(with, paths, path);
-        if (lstat(file, &st) < 0)
-            continue;
-        if (S_ISDIR(st.st_mode))
-            look_beneath(with, paths, path);
-        else
-            path->file_changed = true;
+        if (paths->items[i].is_new)
+            al_strv_add(&new, paths->items[i].name);
+        if (paths->items[i].is_new && access(nested, F_OK) == 0) /* a submodule that is replaced */
+            paths->items[i].file_changed = true;
     }
+    r = al_overwrite_list(with->repo, &new, budget, &lost, err);
+    for (size_t i = 0; i < paths->count; i++)
+        if (paths->items[i].entry_changed || paths->items[i].file_changed)
+            al_strv_add(&lost, paths->items[i].name);
+    for (size_t i = 0; lost.count && i < paths->count; i++)
+        for (size_t k = 0; paths->items[i].is_new && k < lost.count; k++) {
+            const struct follow_path *other;
+
+            if (!meet(paths->items[i].name, lost.items[k]))
+                continue;
+            other = follow_paths_find(paths, lost.items[k]);
+            paths->items[i].file_changed = true;
+            paths->items[i].entry_changed |= other && other->entry_changed;
+        }
+    return r;
 }
 
 /* --- Marks --- */
@@ -364,14 +329,15 @@ static int follow_look(const struct al_follow *with, const char *commit, struct 
     if (r == 0)
         r = follow_read(with, with->only_looks ? contents : files, paths, take_file_changed, budget,
                         err);
-    find_untracked(with, paths);
+    if (r == 0)
+        r = find_untracked(with, paths, budget, err);
     return r < 0 ? r : follow_look_at_marks(with, paths, budget, err);
 }
 
 /* --- Follow --- */
 
 #define NAMED_MAX 20
-#define TRIES_MAX 20 /* each leaves out at least one path more */
+#define TRIES_MAX 3
 
 /* "<mode> SP <oid> TAB <path>" NUL for paths whose files follow (`whole`), or only their entries.
  */
@@ -458,27 +424,19 @@ static int bring(const struct al_follow *with, const char *commit, const struct 
     return r;
 }
 
-/* A file may get in the way after it was looked for.  Then all is looked at again, as long as less
- * is left to follow each time. */
+/* A file may get in the way after it was looked for.  Then all is looked at again. */
 static int follow(const struct al_follow *with, const char *commit, struct follow_paths *paths,
                   struct al_run_limits *budget, struct al_strv *notes, struct al_error *err)
 {
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
-    size_t before = SIZE_MAX;
 
     for (int i = 0; i < TRIES_MAX; i++) {
-        al_auto(al_str_clear) struct al_str entries = AL_STR_INIT;
-        size_t count;
         int r;
 
         follow_paths_clear(paths);
         r = follow_look(with, commit, paths, budget, err);
         if (r < 0)
             return r;
-        count = add_entries(paths, true, &entries);
-        if (count >= before)
-            break;
-        before = count;
         al_error_clear(&why);
         r = bring(with, commit, paths, budget, &why, err);
         if (r < 0 || !why.message)

@@ -89,28 +89,19 @@ static int find_tracked(const struct al_repo *repo, const struct al_strv *asked,
     return al_repo_tracked_files(repo, asked, budget, ret_found, err);
 }
 
-/* Fail if one of these is untracked, or is a directory with something untracked. */
-static int check_found(const struct al_repo *repo, int top_fd, const struct al_strv *found,
-                       struct al_run_limits *budget, struct al_error *err)
+/* List those of these that are untracked, and something untracked of each that is a directory. */
+static int list_lost(const struct al_repo *repo, int top_fd, const struct al_strv *found,
+                     struct al_run_limits *budget, struct al_strv *ret_lost, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv tracked = AL_STRV_INIT;
     int r = find_tracked(repo, found, budget, &tracked, err);
 
     al_strv_sort(&tracked);
     for (size_t i = 0; r == 0 && i < found->count; i++) {
-        al_auto(al_freep) char *lost = find_lost(top_fd, found->items[i], &tracked);
-        al_auto(al_freep) char *word = lost ? al_text_sanitize_line(lost) : NULL;
+        char *lost = find_lost(top_fd, found->items[i], &tracked);
 
-        if (!lost)
-            continue;
-        r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_DIRTY_WORKDIR,
-                              "The untracked file '%s' would be overwritten; move or remove it "
-                              "first",
-                              word);
-        if (err) {
-            err->reason = "conflict";
-            err->remedy = "No file was changed.";
-        }
+        if (lost)
+            al_strv_take(ret_lost, lost);
     }
     return r;
 }
@@ -146,8 +137,8 @@ bool al_overwrite_is_moved_away(const char *path)
     return moved_away(path);
 }
 
-int al_overwrite_check_files(const struct al_repo *repo, const struct al_strv *files,
-                             struct al_run_limits *budget, struct al_error *err)
+int al_overwrite_list(const struct al_repo *repo, const struct al_strv *files,
+                      struct al_run_limits *budget, struct al_strv *ret_lost, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv found = AL_STRV_INIT;
     al_auto(al_closep) int top_fd = -1;
@@ -163,7 +154,26 @@ int al_overwrite_check_files(const struct al_repo *repo, const struct al_strv *f
             al_strv_take(&found, place);
     }
     al_paths_sort_once(&found); /* one in the way of many files is listed for each of them */
-    return r < 0 ? r : check_found(repo, top_fd, &found, budget, err);
+    return r < 0 ? r : list_lost(repo, top_fd, &found, budget, ret_lost, err);
+}
+
+int al_overwrite_check_files(const struct al_repo *repo, const struct al_strv *files,
+                             struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv lost = AL_STRV_INIT;
+    al_auto(al_freep) char *word = NULL;
+    int r = al_overwrite_list(repo, files, budget, &lost, err);
+
+    if (r < 0 || !lost.count)
+        return r;
+    word = al_text_sanitize_line(lost.items[0]);
+    return al_error_reason(
+        al_error_remedy(al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_DIRTY_WORKDIR,
+                                          "The untracked file '%s' would be overwritten; move or "
+                                          "remove it first",
+                                          word),
+                        err, "No file was changed."),
+        err, "conflict");
 }
 
 static int check_listed(const struct al_repo *repo, const struct al_git_command *command,

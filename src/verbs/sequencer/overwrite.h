@@ -19,7 +19,12 @@ int al_overwrite_check(const struct al_repo *repo, const char *from, const char 
 int al_overwrite_check_steps(const struct al_repo *repo, const char *from, const char *to,
                              struct al_run_limits *budget, struct al_error *err);
 
-/** The same for files that a command writes, relative to the top. */
+/** List what would be lost where a command writes these files, relative to the top: of a directory
+ * in the way one file. */
+int al_overwrite_list(const struct al_repo *repo, const struct al_strv *files,
+                      struct al_run_limits *budget, struct al_strv *ret_lost, struct al_error *err);
+
+/** The same check for such files. */
 int al_overwrite_check_files(const struct al_repo *repo, const struct al_strv *files,
                              struct al_run_limits *budget, struct al_error *err);
 
