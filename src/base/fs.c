@@ -298,15 +298,15 @@ int al_write_all(int fd, const void *data, size_t len)
     return 0;
 }
 
-int al_fs_copy(int from, int to)
+int al_fs_copy(int from, int to, uint64_t max_bytes)
 {
     off_t at = 0;
     ssize_t n;
 
     do
         n = sendfile(to, from, &at, COPY_BYTES);
-    while (n > 0 || (n < 0 && errno == EINTR));
-    return n < 0 ? -errno : 0;
+    while ((n > 0 && (uint64_t)at <= max_bytes) || (n < 0 && errno == EINTR));
+    return n < 0 ? -errno : n > 0 ? -EFBIG : 0;
 }
 
 int al_fs_read_fd(int fd, size_t max_bytes, struct al_str *ret_text)

@@ -37,9 +37,9 @@ int al_fs_read(int dir_fd, const char *path, size_t max_bytes, struct al_str *re
 /** The same for an open descriptor, from the beginning of the file. */
 int al_fs_read_fd(int fd, size_t max_bytes, struct al_str *ret_text);
 
-/** Copy an open file, from its beginning, to where another one is open for writing.  0 or -errno.
- */
-int al_fs_copy(int from, int to);
+/** Copy an open file, from its beginning, to where another one is open for writing.  0 or -errno:
+ * -EFBIG when it has more than `max_bytes`, or grows to that meanwhile. */
+int al_fs_copy(int from, int to, uint64_t max_bytes);
 
 /**
  * Write a temporary file in the same directory and rename it, so that a reader sees either the old

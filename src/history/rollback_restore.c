@@ -530,12 +530,12 @@ static int restore_lock(const struct al_way *way, const struct al_linked_change 
     if (r < 0 || !is || (change->to && strcmp(is, change->to) != 0))
         return r;
     if (found.locked)
-        r = al_worktree_set_lock(way->repo, &found, change->name, false, NULL, err);
+        r = al_worktree_set_lock(way->repo, &found, change->name, false, NULL, way->budget, err);
     free(found.locked);
     found.locked = NULL;
     if (r == 0 && change->to)
         r = al_worktree_set_lock(way->repo, &found, change->name, true,
-                                 *reason && reason[1] ? reason + 1 : NULL, err);
+                                 *reason && reason[1] ? reason + 1 : NULL, way->budget, err);
     return r;
 }
 

@@ -540,7 +540,8 @@ static int set_lock(struct al_call *call, const void *p, struct al_result *resul
     if (r == 0 && !found.id)
         r = al_worktree_check_removable(&place, &found, args->name, err);
     if (r == 0)
-        r = al_worktree_set_lock(al_call_repo(call), &found, args->name, locks, args->reason, err);
+        r = al_worktree_set_lock(al_call_repo(call), &found, args->name, locks, args->reason,
+                                 al_call_budget(call), err);
     if (r == 0)
         al_str_addf(&result->text, "%s the worktree '%s'.\n", locks ? "Locked" : "Unlocked",
                     args->name);

@@ -21,7 +21,7 @@
 static int copy_with_time(int from, int to)
 {
     struct stat st;
-    int r = al_fs_copy(from, to);
+    int r = al_fs_copy(from, to, UINT64_MAX);
 
     if (r < 0)
         return r;

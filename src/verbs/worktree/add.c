@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -125,22 +124,6 @@ static void measure(struct copy *copy, struct al_worktree_copies *copies)
     copy->paths = kept;
 }
 
-static int copy_bytes(int from_fd, int to_fd, uint64_t room)
-{
-    ssize_t n;
-
-    while ((n = sendfile(to_fd, from_fd, NULL, 1u << 20)) != 0) {
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -errno;
-        if ((uint64_t)n > room)
-            return -EFBIG; /* it grows while it is copied */
-        room -= (uint64_t)n;
-    }
-    return 0;
-}
-
 /* 0, also for a file that is gone by now or has been in the worktree before; or -errno. */
 static int copy_file(const struct copy *copy, const char *path, bool *ret_copied)
 {
@@ -160,7 +143,7 @@ static int copy_file(const struct copy *copy, const char *path, bool *ret_copied
     to_fd = openat(parent_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (to_fd < 0)
         return errno == EEXIST ? 0 : -errno;
-    r = copy_bytes(from_fd, to_fd, AL_WORKTREE_COPIES_MAX_BYTES);
+    r = al_fs_copy(from_fd, to_fd, AL_WORKTREE_COPIES_MAX_BYTES);
     if (r == 0 && fchmod(to_fd, st.st_mode & 0777) < 0)
         r = -errno;
     *ret_copied = r == 0;
@@ -767,40 +750,21 @@ bool al_worktree_admit_recorded(struct al_git *git)
 
 /* --- Lock --- */
 
-static int open_admin(const struct al_repo *repo, const char *id, int *ret_fd, struct al_error *err)
-{
-    al_auto(al_closep) int common_fd = -1;
-    al_auto(al_freep) char *path = al_fs_join("worktrees", id);
-    int r = al_location_open_common_dir(&repo->at, &common_fd, err);
-
-    if (r < 0)
-        return r;
-    *ret_fd = al_nofollow_open(common_fd, path, O_RDONLY | O_DIRECTORY);
-    return *ret_fd < 0 ? al_error_errno(err, -*ret_fd, "cannot open the administrative directory")
-                       : 0;
-}
-
 int al_worktree_set_lock(const struct al_repo *repo, const struct al_worktree_found *found,
-                         const char *name, bool locks, const char *reason, struct al_error *err)
+                         const char *name, bool locks, const char *reason,
+                         struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(al_freep) char *text = al_asprintf("%s%s", reason ? reason : "", reason ? "\n" : "");
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_freep) char *why = found->locked ? al_text_join_lines(found->locked) : NULL;
-    al_auto(al_closep) int fd = -1;
-    int r;
 
     if (locks && why)
         return al_error_set(err, AL_ERR_EXECUTION, "The worktree '%s' is locked already%s%s", name,
                             *why ? ": " : "", why);
     if (!locks && !why)
         return al_error_set(err, AL_ERR_EXECUTION, "The worktree '%s' is not locked", name);
-    r = open_admin(repo, found->id, &fd, err);
-    if (r < 0)
-        return r;
-    if (locks)
-        r = al_fs_write_atomic(fd, "locked", text, strlen(text), 0644, false);
-    else
-        r = unlinkat(fd, "locked", 0) < 0 ? -errno : 0;
-    return r < 0
-               ? al_error_errno(err, -r, "cannot %slock the worktree '%s'", locks ? "" : "un", name)
-               : 0;
+    al_strv_adds(&command.argv, "git", "worktree", locks ? "lock" : "unlock", NULL);
+    if (reason)
+        al_strv_addf(&command.argv, "--reason=%s", reason);
+    al_strv_adds(&command.argv, "--", found->top, NULL);
+    return al_git_write(&repo->at, &command, 0, budget, err);
 }

@@ -154,6 +154,7 @@ bool al_worktree_discard_unfinished(const struct al_repo *repo,
  * @return 0; AL_ERR_EXECUTION when it is locked already, or is not.
  */
 int al_worktree_set_lock(const struct al_repo *repo, const struct al_worktree_found *found,
-                         const char *name, bool locks, const char *reason, struct al_error *err);
+                         const char *name, bool locks, const char *reason,
+                         struct al_run_limits *budget, struct al_error *err);
 
 #endif
