@@ -18,8 +18,8 @@
 #include "git/plumbing/batch.h"
 #include "git/plumbing/filters.h"
 #include "git/plumbing/revision.h"
-#include "git/repo/remotes.h"
 #include "git/run.h"
+#include "git/vet/vet.h"
 #include "guard/arg.h"
 #include "guard/gitdir.h"
 #include "guard/nofollow.h"
@@ -330,46 +330,30 @@ static void add_value(struct al_str *text, const char *key, const char *value)
     al_str_addc(text, '\n');
 }
 
-/* Where it came from stays known, as after a clone; nothing else of the configuration is taken. */
-static void add_remotes(const struct al_repo *source, struct al_str *text)
-{
-    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-
-    al_remote_names(source, &names);
-    for (size_t i = 0; i < names.count; i++) {
-        const char *name = names.items[i];
-        al_auto(al_strv_clear) struct al_strv urls = AL_STRV_INIT;
-        al_auto(al_strv_clear) struct al_strv push_urls = AL_STRV_INIT;
-
-        if (al_arg_check_branch("remote", name, NULL) < 0 || strpbrk(name, "\"\\") ||
-            !al_remote_addresses(source, name, &urls, &push_urls))
-            continue;
-        al_str_addf(text, "[remote \"%s\"]\n", name);
-        for (size_t k = 0; k < urls.count && k < AL_REMOTE_URLS_MAX; k++)
-            add_value(text, "url", urls.items[k]);
-        al_str_addf(text, "\tfetch = +refs/heads/*:refs/remotes/%s/*\n", name);
-    }
-}
-
-/* "submodule.<name>.url NL <address>" */
+/* "remote.<name>.url NL <address>", "submodule.<name>.url NL <address>" */
 static bool take_address(void *payload, char *const *fields)
 {
-    const char *name = fields[0] + strlen("submodule.");
+    const bool is_remote = al_starts_with(fields[0], "remote.");
     const char *line = strchr(fields[0], '\n');
-    const char *end = line ? line - strlen(".url") : NULL;
+    const char *begin = strchr(fields[0], '.') + 1, *end = line ? line - strlen(".url") : begin;
+    al_auto(al_freep) char *name = al_strndup(begin, end > begin ? (size_t)(end - begin) : 0);
     struct al_str *text = payload;
 
-    if (!line || end <= name || memchr(name, '"', (size_t)(end - name)) ||
-        memchr(name, '\\', (size_t)(end - name)))
+    if (!*name || strpbrk(name, "\"\\") ||
+        (is_remote && al_arg_check_branch("remote", name, NULL) < 0))
         return true;
-    al_str_addf(text, "[submodule \"%.*s\"]\n\tactive = true\n", (int)(end - name), name);
+    al_str_addf(text, "[%s \"%s\"]\n", is_remote ? "remote" : "submodule", name);
     add_value(text, "url", line + 1);
+    if (is_remote)
+        al_str_addf(text, "\tfetch = +refs/heads/*:refs/remotes/%s/*\n", name);
+    else
+        al_str_adds(text, "\tactive = true\n");
     return true;
 }
 
-/* Its own submodules are initialised as they are there.  No other key is taken: `update` would name
- * a program. */
-static int add_submodules(const struct making *making, struct al_str *text, struct al_error *err)
+/* Where it came from stays known, as after a clone, and its own submodules are initialised as they
+ * are there.  No other key is taken: `update` would name a program. */
+static int add_addresses(const struct making *making, struct al_str *text, struct al_error *err)
 {
     const struct al_repo *source = making->source.repo;
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -379,7 +363,7 @@ static int add_submodules(const struct making *making, struct al_str *text, stru
 
     al_strv_adds(&command.argv, "git", "config", "--no-includes", NULL);
     al_strv_addf(&command.argv, "--file=%s/config", source->at.git_dir);
-    al_strv_adds(&command.argv, "-z", "--get-regexp", "^submodule\\..*\\.url$", NULL);
+    al_strv_adds(&command.argv, "-z", "--get-regexp", "^(remote|submodule)\\..*\\.url$", NULL);
     return al_git_run(&source->at, &command,
                       &(struct al_git_run){ .sink = { al_nul_records_add, &records } },
                       making->budget, &output, err);
@@ -398,8 +382,7 @@ static int write_config(const struct making *making, struct al_str *text, struct
     add_value(text, "worktree", to_top);
     if (source->vetting->is_sha256)
         al_str_adds(text, "[extensions]\n\tobjectformat = sha256\n");
-    add_remotes(source, text);
-    return add_submodules(making, text, err);
+    return add_addresses(making, text, err);
 }
 
 static int write_file(int dir_fd, const char *name, const char *text, struct al_error *err)
