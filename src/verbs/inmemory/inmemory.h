@@ -174,13 +174,6 @@ enum al_replay_kind {
     AL_REPLAY_REVERT, /**< its change is taken back; git's message, or the given one */
 };
 
-/** What happens to a pick that changes nothing any more. */
-enum al_replay_empty {
-    AL_EMPTY_STOPS, /**< the replay ends there */
-    AL_EMPTY_DROPPED,
-    AL_EMPTY_KEPT,
-};
-
 struct al_replay_step {
     char *commit; /**< full id */
     enum al_replay_kind kind;
@@ -195,8 +188,6 @@ struct al_replay {
     const struct al_replay_step *steps;
     size_t nsteps;
     bool fast_forwards; /**< a pick that is already in its place stays the commit it is */
-    enum al_replay_empty when_empty; /**< a commit without changes of its own is kept, unless
-                                        this is AL_EMPTY_STOPS */
 };
 
 /** The outcome of a replay. */
@@ -206,7 +197,6 @@ struct al_replayed {
                                was dropped */
     struct al_strv tips;    /**< for each step that was done the last commit then */
     bool stopped;           /**< at step number `commits.count`, from 0 */
-    bool stopped_empty;     /**< since nothing was left of it; else since it conflicts */
     struct al_merged conflict;
 };
 
@@ -215,7 +205,8 @@ struct al_replayed {
 void al_replayed_clear(struct al_replayed *replayed);
 
 /**
- * Replay commits onto a commit.  The first step that conflicts ends it, which is a success.
+ * Replay commits onto a commit.  The first step that conflicts ends it, which is a success.  What
+ * changes nothing any more is dropped; a commit without changes of its own is kept.
  *
  * @return as al_inmemory_merge() and al_inmemory_commit(); AL_ERR_EXECUTION also for a merge
  * without `mainline`, for a squash or fixup as the first step, and with `is_root` when no commit is

@@ -387,32 +387,20 @@ static void note_commit(struct replaying *with, const char *replaced)
     al_strv_add(commits, with->tip->oid);
 }
 
-enum fate { FATE_KEPT, FATE_DROPPED, FATE_STOPPED };
-
-/* What becomes of a step whose result is `tree`. */
-static int find_fate(const struct replaying *with, const struct al_replay_step *step,
-                     const struct al_commit_read *commit, const char *parent, const char *tree,
-                     enum fate *ret_fate, struct al_error *err)
+/* Whether nothing is left of a step whose result is `tree`.  git drops what is melded too, but a
+ * message that the user gave is used; and a commit that never changed anything is kept. */
+static int find_dropped(const struct replaying *with, const struct al_replay_step *step,
+                        const struct al_commit_read *commit, const char *parent, const char *tree,
+                        bool *ret_dropped, struct al_error *err)
 {
-    static const enum fate fates[] = { [AL_EMPTY_STOPS] = FATE_STOPPED,
-                                       [AL_EMPTY_DROPPED] = FATE_DROPPED,
-                                       [AL_EMPTY_KEPT] = FATE_KEPT };
-    const enum al_replay_empty when_empty = with->replay->when_empty;
     al_auto(al_freep) char *before = NULL;
     int r;
 
-    *ret_fate = FATE_KEPT;
-    if (strcmp(tree, with->tip->tree) != 0)
-        return 0;
-    /* git drops what is melded too, but a message that the user gave is used. */
-    if (melds(step) && (step->message || when_empty != AL_EMPTY_DROPPED))
-        return 0;
-    *ret_fate = fates[when_empty];
-    if (when_empty != AL_EMPTY_DROPPED)
+    *ret_dropped = false;
+    if (strcmp(tree, with->tip->tree) != 0 || (melds(step) && step->message))
         return 0;
     r = al_inmemory_tree(with->memory, parent, with->budget, &before, err);
-    if (r == 0 && !strcmp(before, commit->tree)) /* it never changed anything */
-        *ret_fate = FATE_KEPT;
+    *ret_dropped = r == 0 && strcmp(before, commit->tree) != 0;
     return r;
 }
 
@@ -437,16 +425,13 @@ static int take_result(struct replaying *with, const struct al_replay_step *step
 {
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
     const char *replaced = melds(step) ? with->tip->oid : NULL;
-    enum fate fate = FATE_KEPT;
-    int r = find_fate(with, step, commit, parent, tree, &fate, err);
+    bool dropped;
+    int r = find_dropped(with, step, commit, parent, tree, &dropped, err);
 
-    if (r < 0)
-        return r;
-    with->replayed->stopped = with->replayed->stopped_empty = fate == FATE_STOPPED;
-    if (fate == FATE_DROPPED)
+    if (r == 0 && dropped)
         drop_step(with, step, commit);
-    if (fate != FATE_KEPT)
-        return 0;
+    if (r < 0 || dropped)
+        return r;
     build_message(with, step, commit, parent, &message);
     r = write_commit(with, step, commit, tree, message.buf, err);
     if (r == 0)

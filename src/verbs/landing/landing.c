@@ -254,9 +254,7 @@ static int landing_build_rebase(struct al_landing *landing, struct al_run_limits
     const struct al_strv *oids = &list.commits;
     al_auto(al_replayed_clear) struct al_replayed replayed = AL_REPLAYED_INIT;
     al_auto(al_freep) struct al_replay_step *steps = NULL;
-    struct al_replay replay = { .onto = landing->into.oid,
-                                .fast_forwards = true,
-                                .when_empty = AL_EMPTY_DROPPED };
+    struct al_replay replay = { .onto = landing->into.oid, .fast_forwards = true };
     int r = landing_list(landing, budget, &list, err);
 
     if (r < 0)

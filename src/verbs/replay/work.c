@@ -596,7 +596,6 @@ static int replay(struct al_replay_work *work, struct al_run_limits *budget, str
         .steps = work->steps,
         .nsteps = work->nsteps,
         .fast_forwards = work->kind == AL_WORK_REBASE,
-        .when_empty = AL_EMPTY_DROPPED,
     };
 
     al_replayed_clear(&work->replayed);
@@ -856,7 +855,7 @@ static int check_replayed(const struct al_replay_work *work, struct al_run_limit
     const struct al_replayed *done = &work->replayed;
     int r = al_overwrite_check_steps(view, work->onto, done->tip, budget, err);
 
-    return r == 0 && done->stopped && !done->stopped_empty
+    return r == 0 && done->stopped
                ? al_overwrite_check(view, done->tip, done->conflict.tree, budget, err)
                : r;
 }

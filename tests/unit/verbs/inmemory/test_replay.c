@@ -140,8 +140,7 @@ static void attributes_follow_the_steps(void **state)
 static void goes_on_as_rebase_does(void **state)
 {
     struct world *w = *state;
-    al_auto(run_clear) struct run run = { .replay = { .fast_forwards = true,
-                                                      .when_empty = AL_EMPTY_DROPPED } };
+    al_auto(run_clear) struct run run = { .replay = { .fast_forwards = true } };
 
     part(w);
     git_ok(w->repo, "checkout", "-q", "topic", NULL);
@@ -331,29 +330,10 @@ static void stops_at_a_conflict(void **state)
     }
     assert_worked(w, start(w, &run, "main"));
     assert_true(run.replayed.stopped);
-    assert_false(run.replayed.stopped_empty);
     assert_int_equal(run.replayed.commits.count, 1);
     assert_string_equal(run.replayed.tip, run.replayed.commits.items[0]);
     assert_int_equal(run.replayed.conflict.files.count, 1);
     assert_string_equal(run.replayed.conflict.files.items[0].path, "c.txt");
-}
-
-static void stops_at_a_commit_that_became_empty(void **state)
-{
-    struct world *w = *state;
-    al_auto(run_clear) struct run run = { .repo = NULL };
-    al_auto(run_clear) struct run kept = { .replay = { .when_empty = AL_EMPTY_KEPT } };
-
-    part(w);
-    git_fixture_commit(w->repo, "b.txt", "b\n", "the same");
-    add(w, &run, AL_REPLAY_PICK, "topic~2", NULL);
-    assert_worked(w, start(w, &run, "main"));
-    assert_true(run.replayed.stopped && run.replayed.stopped_empty);
-    assert_tip(w, &run, "main");
-    add(w, &kept, AL_REPLAY_PICK, "topic~2", NULL);
-    assert_worked(w, start(w, &kept, "main"));
-    git_ok(w->repo, "cherry-pick", "--keep-redundant-commits", "topic~2", NULL);
-    assert_tip(w, &kept, "HEAD");
 }
 
 static void refuses_what_makes_no_sense(void **state)
@@ -449,7 +429,7 @@ static void drops_what_is_melded_and_empty(void **state)
     git_ok(w->repo, "checkout", "-q", "topic", NULL);
     git_fixture_commit(w->repo, "m.txt", "m\n", "there already");
     for (size_t i = 0; i < COUNT(messages); i++) {
-        al_auto(run_clear) struct run run = { .replay = { .when_empty = AL_EMPTY_DROPPED } };
+        al_auto(run_clear) struct run run = { .repo = NULL };
         al_auto(al_freep) char *message = NULL;
 
         add(w, &run, AL_REPLAY_PICK, "topic~2", NULL);
@@ -476,7 +456,6 @@ int main(void)
         WORLD_TEST(a_merge_needs_a_parent),
         WORLD_TEST(a_root_commit_can_be_picked),
         WORLD_TEST(stops_at_a_conflict),
-        WORLD_TEST(stops_at_a_commit_that_became_empty),
         WORLD_TEST(refuses_what_makes_no_sense),
         WORLD_TEST(begins_a_history_anew),
         WORLD_TEST(a_history_is_not_left_empty),
