@@ -278,25 +278,6 @@ static int read_side(const struct al_repo *repo, const struct resolve_plan *plan
     return 0;
 }
 
-/* Append the text as an excerpt. Every line is indented, so that none can pose as airlock's own
- * text. */
-static void add_indented(const struct al_run_limits *budget, struct al_str *out, const char *text,
-                         size_t len)
-{
-    al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
-
-    for (const char *at = text, *end = text + len; at < end;) {
-        const char *newline = memchr(at, '\n', (size_t)(end - at));
-        size_t line = (size_t)((newline ? newline : end) - at);
-
-        al_str_adds(&lines, "    ");
-        al_str_add(&lines, at, line);
-        al_str_addc(&lines, '\n');
-        at += line + 1;
-    }
-    al_git_add_excerpt(budget, lines.buf, lines.len, false, out);
-}
-
 static int preview_side(const struct al_repo *repo, const struct resolve_plan *plan,
                         struct al_run_limits *budget, struct al_str *out, struct al_error *err)
 {
@@ -309,7 +290,7 @@ static int preview_side(const struct al_repo *repo, const struct resolve_plan *p
     else if (r == 0) {
         al_str_adds(out, al_side_is_link(plan->side) ? "It becomes a symbolic link to:\n"
                                                      : "The file becomes:\n");
-        add_indented(budget, out, content.text.buf, content.text.len);
+        al_text_add_indented(out, content.text.buf, budget->in_full);
     }
     return r;
 }
@@ -327,7 +308,7 @@ static int preview_one(const struct al_repo *repo, const struct resolve_plan *pl
         al_str_adds(out, "The file is taken as it is on disk.\n");
     } else if (!plan->side) {
         al_str_adds(out, "The file becomes:\n");
-        add_indented(budget, out, plan->content, strlen(plan->content));
+        al_text_add_indented(out, plan->content, budget->in_full);
     } else if (!plan->side->oid) {
         al_str_adds(out, "The file is removed: this side has none.\n");
     } else if (al_side_is_submodule(plan->side)) {
