@@ -11,6 +11,7 @@
 #include "git/diff/diff.h"
 #include "git/failure.h"
 #include "git/plumbing/batch.h"
+#include "git/plumbing/filters.h"
 #include "git/plumbing/index_scan.h"
 #include "git/plumbing/revision.h"
 #include "git/plumbing/skipped.h"
@@ -23,7 +24,6 @@
 #include "tools/workflow/results.h"
 #include "tools/workflow/workflow.h"
 #include "verbs/porcelain/branch.h"
-#include "verbs/porcelain/checkout.h"
 #include "verbs/preview/affected_files.h"
 #include "verbs/preview/diff_excerpt.h"
 #include "verbs/sequencer/conflict.h"
@@ -96,27 +96,40 @@ size_t al_switch_guesses(const struct al_call *call, struct al_str *out)
     return count;
 }
 
-/* The commit of the only remote-tracking branch that git could make the branch from.  NULL: there
- * is none, or there are several.  Caller frees. */
-static char *guessed_commit(const struct al_call *call)
+/* The commit that is switched to: what was resolved, or that of the only remote-tracking branch
+ * that git could make the branch from.  NULL: there is none, or there are several.  Caller frees.
+ */
+static char *switched_commit(const struct al_call *call)
 {
-    const char *guess = al_call_resolved(call, RESOLVED_GUESS);
+    const char *commit = al_call_resolved(call, AL_RESOLVED_COMMIT);
+    const char *guess = commit ? NULL : al_call_resolved(call, RESOLVED_GUESS);
     const char *oid = guess ? strchr(guess, ' ') : NULL;
     const char *end = oid ? strchr(oid, '\n') : NULL;
 
+    if (commit)
+        return al_strdup(commit);
     return end && !end[1] ? al_strndup(oid + 1, (size_t)(end - oid - 1)) : NULL;
+}
+
+int al_switch_check_filters(struct al_call *call, struct al_error *err)
+{
+    al_auto(al_freep) char *commit = switched_commit(call);
+
+    if (!commit || al_ref_is_unborn(&al_call_repo(call)->at)) /* git reports it */
+        return 0;
+    return al_git_check_filters_between(al_call_repo(call), "HEAD", commit, al_call_budget(call),
+                                        err);
 }
 
 int al_switch_changed_files(struct al_call *call, bool *ret_known, struct al_strv *out,
                             struct al_error *err)
 {
-    const char *commit = al_call_resolved(call, AL_RESOLVED_COMMIT);
-    al_auto(al_freep) char *guess = commit ? NULL : guessed_commit(call);
+    al_auto(al_freep) char *commit = switched_commit(call);
 
-    *ret_known = commit || guess;
-    return *ret_known ? al_git_switched_files(al_call_repo(call), commit ? commit : guess,
-                                              al_call_budget(call), ret_known, out, err)
-                      : 0;
+    *ret_known = commit;
+    return commit ? al_git_switched_files(al_call_repo(call), commit, al_call_budget(call),
+                                          ret_known, out, err)
+                  : 0;
 }
 
 /* git may still make the branch from one of a remote. */
@@ -325,17 +338,12 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct request request = request_of(call, p);
     const struct al_checkout_from from = source_of(call, &request);
-    const struct al_checkout_options at_head = { .commit = "HEAD" };
-    const struct al_checkout_options to =
-        request.create || request.paths ? at_head : options_of(call, &request);
     struct al_repo *repo = al_call_repo(call);
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
     int r;
 
-    if (!request.paths) /* a new branch is made at HEAD, so files are written only with force */
-        return request.create && !request.force
-                   ? 0
-                   : al_git_checkout_check(repo, &to, al_call_budget(call), err);
+    if (!request.paths) /* a new branch is made at HEAD */
+        return request.create ? 0 : al_switch_check_filters(call, err);
     if (is_from_index(&request)) {
         r = al_repo_pathspecs(repo, request.paths, al_call_budget(call), &words, err);
         return r < 0 ? r : al_git_restore_check(repo, request.paths, al_call_budget(call), err);
@@ -349,7 +357,8 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
                           struct al_error *err)
 {
     const struct request request = request_of(call, p);
-    const char *target = request.create ? "HEAD" : resolved_target(call, &request);
+    al_auto(al_freep) char *commit = switched_commit(call);
+    const char *target = request.create ? "HEAD" : commit;
     struct al_repo *repo = al_call_repo(call);
     int r;
 

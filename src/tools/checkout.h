@@ -30,6 +30,9 @@ size_t al_switch_guesses(const struct al_call *call, struct al_str *out);
 int al_switch_changed_files(struct al_call *call, bool *ret_known, struct al_strv *out,
                             struct al_error *err);
 
+/** Fail if a switch to what was resolved would write content through a configured filter driver. */
+int al_switch_check_filters(struct al_call *call, struct al_error *err);
+
 /** For a preview: fail if git would refuse to switch, since the word names nothing, or a branch
  * that another working tree has checked out.  After al_resolve_checkout(), or a commit was
  * resolved. */

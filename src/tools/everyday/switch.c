@@ -12,7 +12,6 @@
 #include "tools/checkout.h"
 #include "tools/everyday/everyday.h"
 #include "tools/outcome.h"
-#include "verbs/porcelain/checkout.h"
 #include "verbs/sequencer/operation_state.h"
 
 struct switch_args {
@@ -175,10 +174,6 @@ static int check_new(struct al_call *call, const char *branch, struct al_error *
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct switch_args *args = p;
-    const struct al_checkout_options options = options_of(call, args);
-    const char *commit = al_call_resolved(call, AL_RESOLVED_COMMIT);
-    const struct al_checkout_options to = { .branch = args->create ? NULL : options.branch,
-                                            .commit = args->create ? commit : options.commit };
     const enum al_operation_state state = al_git_operation_state(al_call_repo(call));
     int r = 0;
 
@@ -188,7 +183,8 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
             "A %s is in progress", al_operation_state_name(state));
     if (args->create)
         r = check_new(call, args->branch, err);
-    else if (args->branch && !al_call_resolved(call, AL_RESOLVED_BRANCH) && commit)
+    else if (args->branch && !al_call_resolved(call, AL_RESOLVED_BRANCH) &&
+             al_call_resolved(call, AL_RESOLVED_COMMIT))
         r = al_failure_bad_args(err,
                                 "Give it as rev to look at the commit; create makes a branch of "
                                 "this name.",
@@ -199,7 +195,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
         return refuse_switch(call, args, err, r);
     if (r < 0 || (args->create && !args->from))
         return r;
-    return al_git_checkout_check(al_call_repo(call), &to, al_call_budget(call), err);
+    return al_switch_check_filters(call, err);
 }
 
 static int changed_files(struct al_call *call, const void *p, bool *ret_known, struct al_strv *out,

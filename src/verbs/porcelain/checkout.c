@@ -17,38 +17,6 @@
 #include "git/vet/vet.h"
 #include "verbs/sequencer/merge.h"
 
-/* Check the remote-tracking branches of this name: if there is exactly one, git creates a local
- * branch from it. */
-static int check_remote_branches(const struct al_repo *repo, const char *branch,
-                                 struct al_run_limits *budget, struct al_error *err)
-{
-    al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
-    int r = al_git_remote_branches(repo, branch, budget, &refs, err);
-
-    for (size_t i = 0; r == 0 && i < refs.count; i++)
-        r = al_git_check_filters_between(repo, "HEAD", refs.items[i], budget, err);
-    return r;
-}
-
-int al_git_checkout_check(const struct al_repo *repo, const struct al_checkout_options *options,
-                          struct al_run_limits *budget, struct al_error *err)
-{
-    al_auto(al_error_clear) struct al_error complaint = AL_ERROR_INIT;
-    al_auto(al_freep) char *ref = NULL;
-    const char *target = options->commit;
-    int r;
-
-    if (options->branch) { /* git prefers a branch to a tag of the same name */
-        ref = al_asprintf("refs/heads/%s", options->branch);
-        target = al_ref_exists(&repo->at, ref) ? ref : options->branch;
-    }
-    r = al_git_check_filters_between(repo, "HEAD", target, budget, &complaint);
-    /* git itself reports a target that does not exist, or an unborn HEAD. */
-    if (al_git_exited_with_error(r, budget))
-        return options->branch ? check_remote_branches(repo, options->branch, budget, err) : 0;
-    return al_error_pass(r, &complaint, err);
-}
-
 int al_git_checkout(struct al_repo *repo, const struct al_checkout_options *options,
                     size_t max_bytes, struct al_run_limits *budget,
                     struct al_git_output *ret_output, struct al_error *err)

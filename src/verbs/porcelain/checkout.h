@@ -17,10 +17,6 @@ struct al_checkout_options {
     bool force;       /**< discard local changes */
 };
 
-/** Fail if the checkout would write content through a configured filter driver. */
-int al_git_checkout_check(const struct al_repo *repo, const struct al_checkout_options *options,
-                          struct al_run_limits *budget, struct al_error *err);
-
 /** Run `git checkout`. A non-zero exit code is an error. */
 int al_git_checkout(struct al_repo *repo, const struct al_checkout_options *options,
                     size_t max_bytes, struct al_run_limits *budget,

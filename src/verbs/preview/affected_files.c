@@ -358,19 +358,6 @@ static int list_for_target(const struct al_repo *repo, const char *target,
     return r;
 }
 
-/* List for each remote-tracking branch of this name. */
-static int list_for_remotes(const struct al_repo *repo, const char *branch,
-                            const struct al_str *words, int top_fd, struct al_run_limits *budget,
-                            struct al_strv *out, struct al_error *err)
-{
-    al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
-    int r = al_git_remote_branches(repo, branch, budget, &refs, err);
-
-    for (size_t i = 0; r == 0 && i < refs.count; i++)
-        r = list_for_target(repo, refs.items[i], words, top_fd, budget, out, err);
-    return r;
-}
-
 int al_git_untracked_overwritten(const struct al_repo *repo, const char *target,
                                  const struct al_strv *paths, struct al_run_limits *budget,
                                  struct al_strv *out, struct al_error *err)
@@ -385,11 +372,7 @@ int al_git_untracked_overwritten(const struct al_repo *repo, const char *target,
     if (r < 0)
         return r;
     r = list_for_target(repo, target, &words, top_fd, budget, out, &complaint);
-    if (al_git_exited_with_error(r, budget) && !strcmp(target, "HEAD"))
-        return 0; /* unborn branch */
-    if (al_git_exited_with_error(r, budget))
-        return list_for_remotes(repo, target, &words, top_fd, budget, out, err);
-    return al_error_pass(r, &complaint, err);
+    return al_git_exited_with_error(r, budget) ? 0 : al_error_pass(r, &complaint, err);
 }
 
 /* --- What git can write --- */

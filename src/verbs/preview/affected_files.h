@@ -64,8 +64,7 @@ void al_git_files_excerpt(const struct al_repo *repo, const struct al_strv *file
  * disk: a command that is forced or is given paths replaces it, ignored or not, and neither `git
  * status` nor a diff shows it.
  *
- * @param target  A commit, or the name of a branch that git would create from a remote's.  If it is
- *                neither, nothing is listed, and git reports the error later.
+ * @param target  A commit.  If there is none, nothing is listed, and git reports the error later.
  * @param paths   Paths of the call that al_repo_pathspec() accepted; NULL or empty: all.
  * @param out     Absolute paths, appended.
  */
