@@ -6,8 +6,6 @@
 #include <stdlib.h>
 
 #include "base/utf8.h"
-#include "call/call.h"
-#include "call/resolved.h"
 #include "git/diff/diff.h"
 #include "git/failure.h"
 #include "git/plumbing/batch.h"

@@ -80,13 +80,12 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
 
 static int change(struct al_call *call, const struct remote_args *args, struct al_error *err)
 {
-    struct al_repo *repo = al_call_repo(call);
+    const struct al_remote_change change = { .name = args->name,
+                                             .url = args->action == ADD ? args->url : NULL,
+                                             .new_name =
+                                                 args->action == RENAME ? args->new_name : NULL };
 
-    if (args->action == ADD)
-        return al_git_remote_add(repo, args->name, args->url, al_call_budget(call), err);
-    if (args->action == RENAME)
-        return al_git_remote_rename(repo, args->name, args->new_name, al_call_budget(call), err);
-    return al_git_remote_remove(repo, args->name, al_call_budget(call), err);
+    return al_git_remote_change(al_call_repo(call), &change, al_call_budget(call), err);
 }
 
 /* "Added remote x: https://…", with `article` before "remote" or the name. */

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "call/place.h"
-#include "call/resolved.h"
 #include "git/refs.h"
 #include "git/repo/remotes.h"
 #include "git/run.h"

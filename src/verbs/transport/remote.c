@@ -78,50 +78,29 @@ static int check_address(const struct al_repo *repo, const char *text, struct al
                            "Give a repository inside the roots, or an address on the network.");
 }
 
-int al_git_remote_add(struct al_repo *repo, const char *name, const char *url,
-                      struct al_run_limits *budget, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    int r = check_free(repo, name, err);
-
-    if (r == 0)
-        r = check_address(repo, url, err);
-    if (r < 0)
-        return r;
-    al_remote_forget(repo, name);
-    al_strv_adds(&command.argv, "git", "remote", "add", "--", name, url, NULL);
-    return run(repo, &command, budget, err);
-}
-
-int al_git_remote_remove(struct al_repo *repo, const char *name, struct al_run_limits *budget,
-                         struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    int r = check_there(repo, name, err);
-
-    if (r == 0)
-        r = al_git_note_pushed(repo, budget, err);
-    if (r < 0)
-        return r;
-    al_strv_adds(&command.argv, "git", "remote", "remove", "--", name, NULL);
-    return run(repo, &command, budget, err);
-}
-
-int al_git_remote_rename(struct al_repo *repo, const char *from, const char *to,
+int al_git_remote_change(struct al_repo *repo, const struct al_remote_change *change,
                          struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    int r = check_there(repo, from, err);
+    const char *name = change->name, *url = change->url, *to = change->new_name;
+    int r = url ? check_free(repo, name, err) : check_there(repo, name, err);
 
-    if (r == 0)
+    if (r == 0 && url)
+        r = check_address(repo, url, err);
+    if (r == 0 && to)
         r = check_free(repo, to, err);
-    if (r == 0)
+    if (r == 0 && !url)
         r = al_git_note_pushed(repo, budget, err);
     if (r < 0)
         return r;
-    al_remote_forget(repo, from);
-    al_remote_forget(repo, to);
-    al_strv_adds(&command.argv, "git", "remote", "rename", "--no-progress", "--", from, to, NULL);
+    if (url || to)
+        al_remote_forget(repo, name);
+    if (to)
+        al_remote_forget(repo, to);
+    al_strv_adds(&command.argv, "git", "remote", url ? "add" : to ? "rename" : "remove", NULL);
+    if (to)
+        al_strv_add(&command.argv, "--no-progress");
+    al_strv_adds(&command.argv, "--", name, url ? url : to, NULL);
     return run(repo, &command, budget, err);
 }
 

@@ -10,13 +10,16 @@
 #include "git/repo/repo.h"
 #include "verbs/transport/network.h"
 
-/** `git remote add`, `remove` and `rename`.  Adding refuses an address that could never be used.
+/** A change of a remote: it is removed, unless one of the last two is given. */
+struct al_remote_change {
+    const char *name;
+    const char *url;      /**< it is added */
+    const char *new_name; /**< it is renamed */
+};
+
+/** `git remote add`, `remove` or `rename`.  Adding refuses an address that could never be used.
  * AL_ERR_EXECUTION with AL_CODE_REMOTE_ERROR when a name does not exist or is taken. */
-int al_git_remote_add(struct al_repo *repo, const char *name, const char *url,
-                      struct al_run_limits *budget, struct al_error *err);
-int al_git_remote_remove(struct al_repo *repo, const char *name, struct al_run_limits *budget,
-                         struct al_error *err);
-int al_git_remote_rename(struct al_repo *repo, const char *from, const char *to,
+int al_git_remote_change(struct al_repo *repo, const struct al_remote_change *change,
                          struct al_run_limits *budget, struct al_error *err);
 
 /** Options of a fetch. */
