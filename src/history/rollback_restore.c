@@ -26,6 +26,7 @@
 #include "git/oid.h"
 #include "git/plumbing/bare.h"
 #include "git/plumbing/gitdir.h"
+#include "git/plumbing/index_scan.h"
 #include "git/plumbing/rollback_plumbing.h"
 #include "git/plumbing/stash_owners.h"
 #include "git/refs.h"
@@ -35,6 +36,7 @@
 #include "history/rescue.h"
 #include "history/rollback_private.h"
 #include "verbs/worktree/add.h"
+#include "verbs/worktree/submodules.h"
 
 #define TEMP_PREFIX ".airlock-"
 #define NEW_INDEX   ".airlock-index"
@@ -686,6 +688,25 @@ static int place_index(const struct al_way *way, struct al_error *err)
 
 /* --- All of it --- */
 
+/* A submodule without files has an empty directory, which went with the last of them. */
+static void make_submodule_dirs(const struct al_way *way)
+{
+    al_auto(al_worktree_submodules_clear) struct al_worktree_submodules all =
+        AL_WORKTREE_SUBMODULES_INIT;
+    al_auto(al_strv_clear) struct al_strv unnamed = AL_STRV_INIT;
+
+    if (way->top_fd < 0 || !al_repo_index_facts(&way->repo->at).gitlinks)
+        return;
+    (void)al_worktree_list_submodules(way->repo, "", "", NULL, way->budget, &all, &unnamed, NULL);
+    for (size_t i = 0; i < all.count; i++) {
+        const char *name;
+        al_auto(al_closep) int fd = open_parent(way->top_fd, all.items[i].path, true, &name);
+
+        if (fd >= 0)
+            (void)mkdirat(fd, name, 0777);
+    }
+}
+
 int al_restore_apply(struct al_way *way, struct al_error *err)
 {
     const bool has_index = way->index || way->entries.count;
@@ -711,6 +732,8 @@ int al_restore_apply(struct al_way *way, struct al_error *err)
     if (r == 0 && has_index)
         r = place_index(way, err);
     (void)unlinkat(way->git_fd, NEW_INDEX, 0);
+    if (r == 0)
+        make_submodule_dirs(way);
     return r;
 }
 

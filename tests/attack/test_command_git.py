@@ -26,6 +26,40 @@ HERE = {"remote.origin.url": ".", "remote.origin.fetch": "+refs/heads/*:refs/rem
 
 BESIDE = {"remote.origin.url": "beside.git"}
 
+def fetched(where, settings, has_files=False):
+    """A submodule sm that is to be fetched from hub, and settings of the repository or of sm."""
+    def build(scene):
+        canary, script = scene.canary("cat"), scene.script()
+        hub = scene.path("hub")
+        scene.git("init", "-q", "-b", "main", "--template=", hub)
+        scene.write("hub/f.txt", "f\n")
+        scene.git("-C", hub, "add", "f.txt")
+        scene.git("-C", hub, "commit", "-q", "-m", "sub")
+        if has_files:
+            scene.git("clone", "-q", hub, scene.path("sm"))
+            scene.git("-C", hub, "commit", "-q", "--allow-empty", "-m", "further")
+            scene.write("hub/f.txt", "g\n")
+            scene.git("-C", hub, "commit", "-qam", "further")
+        scene.git("update-index", "--add", "--cacheinfo", "160000," + scene.git("-C", hub, "rev-parse", "HEAD") + ",sm")
+        scene.write(".gitmodules", '[submodule "sm"]\n\tpath = sm\n\turl = ./hub\n')
+        scene.git("add", ".gitmodules")
+        scene.git("commit", "-q", "-m", "with a submodule")
+        scene.config("submodule.sm.url", "./hub" if has_files else hub)
+        for hook in HOOKS:
+            scene.script(f"tools/hooks/{hook}")
+        values = {"canary": canary, "script": script, "hooks": scene.path("tools/hooks"), "tools": scene.path("tools")}
+        for key, value in settings.items():
+            scene.git("-C", scene.path(where), "config", key, value.format(**values))
+        if has_files:
+            scene.plant("sm/.git/info/attributes", "* filter=x\n")
+    build.__doc__ = f"{where}: {settings}"
+    return build
+
+
+#: What plain git needs to fetch from a path.
+FILE = ("-c", "protocol.file.allow=always")
+UPDATE = ("submodule", "update", "--init", "--recursive")
+
 #: More that runs a program with plain git: words, settings, attributes.
 MORE = (
     (("blame", "a.txt"), {"diff.x.textconv": "{canary}"}, "* diff=x"),
@@ -102,6 +136,17 @@ MORE = (
     (("rm", "sm"), sub_fsmonitor, ""),
     (("rm", "-rf", "."), sub_fsmonitor, ""),
     (("rm", "--cached", "sm"), sub_fsmonitor, ""),
+    (FILE + UPDATE, fetched(".", {"submodule.sm.update": "!{canary}"}), ""),
+    (FILE + UPDATE, fetched(".", {"submodule.sm.update": "!{canary}"}, True), ""),
+    (("-c", "protocol.ext.allow=always") + UPDATE, fetched(".", {"submodule.sm.url": "ext::{script}"}), ""),
+    (FILE + UPDATE, fetched("sm", {"remote.origin.uploadpack": "{canary}"}, True), ""),
+    (FILE + UPDATE, fetched("sm", {"core.fsmonitor": "{canary}"}, True), ""),
+    (FILE + UPDATE, fetched("sm", {"core.hooksPath": "{hooks}"}, True), ""),
+    (FILE + UPDATE, fetched("sm", {"filter.x.smudge": "{canary}"}, True), ""),
+    (UPDATE, fetched("sm", EXT | {"remote.origin.url": "ext::{script}"}, True), ""),
+    (FILE + ("submodule", "update", "--remote", "sm"), fetched("sm", {"remote.origin.uploadpack": "{canary}"}, True), ""),
+    (("submodule", "add", "ext::{script}", "x"), EXT, ""),
+    (("submodule", "add", "a", "x"), EXT | {"url.ext::{script} .insteadOf": "a"}, ""),
 )
 
 HOOKS = ("pre-commit", "post-checkout", "post-index-change", "reference-transaction", "pre-auto-gc",
@@ -111,7 +156,7 @@ HOOKS = ("pre-commit", "post-checkout", "post-index-change", "reference-transact
 COUNTS = ("GIT_AUTHOR_NAME", "GIT_LITERAL_PATHSPECS", "LD_PRELOAD")
 
 #: Where plain git of this version, or on this machine, does not run it either.
-QUIET = {"push --signed", "rebase", "ls-remote", "gc", "submodule", "merge", "log", "rm --cached"}
+QUIET = {"push --signed", "rebase", "ls-remote", "gc", "submodule foreach", "submodule add", "merge", "log", "rm --cached"}
 
 
 def airlock(lab, scene, words, env, terminal):
@@ -188,7 +233,7 @@ def more(words, settings, attributes):
         scene = vectors.Scene(lab, True)
         line = build(lab, scene)
         before = snapshot(scene.outside)
-        done = airlock(lab, scene, line, lab.env(XDG_CONFIG_HOME=allowing(lab)), False)
+        done = airlock(lab, scene, line[2:] if words[1:] and words[1].startswith("protocol.") else line, lab.env(XDG_CONFIG_HOME=allowing(lab)), False)
         why = general_canary(scene, before, done.all.replace(scene.canary().encode(), b""))
         assert not why, f"got through: {why}: {done.all.decode(errors='replace')[:400]}"
     return test

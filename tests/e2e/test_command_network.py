@@ -514,6 +514,129 @@ class Clone(Network):
             self.assertRegex(err, r"\Aairlock: repository '[^']*nope[^']*' does not exist\n\Z")
 
 
+#: Begins with a superproject that has two submodules, of which one has another inside; none is checked out here.
+UPDATES = """
+submodule update --init | submodule update --init --recursive | submodule update | submodule update --init lib
+submodule -q update --init | submodule update --init -q --recursive lib | submodule update --init --remote lib
+submodule update --init sub/ | submodule update --init --no-fetch | submodule update --init nothing
+submodule update --init --rebase | submodule update --init --checkout -- lib | submodule update --init --jobs 2
+submodule update --init --merge sub/plain
+"""
+#: The same, when both are checked out and have fallen behind.
+MOVED = """
+submodule update | submodule update -q lib | submodule update --remote lib | submodule update --recursive --init
+submodule update --no-fetch | submodule update --merge | submodule update --rebase lib | submodule update --force
+"""
+ADDS = """
+submodule add ../plain.git | submodule add ../plain.git new | submodule add -b topic ../plain.git new
+submodule -q add PLAIN new | submodule add --name x ../plain.git new
+submodule add ../plain.git lib | submodule add ../plain.git ignored | submodule add -f ../plain.git ignored
+submodule add plain.git new | submodule add ../plain.git b/c | submodule add PLAIN/ new/
+"""
+
+
+class Submodules(Network):
+    def run_line(self, program, words):
+        return super().run_line(program, [word.replace("PLAIN", str(self.world / "plain.git")) for word in words])
+
+    def prepare(self):
+        with open(self.home / ".gitconfig", "a", encoding="ascii") as f:
+            f.write('[protocol "file"]\n\tallow = always\n')
+        for name in "inner", "plain", "lib":
+            self.git("init", "-q", "--bare", f"{name}.git", cwd=self.world)
+            self.git("clone", "-q", f"{name}.git", f"{name}.work", cwd=self.world)
+            self.commit("f", name, name, self.world / f"{name}.work")
+            self.git("push", "-q", "origin", "HEAD:main", "HEAD:topic", cwd=self.world / f"{name}.work")
+            self.git("symbolic-ref", "HEAD", "refs/heads/main", cwd=self.world / f"{name}.git")
+        self.add(self.world / "lib.work", ("../inner.git", "inner"))
+        self.git("push", "-q", "origin", "HEAD:main", cwd=self.world / "lib.work")
+        self.write(".gitignore", "ignored\n", self.root)
+        self.add(self.root, ("../lib.git", "lib"), ("../plain.git", "sub/plain"))
+        self.git("submodule", "--quiet", "deinit", "--all", "-f")
+        shutil.rmtree(self.root / ".git/modules")
+
+    def add(self, where, *parts):
+        for part in parts:
+            self.git("submodule", "--quiet", "add", *part, cwd=where)
+        self.git("add", ".", cwd=where)
+        self.git("commit", "-qm", "with submodules", cwd=where)
+
+    def shown(self):
+        trees = [path.parent for path in sorted(self.root.rglob(".git"))]
+        return super().shown() + [
+            (str(tree), *((words, self.git(*words, cwd=tree, check=False).stdout) for words in (
+                *SHOWN, ("status",), ("submodule", "status"), ("rev-parse", "HEAD", "--git-dir"), ("branch", "-a"))))
+            for tree in trees] + [sorted(str(path) for path in self.root.rglob("*")
+                                         if not {"objects", "logs", "FETCH_HEAD", "ORIG_HEAD", "airlock"} & set(path.parts))]
+
+    def test_update(self):
+        """what is not here comes, also what is nested"""
+        self.alike(UPDATES, 10)
+
+    def test_moved(self):
+        """what is here fetches what it lacks, and changes that are not committed stay"""
+        self.git("submodule", "--quiet", "update", "--init", "--recursive")
+        for part, where in ("lib", self.root / "lib"), ("plain", self.root / "sub/plain"):
+            self.commit("g", part, "further", self.world / f"{part}.work")
+            self.git("push", "-q", "origin", "HEAD:main", cwd=self.world / f"{part}.work")
+            tip = self.out("rev-parse", "HEAD", cwd=self.world / f"{part}.work").strip()
+            self.git("update-index", "--cacheinfo", f"160000,{tip},{where.relative_to(self.root)}")
+        self.git("commit", "-qm", "further")
+        shutil.rmtree(self.template)
+        shutil.copytree(self.world, self.template, symlinks=True)
+        self.alike(MOVED, 7)
+
+    def test_rules(self):
+        """an address elsewhere asks, one inside of a submodule is refused, and rules count"""
+        self.asks("submodule add https://a.example/x new")
+        self.git("config", "-f", ".gitmodules", "submodule.lib.url", "https://a.example/x")
+        self.git("add", ".gitmodules")
+        self.asks("submodule update --init")
+        self.asks("submodule update --init --recursive lib")
+        for words in ('tool = "git"\noperation = "submodule"', 'tool = "git_fetch"', 'effect = "uses_network"'):
+            self.denied(words, "submodule update --init")
+        self.denied('tool = "git_fetch"', "submodule add ../plain.git new")
+        self.denied('address = "*a.example*"', "submodule update --init lib")
+        self.git("checkout", "HEAD", ".gitmodules")
+        self.git("config", "-f", ".gitmodules", "submodule.inner.url", "https://a.example/x", cwd=self.world / "lib.work")
+        self.git("commit", "-qam", "elsewhere", cwd=self.world / "lib.work")
+        self.git("push", "-q", "origin", "HEAD:main", cwd=self.world / "lib.work")
+        self.policy("")
+        out, err, code = self.airlock("submodule", "update", "--init", "--recursive", "--remote", "lib")
+        self.assertEqual(code, 128, err)
+        self.assertIn("git -C lib/ submodule update --init", err, out)
+
+    def test_places(self):
+        """nothing is made outside of the roots, through a link, where git's own files are, or by a mode that runs"""
+        for line in ("submodule add ../plain.git ../../x", "submodule add ../plain.git .git/x",
+                     "submodule add --name ../../x ../plain.git x", "submodule add --name hooks/../../x ../plain.git x",
+                     "submodule add /etc x", "submodule add ext::sh x", "submodule add -- --upload-pack=sh x"):
+            self.assertNotEqual(self.airlock(*line.split())[2], 0, line)
+        self.assertFalse(any((self.base / name).exists() for name in ("x", "root/x", "root/repo/.git/x")))
+        (self.root / "lib").rmdir()
+        os.symlink(".git/hooks", self.root / "lib")
+        self.assertNotEqual(self.airlock("submodule", "update", "--init", "lib")[2], 0)
+        self.assertFalse((self.root / ".git/hooks/f").exists())
+
+    def test_back(self):
+        """the files, the index and the configuration go back, and an update brings the files again"""
+        for line in "submodule update --init --recursive", "submodule add ../plain.git new":
+            with self.subTest(line):
+                self.fresh()
+                before = self.shown()[:6]
+                self.assertEqual(self.airlock(*line.split())[2], 0)
+                self.assertNotEqual(self.shown()[:6], before)
+                subprocess.run([harness.AIRLOCK, "rollback"], cwd=self.root, env=self.env, check=True,
+                               capture_output=True, timeout=harness.WATCHDOG_SECONDS)
+                self.assertEqual(self.shown()[:6], before)
+        self.assertEqual(self.airlock("submodule", "update", "--init", "lib")[2], 0)
+        self.assertTrue((self.root / "lib/f").exists())
+
+    def test_add(self):
+        """a new one"""
+        self.alike(ADDS, 10)
+
+
 if __name__ == "__main__":
     os.umask(0o022)
     harness.main()

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "git/layer.h"
 #include "git/run.h"
 #include "git/vet/vet.h"
@@ -52,22 +53,43 @@ static bool is_state(const char *command, const char *verb)
 }
 
 /* "bisect bad" is "bisect--helper state bad", and "submodule -q init" "submodule--helper init -q".
- */
-static void add_script(const struct al_strv *words, struct al_strv *argv)
+ * git itself took the prefix as long as git bisect was a script. */
+static void add_script(const struct al_git *git, const struct al_git_words *given,
+                       struct al_strv *argv)
 {
+    const struct al_strv *words = given->words;
+    const bool is_early = given->prefix && is_script(git, "bisect");
     size_t at = 1;
     const char *verb;
 
     while (at < words->count && words->items[at][0] == '-')
         at++;
     verb = at < words->count ? words->items[at] : "status";
+    if (is_early)
+        al_strv_addf(argv, "--super-prefix=%s", given->prefix);
     al_strv_addf(argv, "%s--helper", words->items[0]);
     if (is_state(words->items[0], verb))
         al_strv_add(argv, "state");
     al_strv_add(argv, verb);
+    if (given->prefix && !is_early)
+        al_strv_addf(argv, "--super-prefix=%s", given->prefix);
     for (size_t i = 1; i < words->count; i++)
         if (i != at)
             al_strv_add(argv, words->items[i]);
+}
+
+/* What git bisect says without a word, as long as it is a script. */
+static bool say_usage(const struct al_git *git, const struct al_git_words *words, int *ret_code)
+{
+    static const char usage[] = "usage: git bisect [help|start|bad|good|new|old|terms|skip|next|"
+                                "reset|visualize|view|replay|log|run]\n";
+
+    if (words->words->count != 1 || strcmp(words->words->items[0], "bisect") != 0 ||
+        !is_script(git, "bisect"))
+        return false;
+    (void)al_write_all(words->shell->err_fd, usage, strlen(usage));
+    *ret_code = 1;
+    return true;
 }
 
 static void add_words(const struct al_git *git, const struct al_git_words *words,
@@ -76,7 +98,7 @@ static void add_words(const struct al_git *git, const struct al_git_words *words
     al_strv_add(argv, "git");
     al_strv_add_all(argv, words->globals);
     if (words->is_script && is_script(git, words->words->items[0])) {
-        add_script(words->words, argv);
+        add_script(git, words, argv);
         return;
     }
     if (words->words->count)
@@ -95,7 +117,11 @@ int al_git_run_words(struct al_git *git, const struct al_repo *repo,
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_location_clear) struct al_location here = AL_LOCATION_INIT;
     struct al_repo *none = NULL;
-    int r = repo ? 0 : find_here(git, budget, &none, &here, err);
+    int r;
+
+    if (say_usage(git, words, ret_code))
+        return 0;
+    r = repo ? 0 : find_here(git, budget, &none, &here, err);
 
     add_words(git, words, &command.argv);
     command.class = words->class;

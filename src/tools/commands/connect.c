@@ -326,8 +326,7 @@ static int read_remote(struct al_shell_words *words, const struct connecting *ro
     return 0;
 }
 
-/* The last name in an address, without what git leaves out.  Caller frees. */
-static char *guess_dir(const char *address, bool is_bare)
+char *al_shell_guess_dir(const char *address, bool is_bare)
 {
     static const char *const ends[] = { "/", "/.git", ".git" };
     al_auto(al_freep) char *text = al_strdup(address);
@@ -354,7 +353,7 @@ static int read_clone(struct al_shell_words *words, const struct connecting *row
     if (!others->count || others->count > 2)
         return refuse(row, "", "it takes an address, and a directory", err);
     if (others->count == 1)
-        al_strv_take(others, guess_dir(others->items[0], has(words, "--bare", "--bare")));
+        al_strv_take(others, al_shell_guess_dir(others->items[0], has(words, "--bare", "--bare")));
     if (!*others->items[1])
         return refuse(row, "", "name the directory that it makes", err);
     return al_url_parse(others->items[0], &url, err);

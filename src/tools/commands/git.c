@@ -104,6 +104,8 @@ static int open_repository(struct al_call *call, const void *p, struct al_repo *
         r = al_shell_connection_read(words, repo, &al_call_session(call)->defaults,
                                      al_call_budget(call), err);
     if (r == 0)
+        r = al_shell_submodules_read(call, words, repo, err);
+    if (r == 0)
         r = check_place("--git-dir", words->git_dir, repo ? repo->at.git_dir : NULL, err);
     return r < 0 ? r
                  : check_place("--work-tree", words->work_tree, repo ? repo->at.top : NULL, err);
@@ -131,6 +133,10 @@ static int check_confined(const struct al_call *call, struct al_error *err)
                             "git %s is refused inside of airlock run --confine: make the "
                             "repository before",
                             words->command->name);
+    if (words->clones.count)
+        return al_error_set(err, AL_ERR_SANDBOX,
+                            "git submodule is refused inside of airlock run --confine: make its "
+                            "repositories before");
     if (connection_of(call)->tool && !al_call_session(call)->caller_shell->has_network)
         return al_error_set(
             err, AL_ERR_SANDBOX,
@@ -195,8 +201,8 @@ static const char *made_by(const struct al_shell_words *words)
 
 /* git writes to the directory that it is given, which may be git's own: the next existing one above
  * says so, through links.  ".." could lead from one that git makes first. */
-static int check_made(const struct al_call *call, const char *dir, const char *word,
-                      struct al_error *err)
+int al_shell_check_made(const struct al_call *call, const char *dir, const char *word,
+                        struct al_error *err)
 {
     const struct al_shell_words *words = al_call_tool_data(call);
     al_auto(al_freep) char *full = al_fs_join(dir, word);
@@ -253,7 +259,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     if (r == 0 && repo && removes_files(words))
         r = check_removed(repo, words, err);
     if (r == 0 && words->command && (made = made_by(words)))
-        r = check_made(call, args->working_dir ? args->working_dir : ".", made, err);
+        r = al_shell_check_made(call, args->working_dir ? args->working_dir : ".", made, err);
     if (r < 0)
         return r;
     if (repo && al_location_is_bare(&repo->at) && !al_effects_read_only(effects_of(call)))
@@ -278,7 +284,7 @@ static bool is_stricter(struct al_call *call, const void *p)
 
 /* Whether a remote that has this address leads to another machine where none has led yet.  A path
  * may lead there by the user's own url.*.insteadOf. */
-static bool is_new_elsewhere(const struct al_repo *repo, const char *address)
+bool al_shell_address_is_new(const struct al_repo *repo, const char *address)
 {
     const struct al_strv none = AL_STRV_INIT;
     const struct al_strv *rules = repo ? &repo->vetting->rewrites : &none;
@@ -304,14 +310,17 @@ static void find_new_addresses(const struct al_call *call, struct al_strv *out)
     const struct al_strv *lists[] = { &words->others, &words->paths };
 
     if (words->command && !strcmp(words->command->name, "clone") && words->others.count &&
-        is_new_elsewhere(al_call_repo(call), words->others.items[0]))
+        al_shell_address_is_new(al_call_repo(call), words->others.items[0]))
         al_strv_take(out, al_url_shown(words->others.items[0]));
+    for (size_t i = 1; i < words->clones.count; i += 3)
+        if (al_shell_address_is_new(al_call_repo(call), words->clones.items[i]))
+            al_strv_take(out, al_url_shown(words->clones.items[i]));
     if (!al_call_repo(call) || !words->command || strcmp(words->command->name, "remote") != 0 ||
         !words->others.count || !al_shell_words_list(" add set-url ", words->others.items[0]))
         return;
     for (size_t i = 0; i < AL_COUNT(lists); i++)
         for (size_t k = 0; k < lists[i]->count; k++)
-            if (is_new_elsewhere(al_call_repo(call), lists[i]->items[k]))
+            if (al_shell_address_is_new(al_call_repo(call), lists[i]->items[k]))
                 al_strv_take(out, al_url_shown(lists[i]->items[k]));
 }
 
@@ -408,6 +417,8 @@ static const struct al_stricter stricter[] = {
     { "push", is_stricter, "for the first push to an address and branch", 0 },
     { "remote", leads_elsewhere, "for an address elsewhere that no remote has", 0 },
     { "remote_update", is_stricter, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },
+    { "submodule", leads_elsewhere, "for an address elsewhere that no remote has",
+      AL_LEAVES_MACHINE },
 };
 
 /* An "always" for one kind of push, branch and address is none for another. */
@@ -672,6 +683,11 @@ static int run(struct al_call *call, const void *p, struct al_result *result, st
     (void)p;
     if (words->connection.tool || !strcmp(words->command->name, "clone")) {
         r = connect_to(call, words, &code, err);
+        result->exit_code = code;
+        return r;
+    }
+    if (al_call_repo(call) && al_shell_fetches_submodules(words)) {
+        r = al_shell_submodules(call, words, &code, err);
         result->exit_code = code;
         return r;
     }

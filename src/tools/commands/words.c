@@ -218,6 +218,7 @@ void al_shell_words_clear(struct al_shell_words *words)
     al_strv_clear(&words->given);
     al_strv_clear(&words->others);
     al_strv_clear(&words->paths);
+    al_strv_clear(&words->clones);
     al_shell_connection_clear(&words->connection);
 }
 

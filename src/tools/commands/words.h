@@ -70,6 +70,8 @@ struct al_shell_words {
     const struct al_shell_words_command *command;
     struct al_shell_words_command plain; /**< it, if there is nothing to say of it */
     struct al_shell_connection connection;
+    struct al_strv clones; /**< the submodules that it makes: path from the top, address, git
+                              directory from that of the repository, path, ... */
 };
 
 #define AL_SHELL_WORDS_INIT ((struct al_shell_words){ .command = NULL })
@@ -98,6 +100,27 @@ void al_shell_connection_clear(struct al_shell_connection *connection);
  */
 int al_shell_clone(struct al_call *call, struct al_shell_words *words, int *ret_code,
                    struct al_error *err);
+
+/** The last name in an address, without what git leaves out.  Caller frees. */
+char *al_shell_guess_dir(const char *address, bool is_bare);
+
+/** Refuse a directory that git would make outside of the roots, or where its own files are. */
+int al_shell_check_made(const struct al_call *call, const char *dir, const char *word,
+                        struct al_error *err);
+
+/** Test whether an address leads to another machine, and no remote has it. */
+bool al_shell_address_is_new(const struct al_repo *repo, const char *address);
+
+/** Test for git submodule add and update. */
+bool al_shell_fetches_submodules(const struct al_shell_words *words);
+
+/** Find what such a line clones; any other one clones nothing. */
+int al_shell_submodules_read(struct al_call *call, struct al_shell_words *words,
+                             const struct al_repo *repo, struct al_error *err);
+
+/** Run one. */
+int al_shell_submodules(struct al_call *call, const struct al_shell_words *words, int *ret_code,
+                        struct al_error *err);
 
 /** Refuse a command: "git WHAT is refused: WHY". */
 int al_shell_words_refuse(const char *what, const char *why, struct al_error *err);

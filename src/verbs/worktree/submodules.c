@@ -29,40 +29,25 @@
 /* The most submodules of one call. */
 #define WORKTREE_SUBMODULES_MAX 64
 
-/* One submodule.  Owned strings. */
-struct worktree_submodule {
-    char *path; /* from the top of the worktree */
-    char *dir;  /* its git directory, from that of the worktree: "modules/<name>/modules/<name>" */
-    char *head; /* what its HEAD says, without the line end */
-};
-
-/* A list.  Set up with WORKTREE_SUBMODULES_INIT. */
-struct worktree_submodules {
-    struct worktree_submodule *items;
-    size_t count;
-};
-
-#define WORKTREE_SUBMODULES_INIT ((struct worktree_submodules){ .items = NULL })
-
 /* --- Submodule list --- */
 
 /* The submodules of a repository: entries of its index, and their names in .gitmodules. */
 
 #define NAME_MAX_BYTES 1024u
 
-static void worktree_submodule_clear(struct worktree_submodule *submodule)
+static void worktree_submodule_clear(struct al_worktree_submodule *submodule)
 {
     free(submodule->path);
     free(submodule->dir);
     free(submodule->head);
 }
 
-static void worktree_submodules_clear(struct worktree_submodules *submodules)
+void al_worktree_submodules_clear(struct al_worktree_submodules *submodules)
 {
     for (size_t i = 0; i < submodules->count; i++)
         worktree_submodule_clear(&submodules->items[i]);
     free(submodules->items);
-    *submodules = WORKTREE_SUBMODULES_INIT;
+    *submodules = AL_WORKTREE_SUBMODULES_INIT;
 }
 
 /* Gitlinks and names while they are read: pairs of path and commit, and of path and name. */
@@ -105,14 +90,17 @@ static bool take_name(void *payload, char *const *fields)
     return listing->names.count <= 16 * (size_t)WORKTREE_SUBMODULES_MAX;
 }
 
-static int read_links(const struct al_repo *repo, struct listing *listing,
-                      struct al_run_limits *budget, struct al_error *err)
+static int read_links(const struct al_repo *repo, const struct al_strv *words,
+                      struct listing *listing, struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(1, take_link, listing);
 
-    al_strv_adds(&command.argv, "git", "-C", repo->at.top, "ls-files", "--stage", "-z", NULL);
+    al_strv_adds(&command.argv, "git", "ls-files", "--full-name", "--stage", "-z", "--", NULL);
+    al_strv_add_all(&command.argv, words);
+    if (!words || !words->count)
+        al_strv_add(&command.argv, ":/");
     return al_git_read_records(&repo->at, &command, &records, budget, err);
 }
 
@@ -128,6 +116,20 @@ static void read_names(const struct al_repo *repo, struct listing *listing,
     al_strv_adds(&command.argv, "git", "config", "--no-includes", "--blob=:.gitmodules", "-z",
                  "--get-regexp", "^submodule\\..*\\.path$", NULL);
     (void)al_git_read_records(&repo->at, &command, &records, budget, NULL);
+}
+
+char *al_worktree_submodule_value(const struct al_repo *repo, const char *dir, const char *variable,
+                                  struct al_run_limits *budget)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_str_clear) struct al_str value = AL_STR_INIT;
+
+    al_strv_adds(&command.argv, "git", "config", "--no-includes", "--blob=:.gitmodules", "-z",
+                 "--get", NULL);
+    al_strv_addf(&command.argv, "submodule.%s.%s", dir + strlen("modules/"), variable);
+    return al_git_read(&repo->at, &command, al_git_sink(&value), budget, NULL) < 0
+               ? NULL
+               : al_str_detach(&value);
 }
 
 /* The name is a path below modules/: no part of it may be empty, "." or "..", or a git directory.
@@ -164,27 +166,20 @@ static void refuse(struct al_strv *refused, const char *path, const char *reason
     al_strv_addf(refused, "'%s': %s", safe, reason);
 }
 
-static void add(struct worktree_submodules *list, char *path, char *dir, const char *head)
+static void add(struct al_worktree_submodules *list, char *path, char *dir, const char *head)
 {
     list->items = al_reallocarray(list->items, list->count + 1, sizeof(*list->items));
     list->items[list->count++] =
-        (struct worktree_submodule){ .path = path, .dir = dir, .head = al_strdup(head) };
+        (struct al_worktree_submodule){ .path = path, .dir = dir, .head = al_strdup(head) };
 }
 
-/*
- * Append the submodules of a repository that have an entry in its index and a name in its
- * `.gitmodules`; `head` is the commit of the entry.
- *
- * @param path     Of the repository, from the top of the worktree: "" or "<path>/".
- * @param dir      Of its git directory, in the same way.
- * @param refused  Gets "'<path>': <reason>" for those with a name that is none.
- */
-static int worktree_list_submodules(const struct al_repo *repo, const char *path, const char *dir,
-                                    struct al_run_limits *budget, struct worktree_submodules *list,
-                                    struct al_strv *refused, struct al_error *err)
+int al_worktree_list_submodules(const struct al_repo *repo, const char *path, const char *dir,
+                                const struct al_strv *words, struct al_run_limits *budget,
+                                struct al_worktree_submodules *list, struct al_strv *refused,
+                                struct al_error *err)
 {
     al_auto(listing_clear) struct listing listing = { .links = AL_STRV_INIT };
-    int r = read_links(repo, &listing, budget, err);
+    int r = read_links(repo, words, &listing, budget, err);
 
     if (r < 0 || !listing.links.count)
         return r;
@@ -216,7 +211,7 @@ static int worktree_list_submodules(const struct al_repo *repo, const char *path
 /* A submodule while it is made. */
 struct making {
     const struct al_worktree_half *half;
-    const struct worktree_submodule *submodule;
+    const struct al_worktree_submodule *submodule;
     struct al_run_limits *budget;
     struct al_worktree_beside source, made;
     int source_fd; /* the git directory that it is made from */
@@ -258,7 +253,7 @@ static char *worktree_submodule_source(const struct al_repo *repo, const char *d
 }
 
 static int worktree_open_made(const struct al_worktree_half *half,
-                              const struct worktree_submodule *submodule,
+                              const struct al_worktree_submodule *submodule,
                               struct al_run_limits *budget, struct al_worktree_beside *ret_beside,
                               struct al_error *err)
 {
@@ -583,7 +578,7 @@ static void discard(struct making *making)
 
 /* Make one submodule of a worktree; on failure nothing of it is left. */
 static int worktree_make_submodule(const struct al_worktree_half *half,
-                                   const struct worktree_submodule *submodule,
+                                   const struct al_worktree_submodule *submodule,
                                    struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(making_clear) struct making making = { .half = half,
@@ -611,7 +606,7 @@ static int worktree_make_submodule(const struct al_worktree_half *half,
 
 /* --- Submodules --- */
 
-static char *child(const struct worktree_submodule *submodule, bool of_dir)
+static char *child(const struct al_worktree_submodule *submodule, bool of_dir)
 {
     return al_asprintf("%s/", of_dir ? submodule->dir : submodule->path);
 }
@@ -627,7 +622,7 @@ static bool is_same_dir(const char *a, const char *b)
 /* Whether it is initialised in the working tree that is there: its `.git` file names the repository
  * that it has to have.  A reason: it is, but not so; NULL with *ret_is false: it is not. */
 static const char *find_initialised(const struct al_repo *from,
-                                    const struct worktree_submodule *submodule, bool *ret_is)
+                                    const struct al_worktree_submodule *submodule, bool *ret_is)
 {
     al_auto(al_closep) int top_fd = -1;
     al_auto(al_closep) int fd = -1;
@@ -652,7 +647,7 @@ static const char *find_initialised(const struct al_repo *from,
 }
 
 static void add_missing(struct al_worktree_submodules_made *made,
-                        const struct worktree_submodule *submodule, const char *reason)
+                        const struct al_worktree_submodule *submodule, const char *reason)
 {
     al_auto(al_freep) char *path = al_text_sanitize_line(submodule->path);
 
@@ -667,10 +662,10 @@ static bool is_over(int r)
 
 /* Make one, and list the submodules that it has. */
 static int make_next(const struct al_worktree_half *half, size_t at, struct al_run_limits *budget,
-                     struct worktree_submodules *list, struct al_worktree_submodules_made *made,
+                     struct al_worktree_submodules *list, struct al_worktree_submodules_made *made,
                      struct al_error *err)
 {
-    const struct worktree_submodule *submodule = &list->items[at];
+    const struct al_worktree_submodule *submodule = &list->items[at];
     al_auto(al_worktree_beside_clear) struct al_worktree_beside beside = AL_WORKTREE_BESIDE_INIT;
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
     al_auto(al_freep) char *path = child(submodule, false);
@@ -694,19 +689,21 @@ static int make_next(const struct al_worktree_half *half, size_t at, struct al_r
     made->count++;
     r = worktree_open_made(half, submodule, budget, &beside, err);
     return r < 0 ? r
-                 : worktree_list_submodules(beside.repo, path, dir, budget, list, &made->missing,
-                                            err);
+                 : al_worktree_list_submodules(beside.repo, path, dir, NULL, budget, list,
+                                               &made->missing, err);
 }
 
 int al_worktree_make_submodules(const struct al_worktree_half *half, struct al_run_limits *budget,
                                 struct al_worktree_submodules_made *made, struct al_error *err)
 {
     al_auto(al_worktree_beside_clear) struct al_worktree_beside beside = AL_WORKTREE_BESIDE_INIT;
-    al_auto(worktree_submodules_clear) struct worktree_submodules list = WORKTREE_SUBMODULES_INIT;
+    al_auto(al_worktree_submodules_clear) struct al_worktree_submodules list =
+        AL_WORKTREE_SUBMODULES_INIT;
     int r = al_worktree_open_beside(half->repo, half->top, NULL, budget, &beside, err);
 
     if (r == 0)
-        r = worktree_list_submodules(beside.repo, "", "", budget, &list, &made->missing, err);
+        r = al_worktree_list_submodules(beside.repo, "", "", NULL, budget, &list, &made->missing,
+                                        err);
     for (size_t i = 0; i < list.count && r == 0; i++)
         r = make_next(half, i, budget, &list, made, err);
     return r;

@@ -24,6 +24,42 @@
 #include "base/str.h"
 #include "git/repo/repo.h"
 
+/** One submodule.  Owned strings. */
+struct al_worktree_submodule {
+    char *path; /**< from the top of the worktree */
+    char *dir; /**< its git directory, from that of the worktree: "modules/<name>/modules/<name>" */
+    char *head; /**< what its HEAD says, without the line end; of a list, the commit of its entry */
+};
+
+/** Several. */
+struct al_worktree_submodules {
+    struct al_worktree_submodule *items;
+    size_t count;
+};
+
+#define AL_WORKTREE_SUBMODULES_INIT ((struct al_worktree_submodules){ .items = NULL })
+
+void al_worktree_submodules_clear(struct al_worktree_submodules *submodules);
+
+/**
+ * Append the submodules of a repository that have an entry in its index and a name in its
+ * `.gitmodules`.
+ *
+ * @param path     Of the repository, from the top of the worktree: "" or "<path>/".
+ * @param dir      Of its git directory, in the same way.
+ * @param words    git's pathspecs, from the working directory; NULL or none: all.
+ * @param refused  Gets "'<path>': <reason>" for those with a name that is none.
+ */
+int al_worktree_list_submodules(const struct al_repo *repo, const char *path, const char *dir,
+                                const struct al_strv *words, struct al_run_limits *budget,
+                                struct al_worktree_submodules *list, struct al_strv *refused,
+                                struct al_error *err);
+
+/** The value that `.gitmodules` of the index gives a submodule, by the end of its git directory,
+ * "modules/<name>".  NULL: none.  Caller frees. */
+char *al_worktree_submodule_value(const struct al_repo *repo, const char *dir, const char *variable,
+                                  struct al_run_limits *budget);
+
 /** A worktree whose submodules are made.  Borrowed. */
 struct al_worktree_half {
     const struct al_repo

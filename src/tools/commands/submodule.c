@@ -1,0 +1,644 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * git submodule update and add: what they would fetch is there when git begins.  A submodule that
+ * is not here is cloned as by git clone, and one that lacks its commit fetches as by git fetch,
+ * both from an address that was agreed to; git itself then connects to nothing.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "call/call.h"
+#include "git/plumbing/revision.h"
+#include "git/refs.h"
+#include "git/repo/repo.h"
+#include "git/repo/words.h"
+#include "guard/gitdir.h"
+#include "guard/nofollow.h"
+#include "guard/text.h"
+#include "guard/url.h"
+#include "tools/commands/commands.h"
+#include "tools/commands/words.h"
+#include "tools/transfer.h"
+#include "verbs/worktree/submodules.h"
+
+/* A repository whose submodules are updated. */
+struct level {
+    struct al_call *call;
+    const struct al_repo *repo;
+    const struct al_shell_words *words; /* of the line */
+    const struct al_strv *specs;        /* the submodules that it names; none: all */
+    const char *prefix;                 /* the path to the repository; NULL: it is the outer one */
+};
+
+static bool has(const struct al_shell_words *words, const char *option, const char *letter)
+{
+    return al_strv_contains(&words->options, option) || al_strv_contains(&words->options, letter);
+}
+
+/* The words behind the verb that are no options. */
+static void take_specs(const struct al_shell_words *words, struct al_strv *out)
+{
+    for (size_t i = 1; i < words->others.count; i++)
+        al_strv_add(out, words->others.items[i]);
+    al_strv_add_all(out, &words->paths);
+}
+
+/* The value of an option, attached or not; NULL: not given. */
+static const char *value_of(const struct al_shell_words *words, const char *option)
+{
+    const size_t len = strlen(option);
+    const char *found = NULL;
+
+    for (size_t i = 1; i < words->words.count; i++) {
+        const char *word = words->words.items[i];
+
+        if (!strcmp(word, "--"))
+            break;
+        if (!strcmp(word, option))
+            found = i + 1 < words->words.count ? words->words.items[i + 1] : NULL;
+        else if (al_starts_with(word, option) && word[len] == '=')
+            found = word + len + 1;
+    }
+    return found;
+}
+
+/* --- Where a submodule is --- */
+
+static bool is_there(const char *dir, const char *name)
+{
+    al_auto(al_freep) char *path = al_fs_join(dir, name);
+
+    return access(path, F_OK) == 0;
+}
+
+/* Its files are there, or its git directory is. */
+static bool is_checked_out(const struct al_repo *repo, const struct al_worktree_submodule *part)
+{
+    al_auto(al_freep) char *git = al_fs_join(part->path, ".git");
+
+    return is_there(repo->at.top, git);
+}
+
+static char *setting(const struct al_repo *repo, const struct al_worktree_submodule *part,
+                     const char *variable, struct al_run_limits *budget)
+{
+    al_auto(al_freep) char *key =
+        al_asprintf("submodule.%s.%s", part->dir + strlen("modules/"), variable);
+
+    return al_git_setting(repo, key, budget);
+}
+
+/* A path, from the top of the working tree.  Caller frees. */
+static char *absolute(const struct al_repo *repo, const char *address)
+{
+    al_auto(al_url_clear) struct al_url url = AL_URL_INIT;
+    const bool is_path = !strstr(address, "://") && al_url_parse(address, &url, NULL) == 0 &&
+                         url.kind == AL_URL_PATH;
+
+    return is_path ? al_fs_join(repo->at.top, address) : al_strdup(address);
+}
+
+/* What "./" and "../" of an address are relative to: the remote, else the repository. */
+static char *base_of(const struct al_repo *repo)
+{
+    al_auto(al_strv_clear) struct al_strv branches = AL_STRV_INIT, urls = AL_STRV_INIT,
+                                          push_urls = AL_STRV_INIT;
+    al_auto(al_freep) char *remote = NULL;
+
+    al_ref_head_branches(&repo->at, &branches);
+    remote = al_remote_default(repo, branches.count ? branches.items[0] : NULL);
+    return remote && al_remote_addresses(repo, remote, &urls, &push_urls) && urls.count
+               ? absolute(repo, urls.items[0])
+               : al_strdup(repo->at.top);
+}
+
+/* The address that git makes of a relative one.  Caller frees. */
+static char *resolve(const struct al_repo *repo, const char *given)
+{
+    const bool is_relative = al_starts_with(given, "./") || al_starts_with(given, "../");
+    al_auto(al_freep) char *base = is_relative ? base_of(repo) : NULL;
+    size_t len = base ? strlen(base) : 0;
+    char between = '/';
+
+    if (!base)
+        return al_strdup(given);
+    while (len && base[len - 1] == '/')
+        len--;
+    while (al_starts_with(given, "./") || al_starts_with(given, "../")) {
+        if (given[1] == '.') {
+            while (len && base[len - 1] != '/' && base[len - 1] != ':')
+                len--;
+            if (len)
+                between = base[--len];
+        }
+        given = strchr(given, '/') + 1;
+    }
+    return al_asprintf("%.*s%c%.*s", (int)len, base, between,
+                       (int)(strlen(given) - al_ends_with(given, "/")), given);
+}
+
+/* The address that a submodule is cloned from; NULL: git does not clone it.  Caller frees. */
+static char *address_of(const struct level *level, const struct al_worktree_submodule *part)
+{
+    struct al_run_limits *budget = al_call_budget(level->call);
+    al_auto(al_freep) char *given = setting(level->repo, part, "url", budget);
+    al_auto(al_freep) char *active = setting(level->repo, part, "active", budget);
+    al_auto(al_freep) char *how = setting(level->repo, part, "update", budget);
+
+    if (is_checked_out(level->repo, part) || is_there(level->repo->at.git_dir, part->dir) ||
+        (active && !strcmp(active, "false")) ||
+        (how && !al_shell_words_list(" checkout merge rebase ", how)))
+        return NULL;
+    if (given)
+        return absolute(level->repo, given);
+    if (!has(level->words, "--init", "--require-init"))
+        return NULL;
+    given = al_worktree_submodule_value(level->repo, part->dir, "url", budget);
+    return given ? resolve(level->repo, given) : NULL;
+}
+
+static int list(const struct level *level, struct al_worktree_submodules *out, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv unnamed = AL_STRV_INIT; /* git says so itself */
+
+    return al_worktree_list_submodules(level->repo, "", "", level->specs,
+                                       al_call_budget(level->call), out, &unnamed, err);
+}
+
+/* --- What a line clones --- */
+
+static int find_updated(const struct level *level, struct al_strv *out, struct al_error *err)
+{
+    al_auto(al_worktree_submodules_clear) struct al_worktree_submodules parts =
+        AL_WORKTREE_SUBMODULES_INIT;
+    int r = list(level, &parts, err);
+
+    for (size_t i = 0; r == 0 && i < parts.count; i++) {
+        al_auto(al_freep) char *address = address_of(level, &parts.items[i]);
+
+        if (address)
+            al_strv_adds(out, parts.items[i].path, address, parts.items[i].dir, NULL);
+    }
+    return r;
+}
+
+static bool is_ignored(const struct level *level, const char *path)
+{
+    al_auto(al_strv_clear) struct al_strv all = AL_STRV_INIT;
+    int code = 1;
+
+    al_strv_adds(&all, "check-ignore", "-q", "--", path, NULL);
+    return al_git_run_words(
+               al_call_session(level->call)->git, level->repo,
+               &(struct al_git_words){ .globals = &level->words->globals,
+                                       .words = &all,
+                                       .class = AL_GIT_READ,
+                                       .shell = al_call_session(level->call)->caller_shell },
+               al_call_budget(level->call), &code, NULL) == 0 &&
+           !code;
+}
+
+/* git add of a submodule clones, unless something of the name is there or it refuses. */
+static int find_added(const struct level *level, struct al_strv *out, struct al_error *err)
+{
+    const struct al_repo *repo = level->repo;
+    const char *given = level->specs->count ? level->specs->items[0] : "";
+    al_auto(al_strv_clear) struct al_strv spec = AL_STRV_INIT;
+    al_auto(al_worktree_submodules_clear) struct al_worktree_submodules parts =
+        AL_WORKTREE_SUBMODULES_INIT;
+    al_auto(al_freep) char *path = level->specs->count > 1 ? al_strdup(level->specs->items[1])
+                                                           : al_shell_guess_dir(given, false);
+    al_auto(al_freep) char *full = al_beneath_join(repo->at.dir, path);
+    const char *below = al_fs_beneath(repo->at.top, full);
+    const char *name = value_of(level->words, "--name");
+    al_auto(al_freep) char *dir = al_asprintf("modules/%s", name ? name : below ? below : "");
+    al_auto(al_freep) char *address = resolve(repo, given);
+    al_auto(al_closep) int fd = open(full, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const struct level here = { level->call, repo, level->words, &spec, NULL };
+    int r;
+
+    if (!*given || level->specs->count > 2 || !below || !*below || !strstr(address, "/") ||
+        (*address != '/' && !strchr(address, ':')) || !al_path_is_plain(dir) ||
+        al_path_has_dot_git(dir) || is_there(repo->at.git_dir, dir) ||
+        (fd < 0 ? access(full, F_OK) == 0 : !al_fs_is_empty_dir(fd)))
+        return 0;
+    al_strv_addf(&spec, ":(top,literal)%s", below);
+    r = list(&here, &parts, err);
+    if (r == 0 &&
+        ((!parts.count && !is_ignored(level, full)) || has(level->words, "--force", "-f")))
+        al_strv_adds(out, below, address, dir, NULL);
+    return r;
+}
+
+int al_shell_submodules_read(struct al_call *call, struct al_shell_words *words,
+                             const struct al_repo *repo, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv specs = AL_STRV_INIT;
+    const struct level level = { call, repo, words, &specs, NULL };
+
+    if (!repo || !al_shell_fetches_submodules(words))
+        return 0;
+    take_specs(words, &specs);
+    return strcmp(words->others.items[0], "add") != 0 ? find_updated(&level, &words->clones, err)
+                                                      : find_added(&level, &words->clones, err);
+}
+
+bool al_shell_fetches_submodules(const struct al_shell_words *words)
+{
+    return words->command && !strcmp(words->command->name, "submodule") && words->others.count &&
+           al_shell_words_list(" add update ", words->others.items[0]);
+}
+
+/* --- Git's part --- */
+
+/* Run `git submodule`.  `silent` keeps what it prints. */
+static int run_git(const struct level *level, const struct al_strv *all,
+                   const struct al_strv *config, bool is_silent, int *ret_code,
+                   struct al_error *err)
+{
+    struct al_git_shell shell = *al_call_session(level->call)->caller_shell;
+    al_auto(al_closep) int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+    shell.config = config;
+    if (is_silent)
+        shell.out_fd = null;
+    return al_git_run_words(al_call_session(level->call)->git, level->repo,
+                            &(struct al_git_words){ .globals = &level->words->globals,
+                                                    .words = all,
+                                                    .class = AL_GIT_WRITE,
+                                                    .prefix = level->prefix,
+                                                    .starts_children = true,
+                                                    .is_script = true,
+                                                    .shell = &shell },
+                            al_call_budget(level->call), ret_code, err);
+}
+
+/* --- What airlock fetches --- */
+
+/* git makes its directories through no link, and its git directory inside of no other one. */
+static int check_places(const struct level *level, const char *path, const char *dir,
+                        struct al_error *err)
+{
+    al_auto(al_closep) int top = open(level->repo->at.top, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    const int fd = al_nofollow_open(top, path, O_PATH);
+    al_auto(al_freep) char *above = al_strdup(dir);
+
+    if (fd < 0 && fd != -ENOENT)
+        return al_shell_words_refuse("submodule", "its path leads through a link", err);
+    al_close(fd);
+    for (char *end; (end = strrchr(above, '/'));) {
+        al_auto(al_freep) char *head = NULL;
+
+        *end = '\0';
+        head = al_fs_join(above, "HEAD");
+        if (is_there(level->repo->at.git_dir, head))
+            return al_shell_words_refuse("submodule", "its name is inside of another one", err);
+    }
+    return al_shell_check_made(level->call, level->repo->at.top, path, err);
+}
+
+/* Make the git directory where git looks for it.  git then makes the files, as it does for one that
+ * was there before. */
+static int clone_part(const struct level *level, char *const *clone, int *ret_code,
+                      struct al_error *err)
+{
+    const char *depth = value_of(level->words, "--depth"), *name;
+    al_auto(al_freep) char *full = al_fs_join(level->repo->at.top, clone[0]);
+    al_auto(al_freep) char *file = al_fs_join(full, ".git");
+    al_auto(al_closep) int git_fd = open(level->repo->at.git_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    al_auto(al_closep) int above = -1;
+    al_auto(al_shell_words_clear) struct al_shell_words line = AL_SHELL_WORDS_INIT;
+    struct al_strv *options = &line.connection.git.options;
+    int r = check_places(level, clone[0], clone[2], err);
+
+    if (r < 0)
+        return r;
+    above = al_nofollow_open_parent(git_fd, clone[2], true, &name);
+    if (above < 0)
+        return al_error_errno(err, -above, "cannot make the git directory of '%s'", clone[0]);
+    al_strv_adds(&line.others, clone[1], full, NULL);
+    al_strv_add(options, "--no-checkout");
+    al_strv_addf(options, "--separate-git-dir=%s/%s", level->repo->at.git_dir, clone[2]);
+    if (has(level->words, "--quiet", "-q"))
+        al_strv_add(options, "--quiet");
+    if (has(level->words, "--progress", "--progress"))
+        al_strv_add(options, "--progress");
+    if (depth)
+        al_strv_addf(options, "--depth=%s", depth);
+    r = al_shell_clone(level->call, &line, ret_code, err);
+    if (r == 0 && !*ret_code && unlink(file) < 0)
+        return al_error_errno(err, errno, "cannot remove '%s'", file);
+    return r;
+}
+
+static bool has_commit(const struct level *level, const struct al_repo *repo, const char *head)
+{
+    al_auto(al_freep) char *oid = NULL;
+
+    return al_git_resolve_commit(repo, head, al_call_budget(level->call), &oid, NULL) == 0;
+}
+
+static int fetch_once(const struct level *level, const struct al_repo *repo, const char *ref,
+                      int *ret_code, struct al_error *err)
+{
+    struct al_call *call = level->call;
+    const char *depth = value_of(level->words, "--depth");
+    struct al_network_shown shown = { .shell = al_call_session(call)->caller_shell };
+    struct al_fetch_words words = { .command = "fetch", .shell = shown.shell };
+    al_auto(al_strv_clear) struct al_strv branches = AL_STRV_INIT;
+    al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
+    al_auto(al_network_endp) struct al_network *network = NULL;
+    al_auto(al_freep) char *name = NULL;
+    int r;
+
+    al_ref_head_branches(&repo->at, &branches);
+    name = al_remote_default(repo, branches.count ? branches.items[0] : NULL);
+    r = al_remote_find(repo, name ? name : AL_DEFAULT_REMOTE, &remote, err);
+    if (r == 0)
+        r = al_transfer_begin(call, repo, &remote, remote.urls.items[0], AL_FETCHES, &network, err);
+    if (r < 0)
+        return r;
+    if (has(level->words, "--quiet", "-q"))
+        al_strv_add(&words.options, "--quiet");
+    if (depth)
+        al_strv_addf(&words.options, "--depth=%s", depth);
+    if (ref)
+        al_strv_add(&words.refs, ref);
+    r = al_git_fetch_words(network, &words, &shown, al_call_budget(call), err);
+    *ret_code = shown.exit_code;
+    al_strv_clear(&words.options);
+    al_strv_clear(&words.refs);
+    return r;
+}
+
+/* Let git put a git directory that is there to its files, and its files to it. */
+static int connect_part(const struct level *level, const char *path, const char *dir,
+                        const char *address, int *ret_code, struct al_error *err)
+{
+    const struct level plain = { level->call, level->repo, level->words, level->specs, NULL };
+    al_auto(al_strv_clear) struct al_strv all = AL_STRV_INIT;
+
+    al_strv_adds(&all, "submodule", "clone", NULL);
+    al_strv_addf(&all, "--path=%s", path);
+    al_strv_addf(&all, "--name=%s", dir + strlen("modules/"));
+    al_strv_addf(&all, "--url=%s", address);
+    return run_git(&plain, &all, NULL, false, ret_code, err);
+}
+
+static int open_part(const struct level *level, const char *path, struct al_repo **ret_repo,
+                     struct al_error *err)
+{
+    return al_repo_open_at(al_call_session(level->call)->git, level->repo->at.top, path,
+                           al_call_budget(level->call), ret_repo, err);
+}
+
+/* What git would fetch in a submodule: all, if it lacks its commit, and then that by its name.  One
+ * without files gets them afterwards, as one that is new. */
+static int fetch_part(const struct level *level, const struct al_worktree_submodule *part,
+                      int *ret_code, struct al_error *err)
+{
+    const bool follows = has(level->words, "--remote", "--remote");
+    const bool has_files = is_checked_out(level->repo, part);
+    al_auto(al_freep) char *url = setting(level->repo, part, "url", al_call_budget(level->call));
+    al_auto(al_freep) char *full = al_fs_join(level->repo->at.top, part->path);
+    al_auto(al_freep) char *file = al_fs_join(full, ".git");
+    struct al_repo *repo = NULL;
+    int r = 0;
+
+    if (!url || (!has_files && !is_there(level->repo->at.git_dir, part->dir)))
+        return 0; /* git says what there is to say */
+    if (!has_files)
+        r = check_places(level, part->path, part->dir, err);
+    if (r == 0 && !has_files)
+        r = connect_part(level, part->path, part->dir, url, ret_code, err);
+    if (r == 0 && !*ret_code)
+        r = open_part(level, part->path, &repo, err);
+    if (repo && (follows || !has_commit(level, repo, part->head)))
+        r = fetch_once(level, repo, NULL, ret_code, err);
+    if (repo && r == 0 && !follows && !*ret_code && !has_commit(level, repo, part->head))
+        r = fetch_once(level, repo, part->head, ret_code, err);
+    al_repo_free(repo);
+    if (!has_files && repo && unlink(file) < 0 && errno != ENOENT)
+        return al_error_errno(err, errno, "cannot remove '%s'", file);
+    return r;
+}
+
+/* --- git submodule update --- */
+
+/* What was vetted stands for the modes that run something alone. */
+static void add_modes(const struct level *level, const struct al_worktree_submodules *parts,
+                      struct al_strv *config)
+{
+    for (size_t i = 0; i < parts->count; i++) {
+        const struct al_worktree_submodule *part = &parts->items[i];
+        al_auto(al_freep) char *how =
+            setting(level->repo, part, "update", al_call_budget(level->call));
+
+        if (!how || !al_shell_words_list(" checkout merge rebase ", how))
+            continue;
+        al_strv_addf(config, "submodule.%s.update", part->dir + strlen("modules/"));
+        al_strv_add(config, how);
+    }
+}
+
+/* git puts no prefix before what this prints. */
+static void say_registered(const struct level *level, const struct al_worktree_submodules *parts)
+{
+    const int fd = al_call_session(level->call)->caller_shell->err_fd;
+
+    for (size_t i = 0; i < parts->count; i++) {
+        const struct al_worktree_submodule *part = &parts->items[i];
+        struct al_run_limits *budget = al_call_budget(level->call);
+        al_auto(al_freep) char *known = setting(level->repo, part, "url", budget);
+        al_auto(al_freep) char *given =
+            al_worktree_submodule_value(level->repo, part->dir, "url", budget);
+        al_auto(al_freep) char *url = given ? resolve(level->repo, given) : NULL;
+        al_auto(al_freep) char *line =
+            al_asprintf("Submodule '%s' (%s) registered for path '%s%s'\n",
+                        part->dir + strlen("modules/"), url ? url : "", level->prefix, part->path);
+
+        if (!known && url)
+            (void)al_write_all(fd, line, strlen(line));
+    }
+}
+
+static int init(const struct level *level, const struct al_worktree_submodules *parts,
+                int *ret_code, struct al_error *err)
+{
+    const struct level plain = { level->call, level->repo, level->words, level->specs, NULL };
+    const bool is_quiet = has(level->words, "--quiet", "-q");
+    al_auto(al_strv_clear) struct al_strv all = AL_STRV_INIT;
+
+    if (level->prefix && !is_quiet)
+        say_registered(level, parts);
+    al_strv_adds(&all, "submodule", "init", NULL);
+    if (level->prefix || is_quiet)
+        al_strv_add(&all, "--quiet");
+    al_strv_add(&all, "--");
+    al_strv_add_all(&all, level->specs);
+    return run_git(&plain, &all, NULL, false, ret_code, err);
+}
+
+/* The line, without what is done already. */
+static int check_out(const struct level *level, const struct al_worktree_submodules *parts,
+                     int *ret_code, struct al_error *err)
+{
+    const struct al_strv *words = &level->words->words;
+    al_auto(al_strv_clear) struct al_strv all = AL_STRV_INIT, config = AL_STRV_INIT;
+
+    add_modes(level, parts, &config);
+    al_strv_adds(&all, "submodule", "update", "--no-fetch", NULL);
+    for (size_t i = 1; i < words->count && strcmp(words->items[i], "--") != 0; i++)
+        if (words->items[i][0] == '-' &&
+            !al_shell_words_list(" --init --recursive --depth -j --jobs --filter ",
+                                 words->items[i]))
+            al_strv_add(&all, words->items[i]);
+    al_strv_add(&all, "--");
+    al_strv_add_all(&all, level->specs);
+    return run_git(level, &all, &config, false, ret_code, err);
+}
+
+static int update(const struct level *level, const struct al_strv *clones, int *ret_code,
+                  struct al_error *err);
+
+/* Nobody was asked about what is in a submodule. */
+static int check_known(const struct level *level, const struct al_strv *clones,
+                       struct al_error *err)
+{
+    for (size_t i = 0; i < clones->count; i += 3) {
+        al_auto(al_freep) char *shown = al_url_shown(clones->items[i + 1]);
+        al_auto(al_freep) char *prefix = al_text_sanitize_line(level->prefix);
+
+        if (al_shell_address_is_new(level->repo, clones->items[i + 1]))
+            return al_error_set(err, AL_ERR_SANDBOX,
+                                "git submodule update is refused: %s has a submodule at %s, about "
+                                "which nobody was asked; git -C %s submodule update --init",
+                                prefix, shown, prefix);
+    }
+    return 0;
+}
+
+static int update_nested(const struct level *level, const struct al_worktree_submodule *part,
+                         int *ret_code, struct al_error *err)
+{
+    al_auto(al_freep) char *prefix =
+        al_asprintf("%s%s/", level->prefix ? level->prefix : "", part->path);
+    al_auto(al_strv_clear) struct al_strv none = AL_STRV_INIT, clones = AL_STRV_INIT;
+    struct al_repo *repo = NULL;
+    struct level below = { level->call, NULL, level->words, &none, prefix };
+    int r = is_checked_out(level->repo, part) ? open_part(level, part->path, &repo, err) : 0;
+
+    below.repo = repo;
+    if (r == 0 && repo)
+        r = find_updated(&below, &clones, err);
+    if (r == 0 && repo)
+        r = check_known(&below, &clones, err);
+    if (r == 0 && repo)
+        r = update(&below, &clones, ret_code, err);
+    al_repo_free(repo);
+    return r;
+}
+
+/* git ends with what is nested in one before it goes to the next. */
+static int check_out_each(const struct level *level, const struct al_worktree_submodules *parts,
+                          int *ret_code, struct al_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && !*ret_code && i < parts->count; i++) {
+        const struct al_worktree_submodule *part = &parts->items[i];
+        al_auto(al_strv_clear) struct al_strv spec = AL_STRV_INIT;
+        const struct level one = { level->call, level->repo, level->words, &spec, level->prefix };
+        al_auto(al_freep) char *url =
+            setting(level->repo, part, "url", al_call_budget(level->call));
+
+        al_strv_addf(&spec, ":(top,literal)%s", part->path);
+        if (!url && !level->specs->count)
+            continue;
+        r = check_out(&one, parts, ret_code, err);
+        if (r == 0 && !*ret_code)
+            r = update_nested(level, part, ret_code, err);
+    }
+    return r;
+}
+
+static int update(const struct level *level, const struct al_strv *clones, int *ret_code,
+                  struct al_error *err)
+{
+    al_auto(al_worktree_submodules_clear) struct al_worktree_submodules parts =
+        AL_WORKTREE_SUBMODULES_INIT;
+    const bool fetches = !has(level->words, "--no-fetch", "-N");
+    int r = list(level, &parts, err);
+
+    if (r == 0 && has(level->words, "--init", "--require-init"))
+        r = init(level, &parts, ret_code, err);
+    for (size_t i = 0; r == 0 && !*ret_code && i < clones->count; i += 3)
+        r = clone_part(level, clones->items + i, ret_code, err);
+    for (size_t i = 0; r == 0 && !*ret_code && fetches && i < parts.count; i++)
+        r = fetch_part(level, &parts.items[i], ret_code, err);
+    if (r < 0 || *ret_code)
+        return r;
+    return parts.count && has(level->words, "--recursive", "--recursive")
+               ? check_out_each(level, &parts, ret_code, err)
+               : check_out(level, &parts, ret_code, err);
+}
+
+/* What git add of a submodule does with a new clone. */
+static int check_out_added(const struct level *level, char *const *clone, int *ret_code,
+                           struct al_error *err)
+{
+    struct al_call *call = level->call;
+    const char *branch = value_of(level->words, "--branch");
+    al_auto(al_strv_clear) struct al_strv all = AL_STRV_INIT;
+    struct al_repo *repo = NULL;
+    int r = connect_part(level, clone[0], clone[2], clone[1], ret_code, err);
+
+    if (r < 0 || *ret_code)
+        return r;
+    r = open_part(level, clone[0], &repo, err);
+    branch = branch ? branch : value_of(level->words, "-b");
+    al_strv_adds(&all, "checkout", "-f", "-q", NULL);
+    if (branch) {
+        al_strv_adds(&all, "-B", branch, NULL);
+        al_strv_addf(&all, "origin/%s", branch);
+    }
+    if (r == 0)
+        r = al_git_run_words(al_call_session(call)->git, repo,
+                             &(struct al_git_words){ .globals = &level->words->globals,
+                                                     .words = &all,
+                                                     .class = AL_GIT_WRITE,
+                                                     .shell = al_call_session(call)->caller_shell },
+                             al_call_budget(call), ret_code, err);
+    al_repo_free(repo);
+    return r;
+}
+
+/* git takes the clone for one that was there before, and says so, to which it would have added
+ * nothing. */
+static int add(const struct level *level, int *ret_code, struct al_error *err)
+{
+    const struct al_strv *clones = &level->words->clones;
+    int r = clones->count ? clone_part(level, clones->items, ret_code, err) : 0;
+
+    if (r == 0 && !*ret_code && clones->count)
+        r = check_out_added(level, clones->items, ret_code, err);
+    return r == 0 && !*ret_code
+               ? run_git(level, &level->words->words, NULL, clones->count, ret_code, err)
+               : r;
+}
+
+int al_shell_submodules(struct al_call *call, const struct al_shell_words *words, int *ret_code,
+                        struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv specs = AL_STRV_INIT;
+    const struct level level = { call, al_call_repo(call), words, &specs, NULL };
+
+    take_specs(words, &specs);
+    return strcmp(words->others.items[0], "add") != 0
+               ? update(&level, &words->clones, ret_code, err)
+               : add(&level, ret_code, err);
+}
