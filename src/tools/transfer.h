@@ -14,8 +14,6 @@
 extern const struct al_tool al_tool_workflow_fetch, al_tool_everyday_fetch, al_tool_everyday_pull,
     al_tool_everyday_push;
 
-/** The remote when none is given. */
-
 /** The parameter row of the remote.  `T` is the tool's args struct. */
 #define AL_TRANSFER_ROW_REMOTE(T, ...)                                                             \
     AL_STRING(T, remote, NULL, .flags = AL_PARAM_HAS_DEFAULT, .default_str = AL_DEFAULT_REMOTE,    \
