@@ -214,7 +214,7 @@ struct al_http_exchange {
     /* request */
     struct al_http_request request;
     struct al_http_fields fields;
-    char *method, *target; /**< `target` is cut at '?' */
+    char *target; /**< cut at '?' */
     struct al_str body;
 
     /* connection */

@@ -36,7 +36,7 @@ void al_http_unref(struct al_http_exchange *exchange)
     if (!exchange || atomic_fetch_sub(&exchange->refs, 1) != 1)
         return;
     al_http_fields_clear(&exchange->fields);
-    free(exchange->method);
+    free((char *)exchange->request.method);
     free(exchange->target);
     free((char *)exchange->request.peer);
     al_str_clear(&exchange->body);
@@ -420,9 +420,8 @@ static void begin(struct al_http_connection *connection, const char *method, con
 
     connection->exchange = exchange;
     exchange->connection = connection;
-    exchange->method = al_strdup(method);
+    exchange->request.method = al_strdup(method);
     exchange->target = al_strdup(connection->target);
-    exchange->request.method = exchange->method;
     exchange->request.peer = al_strdup(connection->peer.host);
     exchange->request.listener = connection->listener;
     exchange->request.tls = server->listening[connection->listener].tls;

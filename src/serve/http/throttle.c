@@ -28,6 +28,7 @@ struct al_throttle *al_throttle_new(size_t max_addresses)
     struct al_throttle *throttle = al_calloc(1, sizeof(*throttle));
 
     throttle->max = max_addresses;
+    throttle->peers = al_calloc(max_addresses, sizeof(*throttle->peers));
     return throttle;
 }
 
@@ -74,11 +75,8 @@ static struct peer *find_peer(struct al_throttle *throttle, const unsigned char 
         if (!oldest || last_wrong(peer) < last_wrong(oldest))
             oldest = peer;
     }
-    if (throttle->count < throttle->max) {
-        throttle->peers =
-            al_reallocarray(throttle->peers, throttle->count + 1, sizeof(*throttle->peers));
+    if (throttle->count < throttle->max)
         oldest = &throttle->peers[throttle->count++];
-    }
     *oldest = (struct peer){ .nwrong = 0 };
     memcpy(oldest->key, key, sizeof(oldest->key));
     return oldest;

@@ -2,7 +2,6 @@
 #include "serve/mcp/parking.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +9,6 @@
 #include "base/lock.h"
 #include "base/secret.h"
 #include "call/call.h"
-#include "proc/cancel.h"
 #include "serve/mcp/inflight.h"
 
 #define PREFIX      "airlock-question-"

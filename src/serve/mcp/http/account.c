@@ -143,17 +143,21 @@ struct al_stream *al_peer_find_stream(struct al_peer *peer, unsigned long number
     return stream;
 }
 
-/* No message is served from here on, and nothing refers to the server's stream.  False: it was so
- * before. */
+/* Nothing refers to the server's stream from here on.  False: it was so before, or a message is
+ * being served, and whoever serves it ends the peer after that: the HTTP thread does not wait. */
 static bool stop(struct al_peer *peer)
 {
-    al_hold(&peer->lock);
-    if (peer->ended)
+    bool was_stopped;
+
+    atomic_store(&peer->ended, true);
+    if (pthread_mutex_trylock(&peer->lock) != 0)
         return false;
-    peer->ended = true;
+    was_stopped = peer->is_stopped;
+    peer->is_stopped = true;
     peer->dispatch.out = NULL;
     al_listing_set_legacy(&peer->dispatch.listing, NULL);
-    return true;
+    (void)pthread_mutex_unlock(&peer->lock);
+    return !was_stopped;
 }
 
 /* The stream of a subscription, which the list of streams does not have. */
@@ -162,8 +166,7 @@ static void close_sink(struct al_message_sink *sink)
     al_stream_close((struct al_stream *)sink);
 }
 
-/* End it: calls are cancelled, and streams end.  Does nothing the second time. */
-static void end_peer(struct al_peer *peer)
+void al_peer_end(struct al_peer *peer)
 {
     struct al_stream *streams, *server_stream;
 
@@ -305,7 +308,7 @@ bool al_account_end_session(struct al_account *account, struct al_peer *peer)
 {
     if (!take_session(account, peer))
         return false;
-    end_peer(peer);
+    al_peer_end(peer);
     al_peer_unref(peer);
     return true;
 }
@@ -400,7 +403,7 @@ void al_account_end(struct al_account *account)
         (void)al_account_end_session(account, peer);
         al_peer_unref(peer);
     }
-    end_peer(modern);
+    al_peer_end(modern);
     al_peer_unref(modern);
     al_account_unref(account);
 }

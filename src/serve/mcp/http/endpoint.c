@@ -37,9 +37,10 @@ static struct al_message_sink *sink_of(struct post *post)
     return &al_stream_ref(post->stream)->sink;
 }
 
-static void refuse_post(struct post *post, unsigned status, const char *problem)
+/* `retry_after_s` of 0: it does not help. */
+static void refuse_post(struct post *post, unsigned status, int retry_after_s, const char *problem)
 {
-    al_stream_refuse(post->stream, (struct al_refusal){ .status = status }, NULL,
+    al_stream_refuse(post->stream, (struct al_refusal){ status, retry_after_s }, NULL,
                      AL_RPC_INVALID_REQUEST, problem);
 }
 
@@ -51,34 +52,33 @@ static void refuse_message(struct post *post, unsigned status, enum al_rpc_code 
                      problem);
 }
 
-static void refuse_for_now(struct post *post, unsigned status, int retry_after_s,
-                           const char *problem)
-{
-    al_stream_refuse(post->stream,
-                     (struct al_refusal){ .status = status, .retry_after_s = retry_after_s }, NULL,
-                     AL_RPC_INVALID_REQUEST, problem);
-}
-
-/* Serve what a peer has sent, whose reference is taken over. */
-static void dispatch(struct post *post, struct al_peer *peer)
+static void dispatch_alone(struct post *post, struct al_peer *peer)
 {
     const char *problem = NULL;
 
-    post->stream->number = al_peer_number_stream(peer);
-    al_stream_set_peer(post->stream, peer);
     al_hold(&peer->lock);
     post->stream->tells_first_id =
         peer->dispatch.revision && peer->dispatch.revision->names_first_event;
     if (!post->message)
         problem = al_dispatch_batch_problem(&peer->dispatch, post->doc);
-    if (peer->ended)
-        refuse_post(post, 404, "the session has ended");
+    if (atomic_load(&peer->ended))
+        refuse_post(post, 404, 0, "the session has ended");
     else if (problem)
-        refuse_post(post, 400, problem);
+        refuse_post(post, 400, 0, problem);
     else if (post->message)
         al_dispatch_message(&peer->dispatch, post->message, sink_of(post));
     else
         al_dispatch_batch(&peer->dispatch, post->doc, sink_of(post));
+}
+
+/* Serve what a peer has sent, whose reference is taken over. */
+static void dispatch(struct post *post, struct al_peer *peer)
+{
+    post->stream->number = al_peer_number_stream(peer);
+    al_stream_set_peer(post->stream, peer);
+    dispatch_alone(post, peer);
+    if (atomic_load(&peer->ended)) /* meanwhile, when it could not be */
+        al_peer_end(peer);
 }
 
 /* What is wrong with a modern message; AL_RPC_OK: nothing that is not found out later. */
@@ -112,7 +112,7 @@ static void serve_modern(struct post *post)
     if (peer)
         dispatch(post, peer);
     else
-        refuse_post(post, 401, "the token is not valid any more");
+        refuse_post(post, 401, 0, "the token is not valid any more");
 }
 
 /* Begin a session.  The one thing that al_dispatch_message() could refuse is refused here, before
@@ -128,8 +128,8 @@ static void initialize(struct post *post)
     }
     peer = al_account_add_session(post->account);
     if (!peer) {
-        refuse_for_now(post, 429, RETRY_SESSION_S,
-                       "too many sessions; end one with DELETE, or use one that is open");
+        refuse_post(post, 429, RETRY_SESSION_S,
+                    "too many sessions; end one with DELETE, or use one that is open");
         return;
     }
     post->stream->session_id = peer->id;
@@ -156,7 +156,7 @@ static void serve_session(struct post *post)
     const char *problem = session_problem(post->request, post->session, &status);
 
     if (problem)
-        refuse_post(post, status, problem);
+        refuse_post(post, status, 0, problem);
     else
         dispatch(post, al_peer_ref(post->session));
 }
@@ -171,7 +171,7 @@ static void serve_message(struct post *post)
     if (message->kind == AL_RPC_INVALID)
         al_reply_error(sink_of(post), message->id, AL_RPC_INVALID_REQUEST, message->problem);
     else if (is_request && atomic_load(&post->endpoint->draining))
-        refuse_for_now(post, 503, RETRY_ENDING_S, "the server is ending");
+        refuse_post(post, 503, RETRY_ENDING_S, "the server is ending");
     else if (al_rules_says_modern(post->request) ||
              (has_method && al_envelope_era(message) == AL_ERA_MODERN))
         serve_modern(post);
@@ -212,7 +212,7 @@ static void serve_body(struct post *post)
         post->message = &message;
         serve_message(post);
     } else if (atomic_load(&post->endpoint->draining)) {
-        refuse_for_now(post, 503, RETRY_ENDING_S, "the server is ending");
+        refuse_post(post, 503, RETRY_ENDING_S, "the server is ending");
     } else {
         post->stream->awaits_answer = has_request(&doc);
         serve_session(post);
@@ -281,9 +281,9 @@ static void submit(struct al_endpoint *endpoint, struct al_account *account,
     post->task.bytes = post->request->body_len;
     if (al_account_submit(account, post->session, &post->task))
         return;
-    refuse_for_now(post, 429, 1,
-                   "too many messages of this token are being served; wait for their answers, "
-                   "then send this one again");
+    refuse_post(post, 429, 1,
+                "too many messages of this token are being served; wait for their answers, "
+                "then send this one again");
     free_post(post);
 }
 

@@ -164,8 +164,9 @@ struct al_peer {
     struct al_peer *next; /**< in the account's list, whose lock guards it */
 
     struct al_gate turn;  /**< messages of a session are served one after the other */
-    pthread_mutex_t lock; /**< taken while one message is served, and guards `ended` */
-    bool ended;           /**< no message is served any more */
+    atomic_bool ended;    /**< no message is served any more */
+    pthread_mutex_t lock; /**< taken while one message is served, and guards `is_stopped` */
+    bool is_stopped;      /**< al_peer_end() has done its work */
 
     pthread_mutex_t streams_lock;    /**< guards the members below; the last lock to be taken */
     struct al_stream *streams;       /**< that have begun, newest first; with references */
@@ -176,6 +177,9 @@ struct al_peer {
 struct al_peer *al_peer_ref(struct al_peer *peer);
 /** NULL is fine. */
 void al_peer_unref(struct al_peer *peer);
+
+/** End it: calls are cancelled, and streams end.  Never waits; does nothing the second time. */
+void al_peer_end(struct al_peer *peer);
 
 /** Count a response as open, or no longer. */
 void al_peer_count_open(struct al_peer *peer, bool opens);
