@@ -4,6 +4,7 @@
 #include "verbs/porcelain/branch.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "call/answer.h"
@@ -131,12 +132,13 @@ struct problems {
     struct al_str message; /* "'a' is the current branch; there is no branch 'b'" */
     const char *remedy;    /* NULL: there are different ones */
     size_t count;
-    const char *missing; /* the last branch that is not there; NULL: none */
+    char *missing; /* the last branch that is not there; NULL: none */
 };
 
 static void problems_clear(struct problems *problems)
 {
     al_str_clear(&problems->message);
+    free(problems->missing);
 }
 
 /* A branch of which `message` is true cannot go. */
@@ -208,7 +210,8 @@ static int look_at(struct al_call *call, const char *name, bool force, struct pr
     al_ref_head_branches(&repo->at, &current);
     if (!al_ref_exists(&repo->at, ref)) {
         tell(problems, "git_branch lists the branches there are.", "There is no branch '%s'", name);
-        problems->missing = name;
+        free(problems->missing);
+        problems->missing = al_strdup(name);
         return 0;
     }
     if (al_strv_contains(&current, name)) {

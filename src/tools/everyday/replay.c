@@ -120,11 +120,6 @@ static const struct step_arg *at(const struct al_objects *plan, size_t i)
     return (const struct step_arg *)plan->items + i;
 }
 
-static bool melds(int action)
-{
-    return action == AL_REPLAY_SQUASH || action == AL_REPLAY_FIXUP;
-}
-
 /* Check the steps by themselves: which of them take a message. */
 static int rebase_plan_check(const struct al_objects *plan, struct al_error *err)
 {
@@ -144,7 +139,7 @@ static int rebase_plan_check(const struct al_objects *plan, struct al_error *err
         if (step->message && step->action != AL_REPLAY_REWORD && step->action != AL_REPLAY_SQUASH)
             return al_error_set(err, AL_ERR_BAD_ARGS,
                                 "plan[%zu].message goes with reword and squash only", i);
-        if (melds(step->action) && !kept)
+        if (!kept && (step->action == AL_REPLAY_SQUASH || step->action == AL_REPLAY_FIXUP))
             return al_error_set(err, AL_ERR_BAD_ARGS,
                                 "plan[%zu] has no commit before it to be joined with", i);
         kept |= step->action != DO_DROP;
