@@ -244,7 +244,7 @@ static int call_from_shell(const struct al_options *options, struct al_git_shell
     if (r == 0)
         r = make_call(&setup, options->roots.count, name, arguments, &err);
     if (r < 0)
-        r = fail(err.message);
+        r = strcmp(name, "git") != 0 ? al_cli_fail(&err) : fail(err.message);
     al_setup_clear(&setup);
     al_close(shell.in_fd);
     al_close(shell.out_fd);

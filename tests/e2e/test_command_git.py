@@ -373,10 +373,14 @@ class CommandGit(harness.Case):
                 ('tool = "git"\npath = "dir/*"', "restore --source=HEAD:dir -- b.txt", "restore -- a.txt"),
                 ('tool = "git"\npath = "dir/*"', "restore -sHEAD:dir b.txt", "restore -sHEAD a.txt"),
                 ('tool = "git"\npath = "dir/*"', "checkout HEAD:dir -- b.txt", "commit -m a:b -- a.txt"),
+                ('tool = "git"\npath = "dir/*"', "grep b TREE -- b.txt", "grep b main -- a.txt"),
+                ('tool = "git"\npath = "dir/*"', "restore -s TREE b.txt", "restore -s main a.txt"),
+                ('tool = "git"\npath = "dir/*"', "checkout TREE -- b.txt", "checkout main -- a.txt"),
                 ('effect = "discards_work"', "clean -f", "add u.txt"),
                 ('tool = "git_add"\npath = "secret/*"', "add secret/x", "add u.txt")):
             self.fresh()
             self.policy(rule + words + "\n")
+            line = line.replace("TREE", self.out("rev-parse", "HEAD:dir").strip() if "TREE" in line else "")
             out, err, code = self.airlock(*line.split())
             self.assertEqual((out, code), ("", 128), line)
             self.assertRegex(err, r"\Aairlock: [^\n]*rule 1 of the configuration[^\n]*\n\Z")

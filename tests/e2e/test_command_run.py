@@ -42,6 +42,9 @@ class CommandRun(harness.Case):
         self.write("plain", "text")
         self.assertIn("cannot run './plain'", self.airlock("run", "./plain", code=126)[1])
         self.airlock("run", code=2)
+        (self.base / "broken.toml").write_text("roots = [", encoding="ascii")
+        self.assertIn("broken.toml", self.airlock("run", "--config", str(self.base / "broken.toml"), "--", "touch", "x", code=2)[1])
+        self.assertFalse((self.root / "x").exists())
         self.airlock("snapshot", "x", code=2)
 
     def test_rolls_back(self):
@@ -71,6 +74,8 @@ class CommandRun(harness.Case):
         self.assertEqual(self.airlock("run", "--", "touch", "kept.log")[1], "")
         self.airlock("run", "rm", "d/.env")
         self.assertEqual(self.log()[-1]["changes"], "gone for good, since ignored: d/.env")
+        self.write(".env", "x\n")  # what has another name is not gone
+        self.assertEqual(self.airlock("run", "--", "sh", "-c", "mv .env .env2; mv .env2 ../")[1], "")
         self.write("out/a", "x\n")  # what is in its place now is another thing
         self.assertEqual(self.airlock("run", "--", "sh", "-c", "rm -r out && ln -s . out")[1],
                          "airlock: warning: gone for good, since ignored: out/\n")

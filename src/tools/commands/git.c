@@ -494,6 +494,35 @@ static bool add_paths(const struct al_repo *repo, const struct al_strv *words, s
     return are_known;
 }
 
+/* Whether a word before the paths is a tree: they are below it, wherever that is in a commit. */
+static bool names_tree(struct al_call *call, const struct al_shell_words *words)
+{
+    const bool restores = !strcmp(words->command->name, "restore");
+    const size_t before = words->words.count - words->paths.count;
+
+    if ((!words->paths.count && !restores) ||
+        !al_shell_words_list(" archive checkout diff diff-index diff-tree grep reset restore ",
+                             words->command->name))
+        return false;
+    for (size_t i = 1; i < before; i++) {
+        const char *word = words->words.items[i], *last = words->words.items[i - 1];
+        const bool is_value = !strcmp(last, "-s") || !strcmp(last, "--source");
+        const char *value = al_starts_with(word, "--source=")           ? word + strlen("--source=")
+                            : restores && al_starts_with(word, "-s")    ? word + strlen("-s")
+                            : word[0] != '-' && (is_value || !restores) ? word
+                                                                        : "";
+        al_auto(al_freep) char *commit = *value ? commit_of(call, value) : NULL;
+        al_auto(al_freep) char *tree = NULL;
+
+        if (*value && !commit &&
+            al_git_find_object(al_call_repo(call), value, "tree", al_call_budget(call), &tree,
+                               NULL) == 0 &&
+            tree)
+            return true;
+    }
+    return false;
+}
+
 /* The paths that rules look at: those that are named, else every one. */
 static int policy_paths(struct al_call *call, const void *p, struct al_strv *out,
                         struct al_error *err)
@@ -507,7 +536,8 @@ static int policy_paths(struct al_call *call, const void *p, struct al_strv *out
     (void)err;
     if (!(effects_of(call) & touching) || !repo)
         return 0;
-    if (al_shell_words_may_name_trees(words) || !add_paths(repo, &words->paths, out) ||
+    if (al_shell_words_may_name_trees(words) || names_tree(call, words) ||
+        !add_paths(repo, &words->paths, out) ||
         ((words->command->flags & AL_SHELL_NAMES_PATHS) && !add_paths(repo, &words->others, out)) ||
         out->count == before)
         al_strv_add(out, "");
