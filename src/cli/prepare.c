@@ -31,17 +31,10 @@ static int unknown_option(const struct al_tool *tool, const json_t *properties, 
 /* Whether a schema allows a type: {"type": "array"}, or {"type": ["array", "null"]}. */
 static bool allows(const json_t *schema, const char *wanted)
 {
-    const json_t *type = json_object_get(schema, "type"), *item;
-    size_t i;
+    const json_t *type = json_object_get(schema, "type");
 
-    if (json_is_string(type))
-        return !strcmp(json_string_value(type), wanted);
-    json_array_foreach(type, i, item)
-    {
-        if (json_is_string(item) && !strcmp(json_string_value(item), wanted))
-            return true;
-    }
-    return false;
+    return json_is_string(type) ? !strcmp(json_string_value(type), wanted)
+                                : al_cli_list_has(type, wanted);
 }
 
 static json_t *word_value(const json_t *schema, const char *text)

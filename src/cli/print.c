@@ -142,17 +142,22 @@ static const char *type_of(const json_t *schema)
     return type && !strcmp(type, "boolean") ? "true or false" : type ? type : "string";
 }
 
-static bool is_required(const json_t *schema, const char *name)
+bool al_cli_list_has(const json_t *list, const char *text)
 {
     const json_t *item;
     size_t i;
 
-    json_array_foreach(json_object_get(schema, "required"), i, item)
+    json_array_foreach(list, i, item)
     {
-        if (json_is_string(item) && !strcmp(json_string_value(item), name))
+        if (json_is_string(item) && !strcmp(json_string_value(item), text))
             return true;
     }
     return false;
+}
+
+static bool is_required(const json_t *schema, const char *name)
+{
+    return al_cli_list_has(json_object_get(schema, "required"), name);
 }
 
 static void add_parameter(const char *name, const json_t *schema, bool required, struct al_str *out)

@@ -42,6 +42,9 @@ int al_cli_unknown(const char *what, const struct al_nearest *nearest, const cha
 /** Print an object, which is taken over, as one line or more of JSON. */
 void al_cli_print_json(json_t *object);
 
+/** Whether a list of JSON has this string.  `list` may be NULL or another value. */
+bool al_cli_list_has(const json_t *list, const char *text);
+
 /** Print "airlock: <message>" and the remedy to stderr.  Returns AL_EXIT_USAGE for AL_ERR_BAD_ARGS
  * and AL_ERR_NOT_FOUND, else AL_EXIT_FAILED. */
 int al_cli_fail(const struct al_error *err);

@@ -199,21 +199,16 @@ static int take_all(struct al_worker *worker, struct al_error *err)
 {
     static const char *const names[] = { "name",   "description", "toolsets", "roots",
                                          "grants", "policy",      NULL };
+    static int (*const takes[])(struct al_worker *, struct al_error *) = {
+        take_name, take_description, take_toolsets, take_roots, take_grant, take_policy,
+    };
     int r = worker->frontmatter.type == AL_VALUE_NULL
                 ? 0
                 : al_value_check_names(&worker->frontmatter, names, err);
 
-    if (r == 0)
-        r = take_name(worker, err);
-    if (r == 0)
-        r = take_description(worker, err);
-    if (r == 0)
-        r = take_toolsets(worker, err);
-    if (r == 0)
-        r = take_roots(worker, err);
-    if (r == 0)
-        r = take_grant(worker, err);
-    return r == 0 ? take_policy(worker, err) : r;
+    for (size_t i = 0; r == 0 && i < AL_COUNT(takes); i++)
+        r = takes[i](worker, err);
+    return r;
 }
 
 static int read_worker(const char *path, struct al_worker *worker, struct al_error *err)

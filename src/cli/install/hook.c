@@ -31,6 +31,7 @@
 #include "cli/environment.h"
 #include "cli/install/clients.h"
 #include "cli/options.h"
+#include "cli/print.h"
 #include "cli/setup.h"
 #include "git/command.h"
 #include "git/plumbing/revision.h"
@@ -74,25 +75,21 @@ struct hook {
 
 /* --- The answer --- */
 
-static void print(json_t *answer)
+/* Answer with one member of the event's own. */
+static void print_own(const struct hook *hook, const char *name, json_t *value)
 {
-    al_auto(al_json_decrefp) json_t *object = answer;
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    json_t *answer = al_json_object(), *own = al_json_object();
 
-    al_json_dump(object, false, &text);
-    al_str_addc(&text, '\n');
-    (void)al_write_all(STDOUT_FILENO, text.buf, text.len);
+    al_json_set(own, "hookEventName", al_json_string(hook->name));
+    al_json_set(own, name, value);
+    al_json_set(answer, "hookSpecificOutput", own);
+    al_cli_print_json(answer);
 }
 
 /* Tell the model something. */
 static void tell(const struct hook *hook, const char *text)
 {
-    json_t *answer = al_json_object(), *own = al_json_object();
-
-    al_json_set(own, "hookEventName", al_json_string(hook->name));
-    al_json_set(own, "additionalContext", al_json_string(text));
-    al_json_set(answer, "hookSpecificOutput", own);
-    print(answer);
+    print_own(hook, "additionalContext", al_json_string(text));
 }
 
 static void deny(const struct hook *hook, const char *why)
@@ -106,7 +103,7 @@ static void deny(const struct hook *hook, const char *why)
     }
     al_json_set(own, plainly ? "decision" : "permissionDecision", al_json_string("deny"));
     al_json_set(own, plainly ? "reason" : "permissionDecisionReason", al_json_string(why));
-    print(answer);
+    al_cli_print_json(answer);
 }
 
 /* --- The client's shell --- */
@@ -132,16 +129,13 @@ static void rewrite(const struct hook *hook)
     const char *command = al_json_get_string(hook->input, "command");
     al_auto(al_freep) char *exports = command ? exports_of(hook) : NULL;
     al_auto(al_freep) char *text = exports ? al_asprintf("%s%s", exports, command) : NULL;
-    json_t *answer = al_json_object(), *own = al_json_object(), *input = al_json_object();
+    json_t *input;
 
-    al_json_set(input, "command", al_json_string(text ? text : ""));
-    al_json_set(own, "hookEventName", al_json_string(hook->name));
-    al_json_set(own, "tool_input", input);
-    al_json_set(answer, "hookSpecificOutput", own);
-    if (text)
-        print(answer);
-    else
-        json_decref(answer);
+    if (!text)
+        return;
+    input = al_json_object();
+    al_json_set(input, "command", al_json_string(text));
+    print_own(hook, "tool_input", input);
 }
 
 /* Take these lines away again: the event after the tool may have the one or the other. */
