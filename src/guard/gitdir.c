@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "base/utf8.h"
 #include "guard/path.h"
 #include "guard/text.h"
 
@@ -82,35 +81,6 @@ int al_gitdir_refuse(const char *given, struct al_error *err)
  *
  * The rules are those behind git's core.protectHFS and core.protectNTFS.
  */
-static bool is_ignored_by_hfs(uint32_t c)
-{
-    return (c >= 0x200c && c <= 0x200f) || (c >= 0x202a && c <= 0x202e) ||
-           (c >= 0x206a && c <= 0x206f) || c == 0xfeff;
-}
-
-static bool is_dot_git_on_hfs(const char *name, size_t len)
-{
-    static const char wanted[] = ".git";
-    size_t matched = 0;
-
-    for (size_t i = 0; i < len;) {
-        uint32_t c;
-        int n = al_utf8_next(name + i, len - i, &c);
-
-        if (n <= 0)
-            return false;
-        i += (size_t)n;
-        if (is_ignored_by_hfs(c))
-            continue;
-        if (c >= 'A' && c <= 'Z')
-            c += 'a' - 'A';
-        if (matched == 4 || c != (unsigned char)wanted[matched])
-            return false;
-        matched++;
-    }
-    return matched == 4;
-}
-
 static bool is_dot_git_on_ntfs(const char *name, size_t len)
 {
     size_t end = 0;
@@ -136,7 +106,7 @@ bool al_path_has_dot_git(const char *path)
     while (*path) {
         size_t len = strcspn(path, "/\\");
 
-        if (is_dot_git_on_hfs(path, len) || is_dot_git_on_ntfs(path, len) || is_aside(path))
+        if (al_fold_is(path, len, ".git") || is_dot_git_on_ntfs(path, len) || is_aside(path))
             return true;
         path += len;
         path += strspn(path, "/\\");

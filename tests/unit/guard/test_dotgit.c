@@ -29,6 +29,7 @@ static void dot_git_is_known_in_all_its_spellings(void **state)
         "git~1:x",
         "a\\.git",
         ".git\\x",
+        ".g\xe2\x80\x8bit", /* where a file system folds case, as ext4 may */
         ".g\xe2\x80\x8cit",
         "\xe2\x80\x8e.git",
         ".git\xef\xbb\xbf",
@@ -64,7 +65,6 @@ static void names_that_only_resemble_it_are_ordinary(void **state)
         ".airlock",
         ".git.x",
         ".git x",
-        ".g\xe2\x80\x8bit",
         ".git\xff",
         "..git",
         ". git",
