@@ -12,3 +12,5 @@
     "5.minutes.ago", "30 seconds ago", "3 months ago", "1 year 2 months ago",
     "2.years.3.months.ago", "12:34:56.3.days.ago", "two weeks ago", "ten days ago", "last week",
     "last month", "last year", "last friday", "last Tue", "3 days ago at noon", "2020", "15",
+    "2weeks ago", "last 2 weeks", "5-Jan-2024", "Fri Jun 04 2010 15:46:55 GMT+0200",
+    "3:30pm yesterday", "2 weeks and 3 days ago", "24 hours ago",
