@@ -223,8 +223,7 @@ int al_setup_worker_roots(struct al_setup *setup, struct al_error *err)
     if (r < 0)
         return r;
     al_roots_clear(&setup->roots);
-    setup->roots = narrowed;
-    narrowed = AL_ROOTS_INIT;
+    al_roots_move(&setup->roots, &narrowed);
     return 0;
 }
 

@@ -81,11 +81,10 @@ static void add_ssh(struct al_confine_rules *rules, const struct al_git *git)
 static void add_roots(struct al_confine_rules *rules, const struct al_roots *agent_roots,
                       unsigned rights)
 {
-    const struct al_roots *roots = al_roots_parts(agent_roots);
-
-    for (size_t i = 0; i < roots->count; i++)
-        if (!al_root_is_released(&roots->items[i]))
-            al_confine_add_fd(rules, roots->items[i].path, roots->items[i].fd, rights);
+    for (const struct al_roots *roots = al_roots_parts(agent_roots); roots; roots = roots->also)
+        for (size_t i = 0; i < roots->count; i++)
+            if (!al_root_is_released(&roots->items[i]))
+                al_confine_add_fd(rules, roots->items[i].path, roots->items[i].fd, rights);
 }
 
 /* What a class may use besides the repository. */

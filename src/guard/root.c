@@ -14,28 +14,14 @@
 #include "guard/nofollow.h"
 #include "guard/text.h"
 
+/* Who may still hold a root that was released: everybody of the epoch in which it was. */
 struct al_root_use {
-    pthread_mutex_t lock;
     uint64_t epoch;
     size_t inside[2]; /* of the present epoch and of the last one, by the lowest bit */
 };
 
-struct al_root_use *al_root_use_new(void)
-{
-    struct al_root_use *use = al_calloc(1, sizeof(*use));
-
-    (void)pthread_mutex_init(&use->lock, NULL);
-    use->epoch = 1;
-    return use;
-}
-
-void al_root_use_free(struct al_root_use *use)
-{
-    if (!use)
-        return;
-    (void)pthread_mutex_destroy(&use->lock);
-    free(use);
-}
+/* Admissions, releases, and who is inside. */
+static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
 
 /* Two epochs are enough for whatever was released.  Caller holds the lock. */
 static void advance(struct al_root_use *use)
@@ -44,61 +30,38 @@ static void advance(struct al_root_use *use)
         use->epoch++;
 }
 
-uint64_t al_root_use_enter(struct al_root_use *use)
+uint64_t al_roots_enter(const struct al_roots *roots)
 {
     uint64_t entered;
 
-    (void)pthread_mutex_lock(&use->lock);
-    advance(use);
-    entered = use->epoch;
-    use->inside[entered & 1]++;
-    (void)pthread_mutex_unlock(&use->lock);
+    if (!roots->use)
+        return 0;
+    (void)pthread_mutex_lock(&changing);
+    advance(roots->use);
+    entered = roots->use->epoch;
+    roots->use->inside[entered & 1]++;
+    (void)pthread_mutex_unlock(&changing);
     return entered;
-}
-
-void al_root_use_leave(struct al_root_use *use, uint64_t entered)
-{
-    (void)pthread_mutex_lock(&use->lock);
-    use->inside[entered & 1]--;
-    (void)pthread_mutex_unlock(&use->lock);
-}
-
-uint64_t al_root_use_now(struct al_root_use *use)
-{
-    uint64_t now;
-
-    (void)pthread_mutex_lock(&use->lock);
-    now = use->epoch;
-    (void)pthread_mutex_unlock(&use->lock);
-    return now;
-}
-
-bool al_root_use_is_over(struct al_root_use *use, uint64_t released)
-{
-    bool is_over;
-
-    (void)pthread_mutex_lock(&use->lock);
-    advance(use);
-    is_over = use->epoch >= released + 2;
-    (void)pthread_mutex_unlock(&use->lock);
-    return is_over;
-}
-
-uint64_t al_roots_enter(const struct al_roots *roots)
-{
-    return roots->use ? al_root_use_enter(roots->use) : 0;
 }
 
 void al_roots_leave(const struct al_roots *roots, uint64_t entered)
 {
-    if (roots->use)
-        al_root_use_leave(roots->use, entered);
+    if (!roots->use)
+        return;
+    (void)pthread_mutex_lock(&changing);
+    roots->use->inside[entered & 1]--;
+    (void)pthread_mutex_unlock(&changing);
+}
+
+/* Whether everybody has left who was there when it was released.  Caller holds the lock. */
+static bool is_free(const struct al_roots *roots, const struct al_root *root)
+{
+    advance(roots->use);
+    return al_root_is_released(root) && roots->use->epoch >= root->released + 2;
 }
 
 static void root_clear(struct al_root *root)
 {
-    if (root->is_borrowed)
-        return;
     free(root->path);
     al_close(root->fd);
     *root = (struct al_root){ .fd = -1 };
@@ -106,22 +69,27 @@ static void root_clear(struct al_root *root)
 
 void al_roots_clear(struct al_roots *roots)
 {
-    if (roots->parts) {
-        for (size_t i = 0; i < roots->parts->count; i++)
-            root_clear(&roots->parts->items[i]);
-        free(roots->parts->items);
-        free(roots->parts);
-    }
+    if (roots->parts)
+        al_roots_clear(roots->parts);
+    free(roots->parts);
     for (size_t i = 0; i < roots->count; i++)
         root_clear(&roots->items[i]);
     free(roots->items);
-    al_root_use_free(roots->use);
+    free(roots->use);
     *roots = AL_ROOTS_INIT;
+}
+
+void al_roots_move(struct al_roots *to, struct al_roots *from)
+{
+    *to = *from;
+    if (to->parts)
+        to->parts->also = to;
+    *from = AL_ROOTS_INIT;
 }
 
 const struct al_root *al_roots_find(const struct al_roots *roots, const char *abs)
 {
-    const struct al_root *found = NULL;
+    const struct al_root *found = roots->also ? al_roots_find(roots->also, abs) : NULL;
 
     for (size_t i = 0; i < roots->count; i++) {
         const struct al_root *root = &roots->items[i];
@@ -246,7 +214,7 @@ int al_roots_exclude(const struct al_roots *roots, const char *path, const char 
                                 "%s: the %s lies in the root '%s', where an agent could change "
                                 "it; move it out of every root",
                                 safe, what, roots->items[i].path);
-    return 0;
+    return roots->also ? al_roots_exclude(roots->also, path, what, err) : 0;
 }
 
 static int check_root(const struct al_root *root, const char *given,
@@ -285,24 +253,6 @@ static void append(struct al_roots *roots, struct al_root *root)
     *root = (struct al_root){ .fd = -1 };
 }
 
-static void append_borrowed(struct al_roots *roots, const struct al_root *root)
-{
-    struct al_root borrowed = *root;
-
-    borrowed.is_borrowed = true;
-    append(roots, &borrowed);
-}
-
-static void need_parts(struct al_roots *roots)
-{
-    if (roots->parts)
-        return;
-    roots->parts = al_calloc(1, sizeof(*roots->parts));
-    roots->parts->allow_absolute = true;
-    for (size_t i = 0; i < roots->count; i++)
-        append_borrowed(roots->parts, &roots->items[i]);
-}
-
 /* Open a directory that may become a root.  `ret_root` is cleared by the caller, also on failure.
  */
 static int open_checked(const char *path, const struct al_strv *forbidden, const char *home,
@@ -338,55 +288,39 @@ int al_roots_add_git_dir(struct al_roots *roots, const char *path, const struct 
     root.is_git_dir = true;
     if (top)
         root.top = (struct al_file_key){ .dev = top->dev, .ino = top->ino };
-    need_parts(roots);
+    if (!roots->parts) {
+        roots->parts = al_calloc(1, sizeof(*roots->parts));
+        roots->parts->allow_absolute = true;
+        roots->parts->also = roots;
+    }
     append(roots->parts, &root);
     return 0;
 }
 
-static void reserve(struct al_roots *roots, size_t more)
+void al_roots_reserve(struct al_roots *roots, size_t more)
 {
+    roots->use = al_calloc(1, sizeof(*roots->use));
+    roots->use->epoch = 1;
     roots->room = roots->count + more;
     roots->items = al_reallocarray(roots->items, roots->room, sizeof(*roots->items));
 }
 
-void al_roots_reserve(struct al_roots *roots, size_t more)
-{
-    need_parts(roots);
-    roots->use = al_root_use_new();
-    reserve(roots, more);
-    reserve(roots->parts, more);
-}
-
-static struct al_root *twin_of(struct al_roots *roots, const struct al_root *root)
-{
-    struct al_root *twin = roots->parts->items;
-
-    while (!twin->is_borrowed || twin->fd != root->fd)
-        twin++;
-    return twin;
-}
-
 /* An item of the roots becomes another directory.  The number of the descriptor stays, since others
- * may be about to use it.  Its twin among the parts borrows it. */
-static bool become(struct al_roots *roots, struct al_root *old, struct al_root *root)
+ * may be about to use it. */
+static bool become(struct al_root *old, struct al_root *root)
 {
-    struct al_root *const twin = twin_of(roots, old);
-    struct al_root *const both[] = { twin, old };
-
     if ((old->dev != root->dev || old->ino != root->ino) && dup3(root->fd, old->fd, O_CLOEXEC) < 0)
         return false;
     if (strcmp(old->path, root->path) != 0) {
         free(old->path);
         old->path = al_take(&root->path);
-        twin->path = old->path;
     }
-    for (size_t i = 0; i < AL_COUNT(both); i++) {
-        both[i]->dev = root->dev;
-        both[i]->ino = root->ino;
-        both[i]->released = 0;
-    }
+    old->dev = root->dev;
+    old->ino = root->ino;
+    old->released = 0;
     return true;
 }
+
 /* Whether a root is the directory that was checked, by its own path.  Another one may have come
  * into its place meanwhile, or a link. */
 static bool is_still(const struct al_root *root, const char *path, int fd)
@@ -396,9 +330,6 @@ static bool is_still(const struct al_root *root, const char *path, int fd)
     return !strcmp(root->path, path) && fstat(fd, &st) == 0 && st.st_dev == root->dev &&
            st.st_ino == root->ino;
 }
-
-/* Two admissions, or a release and an admission, at once. */
-static pthread_mutex_t admitting = PTHREAD_MUTEX_INITIALIZER;
 
 /* One root of a path is enough: a worktree that is made again is another directory.  Else one that
  * was released and that nobody holds.  NULL: there is none. */
@@ -411,8 +342,7 @@ static struct al_root *find_place(const struct al_roots *roots, const char *path
 
         if (!strcmp(root->path, path))
             return root;
-        if (!free_one && al_root_is_released(root) &&
-            al_root_use_is_over(roots->use, root->released))
+        if (!free_one && is_free(roots, root))
             free_one = root;
     }
     return free_one;
@@ -424,11 +354,10 @@ static bool take_in(struct al_roots *roots, struct al_root *root)
     struct al_root *place = find_place(roots, root->path);
 
     if (place)
-        return become(roots, place, root);
+        return become(place, root);
     if (roots->count == roots->room)
         return false;
     root->is_admitted = true;
-    append_borrowed(roots->parts, root);
     append(roots, root);
     return true;
 }
@@ -450,20 +379,17 @@ void al_roots_add_names(const struct al_roots *roots, struct al_str *out)
 
 void al_roots_release_gone(struct al_roots *roots)
 {
-    const uint64_t now = roots->use ? al_root_use_now(roots->use) : 0;
     struct stat st;
 
-    (void)pthread_mutex_lock(&admitting);
+    (void)pthread_mutex_lock(&changing);
     for (size_t i = 0; i < roots->count; i++) {
         struct al_root *root = &roots->items[i];
 
-        if (!root->is_admitted || al_root_is_released(root) || lstat(root->path, &st) == 0 ||
-            (errno != ENOENT && errno != ENOTDIR))
-            continue;
-        twin_of(roots, root)->released = now;
-        root->released = now;
+        if (root->is_admitted && !al_root_is_released(root) && lstat(root->path, &st) < 0 &&
+            (errno == ENOENT || errno == ENOTDIR))
+            root->released = roots->use->epoch;
     }
-    (void)pthread_mutex_unlock(&admitting);
+    (void)pthread_mutex_unlock(&changing);
 }
 
 int al_roots_admit(struct al_roots *roots, const char *path, int fd,
@@ -477,12 +403,12 @@ int al_roots_admit(struct al_roots *roots, const char *path, int fd,
     if (r < 0)
         return r;
     al_roots_release_gone(roots);
-    (void)pthread_mutex_lock(&admitting);
+    (void)pthread_mutex_lock(&changing);
     if (!roots->use || !take_in(roots, &root))
         r = al_error_set(err, AL_ERR_EXECUTION,
                          "this session has no room for one more root; remove a worktree, or start "
                          "a new session");
-    (void)pthread_mutex_unlock(&admitting);
+    (void)pthread_mutex_unlock(&changing);
     return r;
 }
 

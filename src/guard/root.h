@@ -17,8 +17,6 @@
 #include "base/error.h"
 #include "base/str.h"
 
-struct al_root_use;
-
 /** Identifies a file that is there. */
 struct al_file_key {
     dev_t dev;
@@ -31,10 +29,9 @@ struct al_root {
     dev_t dev;
     ino_t ino;
     bool is_git_dir;           /**< a git directory outside the roots */
-    bool is_borrowed;          /**< it belongs to another list; private */
     bool is_bare;              /**< it was a bare repository itself when airlock started */
     bool is_admitted;          /**< by al_roots_admit(); private */
-    _Atomic uint64_t released; /**< when, see guard/root_use.h; 0: it is a root.  Private */
+    _Atomic uint64_t released; /**< in which epoch; 0: it is a root.  Private */
     struct al_file_key top; /**< of a git directory: the only working tree that may use it directly;
                                zeros for the common directory of linked worktrees */
 };
@@ -42,17 +39,21 @@ struct al_root {
 struct al_root_use;
 
 struct al_roots {
-    struct al_root *items;   /**< those that al_root_is_released() names are none any more */
-    _Atomic size_t count;    /**< grows while others read; see al_roots_admit() */
-    size_t room;             /**< items that there is memory for; private */
-    bool allow_absolute;     /**< absolute paths are accepted; they still have to be inside */
-    struct al_roots *parts;  /**< see al_roots_parts(); private */
-    struct al_root_use *use; /**< NULL unless it grows; private */
+    struct al_root *items;       /**< those that al_root_is_released() names are none any more */
+    _Atomic size_t count;        /**< grows while others read; see al_roots_admit() */
+    size_t room;                 /**< items that there is memory for; private */
+    bool allow_absolute;         /**< absolute paths are accepted; they still have to be inside */
+    const struct al_roots *also; /**< another list, which belongs to this one; NULL: none */
+    struct al_roots *parts;      /**< see al_roots_parts(); private */
+    struct al_root_use *use;     /**< NULL unless it grows; private */
 };
 
 #define AL_ROOTS_INIT ((struct al_roots){ .allow_absolute = true })
 
 void al_roots_clear(struct al_roots *roots);
+
+/** Move a list with what belongs to it. */
+void al_roots_move(struct al_roots *to, struct al_roots *from);
 
 /**
  * Add a root.  A directory that is a root already is not added again; a root
@@ -138,24 +139,11 @@ static inline bool al_root_is_released(const struct al_root *root)
     return root->released != 0;
 }
 
-/** The roots together with the git directories that belong to them: where the parts of a repository
+/** The git directories that belong to the roots, and `also` these: where the parts of a repository
  * may lie.  Never for a path of an agent.  Borrowed. */
 const struct al_roots *al_roots_parts(const struct al_roots *roots);
 
 /** The root that contains an absolute canonical path, the innermost one; NULL when none does. */
 const struct al_root *al_roots_find(const struct al_roots *roots, const char *abs);
-
-struct al_root_use *al_root_use_new(void);
-void al_root_use_free(struct al_root_use *use);
-
-/** The epoch that was entered.  Threads: safe, as everything here. */
-uint64_t al_root_use_enter(struct al_root_use *use);
-void al_root_use_leave(struct al_root_use *use, uint64_t entered);
-
-/** The present epoch, never 0. */
-uint64_t al_root_use_now(struct al_root_use *use);
-
-/** Whether everybody has left who was there when it was `released`. */
-bool al_root_use_is_over(struct al_root_use *use, uint64_t released);
 
 #endif

@@ -207,14 +207,13 @@ static void add_program(struct rules *rules, const char *program)
 }
 
 /* By descriptor: a root inside another root could be replaced by a link to anywhere. */
-static void add_roots(struct rules *rules, const struct al_roots *agent_roots)
+static void add_roots(struct rules *rules, const struct al_roots *roots)
 {
-    const struct al_roots *roots = al_roots_parts(agent_roots);
-
-    for (size_t i = 0; i < roots->count; i++)
-        if (!al_root_is_released(&roots->items[i]))
-            al_confine_add_fd(&rules->list, roots->items[i].path, roots->items[i].fd,
-                              AL_RIGHT_READ | AL_RIGHT_WRITE);
+    for (; roots; roots = roots->also)
+        for (size_t i = 0; i < roots->count; i++)
+            if (!al_root_is_released(&roots->items[i]))
+                al_confine_add_fd(&rules->list, roots->items[i].path, roots->items[i].fd,
+                                  AL_RIGHT_READ | AL_RIGHT_WRITE);
 }
 
 static int build_ruleset(const struct al_upstream_settings *settings, const char *program,
@@ -233,7 +232,7 @@ static int build_ruleset(const struct al_upstream_settings *settings, const char
     add_program(&rules, program);
     if (real && !strcmp(real, resolved))
         add_program(&rules, resolved);
-    add_roots(&rules, settings->roots);
+    add_roots(&rules, rules.roots);
     al_confine_add(&rules.list, settings->scratch_dir, AL_RIGHT_READ | AL_RIGHT_WRITE, true);
     if (settings->network)
         add_network(&rules);

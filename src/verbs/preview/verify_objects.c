@@ -163,11 +163,10 @@ static void check_parents(struct scan *scan, const char *store)
     char *slash;
 
     for (;;) {
-        for (size_t i = 0; i < roots->count; i++)
-            if (!al_root_is_released(&roots->items[i]) && !strcmp(roots->items[i].path, path))
-                return;
+        const struct al_root *root = al_roots_find(roots, path);
+
         slash = strrchr(path, '/');
-        if (!slash || slash == path)
+        if (!slash || slash == path || (root && !strcmp(root->path, path)))
             return;
         if (lstat(path, &st) == 0)
             check_time(scan, &st);

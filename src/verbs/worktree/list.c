@@ -275,6 +275,7 @@ static int hand_over(struct al_worktree_beside *beside, struct al_worktree_besid
 {
     /* The structs that were moved point to one another. */
     *ret_beside = *beside;
+    al_roots_move(&ret_beside->roots, &beside->roots);
     ret_beside->git->roots = &ret_beside->roots;
     *beside = AL_WORKTREE_BESIDE_INIT;
     return 0;

@@ -180,23 +180,6 @@ static void a_list_that_does_not_grow_needs_nothing(void **state)
     al_roots_leave(&roots, al_roots_enter(&roots));
 }
 
-static void an_epoch_ends_when_all_have_left(void **state)
-{
-    struct al_root_use *use = al_root_use_new();
-    const uint64_t first = al_root_use_enter(use), released = al_root_use_now(use);
-    uint64_t second;
-
-    (void)state;
-    assert_false(al_root_use_is_over(use, released));
-    second = al_root_use_enter(use);
-    assert_false(al_root_use_is_over(use, released));
-    al_root_use_leave(use, first);
-    assert_true(al_root_use_is_over(use, released));
-    al_root_use_leave(use, second);
-    assert_true(al_root_use_is_over(use, released));
-    al_root_use_free(use);
-}
-
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -207,7 +190,6 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(the_roots_of_the_user_are_never_released, setup, teardown),
         cmocka_unit_test(a_list_that_does_not_grow_needs_nothing),
-        cmocka_unit_test(an_epoch_ends_when_all_have_left),
     };
 
     return cmocka_run_group_tests_name("guard/root_use", tests, NULL, NULL);
