@@ -78,7 +78,6 @@ struct al_git_command {
     struct al_strv argv; /**< "git" first */
     enum al_git_class class;
     bool buffered; /**< partial output before a deadline is of no use, so git need not flush */
-    bool bulk;     /**< much output is expected */
     bool starts_children;  /**< git starts other gits, so exec-once cannot be applied */
     const char *index;     /**< GIT_INDEX_FILE; NULL: the repository's own; borrowed */
     bool lists_untracked;  /**< the untracked cache in the repository's index is not believed */

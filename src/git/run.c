@@ -111,7 +111,6 @@ int al_git_child_prepare(const struct al_location *at, const struct al_git_comma
         .out_fd = command->shell ? command->shell->out_fd : 0,
         .err_fd = command->shell ? command->shell->err_fd : 0,
         .drains = writes,
-        .bulk = command->bulk,
         .socket_fd = link->socket_fd,
         .kept_fds = link->fds,
         .nkept_fds = link->nfds,

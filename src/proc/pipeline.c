@@ -63,16 +63,6 @@ void al_proc_release_job(void)
 
 #define READ_BYTES (64u * 1024u)
 
-/*
- * `git log` flushes after each commit.  A wake-up for each of these small pieces costs both
- * processes more than the work itself: a log of 20 commits takes 5 % longer, one of 160 kB 30 %. So
- * after a small piece the reader waits COALESCE_MS for more.  A pipe does not fill up in that time,
- * and the end of the child still wakes the reader at once.  A piece of stdio's buffer size comes
- * from a program that does not flush; it is passed on at once.
- */
-#define STDIO_BYTES 4096
-#define COALESCE_MS 1
-
 /* Why reading stopped. */
 enum ending {
     EXIT,      /* all children ended */
@@ -93,8 +83,6 @@ struct pipeline {
     bool ended[AL_PIPELINE_MAX];    /* the child has ended; what it started may still run */
     bool out_full[AL_PIPELINE_MAX]; /* the sink wants no more: bytes are read and dropped */
     bool err_full[AL_PIPELINE_MAX];
-    size_t small_bytes; /* a piece of the last one's output that is smaller is small */
-    bool small_read;    /* such a piece was read last */
     int64_t deadline_ms;
 };
 
@@ -183,8 +171,6 @@ static bool read_stream(struct pipeline *pipeline, int *fd, size_t stage)
             al_closep(fd);
         return true;
     }
-    if (is_out && stage + 1 == pipeline->count)
-        pipeline->small_read = (size_t)got < pipeline->small_bytes;
     if (!sink->add || *full || sink->add(sink->payload, data, (size_t)got))
         return true;
     *full = !is_out || spec->drains;
@@ -221,17 +207,6 @@ static bool all_ended(struct pipeline *pipeline, const struct poll_set *poll_set
     return all;
 }
 
-/*
- * git writes the head and the content of each object by themselves.  Reading thousands of objects
- * takes a third less processor time if the reader waits for a whole buffer, while the child fills
- * a pipe that is large enough not to stop it.
- */
-static size_t small_bytes(const struct al_proc_spec *spec, int out_fd)
-{
-    return spec->bulk && fcntl(out_fd, F_GETPIPE_SZ) >= AL_BULK_PIPE_BYTES ? READ_BYTES
-                                                                           : STDIO_BYTES;
-}
-
 static enum ending wait_for_all(struct pipeline *pipeline)
 {
     const int cancel_fd = al_cancel_fd(pipeline->stages[0].cancel);
@@ -245,9 +220,6 @@ static enum ending wait_for_all(struct pipeline *pipeline)
         for (size_t i = 0; i < pipeline->count; i++)
             if (!pipeline->ended[i])
                 add(&poll_set, pipeline->children[i].process.pidfd, NULL, i);
-        if (pipeline->small_read)
-            (void)poll(poll_set.fds, poll_set.count, COALESCE_MS);
-        pipeline->small_read = false;
         add_streams(&poll_set, pipeline);
         left_ms = wait_ms = time_left_ms(pipeline->deadline_ms);
         if (has_place && time_left_ms(long_ms) < wait_ms)
@@ -337,8 +309,6 @@ static int run(struct pipeline *pipeline, struct al_proc_result *ret_results, st
     enum ending ending = CANCELLED;
     int r = start_all(pipeline, err);
 
-    pipeline->small_bytes = small_bytes(&pipeline->stages[pipeline->count - 1],
-                                        pipeline->children[pipeline->count - 1].out_fd);
     pipeline->deadline_ms = al_clock_ms() + pipeline->stages[0].timeout_ms;
     if (r == 0)
         ending = wait_for_all(pipeline);

@@ -78,7 +78,6 @@ struct al_proc_spec {
     bool err_to_out; /**< standard error goes where standard output goes */
     bool drains;     /**< never stop the child because `out` wants no more: for a program that must
                           not be interrupted */
-    bool bulk;       /**< much output is expected, and nobody waits for its first bytes */
 
     const int *kept_fds; /**< descriptors above 2 that the child inherits under the same numbers */
     size_t nkept_fds;

@@ -103,8 +103,6 @@ static int open_pipes(const struct al_proc_spec *spec, struct pipes *pipes, stru
         (!spec->err_fd && !spec->err_to_out && pipe2(pipes->err, O_CLOEXEC) < 0) ||
         pipe2(pipes->report, O_CLOEXEC) < 0)
         return al_error_errno(err, errno, "cannot create a pipe");
-    if (spec->bulk) /* a user may have only so many large pipes */
-        (void)fcntl(pipes->out[0], F_SETPIPE_SZ, AL_BULK_PIPE_BYTES);
     return 0;
 }
 

@@ -6,9 +6,6 @@
 #include "proc/proc.h"
 #include "proc/reaper.h"
 
-/** The size of the pipe for much output (al_proc_spec.bulk). */
-#define AL_BULK_PIPE_BYTES (1 << 20)
-
 /** A started child and the parent's ends of its streams. */
 struct al_spawned {
     struct al_child process;      /**< registered (proc/reaper.h) */

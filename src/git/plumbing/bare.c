@@ -147,7 +147,6 @@ int al_bare_read(const struct al_bare *bare, const char *const *oids, size_t noi
     reader.verifies = true;
     add_lines(&input, oids, noids);
     al_git_command_feed(&command, &input);
-    command.bulk = true;
     al_strv_adds(&command.argv, "git", "cat-file", "--batch", "--buffer", NULL);
     r = al_bare_run(bare, &command, bare->reads_borrowed,
                     (struct al_sink){ al_cat_file_add, &reader }, budget, err);

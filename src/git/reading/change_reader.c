@@ -179,7 +179,6 @@ int al_git_read_changes(const struct al_repo *repo, const struct al_diff_options
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     int r;
 
-    command.bulk = patch;
     al_strv_adds(&command.argv, "git", "diff", "--numstat", "-z", NULL);
     if (patch)
         al_strv_add(&command.argv, "--patch");

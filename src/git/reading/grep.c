@@ -51,7 +51,6 @@ int al_git_grep(const struct al_repo *repo, const struct al_grep_query *query,
         AL_GREP_READER_INIT(query, take, payload);
     int r;
 
-    command.bulk = true;
     r = add_words(repo, query, budget, &command.argv, err);
     if (r == 0)
         r = al_git_run(&repo->at, &command,

@@ -64,7 +64,6 @@ int al_git_read_object(const struct al_repo *repo, const struct al_object_info *
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
-    command.bulk = true;
     al_strv_adds(&command.argv, "git", "cat-file", info->type == AL_OBJECT_TAG ? "tag" : "blob",
                  info->oid, NULL);
     return al_git_read(&repo->at, &command, to, budget, err);

@@ -451,7 +451,6 @@ static int copy_objects(struct making *making, struct al_error *err)
 
     if (r < 0)
         return al_error_errno(err, -r, "its objects cannot be written");
-    pack.bulk = true;
     pack.input = head;
     pack.input_len = strlen(head);
     al_strv_adds(&pack.argv, "git", "pack-objects", "-q", "--stdout", "--revs", "--all",

@@ -93,7 +93,6 @@ static void passes_much_output_that_comes_in_small_pieces(void **state)
         SHELL_SPEC("i=0; while [ $i -lt 3000 ]; do echo 0123456789012345678; i=$((i+1)); done");
 
     (void)state;
-    spec.bulk = true;
     for (size_t cap = 59999; cap <= 60001; cap++) {
         al_auto(outcome_clear) struct outcome got = run_up_to(&spec, cap);
 
@@ -120,7 +119,6 @@ static void ends_a_child_at_its_deadline(void **state)
 
         print_message("  %s\n", scripts[i]);
         spec.timeout_ms = 100;
-        spec.bulk = i % 2;
         got = run(&spec);
         assert_int_equal(got.r, AL_ERR_TIMEOUT);
         assert_int_equal(got.err.code, AL_CODE_TIMEOUT);
