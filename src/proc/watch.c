@@ -56,8 +56,6 @@ static struct sock_filter code[] = {
     BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
     TOLD_OPEN(SYS_openat, 2),
     TOLD(SYS_unlinkat),
-    TOLD(SYS_chdir),
-    TOLD(SYS_fchdir),
     TOLD(SYS_renameat),
     TOLD(SYS_renameat2),
     TOLD(SYS_symlinkat),
@@ -102,9 +100,7 @@ struct al_watching {
     pthread_t starter, answerer;
     bool has_answerer;
     struct seccomp_notif told;
-    int mem_fd; /* memory of the process that the last call was of */
-    pid_t mem_pid;
-    char cwd[PATH_MAX]; /* its directory; "": not known */
+    int mem_fd; /* memory of the process that the call is of */
     char path[PATH_MAX], to[PATH_MAX];
 };
 
@@ -131,31 +127,11 @@ static void *start_child(void *payload)
 
 /* --- Reading the arguments --- */
 
-static void forget_memory(struct al_watching *watching)
+/* A file of the process in /proc. */
+static const char *proc_file(const struct al_watching *watching, const char *file, char text[64])
 {
-    al_close(watching->mem_fd);
-    watching->mem_fd = -1;
-    watching->mem_pid = 0;
-    watching->cwd[0] = '\0';
-}
-
-static ssize_t read_memory(struct al_watching *watching, uint64_t address, char *text, size_t len)
-{
-    char name[32];
-    ssize_t got = -1;
-
-    for (int tries = 0; tries < 2 && got <= 0; tries++) {
-        if (watching->mem_pid != (pid_t)watching->told.pid) {
-            forget_memory(watching);
-            (void)snprintf(name, sizeof(name), "/proc/%u/mem", watching->told.pid);
-            watching->mem_fd = open(name, O_RDONLY | O_CLOEXEC);
-            watching->mem_pid = (pid_t)watching->told.pid;
-        }
-        got = watching->mem_fd < 0 ? -1 : pread(watching->mem_fd, text, len, (off_t)address);
-        if (got <= 0) /* it executes another program since */
-            forget_memory(watching);
-    }
-    return got;
+    (void)snprintf(text, 64, "/proc/%u/%s", watching->told.pid, file);
+    return text;
 }
 
 /* Read a string, page by page: the next page may not be mapped. */
@@ -165,8 +141,8 @@ static bool read_string(struct al_watching *watching, uint64_t address, char tex
 
     while (len < PATH_MAX) {
         size_t room = 256 - (address + len) % 256;
-        ssize_t got = read_memory(watching, address + len, text + len,
-                                  room < PATH_MAX - len ? room : PATH_MAX - len);
+        ssize_t got = pread(watching->mem_fd, text + len,
+                            room < PATH_MAX - len ? room : PATH_MAX - len, (off_t)(address + len));
 
         if (got <= 0)
             return false;
@@ -177,29 +153,17 @@ static bool read_string(struct al_watching *watching, uint64_t address, char tex
     return false;
 }
 
-static bool read_link(const char *link, char ret_path[PATH_MAX])
+/* The directory that a path is relative to. */
+static bool read_dir(const struct al_watching *watching, int dir, char ret_path[PATH_MAX])
 {
-    ssize_t len = readlink(link, ret_path, PATH_MAX - 1);
+    char link[64], file[16] = "cwd";
+    ssize_t len;
 
+    if (dir != AT_FDCWD)
+        (void)snprintf(file, sizeof(file), "fd/%d", dir);
+    len = readlink(proc_file(watching, file, link), ret_path, PATH_MAX - 1);
     ret_path[len < 0 ? 0 : len] = '\0';
     return *ret_path == '/';
-}
-
-/* The directory that a path is relative to.  Where a process works is read once: it tells when it
- * goes elsewhere. */
-static bool read_dir(struct al_watching *watching, int dir, char ret_path[PATH_MAX])
-{
-    char link[64];
-
-    if (dir != AT_FDCWD) {
-        (void)snprintf(link, sizeof(link), "/proc/%u/fd/%d", watching->told.pid, dir);
-        return read_link(link, ret_path);
-    }
-    (void)snprintf(link, sizeof(link), "/proc/%u/cwd", watching->told.pid);
-    if (!*watching->cwd && !read_link(link, watching->cwd))
-        return false;
-    memcpy(ret_path, watching->cwd, strlen(watching->cwd) + 1);
-    return true;
 }
 
 /* Read a path and make it absolute. */
@@ -280,8 +244,7 @@ static bool read_event(struct al_watching *watching, struct al_watch_event *ret_
         return read_create(watching, here, args[0], O_WRONLY | O_CREAT | O_TRUNC, args[1],
                            ret_event);
 #endif
-    default: /* it goes to another directory */
-        watching->cwd[0] = '\0';
+    default:
         return false;
     }
 }
@@ -319,10 +282,13 @@ static void answer_one(struct al_watching *watching)
     struct seccomp_notif_resp response = { .id = 0 };
     struct al_watch_answer answer = { .is_done = false };
     struct al_watch_event event = { .path = NULL };
+    char name[64];
 
     memset(&watching->told, 0, sizeof(watching->told));
     if (ioctl(watching->listener_fd, SECCOMP_IOCTL_NOTIF_RECV, &watching->told) < 0)
         return;
+    al_close(watching->mem_fd);
+    watching->mem_fd = open(proc_file(watching, "mem", name), O_RDONLY | O_CLOEXEC);
     /* If the process was killed meanwhile, this may be the path of another one that got its number.
      * A decision destroys nothing, so that is no harm, and to ask the kernel each time takes long.
      */
@@ -422,7 +388,7 @@ void al_watch_end(struct al_watching *watching)
         (void)pthread_join(watching->answerer, NULL);
     (void)sem_post(&watching->ended);
     (void)pthread_join(watching->starter, NULL);
-    forget_memory(watching);
+    al_close(watching->mem_fd);
     al_close(watching->listener_fd);
     al_close(watching->stop_fd);
     (void)sem_destroy(&watching->installed);
