@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proc/reaper.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -13,9 +12,6 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "proc/proc.h"
-
-/* Children with grace that al_proc_kill_all() waits for; more than there are jobs. */
-#define WAIT_MAX 64
 
 /* The least time between two sweeps after exec-once children.  With a sweep after each of them, 64
  * short calls at once take 30 % longer. */
@@ -230,63 +226,27 @@ void al_child_end(struct al_child *child, bool exec_once, siginfo_t *ret_info)
         sweep();
 }
 
-/*
- * Send a signal to every registered child with grace, or to every one without.  `pidfds` gets
- * duplicates, as far as there is room, because the thread that reaps a child closes its pidfd.
- */
-static size_t signal_children(int number, bool with_grace, int *pidfds, size_t room,
-                              uint32_t *ret_grace_ms)
-{
-    size_t count = 0;
-
-    pthread_mutex_lock(&list_mutex);
-    for (const struct al_child *child = children; child; child = child->next) {
-        if (with_grace != (child->grace_ms > 0))
-            continue;
-        (void)kill(-child->pid, number);
-        if (count == room)
-            continue;
-        pidfds[count] = fcntl(child->pidfd, F_DUPFD_CLOEXEC, 3);
-        count += pidfds[count] >= 0;
-        if (child->grace_ms > *ret_grace_ms)
-            *ret_grace_ms = child->grace_ms;
-    }
-    pthread_mutex_unlock(&list_mutex);
-    return count;
-}
-
-/* The sessions of the registered children. */
-static void add_child_pids(struct al_pids *pids)
-{
-    pthread_mutex_lock(&list_mutex);
-    for (const struct al_child *child = children; child; child = child->next)
-        al_pids_add(pids, child->pid);
-    pthread_mutex_unlock(&list_mutex);
-}
-
 void al_proc_kill_all(void)
 {
     al_auto(al_pids_clear) struct al_pids pids = { .items = NULL };
-    al_auto(al_pids_clear) struct al_pids sessions = { .items = NULL };
-    int pidfds[WAIT_MAX];
     uint32_t grace_ms = 0;
     int64_t until_ms;
-    size_t count;
 
-    /* With the lock held exclusively, every child that was started is registered. */
+    /* With the lock held exclusively, every child that was started is registered, and none is
+     * reaped: the list stays as it is. */
     pthread_rwlock_wrlock(&sweep_lock);
-    (void)signal_children(SIGKILL, false, NULL, 0, &grace_ms);
-    count = signal_children(SIGTERM, true, pidfds, AL_COUNT(pidfds), &grace_ms);
-    add_child_pids(&sessions);
-    until_ms = al_clock_ms() + grace_ms;
-    for (size_t i = 0; i < count; i++) {
-        wait_for_end(pidfds[i], until_ms);
-        al_close(pidfds[i]);
+    for (const struct al_child *child = children; child; child = child->next) {
+        (void)kill(-child->pid, child->grace_ms ? SIGTERM : SIGKILL);
+        if (child->grace_ms > grace_ms)
+            grace_ms = child->grace_ms;
     }
-    for (size_t i = 0; i < sessions.count; i++)
-        wait_for_session(sessions.items[i], until_ms);
-    (void)signal_children(SIGKILL, true, NULL, 0, &grace_ms);
-
+    until_ms = al_clock_ms() + grace_ms;
+    for (const struct al_child *child = children; child; child = child->next) {
+        if (child->grace_ms)
+            wait_for_end(child->pidfd, until_ms);
+        wait_for_session(child->pid, until_ms);
+        (void)kill(-child->pid, SIGKILL);
+    }
     add_children(&pids, getpid());
     for (size_t i = 0; i < pids.count; i++) {
         if (al_pids_contain(&preexisting, pids.items[i]))
