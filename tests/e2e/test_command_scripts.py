@@ -152,8 +152,11 @@ class Scripts(harness.Case):
     def test_scripts(self):
         """stdout, stderr, exit status of each line and what is left are plain git's"""
         count = 0
+        shim = self.base / "libexec/airlock/bin/git"  # as `make install` puts it
+        shim.parent.mkdir(parents=True)
+        shim.symlink_to(harness.AIRLOCK)
         for name, script in SCRIPTS.items():
-            plain, ours = (self.play(script, program) for program in (["git"], [harness.AIRLOCK, "git"]))
+            plain, ours = (self.play(script, program) for program in (["git"], [str(shim)]))
             count += len(plain[0])
             for theirs, mine in zip(plain[0], ours[0]):
                 with self.subTest(f"{name}: {theirs[0]}"):
