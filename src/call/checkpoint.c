@@ -175,6 +175,7 @@ static void add_below_top(const struct al_call *call, const struct al_strv *file
 static int add_overwritten_files(struct al_call *call, struct al_strv *ret_names,
                                  struct al_error *err)
 {
+    al_auto(al_strv_clear) struct al_strv more = AL_STRV_INIT;
     const struct al_strv *files;
     int r;
 
@@ -183,6 +184,9 @@ static int add_overwritten_files(struct al_call *call, struct al_strv *ret_names
     r = al_call_affected_files(call, &files, err);
     if (r == 0)
         add_below_top(call, files, ret_names);
+    if (r == 0 && call->tool->overwritten_files)
+        r = call->tool->overwritten_files(call, call->args, &more, err);
+    add_below_top(call, &more, ret_names);
     return r;
 }
 

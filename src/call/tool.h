@@ -288,11 +288,16 @@ struct al_tool {
      * has found them.  NULL: there are none. */
     void (*moves_along)(const struct al_call *call, struct al_strv *ret_refs);
 
+    /** Stage 6: append further files that the call overwrites, in the same form.  The checkpoint
+     * has to contain them; the approval does not depend on them. */
+    int (*overwritten_files)(struct al_call *call, const void *args, struct al_strv *out,
+                             struct al_error *err);
+
     /**
      * Stages 5 and 6: append every file of the working tree that the call can change, also when it
-     * fails half way, in the form of `affected_files`; verbs/preview/affected_files.h has such
-     * lists.  Others that change meanwhile are not the call's.  Not asked for an operation that
-     * runs a program or writes other files.
+     * fails half way, in the same form; verbs/preview/affected_files.h has such lists.  Others that
+     * change meanwhile are not the call's.  Not asked for an operation that runs a program or
+     * writes other files.
      *
      * @param[out] ret_known  False: it cannot be told.
      * @return as ever; AL_ERR_EXECUTION: it cannot be told either.

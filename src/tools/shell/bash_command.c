@@ -71,8 +71,8 @@ static void add_overwritten(const struct al_redirect *redirect, struct al_strv *
         al_strv_take(out, al_fs_join(dir, redirect->name));
 }
 
-static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
-                          struct al_error *err)
+static int overwritten_files(struct al_call *call, const void *p, struct al_strv *out,
+                             struct al_error *err)
 {
     const struct al_shell_plan *plan = al_call_tool_data(call);
 
@@ -288,7 +288,7 @@ const struct al_tool al_tool_bash_command = {
     .at_first_root = true,
     .apply_session = apply_session,
     .authorize = authorize,
-    .affected_files = affected_files,
+    .overwritten_files = overwritten_files,
     .summarize = summarize,
     .describe_checked = describe_checked,
     .trace_command = trace_command,
