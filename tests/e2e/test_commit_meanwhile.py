@@ -88,10 +88,10 @@ class Meanwhile(everyday.Case):
         self.assertFalse((self.root / ".git/index.lock").exists())
         return True
 
-    def assert_safe(self, arguments, wanted, amend=False):
+    def assert_safe(self, arguments, wanted, amend=False, others=None):
         """Try each of the others at each step."""
         stride = 1 if harness.EVERY_STEP else 2
-        for turn, (what, script) in enumerate(OTHERS.items()):
+        for turn, (what, script) in enumerate((others or OTHERS).items()):
             done, number = set(), 1 + turn % stride
             while True:
                 harness.signal.alarm(harness.WATCHDOG_SECONDS)
@@ -122,6 +122,13 @@ class Meanwhile(everyday.Case):
     def test_paths(self):
         """git_commit of paths"""
         self.assert_safe({"message": "ours", "paths": ["f.txt"]}, text_with(at3="a", at30="d"))
+
+    def test_odd_branch(self):
+        """git_commit on a branch whose name has brackets in it"""
+        self.git("branch", "-m", "a]", cwd=self.kept)
+        what = "moves the branch alone"
+        self.assert_safe({"message": "ours", "paths": ["f.txt"]}, text_with(at3="a", at30="d"),
+                         others={what: OTHERS[what]})
 
     def test_hunks(self):
         """git_commit of hunks"""

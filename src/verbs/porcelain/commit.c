@@ -288,11 +288,11 @@ static int ask_log(const struct al_repo *repo, struct al_run_limits *budget,
 static int find_moved(const struct al_repo *repo, const struct al_git_output *output,
                       struct al_run_limits *budget, struct moved *moved, struct al_error *err)
 {
-    const char *said = output->out.out.buf, *end = strstr(said, "] "), *id = end;
+    const char *id = strchr(output->out.out.buf, ' '), *end = id ? strstr(id, "] ") : NULL;
     al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
     int r = 0;
 
-    while (id && id > said && id[-1] != ' ')
+    for (id = end; id && id[-1] != ' ';) /* in front of it stands the branch, or "detached HEAD" */
         id--;
     if (al_ref_is_stored(&repo->at, "HEAD"))
         r = ask_log(repo, budget, &lines, err);
