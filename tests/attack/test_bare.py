@@ -86,6 +86,19 @@ class Bare(harness.Case):
         self.assertNotIn(MARK, result.text)
         self.assertTrue(result.failed)
 
+    def test_work_tree(self):
+        """one that says in the end that it is none leads git to no files elsewhere"""
+        victim = self.base / "victim"
+        victim.mkdir()
+        (victim / "a.txt").write_text(MARK, encoding="utf-8")
+        (self.repo / "config").write_text("[core]\n\trepositoryformatversion = 0\n\tbare = true\n\tbare = false\n"
+                                          f"\tworktree = {victim}\n", encoding="utf-8")
+        self.git("read-tree", "HEAD", cwd=self.repo)
+        self.assertIn(MARK, self.out("diff", cwd=self.repo))
+        for tool in ("git_status", "git_diff"):
+            result = self.call(tool, self.where)
+            self.assertIn("names another one (core.worktree)", result.text)
+
 
 class Below(Bare):
     """The same below a root."""

@@ -167,14 +167,15 @@ static int check_bare(struct al_repo *repo, struct al_error *err)
                : 0;
 }
 
-/* Where core.worktree leads elsewhere, the files beside `.git` are not the repository's. */
+/* Where core.worktree leads elsewhere, the files beside `.git` are not the repository's.  git does
+ * not look at it in a repository that is bare to the end of its configuration. */
 static int check_work_tree(const struct al_repo *repo, const char *given, struct al_error *err)
 {
     const char *named = repo->vetting->work_tree;
     al_auto(al_freep) char *path = named ? al_fs_join(repo->at.git_dir, named) : NULL;
     al_auto(al_freep) char *word = al_text_sanitize_line(given);
 
-    if (!named || is_linked(repo) || al_location_is_bare(&repo->at) ||
+    if (!named || is_linked(repo) || (al_location_is_bare(&repo->at) && repo->vetting->says_bare) ||
         is_same_dir(path, repo->at.top))
         return 0;
     return al_error_remedy(
