@@ -112,7 +112,7 @@ static char *hint_for_place(const struct al_call *call, const struct al_error *e
     if (call->tool->words == AL_WORDS_PLAIN || call->tool->definition ||
         !(is_none || is_outside || error->subject == AL_SUBJECT_DIRECTORY))
         return NULL;
-    if (is_none)
+    if (is_none && al_call_check_granted(call, roots->items[0].path, false, NULL) == 0)
         al_git_list_below(roots->items[0].fd, &below);
     al_str_addf(&out, "%s ", error->remedy);
     for (size_t i = 0; i < below.count && i < NAMES_MAX; i++) {

@@ -358,7 +358,7 @@ static bool may_be_bare(const struct al_location *at)
 
 void al_git_list_below(int dir_fd, struct al_strv *out)
 {
-    al_auto(al_closedirp) DIR *dir = al_fs_list(openat(dir_fd, ".", O_RDONLY | O_DIRECTORY));
+    al_auto(al_closedirp) DIR *dir = al_fs_list_at(dir_fd);
     const struct dirent *entry;
     struct stat st;
 

@@ -35,6 +35,22 @@ tools = []
         """The kind of failure of a call under a grant; None when it works."""
         return self.call(tool, arguments, "--grant", name).kind
 
+    def test_names(self):
+        """a call that finds no repository names those below only where the grant covers them"""
+        above = self.base / "above"
+        for name in ("open", "secret"):
+            self.init(above / name)
+        self.configure(f"""
+[grants.open]
+fs = {{ "{above}/open" = "r" }}
+
+[grants.all]
+fs = {{ "{above}" = "r" }}
+""")
+        for grant, names in (("open", ""), ("all", "Repositories below the first root: open, secret. ")):
+            result = self.call("git_log", {}, "--toolset", "everyday", "--grant", grant, root=above, cwd=above)
+            self.assertTrue(result.text.endswith(f"inside a git repository. {names}The roots: {above}."), result)
+
     def test_tools(self):
         """tools that a grant does not list are not granted, and the failure names the grant"""
         for tool in ("git_log", "git_status", "git_show"):
