@@ -30,7 +30,7 @@
  * not be told from later ones. */
 #define AFTER_MS 30000u
 /* As many ignored files are followed where they are moved. */
-#define IGNORED_FDS 256u
+#define IGNORED_FDS 128u
 
 /* The parts that an operation with these effects cannot change.  docs/CHECKPOINTS.md says for each
  * operation why it cannot. */

@@ -3,6 +3,7 @@
 """airlock run and snapshot: any command as one execution; going back to a label, a number or a time."""
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -79,6 +80,17 @@ class CommandRun(harness.Case):
         self.write("out/a", "x\n")  # what is in its place now is another thing
         self.assertEqual(self.airlock("run", "--", "sh", "-c", "rm -r out && ln -s . out")[1],
                          "airlock: warning: gone for good, since ignored: out/\n")
+
+    def test_few_files(self):
+        """a limit of 256 open files is enough, however many files are ignored"""
+        self.write(".gitignore", "*.o\n")
+        for number in range(300):
+            self.write(f"{number}.o", "x\n")
+        limit = (256, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+        done = subprocess.run([harness.AIRLOCK, "run", "rm", "0.o"], cwd=self.root, env=self.env, capture_output=True,
+                              check=False, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, limit))
+        self.assertEqual((done.returncode, done.stderr),
+                         (0, b"airlock: warning: gone for good, since ignored: 0.o\n"))
 
     def test_prunes(self):
         """what one command deleted, and let git prune at once, comes back: loose, packed, and stashed"""

@@ -16,7 +16,7 @@ struct al_git_words {
     const struct al_strv *globals, *words; /**< `words` begins with the command */
     enum al_git_class class;
     const char *prefix;   /**< what `git submodule` puts before the paths that it prints, with a '/'
-                             at   its end; NULL: nothing */
+                             at its end; NULL: nothing */
     bool starts_children; /**< see struct al_git_command */
     bool finds_itself;
     bool is_script; /**< this command may be a shell script of git's, around a helper of its
