@@ -405,8 +405,8 @@ class CommandGit(harness.Case):
         self.assertEqual(err, "airlock: 'wt' contains modified or untracked files, use --force to delete it\n")
         sockets = self.home / "airlock"
         sockets.mkdir(mode=0o700, exist_ok=True)
-        with open(sockets / "review-1.lock", "w", encoding="ascii") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with open(sockets / "review.lock", "w+", encoding="ascii") as lock:
+            fcntl.lockf(lock, fcntl.LOCK_SH)
             with subprocess.Popen([harness.AIRLOCK, "git", "worktree", "remove", "--force", "wt"], cwd=self.root,
                                   env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE, text=True, start_new_session=True) as process:

@@ -180,6 +180,7 @@ class Rules(policy.Case):
         self.git("checkout", "-q", "plain")
         self.commit("b.txt", "y\n", "b")
         self.git("checkout", "-q", "main")
+        self.write("new.txt", "new\n")
         line = self.rules({"path": "secrets", "decision": "deny"})[0]
         for tool, arguments in (("git_switch", {"branch": "keys"}), ("git_merge", {"branch": "keys"}),
                                 ("git_rebase", {"onto": "keys"}), ("git_reset", {"to": "keys"}),
