@@ -8,13 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/utf8.h"
 #include "guard/text.h"
 
 #define VALUE_MAX_BYTES 200
 #define SHOWN_MAX_BYTES 60
 
-#define BETWEEN         "[ .,]+"
+#define BETWEEN         "[ \t.,]+"
 
 #define MONTH_NUMBER    "(0?[1-9]|1[0-2])"
 #define DAY_NUMBER      "(0?[1-9]|[12][0-9]|3[01])"
@@ -22,45 +23,52 @@
 #define MONTH                                                                                      \
     "(jan(uary)?|feb(ruary)?|mar(ch)?|apr(il)?|may|june?|july?|aug(ust)?|sept?(ember)?|"           \
     "oct(ober)?|nov(ember)?|dec(ember)?)"
-#define WEEKDAY "((sun|mon|fri)(day)?|tue(sday)?|wed(nesday)?|thu(rsday)?|sat(urday)?)"
+#define WEEKDAY "((sun|mon|fri)(day)?|tue(s(day)?)?|wed(nesday)?|thu(rs(day)?)?|sat(urday)?)"
 #define UNIT    "(second|minute|hour|day|week|month|year)"
 
+/* 3:00, 22:14:13 -0700 (PDT), 03:04:05.678Z, 3:04:05 PM; 5 pm */
+#define OFFSET "[+-][0-9]{2}:?[0-9]{2}"
+#define NAMED  "(z|utc|gmt|bst|[cm]?est|[cmw]et|eest|eet|hst|nzs?t|nzdt|[ecmp]dt|[cmp]st|jst)"
+#define ZONE   "( ?(" OFFSET "( [(]?" NAMED "[)]?)?|" NAMED "(" OFFSET ")?))"
+#define CLOCK  "[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?"
+#define TIME   CLOCK "( ?[ap]m)?" ZONE "?"
+#define HOUR   "[0-9]{1,2} ?[ap]m"
+
 /* 2024-01-31, 31.01.2024, 01/31/2024, 31-Jan-2024; 20240131T030405 */
-#define YEAR_FIRST    YEAR "[-/.]" MONTH_NUMBER "[-/.]" DAY_NUMBER
+#define YEAR_FIRST    YEAR "[-/.](" MONTH_NUMBER "|" MONTH ")[-/.]" DAY_NUMBER
 #define YEAR_LAST     DAY_NUMBER "[-/.](" DAY_NUMBER "|" MONTH ")[-/.](" YEAR "|[0-9][0-9])"
-#define WITHOUT_SIGNS "[0-9]{8}t[0-9]{4,6}"
+#define WITHOUT_SIGNS "t[0-9]{6}" ZONE "?"
+/* git knows an offset of two digits beside a date only. */
+#define HOURS_OFF "[t ]" CLOCK " ?[+-][0-9]{2}"
 /* 1st, 5; may; Thu, 7 Apr; Fri June */
 #define MONTH_DAY DAY_NUMBER "(st|nd|rd|th)?"
-#define OF_WEEK   WEEKDAY BETWEEN "((" MONTH_DAY BETWEEN ")?" MONTH "|" YEAR_FIRST ")"
+#define OF_WEEK   WEEKDAY BETWEEN "((" MONTH_DAY BETWEEN ")?" MONTH "|" YEAR_FIRST "|" YEAR_LAST ")"
 
-/* 3:00, 22:14:13 -0700, 03:04:05.678Z; 5 pm */
-#define OFFSET "[+-][0-9]{2}:?[0-9]{2}"
-#define ZONE   "( ?(" OFFSET "|(z|utc|gmt|bst|c?est|cet|eet|[ecmp]dt|[cmp]st|jst)(" OFFSET ")?))"
-#define TIME   "[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?" ZONE "?"
-#define HOUR   "[0-9]{1,2}(:[0-9]{2})? ?[ap]m"
 /* 1700000000, @0 */
 #define SECONDS "(@[0-9]+|[0-9]{9,12})"
 /* 2 weeks, two.days, last friday */
 #define NUMBER "(one|two|three|four|five|six|seven|eight|nine|ten|last)"
-#define SPAN   "([0-9]+[ .,]*|" NUMBER BETWEEN ")(" UNIT "|" WEEKDAY ")s?"
+#define SPAN   "([0-9]+[ \t.,]*|" NUMBER BETWEEN ")(" UNIT "|" WEEKDAY ")s?"
 
-#define DATE   YEAR_FIRST "(t" TIME ")?|" YEAR_LAST "|" WITHOUT_SIGNS ZONE "?|" OF_WEEK
+#define DATE                                                                                       \
+    YEAR_FIRST "(t" TIME "|" HOURS_OFF "|" WITHOUT_SIGNS "|" BETWEEN WEEKDAY ")?|" YEAR_LAST       \
+               "(:" TIME ")?|[0-9]{8}" WITHOUT_SIGNS "|" OF_WEEK
 #define ITEM                                                                                       \
     "(" DATE "|" MONTH "|" MONTH_DAY "|" YEAR "|" TIME "|" HOUR "|" SECONDS "|" SPAN               \
     "|yesterday|noon|midnight|tea|never|now)"
 /* What changes nothing. */
 #define FILLER "(ago|today|at|of|on|and|the|last|" OFFSET ")"
 
-static const char grammar[] =
-    "^[ .,]*(" FILLER BETWEEN ")*" ITEM "(" BETWEEN "(" ITEM "|" FILLER "))*[ .,]*$";
-
 static bool is_date(const char *value)
 {
+    al_auto(al_freep) char *grammar = NULL;
     regex_t compiled;
     bool matches;
 
     if (strlen(value) > VALUE_MAX_BYTES)
         return false;
+    grammar = al_asprintf("^[ \t.,]*(" FILLER BETWEEN ")*%s(" BETWEEN "(%s|" FILLER "))*[ \t.,]*$",
+                          ITEM, ITEM);
     if (regcomp(&compiled, grammar, REG_EXTENDED | REG_ICASE | REG_NOSUB) != 0)
         abort();
     matches = regexec(&compiled, value, 0, NULL, 0) == 0;

@@ -7,3 +7,4 @@
     "2024-00-00", "0", "500", "12345", "20240102", "janvier", "02 fevrier 2024", "yesterdayish",
     "weeks2", "1d", "2w", "3h ago", "15:00 Berlin", "{yesterday}", "@{1.week.ago}", "2024_01_02",
     "yesterday;", "\u0433\u043e\u0434", "2 wekks ago", "lastweek", "2024-01", "2024-01-02T15",
+    "20250102T0304", "15:00 -07",
