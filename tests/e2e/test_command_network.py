@@ -520,8 +520,12 @@ submodule update --init | submodule update --init --recursive | submodule update
 submodule -q update --init | submodule update --init -q --recursive lib | submodule update --init --remote lib
 submodule update --init sub/ | submodule update --init --no-fetch | submodule update --init nothing
 submodule update --init --rebase | submodule update --init --checkout -- lib | submodule update --init --jobs 2
-submodule update --init --merge sub/plain
+submodule update --init --merge sub/plain | submodule update --init --jobs=2 lib
 """
+#: The same, where submodule.active chooses one, as after git clone --recurse-submodules.
+CHOSEN = "submodule update --init | submodule update | submodule update --recursive | submodule update --init lib"
+#: The same, where lib is not updated.
+NONE = "submodule update --init lib | submodule update --init --recursive lib"
 #: The same, when both are checked out and have fallen behind.
 MOVED = """
 submodule update | submodule update -q lib | submodule update --remote lib | submodule update --recursive --init
@@ -532,6 +536,7 @@ submodule add ../plain.git | submodule add ../plain.git new | submodule add -b t
 submodule -q add PLAIN new | submodule add --name x ../plain.git new
 submodule add ../plain.git lib | submodule add ../plain.git ignored | submodule add -f ../plain.git ignored
 submodule add plain.git new | submodule add ../plain.git b/c | submodule add PLAIN/ new/
+submodule add -f ../plain.git lib
 """
 
 
@@ -572,6 +577,35 @@ class Submodules(Network):
     def test_update(self):
         """what is not here comes, also what is nested"""
         self.alike(UPDATES, 10)
+
+    def test_passed_over(self):
+        """what git would pass over is not cloned, and what submodule.active chooses is"""
+        self.before = lambda: self.git("config", "submodule.active", "sub/")
+        self.alike(CHOSEN, 3)
+        self.before = lambda: (self.git("config", "-f", ".gitmodules", "submodule.lib.update", "none"),
+                               self.git("add", ".gitmodules"))
+        self.alike(NONE, 1)
+        self.before = lambda: None
+        self.fresh()
+        out, err, code = self.airlock("submodule", "update", "--init", "--filter=blob:none", "lib")
+        self.assertEqual((code, "checked out" in out), (0, True), err)
+        out, err, code = self.airlock("-C", "sub", "submodule", "add", "../plain.git", "new")
+        self.assertEqual((code, (self.root / "sub/new").exists()), (128, False), err)
+
+    def test_confined(self):
+        """nothing that is nested is made inside of a sandbox, nor fetched without a network"""
+        run = [harness.AIRLOCK, "run", "--confine", "--", "git"]
+        self.git("submodule", "--quiet", "update", "--init")
+        out, err, _ = self.run_line(run, ["submodule", "update", "--recursive", "--init"])
+        self.assertIn("inside of airlock run --confine", err, out)
+        self.assertFalse((self.root / "lib/inner/.git").exists())
+        self.commit("g", "further", "further", self.world / "lib.work")
+        self.git("push", "-q", "origin", "HEAD:main", cwd=self.world / "lib.work")
+        tip = self.out("rev-parse", "HEAD", cwd=self.world / "lib.work").strip()
+        self.git("update-index", "--cacheinfo", f"160000,{tip},lib")
+        for line in "submodule update lib", "submodule update --remote lib", "-C lib fetch origin":
+            out, err, _ = self.run_line(run, line.split())
+            self.assertIn("this sandbox has no network", err, (line, out))
 
     def test_moved(self):
         """what is here fetches what it lacks, and changes that are not committed stay"""

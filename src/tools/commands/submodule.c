@@ -116,11 +116,15 @@ static char *base_of(const struct al_repo *repo)
                : al_strdup(repo->at.top);
 }
 
+static bool is_relative(const char *address)
+{
+    return al_starts_with(address, "./") || al_starts_with(address, "../");
+}
+
 /* The address that git makes of a relative one.  Caller frees. */
 static char *resolve(const struct al_repo *repo, const char *given)
 {
-    const bool is_relative = al_starts_with(given, "./") || al_starts_with(given, "../");
-    al_auto(al_freep) char *base = is_relative ? base_of(repo) : NULL;
+    al_auto(al_freep) char *base = is_relative(given) ? base_of(repo) : NULL;
     size_t len = base ? strlen(base) : 0;
     char between = '/';
 
@@ -128,7 +132,7 @@ static char *resolve(const struct al_repo *repo, const char *given)
         return al_strdup(given);
     while (len && base[len - 1] == '/')
         len--;
-    while (al_starts_with(given, "./") || al_starts_with(given, "../")) {
+    while (is_relative(given)) {
         if (given[1] == '.') {
             while (len && base[len - 1] != '/' && base[len - 1] != ':')
                 len--;
@@ -141,24 +145,58 @@ static char *resolve(const struct al_repo *repo, const char *given)
                        (int)(strlen(given) - al_ends_with(given, "/")), given);
 }
 
+/* submodule.active, as git clone --recurse-submodules sets it, has the path. */
+static bool is_chosen(const struct level *level, const struct al_worktree_submodule *part,
+                      const char *active)
+{
+    al_auto(al_worktree_submodules_clear) struct al_worktree_submodules parts =
+        AL_WORKTREE_SUBMODULES_INIT;
+    al_auto(al_strv_clear) struct al_strv specs = AL_STRV_INIT, unnamed = AL_STRV_INIT;
+    bool found = false;
+
+    al_strv_addf(&specs, "%s%s", *active == ':' ? "" : ":(top)", active);
+    if (al_worktree_list_submodules(level->repo, "", "", &specs, al_call_budget(level->call),
+                                    &parts, &unnamed, NULL) < 0)
+        return false;
+    for (size_t i = 0; i < parts.count && !found; i++)
+        found = !strcmp(parts.items[i].path, part->path);
+    return found;
+}
+
+/* The address of a submodule that git updates, or with `inits` makes one of; NULL: it is passed
+ * over.  Caller frees. */
+static char *url_of(const struct level *level, const struct al_worktree_submodule *part, bool inits)
+{
+    struct al_run_limits *budget = al_call_budget(level->call);
+    al_auto(al_freep) char *known = setting(level->repo, part, "url", budget);
+    al_auto(al_freep) char *own = setting(level->repo, part, "active", budget);
+    al_auto(al_freep) char *active = al_git_setting(level->repo, "submodule.active", budget);
+    al_auto(al_freep) char *given = NULL;
+    bool is_active = own || (active ? is_chosen(level, part, active) : known != NULL);
+
+    if (own && !strcmp(own, "false"))
+        return NULL;
+    if (!is_active && !(inits && (level->specs->count || !active)))
+        return NULL;
+    if (known)
+        return absolute(level->repo, known);
+    given = al_worktree_submodule_value(level->repo, part->dir, "url", budget);
+    return given ? resolve(level->repo, given) : NULL;
+}
+
 /* The address that a submodule is cloned from; NULL: git does not clone it.  Caller frees. */
 static char *address_of(const struct level *level, const struct al_worktree_submodule *part)
 {
     struct al_run_limits *budget = al_call_budget(level->call);
-    al_auto(al_freep) char *given = setting(level->repo, part, "url", budget);
-    al_auto(al_freep) char *active = setting(level->repo, part, "active", budget);
     al_auto(al_freep) char *how = setting(level->repo, part, "update", budget);
 
-    if (is_checked_out(level->repo, part) || is_there(level->repo->at.git_dir, part->dir) ||
-        (active && !strcmp(active, "false")) ||
-        (how && !al_shell_words_list(" checkout merge rebase ", how)))
+    if (is_checked_out(level->repo, part) || is_there(level->repo->at.git_dir, part->dir))
         return NULL;
-    if (given)
-        return absolute(level->repo, given);
-    if (!has(level->words, "--init", "--require-init"))
+    if (!how)
+        how = al_worktree_submodule_value(level->repo, part->dir, "update", budget);
+    if (how && !al_shell_words_list(" checkout merge rebase ", how))
         return NULL;
-    given = al_worktree_submodule_value(level->repo, part->dir, "url", budget);
-    return given ? resolve(level->repo, given) : NULL;
+    return url_of(level, part, has(level->words, "--init", "--require-init"));
 }
 
 static int list(const struct level *level, struct al_worktree_submodules *out, struct al_error *err)
@@ -217,14 +255,13 @@ static int find_added(const struct level *level, struct al_strv *out, struct al_
     const char *name = value_of(level->words, "--name");
     al_auto(al_freep) char *dir = al_asprintf("modules/%s", name ? name : below ? below : "");
     al_auto(al_freep) char *address = resolve(repo, given);
-    al_auto(al_closep) int fd = open(full, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     const struct level here = { level->call, repo, level->words, &spec, NULL };
     int r;
 
     if (!*given || level->specs->count > 2 || !below || !*below || !strstr(address, "/") ||
         (*address != '/' && !strchr(address, ':')) || !al_path_is_plain(dir) ||
-        al_path_has_dot_git(dir) || is_there(repo->at.git_dir, dir) ||
-        (fd < 0 ? access(full, F_OK) == 0 : !al_fs_is_empty_dir(fd)))
+        al_path_has_dot_git(dir) || is_there(repo->at.git_dir, dir) || access(full, F_OK) == 0 ||
+        (is_relative(given) && strcmp(repo->at.dir, repo->at.top) != 0))
         return 0;
     al_strv_addf(&spec, ":(top,literal)%s", below);
     r = list(&here, &parts, err);
@@ -355,6 +392,10 @@ static int fetch_once(const struct level *level, const struct al_repo *repo, con
     al_auto(al_freep) char *name = NULL;
     int r;
 
+    if (shown.shell->is_confined && !shown.shell->has_network)
+        return al_error_set(err, AL_ERR_SANDBOX,
+                            "git submodule update is refused: a commit of one is not here and this "
+                            "sandbox has no network, see airlock run --help");
     al_ref_head_branches(&repo->at, &branches);
     name = al_remote_default(repo, branches.count ? branches.items[0] : NULL);
     r = al_remote_find(repo, name ? name : AL_DEFAULT_REMOTE, &remote, err);
@@ -403,7 +444,7 @@ static int fetch_part(const struct level *level, const struct al_worktree_submod
 {
     const bool follows = has(level->words, "--remote", "--remote");
     const bool has_files = is_checked_out(level->repo, part);
-    al_auto(al_freep) char *url = setting(level->repo, part, "url", al_call_budget(level->call));
+    al_auto(al_freep) char *url = url_of(level, part, false);
     al_auto(al_freep) char *full = al_fs_join(level->repo->at.top, part->path);
     al_auto(al_freep) char *file = al_fs_join(full, ".git");
     struct al_repo *repo = NULL;
@@ -492,11 +533,14 @@ static int check_out(const struct level *level, const struct al_worktree_submodu
 
     add_modes(level, parts, &config);
     al_strv_adds(&all, "submodule", "update", "--no-fetch", NULL);
-    for (size_t i = 1; i < words->count && strcmp(words->items[i], "--") != 0; i++)
-        if (words->items[i][0] == '-' &&
-            !al_shell_words_list(" --init --recursive --depth -j --jobs --filter ",
-                                 words->items[i]))
-            al_strv_add(&all, words->items[i]);
+    for (size_t i = 1; i < words->count && strcmp(words->items[i], "--") != 0; i++) {
+        const char *word = words->items[i];
+        al_auto(al_freep) char *name = al_strndup(word, strcspn(word, "="));
+
+        if (*word == '-' &&
+            !al_shell_words_list(" --init --recursive --depth -j --jobs --filter ", name))
+            al_strv_add(&all, word);
+    }
     al_strv_add(&all, "--");
     al_strv_add_all(&all, level->specs);
     return run_git(level, &all, &config, false, ret_code, err);
@@ -505,10 +549,14 @@ static int check_out(const struct level *level, const struct al_worktree_submodu
 static int update(const struct level *level, const struct al_strv *clones, int *ret_code,
                   struct al_error *err);
 
-/* Nobody was asked about what is in a submodule. */
+/* Nobody was asked about what is in a submodule, and no mount protects what is made now. */
 static int check_known(const struct level *level, const struct al_strv *clones,
                        struct al_error *err)
 {
+    if (clones->count && al_call_session(level->call)->caller_shell->is_confined)
+        return al_error_set(err, AL_ERR_SANDBOX,
+                            "git submodule is refused inside of airlock run --confine: make its "
+                            "repositories before");
     for (size_t i = 0; i < clones->count; i += 3) {
         al_auto(al_freep) char *shown = al_url_shown(clones->items[i + 1]);
         al_auto(al_freep) char *prefix = al_text_sanitize_line(level->prefix);
@@ -553,8 +601,7 @@ static int check_out_each(const struct level *level, const struct al_worktree_su
         const struct al_worktree_submodule *part = &parts->items[i];
         al_auto(al_strv_clear) struct al_strv spec = AL_STRV_INIT;
         const struct level one = { level->call, level->repo, level->words, &spec, level->prefix };
-        al_auto(al_freep) char *url =
-            setting(level->repo, part, "url", al_call_budget(level->call));
+        al_auto(al_freep) char *url = url_of(level, part, false);
 
         al_strv_addf(&spec, ":(top,literal)%s", part->path);
         if (!url && !level->specs->count)
