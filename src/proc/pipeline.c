@@ -6,60 +6,12 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <sched.h>
 #include <stdbool.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "proc/jobs.h"
 #include "proc/spawn.h"
-
-/*
- * Jobs, as in make -j, limit how many children work at once.  One that lasts longer gives its place
- * back early: it waits for a slow disk or walks a long history, and quick children must not wait
- * behind it.
- */
-#define JOB_LONG_MS 50
-
-static int places_fd = -1; /* a semaphore: the places that are free */
-static _Thread_local bool has_place;
-
-void al_proc_set_jobs(unsigned jobs)
-{
-    cpu_set_t cpus;
-
-    if (!jobs && sched_getaffinity(0, sizeof(cpus), &cpus) == 0)
-        jobs = (unsigned)CPU_COUNT(&cpus);
-    al_close(places_fd);
-    places_fd = eventfd(jobs ? jobs : 1, EFD_SEMAPHORE | EFD_CLOEXEC | EFD_NONBLOCK);
-}
-
-int al_proc_acquire_job(struct al_cancel *cancel, struct al_error *err)
-{
-    struct pollfd wanted[] = { { .fd = places_fd, .events = POLLIN },
-                               { .fd = al_cancel_fd(cancel), .events = POLLIN } };
-    uint64_t one;
-
-    while (!al_cancel_fired(cancel)) {
-        has_place = read(places_fd, &one, sizeof(one)) == sizeof(one);
-        if (has_place)
-            return 0;
-        if (errno != EAGAIN && errno != EINTR)
-            return al_error_errno(err, errno, "cannot wait for a job");
-        (void)poll(wanted, 2, -1);
-    }
-    return al_error_set(err, AL_ERR_CANCELLED, "Cancelled");
-}
-
-void al_proc_release_job(void)
-{
-    const uint64_t one = 1;
-
-    if (has_place)
-        (void)!write(places_fd, &one,
-                     sizeof(one)); /* cannot fail: it never has more than at first */
-    has_place = false;
-}
 
 #define READ_BYTES (64u * 1024u)
 
@@ -210,21 +162,26 @@ static bool all_ended(struct pipeline *pipeline, const struct poll_set *poll_set
 static enum ending wait_for_all(struct pipeline *pipeline)
 {
     const int cancel_fd = al_cancel_fd(pipeline->stages[0].cancel);
-    const int64_t long_ms = al_clock_ms() + JOB_LONG_MS;
+    const int64_t long_ms = al_clock_ms() + AL_JOB_LONG_MS;
+    bool is_long = false;
 
     for (;;) {
         struct poll_set poll_set = { .count = 0 };
-        int left_ms, wait_ms;
+        int left_ms, recent_ms;
 
         add(&poll_set, cancel_fd, NULL, pipeline->count);
         for (size_t i = 0; i < pipeline->count; i++)
             if (!pipeline->ended[i])
                 add(&poll_set, pipeline->children[i].process.pidfd, NULL, i);
         add_streams(&poll_set, pipeline);
-        left_ms = wait_ms = time_left_ms(pipeline->deadline_ms);
-        if (has_place && time_left_ms(long_ms) < wait_ms)
-            wait_ms = time_left_ms(long_ms);
-        if (poll(poll_set.fds, poll_set.count, wait_ms) > 0) {
+        left_ms = time_left_ms(pipeline->deadline_ms);
+        recent_ms = is_long ? left_ms : time_left_ms(long_ms);
+        if (!is_long && recent_ms == 0) {
+            al_job_make_long();
+            is_long = true;
+            recent_ms = left_ms;
+        }
+        if (poll(poll_set.fds, poll_set.count, recent_ms < left_ms ? recent_ms : left_ms) > 0) {
             if (all_ended(pipeline, &poll_set))
                 return EXIT;
             if (poll_set.fds[0].revents)
@@ -232,8 +189,6 @@ static enum ending wait_for_all(struct pipeline *pipeline)
             if (!read_ready(pipeline, &poll_set))
                 return STOPPED;
         }
-        if (time_left_ms(long_ms) == 0)
-            al_proc_release_job();
         if (left_ms == 0)
             return TIMEOUT;
     }
@@ -313,7 +268,7 @@ static int run(struct pipeline *pipeline, struct al_proc_result *ret_results, st
     if (r == 0)
         ending = wait_for_all(pipeline);
     if (ending != EXIT) /* ending them may take a while */
-        al_proc_release_job();
+        al_job_make_long();
     end_all(pipeline, ending != EXIT, infos);
     if (ending == EXIT && !read_rest(pipeline))
         ending = STOPPED;

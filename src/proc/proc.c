@@ -203,7 +203,6 @@ int al_proc_init(const char *program, struct al_error *err)
     r = al_spawn_init(err);
     if (r < 0)
         return r;
-    al_proc_set_jobs(0);
     al_reaper_init();
     ready = true;
     return 0;

@@ -124,8 +124,8 @@ const char *al_exec_page_path(void);
  *
  * Everything it started is killed and reaped before this returns, on success and on failure.  A
  * non-zero exit code is a success here, because only the caller knows its meaning.  The number of
- * children at work is limited (al_proc_set_jobs()), but for those that last.  Waiting for a job can
- * be cancelled, and does not count towards timeout_ms.
+ * children at work is limited (proc/jobs.h).  Waiting for a job is first come first served, can be
+ * cancelled and does not count towards timeout_ms.
  *
  * @param      spec        What to run, and under which limits.
  * @param[out] ret_result  Written on success only.  On AL_ERR_TIMEOUT the sinks hold what came.
@@ -168,8 +168,8 @@ void al_proc_release_job(void);
 int al_proc_run_pipeline(const struct al_proc_spec *stages, size_t nstages,
                          struct al_proc_result *ret_results, struct al_error *err);
 
-/** The number of children that may work at once; 0, and from the beginning: the cores that this
- * process may use.  Before another thread exists. */
+/** The number of children that may work at once, at least 1.  Default: the cores this process may
+ * use. */
 void al_proc_set_jobs(unsigned jobs);
 
 /** Children started since al_proc_init(), for tests and the benchmark. */

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* proc/pipeline.c: jobs are limited, and waiting for one can be cancelled. */
+/* proc/jobs.h: jobs are limited and first come first served, and waiting can be cancelled. */
+#include "proc/jobs.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -12,6 +14,7 @@ struct taker {
     struct al_cancel *cancel;
     atomic_int tid;
     int r;
+    int place; /* in the order in which jobs were granted */
 };
 
 static atomic_int served;
@@ -26,7 +29,7 @@ static void *take_a_job(void *payload)
     al_error_clear(&err);
     if (self->r < 0)
         return NULL;
-    atomic_fetch_add(&served, 1);
+    self->place = atomic_fetch_add(&served, 1);
     al_proc_release_job();
     return NULL;
 }
@@ -60,7 +63,7 @@ static void start_waiting(struct taker *taker)
 
 static void start_taker(struct taker *taker, struct al_cancel *cancel)
 {
-    *taker = (struct taker){ .cancel = cancel };
+    *taker = (struct taker){ .cancel = cancel, .place = -1 };
     start_waiting(taker);
 }
 
@@ -69,7 +72,7 @@ static void join(struct taker *taker)
     assert_int_equal(pthread_join(taker->thread, NULL), 0);
 }
 
-static void serves_all_who_wait(void **state)
+static void serves_in_order_of_arrival(void **state)
 {
     struct taker takers[5];
 
@@ -84,17 +87,18 @@ static void serves_all_who_wait(void **state)
     for (size_t i = 0; i < COUNT(takers); i++) {
         join(&takers[i]);
         assert_int_equal(takers[i].r, 0);
+        assert_int_equal(takers[i].place, i);
     }
-    assert_int_equal(atomic_load(&served), COUNT(takers));
 }
 
-static void a_cancelled_one_waits_no_longer(void **state)
+static void a_cancelled_one_leaves_the_queue(void **state)
 {
     struct al_cancel *cancel = al_cancel_new();
     struct taker takers[3];
     int before = count_descriptors();
 
     (void)state;
+    /* The middle, then the end of the queue: both ways out of a list. */
     for (size_t leaver = 1; leaver <= 2; leaver++) {
         al_auto(al_cancel_unrefp) struct al_cancel *gone = al_cancel_new();
 
@@ -130,6 +134,41 @@ static void refuses_one_that_is_cancelled_already(void **state)
     al_proc_release_job();
 }
 
+static void more_slots_serve_those_who_wait(void **state)
+{
+    struct taker taker;
+
+    (void)state;
+    al_proc_set_jobs(0); /* at least one */
+    assert_int_equal(al_proc_acquire_job(NULL, NULL), 0);
+    start_taker(&taker, NULL);
+    al_proc_set_jobs(2);
+    join(&taker);
+    assert_int_equal(taker.r, 0);
+    al_proc_release_job();
+    al_proc_set_jobs(1);
+}
+
+static void one_that_lasts_makes_room(void **state)
+{
+    struct taker takers[3];
+
+    (void)state;
+    al_proc_set_jobs(1);
+    atomic_store(&served, 0);
+    assert_int_equal(al_proc_acquire_job(NULL, NULL), 0);
+    for (size_t i = 0; i < COUNT(takers); i++)
+        start_taker(&takers[i], NULL);
+    assert_int_equal(atomic_load(&served), 0);
+    al_job_make_long();
+    al_job_make_long(); /* it is one */
+    for (size_t i = 0; i < COUNT(takers); i++) {
+        join(&takers[i]);
+        assert_int_equal(takers[i].place, i);
+    }
+    al_proc_release_job();
+}
+
 /* Runs until its input ends. */
 static void *run_a_reader(void *payload)
 {
@@ -160,6 +199,19 @@ static void a_child_that_lasts_makes_room(void **state)
     close(ends[1]);
     assert_int_equal(pthread_join(reader, NULL), 0);
     close(ends[0]);
+}
+
+static void only_so_many_make_room(void **state)
+{
+    (void)state;
+    for (unsigned most = 1; most < 4; most++) {
+        assert_true(al_jobs_has_room(most - 1, 0, most));
+        assert_true(al_jobs_has_room(most - 1, AL_JOB_LONG_MAX, most));
+        assert_false(al_jobs_has_room(most, 0, most));
+        assert_false(al_jobs_has_room(most, AL_JOB_LONG_MAX, most));
+        assert_true(al_jobs_has_room(0, 1000, most)); /* one recent job is always allowed */
+        assert_false(al_jobs_has_room(1, AL_JOB_LONG_MAX + most - 1, most));
+    }
 }
 
 enum { THREADS = 8, RUNS = 25 };
@@ -217,10 +269,13 @@ static int set_up(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(serves_all_who_wait),
-        cmocka_unit_test(a_cancelled_one_waits_no_longer),
+        cmocka_unit_test(serves_in_order_of_arrival),
+        cmocka_unit_test(a_cancelled_one_leaves_the_queue),
         cmocka_unit_test(refuses_one_that_is_cancelled_already),
+        cmocka_unit_test(more_slots_serve_those_who_wait),
+        cmocka_unit_test(one_that_lasts_makes_room),
         cmocka_unit_test(a_child_that_lasts_makes_room),
+        cmocka_unit_test(only_so_many_make_room),
         cmocka_unit_test(many_threads_start_many_children),
     };
 
