@@ -607,6 +607,27 @@ class Submodules(Network):
             out, err, _ = self.run_line(run, line.split())
             self.assertIn("this sandbox has no network", err, (line, out))
 
+    def test_address_rules(self):
+        """a rule for an address holds for what is cloned, nested or not, and for what is fetched"""
+        for decision in "deny", "ask":
+            self.fresh()
+            self.policy(f'[[tools.approval.rule]]\naddress = "*inner*"\ndecision = "{decision}"\n')
+            out, err, code = self.airlock("submodule", "update", "--init", "--recursive")
+            self.assertEqual(code, 128, (out, err))
+            self.assertIn("rule 1 of the configuration", err)
+            self.assertTrue((self.root / "lib/f").exists())
+            self.assertFalse((self.root / "lib/inner/f").exists())
+            self.commit("g", "further", "further", self.world / "lib.work")
+            self.git("push", "-q", "origin", "HEAD:main", cwd=self.world / "lib.work")
+            tip = self.out("rev-parse", "HEAD", cwd=self.world / "lib.work").strip()
+            self.git("update-index", "--cacheinfo", f"160000,{tip},lib")
+            self.policy(f'[[tools.approval.rule]]\naddress = "*lib*"\ndecision = "{decision}"\n')
+            out, err, code = self.airlock("submodule", "update", "lib")
+            self.assertIn("rule 1 of the configuration", err)
+            self.policy("")
+            self.assertEqual(self.airlock("submodule", "update", "lib")[2], 0)
+            self.assertTrue((self.root / "lib/g").exists())
+
     def test_moved(self):
         """what is here fetches what it lacks, and changes that are not committed stay"""
         self.git("submodule", "--quiet", "update", "--init", "--recursive")

@@ -18,6 +18,7 @@
 #include "git/repo/words.h"
 #include "guard/gitdir.h"
 #include "guard/nofollow.h"
+#include "guard/policy.h"
 #include "guard/text.h"
 #include "guard/url.h"
 #include "tools/commands/commands.h"
@@ -338,6 +339,32 @@ static int check_places(const struct level *level, const char *path, const char 
     return al_shell_check_made(level->call, level->repo->at.top, path, err);
 }
 
+/* The question about the line, if there was one, named the new addresses of its own repository;
+ * rules are held against every address. */
+static int check_rules(const struct level *level, const char *address, bool is_asked,
+                       struct al_error *err)
+{
+    const struct al_session *session = al_call_session(level->call);
+    al_auto(al_strv_clear) struct al_strv addresses = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str rule = AL_STR_INIT;
+    struct al_ruling ruling;
+
+    if (!session->policy || !session->policy->count)
+        return 0;
+    al_strv_take(&addresses, al_url_shown(address));
+    ruling = al_policy_decide(session->policy, session->mode,
+                              &(struct al_policy_query){ .tool = "git",
+                                                         .operation = "submodule",
+                                                         .effects = AL_USES_NETWORK,
+                                                         .addresses = &addresses });
+    if (!ruling.number || !session->policy->rules[ruling.number - 1].address ||
+        ruling.decision == AL_APPROVAL_ALLOW || (is_asked && ruling.decision == AL_APPROVAL_ASK))
+        return 0;
+    al_ruling_describe(&ruling, session->policy, &rule);
+    return al_error_set(err, AL_ERR_SANDBOX, "git submodule %s is refused: %s is about %s",
+                        level->words->others.items[0], rule.buf, addresses.items[0]);
+}
+
 /* Make the git directory where git looks for it.  git then makes the files, as it does for one that
  * was there before. */
 static int clone_part(const struct level *level, char *const *clone, int *ret_code,
@@ -352,6 +379,8 @@ static int clone_part(const struct level *level, char *const *clone, int *ret_co
     struct al_strv *options = &line.connection.git.options;
     int r = check_places(level, clone[0], clone[2], err);
 
+    if (r == 0)
+        r = check_rules(level, clone[1], !level->prefix, err);
     if (r < 0)
         return r;
     above = al_nofollow_open_parent(git_fd, clone[2], true, &name);
@@ -399,6 +428,8 @@ static int fetch_once(const struct level *level, const struct al_repo *repo, con
     al_ref_head_branches(&repo->at, &branches);
     name = al_remote_default(repo, branches.count ? branches.items[0] : NULL);
     r = al_remote_find(repo, name ? name : AL_DEFAULT_REMOTE, &remote, err);
+    if (r == 0)
+        r = check_rules(level, remote.urls.items[0], false, err);
     if (r == 0)
         r = al_transfer_begin(call, repo, &remote, remote.urls.items[0], AL_FETCHES, &network, err);
     if (r < 0)
