@@ -756,7 +756,7 @@ static int everyday_push(struct al_call *call, const void *p, struct al_result *
     r = run(call, p, &output, err);
     if (r < 0)
         return r;
-    if (al_git_stash_find_new(repo, &before, &oid) == 0) {
+    if (al_git_stash_find_new(repo, &before, &output.out.out, &oid) == 0) {
         al_str_adds(&result->text, "Nothing to stash: no change here\n");
     } else if (!oid) {
         al_str_adds(&result->text, "Stashed.  Another git stashed at the same time: action list "

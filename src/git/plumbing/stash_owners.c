@@ -21,6 +21,7 @@
 #define LOG_MAX_BYTES  (16u << 20)
 
 #define NOTHING        "-" /* in place of an id */
+#define SPACES         " \t\n\v\f\r"
 
 void al_stash_owners_clear(struct al_stash_owners *owners)
 {
@@ -308,8 +309,9 @@ int al_git_store_stash(const struct al_repo *repo, const char *log, struct al_ru
     return r;
 }
 
-/* Each line of the log is "<id before> <id> <name> <<mail>> <date>" TAB "<message>". */
-void al_git_stash_entries(const struct al_repo *repo, struct al_strv *ret_oids)
+/* Each line of the log is "<id before> <id> <name> <<mail>> <date>" TAB "<message>".  Adds the ids,
+ * newest first, and the messages if they are wanted. */
+static void read_log(const struct al_repo *repo, struct al_strv *oids, struct al_strv *messages)
 {
     al_auto(al_freep) char *path = al_fs_join(repo->at.common_dir, "logs/refs/stash");
     al_auto(al_strv_clear) struct al_strv lines = AL_STRV_INIT;
@@ -322,26 +324,54 @@ void al_git_stash_entries(const struct al_repo *repo, struct al_strv *ret_oids)
     al_strv_split(&lines, text.len ? text.buf : NULL, "\n");
     for (size_t i = lines.count; i > 0; i--) {
         const char *oid = strchr(lines.items[i - 1], ' ');
+        const char *message = strchr(lines.items[i - 1], '\t');
 
-        if (oid && strspn(oid + 1, "0123456789abcdef") >= 40)
-            al_strv_take(ret_oids, al_strndup(oid + 1, strcspn(oid + 1, " ")));
+        if (!oid || strspn(oid + 1, "0123456789abcdef") < 40)
+            continue;
+        al_strv_take(oids, al_strndup(oid + 1, strcspn(oid + 1, " ")));
+        if (messages)
+            al_strv_add(messages, message ? message + 1 : "");
     }
 }
 
-size_t al_git_stash_find_new(const struct al_repo *repo, const struct al_strv *before,
-                             char **ret_oid)
+void al_git_stash_entries(const struct al_repo *repo, struct al_strv *ret_oids)
 {
-    al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
-    const char *found = NULL;
-    size_t count = 0;
+    read_log(repo, ret_oids, NULL);
+}
 
-    al_git_stash_entries(repo, &oids);
-    for (size_t i = 0; i < oids.count; i++)
-        if (!al_strv_contains(before, oids.items[i])) {
-            found = oids.items[i];
-            count++;
+/* What git printed as it stands in a log: with one space for each run of them. */
+static void squeeze(const struct al_str *said, struct al_str *out)
+{
+    al_auto(al_freep) char *text = al_strndup(said->len ? said->buf : "", said->len);
+    char *save = NULL;
+
+    for (char *word = strtok_r(text, SPACES, &save); word; word = strtok_r(NULL, SPACES, &save))
+        al_str_addf(out, " %s", word);
+}
+
+size_t al_git_stash_find_new(const struct al_repo *repo, const struct al_strv *before,
+                             const struct al_str *said, char **ret_oid)
+{
+    al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT, messages = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    const char *found = NULL, *named = NULL;
+    size_t count = 0, count_named = 0;
+
+    squeeze(said, &words);
+    read_log(repo, &oids, &messages);
+    for (size_t i = 0; i < oids.count; i++) {
+        if (al_strv_contains(before, oids.items[i]))
+            continue;
+        found = oids.items[i];
+        count++;
+        if (words.len && al_ends_with(words.buf, messages.items[i])) {
+            named = oids.items[i];
+            count_named++;
         }
-    *ret_oid = count == 1 ? al_strdup(found) : NULL;
+    }
+    if (count > 1)
+        found = count_named == 1 ? named : NULL;
+    *ret_oid = found ? al_strdup(found) : NULL;
     return count;
 }
 

@@ -74,15 +74,16 @@ int al_git_store_stash(const struct al_repo *repo, const char *log, struct al_ru
 void al_git_stash_entries(const struct al_repo *repo, struct al_strv *ret_oids);
 
 /**
- * Find the entry that a push has just made.
+ * Find the entry that a push has just made.  Another git may have pushed, too: then it is the one
+ * whose message git printed last.
  *
  * @param before        The entries before the push.
- * @param[out] ret_oid  Its id, which the caller frees; NULL: there is none, or another git has
- *                      pushed as well, so that it cannot be told.
+ * @param said          What the push printed.
+ * @param[out] ret_oid  Its id, which the caller frees; NULL: there is none, or it cannot be told.
  * @return the number of new entries.
  */
 size_t al_git_stash_find_new(const struct al_repo *repo, const struct al_strv *before,
-                             char **ret_oid);
+                             const struct al_str *said, char **ret_oid);
 
 /** The index that an entry has now.  False when it is not there. */
 bool al_git_stash_find(const struct al_repo *repo, const char *oid, int64_t *ret_index);

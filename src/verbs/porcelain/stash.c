@@ -445,10 +445,11 @@ int al_git_stash_keeps_staged(const struct al_repo *repo, const char *entry,
 
 /* Record whose the entry is that a push has made, or that it made none.  One that cannot be told
  * from that of another git is nobody's. */
-static void record_push(const struct al_repo *repo, const struct al_strv *before, const char *agent)
+static void record_push(const struct al_repo *repo, const struct al_strv *before,
+                        const struct al_str *said, const char *agent)
 {
     al_auto(al_freep) char *oid = NULL;
-    const size_t count = al_git_stash_find_new(repo, before, &oid);
+    const size_t count = al_git_stash_find_new(repo, before, said, &oid);
 
     if (oid || count == 0)
         al_stash_owners_add(repo, oid, agent);
@@ -467,7 +468,7 @@ static int push(struct al_repo *repo, const struct al_stash_options *options, si
     al_git_stash_entries(repo, &before);
     r = run(repo, options, max_bytes, true, budget, ret_output, err);
     if (r == 0)
-        record_push(repo, &before, options->agent);
+        record_push(repo, &before, &ret_output->out.out, options->agent);
     return r;
 }
 
