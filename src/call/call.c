@@ -100,7 +100,7 @@ static char *call_hint(const struct al_call *call, const struct al_error *error)
 
 #define NAMES_MAX 20
 
-/* Where the repositories are, for a call that named none: what to do next, and names for it. */
+/* The next step for a call that named no repository, with the repositories and roots there are. */
 static char *hint_for_place(const struct al_call *call, const struct al_error *error)
 {
     const struct al_roots *roots = call->session->roots;

@@ -95,7 +95,7 @@ static const char session_options[] = SESSION_OPTIONS AGENT_OPTION MORE_OPTIONS;
 /* Of commands that make no calls. */
 static const char looking_options[] = SESSION_OPTIONS MORE_OPTIONS;
 
-/* What knows the options of a session. */
+/* The commands that make the calls of a session know these. */
 #define SESSION (AL_KNOWS_PLACE | AL_KNOWS_CALLS | AL_KNOWS_AGENT)
 
 static const struct al_command commands[] = {

@@ -56,7 +56,7 @@
 #define ITEM                                                                                       \
     "(" DATE "|" MONTH "|" MONTH_DAY "|" YEAR "|" TIME "|" HOUR "|" SECONDS "|" SPAN               \
     "|yesterday|noon|midnight|tea|never|now)"
-/* What changes nothing. */
+/* These words change nothing. */
 #define FILLER "(ago|today|at|of|on|and|the|last|" OFFSET ")"
 
 static bool is_date(const char *value)

@@ -14,7 +14,7 @@
 #include "guard/nofollow.h"
 #include "guard/text.h"
 
-/* Who may still hold a root that was released: everybody of the epoch in which it was. */
+/* The threads of the epoch in which a root was released may still hold it. */
 struct al_root_use {
     uint64_t epoch;
     size_t inside[2]; /* of the present epoch and of the last one, by the lowest bit */

@@ -47,7 +47,7 @@ static const struct al_choice actions[] = {
     { "list", LIST }, { "create", CREATE }, { "rename", RENAME }, { "delete", DELETE }, { NULL, 0 },
 };
 
-/* What is asked for, in whatever words. */
+/* The request, in whatever dialect it came. */
 struct request {
     enum action action;
     const char *name;            /* NULL: there is none, or there are several */

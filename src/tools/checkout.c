@@ -253,7 +253,7 @@ static bool has_branch(const struct al_repo *repo, const char *name)
     return al_ref_exists(&repo->at, ref);
 }
 
-/* What is asked for, in whatever words: a new branch, files, or where to switch to. */
+/* The request, in whatever dialect it came: a new branch, files, or where to switch to. */
 struct request {
     const char *create;          /* the branch to make at HEAD; else NULL */
     const struct al_strv *paths; /* the files to put back; else NULL */
@@ -389,7 +389,7 @@ static int changed_files(struct al_call *call, const void *p, bool *ret_known, s
                                     ret_known, out, err);
 }
 
-/* What git would refuse needs no question. */
+/* No question is asked about a switch that git would refuse. */
 static int check_switch(struct al_call *call, const struct request *request, struct al_error *err)
 {
     int r = 0;

@@ -160,10 +160,10 @@ void al_left_out_add_passed_over(const struct al_call *call, const char *what,
 {
     if (!files->count)
         return;
-    al_str_addf(out, "%s, as a user can %s first%s: ", what,
-                al_is_sparse(al_call_repo(call)) ? "widen the sparse checkout" : "unmark it",
+    al_str_addf(out, "%s, as a user can %s: ", what,
                 al_is_sparse(al_call_repo(call))
-                    ? ""
-                    : " (git update-index --no-skip-worktree, --no-assume-unchanged)");
+                    ? "widen the sparse checkout first"
+                    : "unmark it first (git update-index --no-skip-worktree, "
+                      "--no-assume-unchanged)");
     al_chosen_add_names(call, files, out);
 }

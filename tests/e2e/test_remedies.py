@@ -119,6 +119,12 @@ class Outside(harness.Case):
             result = self.call("git_log", arguments, "--toolset", "everyday")
             self.assertTrue(result.failed and result.text.endswith(remedy), result)
             self.assertNotIn(said, self.call("git_log", arguments).text)
+        for count, more in ((19, ""), (20, ""), (21, " and 1 more")):
+            for number in range(count - 3):
+                (self.root / f"d{number:02}/.git").mkdir(parents=True, exist_ok=True)
+            text = self.call("git_log", {}, "--toolset", "everyday").text
+            self.assertEqual(text.count(", "), min(count, 20) - 1, text)
+            self.assertIn(f"{more}. {said}", text)
         result = self.call("git_add", {"working_dir": "a", "paths": ["../b/x"]}, "--toolset", "everyday")
         self.assertIn("Paths are relative to working_dir and inside its repository.", result.text)
 

@@ -88,7 +88,7 @@ static int find_from(struct al_undo *undo)
     return AL_EXIT_FAILED;
 }
 
-/* What follows the options is at most one number. */
+/* At most one number follows the options. */
 static int read_words(struct al_undo *undo, const char *command, int argc, char **argv)
 {
     int code = read_number(command, "--execution", undo->execution_word, &undo->execution);

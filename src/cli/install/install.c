@@ -276,7 +276,7 @@ static int add_rules(const char *list, const struct al_strv *rules, struct plan 
     return r;
 }
 
-/* What was added and is there no more is forgotten: a rule that comes back is the user's own. */
+/* The record forgets a rule that is gone: one that comes back is the user's own. */
 static int forget_rules(struct plan *plan, struct al_error *err)
 {
     const char *list;

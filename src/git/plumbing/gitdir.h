@@ -18,8 +18,8 @@
 /** Hooks and info/ beyond this are left out. */
 #define AL_GITDIR_SETTINGS_BYTES (1u << 20)
 
-/** What one working tree has of them: what is checked out, and which operation is in progress. Some
- * are directories; NULL at the end. */
+/** The state files that each working tree has: of HEAD, and of an operation in progress.  Some are
+ * directories; NULL at the end. */
 extern const char *const al_gitdir_own_paths[];
 
 /** One file of a git directory. */

@@ -138,7 +138,7 @@ static int add_files_of(struct digest *digest, const char *path, const char *pre
     return r;
 }
 
-/* What is checked out, and which operation is in progress. */
+/* HEAD, and the operation in progress. */
 static int add_state(struct digest *digest)
 {
     const struct al_location *at = &digest->repo->at;

@@ -167,8 +167,8 @@ static int check_bare(struct al_repo *repo, struct al_error *err)
                : 0;
 }
 
-/* Where core.worktree leads elsewhere, the files beside `.git` are not the repository's.  git does
- * not look at it in a repository that is bare to the end of its configuration. */
+/* The files beside `.git` are not the repository's if core.worktree leads elsewhere.  git does not
+ * look at it in a repository that is bare to the end of its configuration. */
 static int check_work_tree(const struct al_repo *repo, const char *given, struct al_error *err)
 {
     const char *named = repo->vetting->work_tree;

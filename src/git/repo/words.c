@@ -78,7 +78,7 @@ static void add_script(const struct al_git *git, const struct al_git_words *give
             al_strv_add(argv, words->items[i]);
 }
 
-/* What git bisect says without a word, as long as it is a script. */
+/* git bisect prints its usage without a word, as long as it is a script. */
 static bool say_usage(const struct al_git *git, const struct al_git_words *words, int *ret_code)
 {
     static const char usage[] = "usage: git bisect [help|start|bad|good|new|old|terms|skip|next|"

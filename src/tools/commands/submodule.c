@@ -349,8 +349,6 @@ static int check_rules(const struct level *level, const char *address, bool is_a
     al_auto(al_str_clear) struct al_str rule = AL_STR_INIT;
     struct al_ruling ruling;
 
-    if (!session->policy || !session->policy->count)
-        return 0;
     al_strv_take(&addresses, al_url_shown(address));
     ruling = al_policy_decide(session->policy, session->mode,
                               &(struct al_policy_query){ .tool = "git",
@@ -556,13 +554,12 @@ static int init(const struct level *level, const struct al_worktree_submodules *
 }
 
 /* The line, without what is done already. */
-static int check_out(const struct level *level, const struct al_worktree_submodules *parts,
-                     int *ret_code, struct al_error *err)
+static int check_out(const struct level *level, const struct al_strv *modes, int *ret_code,
+                     struct al_error *err)
 {
     const struct al_strv *words = &level->words->words;
-    al_auto(al_strv_clear) struct al_strv all = AL_STRV_INIT, config = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv all = AL_STRV_INIT;
 
-    add_modes(level, parts, &config);
     al_strv_adds(&all, "submodule", "update", "--no-fetch", NULL);
     for (size_t i = 1; i < words->count && strcmp(words->items[i], "--") != 0; i++) {
         const char *word = words->items[i];
@@ -574,7 +571,7 @@ static int check_out(const struct level *level, const struct al_worktree_submodu
     }
     al_strv_add(&all, "--");
     al_strv_add_all(&all, level->specs);
-    return run_git(level, &all, &config, false, ret_code, err);
+    return run_git(level, &all, modes, false, ret_code, err);
 }
 
 static int update(const struct level *level, const struct al_strv *clones, int *ret_code,
@@ -624,7 +621,7 @@ static int update_nested(const struct level *level, const struct al_worktree_sub
 
 /* git ends with what is nested in one before it goes to the next. */
 static int check_out_each(const struct level *level, const struct al_worktree_submodules *parts,
-                          int *ret_code, struct al_error *err)
+                          const struct al_strv *modes, int *ret_code, struct al_error *err)
 {
     int r = 0;
 
@@ -637,7 +634,7 @@ static int check_out_each(const struct level *level, const struct al_worktree_su
         al_strv_addf(&spec, ":(top,literal)%s", part->path);
         if (!url && !level->specs->count)
             continue;
-        r = check_out(&one, parts, ret_code, err);
+        r = check_out(&one, modes, ret_code, err);
         if (r == 0 && !*ret_code)
             r = update_nested(level, part, ret_code, err);
     }
@@ -649,6 +646,7 @@ static int update(const struct level *level, const struct al_strv *clones, int *
 {
     al_auto(al_worktree_submodules_clear) struct al_worktree_submodules parts =
         AL_WORKTREE_SUBMODULES_INIT;
+    al_auto(al_strv_clear) struct al_strv modes = AL_STRV_INIT;
     const bool fetches = !has(level->words, "--no-fetch", "-N");
     int r = list(level, &parts, err);
 
@@ -660,9 +658,10 @@ static int update(const struct level *level, const struct al_strv *clones, int *
         r = fetch_part(level, &parts.items[i], ret_code, err);
     if (r < 0 || *ret_code)
         return r;
+    add_modes(level, &parts, &modes);
     return parts.count && has(level->words, "--recursive", "--recursive")
-               ? check_out_each(level, &parts, ret_code, err)
-               : check_out(level, &parts, ret_code, err);
+               ? check_out_each(level, &parts, &modes, ret_code, err)
+               : check_out(level, &modes, ret_code, err);
 }
 
 /* What git add of a submodule does with a new clone. */
