@@ -89,10 +89,10 @@ class Hook(hooks.Case):
                 self.assertEqual(bool(before), client == "gemini" and not name)
                 self.write("a.txt", client)
                 event = self.recorded("after" + name, session=session)
-                if before:
-                    event["tool_input"] |= before["hookSpecificOutput"]["tool_input"]
-                    self.assertEqual(event["tool_input"]["command"],
-                                     f"export PATH={self.shim}:$PATH AIRLOCK_SESSION={session}\necho two >a.txt")
+                if before:  # a client takes it in place of the model's, members that are not in it are lost
+                    command = f"export PATH={self.shim}:$PATH AIRLOCK_SESSION={session}\necho two >a.txt"
+                    self.assertEqual(before["hookSpecificOutput"]["tool_input"], event["tool_input"] | {"command": command})
+                    event["tool_input"] = before["hookSpecificOutput"]["tool_input"]
                 self.assertIsNone(self.send(event))
                 line = self.log()[-1]
                 self.assertEqual((line["outcome"], line["agent"], line["conversation_id"], line["changes"]),

@@ -133,7 +133,7 @@ static void rewrite(const struct hook *hook)
 
     if (!text)
         return;
-    input = al_json_object();
+    input = json_deep_copy(hook->input); /* it is taken in place of the one that the model gave */
     al_json_set(input, "command", al_json_string(text));
     print_own(hook, "tool_input", input);
 }
