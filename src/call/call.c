@@ -552,7 +552,7 @@ static void release(struct al_call *call)
     al_strv_clear(&call->moves);
     al_strv_clear(&call->linked);
     al_strv_clear(&call->linked_before);
-    al_call_forget_ignored(call);
+    al_strv_clear(&call->ignored);
     al_strv_clear(&call->resolved.pairs);
 }
 

@@ -16,7 +16,6 @@
 #include "git/plumbing/snapshot.h"
 #include "git/refs.h"
 #include "git/repo/git.h"
-#include "guard/nofollow.h"
 #include "guard/path.h"
 #include "guard/root.h"
 #include "guard/text.h"
@@ -29,8 +28,6 @@
 /* The checkpoint after has its own time limit: without that checkpoint, the call's changes could
  * not be told from later ones. */
 #define AFTER_MS 30000u
-/* As many ignored files are followed where they are moved. */
-#define IGNORED_FDS 128u
 
 /* The parts that an operation with these effects cannot change.  docs/CHECKPOINTS.md says for each
  * operation why it cannot. */
@@ -297,40 +294,14 @@ static int find_linked(struct al_call *call, struct al_error *err)
     return 0;
 }
 
-/* Note what a program may remove for good, to name it then: a call goes on without. */
+/* Note what a program may remove or move, to name it then: a call goes on without. */
 static void find_ignored(struct al_call *call)
 {
     al_auto(al_closep) int top_fd = -1;
 
-    al_call_forget_ignored(call);
-    if (!call->tool->tells_changes || al_location_open_top(&call->repo->at, &top_fd, NULL) < 0)
-        return;
-    (void)al_snapshot_ignored(call->repo, top_fd, false, &call->budget, &call->ignored, NULL);
-    call->ignored_fds = al_calloc(IGNORED_FDS, sizeof(*call->ignored_fds));
-    for (size_t i = 0; i < IGNORED_FDS; i++) {
-        const char *name = i < call->ignored.count ? call->ignored.items[i] : "";
-        al_auto(al_freep) char *path = al_strndup(name, strlen(name) - al_ends_with(name, "/"));
-
-        call->ignored_fds[i] = *path ? al_nofollow_open(top_fd, path, O_PATH | O_NOFOLLOW) : -1;
-    }
-}
-
-void al_call_forget_ignored(struct al_call *call)
-{
-    for (size_t i = 0; call->ignored_fds && i < IGNORED_FDS; i++)
-        al_close(call->ignored_fds[i]);
-    free(call->ignored_fds);
-    call->ignored_fds = NULL;
     al_strv_clear(&call->ignored);
-}
-
-/* Whether it is there under another name. */
-static bool was_moved(const struct al_call *call, size_t at)
-{
-    struct stat st;
-
-    return at < IGNORED_FDS && call->ignored_fds[at] >= 0 &&
-           fstat(call->ignored_fds[at], &st) == 0 && st.st_nlink > 0;
+    if (call->tool->tells_changes && al_location_open_top(&call->repo->at, &top_fd, NULL) == 0)
+        (void)al_snapshot_ignored(call->repo, top_fd, false, &call->budget, &call->ignored, NULL);
 }
 
 static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
@@ -627,12 +598,13 @@ static char *tell_changes(const struct al_call *call, const struct al_difference
     if (!call->ignored.count || al_location_open_top(&call->repo->at, &top_fd, NULL) < 0)
         return al_take(&words);
     for (size_t i = 0; i < call->ignored.count && gone.count <= NAMED_MAX; i++)
-        if (is_missing(top_fd, call->ignored.items[i]) && !was_moved(call, i) &&
+        if (is_missing(top_fd, call->ignored.items[i]) &&
             !was_saved(changes, call->ignored.items[i]))
             al_strv_add(&gone, call->ignored.items[i]);
     if (!gone.count)
         return al_take(&words);
-    al_str_addf(&out, "%s%sgone for good, since ignored: ", words ? words : "", words ? ", " : "");
+    al_str_addf(&out, "%s%sremoved or moved, with no undo since ignored: ", words ? words : "",
+                words ? ", " : "");
     al_text_add_list(&out, &gone, NAMED_MAX);
     al_log_warn("%s", out.buf + (words ? strlen(words) + 2 : 0));
     return al_str_detach(&out);

@@ -59,10 +59,9 @@ struct al_call {
     struct al_strv moves;
     bool moves_all;
     struct al_strv linked, linked_before;
-    struct al_strv ignored; /* what no checkpoint has, and a program may remove */
-    int *ignored_fds;       /* the first IGNORED_FDS of them, wherever they go; -1: not open */
-    char *unsaved;          /* why no checkpoint can be taken; NULL: none was refused */
-    bool knows_files;       /* `writes` is from the tool's changed_files */
+    struct al_strv ignored;       /* what no checkpoint has, and a program may remove */
+    char *unsaved;                /* why no checkpoint can be taken; NULL: none was refused */
+    bool knows_files;             /* `writes` is from the tool's changed_files */
     char checkpoint[AL_OID_TEXT]; /* id of the checkpoint before the call; "" when there is none */
     struct al_rescue *rescue;     /* what stage 7 takes out of the working tree; NULL: none */
     char *rescued;                /* text: what stays aside of it; NULL: nothing */
@@ -192,9 +191,6 @@ int al_call_checkpoint_before(struct al_call *call, struct al_error *err);
  * @param[out] ret_known  False: it cannot be told, and nothing is appended. */
 int al_call_list_changed(struct al_call *call, bool *ret_known, struct al_strv *ret_names,
                          struct al_error *err);
-
-/** Close what follows the ignored files. */
-void al_call_forget_ignored(struct al_call *call);
 
 /** Forget the checkpoint of a call that does not go on and has changed nothing. */
 void al_call_checkpoint_drop(struct al_call *call);

@@ -150,17 +150,6 @@ static int report(const struct al_result *result)
     return result->exit_code;
 }
 
-static struct al_listed_tool find_tool(const struct al_setup *setup, const char *name)
-{
-    const struct al_toolset *toolset = al_toolset_find(&setup->toolsets, "commands");
-    struct al_listed_tool listed = { .toolset = toolset };
-
-    for (size_t i = 0; toolset->tools[i]; i++)
-        if (!strcmp(toolset->tools[i]->name, name))
-            listed.tool = toolset->tools[i];
-    return listed;
-}
-
 /* airlock in the command belongs to the session of the command. */
 static int share_session(const struct al_setup *setup, struct al_error *err)
 {
@@ -186,27 +175,28 @@ static void set_working_dir(const struct al_setup *setup, bool has_root, bool is
         al_json_set(arguments, "working_dir", al_json_name(here));
 }
 
-/* `run` has the signals for its command, and nobody is asked about it but by a rule.  A review
- * answers, never the terminal: that belongs to the agent. */
+/* `run` has the signals for its command.  A review answers, never the terminal: that belongs to the
+ * agent. */
 static int make_call(struct al_setup *setup, bool has_root, const char *name, json_t *arguments,
                      struct al_error *err)
 {
     al_auto(al_cancel_unrefp) struct al_cancel *cancel = al_cancel_new();
     al_auto(al_result_clear) struct al_result result = AL_RESULT_INIT;
-    const struct al_listed_tool tool = find_tool(setup, name);
+    const struct al_listed_tool tool = al_toolset_find_tool(&setup->toolsets, name);
     int r = al_setup_session(setup, err);
 
     if (r < 0)
         return r;
     set_working_dir(setup, has_root, !strcmp(name, "git"), arguments);
     al_setup_one_call(setup);
-    if (!strcmp(name, "run")) {
-        r = share_session(setup, err);
-    } else {
-        al_setup_review(setup);
+    al_setup_review(setup);
+    if (strcmp(name, "run") != 0) {
         al_signals_handle(setup, al_cancel_ref(cancel));
-        al_setup_review_await(setup);
+    } else {
+        r = share_session(setup, err);
+        al_signals_leave(setup);
     }
+    al_setup_review_await(setup);
     al_call_run(&setup->session,
                 &(struct al_call_input){
                     .tool = &tool,

@@ -25,12 +25,14 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const struct al_setup *handled_setup; /* NULL: the session is released */
 static atomic_int caught_signal;             /* the signal that cancelled the call; 0: none */
 
-static void make_set(sigset_t *ret_set)
+static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
+
+/* The first so many of them. */
+static void make_set(sigset_t *ret_set, size_t count)
 {
     (void)sigemptyset(ret_set);
-    (void)sigaddset(ret_set, SIGINT);
-    (void)sigaddset(ret_set, SIGTERM);
-    (void)sigaddset(ret_set, SIGHUP);
+    for (size_t i = 0; i < count; i++)
+        (void)sigaddset(ret_set, ending[i]);
 }
 
 /* The descriptor of the session's questions; -1: there is none. */
@@ -103,34 +105,27 @@ static void *wait_for_signals(void *payload)
     return NULL;
 }
 
-static void start_thread(const struct al_setup *setup, struct al_cancel *cancel, bool hangup_ends)
+static void start_thread(const struct al_setup *setup, struct al_cancel *cancel, size_t signals)
 {
     struct signal_thread *args = al_calloc(1, sizeof(*args)); /* lives as long as the process */
     pthread_t thread;
 
     handled_setup = setup; /* before the thread starts */
     args->cancel = cancel;
-    make_set(&args->set);
-    if (!hangup_ends)
-        (void)sigdelset(&args->set, SIGHUP);
+    make_set(&args->set, signals);
     if (pthread_create(&thread, NULL, wait_for_signals, args) == 0)
         (void)pthread_detach(thread);
     else
         free(args);
 }
 
-static void block_signals(void)
+void al_signals_block(const struct al_setup *setup)
 {
     sigset_t set;
 
-    make_set(&set);
-    (void)pthread_sigmask(SIG_BLOCK, &set, NULL);
-}
-
-void al_signals_block(const struct al_setup *setup)
-{
+    make_set(&set, AL_COUNT(ending));
     handled_setup = setup;
-    block_signals();
+    (void)pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
 
 int al_signals_wait(void)
@@ -139,20 +134,30 @@ int al_signals_wait(void)
     sigset_t set;
     int number = 0;
 
-    make_set(&set);
+    make_set(&set, AL_COUNT(ending));
     signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     return await_signal(&set, signal_fd, &number) ? number : SIGTERM;
 }
 
 void al_signals_handle(const struct al_setup *setup, struct al_cancel *cancel)
 {
-    block_signals();
-    start_thread(setup, cancel, true);
+    al_signals_block(setup);
+    start_thread(setup, cancel, AL_COUNT(ending));
 }
 
 void al_signals_handle_end(const struct al_setup *setup)
 {
-    start_thread(setup, NULL, false);
+    start_thread(setup, NULL, AL_COUNT(ending) - 1);
+}
+
+void al_signals_leave(const struct al_setup *setup)
+{
+    sigset_t all, before;
+
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before); /* for the thread */
+    start_thread(setup, NULL, 0);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 int al_signals_caught(void)

@@ -32,6 +32,9 @@ int al_signals_wait(void);
  * al_signals_handle() says; SIGHUP is left pending. */
 void al_signals_handle_end(const struct al_setup *setup);
 
+/** Leave signals as they are: the thread only serves the questions of the session. */
+void al_signals_leave(const struct al_setup *setup);
+
 /** The signal that fired `cancel`; 0: none has. */
 int al_signals_caught(void);
 

@@ -26,7 +26,8 @@ extern char **environ;
 /* al_proc_init() has changed these. */
 static const int ignored[] = { SIGPIPE, SIGXFSZ, SIGIO, SIGCHLD };
 
-static const int forwarded[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
+static const int forwarded[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
+                                 SIGUSR2, SIGALRM, SIGCONT, SIGWINCH };
 
 struct foreground {
     pid_t pid;

@@ -212,7 +212,5 @@ int al_handover_take(const char *root, struct al_strv *ret_words)
 
 void al_handover_answer(int code)
 {
-    const unsigned char byte = (unsigned char)code;
-
-    (void)send(AL_HANDOVER_FD, &byte, 1, MSG_NOSIGNAL);
+    (void)send(AL_HANDOVER_FD, &(unsigned char){ (unsigned char)code }, 1, MSG_NOSIGNAL);
 }

@@ -559,6 +559,14 @@ for n in (15, 16):
         self.attack("echo x >/usr/airlock-test && echo WORKED; rm -f /usr/airlock-test" if os.geteuid() == 0
                     else "unshare -rm true && echo WORKED")
 
+    def test_elsewhere(self):
+        """what would be written elsewhere fails, instead of vanishing with the sandbox"""
+        place = f"/var/tmp/airlock-test-{os.getpid()}"
+        self.attack(f"mkdir -p {place} && rmdir {place} && echo WORKED")
+        done = self.confined("for i in / /dev; do mkdir $i/x && echo WORKED; done; "
+                             "for i in $HOME /tmp /dev/shm .; do echo x >$i/x && cat $i/x; done; echo x >/dev/null")
+        self.assertEqual((done.returncode, done.stdout), (0, b"x\n" * 4), done)
+
     def test_tmp(self):
         """/tmp is its own"""
         with open(f"/tmp/airlock-test-{os.getpid()}", "w", encoding="ascii") as file:

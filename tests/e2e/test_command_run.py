@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """airlock run and snapshot: any command as one execution; going back to a label, a number or a time."""
+import fcntl
 import json
 import os
 import resource
@@ -63,23 +64,23 @@ class CommandRun(harness.Case):
         self.assertEqual(self.out("log", "--format=%s"), "first\n")
 
     def test_ignored(self):
-        """ignored files that a command removed are in no checkpoint: it says so, and the log does"""
+        """ignored files that a command removed or moved are in no checkpoint: it says so, and the log does"""
         self.write(".gitignore", ".env\n/out/\nkept.log\n")
         for name in (".env", "out/a", "out/b", "kept.log", "d/.env"):
             self.write(name, "x\n")
         _, err = self.airlock("run", "--", "sh", "-c", "rm -r .env out && echo new >new")
-        said = "gone for good, since ignored: .env, out/"
+        said = "removed or moved, with no undo since ignored: .env, out/"
         self.assertEqual(err, f"airlock: warning: {said}\n")
         self.assertEqual(self.log()[-1]["changes"], f"1 file changed, 1 added, {said}")
         self.assertIn(said, self.airlock("log", "1")[0])
         self.assertEqual(self.airlock("run", "--", "touch", "kept.log")[1], "")
         self.airlock("run", "rm", "d/.env")
-        self.assertEqual(self.log()[-1]["changes"], "gone for good, since ignored: d/.env")
-        self.write(".env", "x\n")  # what has another name is not gone
-        self.assertEqual(self.airlock("run", "--", "sh", "-c", "mv .env .env2; mv .env2 ../")[1], "")
+        self.assertEqual(self.log()[-1]["changes"], "removed or moved, with no undo since ignored: d/.env")
+        self.write(".env", "x\n")  # no undo brings it back under this name
+        self.assertIn(".env", self.airlock("run", "--", "sh", "-c", "mv .env .env2; mv .env2 ../")[1])
         self.write("out/a", "x\n")  # what is in its place now is another thing
         self.assertEqual(self.airlock("run", "--", "sh", "-c", "rm -r out && ln -s . out")[1],
-                         "airlock: warning: gone for good, since ignored: out/\n")
+                         "airlock: warning: removed or moved, with no undo since ignored: out/\n")
 
     def test_few_files(self):
         """a limit of 256 open files is enough, however many files are ignored"""
@@ -90,7 +91,7 @@ class CommandRun(harness.Case):
         done = subprocess.run([harness.AIRLOCK, "run", "rm", "0.o"], cwd=self.root, env=self.env, capture_output=True,
                               check=False, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, limit))
         self.assertEqual((done.returncode, done.stderr),
-                         (0, b"airlock: warning: gone for good, since ignored: 0.o\n"))
+                         (0, b"airlock: warning: removed or moved, with no undo since ignored: 0.o\n"))
 
     def test_prunes(self):
         """what one command deleted, and let git prune at once, comes back: loose, packed, and stashed"""
@@ -170,7 +171,7 @@ class CommandRun(harness.Case):
         shown = self.airlock("diff", "--since", "again")[0]
         self.assertIn("three", shown)
         self.assertIn("fourth", shown)
-        self.assertIn("-three", self.airlock("rollback", "--to", "again", "--dry-run")[0] + "-three")
+        self.assertIn(" a.txt | 2 +-\n", self.airlock("rollback", "--to", "again", "--dry-run")[0])
         self.assertEqual(self.text(), "three\n")
         self.airlock("rollback", "--to", "again")
         self.assertEqual(self.text(), "two\n")
@@ -285,6 +286,43 @@ class CommandRun(harness.Case):
             self.assertEqual(process.wait(harness.WATCHDOG_SECONDS), 3)
         self.airlock("rollback")
         self.assertEqual(self.text(), "one\n")
+
+    def test_each_signal(self):
+        """each signal that a program sends for a purpose reaches the command"""
+        script = ("import signal, sys\nfor n in {}: signal.signal(n, lambda n, f: sys.exit(n))\n"
+                  "print('ready', flush=True)\nwhile True: signal.pause()")
+        numbers = [signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM,
+                   signal.SIGTERM, signal.SIGCONT, signal.SIGWINCH]
+        for number in numbers:
+            with subprocess.Popen([harness.AIRLOCK, "run", "--", "python3", "-c", script.format([int(n) for n in numbers])],
+                                  cwd=self.root, env=self.env, stdout=subprocess.PIPE) as process:
+                self.assertEqual(process.stdout.readline(), b"ready\n")
+                process.send_signal(number)
+                self.assertEqual(process.wait(harness.WATCHDOG_SECONDS), number)
+
+    def test_rule_asks(self):
+        """a rule that asks: the command waits for a review, and begins once it is approved"""
+        config = self.home / ".config/airlock/config.toml"
+        config.parent.mkdir(parents=True, exist_ok=True)
+        config.write_text('[[tools.approval.rule]]\ntool = "run"\ndecision = "ask"\nmessage = "Sure?"\n', encoding="ascii")
+        err = self.airlock("run", "touch", "x", code=128)[1]
+        self.assertRegex(err, r"\Aairlock: [^\n]*Sure\?[^\n]*rule 1 of the configuration[^\n]*airlock review[^\n]*\n\Z")
+        sockets = self.home / "airlock"
+        sockets.mkdir(mode=0o700, exist_ok=True)
+        with open(sockets / "review.lock", "w+", encoding="ascii") as lock:
+            fcntl.lockf(lock, fcntl.LOCK_SH)
+            for words, code in ((["approve"], 7), (["reject"], 128)):
+                script = "trap 'exit 7' TERM; echo x >>x; kill -TERM $PPID; while :; do sleep 0.1; done"
+                with subprocess.Popen([harness.AIRLOCK, "run", "--", "sh", "-c", script], cwd=self.root,
+                                      env=self.env, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                      text=True, start_new_session=True) as process:
+                    self.addCleanup(process.kill)
+                    self.assertIn("waiting for approval", process.stderr.readline())
+                    asked = json.loads(self.airlock("review", "--list", "--json")[0])[0]
+                    self.assertIn("echo x", asked["summary"])
+                    self.airlock("review", *words, asked["id"])
+                    self.assertEqual(process.wait(harness.WATCHDOG_SECONDS), code)
+        self.assertEqual(self.text("x"), "x\n")
 
     def test_outside(self):
         """outside of a repository it runs, with a warning"""

@@ -203,16 +203,15 @@ static void add_system(struct al_strv *words)
     for (size_t i = 0; i < AL_COUNT(others); i++)
         al_strv_adds(words, "--ro-bind-try", others[i], others[i], NULL);
     for (size_t i = 0; i < AL_COUNT(merged); i++) {
-        char target[64];
-        ssize_t n = readlink(merged[i], target, sizeof(target) - 1);
+        char target[64] = "";
 
-        target[n > 0 ? n : 0] = '\0';
-        if (n > 0)
+        if (readlink(merged[i], target, sizeof(target) - 1) > 0)
             al_strv_adds(words, "--symlink", target, merged[i], NULL);
         else
             al_strv_adds(words, "--ro-bind-try", merged[i], merged[i], NULL);
     }
-    al_strv_adds(words, "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", NULL);
+    al_strv_adds(words, "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/dev/shm", "--tmpfs",
+                 "/tmp", NULL);
 }
 
 /* The words of bubblewrap up to the root. */
@@ -232,9 +231,10 @@ static void begin_words(struct confine *self, const char *bubblewrap,
     add_system(words);
     if (names)
         al_strv_adds(words, "--ro-bind-try", names, names, NULL);
-    al_strv_adds(words, "--tmpfs", home, "--dir", BIN, "--ro-bind", shell->again->items[0],
-                 BIN "/airlock", "--symlink", "airlock", BIN "/git", "--bind", self->root->path,
-                 self->root->path, NULL);
+    al_strv_adds(words, "--tmpfs", home, "--tmpfs", AL_HANDOVER_DIR, "--dir", BIN, "--ro-bind",
+                 shell->again->items[0], BIN "/airlock", "--symlink", "airlock", BIN "/git",
+                 "--bind", self->root->path, self->root->path, "--remount-ro", "/", "--remount-ro",
+                 "/dev", NULL);
 }
 
 /* No secret, as in every sandbox, and no name of a place outside. */
