@@ -17,11 +17,9 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 
 #include "base/log.h"
-#include "git/command.h"
 #include "git/plumbing/bare.h"
 #include "git/repo/write_lock.h"
 #include "guard/effects.h"

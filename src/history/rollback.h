@@ -71,18 +71,7 @@ struct al_rollback {
     struct al_str stat;    /**< of the working tree, as safe text; only for a dry run */
 };
 
-#define AL_ROLLBACK_INIT                                                                           \
-    ((struct al_rollback){ .lost = AL_STRV_INIT,                                                   \
-                           .committed = AL_STRV_INIT,                                              \
-                           .unsaved = AL_STRV_INIT,                                                \
-                           .kept = AL_STRV_INIT,                                                   \
-                           .lacking = AL_STRV_INIT,                                                \
-                           .settings = AL_STRV_INIT,                                               \
-                           .left = AL_STRV_INIT,                                                   \
-                           .calls = AL_STRV_INIT,                                                  \
-                           .meanwhile = AL_STRV_INIT,                                              \
-                           .pushes = AL_STRV_INIT,                                                 \
-                           .stat = AL_STR_INIT })
+#define AL_ROLLBACK_INIT ((struct al_rollback){ .stat = AL_STR_INIT })
 
 void al_rollback_clear(struct al_rollback *rollback);
 

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/fs.h"
@@ -649,48 +648,29 @@ size_t al_plan_further(struct al_way *way)
 
 /* --- To look at --- */
 
-/* A change that cannot be shown as a patch is still listed. */
-static int ignore_unreadable(int r)
+/* Compare what is staged on both sides, or the commits that HEAD led to.  A change that cannot be
+ * shown as a patch is still listed. */
+static int diff_sides(const struct al_way *way, bool lines, bool staged,
+                      const struct al_saved *const sides[2], struct al_str *ret_text)
 {
-    return r == AL_ERR_EXECUTION || r == AL_ERR_NOT_FOUND ? 0 : r;
-}
-
-static int diff_trees(const struct al_way *way, bool lines, const char *from, const char *to,
-                      struct al_str *ret_text)
-{
-    return ignore_unreadable(al_bare_diff(&way->store->bare, from, to, lines ? AL_BARE_LINES : 0,
-                                          AL_DIFFERENCE_MAX_BYTES, way->budget, ret_text, NULL));
-}
-
-static int diff_indexes(const struct al_way *way, bool lines, const struct al_saved *const sides[2],
-                        struct al_str *ret_text)
-{
-    char trees[2][AL_OID_TEXT];
+    char commit[AL_OID_TEXT] = AL_COMMIT_NONE, trees[2][AL_OID_TEXT];
     int r = 0;
 
     for (size_t i = 0; i < 2 && r == 0; i++) {
-        al_commit_treeish(way->store, AL_COMMIT_NONE, trees[i]);
-        if (sides[i]->has_index)
+        /* Without references it is not known which commits HEAD's branch was at. */
+        if (!staged && sides[i]->without & AL_PARTS_REFS)
+            return 0;
+        if (!staged)
+            al_state_commit(sides[i], NULL, commit);
+        al_commit_treeish(way->store, commit, trees[i]);
+        if (staged && sides[i]->has_index)
             r = al_bare_write_tree(&way->store->bare, &sides[i]->index, way->budget, trees[i],
                                    NULL);
     }
-    return r < 0 ? ignore_unreadable(r) : diff_trees(way, lines, trees[0], trees[1], ret_text);
-}
-
-static int diff_heads(const struct al_way *way, bool lines, const struct al_saved *const sides[2],
-                      struct al_str *ret_text)
-{
-    char commit[AL_OID_TEXT], heads[2][AL_OID_TEXT];
-
-    for (size_t i = 0; i < 2; i++) {
-        /* Without references it is not known which commits HEAD's branch was at. */
-        if (sides[i]->without & AL_PARTS_REFS)
-            return 0;
-        al_state_commit(sides[i], NULL, commit);
-        al_commit_treeish(way->store, commit, heads[i]);
-    }
-    return strcmp(heads[0], heads[1]) != 0 ? diff_trees(way, lines, heads[0], heads[1], ret_text)
-                                           : 0;
+    if (r == 0 && strcmp(trees[0], trees[1]) != 0)
+        r = al_bare_diff(&way->store->bare, trees[0], trees[1], lines ? AL_BARE_LINES : 0,
+                         AL_DIFFERENCE_MAX_BYTES, way->budget, ret_text, NULL);
+    return r == AL_ERR_EXECUTION || r == AL_ERR_NOT_FOUND ? 0 : r;
 }
 
 /* Add the patches of an execution that changed something. */
@@ -707,8 +687,8 @@ static int add_patches(struct al_way *way, bool lines, const struct al_execution
                          AL_BARE_WORKTREE | (lines ? AL_BARE_LINES : 0), AL_DIFFERENCE_MAX_BYTES,
                          way->budget, &patches[AL_PATCH_WORKTREE], err);
     if (r == 0 && al_change_find(&execution->changes, AL_PART_INDEX, "index"))
-        r = diff_indexes(way, lines, sides, &patches[AL_PATCH_INDEX]);
-    return r < 0 ? r : diff_heads(way, lines, sides, &patches[AL_PATCH_HEAD]);
+        r = diff_sides(way, lines, true, sides, &patches[AL_PATCH_INDEX]);
+    return r < 0 ? r : diff_sides(way, lines, false, sides, &patches[AL_PATCH_HEAD]);
 }
 
 static int read_execution(struct al_way *way, bool lines, size_t which, al_difference_fn take,

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Whether each file, index entry, reference and worktree may be put back, or somebody else has
  * changed it since. */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
-#include "base/fs.h"
 #include "git/plumbing/batch.h"
 #include "git/plumbing/heads.h"
 #include "guard/nofollow.h"
@@ -26,22 +22,16 @@ void al_obstacles_add_lost(struct al_way *way, const struct al_difference *chang
     al_strv_take(&way->report->lost, al_difference_words(change));
 }
 
-/* Drop the items that say this; NULL: those that say what the one before says. */
+/* Drop the items that say this. */
 static void drop_items(struct al_strv *list, const char *words)
 {
-    size_t kept = 0;
+    struct al_strv kept = AL_STRV_INIT;
 
-    for (size_t i = 0; i < list->count; i++) {
-        const char *same = words || !kept ? words : list->items[kept - 1];
-
-        if (same && !strcmp(list->items[i], same))
-            free(list->items[i]);
-        else
-            list->items[kept++] = list->items[i];
-    }
-    list->count = kept;
-    if (list->items)
-        list->items[kept] = NULL;
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->items[i], words) != 0)
+            al_strv_add(&kept, list->items[i]);
+    al_strv_clear(list);
+    *list = kept;
 }
 
 /* --- The stash --- */
@@ -153,14 +143,13 @@ static void move_stash(struct al_way *way, const struct al_strv *entries)
 /* The first entry comes from no other. */
 static void write_entries(const struct al_strv *entries, struct al_str *log)
 {
-    for (size_t i = 0; i < entries->count; i++) {
-        const char *before = entries->items[i ? i - 1 : 0];
-        const int len = (int)strcspn(before, " ");
+    static const char none[] = "0000000000000000000000000000000000000000000000000000000000000000";
 
-        if (i)
-            al_str_addf(log, "%.*s %s\n", len, before, entries->items[i]);
-        else
-            al_str_addf(log, "%0*d %s\n", len, 0, entries->items[i]);
+    for (size_t i = 0; i < entries->count; i++) {
+        const char *before = i ? entries->items[i - 1] : none;
+
+        al_str_addf(log, "%.*s %s\n", (int)strcspn(entries->items[i], " "), before,
+                    entries->items[i]);
     }
 }
 
@@ -168,9 +157,9 @@ int al_obstacles_stash(struct al_way *way, struct al_error *err)
 {
     struct al_difference *change = al_change_find(&way->changes, AL_PART_STASH, STASH_LOG);
     al_auto(al_strv_clear) struct al_strv now = AL_STRV_INIT, entries = AL_STRV_INIT;
-    al_auto(al_str_clear) struct al_str log = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str log = AL_STR_INIT, before = AL_STR_INIT;
     char oid[AL_OID_TEXT];
-    size_t count, same = 0;
+    size_t count;
     int r = change ? read_entries(way, change->from, &now, err) : 0;
 
     if (change && r == 0)
@@ -183,14 +172,12 @@ int al_obstacles_stash(struct al_way *way, struct al_error *err)
     if (entries.count == count)
         return 0;
     change = al_change_find(&way->changes, AL_PART_STASH, STASH_LOG);
-    while (same < now.count && same < entries.count &&
-           !strcmp(now.items[same], entries.items[same]))
-        same++;
-    if (same == now.count && same == entries.count) {
+    write_entries(&now, &before);
+    write_entries(&entries, &log);
+    if (!strcmp(before.buf, log.buf)) {
         al_change_drop(&way->changes, change);
         return 0;
     }
-    write_entries(&entries, &log);
     r = al_pending_checkpoint_blob(way->pending, &log, way->budget, oid, err);
     if (r < 0)
         return r;
@@ -249,15 +236,6 @@ static bool is_removed(const void *payload, const char *path)
     return found && !found->to;
 }
 
-/* What is in the place of a directory of the path, and not removed; NULL: nothing.  Caller frees.
- */
-static char *find_no_directory(const struct al_way *way, const char *path)
-{
-    al_auto(al_freep) char *blocked = al_nofollow_blocked(way->top_fd, path);
-
-    return blocked && !is_removed(way, blocked) ? al_take(&blocked) : NULL;
-}
-
 /* What is in the place of a file that is not there, or of its directory; NULL: nothing, or just
  * this file.  Caller frees. */
 static char *find_unsaved(const struct al_way *way, const struct al_difference *change)
@@ -265,11 +243,13 @@ static char *find_unsaved(const struct al_way *way, const struct al_difference *
     const char *name;
     al_auto(al_closep) int parent_fd =
         al_nofollow_open_parent(way->top_fd, change->name, false, &name);
+    al_auto(al_freep) char *blocked =
+        parent_fd < 0 ? al_nofollow_blocked(way->top_fd, change->name) : NULL;
     struct al_look look = { .mode = 0 };
     struct al_oid wanted;
 
     if (parent_fd < 0)
-        return find_no_directory(way, change->name);
+        return blocked && !is_removed(way, blocked) ? al_take(&blocked) : NULL;
     al_look_at(parent_fd, name, way->store->sha256, &look);
     if (S_ISDIR(look.mode))
         return al_nofollow_find_file(parent_fd, name, change->name, is_removed, way);
@@ -444,16 +424,18 @@ static int check_committed(struct al_way *way, struct al_error *err)
     const struct al_saved *state;
     al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
-    char then[AL_OID_TEXT] = "", after[AL_OID_TEXT], from[AL_OID_TEXT], to[AL_OID_TEXT];
-    int r = way->staged_of[0]
-                ? al_checkpoint_load(way->store, way->staged_of, false, way->budget, &state, err)
-                : 0;
+    char then[AL_OID_TEXT], after[AL_OID_TEXT], from[AL_OID_TEXT], to[AL_OID_TEXT];
+    int r;
 
-    if (r == 0 && way->staged_of[0])
-        al_state_commit(state, NULL, then);
-    al_state_commit(way->from, &way->changes, after);
-    if (r < 0 || !then[0] || !strcmp(then, after))
+    if (!way->staged_of[0])
+        return 0;
+    r = al_checkpoint_load(way->store, way->staged_of, false, way->budget, &state, err);
+    if (r < 0)
         return r;
+    al_state_commit(state, NULL, then);
+    al_state_commit(way->from, &way->changes, after);
+    if (!then[0] || !strcmp(then, after))
+        return 0;
     al_commit_treeish(way->store, then, from);
     al_commit_treeish(way->store, after, to);
     r = al_git_list_changed(way->repo, from, to, way->budget, &files, &why);
@@ -509,25 +491,13 @@ bool al_worktree_returns(const struct al_linked_change *change)
     return !change->is_lock && change->to && !(change->from && !strcmp(change->from, change->to));
 }
 
-static int read_worktree(const struct al_way *way, const struct al_difference *change,
-                         struct al_linked_change *item, struct al_error *err)
-{
-    al_auto(al_str_clear) struct al_str from = AL_STR_INIT;
-    int r = al_way_read_blob(way, change->from, &from, err);
-
-    if (r == 0)
-        r = al_way_read_blob(way, change->to, &item->text, err);
-    item->from = al_linked_is(&from);
-    item->to = al_linked_is(&item->text);
-    return r < 0 ? r : al_linked_find(way->repo, item->top, &item->place, &item->found, err);
-}
-
 static int read_worktrees(struct al_way *way, struct al_error *err)
 {
     int r = 0;
 
     for (size_t i = 0; i < way->changes.count && r == 0; i++) {
         const struct al_difference *change = &way->changes.items[i];
+        al_auto(al_str_clear) struct al_str from = AL_STR_INIT;
         struct al_linked_change *item;
 
         if (change->part != AL_PART_LINKED)
@@ -543,7 +513,13 @@ static int read_worktrees(struct al_way *way, struct al_error *err)
             .place = AL_WORKTREE_PLACE_INIT,
             .found = AL_WORKTREE_FOUND_INIT,
         };
-        r = read_worktree(way, change, item, err);
+        r = al_way_read_blob(way, change->from, &from, err);
+        if (r == 0)
+            r = al_way_read_blob(way, change->to, &item->text, err);
+        item->from = al_linked_is(&from);
+        item->to = al_linked_is(&item->text);
+        if (r == 0)
+            r = al_linked_find(way->repo, item->top, &item->place, &item->found, err);
     }
     return r;
 }
@@ -616,7 +592,6 @@ static int check_worktrees(struct al_way *way, const char *journal_file, struct 
 
 int al_obstacles_check(struct al_way *way, const char *journal_file, struct al_error *err)
 {
-    struct al_strv *lost = &way->report->lost;
     int r = read_worktrees(way, err);
 
     if (r == 0)
@@ -629,7 +604,6 @@ int al_obstacles_check(struct al_way *way, const char *journal_file, struct al_e
         r = check_committed(way, err);
     if (r == 0)
         al_obstacles_unsaved(way);
-    al_strv_sort(lost); /* it may be lost in several places, and is named once */
-    drop_items(lost, NULL);
+    al_paths_sort_once(&way->report->lost); /* it may be lost in several places */
     return r;
 }

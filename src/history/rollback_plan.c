@@ -12,7 +12,6 @@
  *   another one                         would lose it: somebody else changed it since
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "git/location.h"
 #include "git/plumbing/gitdir.h"
@@ -20,7 +19,6 @@
 #include "guard/nofollow.h"
 #include "guard/text.h"
 #include "history/rollback_private.h"
-#include "history/worktree.h"
 
 #define NAMED_MAX 20u /* settings */
 

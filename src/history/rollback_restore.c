@@ -17,7 +17,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,7 +30,6 @@
 #include "git/plumbing/stash_owners.h"
 #include "git/refs.h"
 #include "guard/nofollow.h"
-#include "history/aside.h"
 #include "history/keep.h"
 #include "history/rescue.h"
 #include "history/rollback_private.h"
@@ -313,15 +311,6 @@ static int write_files(const struct al_way *way, wanted_fn *wanted, struct al_er
     return al_bare_read(&way->store->bare, oids, count, write_piece, &writer, way->budget, err);
 }
 
-/* Write a file of the git directory, whatever is there. */
-static int write_own(const struct al_way *way, const char *name, const struct al_str *text,
-                     struct al_error *err)
-{
-    int r = al_fs_write_atomic(way->git_fd, name, text->buf, text->len, 0644, true);
-
-    return r < 0 ? al_error_errno(err, -r, "cannot write '%s' in the git directory", name) : 0;
-}
-
 /* --- The working tree --- */
 
 /* Whether a file that goes is where another one, or its directory, comes. */
@@ -453,7 +442,7 @@ static int restore_refs(const struct al_way *way, struct al_error *err)
 static int read_line(const struct al_way *way, const char *blob, struct al_str *line,
                      struct al_error *err)
 {
-    int r = blob ? al_way_read_blob(way, blob, line, err) : 0;
+    int r = al_way_read_blob(way, blob, line, err);
 
     al_str_trim_end(line);
     return r;
@@ -471,13 +460,11 @@ static int restore_stored(const struct al_way *way, struct al_error *err)
         if (!is_state(change) || is_state_file(way, change))
             continue;
         r = read_line(way, change->to, &to, err);
-        if (r == 0 && change->part == AL_PART_STASH) {
-            r = al_git_store_stash(way->repo, to.len ? to.buf : "", way->budget, err);
-            continue;
-        }
         if (r == 0)
             r = read_line(way, change->from, &from, err);
-        if (r == 0)
+        if (r == 0 && change->part == AL_PART_STASH)
+            r = al_git_store_stash(way->repo, to.buf, way->budget, err);
+        else if (r == 0)
             r = al_git_move_refs(way->repo,
                                  &(struct al_ref_move){ change->name, from.len ? from.buf : NULL,
                                                         to.len ? to.buf : NULL },
@@ -556,12 +543,6 @@ static int restore_worktrees(const struct al_way *way, struct al_error *err)
 
 /* --- Objects that the repository has lost --- */
 
-/* Add the words of a text that look like ids. */
-static void add_words(const struct al_way *way, const char *text, struct al_strv *ids)
-{
-    al_oids_in(text, way->store->sha256, STATE_OIDS_MAX, ids);
-}
-
 /* What references, entries and the files of unfinished operations of the target name. */
 static int add_named(const struct al_way *way, struct al_strv *ids, struct al_error *err)
 {
@@ -569,7 +550,7 @@ static int add_named(const struct al_way *way, struct al_strv *ids, struct al_er
 
     for (size_t i = 0; i < way->entries.count; i++)
         if (way->entries.items[i].to && !strstr(way->entries.items[i].to, " 160000 "))
-            add_words(way, way->entries.items[i].to, ids);
+            al_oids_in(way->entries.items[i].to, way->store->sha256, STATE_OIDS_MAX, ids);
     /* The entries of a split or sparse index are not known. */
     for (size_t i = 0; way->index && i < way->index->staged.count; i++)
         al_strv_add(ids, way->index->staged.items[i]);
@@ -580,11 +561,11 @@ static int add_named(const struct al_way *way, struct al_strv *ids, struct al_er
         if (!change->to)
             continue;
         if (change->part == AL_PART_REF || change->part == AL_PART_HEAD)
-            add_words(way, change->to, ids);
+            al_oids_in(change->to, way->store->sha256, STATE_OIDS_MAX, ids);
         else if (is_state(change) && !al_gitdir_is_setting(change->name) &&
                  S_ISREG(change->to_mode))
             r = al_way_read_blob(way, change->to, &text, err);
-        add_words(way, text.buf, ids);
+        al_oids_in(text.buf, way->store->sha256, STATE_OIDS_MAX, ids);
     }
     return r;
 }
@@ -632,7 +613,7 @@ int al_restore_objects(const struct al_way *way, struct al_error *err)
     gone = is_gone(way, &lost, lines.buf);
     for (size_t i = al_change_at(&way->from->values, AL_PART_HEAD, "");
          i < way->from->values.count && way->from->values.items[i].part <= AL_PART_REF; i++)
-        add_words(way, way->from->values.items[i].to, &present);
+        al_oids_in(way->from->values.items[i].to, way->store->sha256, STATE_OIDS_MAX, &present);
     if (!gone && lines.len) {
         r = add_existing(way, &present, "^", &lines, err);
         r = r < 0 ? r : al_keep_return(way->store, way->repo, &lines, way->budget, err);
@@ -671,10 +652,13 @@ static int write_index(const struct al_way *way, struct al_error *err)
 
     (void)unlinkat(way->git_fd, NEW_INDEX ".lock", 0); /* of a git that was killed */
     if (index->has_index)
-        r = write_own(way, NEW_INDEX, &index->index, err);
-    if (r == 0 && index->index_mtime_ns > 0)
+        r = al_fs_write_atomic(way->git_fd, NEW_INDEX, index->index.buf, index->index.len, 0644,
+                               true);
+    if (r < 0)
+        return al_error_errno(err, -r, "cannot write '" NEW_INDEX "' in the git directory");
+    if (index->index_mtime_ns > 0)
         (void)utimensat(way->git_fd, NEW_INDEX, times, AT_SYMLINK_NOFOLLOW);
-    return r < 0 || way->index ? r : put_entries(way, path, err);
+    return way->index ? 0 : put_entries(way, path, err);
 }
 
 static int place_index(const struct al_way *way, struct al_error *err)
@@ -709,26 +693,18 @@ static void make_submodule_dirs(const struct al_way *way)
 
 int al_restore_apply(struct al_way *way, struct al_error *err)
 {
+    static int (*const steps[])(const struct al_way *way, struct al_error *err) = {
+        remove_worktrees, restore_refs,   restore_head,      restore_worktree,
+        restore_state,    restore_stored, restore_worktrees,
+    };
     const bool has_index = way->index || way->entries.count;
     /* An index needs its shared part at all times. */
     int r = write_files(way, is_shared_index, err);
 
     if (r == 0 && has_index)
         r = write_index(way, err);
-    if (r == 0)
-        r = remove_worktrees(way, err);
-    if (r == 0)
-        r = restore_refs(way, err);
-    if (r == 0)
-        r = restore_head(way, err);
-    if (r == 0)
-        r = restore_worktree(way, err);
-    if (r == 0)
-        r = restore_state(way, err);
-    if (r == 0)
-        r = restore_stored(way, err);
-    if (r == 0)
-        r = restore_worktrees(way, err);
+    for (size_t i = 0; r == 0 && i < AL_COUNT(steps); i++)
+        r = steps[i](way, err);
     if (r == 0 && has_index)
         r = place_index(way, err);
     (void)unlinkat(way->git_fd, NEW_INDEX, 0);
