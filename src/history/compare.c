@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The differences between two checkpoints. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/fs.h"
 #include "git/plumbing/gitdir.h"
@@ -160,55 +159,37 @@ static bool can_make(const struct al_saved *before, const struct al_saved *end,
            al_moves_concern(&before->moves, name);
 }
 
-/** The files that two checkpoints have in different forms, sorted. */
-struct files {
-    struct al_differences from, to;
-};
-
-static void add_side(struct al_differences *files, const char *name, unsigned mode, const char *oid)
+/* The id that a text begins with; NULL: there is no file.  Caller frees. */
+static char *oid_of(unsigned mode, const char *text)
 {
-    struct al_difference *file = mode ? al_differences_add(files, AL_PART_WORKTREE, name) : NULL;
-
-    if (!file)
-        return;
-    file->to = al_strndup(oid, strcspn(oid, " "));
-    file->to_mode = mode;
+    return mode ? al_strndup(text, strcspn(text, " ")) : NULL;
 }
 
 static bool take_file(void *payload, const struct al_bare_change *change)
 {
-    struct files *files = payload;
     al_auto(al_freep) char *name = al_files_path(change->path);
+    struct al_difference *file = name ? al_differences_add(payload, AL_PART_WORKTREE, name) : NULL;
 
-    if (name) {
-        add_side(&files->from, name, change->old_mode, change->old_oid);
-        add_side(&files->to, name, change->new_mode, change->new_oid);
-    }
+    if (!file)
+        return true;
+    file->from_mode = change->old_mode;
+    file->to_mode = change->new_mode;
+    file->from = oid_of(change->old_mode, change->old_oid);
+    file->to = oid_of(change->new_mode, change->new_oid);
     return true;
 }
 
-static void give_modes(const struct al_saved *saved, struct al_differences *files)
-{
-    if (files->count)
-        qsort(files->items, files->count, sizeof(*files->items), al_difference_order);
-    al_modes_apply(&saved->modes, files);
-}
-
-/* Let git tell which files differ. */
+/* Let git tell which files differ, where the permissions are the same. */
 static int compare_files(struct al_store *store, const struct al_saved *from,
                          const struct al_saved *to, struct al_run_limits *budget,
                          struct al_differences *changes, struct al_error *err)
 {
-    struct files files = { .from = { .items = NULL } };
-    int r = al_bare_read_changes(&store->bare, from->id, to->id, al_saved_files, take_file, &files,
+    int r = al_bare_read_changes(&store->bare, from->id, to->id, al_saved_files, take_file, changes,
                                  budget, err);
 
-    give_modes(from, &files.from);
-    give_modes(to, &files.to);
-    if (r == 0)
-        al_values_compare(&files.from, &files.to, 0, changes);
-    al_differences_clear(&files.from);
-    al_differences_clear(&files.to);
+    if (changes->count)
+        qsort(changes->items, changes->count, sizeof(*changes->items), al_difference_order);
+    al_modes_apply(&from->modes, changes);
     return r;
 }
 
@@ -247,8 +228,10 @@ int al_checkpoint_changes_of(struct al_store *store, const char *before, const c
         if (r == 0)
             r = al_checkpoint_load_files(store, end, false, budget, &to, err);
     }
-    if (r < 0)
+    if (r < 0) {
+        al_differences_clear(&changes);
         return r;
+    }
     al_values_compare(&from->values, &to->values, compared, &changes);
     for (size_t i = changes.count; i > 0; i--) {
         struct al_difference *change = &changes.items[i - 1];

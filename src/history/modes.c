@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/fs.h"
@@ -119,20 +118,25 @@ int al_modes_write(struct al_modes *modes, const struct al_store *store, struct 
     return r < 0 ? al_store_unusable(store, -r, err) : 0;
 }
 
+/* A link has none. */
+static void give(unsigned *mode, unsigned permissions)
+{
+    if (S_ISREG(*mode))
+        *mode = S_IFREG | permissions;
+}
+
 void al_modes_apply(const struct al_str *text, struct al_differences *files)
 {
     al_auto(al_modes_clear) struct al_modes modes = AL_MODES_INIT;
     const size_t count = al_change_at(files, AL_PART_INDEX, "");
 
     parse(text, &modes);
-    for (size_t i = 0; i < count; i++)
-        if (S_ISREG(files->items[i].to_mode))
-            files->items[i].to_mode = S_IFREG | *usual(&modes, files->items[i].to_mode);
-    for (size_t i = 0; i < modes.known.count; i++) {
-        struct al_difference *file =
-            al_change_find(files, AL_PART_WORKTREE, modes.known.items[i].name);
+    for (size_t i = 0; i < count; i++) {
+        struct al_difference *file = &files->items[i];
+        const struct al_difference *known =
+            al_change_find(&modes.known, AL_PART_WORKTREE, file->name);
 
-        if (file && S_ISREG(file->to_mode))
-            file->to_mode = S_IFREG | modes.known.items[i].to_mode;
+        give(&file->from_mode, known ? known->to_mode : *usual(&modes, file->from_mode));
+        give(&file->to_mode, known ? known->to_mode : *usual(&modes, file->to_mode));
     }
 }

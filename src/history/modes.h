@@ -37,8 +37,8 @@ int al_modes_write(struct al_modes *modes, const struct al_store *store, struct 
 /** Append the text of the file. */
 void al_modes_dump(const struct al_modes *modes, struct al_str *out);
 
-/** Give the files of the working tree, which come first, their permissions from such a text.  They
- * are sorted, and their modes are git's. */
+/** Give the files of the working tree, which come first, their permissions from such a text, on
+ * both sides.  Their modes are git's. */
 void al_modes_apply(const struct al_str *text, struct al_differences *files);
 
 #endif
