@@ -25,8 +25,12 @@
 #define HEAD_FORMAT  "%020" PRIu64 " %020" PRIu64 " %s %s "
 #define SIGNED_BYTES (AL_HEAD_BYTES - AL_MAC_HEX - 1)
 
-const char al_mac_none[AL_MAC_HEX + 1] =
-    "0000000000000000000000000000000000000000000000000000000000000000";
+#define NONE         "0000000000000000000000000000000000000000000000000000000000000000"
+
+const char al_mac_none[AL_MAC_HEX + 1] = NONE;
+
+/* That of an empty journal. */
+static const struct al_head no_head = { .mac = NONE, .next = NONE };
 
 int al_key_load(const char *path, struct al_key *ret_key, struct al_error *err)
 {
@@ -71,9 +75,8 @@ void al_key_mac(const struct al_key *key, const void *data, size_t len,
 /* The content of the head file: nothing, a head that this key signed, or something else. */
 enum head_found { HEAD_EMPTY, HEAD_GOOD, HEAD_BAD };
 
-/* `*ret_head` is that of an empty journal unless `*ret_found` is HEAD_GOOD.  0 or -errno. */
-static int read_head(int fd, const struct al_key *key, struct al_head *ret_head,
-                     enum head_found *ret_found)
+/* `*ret_head` is that of an empty journal unless it is HEAD_GOOD.  What was found, or -errno. */
+static int read_head(int fd, const struct al_key *key, struct al_head *ret_head)
 {
     char text[AL_HEAD_BYTES + 1], mac[AL_MAC_HEX + 1];
     struct al_head head;
@@ -81,21 +84,17 @@ static int read_head(int fd, const struct al_key *key, struct al_head *ret_head,
 
     if (n < 0)
         return -errno;
-    *ret_head = (struct al_head){ .seq = 0 };
-    memcpy(ret_head->mac, al_mac_none, sizeof(ret_head->mac));
-    memcpy(ret_head->next, al_mac_none, sizeof(ret_head->next));
-    *ret_found = n ? HEAD_BAD : HEAD_EMPTY;
+    *ret_head = no_head;
     if (n != AL_HEAD_BYTES)
-        return 0;
+        return n ? HEAD_BAD : HEAD_EMPTY;
     text[AL_HEAD_BYTES - 1] = '\0';
     al_key_mac(key, text, SIGNED_BYTES, mac);
     if (strcmp(text + SIGNED_BYTES, mac) != 0 ||
         sscanf(text, "%20" SCNu64 " %20" SCNu64 " %64s %64s", &head.seq, &head.size, head.mac,
                head.next) != 4)
-        return 0;
+        return HEAD_BAD;
     *ret_head = head;
-    *ret_found = HEAD_GOOD;
-    return 0;
+    return HEAD_GOOD;
 }
 
 int al_head_write(int fd, const struct al_key *key, const struct al_head *head)
@@ -129,21 +128,6 @@ static void unlock(struct al_chain *chain)
     chain->fd = -1;
     (void)flock(chain->head_fd, LOCK_UN); /* the lock is held, so this cannot fail */
     (void)pthread_mutex_unlock(&chain->lock);
-}
-
-/* Open a regular file, with O_CREAT a new one (0600).  Links are not followed, and a fifo is not
- * waited for.  A descriptor or -errno; -EINVAL when it is not a regular file. */
-static int open_regular(const char *path, int flags)
-{
-    int fd = open(path, flags | O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
-    struct stat st;
-
-    if (fd < 0)
-        return -errno;
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-        return fd;
-    al_close(fd);
-    return -EINVAL;
 }
 
 /*
@@ -195,11 +179,11 @@ static int open_log(struct al_chain *chain, const struct al_head *head, uint64_t
 {
     struct stat st;
 
-    chain->fd = open_regular(chain->file, O_APPEND);
+    chain->fd = al_journal_open_file(chain->file, O_RDWR | O_APPEND);
     if (chain->fd == -ENOENT && !was_renamed(chain, head))
         return -ESTALE; /* it was removed, so nothing written to a new one would be expected */
     if (chain->fd == -ENOENT)
-        chain->fd = open_regular(chain->file, O_APPEND | O_CREAT);
+        chain->fd = al_journal_open_file(chain->file, O_RDWR | O_APPEND | O_CREAT);
     if (chain->fd < 0)
         return chain->fd;
     if (fstat(chain->fd, &st) < 0)
@@ -208,7 +192,8 @@ static int open_log(struct al_chain *chain, const struct al_head *head, uint64_t
     return 0;
 }
 
-/* Test whether the log ends in a partial line. */
+/* Test whether the log ends in a partial line of another program.  Then the next one begins with a
+ * newline. */
 static bool ends_in_line(const struct al_chain *chain, uint64_t size)
 {
     char last = '\n';
@@ -216,17 +201,13 @@ static bool ends_in_line(const struct al_chain *chain, uint64_t size)
     return size && pread(chain->fd, &last, 1, (off_t)size - 1) == 1 && last != '\n';
 }
 
-/* Read the head and make it fit the log.  `*ret_in_line` is set when the log ends in a partial line
- * of another program; then the next line begins with a newline. */
-static int read_end(struct al_chain *chain, struct al_head *head, bool *ret_in_line)
+/* Read the head and make it fit the log. */
+static int read_end(struct al_chain *chain, struct al_head *head)
 {
-    enum head_found found;
     uint64_t size = 0;
-    int r;
+    int r = read_head(chain->head_fd, &chain->key, head);
 
-    *ret_in_line = false;
-    r = read_head(chain->head_fd, &chain->key, head, &found);
-    if (r == 0)
+    if (r >= 0)
         r = open_log(chain, head, &size);
     if (r < 0)
         return r;
@@ -242,7 +223,6 @@ static int read_end(struct al_chain *chain, struct al_head *head, bool *ret_in_l
     al_log_warn("the journal '%s' was changed by something else, see 'airlock log --verify'",
                 chain->file);
     head->size = size;
-    *ret_in_line = ends_in_line(chain, size);
     return 0;
 }
 
@@ -264,7 +244,7 @@ static int begin_file(struct al_chain *chain, struct al_head *head, size_t len)
     }
     al_close(chain->fd);
     head->size = 0;
-    chain->fd = open_regular(chain->file, O_APPEND | O_CREAT);
+    chain->fd = al_journal_open_file(chain->file, O_RDWR | O_APPEND | O_CREAT);
     return chain->fd < 0 ? chain->fd : 0;
 }
 
@@ -273,11 +253,11 @@ static int append_locked(struct al_chain *chain, json_t *line, uint64_t *seen)
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     struct al_head head;
     bool in_line;
-    int r;
+    int r = read_end(chain, &head);
 
-    r = read_end(chain, &head, &in_line);
     if (r < 0)
         return r;
+    in_line = ends_in_line(chain, head.size);
     if (seen && *seen < head.seq) {
         *seen = head.seq;
         return -EAGAIN;
@@ -325,11 +305,9 @@ int al_chain_append(struct al_chain *chain, json_t *line, uint64_t *seen, struct
 uint64_t al_chain_last(struct al_chain *chain)
 {
     struct al_head head = { .seq = 0 };
-    enum head_found found;
 
     if (lock(chain) == 0) {
-        if (read_head(chain->head_fd, &chain->key, &head, &found) < 0)
-            head.seq = 0;
+        (void)read_head(chain->head_fd, &chain->key, &head);
         unlock(chain);
     }
     return head.seq;
@@ -350,14 +328,13 @@ int al_chain_sync(struct al_chain *chain, struct al_error *err)
 
 int al_chain_check(struct al_chain *chain, struct al_error *err)
 {
-    enum head_found found;
     struct al_head head;
     uint64_t size;
     int r = lock(chain);
 
     if (r == 0) {
-        r = read_head(chain->head_fd, &chain->key, &head, &found);
-        if (r == 0)
+        r = read_head(chain->head_fd, &chain->key, &head);
+        if (r >= 0)
             r = open_log(chain, &head, &size);
         unlock(chain);
     }
@@ -385,7 +362,7 @@ static int open_files(struct al_chain *chain, struct al_error *err)
     al_auto(al_freep) char *head = al_journal_beside(chain->file, ".head");
     int r;
 
-    chain->head_fd = open_regular(head, O_CREAT);
+    chain->head_fd = al_journal_open_file(head, O_RDWR | O_CREAT);
     if (chain->head_fd < 0)
         return al_error_errno(err, -chain->head_fd, "cannot open '%s'", head);
     /* The head is read before each line, and the kernel would update its access time each time.
@@ -396,7 +373,7 @@ static int open_files(struct al_chain *chain, struct al_error *err)
         return al_error_errno(err, -r, "cannot lock '%s'", head);
     r = load_or_create_key(chain, err);
     if (r == 0) {
-        chain->fd = open_regular(chain->file, O_APPEND | O_CREAT);
+        chain->fd = al_journal_open_file(chain->file, O_RDWR | O_APPEND | O_CREAT);
         if (chain->fd < 0)
             r = al_error_errno(err, -chain->fd, "cannot open '%s'", chain->file);
     }
@@ -438,8 +415,8 @@ void al_chain_close(struct al_chain *chain)
 
 struct walk {
     const struct al_key *key;
-    struct al_head head; /* the end of the chain, as the head file says */
-    enum head_found found;
+    struct al_head head;      /* the end of the chain, as the head file says */
+    int found;                /* enum head_found */
     uint64_t lines;           /* lines that are intact so far */
     char mac[AL_MAC_HEX + 1]; /* of the last of them */
     uint64_t bad_line;
@@ -565,7 +542,7 @@ static int open_walk(struct walk *walk, const char *file, struct al_history *his
     int r = al_journal_lock_head(file, &fd);
 
     if (fd >= 0 && r == 0 && walk->key)
-        r = read_head(fd, walk->key, &walk->head, &walk->found);
+        r = walk->found = read_head(fd, walk->key, &walk->head);
     return r < 0 ? r : al_history_open(file, history);
 }
 
@@ -575,12 +552,9 @@ int al_journal_verify(const char *file, struct al_verdict *ret_verdict, struct a
     al_auto(al_history_clear) struct al_history history = AL_HISTORY_INIT;
     struct al_key key;
     int key_status = al_key_load(key_path, &key, err), r;
-    struct walk walk = { .key = key_status == 0 ? &key : NULL, .found = HEAD_EMPTY };
+    struct walk walk = { .key = key_status == 0 ? &key : NULL, .head = no_head, .mac = NONE };
     struct stat st;
 
-    memcpy(walk.mac, al_mac_none, sizeof(walk.mac));
-    memcpy(walk.head.mac, al_mac_none, sizeof(walk.head.mac));
-    memcpy(walk.head.next, al_mac_none, sizeof(walk.head.next));
     r = open_walk(&walk, file, &history);
     if (r == 0 && walk.found == HEAD_EMPTY && !history.last && lstat(file, &st) < 0)
         return al_error_set(err, AL_ERR_NOT_FOUND, "there is no journal at '%s'", file);

@@ -5,12 +5,12 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "guard/effects.h"
 #include "guard/redact.h"
@@ -193,24 +193,19 @@ static void join(struct later *later)
  * inherits its creator's seccomp filter, if any.  It only writes to files that are open. */
 static bool sync_later(struct later *later, struct al_record *record)
 {
-    bool runs;
+    al_hold(&later->lock);
 
-    if (!later->wanted)
-        return false;
-    (void)pthread_mutex_lock(&later->lock);
-    if (!later->runs) {
+    if (later->wanted && !later->runs) {
         join(later);
         later->runs = pthread_create(&later->thread, NULL, thread_main, record->journal) == 0;
         later->started = later->runs;
     }
-    runs = later->runs;
-    if (runs) {
-        al_open_record_written(&record->open);
-        record->next = later->records;
-        later->records = record;
-    }
-    (void)pthread_mutex_unlock(&later->lock);
-    return runs;
+    if (!later->runs)
+        return false;
+    al_open_record_written(&record->open);
+    record->next = later->records;
+    later->records = record;
+    return true;
 }
 
 /* --- The journal --- */

@@ -107,6 +107,10 @@ uint64_t al_journal_count_full(const char *file);
  * caller closes, or AL_ERR_EXECUTION. */
 int al_journal_open_dir(const char *path, struct al_error *err);
 
+/** Open a regular file, with O_CREAT a new one (0600).  Links are not followed, and a fifo is not
+ * waited for.  A descriptor or -errno; -EINVAL when it is not a regular file. */
+int al_journal_open_file(const char *path, int flags);
+
 /** Lock a file until it is closed, as flock(2).  The kernel releases the lock when the process
  * ends, however it ends.  0 or -errno: -EWOULDBLOCK when another has it locked, another one when
  * the file system has no locks. */

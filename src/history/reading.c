@@ -27,6 +27,19 @@ int al_journal_open_dir(const char *path, struct al_error *err)
     return fd < 0 ? al_error_errno(err, errno, "cannot open '%s'", path) : fd;
 }
 
+int al_journal_open_file(const char *path, int flags)
+{
+    int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+    struct stat st;
+
+    if (fd < 0)
+        return -errno;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+        return fd;
+    al_close(fd);
+    return -EINVAL;
+}
+
 int al_journal_lock(int fd, int how)
 {
     int r;
@@ -156,27 +169,20 @@ void al_history_clear(struct al_history *history)
     *history = AL_HISTORY_INIT;
 }
 
-/* Open the file that is read next, by the name that it has now.  Links are not followed, and a fifo
- * is not waited for.  0, also when it is not there yet; or -errno. */
+/* Open the file that is read next, by the name that it has now.  0, also when it is not there yet;
+ * or -errno. */
 static int open_file(struct al_history *history)
 {
     al_auto(al_closep) int head_fd = -1;
     al_auto(al_freep) char *full = al_journal_full_path(history->file, history->index + 1);
-    const char *path = full;
     struct stat st;
     int fd, r = al_journal_lock_head(history->file, &head_fd);
 
     if (r < 0)
         return r;
-    if (lstat(full, &st) < 0)
-        path = history->file;
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    fd = al_journal_open_file(lstat(full, &st) < 0 ? history->file : full, O_RDONLY);
     if (fd < 0)
-        return errno == ENOENT ? 0 : -errno;
-    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-        al_close(fd);
-        return -EINVAL;
-    }
+        return fd == -ENOENT ? 0 : fd;
     history->fd = fd;
     history->at = 0;
     history->limit =
