@@ -119,10 +119,10 @@ static const char *const other_parts[] = { "about",   "index/", "left-out", "mod
 /** A checkpoint while it is read. */
 struct loading {
     struct al_saved *saved;
-    char oids[AL_COUNT(text_names)][AL_OID_TEXT]; /* "": it has no such text */
+    struct al_strv oids; /* of the texts, or of pieces of them */
+    enum text *wanted;   /* which each is of */
+    bool has[AL_COUNT(text_names)];
     struct al_str texts[AL_COUNT(text_names)];
-    struct al_strv pieces; /* of the index */
-    size_t *wanted;        /* what is read */
     bool head_is_link;
 };
 
@@ -130,7 +130,7 @@ static void loading_clear(struct loading *loading)
 {
     for (size_t i = 0; i < AL_COUNT(text_names); i++)
         al_str_clear(&loading->texts[i]);
-    al_strv_clear(&loading->pieces);
+    al_strv_clear(&loading->oids);
     free(loading->wanted);
     if (loading->saved)
         saved_free(loading->saved);
@@ -141,6 +141,15 @@ static enum al_part part_of(const char *path)
     if (al_starts_with(path, AL_LINKED_PREFIX) || al_starts_with(path, AL_LINKED_LOCK_PREFIX))
         return AL_PART_LINKED;
     return !strcmp(path, "logs/refs/stash") ? AL_PART_STASH : AL_PART_STATE;
+}
+
+/* Read this for a text. */
+static void want(struct loading *loading, enum text text, const char *oid)
+{
+    loading->wanted = al_grow(loading->wanted, loading->oids.count, sizeof(*loading->wanted));
+    loading->wanted[loading->oids.count] = text;
+    loading->has[text] = true;
+    al_strv_add(&loading->oids, oid);
 }
 
 /* Add a record "<mode> SP blob SP <oid> TAB <path>". */
@@ -158,13 +167,13 @@ static bool add_record(void *payload, char *const *fields)
     for (size_t i = 0; i < AL_COUNT(text_names); i++) {
         if (strcmp(tab + 1, text_names[i]) != 0)
             continue;
-        (void)snprintf(loading->oids[i], AL_OID_TEXT, "%s", oid + 6);
+        want(loading, (enum text)i, oid + 6);
         loading->head_is_link |= i == TEXT_HEAD && S_ISLNK(mode);
         return true;
     }
     file = al_files_path(tab + 1);
     if (al_starts_with(tab + 1, "index/"))
-        al_strv_add(&loading->pieces, oid + 6);
+        want(loading, TEXT_INDEX, oid + 6);
     if (al_starts_with(tab + 1, "staged/"))
         al_strv_add(&loading->saved->staged, oid + 6);
     if (file)
@@ -202,44 +211,20 @@ static int add_bytes(void *payload, size_t which, const char *data, size_t len, 
     return 0;
 }
 
-static int read_texts(struct al_store *store, struct loading *loading, struct al_run_limits *budget,
-                      struct al_error *err)
-{
-    const struct al_strv *pieces = &loading->pieces;
-    al_auto(al_freep) const char **oids =
-        al_calloc(AL_COUNT(text_names) + pieces->count, sizeof(*oids));
-    size_t count = 0;
-
-    loading->wanted = al_calloc(AL_COUNT(text_names) + pieces->count, sizeof(*loading->wanted));
-    for (size_t i = 0; i < AL_COUNT(text_names); i++)
-        if (*loading->oids[i]) {
-            oids[count] = loading->oids[i];
-            loading->wanted[count++] = i;
-        }
-    for (size_t i = 0; i < pieces->count; i++) {
-        oids[count] = pieces->items[i];
-        loading->wanted[count++] = TEXT_INDEX;
-    }
-    return al_bare_read(&store->bare, oids, count, add_bytes, loading, budget, err);
-}
-
 /* --- Parsing --- */
-
-static unsigned parse_part(const char *word)
-{
-    return !strcmp(word, "worktree") ? AL_PARTS_WORKTREE
-           : !strcmp(word, "index")  ? AL_PARTS_INDEX
-           : !strcmp(word, "refs")   ? AL_PARTS_REFS
-                                     : 0;
-}
 
 /* Parse the lines about a checkpoint, "<key> SP <word>..." each.  False: they are not in a form
  * airlock reads. */
 static bool parse_about(char *text, struct al_saved *saved)
 {
-    const bool known = al_starts_with(text, "version 2\n") && strstr(text, "\nwithout");
+    const char *without = strstr(text, "\nwithout"); /* the last line */
     char *lines = NULL, *words = NULL;
 
+    if (!without || !al_starts_with(text, "version 2\n"))
+        return false;
+    saved->without = (strstr(without, " worktree") ? AL_PARTS_WORKTREE : 0) |
+                     (strstr(without, " index") ? AL_PARTS_INDEX : 0) |
+                     (strstr(without, " refs") ? AL_PARTS_REFS : 0);
     saved->moves_all = !strstr(text, "\nmoves");
     for (char *line = strtok_r(text, "\n", &lines); line; line = strtok_r(NULL, "\n", &lines)) {
         const char *key = strtok_r(line, " ", &words), *word;
@@ -247,8 +232,6 @@ static bool parse_about(char *text, struct al_saved *saved)
         while (key && (word = strtok_r(NULL, " ", &words)))
             if (!strcmp(key, "moves"))
                 al_strv_add(&saved->moves, word);
-            else if (!strcmp(key, "without"))
-                saved->without |= parse_part(word);
             else if (!strcmp(key, "index-time"))
                 saved->index_mtime_ns = strtoll(word, NULL, 10);
             else if (!strcmp(key, "entries"))
@@ -258,7 +241,7 @@ static bool parse_about(char *text, struct al_saved *saved)
             else if (!strcmp(key, "commit"))
                 (void)snprintf(saved->commit, sizeof(saved->commit), "%s", word);
     }
-    return known;
+    return true;
 }
 
 /* Sort words that end with a NUL each. */
@@ -287,13 +270,13 @@ static int parse(struct loading *loading, bool sha256, struct al_error *err)
     if (!parse_about(loading->texts[TEXT_ABOUT].buf, saved) || !add_head(loading, sha256) ||
         !al_refs_parse(refs->buf, refs->len, &saved->values))
         return al_error_set(err, AL_ERR_EXECUTION, "the checkpoint is not in a form airlock reads");
-    saved->has_index = loading->pieces.count;
+    saved->has_index = loading->has[TEXT_INDEX];
     saved->index = loading->texts[TEXT_INDEX];
     loading->texts[TEXT_INDEX] = AL_STR_INIT;
     if (!saved->entries[0])
         al_index_digest(&saved->index, sha256, saved->entries);
     al_differences_add(&saved->values, AL_PART_INDEX, "index")->to = al_strdup(saved->entries);
-    saved->writes_all = !*loading->oids[TEXT_WRITES];
+    saved->writes_all = !loading->has[TEXT_WRITES];
     parse_words(&loading->texts[saved->writes_all ? TEXT_WRITTEN : TEXT_WRITES], &saved->writes);
     parse_words(&loading->texts[TEXT_LEFT_OUT], &saved->left_out);
     qsort(saved->values.items, saved->values.count, sizeof(*saved->values.items),
@@ -316,7 +299,8 @@ static int read_checkpoint(struct al_store *store, const char *id, struct al_run
         loading.texts[i] = AL_STR_INIT;
     r = list(store, id, other_parts, &loading, budget, err);
     if (r == 0)
-        r = read_texts(store, &loading, budget, err);
+        r = al_bare_read(&store->bare, (const char *const *)loading.oids.items, loading.oids.count,
+                         add_bytes, &loading, budget, err);
     if (r == 0)
         r = parse(&loading, store->sha256, err);
     if (r == 0) {
