@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -247,6 +248,15 @@ static int collect_once(struct al_store *store, bool due, struct al_run_limits *
     return 0;
 }
 
+/* flock(2) may have released this lock when an exclusive one was asked for: between the two another
+ * process may have been alone for a moment.  The store was locked before, so this file system has
+ * locks. */
+static void lock_shared(const struct al_store *store)
+{
+    while (flock(store->lock_fd, LOCK_SH) < 0 && errno == EINTR)
+        continue;
+}
+
 int al_store_gc(struct al_store *store, struct al_run_limits *budget, struct al_error *err)
 {
     const bool due = al_store_expiry_is_due(store);
@@ -254,11 +264,13 @@ int al_store_gc(struct al_store *store, struct al_run_limits *budget, struct al_
     bool again = true;
     int r = measure(store, &size, err);
 
-    if (r < 0 ||
-        (size.packs <= PACKS_MAX && size.bytes <= store->settings->max_store_bytes && !due &&
-         !size.leftovers) ||
-        !al_store_lock_alone(store))
+    if (r < 0 || (size.packs <= PACKS_MAX && size.bytes <= store->settings->max_store_bytes &&
+                  !due && !size.leftovers))
         return r;
+    if (flock(store->lock_fd, LOCK_EX | LOCK_NB) < 0) {
+        lock_shared(store);
+        return 0;
+    }
     /* Until it has ended its packs are kept.  One that is kept when git packs, and not any more
      * when prune() looks, would be lost. */
     al_fed_end(&store->import);
@@ -276,7 +288,7 @@ int al_store_gc(struct al_store *store, struct al_run_limits *budget, struct al_
         r = measure(store, &size, err);
     if (r == 0 && size.packs > PACKS_MAX)
         r = al_bare_tidy(&store->bare, true, budget, err);
-    al_store_lock_shared(store);
+    lock_shared(store);
     return r;
 }
 

@@ -74,22 +74,6 @@ int al_store_wait(const struct al_store *store, int fd, int how, struct al_run_l
     return r;
 }
 
-/* flock(2) may have released this lock when an exclusive one was asked for.  An exclusive lock is
- * not held for long.  The store was locked before, so this file system has locks. */
-void al_store_lock_shared(const struct al_store *store)
-{
-    while (flock(store->lock_fd, LOCK_SH) < 0 && errno == EINTR)
-        continue;
-}
-
-bool al_store_lock_alone(const struct al_store *store)
-{
-    if (flock(store->lock_fd, LOCK_EX | LOCK_NB) == 0)
-        return true;
-    al_store_lock_shared(store);
-    return false;
-}
-
 /* --- Creating it --- */
 
 static int no_store(struct al_error *err)

@@ -97,13 +97,6 @@ int al_store_sync_dir(const struct al_store *store, const char *dir, struct al_e
 int al_store_wait(const struct al_store *store, int fd, int how, struct al_run_limits *budget,
                   struct al_error *err);
 
-/** Lock the store exclusively.  False while others use it; then it is locked shared as before.
- * Between the two another process may have been alone for a moment. */
-bool al_store_lock_alone(const struct al_store *store);
-
-/** Lock the store shared again. */
-void al_store_lock_shared(const struct al_store *store);
-
 /** Free what al_checkpoint_load() has read longest ago, but for so many and those that are kept; 0:
  * all. */
 void al_checkpoints_unload(struct al_store *store, size_t most);

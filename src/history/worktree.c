@@ -5,13 +5,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/lock.h"
 #include "git/locate.h"
 #include "git/location.h"
 #include "git/oid.h"
@@ -383,16 +381,14 @@ static bool is_new(int fd)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static struct stat last;
-    struct stat st;
-    bool is = true;
+    struct stat before, st;
 
     if (fstat(fd, &st) < 0)
         return true;
-    (void)pthread_mutex_lock(&lock);
-    is = last.st_dev != st.st_dev || last.st_ino != st.st_ino;
+    al_hold(&lock);
+    before = last;
     last = st;
-    (void)pthread_mutex_unlock(&lock);
-    return is;
+    return before.st_dev != st.st_dev || before.st_ino != st.st_ino;
 }
 
 void al_worktree_tidy(const struct al_repo *repo, bool again, struct al_strv *ret_kept)
