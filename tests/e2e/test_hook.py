@@ -211,7 +211,7 @@ class Hook(hooks.Case):
 
     def test_interrupted(self):
         """without an end it is closed with the turn, also when the client or the process died"""
-        for name in ("prompt", "batch", "stop", "end"):
+        for name in ("prompt", "batch", "stop", "stop_failed", "end"):
             self.send(self.recorded("before", session="s2"))
             self.send(self.recorded("before"))
             self.write("a.txt", name)
@@ -259,6 +259,36 @@ class Hook(hooks.Case):
             self.assertIsNone(self.send(self.recorded("before", **sub)))
             self.assertIsNone(self.send(event))
             self.assertEqual(self.running(), [])
+
+    def test_codex_subagent(self):
+        """an interrupted turn of Codex ends without its subagents', each of which ends with its own turn or the session"""
+        self.client = "codex"
+        sub = {"agent_id": self.recorded("sub_stop")["agent_id"], "tool_use_id": "call_sub"}
+        for name in ("sub_stop", "end"):
+            self.assertIsNone(self.send(self.recorded("before", **sub)))
+            self.send(self.recorded("before"))
+            self.assertIsNone(self.send(self.recorded("interrupt")))
+            self.assertEqual([len(self.running()), self.log()[-1]["outcome"]], [1, "interrupted"])
+            self.assertIsNone(self.send(self.recorded(name)))
+            self.assertEqual(self.running(), [])
+
+    def test_skill(self):
+        """a shell command in the text of a skill, which has no end of its own, ends with what loads it"""
+        self.assertIsNone(self.send(self.recorded("skill")))
+        self.write("a.txt", "two\n")
+        self.assertIsNone(self.send(self.recorded("batch")))
+        line = self.log()[-1]
+        self.assertEqual((line["tool"], line["call_id"], line["changes"]), ("Bash", "toolu_01MNO345:preamble-0", "1 file changed"))
+        self.airlock("call", "--approval", "allow", "git_undo", env={"AIRLOCK_SESSION": "s1"})
+        self.assertEqual(self.text(), "one\n")
+        self.config('[[tools.approval.rule]]\ntool = "hook"\ndecision = "deny"\n')
+        told = self.send(self.recorded("skill"))["hookSpecificOutput"]
+        self.assertEqual((told["hookEventName"], told["permissionDecision"]), ("PreSkillShellCommand", "deny"))
+
+    def test_monitor(self):
+        """a command that Claude Code watches in the background ends where the client goes on"""
+        self.assertIsNone(self.around(lambda: self.write("a.txt", "two\n"), "_monitor"))
+        self.assertEqual((self.log()[-1]["tool"], self.log()[-1]["outcome"]), ("Monitor", "ok"))
 
     def test_wrapper(self):
         """a program that starts the hook with a limit of its own is no client"""
@@ -577,13 +607,13 @@ class Installed(hooks.Case):
         """The hooks are there, and do their work when they are run as the client runs them."""
         hooked = self.settings(self.FILES[client][-1])["hooks"]
         recorded = hooks.json.loads((hooks.RECORDED / f"{client}.json").read_text(encoding="utf-8"))
-        for name in ("start", "before", "after", "prompt", "stop"):
+        for name in [name for name in recorded if "worktree" not in name]:
             event = self.recorded(name, client)
             group = hooked[event["hook_event_name"]][-1]
             [hook] = group["hooks"]
             self.assertEqual(hook["command"], f"{self.airlock_path} hook {client}")
-            if name in ("before", "after"):
-                self.assertRegex(recorded["before_edit"]["tool_name"], f"^({group['matcher']})$")
+            if "matcher" in group and name not in ("before_read", "before_own"):
+                self.assertRegex(event["tool_name"], f"^({group['matcher']})$")
             done = subprocess.run(["sh", "-c", hook["command"]], env=self.env, capture_output=True, check=True,
                                   input=hooks.json.dumps(event).encode(), timeout=harness.WATCHDOG_SECONDS)
             self.assertEqual(done.stderr, b"")

@@ -68,19 +68,21 @@ bool al_client_read(const struct al_client *client, const json_t *entry, struct 
 static const struct al_client_hooks claude_hooks = {
     .events = { { "SessionStart", AL_EVENT_START },
                 { "PreToolUse", AL_EVENT_BEFORE },
+                { "PreSkillShellCommand", AL_EVENT_BEFORE }, /* ends with the batch or the turn */
                 { "PostToolUse", AL_EVENT_AFTER },
                 { "PostToolUseFailure", AL_EVENT_AFTER },
                 { "PostToolBatch", AL_EVENT_CLOSE },
                 { "UserPromptSubmit", AL_EVENT_CLOSE },
                 { "SubagentStop", AL_EVENT_CLOSE },
                 { "Stop", AL_EVENT_CLOSE },
+                { "StopFailure", AL_EVENT_CLOSE },
                 { "SessionEnd", AL_EVENT_END },
                 { "WorktreeCreate", AL_EVENT_ADD },
                 { "WorktreeRemove", AL_EVENT_REMOVE } },
     .file = ".claude/settings.json",
     .has_rules = true,
     .shares_session = true,
-    .tools = "Bash|Edit|MultiEdit|Write|NotebookEdit",
+    .tools = "Bash|PowerShell|Monitor|Edit|MultiEdit|Write|NotebookEdit",
     .timeout = 10,
 };
 
@@ -89,7 +91,10 @@ static const struct al_client_hooks codex_hooks = {
                 { "PreToolUse", AL_EVENT_BEFORE },
                 { "PostToolUse", AL_EVENT_AFTER },
                 { "UserPromptSubmit", AL_EVENT_CLOSE },
-                { "Stop", AL_EVENT_CLOSE } },
+                { "SubagentStop", AL_EVENT_CLOSE },
+                { "Interrupt", AL_EVENT_CLOSE },
+                { "Stop", AL_EVENT_CLOSE },
+                { "SessionEnd", AL_EVENT_END } },
     .file = ".codex/hooks.json",
     .shares_session = true,
     .tools = "Bash|apply_patch",
@@ -241,15 +246,11 @@ enum al_event al_client_event(const struct al_client *client, const char *name)
 
 bool al_client_changes(const struct al_client *client, const char *tool)
 {
-    const size_t len = strcspn(tool, "|");
+    al_auto(al_freep) char *text = al_strdup(client->hooks->tools);
+    al_auto(al_strv_clear) struct al_strv tools = AL_STRV_INIT;
 
-    for (const char *at = tool[len] || !len ? NULL : client->hooks->tools; at;
-         at = strchr(at, '|')) {
-        at += *at == '|';
-        if (!strncmp(at, tool, len) && (!at[len] || at[len] == '|'))
-            return true;
-    }
-    return false;
+    al_strv_split(&tools, text, "|");
+    return al_strv_contains(&tools, tool);
 }
 
 json_t *al_client_get(const struct al_client *client, const struct al_str *text)

@@ -28,7 +28,7 @@ struct al_client_hooks {
     struct al_client_event {
         const char *name;
         enum al_event event;
-    } events[12];      /**< up to one without a name */
+    } events[14];      /**< up to one without a name */
     const char *file;  /**< the settings that name hooks, below the working tree or the home */
     bool has_rules;    /**< they have rules about tools too, for --with-rules */
     const char *tools; /**< those that can change files, as the client's pattern: "Bash|Write" */

@@ -574,17 +574,15 @@ static char *hash_id(const json_t *id)
 static void take_members(struct hook *hook)
 {
     const json_t *id = json_object_get(hook->event, "session_id"),
-                 *agent = json_object_get(hook->event, AGENT);
+                 *agent = json_object_get(hook->event, AGENT),
+                 *input = json_object_get(hook->event, "tool_input");
     const char *session = al_json_get_string(hook->event, "session_id");
     const char *call_id = al_json_get_string(hook->event, "tool_use_id");
 
     hook->name = al_json_get_string(hook->event, "hook_event_name");
     hook->tool = al_json_get_string(hook->event, "tool_name");
-    hook->input = json_deep_copy(json_object_get(hook->event, "tool_input"));
-    if (!json_is_object(hook->input)) {
-        json_decref(hook->input);
-        hook->input = NULL;
-    }
+    if (json_is_object(input))
+        hook->input = json_deep_copy(input);
     if (al_journal_is_id(session))
         hook->session = session;
     else if (id)
