@@ -587,7 +587,7 @@ static int obtain(struct al_call *call, struct al_error *err)
 
 /* Only one call at a time writes to a repository.  If no answer is bound to the resolved arguments,
  * they are resolved again under the lock: the call before may have made the commit that this one is
- * about. */
+ * about.  A tool that goes back takes the lock itself, and looks anew then. */
 static int lock_for_writing(struct al_call *call, struct al_error *err)
 {
     int r;
@@ -595,7 +595,7 @@ static int lock_for_writing(struct al_call *call, struct al_error *err)
     if (!al_effects_change_repository(call->operation->effects))
         return 0;
     r = acquire_lock(call, err);
-    if (r == 0 && !call->state[0])
+    if (r == 0 && !call->state[0] && !call->tool->goes_back)
         al_call_invalidate(call);
     return r < 0 ? r : al_call_resolve(call, err);
 }

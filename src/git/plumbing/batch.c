@@ -146,11 +146,11 @@ int al_git_list_changed(const struct al_repo *repo, const char *from, const char
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     int r;
 
+    if (to && !strcmp(from, to))
+        return 0;
     add_diff(&command.argv);
-    al_strv_adds(&command.argv, "--ignore-submodules=dirty", from, NULL);
-    if (to)
-        al_strv_add(&command.argv, to);
-    al_strv_add(&command.argv, "--");
+    al_strv_adds(&command.argv, "--ignore-submodules=dirty", from, to ? to : "--",
+                 to ? "--" : NULL, NULL);
     r = list(repo, &command, CHANGED_MAX_BYTES, budget, ret_paths, err);
     al_strv_sort(ret_paths);
     return r;

@@ -646,7 +646,7 @@ static int check_head(struct al_call *call, struct al_error *err)
 
 /* `index`: NULL, the repository's own. */
 static int make_commit(struct al_call *call, const struct commit_args *args, const char *index,
-                       const char *head, struct al_error *err)
+                       const char *head, struct al_git_output *ret_output, struct al_error *err)
 {
     const struct al_commit_options options = {
         .message = args->message,
@@ -657,10 +657,9 @@ static int make_commit(struct al_call *call, const struct commit_args *args, con
         .head = head,
         .expected = al_call_expected(call),
     };
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
 
     return al_git_commit(al_call_repo(call), &options, al_call_max_bytes(call),
-                         al_call_budget(call), &output, err);
+                         al_call_budget(call), ret_output, err);
 }
 
 /* "1a2b3c4d Subject", and "3 files changed, +10 -2". */
@@ -682,10 +681,30 @@ static int add_commit(struct al_call *call, const char *rev, struct al_str *out,
     return r;
 }
 
+/* The same as git-commit(1) has said it: "[main 1a2b3c4] Subject".  It tells no files of a merge.
+ */
+static int add_made(struct al_call *call, const char *said, struct al_str *out,
+                    struct al_error *err)
+{
+    al_auto(al_freep) char *head = al_ref_head(&al_call_repo(call)->at);
+    al_auto(al_freep) char *id = al_asprintf(" %.4s", head); /* no branch has a blank */
+    al_auto(al_str_clear) struct al_str numbers = AL_STR_INIT;
+    const char *subject = strstr(said, id);
+
+    subject = subject ? strstr(subject, "] ") : NULL;
+    if (!subject || !al_shortstat_add_numbers(subject, &numbers))
+        return add_commit(call, "HEAD", out, err);
+    subject += strlen("] ");
+    al_str_addf(out, "%.*s %.*s\n%s", AL_SHORT_ID, head, (int)strcspn(subject, "\n"), subject,
+                numbers.buf);
+    return 0;
+}
+
 /* Make the commit on a copy of the index, and put the index that is left into place.  Nobody else
  * writes the index meanwhile. */
 static int commit_part(struct al_call *call, const struct commit_args *args, struct al_str *line,
-                       bool *ret_passed_over, struct al_error *err)
+                       bool *ret_passed_over, struct al_git_output *ret_output,
+                       struct al_error *err)
 {
     al_auto(al_index_lock_release) struct al_index_lock lock = AL_INDEX_LOCK_INIT;
     al_auto(al_commit_indexes_clear) struct al_commit_indexes indexes = { .commit = NULL };
@@ -699,7 +718,7 @@ static int commit_part(struct al_call *call, const struct commit_args *args, str
     if (r == 0)
         r = al_index_lock_write(&lock, indexes.after, err);
     if (r == 0)
-        r = make_commit(call, args, indexes.commit, all.head, err);
+        r = make_commit(call, args, indexes.commit, all.head, ret_output, err);
     return r < 0 ? r : al_index_lock_install(&lock, err);
 }
 
@@ -789,12 +808,14 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     if (r == 0 && is_series(call, args)) {
         r = make_series(call, args, &result->text, &left_out, err);
     } else if (r == 0) {
-        r = chooses(args) ? commit_part(call, args, &left_out, &passed_over, err)
-                          : make_commit(call, args, NULL, al_call_tool_data(call), err);
+        al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+
+        r = chooses(args) ? commit_part(call, args, &left_out, &passed_over, &output, err)
+                          : make_commit(call, args, NULL, al_call_tool_data(call), &output, err);
         if (r == 0 && args->amend)
             al_str_addf(&result->text, "Amended %.*s: ", AL_SHORT_ID, before);
         if (r == 0)
-            r = add_commit(call, "HEAD", &result->text, err);
+            r = add_made(call, output.out.out.buf, &result->text, err);
     }
     tell_passed_over(call, args, passed_over, &passed);
     if (r < 0 && passed.len && err && err->code == AL_CODE_NO_STAGED_CHANGES)
