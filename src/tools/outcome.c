@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/outcome.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -64,12 +65,6 @@ int al_merged_answer(struct al_call *call, const char *name, const struct al_mer
 #define SHOWN_BYTES (AL_ANSWER_DEFAULT_BYTES - 2000u)
 #define LEFT_BYTES  800u
 
-/* toupper(3) is a macro of several statements. */
-static char upper(char c)
-{
-    return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
-}
-
 static int add_sides(struct al_call *call, struct al_str *out, struct al_error *err)
 {
     const struct al_repo *repo = al_call_repo(call);
@@ -82,7 +77,7 @@ static int add_sides(struct al_call *call, struct al_str *out, struct al_error *
     al_state_add_operation(repo, out);
     if (out->len == at)
         al_str_adds(out, "Nothing is in progress");
-    out->buf[at] = upper(out->buf[at]);
+    out->buf[at] = (char)(toupper)((unsigned char)out->buf[at]);
     al_place_addf(out, ": ours is %s, theirs is %s.\n", sides.ours, sides.theirs);
     return 0;
 }

@@ -295,12 +295,14 @@ static int restore_hunks(struct al_call *call, const struct restore_args *args, 
     return 0;
 }
 
-/* List the files that differ from what they are restored from, with a filter of git diff. */
+/* List the files that differ from what they are restored from, with a filter of git diff
+ * (NULL: all). */
 static int list_filtered(struct al_call *call, const struct restore_args *args, const char *filter,
                          struct al_strv *out, struct al_error *err)
 {
     const char *commit = al_call_resolved(call, AL_RESOLVED_COMMIT);
-    const char *options[] = { "--no-renames", "--ignore-submodules=dirty", filter,
+    const char *options[] = { "--no-renames", "--ignore-submodules=dirty",
+                              filter ? filter : "--no-renames",
                               args->staged && !commit ? "--cached" : commit, NULL };
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
     int r = al_repo_pathspecs(al_call_repo(call), &args->paths, al_call_budget(call), &words, err);
@@ -310,19 +312,13 @@ static int list_filtered(struct al_call *call, const struct restore_args *args, 
                                       out, err);
 }
 
-static int list_different(struct al_call *call, const struct restore_args *args,
-                          struct al_strv *out, struct al_error *err)
-{
-    return list_filtered(call, args, "--no-renames", out, err);
-}
-
 /* Of files whose changes are all staged the other call is named. */
 static int say_nothing(struct al_call *call, const struct restore_args *args, struct al_str *text,
                        struct al_error *err)
 {
     const struct restore_args of_index = { .paths = args->paths, .staged = true };
     al_auto(al_strv_clear) struct al_strv staged = AL_STRV_INIT;
-    int r = args->rev || args->staged ? 0 : list_different(call, &of_index, &staged, err);
+    int r = args->rev || args->staged ? 0 : list_filtered(call, &of_index, NULL, &staged, err);
 
     if (r < 0)
         return r;
@@ -378,7 +374,7 @@ static int restore_files(struct al_call *call, const struct restore_args *args, 
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv removed = AL_STRV_INIT;
-    int r = list_different(call, args, &files, err);
+    int r = list_filtered(call, args, NULL, &files, err);
 
     if (r == 0 && args->rev && files.count)
         r = list_filtered(call, args, "--diff-filter=A", &removed, err);

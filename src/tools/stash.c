@@ -65,11 +65,6 @@ static bool only_reads(const void *p)
 
 static const char *const always_by[] = { AL_STASH_WHOSE, NULL };
 
-static bool is_everyday(const struct al_call *call)
-{
-    return al_call_tool(call) == &al_tool_everyday_stash;
-}
-
 static int not_found(struct al_error *err, const char *message, const char *remedy)
 {
     return al_error_remedy(al_error_reason(al_error_set_code(err, AL_ERR_EXECUTION,
@@ -172,7 +167,7 @@ static int find_newest(struct al_call *call, const struct al_stash_owners *owner
                        const struct al_strv *entries, bool pops, const char **ret_entry,
                        struct al_error *err)
 {
-    const bool in_text = is_everyday(call);
+    const bool in_text = al_call_tool(call) == &al_tool_everyday_stash;
     const bool nothing = pops && owners->is_shared && owners->pushed_nothing;
 
     for (size_t i = 0; i < entries->count && !nothing && !*ret_entry; i++)

@@ -149,8 +149,8 @@ int al_git_list_changed(const struct al_repo *repo, const char *from, const char
     if (to && !strcmp(from, to))
         return 0;
     add_diff(&command.argv);
-    al_strv_adds(&command.argv, "--ignore-submodules=dirty", from, to ? to : "--",
-                 to ? "--" : NULL, NULL);
+    al_strv_adds(&command.argv, "--ignore-submodules=dirty", from, to ? to : "--", to ? "--" : NULL,
+                 NULL);
     r = list(repo, &command, CHANGED_MAX_BYTES, budget, ret_paths, err);
     al_strv_sort(ret_paths);
     return r;

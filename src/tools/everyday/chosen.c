@@ -157,11 +157,6 @@ void al_named_clear(struct al_named *named)
     al_strv_clear(&named->paths);
 }
 
-static bool has_hunk(const struct al_hunk_sides *sides, const char *id)
-{
-    return sides && (al_hunk_find(&sides->unstaged, id) || al_hunk_find(&sides->staged, id));
-}
-
 int al_named_sort(struct al_call *call, const struct al_hunk_sides *sides,
                   const struct al_strv *hunks, const struct al_strv *paths,
                   struct al_named *ret_named, struct al_error *err)
@@ -171,7 +166,8 @@ int al_named_sort(struct al_call *call, const struct al_hunk_sides *sides,
     int r = 0;
 
     for (size_t i = 0; i < hunks->count && known; i++)
-        known = has_hunk(sides, hunks->items[i]);
+        known = sides && (al_hunk_find(&sides->unstaged, hunks->items[i]) ||
+                          al_hunk_find(&sides->staged, hunks->items[i]));
     if (!known)
         r = al_untracked_read(call, NULL, hunks, &files, err);
 

@@ -348,15 +348,6 @@ static bool is_pushed(struct al_call *call, const void *p)
     return pushed;
 }
 
-/* Where HEAD is, before anything is chosen for a commit on top of it.  What replaces a commit
- * replaces the one that the decision was about. */
-static char *begin_at(struct al_call *call)
-{
-    const char *decided = al_call_tool_data(call);
-
-    return decided ? al_strdup(decided) : al_ref_head(&al_call_repo(call)->at);
-}
-
 /* What a series is made of.  Set up with SERIES_INIT. */
 struct commit_series {
     struct al_series series;
@@ -463,7 +454,10 @@ static int build(struct al_call *call, const struct commit_args *args, struct al
 
     name_all(args, &named);
     all->count = count_items(args);
-    all->head = begin_at(call);
+    /* Where HEAD is, before anything is chosen; what replaces a commit replaces the one that the
+     * decision was about. */
+    all->head = al_call_tool_data(call) ? al_strdup(al_call_tool_data(call))
+                                        : al_ref_head(&al_call_repo(call)->at);
     if (r == 0 && lock)
         r = al_index_lock_take(al_call_repo(call), al_call_budget(call), lock, err);
     if (r == 0 && named.hunks.count)

@@ -312,12 +312,6 @@ static void set_builtin(struct stage *stage, int code)
     stage->code = code;
 }
 
-static void set_not_found(struct stage *stage)
-{
-    al_str_addf(&stage->err, "%s: command not found\n", stage->step->words.items[0]);
-    set_builtin(stage, NOT_FOUND_CODE);
-}
-
 /* Write a builtin's output to its redirects.  What is not redirected stays in `out`, where stderr
  * joined by 2>&1 follows stdout. */
 static int deliver_output(const struct run *run, struct stage *stage, struct al_error *err)
@@ -390,7 +384,8 @@ static int add_program(struct run *run, struct stage *stage, struct al_error *er
     if (r < 0)
         return r;
     if (!stage->program.path) {
-        set_not_found(stage);
+        al_str_addf(&stage->err, "%s: command not found\n", step->words.items[0]);
+        set_builtin(stage, NOT_FOUND_CODE);
         return 0;
     }
     spec = add_spec(run, stage);
