@@ -21,6 +21,7 @@
 #include "history/journal.h"
 #include "proc/cancel.h"
 #include "proc/handover.h"
+#include "tools/commands/words.h"
 
 /* As git has it for what it cannot do. */
 #define REFUSED 128
@@ -44,7 +45,9 @@ static const char *find_place(void)
                                           "GIT_OBJECT_DIRECTORY",
                                           "GIT_ALTERNATE_OBJECT_DIRECTORIES",
                                           "GIT_COMMON_DIR",
+                                          "GIT_CONFIG",
                                           "GIT_NAMESPACE",
+                                          "GIT_NOTES_REF",
                                           "GIT_SHALLOW_FILE" };
 
     for (size_t i = 0; i < AL_COUNT(places); i++)
@@ -57,34 +60,18 @@ static const char *find_place(void)
  * are read.  What runs programs or carries configuration is left out. */
 static void take_environment(struct al_strv *ret_env)
 {
-    static const char *const taken[] = { "GIT_AUTHOR_NAME=",
-                                         "GIT_AUTHOR_EMAIL=",
-                                         "GIT_AUTHOR_DATE=",
-                                         "GIT_COMMITTER_NAME=",
-                                         "GIT_COMMITTER_EMAIL=",
-                                         "GIT_COMMITTER_DATE=",
-                                         "GIT_REFLOG_ACTION=",
-                                         "GIT_LITERAL_PATHSPECS=",
-                                         "GIT_GLOB_PATHSPECS=",
-                                         "GIT_NOGLOB_PATHSPECS=",
-                                         "GIT_ICASE_PATHSPECS=",
-                                         "GIT_MERGE_VERBOSITY=",
-                                         "GIT_DEFAULT_HASH=",
-                                         "GIT_DEFAULT_REF_FORMAT=",
-                                         "GIT_ADVICE=",
-                                         "EMAIL=",
-                                         "TZ=",
-                                         "LANG=",
-                                         "LANGUAGE=",
-                                         "LC_",
-                                         "TERM=",
-                                         "COLUMNS=",
-                                         "LINES=" };
+    static const char taken[] =
+        " GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_AUTHOR_DATE GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL "
+        "GIT_COMMITTER_DATE GIT_REFLOG_ACTION GIT_LITERAL_PATHSPECS GIT_GLOB_PATHSPECS "
+        "GIT_NOGLOB_PATHSPECS GIT_ICASE_PATHSPECS GIT_MERGE_VERBOSITY GIT_DEFAULT_HASH "
+        "GIT_DEFAULT_REF_FORMAT GIT_ADVICE EMAIL TZ LANG LANGUAGE TERM COLUMNS LINES ";
 
-    for (char *const *at = environ; *at; at++)
-        for (size_t i = 0; i < AL_COUNT(taken); i++)
-            if (al_starts_with(*at, taken[i]))
-                al_strv_add(ret_env, *at);
+    for (char *const *at = environ; *at; at++) {
+        al_auto(al_freep) char *name = al_strndup(*at, strcspn(*at, "="));
+
+        if (al_starts_with(name, "LC_") || al_shell_words_list(taken, name))
+            al_strv_add(ret_env, *at);
+    }
     if (!al_environment_get("LC_ALL")) /* else ours would stay */
         al_strv_add(ret_env, "LC_ALL=");
     al_strv_add(ret_env, "GIT_TEXTDOMAINDIR=/usr/share/locale");
@@ -219,6 +206,9 @@ static int call_from_shell(const struct al_options *options, struct al_git_shell
     struct al_setup setup;
     int r;
 
+    while ((r = open("/dev/null", O_RDWR | O_CLOEXEC)) >= 0 && r <= STDERR_FILENO)
+        ; /* in place of a stream that is closed */
+    al_close(r);
     shell.in_fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
     shell.out_fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     shell.err_fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);

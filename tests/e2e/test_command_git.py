@@ -37,7 +37,7 @@ cherry-pick clean | revert --no-edit HEAD | rebase clean | clean -n | clean -f |
 update-ref refs/heads/x HEAD | notes add -m note | stash show -p | stash list -p | switch --force side
 branch --abbrev -D side | notes show HEAD~2 | commit -u -am all | config --get user.name | switch -Cclean | config color.ui false
 remote add up ../up | gc -q | init -q sub | write-tree
-merge side --abort | commit --dry-run -m x | rev-parse --is-inside-work-tree --show-prefix
+merge side --abort | commit --dry-run -m x | help | help -a | describe --broken --tags | rev-parse --is-inside-work-tree --show-prefix
 """
 
 #: With a submodule that has changes of its own.
@@ -58,7 +58,7 @@ REFUSED = {
     "config alias.x !sh": "the user can set", "config -e": "config KEY", "config --file x -l": "any file",
     "-c core.pager=less log": "leave it out", "-c diff.external=x diff": "leave it out",
     "--exec-path=/tmp status": "leave it out", "--config-env=a=b status": "leave it out",
-    "diff --ext-diff": "program", "log -p --textconv": "program", "grep -O line": "pager",
+    "diff --ext-diff": "program", "log -p --textconv": "program", "show --remerge-diff": "-m", "grep -O line": "pager",
     "mktag": "git tag", "replace -l": "git_rebase", "rerere": "git_conflicts", "mergetool": "git_conflicts",
     "sh": "run its command", "help everyday": "-h", "status --help": "-h", "branch --edit-description": "config",
     "tag -s v9": "signatures", "tag -a v9": "-m", "bisect run sh": "bisect good", "bisect view": "log", "clean -i": "-n",
@@ -215,7 +215,7 @@ class CommandGit(harness.Case):
 
     def test_environment(self):
         """variables that say where are refused, those that run programs are dropped"""
-        for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"):
+        for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_NOTES_REF", "GIT_CONFIG"):
             out, err, code = self.airlock("status", **{name: str(self.root / ".git")})
             self.assertEqual((out, code), ("", 128))
             self.assertEqual(err, f"airlock: {name} is set; unset it, or name the place with -C DIRECTORY\n")
@@ -229,6 +229,17 @@ class CommandGit(harness.Case):
         fired.unlink()
         self.assertEqual(self.airlock("diff", **hostile), self.run_line(["git"], ["diff"]))
         self.assertFalse(fired.exists())
+
+    def test_closed_streams(self):
+        """a stream that is closed is none for git, and nothing of airlock's own takes its place"""
+        for line, streams in ("status", "0<&-"), ("log -1", ">&-"), ("nowhere", "2>&-"), ("tag closed", "<&- >&- 2>&-"):
+            answers = []
+            for program in "git", f"{harness.AIRLOCK} git":
+                self.fresh()
+                answers.append((self.run_line(["sh", "-c", f"{program} {line} {streams}"], ()), self.shown()))
+            with self.subTest(line):
+                self.assertEqual(answers[1][0][:2], answers[0][0][:2])
+                self.assertEqual(answers[1][1], answers[0][1])
 
     def test_user_settings(self):
         """what the user's own configuration says about the output counts, and no program of it"""

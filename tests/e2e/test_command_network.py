@@ -521,11 +521,20 @@ submodule -q update --init | submodule update --init -q --recursive lib | submod
 submodule update --init sub/ | submodule update --init --no-fetch | submodule update --init nothing
 submodule update --init --rebase | submodule update --init --checkout -- lib | submodule update --init --jobs 2
 submodule update --init --merge sub/plain | submodule update --init --jobs=2 lib
+submodule update --init --single-branch | submodule update --init --no-single-branch lib
 """
 #: The same, where submodule.active chooses one, as after git clone --recurse-submodules.
 CHOSEN = "submodule update --init | submodule update | submodule update --recursive | submodule update --init lib"
 #: The same, where lib is not updated.
-NONE = "submodule update --init lib | submodule update --init --recursive lib"
+NONE = """
+submodule update --init lib | submodule update --init --recursive lib | submodule update --init --checkout lib
+"""
+#: The same, where the file .gitmodules, several values or lib's own one choose.
+GIVEN = "submodule update --init lib | submodule update | submodule update --init"
+SETTINGS = (("config", "-f", ".gitmodules", "submodule.lib.url", "../moved.git"),
+            ("config", "-f", ".gitmodules", "submodule.lib.update", "none"),
+            ("config", "submodule.lib.active", "false"), ("config", "submodule.lib.active", "no"),
+            ("config", "--add", "submodule.active", ":(exclude)lib"), ("config", "--add", "submodule.active", "li*"))
 #: The same, when both are checked out and have fallen behind.
 MOVED = """
 submodule update | submodule update -q lib | submodule update --remote lib | submodule update --recursive --init
@@ -584,7 +593,13 @@ class Submodules(Network):
         self.alike(CHOSEN, 3)
         self.before = lambda: (self.git("config", "-f", ".gitmodules", "submodule.lib.update", "none"),
                                self.git("add", ".gitmodules"))
-        self.alike(NONE, 1)
+        self.alike(NONE, 2)
+        self.git("clone", "-q", "--bare", "lib.git", str(self.template / "moved.git"), cwd=self.template)
+        for words in SETTINGS:
+            self.before = lambda words=words: (self.git("config", "--add", "submodule.active", "sub") if "--add" in words
+                                               else None, self.git(*words))
+            with self.subTest(words):
+                self.alike(GIVEN.removesuffix(" | submodule update --init") if "none" in words else GIVEN, 1)
         self.before = lambda: None
         self.fresh()
         out, err, code = self.airlock("submodule", "update", "--init", "--filter=blob:none", "lib")

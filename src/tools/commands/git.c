@@ -129,19 +129,11 @@ static int check_confined(const struct al_call *call, struct al_error *err)
     const struct al_shell_words *words = al_call_tool_data(call);
 
     if (words->command && al_shell_words_list(" clone init ", words->command->name))
-        return al_error_set(err, AL_ERR_SANDBOX,
-                            "git %s is refused inside of airlock run --confine: make the "
-                            "repository before",
-                            words->command->name);
+        return al_shell_words_refuse(words->command->name, AL_SHELL_CONFINED, err);
     if (words->clones.count)
-        return al_error_set(err, AL_ERR_SANDBOX,
-                            "git submodule is refused inside of airlock run --confine: make its "
-                            "repositories before");
+        return al_shell_words_refuse("submodule", AL_SHELL_CONFINED, err);
     if (connection_of(call)->tool && !al_call_session(call)->caller_shell->has_network)
-        return al_error_set(
-            err, AL_ERR_SANDBOX,
-            "git %s is refused: this sandbox has no network, see airlock run --help",
-            words->words.items[0]);
+        return al_shell_words_refuse(words->words.items[0], AL_SHELL_OFFLINE, err);
     return 0;
 }
 

@@ -26,6 +26,18 @@
 #include "tools/transfer.h"
 #include "verbs/worktree/submodules.h"
 
+/* What is configured about the submodules of a repository. */
+struct settings {
+    struct al_strv lines, chosen; /* the paths that submodule.active has */
+    bool chooses;                 /* there is one */
+};
+
+static void settings_clear(struct settings *settings)
+{
+    al_strv_clear(&settings->lines);
+    al_strv_clear(&settings->chosen);
+}
+
 /* A repository whose submodules are updated. */
 struct level {
     struct al_call *call;
@@ -33,6 +45,7 @@ struct level {
     const struct al_shell_words *words; /* of the line */
     const struct al_strv *specs;        /* the submodules that it names; none: all */
     const char *prefix;                 /* the path to the repository; NULL: it is the outer one */
+    struct settings *settings;
 };
 
 static bool has(const struct al_shell_words *words, const char *option, const char *letter)
@@ -84,13 +97,11 @@ static bool is_checked_out(const struct al_repo *repo, const struct al_worktree_
     return is_there(repo->at.top, git);
 }
 
-static char *setting(const struct al_repo *repo, const struct al_worktree_submodule *part,
-                     const char *variable, struct al_run_limits *budget)
+static const char *setting(const struct level *level, const struct al_worktree_submodule *part,
+                           const char *variable)
 {
-    al_auto(al_freep) char *key =
-        al_asprintf("submodule.%s.%s", part->dir + strlen("modules/"), variable);
-
-    return al_git_setting(repo, key, budget);
+    return al_worktree_submodule_value(&level->settings->lines, part->dir + strlen("modules/"),
+                                       variable);
 }
 
 /* A path, from the top of the working tree.  Caller frees. */
@@ -146,66 +157,70 @@ static char *resolve(const struct al_repo *repo, const char *given)
                        (int)(strlen(given) - al_ends_with(given, "/")), given);
 }
 
-/* submodule.active, as git clone --recurse-submodules sets it, has the path. */
-static bool is_chosen(const struct level *level, const struct al_worktree_submodule *part,
-                      const char *active)
-{
-    al_auto(al_worktree_submodules_clear) struct al_worktree_submodules parts =
-        AL_WORKTREE_SUBMODULES_INIT;
-    al_auto(al_strv_clear) struct al_strv specs = AL_STRV_INIT, unnamed = AL_STRV_INIT;
-    bool found = false;
-
-    al_strv_addf(&specs, "%s%s", *active == ':' ? "" : ":(top)", active);
-    if (al_worktree_list_submodules(level->repo, "", "", &specs, al_call_budget(level->call),
-                                    &parts, &unnamed, NULL) < 0)
-        return false;
-    for (size_t i = 0; i < parts.count && !found; i++)
-        found = !strcmp(parts.items[i].path, part->path);
-    return found;
-}
-
-/* The address of a submodule that git updates, or with `inits` makes one of; NULL: it is passed
- * over.  Caller frees. */
-static char *url_of(const struct level *level, const struct al_worktree_submodule *part, bool inits)
-{
-    struct al_run_limits *budget = al_call_budget(level->call);
-    al_auto(al_freep) char *known = setting(level->repo, part, "url", budget);
-    al_auto(al_freep) char *own = setting(level->repo, part, "active", budget);
-    al_auto(al_freep) char *active = al_git_setting(level->repo, "submodule.active", budget);
-    al_auto(al_freep) char *given = NULL;
-    bool is_active = own || (active ? is_chosen(level, part, active) : known != NULL);
-
-    if (own && !strcmp(own, "false"))
-        return NULL;
-    if (!is_active && !(inits && (level->specs->count || !active)))
-        return NULL;
-    if (known)
-        return absolute(level->repo, known);
-    given = al_worktree_submodule_value(level->repo, part->dir, "url", budget);
-    return given ? resolve(level->repo, given) : NULL;
-}
-
-/* The address that a submodule is cloned from; NULL: git does not clone it.  Caller frees. */
-static char *address_of(const struct level *level, const struct al_worktree_submodule *part)
-{
-    struct al_run_limits *budget = al_call_budget(level->call);
-    al_auto(al_freep) char *how = setting(level->repo, part, "update", budget);
-
-    if (is_checked_out(level->repo, part) || is_there(level->repo->at.git_dir, part->dir))
-        return NULL;
-    if (!how)
-        how = al_worktree_submodule_value(level->repo, part->dir, "update", budget);
-    if (how && !al_shell_words_list(" checkout merge rebase ", how))
-        return NULL;
-    return url_of(level, part, has(level->words, "--init", "--require-init"));
-}
-
 static int list(const struct level *level, struct al_worktree_submodules *out, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv unnamed = AL_STRV_INIT; /* git says so itself */
 
     return al_worktree_list_submodules(level->repo, "", "", level->specs,
                                        al_call_budget(level->call), out, &unnamed, err);
+}
+
+/* The values of submodule.active are pathspecs from the top. */
+static void read_settings(const struct level *level)
+{
+    static const char key[] = "submodule.active\n";
+    struct settings *settings = level->settings;
+    al_auto(al_strv_clear) struct al_strv specs = AL_STRV_INIT;
+    al_auto(al_worktree_submodules_clear) struct al_worktree_submodules parts =
+        AL_WORKTREE_SUBMODULES_INIT;
+    const struct level active = { level->call, level->repo, level->words, &specs, NULL, NULL };
+
+    settings_clear(settings);
+    al_worktree_submodule_settings(level->repo, false, al_call_budget(level->call),
+                                   &settings->lines);
+    for (size_t i = 0; i < settings->lines.count; i++) {
+        const char *line = settings->lines.items[i], *value = line + strlen(key);
+
+        if (al_starts_with(line, key) && al_starts_with(value, ":("))
+            al_strv_addf(&specs, ":(top,%s", value + strlen(":("));
+        else if (al_starts_with(line, key))
+            al_strv_addf(&specs, "%s%s", *value == ':' ? ":/" : ":(top)", value + (*value == ':'));
+    }
+    settings->chooses = specs.count;
+    if (specs.count)
+        (void)list(&active, &parts, NULL);
+    for (size_t i = 0; i < parts.count; i++)
+        al_strv_add(&settings->chosen, parts.items[i].path);
+}
+
+/* The address of a submodule that git updates, or with `inits` makes one of; NULL: it is passed
+ * over.  Caller frees. */
+static char *url_of(const struct level *level, const struct al_worktree_submodule *part, bool inits)
+{
+    const char *known = setting(level, part, "url"), *own = setting(level, part, "active");
+    const struct settings *with = level->settings;
+    const bool is_active = own             ? *own && !al_shell_words_list(" false no off 0 ", own)
+                           : with->chooses ? al_strv_contains(&with->chosen, part->path)
+                                           : known != NULL;
+
+    if (!is_active && !(inits && (level->specs->count || !with->chooses)))
+        return NULL;
+    if (known)
+        return absolute(level->repo, known);
+    return part->url ? resolve(level->repo, part->url) : NULL;
+}
+
+/* The address that a submodule is cloned from; NULL: git does not clone it.  Caller frees. */
+static char *address_of(const struct level *level, const struct al_worktree_submodule *part)
+{
+    const struct al_shell_words *words = level->words;
+    const bool is_told = has(words, "--checkout", "--merge") || has(words, "--rebase", "--rebase");
+    const char *known = setting(level, part, "update"), *how = known ? known : part->update;
+
+    if (is_checked_out(level->repo, part) || is_there(level->repo->at.git_dir, part->dir) ||
+        (how && !is_told && !al_shell_words_list(" checkout merge rebase ", how)))
+        return NULL;
+    return url_of(level, part, has(words, "--init", "--require-init"));
 }
 
 /* --- What a line clones --- */
@@ -256,7 +271,7 @@ static int find_added(const struct level *level, struct al_strv *out, struct al_
     const char *name = value_of(level->words, "--name");
     al_auto(al_freep) char *dir = al_asprintf("modules/%s", name ? name : below ? below : "");
     al_auto(al_freep) char *address = resolve(repo, given);
-    const struct level here = { level->call, repo, level->words, &spec, NULL };
+    const struct level here = { level->call, repo, level->words, &spec, NULL, NULL };
     int r;
 
     if (!*given || level->specs->count > 2 || !below || !*below || !strstr(address, "/") ||
@@ -276,13 +291,16 @@ int al_shell_submodules_read(struct al_call *call, struct al_shell_words *words,
                              const struct al_repo *repo, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv specs = AL_STRV_INIT;
-    const struct level level = { call, repo, words, &specs, NULL };
+    al_auto(settings_clear) struct settings settings = { .chooses = false };
+    const struct level level = { call, repo, words, &specs, NULL, &settings };
 
     if (!repo || !al_shell_fetches_submodules(words))
         return 0;
     take_specs(words, &specs);
-    return strcmp(words->others.items[0], "add") != 0 ? find_updated(&level, &words->clones, err)
-                                                      : find_added(&level, &words->clones, err);
+    if (!strcmp(words->others.items[0], "add"))
+        return find_added(&level, &words->clones, err);
+    read_settings(&level);
+    return find_updated(&level, &words->clones, err);
 }
 
 bool al_shell_fetches_submodules(const struct al_shell_words *words)
@@ -294,7 +312,7 @@ bool al_shell_fetches_submodules(const struct al_shell_words *words)
 /* --- Git's part --- */
 
 /* Run `git submodule`.  `silent` keeps what it prints. */
-static int run_git(const struct level *level, const struct al_strv *all,
+static int run_git(const struct level *level, const char *prefix, const struct al_strv *all,
                    const struct al_strv *config, bool is_silent, int *ret_code,
                    struct al_error *err)
 {
@@ -308,7 +326,7 @@ static int run_git(const struct level *level, const struct al_strv *all,
                             &(struct al_git_words){ .globals = &level->words->globals,
                                                     .words = all,
                                                     .class = AL_GIT_WRITE,
-                                                    .prefix = level->prefix,
+                                                    .prefix = prefix,
                                                     .starts_children = true,
                                                     .is_script = true,
                                                     .shell = &shell },
@@ -368,6 +386,8 @@ static int check_rules(const struct level *level, const char *address, bool is_a
 static int clone_part(const struct level *level, char *const *clone, int *ret_code,
                       struct al_error *err)
 {
+    static const char *const kept[] = { "--quiet", "-q", "--progress", "--single-branch",
+                                        "--no-single-branch" };
     const char *depth = value_of(level->words, "--depth"), *name;
     al_auto(al_freep) char *full = al_fs_join(level->repo->at.top, clone[0]);
     al_auto(al_freep) char *file = al_fs_join(full, ".git");
@@ -387,10 +407,9 @@ static int clone_part(const struct level *level, char *const *clone, int *ret_co
     al_strv_adds(&line.others, clone[1], full, NULL);
     al_strv_add(options, "--no-checkout");
     al_strv_addf(options, "--separate-git-dir=%s/%s", level->repo->at.git_dir, clone[2]);
-    if (has(level->words, "--quiet", "-q"))
-        al_strv_add(options, "--quiet");
-    if (has(level->words, "--progress", "--progress"))
-        al_strv_add(options, "--progress");
+    for (size_t i = 0; i < AL_COUNT(kept); i++)
+        if (has(level->words, kept[i], kept[i]))
+            al_strv_add(options, kept[i]);
     if (depth)
         al_strv_addf(options, "--depth=%s", depth);
     r = al_shell_clone(level->call, &line, ret_code, err);
@@ -420,9 +439,7 @@ static int fetch_once(const struct level *level, const struct al_repo *repo, con
     int r;
 
     if (shown.shell->is_confined && !shown.shell->has_network)
-        return al_error_set(err, AL_ERR_SANDBOX,
-                            "git submodule update is refused: a commit of one is not here and this "
-                            "sandbox has no network, see airlock run --help");
+        return al_shell_words_refuse("submodule update", AL_SHELL_OFFLINE, err);
     al_ref_head_branches(&repo->at, &branches);
     name = al_remote_default(repo, branches.count ? branches.items[0] : NULL);
     r = al_remote_find(repo, name ? name : AL_DEFAULT_REMOTE, &remote, err);
@@ -449,14 +466,13 @@ static int fetch_once(const struct level *level, const struct al_repo *repo, con
 static int connect_part(const struct level *level, const char *path, const char *dir,
                         const char *address, int *ret_code, struct al_error *err)
 {
-    const struct level plain = { level->call, level->repo, level->words, level->specs, NULL };
     al_auto(al_strv_clear) struct al_strv all = AL_STRV_INIT;
 
     al_strv_adds(&all, "submodule", "clone", NULL);
     al_strv_addf(&all, "--path=%s", path);
     al_strv_addf(&all, "--name=%s", dir + strlen("modules/"));
     al_strv_addf(&all, "--url=%s", address);
-    return run_git(&plain, &all, NULL, false, ret_code, err);
+    return run_git(level, NULL, &all, NULL, false, ret_code, err);
 }
 
 static int open_part(const struct level *level, const char *path, struct al_repo **ret_repo,
@@ -504,13 +520,11 @@ static void add_modes(const struct level *level, const struct al_worktree_submod
                       struct al_strv *config)
 {
     for (size_t i = 0; i < parts->count; i++) {
-        const struct al_worktree_submodule *part = &parts->items[i];
-        al_auto(al_freep) char *how =
-            setting(level->repo, part, "update", al_call_budget(level->call));
+        const char *how = setting(level, &parts->items[i], "update");
 
         if (!how || !al_shell_words_list(" checkout merge rebase ", how))
             continue;
-        al_strv_addf(config, "submodule.%s.update", part->dir + strlen("modules/"));
+        al_strv_addf(config, "submodule.%s.update", parts->items[i].dir + strlen("modules/"));
         al_strv_add(config, how);
     }
 }
@@ -522,16 +536,12 @@ static void say_registered(const struct level *level, const struct al_worktree_s
 
     for (size_t i = 0; i < parts->count; i++) {
         const struct al_worktree_submodule *part = &parts->items[i];
-        struct al_run_limits *budget = al_call_budget(level->call);
-        al_auto(al_freep) char *known = setting(level->repo, part, "url", budget);
-        al_auto(al_freep) char *given =
-            al_worktree_submodule_value(level->repo, part->dir, "url", budget);
-        al_auto(al_freep) char *url = given ? resolve(level->repo, given) : NULL;
+        al_auto(al_freep) char *url = part->url ? resolve(level->repo, part->url) : NULL;
         al_auto(al_freep) char *line =
             al_asprintf("Submodule '%s' (%s) registered for path '%s%s'\n",
                         part->dir + strlen("modules/"), url ? url : "", level->prefix, part->path);
 
-        if (!known && url)
+        if (url && !setting(level, part, "url"))
             (void)al_write_all(fd, line, strlen(line));
     }
 }
@@ -539,7 +549,6 @@ static void say_registered(const struct level *level, const struct al_worktree_s
 static int init(const struct level *level, const struct al_worktree_submodules *parts,
                 int *ret_code, struct al_error *err)
 {
-    const struct level plain = { level->call, level->repo, level->words, level->specs, NULL };
     const bool is_quiet = has(level->words, "--quiet", "-q");
     al_auto(al_strv_clear) struct al_strv all = AL_STRV_INIT;
 
@@ -550,12 +559,12 @@ static int init(const struct level *level, const struct al_worktree_submodules *
         al_strv_add(&all, "--quiet");
     al_strv_add(&all, "--");
     al_strv_add_all(&all, level->specs);
-    return run_git(&plain, &all, NULL, false, ret_code, err);
+    return run_git(level, NULL, &all, NULL, false, ret_code, err);
 }
 
 /* The line, without what is done already. */
-static int check_out(const struct level *level, const struct al_strv *modes, int *ret_code,
-                     struct al_error *err)
+static int check_out(const struct level *level, const struct al_strv *specs,
+                     const struct al_strv *modes, int *ret_code, struct al_error *err)
 {
     const struct al_strv *words = &level->words->words;
     al_auto(al_strv_clear) struct al_strv all = AL_STRV_INIT;
@@ -570,8 +579,8 @@ static int check_out(const struct level *level, const struct al_strv *modes, int
             al_strv_add(&all, word);
     }
     al_strv_add(&all, "--");
-    al_strv_add_all(&all, level->specs);
-    return run_git(level, &all, modes, false, ret_code, err);
+    al_strv_add_all(&all, specs);
+    return run_git(level, level->prefix, &all, modes, false, ret_code, err);
 }
 
 static int update(const struct level *level, const struct al_strv *clones, int *ret_code,
@@ -582,9 +591,7 @@ static int check_known(const struct level *level, const struct al_strv *clones,
                        struct al_error *err)
 {
     if (clones->count && al_call_session(level->call)->caller_shell->is_confined)
-        return al_error_set(err, AL_ERR_SANDBOX,
-                            "git submodule is refused inside of airlock run --confine: make its "
-                            "repositories before");
+        return al_shell_words_refuse("submodule", AL_SHELL_CONFINED, err);
     for (size_t i = 0; i < clones->count; i += 3) {
         al_auto(al_freep) char *shown = al_url_shown(clones->items[i + 1]);
         al_auto(al_freep) char *prefix = al_text_sanitize_line(level->prefix);
@@ -605,15 +612,18 @@ static int update_nested(const struct level *level, const struct al_worktree_sub
         al_asprintf("%s%s/", level->prefix ? level->prefix : "", part->path);
     al_auto(al_strv_clear) struct al_strv none = AL_STRV_INIT, clones = AL_STRV_INIT;
     struct al_repo *repo = NULL;
-    struct level below = { level->call, NULL, level->words, &none, prefix };
+    al_auto(settings_clear) struct settings settings = { .chooses = false };
+    struct level below = { level->call, NULL, level->words, &none, prefix, &settings };
     int r = is_checked_out(level->repo, part) ? open_part(level, part->path, &repo, err) : 0;
 
+    if (r < 0 || !repo)
+        return r;
     below.repo = repo;
-    if (r == 0 && repo)
-        r = find_updated(&below, &clones, err);
-    if (r == 0 && repo)
+    read_settings(&below);
+    r = find_updated(&below, &clones, err);
+    if (r == 0)
         r = check_known(&below, &clones, err);
-    if (r == 0 && repo)
+    if (r == 0)
         r = update(&below, &clones, ret_code, err);
     al_repo_free(repo);
     return r;
@@ -628,13 +638,12 @@ static int check_out_each(const struct level *level, const struct al_worktree_su
     for (size_t i = 0; r == 0 && !*ret_code && i < parts->count; i++) {
         const struct al_worktree_submodule *part = &parts->items[i];
         al_auto(al_strv_clear) struct al_strv spec = AL_STRV_INIT;
-        const struct level one = { level->call, level->repo, level->words, &spec, level->prefix };
         al_auto(al_freep) char *url = url_of(level, part, false);
 
         al_strv_addf(&spec, ":(top,literal)%s", part->path);
         if (!url && !level->specs->count)
             continue;
-        r = check_out(&one, modes, ret_code, err);
+        r = check_out(level, &spec, modes, ret_code, err);
         if (r == 0 && !*ret_code)
             r = update_nested(level, part, ret_code, err);
     }
@@ -652,6 +661,7 @@ static int update(const struct level *level, const struct al_strv *clones, int *
 
     if (r == 0 && has(level->words, "--init", "--require-init"))
         r = init(level, &parts, ret_code, err);
+    read_settings(level);
     for (size_t i = 0; r == 0 && !*ret_code && i < clones->count; i += 3)
         r = clone_part(level, clones->items + i, ret_code, err);
     for (size_t i = 0; r == 0 && !*ret_code && fetches && i < parts.count; i++)
@@ -661,7 +671,7 @@ static int update(const struct level *level, const struct al_strv *clones, int *
     add_modes(level, &parts, &modes);
     return parts.count && has(level->words, "--recursive", "--recursive")
                ? check_out_each(level, &parts, &modes, ret_code, err)
-               : check_out(level, &modes, ret_code, err);
+               : check_out(level, level->specs, &modes, ret_code, err);
 }
 
 /* What git add of a submodule does with a new clone. */
@@ -704,7 +714,7 @@ static int add(const struct level *level, int *ret_code, struct al_error *err)
     if (r == 0 && !*ret_code && clones->count)
         r = check_out_added(level, clones->items, ret_code, err);
     return r == 0 && !*ret_code
-               ? run_git(level, &level->words->words, NULL, clones->count, ret_code, err)
+               ? run_git(level, NULL, &level->words->words, NULL, clones->count, ret_code, err)
                : r;
 }
 
@@ -712,7 +722,8 @@ int al_shell_submodules(struct al_call *call, const struct al_shell_words *words
                         struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv specs = AL_STRV_INIT;
-    const struct level level = { call, al_call_repo(call), words, &specs, NULL };
+    al_auto(settings_clear) struct settings settings = { .chooses = false };
+    const struct level level = { call, al_call_repo(call), words, &specs, NULL, &settings };
 
     take_specs(words, &specs);
     return strcmp(words->others.items[0], "add") != 0

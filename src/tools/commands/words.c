@@ -45,19 +45,15 @@ static const struct al_shell_words_command commands[] = {
       0 },
     { "commit-tree", "pmFS?", NULL, 0 },
     { "config", "f", " --file --blob --type --default ", AL_SHELL_SHOWS_SETTINGS },
-    { "describe", NULL, " --match --exclude --candidates ", 0 },
-    { "diff", NULL, NULL, AL_SHELL_SHOWS_PATCHES },
-    { "diff-files", NULL, NULL, AL_SHELL_SHOWS_PATCHES },
-    { "diff-index", NULL, NULL, AL_SHELL_SHOWS_PATCHES },
-    { "diff-tree", NULL, NULL, AL_SHELL_SHOWS_PATCHES },
+    { "describe", NULL, " --match --exclude --candidates ", AL_SHELL_STARTS_CHILDREN },
     { "fetch", "j", " --jobs --depth --deepen --shallow-since ", 0 },
     { "format-patch", "ovn", " --output-directory --output ", AL_SHELL_SHOWS_PATCHES },
     { "fsck", NULL, NULL, AL_SHELL_STARTS_CHILDREN },
     { "gc", NULL, NULL, AL_SHELL_STARTS_CHILDREN },
     { "hash-object", "t", " --path ", 0 },
+    { "help", NULL, NULL, AL_SHELL_SHOWS_SETTINGS },
     { "init", "b", " --initial-branch --template --separate-git-dir --object-format ",
       AL_SHELL_OUTSIDE },
-    { "log", NULL, NULL, AL_SHELL_SHOWS_PATCHES },
     { "maintenance", NULL, " --task --schedule ", AL_SHELL_STARTS_CHILDREN },
     { "merge", "msXF?S", " --message --strategy --strategy-option --file --cleanup --into-name ",
       AL_SHELL_STARTS_CHILDREN },
@@ -80,7 +76,6 @@ static const struct al_shell_words_command commands[] = {
     { "revert", "mX?S", " --mainline --strategy --strategy-option --cleanup ",
       AL_SHELL_STARTS_CHILDREN },
     { "rm", NULL, " --pathspec-from-file ", AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_PATHS },
-    { "show", NULL, NULL, AL_SHELL_SHOWS_PATCHES },
     { "stash", "m", " --message --pathspec-from-file ",
       AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES },
     { "submodule", "bnj", " --branch --name --reference --depth --jobs --filter --summary-limit ",
@@ -96,9 +91,10 @@ static const struct al_shell_words_command commands[] = {
     { "update-ref", "m", NULL, AL_SHELL_NAMES_BRANCHES },
     { "var", NULL, NULL, AL_SHELL_SHOWS_SETTINGS },
     { "verify-pack", NULL, NULL, AL_SHELL_STARTS_CHILDREN },
-    { "whatchanged", NULL, NULL, AL_SHELL_SHOWS_PATCHES },
     { "worktree", "bB", " --reason ", AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES },
 };
+
+static const char show_patches[] = " diff diff-files diff-index diff-tree log show whatchanged ";
 
 /* Each command that has a row.  What is not in the table above is like any other. */
 static const char with_rows[] =
@@ -117,6 +113,7 @@ static const struct refusal {
 #define AT_TERMINAL "it asks on a terminal"
     { NULL, " --ext-diff --textconv ", NULL, NULL,
       "it runs a program that the repository names; leave it out" },
+    { NULL, " --remerge-diff ", NULL, NULL, "git writes objects for it; -m shows both sides" },
     { NULL, " --help ", NULL, NULL, "it opens a manual page; -h is short, and man git has all" },
     { "add", " -p -i -e --patch --interactive --edit ", NULL, NULL,
       AT_TERMINAL "; name files, or give hunks to airlock call git_commit" },
@@ -226,8 +223,8 @@ bool al_shell_words_list(const char *list, const char *word)
 {
     const size_t len = strlen(word);
 
-    for (const char *at = list; at && (at = strstr(at, word)); at++)
-        if (at > list && at[-1] == ' ' && at[len] == ' ' && len)
+    for (const char *at = list; len && at && (at = strstr(at, word)); at++)
+        if (at > list && at[-1] == ' ' && at[len] == ' ')
             return true;
     return false;
 }
@@ -380,6 +377,7 @@ static const struct al_shell_words_command *find_command(struct al_shell_words *
         if (!strcmp(commands[i].name, name))
             return &commands[i];
     words->plain.name = name;
+    words->plain.flags = al_shell_words_list(show_patches, name) ? AL_SHELL_SHOWS_PATCHES : 0;
     return al_shell_words_list(with_rows, name) ? &words->plain : NULL;
 }
 
@@ -629,7 +627,8 @@ static bool asks_for_usage(struct al_shell_words *words)
     about = al_strdup(is_help ? second : words->words.items[0]);
     al_strv_clear(&words->words);
     al_strv_adds(&words->words, about, "-h", NULL);
-    words->command = find_command(words, "help");
+    words->plain = (struct al_shell_words_command){ .name = "help" }; /* as any command reads */
+    words->command = &words->plain;
     return true;
 }
 

@@ -124,6 +124,8 @@ int al_shell_submodules(struct al_call *call, const struct al_shell_words *words
 
 /** Refuse a command: "git WHAT is refused: WHY". */
 int al_shell_words_refuse(const char *what, const char *why, struct al_error *err);
+#define AL_SHELL_CONFINED "inside of airlock run --confine; make the repository before"
+#define AL_SHELL_OFFLINE  "this sandbox has no network, see airlock run --help"
 
 /** Test whether a list has a word, between spaces. */
 bool al_shell_words_list(const char *list, const char *word);

@@ -33,13 +33,17 @@
 
 /* The submodules of a repository: entries of its index, and their names in .gitmodules. */
 
-#define NAME_MAX_BYTES 1024u
+#define NAME_MAX_BYTES    1024u
+#define MODULES_MAX_BYTES (1u << 20)
+#define LINES_MAX         4096u /* of them count */
 
 static void worktree_submodule_clear(struct al_worktree_submodule *submodule)
 {
     free(submodule->path);
     free(submodule->dir);
     free(submodule->head);
+    free(submodule->url);
+    free(submodule->update);
 }
 
 void al_worktree_submodules_clear(struct al_worktree_submodules *submodules)
@@ -50,52 +54,26 @@ void al_worktree_submodules_clear(struct al_worktree_submodules *submodules)
     *submodules = AL_WORKTREE_SUBMODULES_INIT;
 }
 
-/* Gitlinks and names while they are read: pairs of path and commit, and of path and name. */
-struct listing {
-    struct al_strv links, names;
-};
-
-static void listing_clear(struct listing *listing)
-{
-    al_strv_clear(&listing->links);
-    al_strv_clear(&listing->names);
-}
-
-/* "<mode> <oid> <stage> TAB <path>" */
+/* "<mode> <oid> <stage> TAB <path>" gives path and commit. */
 static bool take_link(void *payload, char *const *fields)
 {
-    struct listing *listing = payload;
+    struct al_strv *links = payload;
     const char *tab = strchr(fields[0], '\t');
     const char *oid = fields[0] + strlen("160000 ");
 
     if (!tab || !al_starts_with(fields[0], "160000 ") || tab[-1] != '0')
         return true;
-    al_strv_add(&listing->links, tab + 1);
-    al_strv_take(&listing->links, al_strndup(oid, strcspn(oid, " ")));
-    return listing->links.count <= 2 * (size_t)WORKTREE_SUBMODULES_MAX;
-}
-
-/* "submodule.<name>.path NL <path>"; the last one of a name counts. */
-static bool take_name(void *payload, char *const *fields)
-{
-    struct listing *listing = payload;
-    const char *begin = fields[0] + strlen("submodule.");
-    const char *line = strchr(fields[0], '\n');
-    const char *end = line ? line - strlen(".path") : NULL;
-
-    if (!line || end <= begin)
-        return true;
-    al_strv_add(&listing->names, line + 1);
-    al_strv_take(&listing->names, al_strndup(begin, (size_t)(end - begin)));
-    return listing->names.count <= 16 * (size_t)WORKTREE_SUBMODULES_MAX;
+    al_strv_add(links, tab + 1);
+    al_strv_take(links, al_strndup(oid, strcspn(oid, " ")));
+    return links->count <= 2 * (size_t)WORKTREE_SUBMODULES_MAX;
 }
 
 static int read_links(const struct al_repo *repo, const struct al_strv *words,
-                      struct listing *listing, struct al_run_limits *budget, struct al_error *err)
+                      struct al_strv *links, struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, take_link, listing);
+        AL_NUL_RECORDS_INIT(1, take_link, links);
 
     al_strv_adds(&command.argv, "git", "ls-files", "--full-name", "--stage", "-z", "--", NULL);
     al_strv_add_all(&command.argv, words);
@@ -104,32 +82,39 @@ static int read_links(const struct al_repo *repo, const struct al_strv *words,
     return al_git_read_records(&repo->at, &command, &records, budget, err);
 }
 
-/* The blob of the index is read, not the file, which could be a link.  A repository without it has
- * submodules without names. */
-static void read_names(const struct al_repo *repo, struct listing *listing,
-                       struct al_run_limits *budget)
+/* git reads the file, else the index.  A link counts for no file: it could lead anywhere. */
+void al_worktree_submodule_settings(const struct al_repo *repo, bool of_modules,
+                                    struct al_run_limits *budget, struct al_strv *lines)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, take_name, listing);
+        AL_NUL_RECORDS_INIT(1, al_nul_records_list, lines);
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_closep) int top_fd = -1;
+    const bool is_file = of_modules && al_location_open_top(&repo->at, &top_fd, NULL) == 0 &&
+                         al_fs_read(top_fd, ".gitmodules", MODULES_MAX_BYTES, &text) == 0;
 
-    al_strv_adds(&command.argv, "git", "config", "--no-includes", "--blob=:.gitmodules", "-z",
-                 "--get-regexp", "^submodule\\..*\\.path$", NULL);
+    command.class = of_modules ? AL_GIT_READ : AL_GIT_CONFIG;
+    if (is_file)
+        al_git_command_feed(&command, &text);
+    al_strv_adds(&command.argv, "git", "config", "-z",
+                 !of_modules && repo->vetting->includes ? "--includes" : "--no-includes", NULL);
+    if (of_modules)
+        al_strv_add(&command.argv, is_file ? "--file=-" : "--blob=:.gitmodules");
+    al_strv_adds(&command.argv, "--get-regexp", "^submodule\\.", NULL);
     (void)al_git_read_records(&repo->at, &command, &records, budget, NULL);
 }
 
-char *al_worktree_submodule_value(const struct al_repo *repo, const char *dir, const char *variable,
-                                  struct al_run_limits *budget)
+const char *al_worktree_submodule_value(const struct al_strv *lines, const char *name,
+                                        const char *variable)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_str_clear) struct al_str value = AL_STR_INIT;
+    al_auto(al_freep) char *begin = al_asprintf("submodule.%s.%s\n", name, variable);
+    const char *found = NULL;
 
-    al_strv_adds(&command.argv, "git", "config", "--no-includes", "--blob=:.gitmodules", "-z",
-                 "--get", NULL);
-    al_strv_addf(&command.argv, "submodule.%s.%s", dir + strlen("modules/"), variable);
-    return al_git_read(&repo->at, &command, al_git_sink(&value), budget, NULL) < 0
-               ? NULL
-               : al_str_detach(&value);
+    for (size_t i = 0; i < lines->count && i < LINES_MAX; i++)
+        if (al_starts_with(lines->items[i], begin))
+            found = lines->items[i] + strlen(begin);
+    return found;
 }
 
 /* The name is a path below modules/: no part of it may be empty, "." or "..", or a git directory.
@@ -148,15 +133,19 @@ static bool is_name(const char *name)
     return true;
 }
 
-/* Caller borrows; NULL: none. */
-static const char *name_of(const struct listing *listing, const char *path)
+/* The last name that has the path.  Caller frees; NULL: none. */
+static char *name_of(const struct al_strv *lines, const char *path)
 {
-    const char *name = NULL;
+    const size_t begin = strlen("submodule.");
+    al_auto(al_freep) char *tail = al_asprintf(".path\n%s", path);
+    const char *found = NULL;
 
-    for (size_t i = 0; i + 1 < listing->names.count; i += 2)
-        if (!strcmp(listing->names.items[i], path))
-            name = listing->names.items[i + 1];
-    return name;
+    for (size_t i = 0; i < lines->count && i < LINES_MAX; i++)
+        if (al_ends_with(lines->items[i], tail))
+            found = lines->items[i];
+    return found && strlen(found) > begin + strlen(tail)
+               ? al_strndup(found + begin, strlen(found) - strlen(tail) - begin)
+               : NULL;
 }
 
 static void refuse(struct al_strv *refused, const char *path, const char *reason)
@@ -166,28 +155,22 @@ static void refuse(struct al_strv *refused, const char *path, const char *reason
     al_strv_addf(refused, "'%s': %s", safe, reason);
 }
 
-static void add(struct al_worktree_submodules *list, char *path, char *dir, const char *head)
-{
-    list->items = al_reallocarray(list->items, list->count + 1, sizeof(*list->items));
-    list->items[list->count++] =
-        (struct al_worktree_submodule){ .path = path, .dir = dir, .head = al_strdup(head) };
-}
-
 int al_worktree_list_submodules(const struct al_repo *repo, const char *path, const char *dir,
                                 const struct al_strv *words, struct al_run_limits *budget,
                                 struct al_worktree_submodules *list, struct al_strv *refused,
                                 struct al_error *err)
 {
-    al_auto(listing_clear) struct listing listing = { .links = AL_STRV_INIT };
-    int r = read_links(repo, words, &listing, budget, err);
+    al_auto(al_strv_clear) struct al_strv links = AL_STRV_INIT, lines = AL_STRV_INIT;
+    int r = read_links(repo, words, &links, budget, err);
 
-    if (r < 0 || !listing.links.count)
+    if (r < 0 || !links.count)
         return r;
-    read_names(repo, &listing, budget);
-    for (size_t i = 0; i + 1 < listing.links.count; i += 2) {
-        const char *name = name_of(&listing, listing.links.items[i]);
-        al_auto(al_freep) char *at = al_asprintf("%s%s", path, listing.links.items[i]);
+    al_worktree_submodule_settings(repo, true, budget, &lines);
+    for (size_t i = 0; i + 1 < links.count; i += 2) {
+        al_auto(al_freep) char *name = name_of(&lines, links.items[i]);
+        al_auto(al_freep) char *at = al_asprintf("%s%s", path, links.items[i]);
 
+        list->items = al_grow(list->items, list->count, sizeof(*list->items));
         if (list->count >= WORKTREE_SUBMODULES_MAX)
             refuse(refused, at, "there are too many submodules");
         else if (!name)
@@ -195,8 +178,13 @@ int al_worktree_list_submodules(const struct al_repo *repo, const char *path, co
         else if (!is_name(name) || strpbrk(at, "\n\r"))
             refuse(refused, at, "its name in .gitmodules is no name of a directory");
         else
-            add(list, al_take(&at), al_asprintf("%smodules/%s", dir, name),
-                listing.links.items[i + 1]);
+            list->items[list->count++] = (struct al_worktree_submodule){
+                .path = al_take(&at),
+                .dir = al_asprintf("%smodules/%s", dir, name),
+                .head = al_strdup(links.items[i + 1]),
+                .url = al_strdup(al_worktree_submodule_value(&lines, name, "url")),
+                .update = al_strdup(al_worktree_submodule_value(&lines, name, "update")),
+            };
     }
     return 0;
 }

@@ -29,6 +29,7 @@ struct al_worktree_submodule {
     char *path; /**< from the top of the worktree */
     char *dir; /**< its git directory, from that of the worktree: "modules/<name>/modules/<name>" */
     char *head; /**< what its HEAD says, without the line end; of a list, the commit of its entry */
+    char *url, *update; /**< of a list: what `.gitmodules` says; NULL: nothing */
 };
 
 /** Several. */
@@ -55,10 +56,14 @@ int al_worktree_list_submodules(const struct al_repo *repo, const char *path, co
                                 struct al_worktree_submodules *list, struct al_strv *refused,
                                 struct al_error *err);
 
-/** The value that `.gitmodules` of the index gives a submodule, by the end of its git directory,
- * "modules/<name>".  NULL: none.  Caller frees. */
-char *al_worktree_submodule_value(const struct al_repo *repo, const char *dir, const char *variable,
-                                  struct al_run_limits *budget);
+/** Append what is configured for submodules, or what `.gitmodules` says, as
+ * "submodule.NAME.VARIABLE NL VALUE". */
+void al_worktree_submodule_settings(const struct al_repo *repo, bool of_modules,
+                                    struct al_run_limits *budget, struct al_strv *lines);
+
+/** The value that such lines give a submodule, the last one.  NULL: none.  Borrowed. */
+const char *al_worktree_submodule_value(const struct al_strv *lines, const char *name,
+                                        const char *variable);
 
 /** A worktree whose submodules are made.  Borrowed. */
 struct al_worktree_half {
