@@ -372,6 +372,8 @@ static int authorize(struct al_call *call, struct al_error *err)
     if (r == 0 && call->tool->takes_parent_paths)
         r = al_call_take_parent_paths(call, err);
     if (r == 0)
+        r = al_call_lock(call, err);
+    if (r == 0)
         r = al_call_resolve(call, err);
     if (r == 0 && call->tool->authorize)
         r = call->tool->authorize(call, call->args, err);
