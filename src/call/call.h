@@ -162,7 +162,8 @@ struct al_call_input {
     const struct al_approver *approvers;
     size_t napprovers;
     const char *client;                 /**< the name of the client, safe text; NULL: it has none */
-    const char *call_id;                /**< the client's id of the call; NULL: it has none */
+    const char *call_id, *client_tool;  /**< the client's id of the call, and its own name of the
+                                           tool in records; NULL: it has none */
     const char *label;                  /**< the user's name of the call; NULL: none */
     const struct al_sampler *sampler;   /**< NULL: the client offers no sampling */
     const struct al_progress *progress; /**< receives progress; NULL: not wanted */

@@ -50,7 +50,7 @@ void al_call_record_open(struct al_call *call)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     const struct al_record_begin begin = {
-        .tool = call->tool->name,
+        .tool = call->input->client_tool ? call->input->client_tool : call->tool->name,
         .agent = al_call_agent(call),
         .session = call->session->number,
         .call_id = call->input->call_id,

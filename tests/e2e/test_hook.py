@@ -389,6 +389,16 @@ class Hook(hooks.Case):
         self.assertIn("Not today.", told["permissionDecisionReason"])
         self.assertEqual(self.running(), [])
 
+    def test_grant(self):
+        """[shell] grant has the tool hook, or each of the client's is held back"""
+        for tools, decision in (('"git"', "deny"), ('"git", "run", "hook"', None)):
+            self.config(f'[grants.g]\ntools = [{tools}]\n[shell]\ngrant = "g"\n')
+            for name in ("", "_edit"):
+                told = self.send(self.recorded("before" + name))
+                self.assertEqual(told["hookSpecificOutput"]["permissionDecision"] if told else None, decision)
+                self.send(self.recorded("after" + name))
+        self.assertEqual([line["outcome"] for line in self.log()], ["refused"] * 2 + ["ok"] * 2)
+
     def test_ask_is_no_opinion(self):
         """a rule that asks leaves it to the client, which asks its own user"""
         self.config('[[tools.approval.rule]]\neffect = "discards_work"\ndecision = "ask"\n')

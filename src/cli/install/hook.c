@@ -183,7 +183,8 @@ static void make_call(struct hook *hook, const char *toolset, const struct al_to
                 &(struct al_call_input){ .tool = &listed,
                                          .arguments = arguments,
                                          .client = hook->client->name,
-                                         .call_id = hook->call_id },
+                                         .call_id = hook->call_id,
+                                         .client_tool = hook->tool },
                 result);
 }
 
@@ -272,7 +273,6 @@ static bool change_directory(const struct hook *hook)
 
 static void begin(struct hook *hook)
 {
-    struct al_tool tool = al_tool_commands_hook;
     int fd = -1;
     pid_t pid;
 
@@ -282,8 +282,7 @@ static void begin(struct hook *hook)
     }
     pid = al_hold_begin(&fd);
     if (pid == 0) {
-        tool.name = hook->tool;
-        run_held(hook, &tool, hook->input, fd);
+        run_held(hook, &al_tool_commands_hook, hook->input, fd);
     } else if (pid > 0) {
         if (listen(hook, pid, fd) && hook->client->hooks->rewrites)
             rewrite(hook);

@@ -158,15 +158,6 @@ static const struct al_operation operations[] = {
       AL_ASKS_ELSEWHERE },
 };
 
-/* The client's name of its tool is in no rule. */
-static bool also_is(const struct al_operation *operation, const char **ret_tool,
-                    const char **ret_operation)
-{
-    *ret_tool = al_tool_commands_hook.name;
-    *ret_operation = operation->name;
-    return true;
-}
-
 const struct al_tool al_tool_commands_hook = {
     .name = "hook",
     .title = "Run a tool of the client",
@@ -177,7 +168,6 @@ const struct al_tool al_tool_commands_hook = {
     .expand = expand,
     .open_repository = open_repository,
     .tells_changes = true,
-    .also_is = also_is,
     .timeout_ms = timeout_ms,
     .policy_paths = policy_paths,
     .authorize = authorize,
