@@ -210,11 +210,6 @@ static int keep_present(struct context *ctx, struct al_error *err)
     return al_checkpoint_accept(ctx->way.pending, &dropped, ctx->way.budget, err);
 }
 
-static const char *journal_file(const struct al_rollback_options *options)
-{
-    return options->journal_file ? options->journal_file : al_journal_file(options->journal);
-}
-
 /* Refuse unless the user has allowed what would be lost. */
 static int check_refusals(const struct context *ctx, struct al_error *err)
 {
@@ -267,8 +262,8 @@ static int check_unfinished(const struct context *ctx, struct al_error *err)
 static int find_executions(struct context *ctx, struct al_error *err)
 {
     al_auto(al_freep) char *session = NULL;
-    int r = al_executions_read(journal_file(ctx->options), ctx->way.repo->at.top,
-                               &ctx->way.executions, err);
+    int r =
+        al_executions_read(ctx->way.journal_file, ctx->way.repo->at.top, &ctx->way.executions, err);
 
     ctx->is_consistent = r == 0 && !al_executions_unfinished(&ctx->way.executions);
     if (r == 0)
@@ -322,8 +317,8 @@ static int prepare(struct context *ctx, struct al_error *err)
     if (r == 0)
         r = read_present(ctx, err);
     if (r == 0 && ctx->way.plan.has_command)
-        r = al_plan_meanwhile(&ctx->way, journal_file(ctx->options), err);
-    return r < 0 ? r : al_obstacles_check(&ctx->way, journal_file(ctx->options), err);
+        r = al_plan_meanwhile(&ctx->way, err);
+    return r < 0 ? r : al_obstacles_check(&ctx->way, err);
 }
 
 /* --- Doing it --- */
@@ -437,6 +432,8 @@ int al_rollback_run(struct al_repo *repo, const struct al_rollback_options *opti
                  .budget = budget,
                  .report = rollback,
                  .is_agents = options->own_session,
+                 .journal_file =
+                     options->journal ? al_journal_file(options->journal) : options->journal_file,
                  AL_WAY_INIT },
         .lock_fd = -1,
         .index_lock = AL_LOCKFILE_INIT,
@@ -465,45 +462,36 @@ int al_rollback_run(struct al_repo *repo, const struct al_rollback_options *opti
 
 /* --- After a call that failed --- */
 
-static int put_back(struct al_way *way, const char *before, const struct al_strv *files,
-                    struct al_error *err)
-{
-    struct al_lockfile lock = AL_LOCKFILE_INIT;
-    int r = al_way_open(way, err);
-
-    if (r == 0)
-        r = al_way_to(way, before, files, err);
-    if (r == 0 && al_change_at(&way->changes, AL_PART_LINKED, "") < way->changes.count)
-        return al_error_set(err, AL_ERR_EXECUTION, "a linked worktree came or went");
-    if (r < 0)
-        return r;
-    al_obstacles_unsaved(way);
-    if (way->report->unsaved.count)
-        return al_error_set(err, AL_ERR_EXECUTION, "a file is in the way that no checkpoint has");
-    r = al_lockfile_token(way->token, err);
-    if (r == 0)
-        r = al_lockfile_acquire(&lock, way->git_fd, "index.lock", way->token, err);
-    if (r == 0)
-        r = al_restore_objects(way, err);
-    if (r == 0)
-        r = al_restore_apply(way, err);
-    al_lockfile_release(&lock);
-    return r;
-}
-
 int al_rollback_put_back(struct al_repo *repo, struct al_store *store, const char *before,
                          const char *after, const struct al_strv *files,
                          struct al_run_limits *budget, struct al_str *ret_left,
                          struct al_error *err)
 {
     al_auto(al_rollback_clear) struct al_rollback report = AL_ROLLBACK_INIT;
+    struct al_lockfile lock = AL_LOCKFILE_INIT;
     struct al_way way = {
         .store = store, .repo = repo, .budget = budget, .report = &report, AL_WAY_INIT
     };
-    int r;
+    int r = al_way_open(&way, err);
 
     memcpy(way.present, after, strlen(after) + 1);
-    r = put_back(&way, before, files, err);
+    if (r == 0)
+        r = al_way_to(&way, before, files, err);
+    if (r == 0 && al_change_at(&way.changes, AL_PART_LINKED, "") < way.changes.count)
+        r = al_error_set(err, AL_ERR_EXECUTION, "a linked worktree came or went");
+    if (r == 0)
+        al_obstacles_unsaved(&way);
+    if (report.unsaved.count)
+        r = al_error_set(err, AL_ERR_EXECUTION, "a file is in the way that no checkpoint has");
+    if (r == 0)
+        r = al_lockfile_token(way.token, err);
+    if (r == 0)
+        r = al_lockfile_acquire(&lock, way.git_fd, "index.lock", way.token, err);
+    if (r == 0)
+        r = al_restore_objects(&way, err);
+    if (r == 0)
+        r = al_restore_apply(&way, err);
+    al_lockfile_release(&lock);
     al_way_clear(&way);
     for (size_t i = 0; i < report.left.count; i++)
         al_str_addf(ret_left, "%s%s", i ? ", " : "", report.left.items[i]);

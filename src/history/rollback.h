@@ -20,8 +20,8 @@ struct al_journal;
 
 /** The executions to roll back, and the means.  Borrowed. */
 struct al_rollback_options {
-    const char *journal_file;   /**< NULL: that of `journal` */
-    struct al_journal *journal; /**< the open journal; NULL for a dry run with a file */
+    struct al_journal *journal; /**< the open journal; NULL for a dry run */
+    const char *journal_file;   /**< without `journal` */
     const struct al_checkpoint_settings *settings;
     const char *confinement; /**< for the record in the journal */
     uint32_t lock_wait_ms;   /**< how long to wait while another git holds index.lock */

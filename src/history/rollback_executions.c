@@ -231,7 +231,7 @@ static bool is_leftover(const struct al_difference *change)
 static void go_on(struct al_store *store, const char *before, struct al_run_limits *budget,
                   struct al_difference *change)
 {
-    struct al_differences changes = { .items = NULL };
+    al_auto(al_differences_clear) struct al_differences changes = { .items = NULL };
     struct al_difference *own = NULL;
     char after[AL_OID_TEXT];
 
@@ -243,7 +243,6 @@ static void go_on(struct al_store *store, const char *before, struct al_run_limi
         change->from = al_take(&own->to);
         change->from_mode = own->to_mode;
     }
-    al_differences_clear(&changes);
 }
 
 /* Forget the files that others were given to write meanwhile, if nothing else happened to them. */
@@ -622,10 +621,10 @@ static int ran_meanwhile(struct al_way *way, struct al_execution *other, struct 
     return r;
 }
 
-int al_plan_meanwhile(struct al_way *way, const char *journal_file, struct al_error *err)
+int al_plan_meanwhile(struct al_way *way, struct al_error *err)
 {
-    struct al_executions all = { .items = NULL };
-    int r = al_executions_read(journal_file, way->repo->at.top, &all, err);
+    al_auto(al_executions_clear) struct al_executions all = { .items = NULL };
+    int r = al_executions_read(way->journal_file, way->repo->at.top, &all, err);
 
     for (size_t i = 0; r >= 0 && i < all.count; i++) {
         const struct al_execution *item = &all.items[i];
@@ -635,7 +634,6 @@ int al_plan_meanwhile(struct al_way *way, const char *journal_file, struct al_er
             al_strv_addf(&way->report->meanwhile, "execution %" PRIu64 ", %s%s%s", item->seq,
                          item->tool, item->agent ? " by " : "", item->agent ? item->agent : "");
     }
-    al_executions_clear(&all);
     return r < 0 ? r : 0;
 }
 

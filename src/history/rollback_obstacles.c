@@ -17,11 +17,6 @@
 #define STASH_REF    "refs/stash"
 #define STASH_LOG    "logs/refs/stash"
 
-void al_obstacles_add_lost(struct al_way *way, const struct al_difference *change)
-{
-    al_strv_take(&way->report->lost, al_difference_words(change));
-}
-
 /* Drop the items that say this. */
 static void drop_items(struct al_strv *list, const char *words)
 {
@@ -95,7 +90,7 @@ int al_obstacles_others(struct al_way *way, const struct al_difference *change, 
     else if (change->part == AL_PART_REF && !strcmp(change->name, STASH_REF))
         loses = !way->owners.is_shared;
     if (r == 0 && loses)
-        al_obstacles_add_lost(way, change);
+        al_strv_take(&way->report->lost, al_difference_words(change));
     return r;
 }
 
@@ -201,7 +196,7 @@ static void add_in_the_way(struct al_way *way, const struct al_difference *value
     };
     al_change_add(changes, &change);
     if (!way->plan.resumes)
-        al_obstacles_add_lost(way, &change);
+        al_strv_take(&way->report->lost, al_difference_words(&change));
 }
 
 /* What is added has no `to`: it makes no more changes, wherever it is put. */
@@ -269,12 +264,11 @@ void al_obstacles_unsaved(struct al_way *way)
         al_auto(al_freep) char *found = al_change_is_file(change) && change->to && !change->from
                                             ? find_unsaved(way, change)
                                             : NULL;
-        al_auto(al_freep) char *words = found ? al_text_sanitize_line(found) : NULL;
 
-        /* It is the same for all files of a directory. */
-        if (words && (!unsaved->count || strcmp(unsaved->items[unsaved->count - 1], words) != 0))
-            al_strv_take(unsaved, al_take(&words));
+        if (found)
+            al_strv_take(unsaved, al_text_sanitize_line(found));
     }
+    al_paths_sort_once(unsaved); /* it is the same for all files of a directory */
 }
 
 /* --- Branches that other worktrees have checked out --- */
@@ -282,7 +276,7 @@ void al_obstacles_unsaved(struct al_way *way)
 static bool will_go(const struct al_way *way, const char *id)
 {
     for (size_t i = 0; i < way->nworktrees; i++)
-        if (al_worktree_goes(&way->worktrees[i]) && way->worktrees[i].found.id &&
+        if (way->worktrees[i].goes && way->worktrees[i].found.id &&
             !strcmp(way->worktrees[i].found.id, id))
             return true;
     return false;
@@ -427,7 +421,7 @@ static int check_committed(struct al_way *way, struct al_error *err)
     char then[AL_OID_TEXT], after[AL_OID_TEXT], from[AL_OID_TEXT], to[AL_OID_TEXT];
     int r;
 
-    if (!way->staged_of[0])
+    if (way->plan.resumes || !way->staged_of[0])
         return 0;
     r = al_checkpoint_load(way->store, way->staged_of, false, way->budget, &state, err);
     if (r < 0)
@@ -457,7 +451,7 @@ static int check_committed(struct al_way *way, struct al_error *err)
 /* --- An operation in progress --- */
 
 /* Somebody else has begun an operation since: nothing must move below it. */
-static int check_in_progress(const struct al_way *way, struct al_error *err)
+static int check_in_progress(struct al_way *way, struct al_error *err)
 {
     static const char *const states[][2] = { { "MERGE_HEAD", "merge" },
                                              { "rebase-merge/onto", "rebase" },
@@ -480,16 +474,6 @@ static int check_in_progress(const struct al_way *way, struct al_error *err)
 }
 
 /* --- Linked worktrees --- */
-
-bool al_worktree_goes(const struct al_linked_change *change)
-{
-    return !change->is_lock && change->from && !(change->to && !strcmp(change->from, change->to));
-}
-
-bool al_worktree_returns(const struct al_linked_change *change)
-{
-    return !change->is_lock && change->to && !(change->from && !strcmp(change->from, change->to));
-}
 
 static int read_worktrees(struct al_way *way, struct al_error *err)
 {
@@ -518,6 +502,9 @@ static int read_worktrees(struct al_way *way, struct al_error *err)
             r = al_way_read_blob(way, change->to, &item->text, err);
         item->from = al_linked_is(&from);
         item->to = al_linked_is(&item->text);
+        item->goes = !item->is_lock && item->from && !al_change_is_same(item->from, 0, item->to, 0);
+        item->returns =
+            !item->is_lock && item->to && !al_change_is_same(item->from, 0, item->to, 0);
         if (r == 0)
             r = al_linked_find(way->repo, item->top, &item->place, &item->found, err);
     }
@@ -530,7 +517,7 @@ static bool also(const struct al_way *way, const char *top, bool unlocks)
     for (size_t i = 0; i < way->nworktrees; i++) {
         const struct al_linked_change *change = &way->worktrees[i];
 
-        if ((unlocks ? change->is_lock : al_worktree_returns(change)) && !strcmp(change->top, top))
+        if ((unlocks ? change->is_lock : change->returns) && !strcmp(change->top, top))
             return true;
     }
     return false;
@@ -538,9 +525,9 @@ static bool also(const struct al_way *way, const char *top, bool unlocks)
 
 /* Somebody has locked it since, or put something else into its place, or works there. */
 static int check_removal(const struct al_way *way, const struct al_linked_change *change,
-                         const char *journal_file, struct al_error *err)
+                         struct al_error *err)
 {
-    al_auto(al_freep) char *running = al_journal_running_in(journal_file, change->found.top);
+    al_auto(al_freep) char *running = al_journal_running_in(way->journal_file, change->found.top);
     int r = 0;
 
     if (change->found.id && change->found.locked && !also(way, change->top, true))
@@ -570,16 +557,16 @@ static void check_locked(struct al_way *way, const struct al_linked_change *chan
                  change->found.id ? "was made again since" : "is gone");
 }
 
-static int check_worktrees(struct al_way *way, const char *journal_file, struct al_error *err)
+static int check_worktrees(struct al_way *way, struct al_error *err)
 {
     int r = 0;
 
     for (size_t i = 0; i < way->nworktrees && r == 0; i++) {
         const struct al_linked_change *change = &way->worktrees[i];
 
-        if (al_worktree_goes(change))
-            r = check_removal(way, change, journal_file, err);
-        if (r == 0 && al_worktree_returns(change))
+        if (change->goes)
+            r = check_removal(way, change, err);
+        if (r == 0 && change->returns)
             r = al_worktree_check_return(way->repo, &change->place, &change->found, change->name,
                                          change->to, way->budget, err);
         if (r == 0 && change->is_lock)
@@ -590,18 +577,15 @@ static int check_worktrees(struct al_way *way, const char *journal_file, struct 
 
 /* --- All of it --- */
 
-int al_obstacles_check(struct al_way *way, const char *journal_file, struct al_error *err)
+int al_obstacles_check(struct al_way *way, struct al_error *err)
 {
-    int r = read_worktrees(way, err);
+    static int (*const checks[])(struct al_way * way, struct al_error * err) = {
+        read_worktrees, check_worktrees, check_in_progress, check_branches, check_committed,
+    };
+    int r = 0;
 
-    if (r == 0)
-        r = check_worktrees(way, journal_file, err);
-    if (r == 0)
-        r = check_in_progress(way, err);
-    if (r == 0)
-        r = check_branches(way, err);
-    if (r == 0 && !way->plan.resumes)
-        r = check_committed(way, err);
+    for (size_t i = 0; r == 0 && i < AL_COUNT(checks); i++)
+        r = checks[i](way, err);
     if (r == 0)
         al_obstacles_unsaved(way);
     al_paths_sort_once(&way->report->lost); /* it may be lost in several places */

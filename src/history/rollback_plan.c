@@ -334,7 +334,7 @@ static int add_way(struct al_way *way, const struct items *items, const struct a
         if (way->plan.resumes || (change.part == AL_PART_INDEX && *change.name != '/'))
             continue;
         if (item->yields)
-            al_obstacles_add_lost(way, &item->change);
+            al_strv_take(&way->report->lost, al_difference_words(&item->change));
         else if (!al_change_is_same(change.from, change.from_mode, item->change.from,
                                     item->change.from_mode))
             r = al_obstacles_others(way, &item->change, change.from, change.from_mode, err);
@@ -426,24 +426,24 @@ static bool can_be_made(const struct al_difference *entry)
     return true;
 }
 
-/* Go back entry by entry: somebody else has changed others.  False: that cannot be done. */
-static int find_entries(struct al_way *way, bool *ret_found, struct al_error *err)
+/* Go back entry by entry, 1: somebody else has changed others.  0: that cannot be done. */
+static int find_entries(struct al_way *way, struct al_error *err)
 {
     static const struct al_saved nothing;
     al_auto(items_clear) struct items items = { .items = NULL };
     al_auto(al_differences_clear) struct al_differences now = { .items = NULL };
+    bool found = compare_entries(way, &nothing, way->from, &now);
     int r = 0;
 
-    *ret_found = compare_entries(way, &nothing, way->from, &now);
-    for (size_t i = way->plan.oldest; *ret_found && i < way->plan.end; i++)
-        *ret_found = find_changed(way, &way->executions.items[i]);
-    if (*ret_found)
+    for (size_t i = way->plan.oldest; found && i < way->plan.end; i++)
+        found = find_changed(way, &way->executions.items[i]);
+    if (found)
         r = collect(way, true, &items, err);
-    if (r == 0 && *ret_found)
+    if (r == 0 && found)
         r = add_way(way, &items, &now, &way->entries, err);
     for (size_t i = 0; i < way->entries.count; i++)
-        *ret_found &= can_be_made(&way->entries.items[i]);
-    return r;
+        found &= can_be_made(&way->entries.items[i]);
+    return r < 0 ? r : found;
 }
 
 /* The first execution that moved HEAD, or the branch that HEAD names in the target; `otherwise`
@@ -493,7 +493,6 @@ static int find_index(struct al_way *way, const struct items *items, struct al_e
     struct al_difference *change = al_change_find(&way->changes, AL_PART_INDEX, "index");
     const bool is_others =
         item && (item->has_gap || (change && strcmp(item->change.from, now) != 0));
-    bool by_entry = false;
     int r = 0;
 
     if (change || al_change_find(&way->changes, AL_PART_HEAD, "HEAD")) {
@@ -502,14 +501,14 @@ static int find_index(struct al_way *way, const struct items *items, struct al_e
         memcpy(way->staged_of, way->executions.items[first].before, AL_OID_TEXT);
     }
     if (is_others)
-        r = find_entries(way, &by_entry, err);
-    if (by_entry && change && !way->entries.count)
+        r = find_entries(way, err);
+    if (r == 1 && change && !way->entries.count)
         al_change_drop(&way->changes, change);
-    if (r < 0 || by_entry)
-        return r;
+    if (r != 0)
+        return r < 0 ? r : 0;
     al_differences_clear(&way->entries);
     if (is_others && !way->plan.resumes)
-        al_obstacles_add_lost(way, &item->change);
+        al_strv_take(&way->report->lost, al_difference_words(&item->change));
     r = find_whole(way, item ? item->change.to : now, err);
     /* Which entries these are is only looked at. */
     if (r == 0 && way->index)
@@ -522,7 +521,7 @@ static int find_index(struct al_way *way, const struct items *items, struct al_e
 /* A rollback that goes on after it was killed: changes since it began are somebody else's. */
 static int check_since_begun(struct al_way *way, struct al_error *err)
 {
-    struct al_differences others = { .items = NULL };
+    al_auto(al_differences_clear) struct al_differences others = { .items = NULL };
     const char *begun = way->executions.items[way->plan.end].before;
     int r = al_checkpoint_changes_of(way->store, begun, way->present, way->budget, &others, err);
 
@@ -532,7 +531,6 @@ static int check_since_begun(struct al_way *way, struct al_error *err)
         if (al_change_find(&others, change->part, change->name))
             r = al_obstacles_others(way, change, change->from, change->from_mode, err);
     }
-    al_differences_clear(&others);
     return r;
 }
 

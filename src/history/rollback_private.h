@@ -114,6 +114,7 @@ struct al_linked_change {
     const char *top, *name; /* borrowed from the change */
     bool is_lock;
     char *from, *to;    /* which one is there or locked, and will be: see history/worktree.h */
+    bool goes, returns; /* a worktree */
     struct al_str text; /* the rest, of `to` */
     struct al_worktree_place place;
     struct al_worktree_found found; /* as it is now */
@@ -125,6 +126,7 @@ struct al_way {
     struct al_repo *repo;
     struct al_run_limits *budget;
     struct al_rollback *report;
+    const char *journal_file;
     bool is_agents; /* a session takes back what is its own */
     int top_fd, git_fd, common_fd;
     char token[AL_LOCK_TOKEN];
@@ -161,7 +163,7 @@ int al_plan_make(struct al_way *way, const struct al_rollback_options *options,
 
 /** Name in the report the executions, of anybody, that are not in the plan and go with it: they
  * changed the same things while one of the plan ran that held no lock. */
-int al_plan_meanwhile(struct al_way *way, const char *journal_file, struct al_error *err);
+int al_plan_meanwhile(struct al_way *way, struct al_error *err);
 
 /** The count for a rollback one execution further back than the plan, once it is carried out.  The
  * rollback is an execution, too.  0: there is nothing further back. */
@@ -213,7 +215,6 @@ int al_way_read_blob(const struct al_way *way, const char *oid, struct al_str *r
  * before it becomes change->to.  What is lost is named in the report. */
 int al_obstacles_others(struct al_way *way, const struct al_difference *change, const char *now,
                         unsigned now_mode, struct al_error *err);
-void al_obstacles_add_lost(struct al_way *way, const struct al_difference *change);
 
 /** Leave the stash entries that other worktrees have pushed since, and name those that go although
  * they are not this worktree's.  refs/stash comes along with its log. */
@@ -228,7 +229,7 @@ void al_obstacles_in_the_way(struct al_way *way, const struct al_differences *no
 void al_obstacles_unsaved(struct al_way *way);
 
 /** Check the way: refuse what cannot be, and name in the report what needs to be allowed. */
-int al_obstacles_check(struct al_way *way, const char *journal_file, struct al_error *err);
+int al_obstacles_check(struct al_way *way, struct al_error *err);
 
 /** The commit that HEAD leads to in a state, after changes (NULL: none); AL_COMMIT_NONE; "": it is
  * not known. */
@@ -237,10 +238,6 @@ void al_state_commit(const struct al_saved *state, const struct al_differences *
 /** The same as something to compare: the empty tree in place of no commit. */
 void al_commit_treeish(const struct al_store *store, const char *commit,
                        char ret_treeish[AL_OID_TEXT]);
-
-/** Whether a worktree goes, or comes back. */
-bool al_worktree_goes(const struct al_linked_change *change);
-bool al_worktree_returns(const struct al_linked_change *change);
 
 /* --- Restoring (rollback_restore.c) --- */
 

@@ -498,7 +498,7 @@ static int remove_worktrees(const struct al_way *way, struct al_error *err)
         const struct al_linked_change *change = &way->worktrees[i];
 
         /* Without its administrative directory it is no worktree, but somebody's directory. */
-        if (al_worktree_goes(change) && change->found.id)
+        if (change->goes && change->found.id)
             r = al_worktree_put_aside(way->repo, &change->place, &change->found, change->name, true,
                                       way->budget, err);
     }
@@ -535,7 +535,7 @@ static int restore_worktrees(const struct al_way *way, struct al_error *err)
     for (size_t i = way->nworktrees; i-- > 0 && r == 0;) /* the locks are first in the order */
         if (way->worktrees[i].is_lock)
             r = restore_lock(way, &way->worktrees[i], err);
-        else if (al_worktree_returns(&way->worktrees[i]))
+        else if (way->worktrees[i].returns)
             r = al_worktree_bring_back(way->repo, &way->worktrees[i].place, way->worktrees[i].name,
                                        way->worktrees[i].to, way->budget, err);
     return r;
@@ -582,26 +582,12 @@ static int add_existing(const struct al_way *way, const struct al_strv *ids, con
     return r;
 }
 
-/* Whether a reference of the target would lead to an object that is gone for good. */
-static bool is_gone(const struct al_way *way, const struct al_strv *lost, const char *existing)
-{
-    bool is = false;
-
-    for (size_t i = 0; i < way->changes.count; i++) {
-        const struct al_difference *change = &way->changes.items[i];
-
-        is |= (change->part == AL_PART_HEAD || change->part == AL_PART_REF) && change->to &&
-              al_strv_contains(lost, change->to) && !strstr(existing, change->to);
-    }
-    return is;
-}
-
 int al_restore_objects(const struct al_way *way, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv ids = AL_STRV_INIT, lost = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv present = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
-    bool gone;
+    bool gone = false;
     int r = add_named(way, &ids, err);
 
     if (r == 0)
@@ -610,7 +596,13 @@ int al_restore_objects(const struct al_way *way, struct al_error *err)
         r = add_existing(way, &lost, "", &lines, err);
     if (r < 0)
         return r;
-    gone = is_gone(way, &lost, lines.buf);
+    /* Whether a reference of the target would lead to an object that is gone for good. */
+    for (size_t i = 0; i < way->changes.count; i++) {
+        const struct al_difference *change = &way->changes.items[i];
+
+        gone |= (change->part == AL_PART_HEAD || change->part == AL_PART_REF) && change->to &&
+                al_strv_contains(&lost, change->to) && !strstr(lines.buf, change->to);
+    }
     for (size_t i = al_change_at(&way->from->values, AL_PART_HEAD, "");
          i < way->from->values.count && way->from->values.items[i].part <= AL_PART_REF; i++)
         al_oids_in(way->from->values.items[i].to, way->store->sha256, STATE_OIDS_MAX, &present);
@@ -627,19 +619,8 @@ int al_restore_objects(const struct al_way *way, struct al_error *err)
 
 /* --- The index --- */
 
-/* Change the entries of the present, one by one. */
-static int put_entries(const struct al_way *way, const char *path, struct al_error *err)
-{
-    const size_t count = way->entries.count;
-    al_auto(al_freep) struct al_entry_lines *entries = al_calloc(count + 1, sizeof(*entries));
-
-    for (size_t i = 0; i < count; i++)
-        entries[i] =
-            (struct al_entry_lines){ way->entries.items[i].name + 1, way->entries.items[i].to };
-    return al_git_put_entries(way->repo, way->top_fd, path, entries, count, way->budget, err);
-}
-
-/* Write the new index beside its place.  It keeps its time: git compares the content of a file that
+/* Write the new index beside its place: as a whole, or the present one with entries that change. It
+ * keeps its time: git compares the content of a file that
  * is not older than the index, since the file may have changed after git looked at it. */
 static int write_index(const struct al_way *way, struct al_error *err)
 {
@@ -647,9 +628,14 @@ static int write_index(const struct al_way *way, struct al_error *err)
     const struct timespec times[] = { { .tv_nsec = UTIME_OMIT },
                                       { .tv_sec = (time_t)(index->index_mtime_ns / NS),
                                         .tv_nsec = (long)(index->index_mtime_ns % NS) } };
+    const size_t count = way->entries.count;
     al_auto(al_freep) char *path = al_fs_join(way->repo->at.git_dir, NEW_INDEX);
+    al_auto(al_freep) struct al_entry_lines *entries = al_calloc(count + 1, sizeof(*entries));
     int r = 0;
 
+    for (size_t i = 0; i < count; i++)
+        entries[i] =
+            (struct al_entry_lines){ way->entries.items[i].name + 1, way->entries.items[i].to };
     (void)unlinkat(way->git_fd, NEW_INDEX ".lock", 0); /* of a git that was killed */
     if (index->has_index)
         r = al_fs_write_atomic(way->git_fd, NEW_INDEX, index->index.buf, index->index.len, 0644,
@@ -658,7 +644,9 @@ static int write_index(const struct al_way *way, struct al_error *err)
         return al_error_errno(err, -r, "cannot write '" NEW_INDEX "' in the git directory");
     if (index->index_mtime_ns > 0)
         (void)utimensat(way->git_fd, NEW_INDEX, times, AT_SYMLINK_NOFOLLOW);
-    return way->index ? 0 : put_entries(way, path, err);
+    return way->index
+               ? 0
+               : al_git_put_entries(way->repo, way->top_fd, path, entries, count, way->budget, err);
 }
 
 static int place_index(const struct al_way *way, struct al_error *err)
