@@ -21,36 +21,10 @@
 
 /* --- Names of files --- */
 
-static char *escape(const char *nested)
-{
-    struct al_str name = AL_STR_INIT;
-
-    for (; *nested; nested++) {
-        if (*nested == '%' || *nested == '/')
-            al_str_adds(&name, *nested == '%' ? "%25" : "%2F");
-        else
-            al_str_addc(&name, *nested);
-    }
-    return al_str_detach(&name);
-}
-
-static char *unescape(const char *name, size_t len)
-{
-    struct al_str nested = AL_STR_INIT;
-
-    for (size_t i = 0; i < len; i++) {
-        const bool escaped = name[i] == '%' && i + 2 < len;
-
-        al_str_addc(&nested, !escaped ? name[i] : name[i + 2] == '5' ? '%' : '/');
-        i += escaped ? 2 : 0;
-    }
-    return al_str_detach(&nested);
-}
-
 char *al_files_path(const char *saved)
 {
     const bool dotgit = al_starts_with(saved, AL_DIR_DOTGIT);
-    al_auto(al_freep) char *nested = NULL;
+    struct al_str path = AL_STR_INIT;
     const char *name;
 
     if (al_starts_with(saved, AL_DIR_WORKTREE))
@@ -58,24 +32,33 @@ char *al_files_path(const char *saved)
     if (!dotgit && !al_starts_with(saved, AL_DIR_DOTFILE))
         return NULL;
     name = saved + (dotgit ? strlen(AL_DIR_DOTGIT) : strlen(AL_DIR_DOTFILE));
-    nested = unescape(name, strcspn(name, "/"));
-    return al_asprintf("%s/.git%s", nested, name + strcspn(name, "/"));
+    for (; *name && *name != '/'; name++) {
+        const bool escaped = al_starts_with(name, "%25") || al_starts_with(name, "%2F");
+
+        al_str_addc(&path, !escaped ? *name : name[2] == '5' ? '%' : '/');
+        name += escaped ? 2 : 0;
+    }
+    al_str_addf(&path, "/.git%s", name);
+    return al_str_detach(&path);
 }
 
 char *al_files_saved_path(const char *path)
 {
     const char *dot = strstr(path, "/.git");
+    struct al_str saved = AL_STR_INIT;
 
     while (dot && dot[5] && dot[5] != '/')
         dot = strstr(dot + 1, "/.git");
-    if (dot) {
-        al_auto(al_freep) char *nested = al_strndup(path, (size_t)(dot - path));
-        al_auto(al_freep) char *name = escape(nested);
-
-        return dot[5] ? al_asprintf(AL_DIR_DOTGIT "%s%s", name, dot + 5)
-                      : al_asprintf(AL_DIR_DOTFILE "%s", name);
-    }
-    return al_asprintf(AL_DIR_WORKTREE "%s", path);
+    if (!dot)
+        return al_asprintf(AL_DIR_WORKTREE "%s", path);
+    al_str_adds(&saved, dot[5] ? AL_DIR_DOTGIT : AL_DIR_DOTFILE);
+    for (; path < dot; path++)
+        if (*path == '%' || *path == '/')
+            al_str_adds(&saved, *path == '%' ? "%25" : "%2F");
+        else
+            al_str_addc(&saved, *path);
+    al_str_adds(&saved, dot + 5);
+    return al_str_detach(&saved);
 }
 
 /* --- Reading --- */
@@ -373,22 +356,6 @@ int al_checkpoint_load_files(struct al_store *store, const char *id, bool keep,
 
 /* --- Files that a checkpoint has --- */
 
-/* A file that somebody has open for writing may become another one. */
-static bool is_saved_as_is(const struct al_saved *saved, int dir_fd, const char *dir,
-                           const char *name, bool sha256)
-{
-    al_auto(al_freep) char *path = *dir ? al_fs_join(dir, name) : al_strdup(name);
-    const struct al_difference *file = al_change_find(&saved->values, AL_PART_WORKTREE, path);
-    struct al_look look;
-    char text[AL_OID_TEXT];
-
-    if (!file || !S_ISREG(file->to_mode))
-        return false;
-    al_look_at(dir_fd, name, sha256, &look);
-    al_oid_text(&look.oid, sha256, text);
-    return S_ISREG(look.mode) && !look.is_open && !strcmp(text, file->to);
-}
-
 int al_checkpoint_contains(struct al_store *store, const char *id, int dir_fd, const char *dir,
                            const struct al_strv *names, struct al_run_limits *budget,
                            const char **ret_missing, struct al_error *err)
@@ -399,9 +366,20 @@ int al_checkpoint_contains(struct al_store *store, const char *id, int dir_fd, c
     if (r < 0)
         return r;
     *ret_missing = NULL;
-    for (size_t i = 0; !*ret_missing && i < names->count; i++)
-        if (!is_saved_as_is(saved, dir_fd, dir, names->items[i], store->sha256))
-            *ret_missing = names->items[i];
+    for (size_t i = 0; !*ret_missing && i < names->count; i++) {
+        const char *name = names->items[i];
+        al_auto(al_freep) char *path = *dir ? al_fs_join(dir, name) : al_strdup(name);
+        const struct al_difference *file = al_change_find(&saved->values, AL_PART_WORKTREE, path);
+        struct al_look look;
+        char text[AL_OID_TEXT];
+
+        al_look_at(dir_fd, name, store->sha256, &look);
+        al_oid_text(&look.oid, store->sha256, text);
+        /* A file that somebody has open for writing may become another one. */
+        if (!file || !S_ISREG(file->to_mode) || !S_ISREG(look.mode) || look.is_open ||
+            strcmp(text, file->to) != 0)
+            *ret_missing = name;
+    }
     return 0;
 }
 
@@ -414,7 +392,7 @@ static bool add_blob(void *payload, const struct al_index_entry *entry)
 int al_store_has_blobs(struct al_store *store, const struct al_oid *oids, size_t count,
                        struct al_run_limits *budget, bool *ret_has, struct al_error *err)
 {
-    struct al_oid_set found = { .slots = NULL };
+    al_auto(al_oid_set_clear) struct al_oid_set found = { .slots = NULL };
     al_auto(al_strv_clear) struct al_strv asked = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
     struct al_oid oid;
@@ -438,7 +416,6 @@ int al_store_has_blobs(struct al_store *store, const struct al_oid *oids, size_t
             (void)al_oid_set_add(&found, &oid);
     for (size_t i = 0; i < count; i++)
         ret_has[i] = r == 0 && al_oid_set_has(&found, &oids[i]);
-    al_oid_set_clear(&found);
     return r;
 }
 
@@ -447,8 +424,8 @@ int al_store_has_blobs(struct al_store *store, const struct al_oid *oids, size_t
 
 static void add_entries(int top_fd, const char *path, struct al_strv *paths)
 {
-    al_auto(al_closep) int fd = al_nofollow_open(top_fd, path, O_RDONLY | O_DIRECTORY);
-    al_auto(al_closedirp) DIR *dir = fd >= 0 ? al_fs_list_at(fd) : NULL;
+    al_auto(al_closedirp) DIR *dir =
+        al_fs_list(al_nofollow_open(top_fd, path, O_RDONLY | O_DIRECTORY));
     const struct dirent *entry;
 
     while (dir && (entry = readdir(dir)))

@@ -132,8 +132,8 @@ bool al_moves_concern(const struct al_strv *moves, const char *name)
 static bool is_of_both(const struct al_saved *from, const struct al_saved *to,
                        const struct al_difference *change)
 {
-    const bool is_state = change->part == AL_PART_STATE;
-    const char *id = is_state ? al_fs_beneath("worktrees", change->name) : NULL;
+    const char *id =
+        change->part == AL_PART_STATE ? al_fs_beneath("worktrees", change->name) : NULL;
     al_auto(al_freep) char *head =
         id ? al_asprintf("worktrees/%.*s/HEAD", (int)strcspn(id, "/"), id) : NULL;
 
@@ -179,20 +179,6 @@ static bool take_file(void *payload, const struct al_bare_change *change)
     return true;
 }
 
-/* Let git tell which files differ, where the permissions are the same. */
-static int compare_files(struct al_store *store, const struct al_saved *from,
-                         const struct al_saved *to, struct al_run_limits *budget,
-                         struct al_differences *changes, struct al_error *err)
-{
-    int r = al_bare_read_changes(&store->bare, from->id, to->id, al_saved_files, take_file, changes,
-                                 budget, err);
-
-    if (changes->count)
-        qsort(changes->items, changes->count, sizeof(*changes->items), al_difference_order);
-    al_modes_apply(&from->modes, changes);
-    return r;
-}
-
 /* Whether a file that is new seems so since it was left out before. */
 static bool was_left_out(const struct al_saved *from, const struct al_difference *change)
 {
@@ -207,9 +193,9 @@ int al_checkpoint_changes_of(struct al_store *store, const char *before, const c
                              struct al_run_limits *budget, struct al_differences *ret_changes,
                              struct al_error *err)
 {
-    struct al_differences changes = { .items = NULL };
+    al_auto(al_differences_clear) struct al_differences changes = { .items = NULL };
     const struct al_saved *from, *to;
-    unsigned without, compared;
+    unsigned without;
     bool same_modes;
     int r = al_checkpoint_load(store, before, false, budget, &from, err);
 
@@ -217,22 +203,24 @@ int al_checkpoint_changes_of(struct al_store *store, const char *before, const c
         r = al_checkpoint_load(store, end, false, budget, &to, err);
     if (r < 0)
         return r;
-    without = compared = from->without | to->without;
+    without = from->without | to->without;
     same_modes = from->modes.len == to->modes.len &&
                  !memcmp(from->modes.buf, to->modes.buf, from->modes.len);
     if (!(without & AL_PARTS_WORKTREE) && same_modes) {
-        r = compare_files(store, from, to, budget, &changes, err);
-        compared = without | AL_PARTS_WORKTREE;
+        r = al_bare_read_changes(&store->bare, from->id, to->id, al_saved_files, take_file,
+                                 &changes, budget, err);
+        if (changes.count)
+            qsort(changes.items, changes.count, sizeof(*changes.items), al_difference_order);
+        al_modes_apply(&from->modes, &changes);
     } else if (!(without & AL_PARTS_WORKTREE)) { /* git does not know all permissions */
         r = al_checkpoint_load_files(store, before, false, budget, &from, err);
         if (r == 0)
             r = al_checkpoint_load_files(store, end, false, budget, &to, err);
     }
-    if (r < 0) {
-        al_differences_clear(&changes);
+    if (r < 0)
         return r;
-    }
-    al_values_compare(&from->values, &to->values, compared, &changes);
+    al_values_compare(&from->values, &to->values, without | (same_modes ? AL_PARTS_WORKTREE : 0),
+                      &changes);
     for (size_t i = changes.count; i > 0; i--) {
         struct al_difference *change = &changes.items[i - 1];
 
@@ -245,6 +233,7 @@ int al_checkpoint_changes_of(struct al_store *store, const char *before, const c
         (from->has_index != to->has_index || from->index.len != to->index.len ||
          memcmp(from->index.buf, to->index.buf, from->index.len) != 0);
     *ret_changes = changes;
+    changes = (struct al_differences){ .items = NULL };
     return 0;
 }
 
