@@ -25,12 +25,8 @@
 #define HEAD_FORMAT  "%020" PRIu64 " %020" PRIu64 " %s %s "
 #define SIGNED_BYTES (AL_HEAD_BYTES - AL_MAC_HEX - 1)
 
-#define NONE         "0000000000000000000000000000000000000000000000000000000000000000"
-
-const char al_mac_none[AL_MAC_HEX + 1] = NONE;
-
 /* That of an empty journal. */
-static const struct al_head no_head = { .mac = NONE, .next = NONE };
+static const struct al_head no_head = { .mac = AL_MAC_NONE, .next = AL_MAC_NONE };
 
 int al_key_load(const char *path, struct al_key *ret_key, struct al_error *err)
 {
@@ -46,18 +42,6 @@ int al_key_load(const char *path, struct al_key *ret_key, struct al_error *err)
     hmac_sha256_set_key(&ret_key->ctx, bytes.len, (const uint8_t *)bytes.buf);
     explicit_bzero(bytes.buf, bytes.len);
     return 0;
-}
-
-/* Without its key no line could be verified any more, so it is durable. */
-static int create_key(int dir_fd, const char *path, struct al_error *err)
-{
-    unsigned char bytes[KEY_BYTES];
-    int r = getrandom(bytes, sizeof(bytes), 0) == (ssize_t)sizeof(bytes) ? 0 : -errno;
-
-    if (r == 0)
-        r = al_fs_write_durable(dir_fd, strrchr(path, '/') + 1, bytes, sizeof(bytes), 0600);
-    explicit_bzero(bytes, sizeof(bytes));
-    return r < 0 ? al_error_errno(err, -r, "cannot create the journal's key '%s'", path) : 0;
 }
 
 void al_key_mac(const struct al_key *key, const void *data, size_t len,
@@ -159,7 +143,7 @@ static int finish_append(struct al_chain *chain, struct al_head *head, uint64_t 
         head->size = size;
         memcpy(head->mac, mac, sizeof(mac));
     }
-    memcpy(head->next, al_mac_none, sizeof(head->next));
+    memcpy(head->next, AL_MAC_NONE, sizeof(head->next));
     return 1;
 }
 
@@ -192,15 +176,6 @@ static int open_log(struct al_chain *chain, const struct al_head *head, uint64_t
     return 0;
 }
 
-/* Test whether the log ends in a partial line of another program.  Then the next one begins with a
- * newline. */
-static bool ends_in_line(const struct al_chain *chain, uint64_t size)
-{
-    char last = '\n';
-
-    return size && pread(chain->fd, &last, 1, (off_t)size - 1) == 1 && last != '\n';
-}
-
 /* Read the head and make it fit the log. */
 static int read_end(struct al_chain *chain, struct al_head *head)
 {
@@ -215,7 +190,7 @@ static int read_end(struct al_chain *chain, struct al_head *head)
         head->size = 0;
     if (size == head->size)
         return 0;
-    if (size > head->size && strcmp(head->next, al_mac_none) != 0) {
+    if (size > head->size && strcmp(head->next, AL_MAC_NONE) != 0) {
         r = finish_append(chain, head, size);
         if (r != 0)
             return r < 0 ? r : 0;
@@ -252,12 +227,14 @@ static int append_locked(struct al_chain *chain, json_t *line, uint64_t *seen)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     struct al_head head;
+    char last = '\n';
     bool in_line;
     int r = read_end(chain, &head);
 
     if (r < 0)
         return r;
-    in_line = ends_in_line(chain, head.size);
+    /* After a partial line of another program this one begins with a newline. */
+    in_line = head.size && pread(chain->fd, &last, 1, (off_t)head.size - 1) == 1 && last != '\n';
     if (seen && *seen < head.seq) {
         *seen = head.seq;
         return -EAGAIN;
@@ -281,7 +258,7 @@ static int append_locked(struct al_chain *chain, json_t *line, uint64_t *seen)
     head.seq++;
     head.size += text.len;
     memcpy(head.mac, head.next, sizeof(head.mac));
-    memcpy(head.next, al_mac_none, sizeof(head.next));
+    memcpy(head.next, AL_MAC_NONE, sizeof(head.next));
     /* The line counts even if this fails: it was announced, and the next writer repairs the head.
      */
     (void)al_head_write(chain->head_fd, &chain->key, &head);
@@ -345,15 +322,21 @@ int al_chain_check(struct al_chain *chain, struct al_error *err)
     return r < 0 ? al_error_errno(err, -r, "cannot open '%s'", chain->file) : 0;
 }
 
+/* Without its key no line could be verified any more, so a new one is durable. */
 static int load_or_create_key(struct al_chain *chain, struct al_error *err)
 {
     al_auto(al_freep) char *path = al_journal_beside(chain->file, ".key");
+    unsigned char bytes[KEY_BYTES];
     int r = al_key_load(path, &chain->key, err);
 
     if (r != AL_ERR_NOT_FOUND)
         return r;
-    r = create_key(chain->dir_fd, path, err);
-    return r < 0 ? r : al_key_load(path, &chain->key, err);
+    r = getrandom(bytes, sizeof(bytes), 0) == (ssize_t)sizeof(bytes) ? 0 : -errno;
+    if (r == 0)
+        r = al_fs_write_durable(chain->dir_fd, strrchr(path, '/') + 1, bytes, sizeof(bytes), 0600);
+    explicit_bzero(bytes, sizeof(bytes));
+    return r < 0 ? al_error_errno(err, -r, "cannot create the journal's key '%s'", path)
+                 : al_key_load(path, &chain->key, err);
 }
 
 /* Open head, key and log in this order, so that a log with lines always has the other two. */
@@ -495,7 +478,7 @@ static void check_end(struct walk *walk, size_t rest)
 {
     const struct al_head *head = &walk->head;
     uint64_t next = walk->lines + 1;
-    bool announced = strcmp(head->next, al_mac_none) != 0;
+    bool announced = strcmp(head->next, AL_MAC_NONE) != 0;
 
     if (walk->found == HEAD_BAD)
         report(walk, next, "the head file was changed, or the key is not the one of this journal");
@@ -534,28 +517,22 @@ static int walk_lines(struct walk *walk, struct al_history *history)
     return r == -EFBIG || r > 0 ? 0 : r;
 }
 
-/* Find the files and where the chain ends, while no line is appended.  Without a key there is no
- * end to find. */
-static int open_walk(struct walk *walk, const char *file, struct al_history *history)
-{
-    al_auto(al_closep) int fd = -1;
-    int r = al_journal_lock_head(file, &fd);
-
-    if (fd >= 0 && r == 0 && walk->key)
-        r = walk->found = read_head(fd, walk->key, &walk->head);
-    return r < 0 ? r : al_history_open(file, history);
-}
-
 int al_journal_verify(const char *file, struct al_verdict *ret_verdict, struct al_error *err)
 {
     al_auto(al_freep) char *key_path = al_journal_beside(file, ".key");
     al_auto(al_history_clear) struct al_history history = AL_HISTORY_INIT;
     struct al_key key;
-    int key_status = al_key_load(key_path, &key, err), r;
-    struct walk walk = { .key = key_status == 0 ? &key : NULL, .head = no_head, .mac = NONE };
+    struct walk walk = { .key = &key, .head = no_head, .mac = AL_MAC_NONE };
     struct stat st;
+    int key_status = al_key_load(key_path, &key, err), fd, r = al_journal_lock_head(file, &fd);
 
-    r = open_walk(&walk, file, &history);
+    /* Find the files and where the chain ends, while no line is appended.  Without a key there is
+     * no end to find. */
+    if (fd >= 0 && r == 0 && key_status == 0)
+        r = walk.found = read_head(fd, &key, &walk.head);
+    if (r >= 0)
+        r = al_history_open(file, &history);
+    al_close(fd);
     if (r == 0 && walk.found == HEAD_EMPTY && !history.last && lstat(file, &st) < 0)
         return al_error_set(err, AL_ERR_NOT_FOUND, "there is no journal at '%s'", file);
     if (r == 0 && key_status < 0)

@@ -87,6 +87,7 @@ static json_t *known_members(const struct al_record_end *known)
                 known->summary ? al_redact_log_text(known->summary, strlen(known->summary))
                                : json_null());
     al_json_set(members, "git_commit", text_or_null(known->git_commit));
+    al_json_set(members, "duration_ms", json_null());
     al_json_set(members, "root", known->root ? al_json_name(known->root) : json_null());
     al_json_set(members, "repository",
                 known->repository ? al_json_name(known->repository) : json_null());
@@ -94,7 +95,8 @@ static json_t *known_members(const struct al_record_end *known)
     return members;
 }
 
-void al_journal_set(json_t *line, const char *name, json_t *value)
+/* Put a member before the last one of a line. */
+static void set_before_last(json_t *line, const char *name, json_t *value)
 {
     (void)json_object_del(line, "prev");
     al_json_set(line, name, value);
@@ -107,12 +109,6 @@ static json_t *new_line(const struct al_journal *journal, const struct al_record
                         uint64_t id)
 {
     static const char text[] = "airlock ended while the call ran";
-    static const char *const members[] = {
-        "timestamp",  "time",        "seq",     "conversation_id", "id",          "agent",
-        "tool",       "operation",   "effects", "input",           "result",      "outcome",
-        "decision",   "decided_by",  "summary", "git_commit",      "duration_ms", "root",
-        "repository", "confinement", "prev",
-    };
     const struct al_record_end unknown = { .decision = "none", .decided_by = "none" };
     al_auto(al_freep) char *conversation = al_journal_conversation(journal, begin->session);
     al_auto(al_json_decrefp) json_t *known = known_members(&unknown);
@@ -121,22 +117,24 @@ static json_t *new_line(const struct al_journal *journal, const struct al_record
 
     al_clock_stamp(stamp);
     al_clock_iso(time);
-    for (size_t i = 0; i < AL_COUNT(members); i++) /* in their order */
-        al_json_set(line, members[i], json_null());
     al_json_set(line, "timestamp", al_json_string(stamp));
     al_json_set(line, "time", al_json_string(time));
+    al_json_set(line, "seq", json_null());
     al_json_set(line, "conversation_id", al_json_string(conversation));
     al_json_set(line, "id", al_json_int((int64_t)id));
     al_json_set(line, "agent", text_or_null(begin->agent));
     al_json_set(line, "tool", text_or_null(begin->tool));
+    al_json_set(line, "operation", json_null()); /* these two are known members, before others */
+    al_json_set(line, "effects", json_null());
     al_json_set(line, "input", al_redact_input(begin->input, begin->names));
     al_json_set(line, "result", result_of(false, text, strlen(text)));
     al_json_set(line, "outcome", al_json_string("interrupted"));
     (void)json_object_update(line, known);
+    al_json_set(line, "prev", json_null());
     if (begin->call_id)
-        al_journal_set(line, "call_id", al_json_string(begin->call_id));
+        set_before_last(line, "call_id", al_json_string(begin->call_id));
     if (begin->label)
-        al_journal_set(line, "label", al_json_name(begin->label));
+        set_before_last(line, "label", al_json_name(begin->label));
     return line;
 }
 
@@ -419,9 +417,9 @@ int al_record_close(struct al_record *record, const struct al_record_end *end)
     al_json_set(record->line, "outcome", al_json_string(outcome));
     al_json_set(record->line, "duration_ms", al_json_int(al_clock_ms() - record->began_ms));
     if (end->changes)
-        al_journal_set(record->line, "changes", al_json_string(end->changes));
+        set_before_last(record->line, "changes", al_json_string(end->changes));
     if (json_array_size(end->overlaps))
-        al_journal_set(record->line, "overlaps", json_incref(end->overlaps));
+        set_before_last(record->line, "overlaps", json_incref(end->overlaps));
     r = al_chain_append(&journal->chain, record->line, end->overlaps ? &record->seen : NULL, &err);
     if (r == AL_ERR_AGAIN)
         return r;

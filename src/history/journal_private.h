@@ -26,7 +26,7 @@
 #define AL_MAC_HEX 64
 
 /** The `prev` of the first line: 64 zeros. */
-extern const char al_mac_none[AL_MAC_HEX + 1];
+#define AL_MAC_NONE "0000000000000000000000000000000000000000000000000000000000000000"
 
 /** A key, ready for use. */
 struct al_key {
@@ -83,9 +83,6 @@ int al_chain_append(struct al_chain *chain, json_t *line, uint64_t *seen, struct
 
 /** The number of the last line; 0: there is none, or it cannot be told. */
 uint64_t al_chain_last(struct al_chain *chain);
-
-/** Put a member before the last one of a line. */
-void al_journal_set(json_t *line, const char *name, json_t *value);
 
 /** Synchronise the log's lines and then the head with the disk.  0, or AL_ERR_EXECUTION; the lines
  * are in the log all the same. */

@@ -27,7 +27,7 @@ static void announce(const struct tmpdir *dir, uint64_t lines)
         line += len + 1;
     }
     if (lines == 0)
-        memcpy(head.mac, al_mac_none, sizeof(head.mac));
+        memcpy(head.mac, AL_MAC_NONE, sizeof(head.mac));
     al_key_mac(&key, line, strcspn(line, "\n"), head.next);
     assert_int_equal(al_head_write(fd, &key, &head), 0);
 }
