@@ -72,14 +72,13 @@ bool al_store_expiry_is_due(const struct al_store *store)
 void al_store_remove(const struct al_store *store, const char *in, const char *prefix,
                      const char *but)
 {
-    al_auto(al_closep) int fd =
-        openat(store->bare.dir_fd, in, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    al_auto(al_closedirp) DIR *dir = fd < 0 ? NULL : al_fs_list_at(fd);
+    al_auto(al_closedirp) DIR *dir =
+        al_fs_list(openat(store->bare.dir_fd, in, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
     struct dirent *entry;
 
     while (dir && (entry = readdir(dir)))
         if (al_starts_with(entry->d_name, prefix) && strcmp(entry->d_name, but) != 0)
-            (void)unlinkat(fd, entry->d_name, 0);
+            (void)unlinkat(dirfd(dir), entry->d_name, 0);
 }
 
 /* Objects that no checkpoint needs.  A file that was as the repository's HEAD had it when the store
@@ -98,18 +97,15 @@ static int prune(struct al_store *store, struct al_run_limits *budget, struct al
         r = al_store_sync_dir(store, "objects/pack", err);
     if (r < 0)
         return r;
-    name = al_asprintf("pack-%s.pack", hash);
+    name = al_asprintf("pack-%s.", hash);
     dir = al_fs_list_at(store->pack_fd);
     while (dir && (entry = readdir(dir))) {
-        const int len = (int)strcspn(entry->d_name, ".");
-        al_auto(al_freep) char *keep = al_asprintf("%.*s.keep", len, entry->d_name);
-        al_auto(al_freep) char *index = al_asprintf("%.*s.idx", len, entry->d_name);
+        al_auto(al_freep) char *keep =
+            al_asprintf("%.*s.keep", (int)strcspn(entry->d_name, "."), entry->d_name);
 
-        if (!al_ends_with(entry->d_name, ".pack") || !strcmp(entry->d_name, name) ||
-            faccessat(store->pack_fd, keep, F_OK, 0) == 0)
-            continue;
-        (void)unlinkat(store->pack_fd, index, 0);
-        (void)unlinkat(store->pack_fd, entry->d_name, 0);
+        if (al_starts_with(entry->d_name, "pack-") && !al_starts_with(entry->d_name, name) &&
+            faccessat(store->pack_fd, keep, F_OK, 0) < 0)
+            (void)unlinkat(store->pack_fd, entry->d_name, 0);
     }
     for (unsigned i = 0; i <= UINT8_MAX; i++) {
         (void)snprintf(loose, sizeof(loose), "objects/%02x", i);

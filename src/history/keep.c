@@ -23,7 +23,6 @@
 struct ids {
     struct al_strv list;
     struct al_oid_set set;
-    bool sha256;
 };
 
 /** What is known of a repository's commits. */
@@ -61,23 +60,23 @@ static void keeper_clear(struct keeper *keeper)
 }
 
 /* Whether the id that a text begins with is among them. */
-static bool is_in(const struct ids *ids, const char *text)
+static bool is_in(const struct keeper *keeper, const struct ids *ids, const char *text)
 {
     struct al_oid oid;
 
-    return al_oid_parse(text, ids->sha256, &oid) && al_oid_set_has(&ids->set, &oid);
+    return al_oid_parse(text, keeper->store->sha256, &oid) && al_oid_set_has(&ids->set, &oid);
 }
 
 /* Add the id that a text begins with, if there is one. */
-static void add(struct ids *ids, const char *text)
+static void add(const struct keeper *keeper, struct ids *ids, const char *text)
 {
     struct al_oid oid;
     char clean[AL_OID_TEXT];
 
-    if (!al_oid_parse(text, ids->sha256, &oid) || al_oid_is_none(&oid) ||
+    if (!al_oid_parse(text, keeper->store->sha256, &oid) || al_oid_is_none(&oid) ||
         !al_oid_set_add(&ids->set, &oid))
         return;
-    al_oid_text(&oid, ids->sha256, clean);
+    al_oid_text(&oid, keeper->store->sha256, clean);
     al_strv_add(&ids->list, clean);
 }
 
@@ -90,8 +89,8 @@ static const struct al_gitdir_file *find(const struct al_gitdir_files *files, co
 }
 
 /* Add the id at the beginning of each line, or after its first space if `second`. */
-static void add_lines(struct ids *ids, const struct al_gitdir_files *files, const char *path,
-                      bool second)
+static void add_lines(const struct keeper *keeper, struct ids *ids,
+                      const struct al_gitdir_files *files, const char *path, bool second)
 {
     const struct al_gitdir_file *file = find(files, path);
 
@@ -100,7 +99,7 @@ static void add_lines(struct ids *ids, const struct al_gitdir_files *files, cons
         const char *word = second ? memchr(at, ' ', (size_t)(end - at)) : at;
 
         if (word)
-            add(ids, word + second);
+            add(keeper, ids, word + second);
         at = *end ? end + 1 : end;
     }
 }
@@ -122,11 +121,11 @@ static void collect(struct keeper *keeper, const struct al_differences *refs,
                                          "rebase-merge/autostash" };
 
     for (size_t i = 0; refs && i < refs->count; i++)
-        add(strcmp(refs->items[i].name, "refs/stash") != 0 ? &keeper->now : &keeper->frail,
+        add(keeper, strcmp(refs->items[i].name, "refs/stash") != 0 ? &keeper->now : &keeper->frail,
             refs->items[i].to);
     for (size_t i = 0; i < AL_COUNT(heads); i++)
-        add_lines(&keeper->frail, files, heads[i], false);
-    add_lines(&keeper->frail, files, "logs/refs/stash", true);
+        add_lines(keeper, &keeper->frail, files, heads[i], false);
+    add_lines(keeper, &keeper->frail, files, "logs/refs/stash", true);
 }
 
 /* Whether a pack is kept still.  One that is needed is marked. */
@@ -152,11 +151,11 @@ static void read_seen(struct keeper *keeper)
         if (!what)
             continue;
         if (!strcmp(what, IS_REFERENCE)) {
-            add(&keeper->before, line);
+            add(keeper, &keeper->before, line);
         } else if (!strcmp(what, IS_REACHED)) {
-            add(&keeper->known, line);
-        } else if (is_kept(store, what + 1, is_in(&keeper->frail, line))) {
-            add(&keeper->packed, line);
+            add(keeper, &keeper->known, line);
+        } else if (is_kept(store, what + 1, is_in(keeper, &keeper->frail, line))) {
+            add(keeper, &keeper->packed, line);
             al_str_addf(&keeper->lines, "%s\n", line);
         }
     }
@@ -169,18 +168,19 @@ static void choose(struct keeper *keeper, const struct al_differences *refs,
 
     for (size_t i = 0; i < before->count; i++)
         if (!refs)
-            add(&keeper->now, before->items[i]);
-        else if (!is_in(&keeper->now, before->items[i]) &&
-                 !is_in(&keeper->packed, before->items[i]))
-            add(&keeper->wanted, before->items[i]);
+            add(keeper, &keeper->now, before->items[i]);
+        else if (!is_in(keeper, &keeper->now, before->items[i]) &&
+                 !is_in(keeper, &keeper->packed, before->items[i]))
+            add(keeper, &keeper->wanted, before->items[i]);
     for (size_t i = 0; i < frail->count; i++)
-        if (!is_in(&keeper->now, frail->items[i]) && !is_in(&keeper->packed, frail->items[i]) &&
-            !is_in(&keeper->known, frail->items[i]))
-            add(&keeper->wanted, frail->items[i]);
+        if (!is_in(keeper, &keeper->now, frail->items[i]) &&
+            !is_in(keeper, &keeper->packed, frail->items[i]) &&
+            !is_in(keeper, &keeper->known, frail->items[i]))
+            add(keeper, &keeper->wanted, frail->items[i]);
     for (size_t i = 0; refs && dropping && i < refs->count; i++)
         if (al_strv_contains(dropping, refs->items[i].name) &&
-            !is_in(&keeper->packed, refs->items[i].to))
-            add(&keeper->wanted, refs->items[i].to);
+            !is_in(keeper, &keeper->packed, refs->items[i].to))
+            add(keeper, &keeper->wanted, refs->items[i].to);
 }
 
 /* The references that stay: new ones first, since a reference that was moved is where the commits
@@ -191,8 +191,8 @@ static void list_staying(const struct keeper *keeper, struct al_strv *ret_stayin
 
     for (int old = 0; old < 2; old++)
         for (size_t i = 0; i < now->count && ret_staying->count < NEGATIVES_MAX; i++)
-            if (is_in(&keeper->before, now->items[i]) == (old == 1) &&
-                !is_in(&keeper->wanted, now->items[i]))
+            if (is_in(keeper, &keeper->before, now->items[i]) == (old == 1) &&
+                !is_in(keeper, &keeper->wanted, now->items[i]))
                 al_strv_add(ret_staying, now->items[i]);
 }
 
@@ -219,8 +219,8 @@ static int pack(struct keeper *keeper, const struct al_strv *wanted, const struc
     for (size_t i = 0; i < wanted->count; i++)
         if (*hash)
             al_str_addf(&keeper->lines, "%s %s\n", wanted->items[i], hash);
-        else if (is_in(&keeper->frail, wanted->items[i]))
-            add(&keeper->known, wanted->items[i]);
+        else if (is_in(keeper, &keeper->frail, wanted->items[i]))
+            add(keeper, &keeper->known, wanted->items[i]);
     if (!*hash)
         return 0;
     name = al_asprintf("pack-%s.keep", hash);
@@ -273,11 +273,10 @@ static int keep_wanted(struct keeper *keeper)
     r = pack(keeper, &keeper->wanted.list, &asked, NULL);
     if (!has_failed(keeper, r))
         return r;
-    for (size_t i = 0; i < keeper->wanted.list.count; i++)
-        al_strv_add(&asked, keeper->wanted.list.items[i]);
+    al_strv_add_all(&asked, &keeper->wanted.list);
     r = al_bare_existing(&keeper->bare, &asked, false, &existing, keeper->budget, keeper->err);
     for (char *line = strtok_r(existing.buf, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
-        al_strv_add(is_in(&keeper->wanted, line) ? &wanted : &staying, line);
+        al_strv_add(is_in(keeper, &keeper->wanted, line) ? &wanted : &staying, line);
     return r < 0 || !wanted.count ? r : pack_apart(keeper, &wanted, &staying);
 }
 
@@ -289,7 +288,7 @@ static int write_seen(struct keeper *keeper, const struct al_strv *refs)
     for (size_t i = 0; i < refs->count; i++)
         al_str_addf(text, "%s" IS_REFERENCE "\n", refs->items[i]);
     for (size_t i = 0; i < keeper->known.list.count; i++)
-        if (is_in(&keeper->frail, keeper->known.list.items[i]))
+        if (is_in(keeper, &keeper->frail, keeper->known.list.items[i]))
             al_str_addf(text, "%s" IS_REACHED "\n", keeper->known.list.items[i]);
     if (text->len == keeper->seen.len && !memcmp(text->buf, keeper->seen.buf, text->len))
         return 0;
@@ -301,15 +300,8 @@ int al_keep_lost(struct al_store *store, const struct al_differences *refs,
                  const struct al_gitdir_files *files, const struct al_strv *dropping,
                  bool nothing_lost, struct al_run_limits *budget, struct al_error *err)
 {
-    const struct ids none = { .sha256 = store->sha256 };
     al_auto(keeper_clear) struct keeper keeper = { .store = store,
                                                    .bare = store->bare,
-                                                   .now = none,
-                                                   .frail = none,
-                                                   .before = none,
-                                                   .known = none,
-                                                   .packed = none,
-                                                   .wanted = none,
                                                    .lines = AL_STR_INIT,
                                                    .seen = AL_STR_INIT,
                                                    .budget = budget,
