@@ -53,7 +53,8 @@ REFUSED = {
     "rebase --update-refs side": "update_refs", "-c rebase.updateRefs=true rebase side": "leave it out",
     "rebase -i HEAD~1": "plan", "rebase -x true HEAD~1": "program", "frobnicate": "not run",
     "filter-branch": "git_rebase", "difftool": "git_conflicts", "push": "git_push", "fetch origin": "remote add",
-    "submodule foreach ls": "-C PATH", "submodule update -i": "--init", "config core.pager less": "the user can set",
+    "submodule foreach ls": "-C PATH", "submodule update -i": "--init", "submodule clone --name=.. --path=x --url=./a": "init",
+    "submodule --depth clone init --name=.. --path=x --url=./a": "init", "submodule -- foreach ls": "init", "config core.pager less": "the user can set",
     "config core.fsmonitor x": "the user can set", "config --global user.name x": "--global",
     "config alias.x !sh": "the user can set", "config -e": "config KEY", "config --file x -l": "any file",
     "-c core.pager=less log": "leave it out", "-c diff.external=x diff": "leave it out",
@@ -194,6 +195,7 @@ class CommandGit(harness.Case):
 
     def test_refused(self):
         """what may not be done ends with 128 and one line that names a way"""
+        (self.root / ".git/modules").mkdir()
         for line, way in REFUSED.items():
             before = self.shown()
             out, err, code = self.airlock(*line.split())

@@ -153,7 +153,7 @@ static int name_it(const struct connecting *row, const char *what, struct al_err
     return refuse(row, what, "name one branch: git push REMOTE BRANCH", err);
 }
 
-static char *current_branch(const struct al_repo *repo)
+char *al_shell_current_branch(const struct al_repo *repo)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
 
@@ -175,7 +175,7 @@ static int read_default(struct al_shell_words *words, const struct connecting *r
 {
     static const char alike[] = " simple current upstream ";
     al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
-    al_auto(al_freep) char *branch = current_branch(repo);
+    al_auto(al_freep) char *branch = al_shell_current_branch(repo);
     al_auto(al_freep) char *how = al_git_setting(repo, "push.default", budget);
     al_auto(al_freep) char *own = al_asprintf("remote.%s.push", name);
     al_auto(al_freep) char *mirror = al_asprintf("remote.%s.mirror", name);
@@ -220,7 +220,7 @@ static int read_names(struct al_shell_words *words, const struct connecting *row
     const char *colon = strchr(spec, ':'), *target = colon ? colon + 1 : spec;
     al_auto(al_freep) char *given = al_strndup(spec, strcspn(spec, ":"));
     const bool is_head = !strcmp(given, "HEAD") || !strcmp(given, "@");
-    al_auto(al_freep) char *head = is_head ? current_branch(repo) : NULL;
+    al_auto(al_freep) char *head = is_head ? al_shell_current_branch(repo) : NULL;
     al_auto(al_freep) char *from = !is_head ? al_strdup(given)
                                    : head   ? al_asprintf("%s%s", heads, head)
                                             : NULL;
@@ -271,7 +271,7 @@ static int read_push(struct al_shell_words *words, const struct connecting *row,
 {
     const struct al_strv *others = &words->others;
     json_t *arguments = words->connection.arguments;
-    al_auto(al_freep) char *branch = current_branch(repo);
+    al_auto(al_freep) char *branch = al_shell_current_branch(repo);
     al_auto(al_freep) char *usual = branch ? al_remote_push_default(repo, branch) : NULL;
 
     if (!others->count) {
@@ -308,7 +308,7 @@ static int read_remote(struct al_shell_words *words, const struct connecting *ro
     const char *remote = words->others.count > at ? words->others.items[at] : NULL;
     const bool follows =
         row->tool == &al_tool_everyday_fetch && !row->verb && !has(words, "--all", "--all");
-    al_auto(al_freep) char *branch = !remote && follows ? current_branch(repo) : NULL;
+    al_auto(al_freep) char *branch = !remote && follows ? al_shell_current_branch(repo) : NULL;
     al_auto(al_freep) char *key = branch ? al_asprintf("branch.%s.remote", branch) : NULL;
     al_auto(al_freep) char *followed = key ? al_git_setting(repo, key, budget) : NULL;
 

@@ -338,7 +338,7 @@ static char *commit_of(struct al_call *call, const char *word)
 static bool pulls_by_rebase(struct al_call *call, const struct al_shell_words *words)
 {
     const struct al_repo *repo = al_call_repo(call);
-    al_auto(al_strv_clear) struct al_strv branches = AL_STRV_INIT;
+    al_auto(al_freep) char *branch = al_shell_current_branch(repo);
     al_auto(al_freep) char *key = NULL;
     al_auto(al_freep) char *value = NULL;
 
@@ -348,8 +348,7 @@ static bool pulls_by_rebase(struct al_call *call, const struct al_shell_words *w
     if (al_shell_words_match(words, &(struct al_shell_words_form){
                                         .command = "pull", .options = " --no-rebase --ff-only " }))
         return false;
-    al_ref_head_branches(&repo->at, &branches);
-    key = branches.count ? al_asprintf("branch.%s.rebase", branches.items[0]) : NULL;
+    key = branch ? al_asprintf("branch.%s.rebase", branch) : NULL;
     value = key ? al_git_setting(repo, key, al_call_budget(call)) : NULL;
     if (!value)
         value = al_git_setting(repo, "pull.rebase", al_call_budget(call));

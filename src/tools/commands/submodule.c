@@ -117,12 +117,10 @@ static char *absolute(const struct al_repo *repo, const char *address)
 /* What "./" and "../" of an address are relative to: the remote, else the repository. */
 static char *base_of(const struct al_repo *repo)
 {
-    al_auto(al_strv_clear) struct al_strv branches = AL_STRV_INIT, urls = AL_STRV_INIT,
-                                          push_urls = AL_STRV_INIT;
-    al_auto(al_freep) char *remote = NULL;
+    al_auto(al_strv_clear) struct al_strv urls = AL_STRV_INIT, push_urls = AL_STRV_INIT;
+    al_auto(al_freep) char *branch = al_shell_current_branch(repo);
+    al_auto(al_freep) char *remote = al_remote_default(repo, branch);
 
-    al_ref_head_branches(&repo->at, &branches);
-    remote = al_remote_default(repo, branches.count ? branches.items[0] : NULL);
     return remote && al_remote_addresses(repo, remote, &urls, &push_urls) && urls.count
                ? absolute(repo, urls.items[0])
                : al_strdup(repo->at.top);
@@ -432,16 +430,14 @@ static int fetch_once(const struct level *level, const struct al_repo *repo, con
     const char *depth = value_of(level->words, "--depth");
     struct al_network_shown shown = { .shell = al_call_session(call)->caller_shell };
     struct al_fetch_words words = { .command = "fetch", .shell = shown.shell };
-    al_auto(al_strv_clear) struct al_strv branches = AL_STRV_INIT;
     al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
     al_auto(al_network_endp) struct al_network *network = NULL;
-    al_auto(al_freep) char *name = NULL;
+    al_auto(al_freep) char *branch = al_shell_current_branch(repo);
+    al_auto(al_freep) char *name = al_remote_default(repo, branch);
     int r;
 
     if (shown.shell->is_confined && !shown.shell->has_network)
         return al_shell_words_refuse("submodule update", AL_SHELL_OFFLINE, err);
-    al_ref_head_branches(&repo->at, &branches);
-    name = al_remote_default(repo, branches.count ? branches.items[0] : NULL);
     r = al_remote_find(repo, name ? name : AL_DEFAULT_REMOTE, &remote, err);
     if (r == 0)
         r = check_rules(level, remote.urls.items[0], false, err);

@@ -48,8 +48,6 @@ static const struct al_shell_words_command commands[] = {
     { "describe", NULL, " --match --exclude --candidates ", AL_SHELL_STARTS_CHILDREN },
     { "fetch", "j", " --jobs --depth --deepen --shallow-since ", 0 },
     { "format-patch", "ovn", " --output-directory --output ", AL_SHELL_SHOWS_PATCHES },
-    { "fsck", NULL, NULL, AL_SHELL_STARTS_CHILDREN },
-    { "gc", NULL, NULL, AL_SHELL_STARTS_CHILDREN },
     { "hash-object", "t", " --path ", 0 },
     { "help", NULL, NULL, AL_SHELL_SHOWS_SETTINGS },
     { "init", "b", " --initial-branch --template --separate-git-dir --object-format ",
@@ -60,16 +58,13 @@ static const struct al_shell_words_command commands[] = {
     { "mv", NULL, NULL, AL_SHELL_NAMES_PATHS },
     { "notes", "mFCc", " --message --file --reuse-message --reedit-message --ref ",
       AL_SHELL_STARTS_CHILDREN },
-    { "prune", NULL, NULL, AL_SHELL_STARTS_CHILDREN },
     { "pull", "jsX",
       " --jobs --depth --deepen --shallow-since --strategy --strategy-option --cleanup ",
       AL_SHELL_STARTS_CHILDREN },
-    { "range-diff", NULL, NULL, AL_SHELL_STARTS_CHILDREN },
     { "rebase", "sXxC?S", " --onto --strategy --strategy-option --exec --whitespace ",
       AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES },
     { "reflog", "n", NULL, 0 },
     { "remote", "tm", NULL, 0 },
-    { "repack", NULL, NULL, AL_SHELL_STARTS_CHILDREN },
     { "reset", NULL, " --pathspec-from-file ", 0 },
     { "restore", "s", " --source --conflict --pathspec-from-file ", AL_SHELL_NAMES_PATHS },
     { "rev-parse", NULL, NULL, AL_SHELL_SHOWS_SETTINGS },
@@ -90,10 +85,10 @@ static const struct al_shell_words_command commands[] = {
     { "update-index", NULL, " --cacheinfo --chmod --index-version ", 0 },
     { "update-ref", "m", NULL, AL_SHELL_NAMES_BRANCHES },
     { "var", NULL, NULL, AL_SHELL_SHOWS_SETTINGS },
-    { "verify-pack", NULL, NULL, AL_SHELL_STARTS_CHILDREN },
     { "worktree", "bB", " --reason ", AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES },
 };
 
+static const char start_gits[] = " fsck gc prune range-diff repack verify-pack ";
 static const char show_patches[] = " diff diff-files diff-index diff-tree log show whatchanged ";
 
 /* Each command that has a row.  What is not in the table above is like any other. */
@@ -335,10 +330,12 @@ bool al_shell_words_split(const char *line, struct al_strv *ret_words)
     char quote = 0;
     bool has_word = false;
 
-    for (const char *at = line; *at; at++) {
-        if (!quote && isspace((unsigned char)*at)) {
+    for (const char *at = line;; at++) {
+        if (!*at || (!quote && isspace((unsigned char)*at))) {
             if (has_word)
                 al_strv_add(ret_words, word.buf ? word.buf : "");
+            if (!*at)
+                return !quote && ret_words->count;
             al_str_reset(&word);
             has_word = false;
             continue;
@@ -353,9 +350,6 @@ bool al_shell_words_split(const char *line, struct al_strv *ret_words)
         else
             al_str_addc(&word, *at);
     }
-    if (has_word)
-        al_strv_add(ret_words, word.buf ? word.buf : "");
-    return !quote && ret_words->count;
 }
 
 static const char *find_alias(const struct al_repo *repo, const char *name)
@@ -377,7 +371,9 @@ static const struct al_shell_words_command *find_command(struct al_shell_words *
         if (!strcmp(commands[i].name, name))
             return &commands[i];
     words->plain.name = name;
-    words->plain.flags = al_shell_words_list(show_patches, name) ? AL_SHELL_SHOWS_PATCHES : 0;
+    words->plain.flags = al_shell_words_list(show_patches, name) ? AL_SHELL_SHOWS_PATCHES
+                         : al_shell_words_list(start_gits, name) ? AL_SHELL_STARTS_CHILDREN
+                                                                 : 0;
     return al_shell_words_list(with_rows, name) ? &words->plain : NULL;
 }
 
@@ -506,7 +502,8 @@ static bool is_refused(const struct al_shell_words *words, const struct refusal 
               (words->words.count > 1 && al_shell_words_list(row->unless, words->words.items[1]))));
 }
 
-/* Options of git apply write anywhere, so those alone count that are known, in full. */
+/* Options of git apply write anywhere, so those alone count that are known, in full.  What git
+ * submodule has for itself, and does not document, is told apart by the verb, which comes first. */
 static int refuse_unknown(const struct al_shell_words *words, struct al_error *err)
 {
     static const char known[] =
@@ -514,6 +511,10 @@ static int refuse_unknown(const struct al_shell_words *words, struct al_error *e
         "--index --intent-to-add --cached --apply --3way --ours --theirs --union --whitespace "
         "--ignore-space-change --ignore-whitespace --reverse --unidiff-zero --reject "
         "--allow-overlap --verbose --quiet --inaccurate-eof --recount --directory --allow-empty ";
+    static const char verbs[] = " -q --quiet --cached absorbgitdirs add deinit init set-branch "
+                                "set-url status summary sync update ";
+    char *const *all = words->words.items;
+    const size_t count = strcmp(words->command->name, "submodule") ? 0 : words->words.count;
 
     for (size_t i = 0; !strcmp(words->command->name, "apply") && i < words->options.count; i++) {
         const char *option = words->options.items[i];
@@ -523,6 +524,9 @@ static int refuse_unknown(const struct al_shell_words *words, struct al_error *e
             return al_shell_words_refuse(
                 what, "it may write anywhere; write an option in full, or leave it out", err);
     }
+    for (size_t i = 1; i < count && (i == 1 || *all[i - 1] == '-'); i++)
+        if (!al_shell_words_list(verbs, all[i]))
+            return al_shell_words_refuse(*all, "what it does comes first: init, update ...", err);
     return 0;
 }
 

@@ -101,6 +101,9 @@ void al_shell_connection_clear(struct al_shell_connection *connection);
 int al_shell_clone(struct al_call *call, struct al_shell_words *words, int *ret_code,
                    struct al_error *err);
 
+/** The branch that is checked out; NULL: none.  Caller frees. */
+char *al_shell_current_branch(const struct al_repo *repo);
+
 /** The last name in an address, without what git leaves out.  Caller frees. */
 char *al_shell_guess_dir(const char *address, bool is_bare);
 
