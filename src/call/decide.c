@@ -299,12 +299,12 @@ static int refuse_no_approver(struct al_call *call, const struct al_ruling *ruli
     (void)record_decision(call, "none", "none");
     if (call->session->caller_shell)
         return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
-                            "%s: %s%sthis needs the user's approval, %s%s%s and nobody could be "
+                            "%s: %s%sthis needs the user's approval,%s%s%s and nobody could be "
                             "asked. Nothing was done. The user can open airlock review in a "
                             "terminal, where such calls then wait, allow them with a rule, or run "
                             "it without airlock",
                             call->summary, message ? message : "", message ? " " : "",
-                            ruling->number ? "as " : "", ruling->number ? rule : "",
+                            ruling->number ? " as " : "", ruling->number ? rule : "",
                             ruling->number ? " says," : "");
     if (ruling->number)
         return al_error_set(
