@@ -285,7 +285,7 @@ static int find_linked(struct al_call *call, struct al_error *err)
     al_strv_clear(&call->linked);
     al_strv_clear(&call->linked_before);
     if (call->moves_all)
-        return al_linked_known(call->repo, &call->linked_before, err);
+        return al_linked_add(call->repo, NULL, &call->linked_before, err);
     if (!name || al_worktree_place_find(call->repo, false, &place, NULL) < 0)
         return 0;
     al_strv_addf(&call->linked, AL_LINKED_LOCK_PREFIX "%s/%s", place.dir + 1, name);

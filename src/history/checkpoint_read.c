@@ -121,7 +121,7 @@ static void loading_clear(struct loading *loading)
 
 static enum al_part part_of(const char *path)
 {
-    if (al_starts_with(path, AL_LINKED_PREFIX) || al_starts_with(path, AL_LINKED_LOCK_PREFIX))
+    if (al_starts_with(path, "linked")) /* each of the prefixes */
         return AL_PART_LINKED;
     return !strcmp(path, "logs/refs/stash") ? AL_PART_STASH : AL_PART_STATE;
 }

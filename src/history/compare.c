@@ -138,7 +138,8 @@ static bool is_of_both(const struct al_saved *from, const struct al_saved *to,
         id ? al_asprintf("worktrees/%.*s/HEAD", (int)strcspn(id, "/"), id) : NULL;
 
     return head && ((from->without | to->without) & AL_PARTS_WORKTREE ||
-                    (al_change_find(&from->values, AL_PART_STATE, head) &&
+                    (!al_ends_with(change->name, "/gitdir") && /* which says where it is */
+                     al_change_find(&from->values, AL_PART_STATE, head) &&
                      al_change_find(&to->values, AL_PART_STATE, head)));
 }
 

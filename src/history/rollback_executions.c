@@ -292,11 +292,10 @@ int al_execution_read(struct al_store *store, struct al_execution *execution,
 
 static bool has_linked_of(const struct al_saved *saved, const struct al_saved *other)
 {
-    bool has = true;
-
     for (size_t i = al_change_at(&other->values, AL_PART_LINKED, ""); i < other->values.count; i++)
-        has &= al_change_find(&saved->values, AL_PART_LINKED, other->values.items[i].name) != NULL;
-    return has;
+        if (!al_change_find(&saved->values, AL_PART_LINKED, other->values.items[i].name))
+            return false;
+    return true;
 }
 
 /* The checkpoint that shows what an execution which did not end has left: that before a later one,
@@ -406,10 +405,8 @@ static void forget_undone(struct al_executions *executions)
 /* Go back to the next step before *at: 1; 0: there is none. */
 static int step_back(struct al_way *way, size_t *at, struct al_strv *pushes, struct al_error *err)
 {
-    const struct al_executions *executions = &way->executions;
-
     while (*at > 0) {
-        const struct al_execution *execution = &executions->items[--*at];
+        const struct al_execution *execution = &way->executions.items[--*at];
         int r;
 
         if (!al_checkpoint_exists(way->store, execution->before))
@@ -502,11 +499,9 @@ static int goes_along(struct al_way *way, size_t which, struct al_error *err)
 
 static void add_to_plan(struct al_way *way, size_t which)
 {
-    const struct al_execution *item = &way->executions.items[which];
-
-    name_call(item, way->report ? &way->report->calls : NULL);
+    name_call(&way->executions.items[which], way->report ? &way->report->calls : NULL);
     way->plan.oldest = which;
-    way->plan.has_command |= item->held_no_lock;
+    way->plan.has_command |= way->executions.items[which].held_no_lock;
 }
 
 /* So many executions, or all down to one. */
@@ -514,7 +509,6 @@ static int choose(struct al_way *way, const struct al_rollback_options *options,
                   struct al_error *err)
 {
     const size_t wanted = options->count ? options->count : 1;
-    struct al_rollback *report = way->report;
     struct al_plan *plan = &way->plan;
     size_t at = way->executions.count, down_to = 0;
     int along = 0, r = options->execution ? find_execution(way, options, &down_to, err) : 0;
@@ -522,7 +516,7 @@ static int choose(struct al_way *way, const struct al_rollback_options *options,
     if (r < 0)
         return r;
     do {
-        r = step_back(way, &at, report ? &report->pushes : NULL, err);
+        r = step_back(way, &at, way->report ? &way->report->pushes : NULL, err);
         plan->count += r == 1;
         if (r == 1)
             add_to_plan(way, at);
@@ -715,10 +709,10 @@ static int too_few(const char *agent, size_t count, struct al_error *err)
 {
     al_auto(al_freep) char *safe = agent ? al_text_sanitize_line(agent) : NULL;
     al_auto(al_freep) char *only =
-        count ? al_asprintf("only %zu execution%s", count, count == 1 ? "" : "s") : NULL;
+        al_asprintf(count ? "only %zu execution%s" : "no execution", count, count == 1 ? "" : "s");
 
-    return al_error_set(err, AL_ERR_NOT_FOUND, "%s%s%s changed something in this repository",
-                        only ? only : "no execution", safe ? " of agent " : "", safe ? safe : "");
+    return al_error_set(err, AL_ERR_NOT_FOUND, "%s%s%s changed something in this repository", only,
+                        safe ? " of agent " : "", safe ? safe : "");
 }
 
 static int read_executions(struct al_way *way, const struct al_rollback_options *options,

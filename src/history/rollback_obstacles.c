@@ -284,12 +284,11 @@ static bool will_go(const struct al_way *way, const char *id)
 
 static bool was_moved(const struct al_way *way, const char *name)
 {
-    bool moved = false;
-
     for (size_t i = way->plan.oldest; i < way->plan.end; i++)
-        moved |= way->executions.items[i].has_after &&
-                 al_change_find(&way->executions.items[i].changes, AL_PART_REF, name);
-    return moved;
+        if (way->executions.items[i].has_after &&
+            al_change_find(&way->executions.items[i].changes, AL_PART_REF, name))
+            return true;
+    return false;
 }
 
 static int refuse_branch(const struct al_head *head, bool moves, struct al_error *err)
@@ -537,12 +536,11 @@ static int check_removal(const struct al_way *way, const struct al_linked_change
                             change->name);
     if (change->found.id && !change->found.locked)
         r = al_worktree_check_removable(&change->place, &change->found, change->name, err);
-    if (r < 0)
-        return r;
-    return running ? al_error_set(err, AL_ERR_EXECUTION,
-                                  "the rollback would remove the worktree '%s', in which %s runs",
-                                  change->name, running)
-                   : 0;
+    return r < 0 || !running
+               ? r
+               : al_error_set(err, AL_ERR_EXECUTION,
+                              "the rollback would remove the worktree '%s', in which %s runs",
+                              change->name, running);
 }
 
 /* A worktree is locked again that somebody else removed since; it may have been made again. */

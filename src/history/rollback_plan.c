@@ -307,6 +307,28 @@ static bool is_gits(const struct al_difference *change)
            al_starts_with(change->name, "sharedindex.");
 }
 
+/* Whether it goes with a whole worktree that an execution before added, or stays with one that was
+ * moved. */
+static bool is_of_linked(const struct al_way *way, const struct items *items,
+                         const struct al_difference *change)
+{
+    al_auto(al_freep) char *path = al_fs_join(way->repo->at.top, change->name);
+    bool is = false;
+
+    for (size_t i = 0; i < way->linked.count; i++) {
+        const char *name = way->linked.items[i];
+        const struct item *linked = find_item(items, AL_PART_LINKED, name);
+
+        if (change->part == AL_PART_STATE && al_starts_with(name, AL_LINKED_MOVED_PREFIX))
+            is |= al_starts_with(change->name, "worktrees/");
+        else if (change->part == AL_PART_WORKTREE && linked &&
+                 !al_starts_with(name, AL_LINKED_LOCK_PREFIX) &&
+                 al_linked_is_none(linked->change.to, way->store->sha256))
+            is |= al_fs_beneath(strchr(name, '/'), path) != NULL;
+    }
+    return is;
+}
+
 static int add_way(struct al_way *way, const struct items *items, const struct al_differences *now,
                    struct al_differences *changes, struct al_error *err)
 {
@@ -323,7 +345,10 @@ static int add_way(struct al_way *way, const struct items *items, const struct a
             found = NULL;
         change.from = found ? found->to : NULL;
         change.from_mode = found ? found->to_mode : 0;
-        if (item->stays || is_gits(&change) ||
+        if (change.part == AL_PART_LINKED && al_starts_with(change.name, AL_LINKED_MOVED_PREFIX))
+            al_strv_addf(&way->report->left, "the worktree '%s', which was moved",
+                         strrchr(change.name, '/') + 1);
+        if (item->stays || is_gits(&change) || is_of_linked(way, items, &change) ||
             al_change_is_same(change.from, change.from_mode, change.to, change.to_mode))
             continue;
         if (item->is_users) {
@@ -451,18 +476,16 @@ static int find_entries(struct al_way *way, struct al_error *err)
  * left and comes back to are nobody else's. */
 static size_t first_move(const struct al_way *way, const struct items *items, size_t otherwise)
 {
-    const struct item *head = find_item(items, AL_PART_HEAD, "HEAD"), *branch = NULL;
-    const char *value =
-        head ? head->change.to : al_change_find(&way->from->values, AL_PART_HEAD, "HEAD")->to;
-    size_t first = otherwise;
+    const struct item *moves[] = { find_item(items, AL_PART_HEAD, "HEAD"), NULL };
+    const char *value = moves[0] ? moves[0]->change.to
+                                 : al_change_find(&way->from->values, AL_PART_HEAD, "HEAD")->to;
 
     if (value && al_starts_with(value, "ref: "))
-        branch = find_item(items, AL_PART_REF, value + strlen("ref: "));
-    if (head && head->first < first)
-        first = head->first;
-    if (branch && branch->first < first)
-        first = branch->first;
-    return first;
+        moves[1] = find_item(items, AL_PART_REF, value + strlen("ref: "));
+    for (size_t i = 0; i < AL_COUNT(moves); i++)
+        if (moves[i] && moves[i]->first < otherwise)
+            otherwise = moves[i]->first;
+    return otherwise;
 }
 
 /* Find the index that comes back as a whole: that of the oldest checkpoint with these entries.  git

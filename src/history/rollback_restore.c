@@ -438,16 +438,6 @@ static int restore_refs(const struct al_way *way, struct al_error *err)
     return al_git_move_refs(way->repo, moves, count, way->budget, err);
 }
 
-/* Read the only line of a state; "" when there is none. */
-static int read_line(const struct al_way *way, const char *blob, struct al_str *line,
-                     struct al_error *err)
-{
-    int r = al_way_read_blob(way, blob, line, err);
-
-    al_str_trim_end(line);
-    return r;
-}
-
 /* What would be in files, if references were. */
 static int restore_stored(const struct al_way *way, struct al_error *err)
 {
@@ -459,9 +449,11 @@ static int restore_stored(const struct al_way *way, struct al_error *err)
 
         if (!is_state(change) || is_state_file(way, change))
             continue;
-        r = read_line(way, change->to, &to, err);
+        r = al_way_read_blob(way, change->to, &to, err);
         if (r == 0)
-            r = read_line(way, change->from, &from, err);
+            r = al_way_read_blob(way, change->from, &from, err);
+        al_str_trim_end(&to);
+        al_str_trim_end(&from);
         if (r == 0 && change->part == AL_PART_STASH)
             r = al_git_store_stash(way->repo, to.buf, way->budget, err);
         else if (r == 0)
@@ -520,8 +512,7 @@ static int restore_lock(const struct al_way *way, const struct al_linked_change 
         return r;
     if (found.locked)
         r = al_worktree_set_lock(way->repo, &found, change->name, false, NULL, way->budget, err);
-    free(found.locked);
-    found.locked = NULL;
+    free(al_take(&found.locked));
     if (r == 0 && change->to)
         r = al_worktree_set_lock(way->repo, &found, change->name, true,
                                  *reason && reason[1] ? reason + 1 : NULL, way->budget, err);

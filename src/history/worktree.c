@@ -52,36 +52,27 @@ struct adding {
 
 /* One that was moved is known by its administrative directory, and another one in its place by its
  * top: where the file system has no times of birth, an inode may come again. */
-static bool note_known(void *payload, const char *id, int git_dir_fd, const char *top)
-{
-    struct al_strv *known = payload;
-    char *is = al_fs_dir_id(git_dir_fd);
-
-    (void)id;
-    if (is)
-        al_strv_take(known, is);
-    if (top)
-        al_strv_addf(known, "linked%s", top);
-    return true;
-}
-
 static bool add_new(void *payload, const char *id, int git_dir_fd, const char *top)
 {
     const struct adding *adding = payload;
+    const char *here = adding->repo->at.top, *was = NULL;
     al_auto(al_freep) char *is = al_fs_dir_id(git_dir_fd);
-    al_auto(al_freep) char *name =
-        top && *top == '/' && al_path_is_plain(top + 1) ? al_asprintf("linked%s", top) : NULL;
 
     (void)id;
-    if (name && is && !al_strv_contains(adding->known, is) &&
-        !al_strv_contains(adding->known, name) && !is_recorded(adding->repo, top))
-        al_strv_add(adding->linked, name);
+    if (!adding->known && is)
+        al_strv_adds(adding->linked, is, top ? top : "", NULL);
+    if (!adding->known || !is || !top || *top != '/' || !al_path_is_plain(top + 1) ||
+        al_strv_contains(adding->known, top))
+        return true;
+    for (size_t i = 0; i < adding->known->count; i += 2)
+        if (!strcmp(adding->known->items[i], is))
+            was = adding->known->items[i + 1];
+    if (!was && !is_recorded(adding->repo, top))
+        al_strv_addf(adding->linked, AL_LINKED_PREFIX "%s", top + 1);
+    else if (was && !al_fs_beneath(here, was) != !al_fs_beneath(here, top))
+        al_strv_addf(adding->linked, AL_LINKED_MOVED_PREFIX "%s",
+                     (al_fs_beneath(here, was) ? was : top) + 1);
     return true;
-}
-
-int al_linked_known(const struct al_repo *repo, struct al_strv *ret_known, struct al_error *err)
-{
-    return al_git_each_linked(&repo->at, note_known, ret_known, err);
 }
 
 int al_linked_add(const struct al_repo *repo, const struct al_strv *known, struct al_strv *linked,
@@ -110,11 +101,12 @@ static int read_linked(const struct al_repo *repo, const char *path, struct al_r
     al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
     al_auto(al_worktree_found_clear) struct al_worktree_found found = AL_WORKTREE_FOUND_INIT;
     al_auto(al_freep) char *is = NULL;
-    int r = al_linked_find(repo, strchr(path, '/'), &place, &found, err);
+    int r = al_starts_with(path, AL_LINKED_MOVED_PREFIX)
+                ? 0
+                : al_linked_find(repo, strchr(path, '/'), &place, &found, err);
 
     is = r == 0 && (!is_lock || found.locked) ? al_worktree_identity(&found) : NULL;
-    al_str_adds(text, is ? is : NONE);
-    al_str_addc(text, '\n');
+    al_str_addf(text, "%s\n", is ? is : NONE);
     if (is && is_lock)
         al_str_adds(text, found.locked);
     return !is || is_lock ? r : al_worktree_digest(repo, &found, budget, text, err);
@@ -131,9 +123,7 @@ int al_linked_read(const struct al_repo *repo, const struct al_strv *names,
 
         files->items = al_reallocarray(files->items, files->count + 1, sizeof(*files->items));
         file = &files->items[files->count++];
-        *file = (struct al_gitdir_file){ .path = al_strdup(names->items[i]),
-                                         .mode = S_IFREG | 0644,
-                                         .bytes = AL_STR_INIT };
+        *file = (struct al_gitdir_file){ al_strdup(names->items[i]), S_IFREG | 0644, AL_STR_INIT };
         r = read_linked(repo, file->path, budget, &file->bytes, err);
     }
     return r;
@@ -143,7 +133,7 @@ bool al_linked_is_none(const char *oid, bool sha256)
 {
     al_auto(al_freep) char *none = al_git_blob_id(sha256, NONE "\n", strlen(NONE "\n"));
 
-    return !strcmp(oid, none);
+    return !oid || !strcmp(oid, none);
 }
 
 char *al_linked_is(const struct al_str *text)
@@ -296,7 +286,6 @@ int al_worktree_check_return(const struct al_repo *repo, const struct al_worktre
     al_auto(al_freep) char *branch = NULL, *top = al_text_sanitize_line(found->top);
     al_auto(al_error_clear) struct al_error held = AL_ERROR_INIT;
     const char *admin;
-    struct stat st;
 
     if (found->has_top && !found->id)
         return al_error_set(err, AL_ERR_EXECUTION,
@@ -308,7 +297,7 @@ int al_worktree_check_return(const struct al_repo *repo, const struct al_worktre
                             name);
     /* Git may have made another one under the name that this one had below worktrees/. */
     admin = entry.items.items[entry.items.count - 1];
-    if (!found->id && lstat(admin, &st) == 0)
+    if (!found->id && faccessat(AT_FDCWD, admin, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
         return al_error_set(err, AL_ERR_EXECUTION,
                             "the worktree '%s' cannot come back: another one has its place '%s' in "
                             "the repository; remove that with 'git worktree remove' first",
@@ -397,9 +386,8 @@ void al_worktree_tidy(const struct al_repo *repo, bool again, struct al_strv *re
     al_auto(al_strv_clear) struct al_strv below = AL_STRV_INIT;
     al_auto(al_closep) int fd = -1;
 
-    if (!repo->at.root) /* airlock's own, for a target elsewhere */
-        return;
-    if (al_location_open_common_dir(&repo->at, &fd, NULL) < 0 || (!is_new(fd) && !again))
+    if (!repo->at.root || /* airlock's own, for a target elsewhere */
+        al_location_open_common_dir(&repo->at, &fd, NULL) < 0 || (!is_new(fd) && !again))
         return;
     al_strv_adds(&below, repo->at.common_dir, repo->at.top, repo->at.root->path, NULL);
     if (al_worktree_place_find(repo, false, &place, NULL) == 0)

@@ -43,12 +43,15 @@ char *al_worktree_identity(const struct al_worktree_found *found);
  */
 #define AL_LINKED_PREFIX      "linked/"
 #define AL_LINKED_LOCK_PREFIX "linked-lock/"
+/** One that a program moved out of the working tree, or into it: where it was, or is, inside. */
+#define AL_LINKED_MOVED_PREFIX "linked-moved/"
 
-/** Append what tells the linked worktrees that there are from later ones. */
-int al_linked_known(const struct al_repo *repo, struct al_strv *ret_known, struct al_error *err);
-
-/** Add those that git_worktree has not made as "linked<top>", but for the known ones.  A checkpoint
- * that has one as a whole has no files of it. */
+/**
+ * Add those that git_worktree has not made as "linked<top>", but for the known ones, and of these
+ * those that were moved.  A checkpoint that has one as a whole has no files of it.
+ *
+ * @param known  What was added without any; NULL: add what tells those that there are from others.
+ */
 int al_linked_add(const struct al_repo *repo, const struct al_strv *known, struct al_strv *linked,
                   struct al_error *err);
 
@@ -69,7 +72,7 @@ int al_linked_read(const struct al_repo *repo, const struct al_strv *names,
 /** Which worktree such a file is about.  Caller frees; NULL: none. */
 char *al_linked_is(const struct al_str *text);
 
-/** Test whether this is the id of such a file that is about none. */
+/** Test whether this is the id of such a file that is about none; NULL is. */
 bool al_linked_is_none(const char *oid, bool sha256);
 
 /* --- Aside --- */

@@ -213,6 +213,57 @@ class CommandUndo(harness.Case):
         self.assertEqual(self.out("status", "--short"), "")
         self.assertEqual(self.out("status", "--short", cwd=new), "?? dirty\n")
 
+    def test_worktree_moved_within(self):
+        """a worktree that a command moved within the root goes back: git knows where it is"""
+        self.git("worktree", "add", "-q", "old")
+        self.write("dirty", "work\n", self.root / "old")
+
+        def look():
+            return [self.out("worktree", "list", "--porcelain")] + [self.out(*words, cwd=self.root / "old") for words in (
+                ("status", "--short"), ("rev-parse", "HEAD"))]
+
+        before = look()
+        self.sh("git worktree move old new")
+        self.assertNotEqual(self.out("worktree", "list", "--porcelain"), before[0])
+        self.airlock("rollback")
+        self.assertEqual(look(), before)
+        self.assertFalse((self.root / "new").exists())
+        self.airlock("rollback", "--redo")
+        self.assertEqual(self.out("status", "--short", cwd=self.root / "new"), "?? dirty\n")
+
+    def test_worktree_moved_across(self):
+        """one that a command moved out of the root, or into it, stays where it is, whole, and the undo says so"""
+        inside, outside = self.root / "in", self.base / "out"
+        for old, new in ((inside, outside), (outside, inside)):
+            with self.subTest(old=old):
+                if not old.exists():
+                    self.git("worktree", "add", "-q", str(old), "-b", old.name)
+                self.write("dirty", "work\n", old)
+                self.sh(f"echo more >>a.txt; git worktree move {old} {new}")
+                listed = self.out("worktree", "list", "--porcelain")
+                self.assertIn(f"the worktree '{inside.name}', which was moved", self.airlock("rollback", code=1)[0])
+                self.assertEqual(self.out("worktree", "list", "--porcelain"), listed)
+                self.assertFalse(old.exists())
+                self.assertEqual(self.out("status", "--short", cwd=new), "?? dirty\n")
+                self.assertEqual((self.root / "a.txt").read_text(encoding="ascii"), "one\n")
+                self.airlock("rollback", "--redo")
+                self.assertEqual(self.out("worktree", "list", "--porcelain"), listed)
+                self.airlock("rollback")
+
+    def test_worktree_added_and_edited(self):
+        """one that a command added and a later one edited goes whole with both, once that is forced"""
+        self.git("branch", "topic")
+        self.sh("git worktree add -q wt topic")
+        self.sh("echo more >>wt/a.txt; echo new >wt/new; cd wt; git add new; git commit -qm second")
+        err = self.airlock("rollback", "2", code=1)[1]
+        self.assertIn("the worktree 'wt'", err)
+        self.airlock("rollback", "2", "--force")
+        self.assertFalse((self.root / "wt").exists())
+        self.assertEqual(self.out("worktree", "list").count("\n"), 1)
+        self.airlock("rollback", "--redo")
+        self.assertEqual(self.out("status", "--short", cwd=self.root / "wt"), " M a.txt\n")
+        self.assertEqual(self.out("log", "-1", "--format=%s", "topic"), "second\n")
+
     # All or nothing.
 
     def test_objects_gone(self):
