@@ -611,7 +611,7 @@ static int check_config(const struct al_shell_words *words, struct al_error *err
         return 0;
     if (has_option(words, " --global --system ", false))
         return al_shell_words_refuse(
-            what, "the user's own settings stay; leave --global out to set it here", err);
+            what, "the settings of the user and of the machine stay; --local sets it here", err);
     if (al_config_key_is_harmless(key))
         return 0;
     return al_shell_words_refuse(
