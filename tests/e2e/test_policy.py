@@ -473,6 +473,9 @@ class Explain(policy.Case):
                                       r"but        asks for the first push")
         self.assertRegex(done.stdout, r"decision   deny\nrule       1 \(line [0-9]+\)\n"
                                       r"operation  git_push force\n")
+        self.configure("")
+        found = self.explain("git_undo", {}, "--toolset", "everyday")
+        self.assertEqual(found["paths"], [""], "it may be every path, with rules or without")
         done = self.command("policy", "explain", "--toolset", "everyday", "git_commit")
         self.assertIn("BadArgs: message is required", done.stderr)
         self.assertIn("operation  git_commit amend\n", done.stdout)

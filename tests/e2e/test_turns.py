@@ -65,6 +65,19 @@ class Turns(worktrees.Case):
         self.assertIn("+changed", shown)
         self.assertFalse(result.failed, result)
 
+    def test_explained(self):
+        """policy explain waits for no writer, neither of airlock nor of git"""
+        lock = harness.pathlib.Path(self.common_dir()) / "index.lock"
+        lock.touch()
+        fd = self.hold_lock(HOLDER)
+        done = subprocess.run([harness.AIRLOCK, "policy", "explain", "git_add",
+                               '{"paths": ["b.txt"], "timeout_ms": 100}'], cwd=self.root,
+                              env=self.env, stdin=subprocess.DEVNULL, capture_output=True,
+                              check=False, text=True, timeout=harness.WATCHDOG_SECONDS)
+        os.close(fd)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("\npaths      b.txt\n", done.stdout)
+
     def test_worktrees(self):
         """linked worktrees share the lock, other repositories do not"""
         linked, other = self.worktree("linked"), self.root / "other"

@@ -243,8 +243,8 @@ static const char *path_of(const struct al_difference *change)
     return change->part == AL_PART_INDEX && *change->name == '/' ? change->name + 1 : "";
 }
 
-/* Rules look at the branches that it moves, and at the files; without rules nobody asks.  What
- * cannot be undone is said when it is tried. */
+/* Rules look at the branches that it moves, and at the files; without rules nobody asks, and it may
+ * be about any.  What cannot be undone is said when it is tried. */
 static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
                    struct al_error *err)
 {
@@ -253,11 +253,10 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
 
     struct al_strv *paths = al_calloc(1, sizeof(*paths));
     const struct al_policy *rules = al_call_session(call)->policy;
-    const bool known = args->dry_run || !rules || !rules->count ||
-                       roll_back(call, args, true, &rollback, NULL) == 0;
+    const bool known = args->dry_run ||
+                       (rules && rules->count && roll_back(call, args, true, &rollback, NULL) == 0);
 
     (void)err;
-    *paths = AL_STRV_INIT;
     if (!known)
         al_strv_add(paths, "");
     for (size_t i = 0; i < rollback.changes.count; i++) {
