@@ -35,6 +35,7 @@ struct place {
     struct al_store *store;
     struct al_checkpoint_settings settings;
     char state_dir[64];
+    struct al_run_limits budget;
 };
 
 static void must(int r, const struct al_error *err)
@@ -45,10 +46,11 @@ static void must(int r, const struct al_error *err)
 
 static void place_open(struct place *place, const char *program, const char *dir)
 {
-    struct al_run_limits budget = { .left_ms = LEFT_MS };
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
 
-    *place = (struct place){ .roots = AL_ROOTS_INIT, .state_dir = "/tmp/airlock-bench-XXXXXX" };
+    *place = (struct place){ .roots = AL_ROOTS_INIT,
+                             .state_dir = "/tmp/airlock-bench-XXXXXX",
+                             .budget = { .left_ms = LEFT_MS } };
     if (!mkdtemp(place->state_dir))
         give_up("cannot make a directory below /tmp");
     place->settings = (struct al_checkpoint_settings){ .state_dir = place->state_dir,
@@ -64,9 +66,10 @@ static void place_open(struct place *place, const char *program, const char *dir
                                               .state_dir = place->state_dir },
                     &place->git, &err),
          &err);
-    must(al_repo_open(place->git, place->roots.items[0].path, ".", &budget, &place->repo, &err),
+    must(al_repo_open(place->git, place->roots.items[0].path, ".", &place->budget, &place->repo,
+                      &err),
          &err);
-    must(al_store_open(&place->settings, place->repo, true, &budget, &place->store, &err), &err);
+    must(al_store_open(&place->settings, place->repo, true, &place->store, &err), &err);
 }
 
 static void place_close(struct place *place)
@@ -80,13 +83,12 @@ static void place_close(struct place *place)
 
 static void take(struct place *place, const char *before, char ret_id[AL_OID_TEXT])
 {
-    struct al_run_limits budget = { .left_ms = LEFT_MS };
     struct al_checkpoint_reason reason = { .tool = "bench",
                                            .operation = "bench",
                                            .before = before };
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
 
-    must(al_checkpoint_create(place->store, &reason, &budget, ret_id, &err), &err);
+    must(al_checkpoint_create(place->store, &reason, ret_id, &err), &err);
 }
 
 static double timed_take(struct place *place)
@@ -172,7 +174,6 @@ static bool fill_store(struct place *place, const char *dir, const char *file, u
     double before_mib = disk_mib(place->state_dir), budget = STORE_BUDGET_MIB * executions / 1000;
     double content_mib = 0, grown_mib, begin = now_ms();
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    struct al_run_limits time = { .left_ms = LEFT_MS };
 
     for (unsigned i = 0; i < executions; i++) {
         char before[AL_OID_TEXT], after[AL_OID_TEXT];
@@ -180,7 +181,7 @@ static bool fill_store(struct place *place, const char *dir, const char *file, u
         take(place, NULL, before);
         content_mib += (double)execute(dir, file, i) / 1048576.0;
         take(place, before, after);
-        must(al_store_gc(place->store, &time, &err), &err);
+        must(al_store_gc(place->store, &err), &err);
     }
     grown_mib = disk_mib(place->state_dir) - before_mib - content_mib;
     printf("%-34s %9s %6.1f MiB %15s  <= %-19.1f %s\n", "the store, beyond what changed", "",

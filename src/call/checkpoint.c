@@ -195,13 +195,13 @@ int al_call_return_commit(struct al_call *call, const char *oid, struct al_error
     int r;
 
     al_strv_add(&ids, oid);
-    r = al_git_missing_objects(call->repo, &ids, &call->budget, &missing, err);
+    r = al_git_missing_objects(call->repo, &ids, &missing, err);
     if (r < 0 || !missing.count || !call->store)
         return r;
     al_str_addf(&lines, "%s\n", oid);
     if (*head)
         al_str_addf(&lines, "^%s\n", head);
-    return al_keep_return(call->store, call->repo, &lines, &call->budget, err);
+    return al_keep_return(call->store, call->repo, &lines, err);
 }
 
 /* Checkpoints of the last day are never removed to make room.  A store full of them refuses new
@@ -210,7 +210,7 @@ static int check_room(struct al_call *call, struct al_error *err)
 {
     bool loses = call->operation->effects & AL_DISCARDS_WORK;
     enum al_room room;
-    int r = al_store_room(call->store, &call->budget, &room, err);
+    int r = al_store_room(call->store, &room, err);
 
     if (r < 0 || room == AL_ROOM_ENOUGH ||
         (room == AL_ROOM_SHORT && (!loses || al_call_was_asked(call))))
@@ -301,7 +301,7 @@ static void find_ignored(struct al_call *call)
 
     al_strv_clear(&call->ignored);
     if (call->tool->tells_changes && al_location_open_top(&call->repo->at, &top_fd, NULL) == 0)
-        (void)al_snapshot_ignored(call->repo, top_fd, false, &call->budget, &call->ignored, NULL);
+        (void)al_snapshot_ignored(call->repo, top_fd, false, &call->ignored, NULL);
 }
 
 static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
@@ -310,8 +310,7 @@ static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
     al_auto(al_strv_clear) struct al_strv dropping = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv overwriting = AL_STRV_INIT;
     struct al_checkpoint_reason reason;
-    int r = al_store_open(call->session->checkpoints, call->repo, true, &call->budget, &call->store,
-                          err);
+    int r = al_store_open(call->session->checkpoints, call->repo, true, &call->store, err);
 
     if (r == 0)
         r = check_room(call, err);
@@ -334,7 +333,7 @@ static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
                              ? &call->writes
                              : &overwriting;
     reason.ret_missing = ret_missing;
-    r = al_checkpoint_create(call->store, &reason, &call->budget, call->checkpoint, err);
+    r = al_checkpoint_create(call->store, &reason, call->checkpoint, err);
     return r == 0 && call->knows_files && ret_missing->count && !call->tool->saves_writes
                ? keep_overwritten(call, ret_missing, err)
                : r;
@@ -423,8 +422,8 @@ int al_call_check_in_checkpoint(struct al_call *call, const char *what, const st
     int r = 0;
 
     if (below)
-        r = al_checkpoint_contains(call->store, call->checkpoint, dir->fd, below, names,
-                                   &call->budget, &missing, err);
+        r = al_checkpoint_contains(call->store, call->checkpoint, dir->fd, below, names, &missing,
+                                   err);
     if (r < 0 || !missing)
         return r;
     safe = al_text_sanitize_line(missing);
@@ -499,8 +498,7 @@ static void list(const struct al_call *call, const struct al_differences *change
 }
 
 /* Put everything back, and take the checkpoint after once more: it says what the call changed. */
-static bool put_back(struct al_call *call, const char *after, struct al_run_limits *budget,
-                     struct al_str *left)
+static bool put_back(struct al_call *call, const char *after, struct al_str *left)
 {
     const struct al_checkpoint_reason reason = reason_of(call, call->checkpoint);
     struct al_run_limits brief = { .left_ms = LOCK_MS };
@@ -510,9 +508,9 @@ static bool put_back(struct al_call *call, const char *after, struct al_run_limi
 
     if (r == 0)
         r = al_rollback_put_back(call->repo, call->store, call->checkpoint, after,
-                                 call->knows_touched ? &call->touched : NULL, budget, left, &why);
+                                 call->knows_touched ? &call->touched : NULL, left, &why);
     if (r == 0)
-        (void)al_checkpoint_create(call->store, &reason, budget, id, &why);
+        (void)al_checkpoint_create(call->store, &reason, id, &why);
     if (why.message)
         al_log_warn("after %s: %s", call->tool->name, why.message);
     return r == 0;
@@ -520,11 +518,11 @@ static bool put_back(struct al_call *call, const char *after, struct al_run_limi
 
 /* What became of the changes, as text; NULL: there is no more to say. */
 static char *settle(struct al_call *call, const char *after, const struct al_differences *changes,
-                    struct al_run_limits *budget, struct al_error *failure)
+                    struct al_error *failure)
 {
     al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str left = AL_STR_INIT;
-    bool is_back = changes->count && may_put_back(call) && put_back(call, after, budget, &left);
+    bool is_back = changes->count && may_put_back(call) && put_back(call, after, &left);
 
     list(call, changes, &names);
     if (!names.len)
@@ -541,8 +539,7 @@ static char *settle(struct al_call *call, const char *after, const struct al_dif
     return NULL;
 }
 
-static void note_half_done(struct al_call *call, const char *after, struct al_run_limits *budget,
-                           struct al_error *failure)
+static void note_half_done(struct al_call *call, const char *after, struct al_error *failure)
 {
     struct al_differences changes = { .items = NULL };
 
@@ -556,12 +553,12 @@ static void note_half_done(struct al_call *call, const char *after, struct al_ru
     if (!call->checkpoint[0])
         call->half_done = al_strdup("The call failed and has no checkpoint, so it cannot be told "
                                     "what it changed until then; look at the files it is about");
-    else if (!*after || al_checkpoint_changes_of(call->store, call->checkpoint, after, budget,
-                                                 &changes, NULL) < 0)
+    else if (!*after ||
+             al_checkpoint_changes_of(call->store, call->checkpoint, after, &changes, NULL) < 0)
         call->half_done = al_strdup("The call failed, and it cannot be told what it changed until "
                                     "then." A_USER_RESTORES);
     else
-        call->half_done = settle(call, after, &changes, budget, failure);
+        call->half_done = settle(call, after, &changes, failure);
     al_differences_clear(&changes);
 }
 
@@ -614,12 +611,13 @@ void al_call_checkpoint_after(struct al_call *call, struct al_error *failure)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     struct al_checkpoint_reason reason = reason_of(call, call->checkpoint);
-    struct al_run_limits budget = { .left_ms = AFTER_MS, .exit_code = -1 };
+    const struct al_run_limits spent = call->budget;
     struct al_differences changes = { .items = NULL };
     char id[AL_OID_TEXT] = "";
     const bool is_gone = call->checkpoint[0] && al_repo_is_gone(call->repo);
     int r = 0;
 
+    call->budget = (struct al_run_limits){ .left_ms = AFTER_MS, .exit_code = -1 };
     if (is_gone)
         al_log_note(
             "the repository is gone, since its git directory is%s",
@@ -631,17 +629,18 @@ void al_call_checkpoint_after(struct al_call *call, struct al_error *failure)
     if (call->checkpoint[0] && !is_gone && call->moves_all)
         r = al_linked_add(call->repo, &call->linked_before, &call->linked, &err);
     if (call->checkpoint[0] && !is_gone && r == 0)
-        r = al_checkpoint_create(call->store, &reason, &budget, id, &err);
+        r = al_checkpoint_create(call->store, &reason, id, &err);
     call->changes = tell_changes(call, &changes);
     al_differences_clear(&changes);
     if (failure && call->session->checkpoints && !is_gone)
-        note_half_done(call, r == 0 ? id : "", &budget, failure);
+        note_half_done(call, r == 0 ? id : "", failure);
     if (call->checkpoint[0] && !is_gone && r == 0)
-        r = al_store_gc(call->store, &budget, &err);
+        r = al_store_gc(call->store, &err);
     if (r < 0)
         al_log_warn("after %s: %s", call->tool->name, err.message);
     al_store_close(call->store);
     call->store = NULL;
+    call->budget = spent;
 }
 
 int al_call_rescue_begin(struct al_call *call, struct al_error *err)
@@ -688,16 +687,19 @@ static void add_touched(struct al_call *call)
 
 void al_call_rescue_end(struct al_call *call)
 {
-    struct al_run_limits budget = { .left_ms = AFTER_MS, .exit_code = -1 };
     al_auto(al_strv_clear) struct al_strv kept = AL_STRV_INIT;
+    struct al_run_limits spent;
 
     call->budget.watch = NULL;
     if (!call->rescue)
         return;
     call->knows_touched = al_rescue_take_touched(call->rescue, &call->touched);
     add_touched(call);
+    spent = call->budget;
+    call->budget = (struct al_run_limits){ .left_ms = AFTER_MS, .exit_code = -1 };
     /* What it could not ask about stays aside. */
-    (void)al_rescue_end(call->rescue, call->store, &budget, &kept, NULL);
+    (void)al_rescue_end(call->rescue, call->store, &kept, NULL);
+    call->budget = spent;
     al_call_name_kept(call,
                       "This call took files away that no checkpoint has: somebody else saved them "
                       "meanwhile, or they are ignored. They are kept here:",

@@ -35,7 +35,7 @@ static int add_named(struct al_call *call, struct al_strv *paths, struct al_str 
         list = al_args_strings(call->args, param);
         al_strv_add_all(paths, list);
         if (r == 0 && call->repo && (param->flags & AL_PARAM_PATH))
-            r = al_repo_pathspecs(call->repo, list, &call->budget, specs, err);
+            r = al_repo_pathspecs(call->repo, list, specs, err);
     }
     return r;
 }

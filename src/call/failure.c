@@ -45,9 +45,9 @@ static void list_names(struct al_call *call, struct names *names)
         return;
     }
     if (names->kind != AL_SUBJECT_TAG)
-        (void)al_git_read_refs(repo, &branches, take_ref, names, al_call_budget(call), NULL);
+        (void)al_git_read_refs(repo, &branches, take_ref, names, NULL);
     if (names->kind == AL_SUBJECT_TAG || names->kind == AL_SUBJECT_REVISION)
-        (void)al_git_read_refs(repo, &tags, take_ref, names, al_call_budget(call), NULL);
+        (void)al_git_read_refs(repo, &tags, take_ref, names, NULL);
 }
 
 /* Append what may have been meant: a name in few edits, or "feature/login" for "login". */
@@ -83,9 +83,7 @@ static bool names_commit(struct al_call *call, const char *word)
 {
     al_auto(al_freep) char *oid = NULL;
 
-    return al_git_find_object(al_call_repo(call), word, "commit", al_call_budget(call), &oid,
-                              NULL) == 0 &&
-           oid;
+    return al_git_find_object(al_call_repo(call), word, "commit", &oid, NULL) == 0 && oid;
 }
 
 /* The side of a range that names nothing; the word itself if it is no range.  Caller frees. */

@@ -177,7 +177,7 @@ static void find_tracked(struct al_call *call, struct search *search)
 
     for (size_t i = 0; i < search->count; i++)
         al_strv_add(&names, search->wanted[i].path);
-    if (al_repo_tracked_files(al_call_repo(call), &names, al_call_budget(call), &files, NULL) < 0)
+    if (al_repo_tracked_files(al_call_repo(call), &names, &files, NULL) < 0)
         search->count = 0; /* nothing is told */
     for (size_t i = 0; i < files.count; i++)
         offer(search, files.items[i]);
@@ -189,8 +189,7 @@ static void search_worktree(struct al_call *call, const struct al_path_scope *sc
     if (!search->lacks) {
         if (!scope->untracked)
             find_tracked(call, search);
-    } else if (al_git_list_files(al_call_repo(call), top_fd, take_listed, search,
-                                 al_call_budget(call), NULL) < 0) {
+    } else if (al_git_list_files(al_call_repo(call), top_fd, take_listed, search, NULL) < 0) {
         search->count = 0;
     }
     for (size_t i = 0; i < search->count; i++)
@@ -205,7 +204,7 @@ static void search_tree(struct al_call *call, const char *rev, struct search *se
 
     al_strv_adds(&command.argv, "git", "ls-tree", "-r", "-z", "--name-only", "--full-tree",
                  "--end-of-options", rev, NULL);
-    if (al_git_list_paths(al_call_repo(call), &command, al_call_budget(call), &list, NULL) < 0)
+    if (al_git_list_paths(al_call_repo(call), &command, &list, NULL) < 0)
         search->count = 0;
     for (size_t i = 0; i < list.count; i++)
         offer(search, list.items[i]);

@@ -45,8 +45,7 @@ static void read_pushed(struct al_call *call, struct al_worktree_state *state)
     if (al_remote_find(repo, name, &remote, NULL) == 0)
         tracking = al_remote_tracking(&remote, state->branch);
     if (!tracking || !al_starts_with(tracking, REMOTES) || !al_ref_exists(&repo->at, tracking) ||
-        al_git_count_apart(repo, state->head, tracking, al_call_budget(call), &ahead, &behind,
-                           NULL) < 0)
+        al_git_count_apart(repo, state->head, tracking, &ahead, &behind, NULL) < 0)
         return;
     state->upstream = al_strdup(tracking + strlen(REMOTES));
     state->ahead = ahead;
@@ -89,7 +88,7 @@ void al_state_add_waiting(struct al_call *call, struct al_str *out)
     if (!saved)
         return;
     /* git may have removed it: it is in the store then. */
-    (void)al_git_list_changed(repo, base, saved, al_call_budget(call), &files, NULL);
+    (void)al_git_list_changed(repo, base, saved, &files, NULL);
     al_str_adds(out, "Uncommitted changes");
     if (files.count) {
         al_str_adds(out, " of ");
@@ -120,7 +119,7 @@ void al_state_line(struct al_call *call, struct al_str *out)
     if (!repo)
         return;
     if (al_location_is_bare(&repo->at) ||
-        al_git_read_worktree_state(repo, "no", NULL, NULL, al_call_budget(call), &state, NULL) < 0)
+        al_git_read_worktree_state(repo, "no", NULL, NULL, &state, NULL) < 0)
         al_worktree_state_read_head(repo, &state);
     waiting = al_operation_oid(repo, AL_WAITING_CHANGES);
     al_state_add_branch(call, &state, out);

@@ -207,7 +207,7 @@ static int add_path(struct collection *to, const char *param, const char *given,
     const char *name;
     int r;
 
-    r = al_repo_pathspec(call->repo, param, given, &call->budget, &spec, err);
+    r = al_repo_pathspec(call->repo, param, given, &spec, err);
     if (r == 0 && is_pattern(spec))
         return add_pattern(to, given, err);
     if (r == 0)
@@ -247,7 +247,7 @@ static int add_output(struct collection *to, const struct al_param *param, struc
 static int add_missing(struct collection *to, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
-    int r = al_repo_tracked_files(to->call->repo, &to->missing, &to->call->budget, &files, err);
+    int r = al_repo_tracked_files(to->call->repo, &to->missing, &files, err);
 
     for (size_t i = 0; r == 0 && i < to->missing.count; i++) {
         const char *name = to->missing.items[i];

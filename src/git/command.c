@@ -71,10 +71,9 @@ bool al_nul_records_add(void *payload, const char *data, size_t len)
 }
 
 int al_git_read_records(const struct al_location *at, const struct al_git_command *command,
-                        struct al_nul_records *records, struct al_run_limits *budget,
-                        struct al_error *err)
+                        struct al_nul_records *records, struct al_error *err)
 {
-    return al_git_read(at, command, (struct al_sink){ al_nul_records_add, records }, budget, err);
+    return al_git_read(at, command, (struct al_sink){ al_nul_records_add, records }, err);
 }
 
 bool al_nul_records_list(void *strv, char *const *fields)

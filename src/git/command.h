@@ -139,8 +139,7 @@ bool al_nul_records_add(void *payload, const char *data, size_t len);
 /** Run a command and feed its output to `records`.  A git that fails is an error; a git that was
  * stopped because `records` wanted no more is not. */
 int al_git_read_records(const struct al_location *at, const struct al_git_command *command,
-                        struct al_nul_records *records, struct al_run_limits *budget,
-                        struct al_error *err);
+                        struct al_nul_records *records, struct al_error *err);
 
 /** A function for records of one field: `strv` is a list of strings, which gets it. */
 bool al_nul_records_list(void *strv, char *const *fields);

@@ -298,11 +298,10 @@ static int no_holder(struct al_error *err)
         "lock: the user can delete the file index.lock in the git directory.");
 }
 
-int al_index_lock_check(const struct al_location *at, struct al_run_limits *budget,
-                        struct al_error *err)
+int al_index_lock_check(const struct al_location *at, struct al_error *err)
 {
-    const uint32_t most_ms = budget->left_ms < BRIEF_MS ? budget->left_ms : BRIEF_MS;
-    struct al_run_limits brief = { .cancel = budget->cancel, .left_ms = most_ms };
+    const uint32_t most_ms = at->budget->left_ms < BRIEF_MS ? at->budget->left_ms : BRIEF_MS;
+    struct al_run_limits brief = { .cancel = at->budget->cancel, .left_ms = most_ms };
     al_auto(al_freep) char *path = al_git_lock_path(at, AL_LOCK_INDEX);
     struct stat st;
     int r;
@@ -315,7 +314,7 @@ int al_index_lock_check(const struct al_location *at, struct al_run_limits *budg
     if (r == AL_ERR_EXECUTION && lstat(path, &st) == 0 && !al_git_lock_is_stale(at, &st))
         return no_holder(err);
     if (r == 0)
-        budget->left_ms -= most_ms - brief.left_ms;
+        at->budget->left_ms -= most_ms - brief.left_ms;
     return r;
 }
 

@@ -58,8 +58,7 @@ int al_git_lock_wait(const struct al_location *at, unsigned locks, struct al_run
  *
  * @return 0 when there is none, or a git holds it; otherwise as al_git_lock_wait().
  */
-int al_index_lock_check(const struct al_location *at, struct al_run_limits *budget,
-                        struct al_error *err);
+int al_index_lock_check(const struct al_location *at, struct al_error *err);
 
 /** Locks of git's that a rollback takes, so that git does not write meanwhile.
  * The first line has the rollback's token, which tells it from one of git's; that is never touched.

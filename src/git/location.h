@@ -17,6 +17,7 @@
 struct al_git;
 struct al_git_config;
 struct al_root;
+struct al_run_limits;
 struct stat;
 
 struct al_location {
@@ -37,6 +38,8 @@ struct al_location {
     const char *objects; /**< a directory below airlock's private one: git writes new objects there,
                             and reads them besides those of the repository; NULL: none; borrowed */
     const struct al_git_config *config; /**< borrowed; NULL until the repository is vetted */
+    struct al_run_limits *budget; /**< of the call that opened it, for everything it does there;
+                                     borrowed, outlives it */
 };
 
 /** The configuration that git gets in place of the user's files. */

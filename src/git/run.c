@@ -84,8 +84,7 @@ static struct al_confinement sandbox_of(const struct al_git_command *command,
 }
 
 int al_git_child_prepare(const struct al_location *at, const struct al_git_command *command,
-                         const struct al_run_limits *budget, struct al_git_child *ret_child,
-                         struct al_error *err)
+                         struct al_git_child *ret_child, struct al_error *err)
 {
     static const struct al_git_link none = { .protocol = "none" };
     const struct al_git_link *link = command->link ? command->link : &none;
@@ -99,7 +98,7 @@ int al_git_child_prepare(const struct al_location *at, const struct al_git_comma
     if (r < 0)
         return r;
     al_git_command_env(&ret_child->env, at, command);
-    ret_child->sandbox = sandbox_of(command, ret_child->ruleset, budget->left_ms);
+    ret_child->sandbox = sandbox_of(command, ret_child->ruleset, at->budget->left_ms);
     ret_child->spec = (struct al_proc_spec){
         .program = at->git->program,
         .argv = (const char *const *)command->argv.items,
@@ -115,9 +114,9 @@ int al_git_child_prepare(const struct al_location *at, const struct al_git_comma
         .kept_fds = link->fds,
         .nkept_fds = link->nfds,
         .has_job = link->has_job,
-        .watch = writes && !at->is_own ? budget->watch : NULL,
-        .cancel = budget->cancel,
-        .timeout_ms = budget->left_ms,
+        .watch = writes && !at->is_own ? at->budget->watch : NULL,
+        .cancel = at->budget->cancel,
+        .timeout_ms = at->budget->left_ms,
         .grace_ms = writes ? WRITER_GRACE_MS : 0,
     };
     return 0;
@@ -130,15 +129,15 @@ void al_git_child_clear(struct al_git_child *child)
 }
 
 static int start(const struct al_location *at, const struct al_git_command *command,
-                 struct al_sink out, struct al_sink errors, struct al_run_limits *budget,
-                 struct al_proc_result *ret_result, struct al_error *err)
+                 struct al_sink out, struct al_sink errors, struct al_proc_result *ret_result,
+                 struct al_error *err)
 {
     const struct al_progress *progress = command->link ? command->link->progress : NULL;
     struct al_progress_filter filter = AL_PROGRESS_FILTER_INIT(progress, errors);
     al_auto(al_git_child_clear) struct al_git_child child;
-    int r = al_git_child_prepare(at, command, budget, &child, err);
+    int r = al_git_child_prepare(at, command, &child, err);
 
-    budget->exit_code = -1;
+    at->budget->exit_code = -1;
     if (r < 0)
         return r;
     child.spec.sandbox = &child.sandbox;
@@ -151,9 +150,9 @@ static int start(const struct al_location *at, const struct al_git_command *comm
         err->code = AL_CODE_NO_GIT;
     if (r < 0)
         return r;
-    budget->exit_code = ret_result->exit_code;
-    budget->left_ms -=
-        ret_result->ran_ms < budget->left_ms ? ret_result->ran_ms : budget->left_ms - 1;
+    at->budget->exit_code = ret_result->exit_code;
+    at->budget->left_ms -=
+        ret_result->ran_ms < at->budget->left_ms ? ret_result->ran_ms : at->budget->left_ms - 1;
     return 0;
 }
 
@@ -214,8 +213,8 @@ static struct al_git_output new_output(const struct al_git_command *command,
 }
 
 static int run_once(const struct al_location *at, const struct al_git_command *command,
-                    const struct al_git_run *options, struct al_run_limits *budget,
-                    struct al_git_output *ret_output, struct al_error *err)
+                    const struct al_git_run *options, struct al_git_output *ret_output,
+                    struct al_error *err)
 {
     struct al_git_output output = new_output(command, options);
     struct al_sink out = { add_text, &output.out };
@@ -225,7 +224,7 @@ static int run_once(const struct al_location *at, const struct al_git_command *c
 
     output.out.show_controls = command->show_controls;
     r = start(at, command, options->sink.add ? options->sink : out,
-              (struct al_sink){ add_text, &output.err }, budget, &result, &why);
+              (struct al_sink){ add_text, &output.err }, &result, &why);
     output.timed_out = r == AL_ERR_TIMEOUT;
     if (r < 0 && !(output.timed_out && options->may_time_out)) {
         if (output.timed_out && !options->sink.add)
@@ -254,26 +253,26 @@ static bool did_well(const struct al_git_command *command, const struct al_git_r
 }
 
 int al_git_run(const struct al_location *at, const struct al_git_command *command,
-               const struct al_git_run *options, struct al_run_limits *budget,
-               struct al_git_output *ret_output, struct al_error *err)
+               const struct al_git_run *options, struct al_git_output *ret_output,
+               struct al_error *err)
 {
     /* On another index the repository's lock is no obstacle, and may be the caller's own. */
     const bool waits = options->waits_for_lock && !command->index;
     const unsigned locks = options->locks | (waits ? AL_LOCK_INDEX : 0);
     struct al_git_output output;
     unsigned lock;
-    int r = al_git_lock_wait(at, options->locks, budget, err);
+    int r = al_git_lock_wait(at, options->locks, at->budget, err);
 
     if (r == 0)
-        r = run_once(at, command, options, budget, &output, err);
+        r = run_once(at, command, options, &output, err);
     /* An agent can put the same words into a path that git prints, so attempts are limited. */
     for (int attempt = 1; r == 0 && locks && attempt < LOCK_ATTEMPTS_MAX &&
                           (lock = al_git_failed_on_lock(at, locks, &output));
          attempt++) {
         al_git_output_clear(&output);
-        r = al_git_lock_wait(at, lock, budget, err);
+        r = al_git_lock_wait(at, lock, at->budget, err);
         if (r == 0)
-            r = run_once(at, command, options, budget, &output, err);
+            r = run_once(at, command, options, &output, err);
     }
     if (r < 0)
         return r;
@@ -287,16 +286,16 @@ int al_git_run(const struct al_location *at, const struct al_git_command *comman
 }
 
 int al_git_read(const struct al_location *at, const struct al_git_command *command,
-                struct al_sink sink, struct al_run_limits *budget, struct al_error *err)
+                struct al_sink sink, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
 
-    return al_git_run(at, command, &(struct al_git_run){ .sink = sink, .checked = true }, budget,
-                      &output, err);
+    return al_git_run(at, command, &(struct al_git_run){ .sink = sink, .checked = true }, &output,
+                      err);
 }
 
 int al_git_write(const struct al_location *at, struct al_git_command *command, unsigned locks,
-                 struct al_run_limits *budget, struct al_error *err)
+                 struct al_error *err)
 {
     const struct al_git_run options = { .locks = locks & ~(unsigned)AL_LOCK_INDEX,
                                         .waits_for_lock = locks & AL_LOCK_INDEX,
@@ -304,11 +303,10 @@ int al_git_write(const struct al_location *at, struct al_git_command *command, u
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
 
     command->class = AL_GIT_WRITE;
-    return al_git_run(at, command, &options, budget, &output, err);
+    return al_git_run(at, command, &options, &output, err);
 }
 
-int al_git_refresh_index(const struct al_location *at, struct al_run_limits *budget,
-                         struct al_error *err)
+int al_git_refresh_index(const struct al_location *at, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -316,8 +314,7 @@ int al_git_refresh_index(const struct al_location *at, struct al_run_limits *bud
     command.class = AL_GIT_WRITE;
     al_strv_adds(&command.argv, "git", "-C", at->top, "update-index", "-q", "--ignore-submodules",
                  "--refresh", NULL);
-    return al_git_run(at, &command, &(struct al_git_run){ .waits_for_lock = true }, budget, &output,
-                      err);
+    return al_git_run(at, &command, &(struct al_git_run){ .waits_for_lock = true }, &output, err);
 }
 
 /* --- Deadline --- */

@@ -7,7 +7,7 @@
  *
  *     al_strv_adds(&command.argv, "git", "status", "--porcelain", NULL);
  *     r = al_git_run(&repo->at, &command,
- *                    &(struct al_git_run){ .max_bytes = max, .checked = true }, budget, &output,
+ *                    &(struct al_git_run){ .max_bytes = max, .checked = true }, &output,
  *                    err);
  *
  * A git that may write is never stopped for its output: output beyond the cap is read and dropped.
@@ -38,12 +38,10 @@ struct al_git_child {
 /**
  * Prepare a git child.
  *
- * @param budget  The time it may run, and what cancels it.
  * @return 0, or AL_ERR_EXECUTION: "git binary not available", or no ruleset could be built.
  */
 int al_git_child_prepare(const struct al_location *at, const struct al_git_command *command,
-                         const struct al_run_limits *budget, struct al_git_child *ret_child,
-                         struct al_error *err);
+                         struct al_git_child *ret_child, struct al_error *err);
 void al_git_child_clear(struct al_git_child *child);
 
 /** The sinks that append to a text.  NULL: what comes is dropped. */
@@ -87,19 +85,18 @@ bool al_git_read_well(const struct al_git_output *output);
  * Run a command.  The output is kept as safe text, with one character more than the cap if there
  * was more.
  *
- * @param budget  The time the child ran is subtracted from budget->left_ms.
  * @return 0; AL_ERR_TIMEOUT with the output so far as err->detail; AL_ERR_CANCELLED;
  *         AL_ERR_EXECUTION when git could not be started ("git binary not available"); other errors
  *         as the options say.
  */
 int al_git_run(const struct al_location *at, const struct al_git_command *command,
-               const struct al_git_run *options, struct al_run_limits *budget,
-               struct al_git_output *ret_output, struct al_error *err);
+               const struct al_git_run *options, struct al_git_output *ret_output,
+               struct al_error *err);
 
 /** Run a git that reads, and pass its output on.  A git that fails is an error; one that was
  * stopped because `sink` wanted no more is not. */
 int al_git_read(const struct al_location *at, const struct al_git_command *command,
-                struct al_sink sink, struct al_run_limits *budget, struct al_error *err);
+                struct al_sink sink, struct al_error *err);
 
 /**
  * Run a command that writes, whose output nobody wants.  A git that fails is an error.
@@ -108,12 +105,11 @@ int al_git_read(const struct al_location *at, const struct al_git_command *comma
  *               write lock held.
  */
 int al_git_write(const struct al_location *at, struct al_git_command *command, unsigned locks,
-                 struct al_run_limits *budget, struct al_error *err);
+                 struct al_error *err);
 
 /** Refresh the index: files may look changed by their times alone.  Those that have changed are no
  * error. */
-int al_git_refresh_index(const struct al_location *at, struct al_run_limits *budget,
-                         struct al_error *err);
+int al_git_refresh_index(const struct al_location *at, struct al_error *err);
 
 /* --- Deadline --- */
 

@@ -57,18 +57,17 @@ struct al_store;
  * it is open.
  *
  * @param create  Create the store if there is none.
- * @param budget  Limits the wait for a process that runs al_store_gc().
  * @return 0; AL_ERR_NOT_FOUND without `create`; AL_ERR_EXECUTION when the store cannot be created
  *         or read; AL_ERR_TIMEOUT, AL_ERR_CANCELLED.
  * Ownership: the caller closes the store.  `settings` and `repo` must outlive it.
  */
 int al_store_open(const struct al_checkpoint_settings *settings, struct al_repo *repo, bool create,
-                  struct al_run_limits *budget, struct al_store **ret_store, struct al_error *err);
+                  struct al_store **ret_store, struct al_error *err);
 void al_store_close(struct al_store *store);
 
 /** Drop the checkpoints that are too old or too many and join small packs, if either is due.  Does
  * nothing while another handle is open on the store. */
-int al_store_gc(struct al_store *store, struct al_run_limits *budget, struct al_error *err);
+int al_store_gc(struct al_store *store, struct al_error *err);
 
 /** The room that a store has. */
 enum al_room {
@@ -81,8 +80,7 @@ enum al_room {
 };
 
 /** Find out how much room the store has, before a checkpoint is taken. */
-int al_store_room(struct al_store *store, struct al_run_limits *budget, enum al_room *ret_room,
-                  struct al_error *err);
+int al_store_room(struct al_store *store, enum al_room *ret_room, struct al_error *err);
 
 /** The parts that a checkpoint may be without, since the execution cannot change them.  HEAD, the
  * configuration and the state of unfinished operations are in every checkpoint. */
@@ -132,8 +130,7 @@ struct al_checkpoint_reason {
  *         AL_ERR_TIMEOUT, AL_ERR_CANCELLED.
  */
 int al_checkpoint_create(struct al_store *store, const struct al_checkpoint_reason *reason,
-                         struct al_run_limits *budget, char ret_id[AL_OID_TEXT],
-                         struct al_error *err);
+                         char ret_id[AL_OID_TEXT], struct al_error *err);
 
 /** A checkpoint that the store does not have yet. */
 struct al_pending_checkpoint;
@@ -150,7 +147,6 @@ struct al_pending_checkpoint;
  * Ownership: the caller frees *ret_pending before it closes the store.
  */
 int al_checkpoint_create_pending(struct al_store *store, const struct al_checkpoint_reason *reason,
-                                 struct al_run_limits *budget,
                                  struct al_pending_checkpoint **ret_pending,
                                  char ret_id[AL_OID_TEXT], struct al_error *err);
 
@@ -161,19 +157,17 @@ int al_checkpoint_create_pending(struct al_store *store, const struct al_checkpo
  * @return As al_checkpoint_create().
  */
 int al_checkpoint_accept(struct al_pending_checkpoint *taken, const struct al_strv *dropping,
-                         struct al_run_limits *budget, struct al_error *err);
+                         struct al_error *err);
 
 /** Write a commit beside a pending checkpoint that has its working tree with changes made to it.
  * al_bare_diff() compares the two. */
 int al_pending_checkpoint_changed(struct al_pending_checkpoint *taken,
-                                  const struct al_differences *changes,
-                                  struct al_run_limits *budget, char ret_id[AL_OID_TEXT],
+                                  const struct al_differences *changes, char ret_id[AL_OID_TEXT],
                                   struct al_error *err);
 
 /** Write a blob in the same way. */
 int al_pending_checkpoint_blob(struct al_pending_checkpoint *taken, const struct al_str *content,
-                               struct al_run_limits *budget, char ret_oid[AL_OID_TEXT],
-                               struct al_error *err);
+                               char ret_oid[AL_OID_TEXT], struct al_error *err);
 
 /** Release it.  One that was not accepted is gone without a trace.  NULL is allowed. */
 void al_pending_checkpoint_free(struct al_pending_checkpoint *taken);
@@ -294,13 +288,11 @@ extern const char *const al_saved_files[];
  *              have been loaded.
  */
 int al_checkpoint_load(struct al_store *store, const char *id, bool keep,
-                       struct al_run_limits *budget, const struct al_saved **ret_saved,
-                       struct al_error *err);
+                       const struct al_saved **ret_saved, struct al_error *err);
 
 /** Read its files too. */
 int al_checkpoint_load_files(struct al_store *store, const char *id, bool keep,
-                             struct al_run_limits *budget, const struct al_saved **ret_saved,
-                             struct al_error *err);
+                             const struct al_saved **ret_saved, struct al_error *err);
 
 /**
  * Check whether a checkpoint could give files back: each is a regular file with the content that
@@ -313,13 +305,13 @@ int al_checkpoint_load_files(struct al_store *store, const char *id, bool keep,
  *                          `names`; NULL when there is none.
  */
 int al_checkpoint_contains(struct al_store *store, const char *id, int dir_fd, const char *dir,
-                           const struct al_strv *names, struct al_run_limits *budget,
-                           const char **ret_missing, struct al_error *err);
+                           const struct al_strv *names, const char **ret_missing,
+                           struct al_error *err);
 
 /** Find out which blobs the store has, or the repository whose objects it borrows: sets ret_has[i]
  * for oids[i]. */
 int al_store_has_blobs(struct al_store *store, const struct al_oid *oids, size_t count,
-                       struct al_run_limits *budget, bool *ret_has, struct al_error *err);
+                       bool *ret_has, struct al_error *err);
 
 /**
  * Compare the checkpoints before and after an execution, in the parts that both have: the
@@ -334,8 +326,7 @@ int al_store_has_blobs(struct al_store *store, const struct al_oid *oids, size_t
  * @param end     The one after.  If the execution was interrupted, a later one.
  */
 int al_checkpoint_changes_of(struct al_store *store, const char *before, const char *end,
-                             struct al_run_limits *budget, struct al_differences *ret_changes,
-                             struct al_error *err);
+                             struct al_differences *ret_changes, struct al_error *err);
 
 /** Whether a file is one of these, below one of them, or in the way of one. */
 bool al_files_concern(const struct al_strv *files, const char *path);

@@ -171,7 +171,7 @@ static bool add_record(void *payload, char *const *fields)
 }
 
 static int list(struct al_store *store, const char *id, const char *const *paths,
-                struct loading *loading, struct al_run_limits *budget, struct al_error *err)
+                struct loading *loading, struct al_error *err)
 {
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(1, add_record, loading);
@@ -180,7 +180,8 @@ static int list(struct al_store *store, const char *id, const char *const *paths
     return !al_store_parse_id(store, id, &oid)
                ? al_store_no_checkpoint(err)
                : al_bare_list_tree(&store->bare, id, paths,
-                                   (struct al_sink){ al_nul_records_add, &records }, budget, err);
+                                   (struct al_sink){ al_nul_records_add, &records },
+                                   store->repo->at.budget, err);
 }
 
 static int add_bytes(void *payload, size_t which, const char *data, size_t len, bool last,
@@ -269,8 +270,8 @@ static int parse(struct loading *loading, bool sha256, struct al_error *err)
     return 0;
 }
 
-static int read_checkpoint(struct al_store *store, const char *id, struct al_run_limits *budget,
-                           struct al_saved **ret_saved, struct al_error *err)
+static int read_checkpoint(struct al_store *store, const char *id, struct al_saved **ret_saved,
+                           struct al_error *err)
 {
     al_auto(loading_clear) struct loading loading = {
         .saved = al_calloc(1, sizeof(*loading.saved)),
@@ -280,10 +281,10 @@ static int read_checkpoint(struct al_store *store, const char *id, struct al_run
     loading.saved->index = loading.saved->modes = AL_STR_INIT;
     for (size_t i = 0; i < AL_COUNT(text_names); i++)
         loading.texts[i] = AL_STR_INIT;
-    r = list(store, id, other_parts, &loading, budget, err);
+    r = list(store, id, other_parts, &loading, err);
     if (r == 0)
         r = al_bare_read(&store->bare, (const char *const *)loading.oids.items, loading.oids.count,
-                         add_bytes, &loading, budget, err);
+                         add_bytes, &loading, store->repo->at.budget, err);
     if (r == 0)
         r = parse(&loading, store->sha256, err);
     if (r == 0) {
@@ -308,8 +309,7 @@ void al_checkpoints_unload(struct al_store *store, size_t most)
 }
 
 int al_checkpoint_load(struct al_store *store, const char *id, bool keep,
-                       struct al_run_limits *budget, const struct al_saved **ret_saved,
-                       struct al_error *err)
+                       const struct al_saved **ret_saved, struct al_error *err)
 {
     struct al_saved **at = &store->loaded, *saved;
     int r = 0;
@@ -320,7 +320,7 @@ int al_checkpoint_load(struct al_store *store, const char *id, bool keep,
     if (saved)
         *at = saved->next;
     else
-        r = read_checkpoint(store, id, budget, &saved, err);
+        r = read_checkpoint(store, id, &saved, err);
     if (r < 0)
         return r;
     saved->is_kept |= keep;
@@ -332,20 +332,19 @@ int al_checkpoint_load(struct al_store *store, const char *id, bool keep,
 }
 
 int al_checkpoint_load_files(struct al_store *store, const char *id, bool keep,
-                             struct al_run_limits *budget, const struct al_saved **ret_saved,
-                             struct al_error *err)
+                             const struct al_saved **ret_saved, struct al_error *err)
 {
     struct loading loading = { .saved = NULL };
     struct al_differences *values;
     size_t others;
-    int r = al_checkpoint_load(store, id, keep, budget, ret_saved, err);
+    int r = al_checkpoint_load(store, id, keep, ret_saved, err);
 
     if (r < 0 || (*ret_saved)->has_files)
         return r;
     loading.saved = store->loaded; /* it is the first one now */
     values = &loading.saved->values;
     others = values->count;
-    r = list(store, id, al_saved_files, &loading, budget, err);
+    r = list(store, id, al_saved_files, &loading, err);
     while (r < 0 && values->count > others)
         al_change_drop(values, &values->items[values->count - 1]);
     qsort(values->items, values->count, sizeof(*values->items), al_difference_order);
@@ -357,11 +356,11 @@ int al_checkpoint_load_files(struct al_store *store, const char *id, bool keep,
 /* --- Files that a checkpoint has --- */
 
 int al_checkpoint_contains(struct al_store *store, const char *id, int dir_fd, const char *dir,
-                           const struct al_strv *names, struct al_run_limits *budget,
-                           const char **ret_missing, struct al_error *err)
+                           const struct al_strv *names, const char **ret_missing,
+                           struct al_error *err)
 {
     const struct al_saved *saved;
-    int r = al_checkpoint_load_files(store, id, false, budget, &saved, err);
+    int r = al_checkpoint_load_files(store, id, false, &saved, err);
 
     if (r < 0)
         return r;
@@ -390,7 +389,7 @@ static bool add_blob(void *payload, const struct al_index_entry *entry)
 }
 
 int al_store_has_blobs(struct al_store *store, const struct al_oid *oids, size_t count,
-                       struct al_run_limits *budget, bool *ret_has, struct al_error *err)
+                       bool *ret_has, struct al_error *err)
 {
     al_auto(al_oid_set_clear) struct al_oid_set found = { .slots = NULL };
     al_auto(al_strv_clear) struct al_strv asked = AL_STRV_INIT;
@@ -410,7 +409,7 @@ int al_store_has_blobs(struct al_store *store, const struct al_oid *oids, size_t
             al_strv_add(&asked, text);
         }
     if (asked.count)
-        r = al_bare_existing(&store->bare, &asked, true, &lines, budget, err);
+        r = al_bare_existing(&store->bare, &asked, true, &lines, store->repo->at.budget, err);
     for (const char *at = lines.buf; r == 0 && *at; at = strchr(at, '\n') + 1)
         if (al_oid_parse(at, store->sha256, &oid))
             (void)al_oid_set_add(&found, &oid);
@@ -456,7 +455,7 @@ static int find_present(int top_fd, struct al_strv *paths, struct al_run_limits 
 }
 
 int al_find_missing(struct al_store *store, const char *id, int top_fd, const struct al_strv *paths,
-                    struct al_run_limits *budget, struct al_strv *ret_missing, struct al_error *err)
+                    struct al_strv *ret_missing, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv asked = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
@@ -470,7 +469,7 @@ int al_find_missing(struct al_store *store, const char *id, int top_fd, const st
 
         al_strv_take(&asked, place ? place : al_strdup(paths->items[i]));
     }
-    r = find_present(top_fd, &asked, budget, &files, err);
+    r = find_present(top_fd, &asked, store->repo->at.budget, &files, err);
     if (r < 0)
         return r;
     /* The checkpoint was taken from that index just now.  Nested repositories are not in it. */
@@ -481,7 +480,7 @@ int al_find_missing(struct al_store *store, const char *id, int top_fd, const st
         al_str_addf(&names, "%s:%s", id, saved);
         al_str_addc(&names, '\0');
     }
-    r = al_snapshot_find_missing(&store->bare, &names, budget, &missing, err);
+    r = al_snapshot_find_missing(&store->bare, &names, store->repo->at.budget, &missing, err);
     for (size_t i = 0; r == 0 && i < missing.count && ret_missing->count < MISSING_MAX; i++)
         al_strv_take(ret_missing, al_files_path(strchr(missing.items[i], ':') + 1));
     return r;

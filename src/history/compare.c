@@ -191,17 +191,16 @@ static bool was_left_out(const struct al_saved *from, const struct al_difference
 }
 
 int al_checkpoint_changes_of(struct al_store *store, const char *before, const char *end,
-                             struct al_run_limits *budget, struct al_differences *ret_changes,
-                             struct al_error *err)
+                             struct al_differences *ret_changes, struct al_error *err)
 {
     al_auto(al_differences_clear) struct al_differences changes = { .items = NULL };
     const struct al_saved *from, *to;
     unsigned without;
     bool same_modes;
-    int r = al_checkpoint_load(store, before, false, budget, &from, err);
+    int r = al_checkpoint_load(store, before, false, &from, err);
 
     if (r == 0)
-        r = al_checkpoint_load(store, end, false, budget, &to, err);
+        r = al_checkpoint_load(store, end, false, &to, err);
     if (r < 0)
         return r;
     without = from->without | to->without;
@@ -209,14 +208,14 @@ int al_checkpoint_changes_of(struct al_store *store, const char *before, const c
                  !memcmp(from->modes.buf, to->modes.buf, from->modes.len);
     if (!(without & AL_PARTS_WORKTREE) && same_modes) {
         r = al_bare_read_changes(&store->bare, from->id, to->id, al_saved_files, take_file,
-                                 &changes, budget, err);
+                                 &changes, store->repo->at.budget, err);
         if (changes.count)
             qsort(changes.items, changes.count, sizeof(*changes.items), al_difference_order);
         al_modes_apply(&from->modes, &changes);
     } else if (!(without & AL_PARTS_WORKTREE)) { /* git does not know all permissions */
-        r = al_checkpoint_load_files(store, before, false, budget, &from, err);
+        r = al_checkpoint_load_files(store, before, false, &from, err);
         if (r == 0)
-            r = al_checkpoint_load_files(store, end, false, budget, &to, err);
+            r = al_checkpoint_load_files(store, end, false, &to, err);
     }
     if (r < 0)
         return r;

@@ -41,7 +41,6 @@
 struct al_pending_checkpoint {
     struct al_store *store;
     struct al_checkpoint_reason reason;
-    struct al_run_limits *budget;
     struct al_error *err;
     int top_fd, git_fd, common_fd;
     struct al_files files;
@@ -119,13 +118,14 @@ static int copy_staged(struct al_pending_checkpoint *taken)
         if (!last.count || !al_strv_contains_sorted(&last, taken->staged.items[i]))
             al_str_addf(&lines, "%s\n", taken->staged.items[i]);
     if (lines.len)
-        r = al_bare_pack(bare, &lines, false, taken->budget, &hash, taken->err);
+        r = al_bare_pack(bare, &lines, false, taken->store->repo->at.budget, &hash, taken->err);
     if (r == AL_ERR_EXECUTION) { /* one is gone: it was lost before */
         al_error_clear(taken->err);
         al_str_reset(&lines);
-        r = al_bare_existing(bare, &taken->staged, true, &lines, taken->budget, taken->err);
+        r = al_bare_existing(bare, &taken->staged, true, &lines, taken->store->repo->at.budget,
+                             taken->err);
         if (r == 0 && lines.len)
-            r = al_bare_pack(bare, &lines, false, taken->budget, &hash, taken->err);
+            r = al_bare_pack(bare, &lines, false, taken->store->repo->at.budget, &hash, taken->err);
         al_strv_clear(&taken->staged);
         al_strv_split(&taken->staged, lines.buf, "\n");
     }
@@ -135,7 +135,7 @@ static int copy_staged(struct al_pending_checkpoint *taken)
 static int find_staged(struct al_pending_checkpoint *taken)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    int r = al_git_staged_objects(taken->store->repo, taken->budget, &taken->staged, taken->err);
+    int r = al_git_staged_objects(taken->store->repo, &taken->staged, taken->err);
 
     if (r == 0)
         r = copy_staged(taken);
@@ -173,7 +173,7 @@ static int read_entries(struct al_pending_checkpoint *taken)
     if (al_index_end(&scan) == AL_INDEX_WHOLE)
         return 0;
     return al_snapshot_index_digest(taken->store->repo, taken->top_fd, taken->store->sha256,
-                                    taken->budget, taken->entries, taken->err);
+                                    taken->entries, taken->err);
 }
 
 static int read_index(struct al_pending_checkpoint *taken)
@@ -248,7 +248,7 @@ static int read_refs(struct al_pending_checkpoint *taken)
     if (read_moved(taken))
         return 0;
     al_differences_clear(&taken->refs);
-    r = al_snapshot_references(taken->store->repo, taken->budget, &taken->ref_lines, taken->err);
+    r = al_snapshot_references(taken->store->repo, &taken->ref_lines, taken->err);
     if (r < 0 || al_refs_parse(taken->ref_lines.buf, taken->ref_lines.len, &taken->refs))
         return r;
     return al_error_set(taken->err, AL_ERR_EXECUTION, "git listed references in an unknown form");
@@ -418,7 +418,7 @@ static int write_commit(struct al_pending_checkpoint *taken)
     add_lists(taken);
     al_str_adds(&taken->stream, "\nget-mark :1\n");
     r = al_snapshot_commit(&taken->store->bare, &taken->store->import, &taken->stream,
-                           taken->reference, taken->budget, &output, taken->err);
+                           taken->reference, taken->store->repo->at.budget, &output, taken->err);
     if (taken->reason.before)
         al_fed_close(taken->store->import);
     if (r == 0 && !parse_output(taken, output.buf))
@@ -430,7 +430,7 @@ static int write_commit(struct al_pending_checkpoint *taken)
 
 static int take_once(struct al_pending_checkpoint *taken)
 {
-    struct al_deadline deadline = al_deadline_begin(taken->budget);
+    struct al_deadline deadline = al_deadline_begin(taken->store->repo->at.budget);
     int r = al_gitdir_read(&taken->store->repo->at, taken->git_fd, taken->common_fd, &deadline,
                            &taken->gitdir, taken->err);
 
@@ -438,15 +438,13 @@ static int take_once(struct al_pending_checkpoint *taken)
     for (size_t i = 0; i < taken->gitdir.left_out.count; i++)
         al_strv_add(&taken->files.left_out, taken->gitdir.left_out.items[i]);
     if (r == 0)
-        r = al_linked_read(taken->store->repo, taken->reason.linked, taken->budget, &taken->gitdir,
-                           taken->err);
+        r = al_linked_read(taken->store->repo, taken->reason.linked, &taken->gitdir, taken->err);
     if (r == 0 && has(taken, AL_PARTS_REFS))
         r = read_refs(taken);
     if (r == 0 && has(taken, AL_PARTS_INDEX))
         r = read_index(taken);
     if (r == 0 && has(taken, AL_PARTS_WORKTREE))
-        r = al_files_record(taken->store, taken->top_fd, &taken->reason, taken->budget,
-                            &taken->files, taken->err);
+        r = al_files_record(taken->store, taken->top_fd, &taken->reason, &taken->files, taken->err);
     return r < 0 ? r : write_commit(taken);
 }
 
@@ -503,7 +501,6 @@ static int result(int r, struct al_error *err)
 }
 
 int al_checkpoint_create_pending(struct al_store *store, const struct al_checkpoint_reason *reason,
-                                 struct al_run_limits *budget,
                                  struct al_pending_checkpoint **ret_pending,
                                  char ret_id[AL_OID_TEXT], struct al_error *err)
 {
@@ -512,7 +509,6 @@ int al_checkpoint_create_pending(struct al_store *store, const struct al_checkpo
 
     taken->store = store;
     taken->reason = *reason;
-    taken->budget = budget;
     taken->err = err;
     taken->top_fd = taken->git_fd = taken->common_fd = -1;
     taken->index = taken->stream = taken->ref_lines = taken->pieces = AL_STR_INIT;
@@ -523,14 +519,14 @@ int al_checkpoint_create_pending(struct al_store *store, const struct al_checkpo
         r = take(taken);
     if (r == 0 && reason->overwriting && reason->ret_missing) {
         al_strv_clear(reason->ret_missing);
-        r = al_find_missing(store, taken->id, taken->top_fd, reason->overwriting, budget,
+        r = al_find_missing(store, taken->id, taken->top_fd, reason->overwriting,
                             reason->ret_missing, err);
     }
     if (r == 0 && !reason->before)
         warn_of_left_out(&taken->files.left_out);
     if (r < 0) {
         al_pending_checkpoint_free(taken);
-        (void)al_store_gc(store, budget, NULL); /* half a pack may be what fills the disk */
+        (void)al_store_gc(store, NULL); /* half a pack may be what fills the disk */
         return result(r, err);
     }
     memcpy(ret_id, taken->id, sizeof(taken->id));
@@ -558,16 +554,15 @@ static int keep_lost(struct al_pending_checkpoint *taken, const struct al_strv *
     if (!has_refs && (reason->before || !reason->moves || !al_moves_concern(reason->moves, "HEAD")))
         return 0;
     return al_keep_lost(taken->store, has_refs ? &taken->refs : NULL, &taken->gitdir, dropping,
-                        loses_nothing(taken), taken->budget, taken->err);
+                        loses_nothing(taken), taken->err);
 }
 
 int al_checkpoint_accept(struct al_pending_checkpoint *taken, const struct al_strv *dropping,
-                         struct al_run_limits *budget, struct al_error *err)
+                         struct al_error *err)
 {
     const char *before = taken->reason.before;
     int r;
 
-    taken->budget = budget;
     taken->err = err;
     r = keep_lost(taken, dropping);
     if (r == 0)
@@ -602,21 +597,19 @@ static int name_before_after(struct al_store *store, const char *before, char re
 }
 
 int al_checkpoint_create(struct al_store *store, const struct al_checkpoint_reason *reason,
-                         struct al_run_limits *budget, char ret_id[AL_OID_TEXT],
-                         struct al_error *err)
+                         char ret_id[AL_OID_TEXT], struct al_error *err)
 {
     struct al_pending_checkpoint *taken;
-    int r = al_checkpoint_create_pending(store, reason, budget, &taken, ret_id, err);
+    int r = al_checkpoint_create_pending(store, reason, &taken, ret_id, err);
 
     if (r < 0)
         return r;
     if (reason->ret_changes)
-        r = al_checkpoint_changes_of(store, reason->before, ret_id, budget, reason->ret_changes,
-                                     err);
+        r = al_checkpoint_changes_of(store, reason->before, ret_id, reason->ret_changes, err);
     if (r == 0 && reason->ret_changes && !reason->ret_changes->count)
         r = name_before_after(store, reason->before, ret_id, err);
     else if (r == 0)
-        r = al_checkpoint_accept(taken, reason->dropping, budget, err);
+        r = al_checkpoint_accept(taken, reason->dropping, err);
     al_pending_checkpoint_free(taken);
     return r;
 }
@@ -625,7 +618,7 @@ int al_checkpoint_create(struct al_store *store, const struct al_checkpoint_reas
 
 /* Write more objects, of which the stream marks one as :1. */
 static int import(struct al_pending_checkpoint *taken, struct al_str *stream,
-                  struct al_run_limits *budget, char ret_oid[AL_OID_TEXT], struct al_error *err)
+                  char ret_oid[AL_OID_TEXT], struct al_error *err)
 {
     const struct al_store *store = taken->store;
     al_auto(al_str_clear) struct al_str output = AL_STR_INIT;
@@ -633,7 +626,7 @@ static int import(struct al_pending_checkpoint *taken, struct al_str *stream,
     int r;
 
     al_str_adds(stream, "\nget-mark :1\ndone\n");
-    r = al_snapshot_import(&store->bare, stream, true, budget, &output, err);
+    r = al_snapshot_import(&store->bare, stream, true, taken->store->repo->at.budget, &output, err);
     if (r == 0 && !al_oid_parse(output.buf, store->sha256, &oid))
         r = al_error_set(err, AL_ERR_EXECUTION, "git answered in an unknown form");
     if (r == 0)
@@ -642,8 +635,7 @@ static int import(struct al_pending_checkpoint *taken, struct al_str *stream,
 }
 
 int al_pending_checkpoint_changed(struct al_pending_checkpoint *taken,
-                                  const struct al_differences *changes,
-                                  struct al_run_limits *budget, char ret_id[AL_OID_TEXT],
+                                  const struct al_differences *changes, char ret_id[AL_OID_TEXT],
                                   struct al_error *err)
 {
     al_auto(al_freep) char *reference = al_asprintf("%s-to", taken->reference);
@@ -661,18 +653,17 @@ int al_pending_checkpoint_changed(struct al_pending_checkpoint *taken,
         if (change->part == AL_PART_WORKTREE)
             al_import_object(&stream, change->to ? change->to_mode : 0, change->to, "", saved);
     }
-    r = import(taken, &stream, budget, ret_id, err);
+    r = import(taken, &stream, ret_id, err);
     (void)unlinkat(taken->store->bare.dir_fd, reference, 0);
     return r;
 }
 
 int al_pending_checkpoint_blob(struct al_pending_checkpoint *taken, const struct al_str *content,
-                               struct al_run_limits *budget, char ret_oid[AL_OID_TEXT],
-                               struct al_error *err)
+                               char ret_oid[AL_OID_TEXT], struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str stream = AL_STR_INIT;
 
     al_str_addf(&stream, "blob\nmark :1\ndata %zu\n", content->len);
     al_str_add(&stream, content->buf, content->len);
-    return import(taken, &stream, budget, ret_oid, err);
+    return import(taken, &stream, ret_oid, err);
 }

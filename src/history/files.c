@@ -640,8 +640,7 @@ static int list_tracked(const struct recorder *recorder, bool all, struct al_str
     al_index_begin(&known, known_fd, al_oid_bytes(store->sha256));
     if (!al_index_compare(&index, &known, add_name, ret_names)) {
         al_strv_clear(ret_names);
-        r = al_snapshot_ignored(store->repo, recorder->dir.fd, true, recorder->dir.budget,
-                                ret_names, err);
+        r = al_snapshot_ignored(store->repo, recorder->dir.fd, true, ret_names, err);
     }
     return r;
 }
@@ -893,7 +892,7 @@ static int record_top(struct recorder *recorder, struct al_error *err)
 }
 
 int al_files_record(struct al_store *store, int top_fd, const struct al_checkpoint_reason *reason,
-                    struct al_run_limits *budget, struct al_files *files, struct al_error *err)
+                    struct al_files *files, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv nested = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str links = AL_STR_INIT;
@@ -905,7 +904,7 @@ int al_files_record(struct al_store *store, int top_fd, const struct al_checkpoi
                  .fd = top_fd,
                  .index = index,
                  .excludes = store->repo->vetting->excludes_path,
-                 .budget = budget },
+                 .budget = store->repo->at.budget },
         .shown = "",
         .saved = AL_DIR_WORKTREE,
         .add = AL_STR_INIT,
@@ -919,7 +918,7 @@ int al_files_record(struct al_store *store, int top_fd, const struct al_checkpoi
     al_auto(al_closep) int lock_fd =
         openat(store->dir_fd, "files.lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     int r = lock_fd < 0 ? al_store_unusable(store, errno, err)
-                        : al_store_wait(store, lock_fd, LOCK_EX, budget, err);
+                        : al_store_wait(store, lock_fd, LOCK_EX, store->repo->at.budget, err);
 
     return r < 0 ? r : record_top(&recorder, err);
 }

@@ -57,7 +57,7 @@ void al_files_clear(struct al_files *files);
  * Ownership: the caller clears *files in every case.
  */
 int al_files_record(struct al_store *store, int top_fd, const struct al_checkpoint_reason *reason,
-                    struct al_run_limits *budget, struct al_files *files, struct al_error *err);
+                    struct al_files *files, struct al_error *err);
 
 /** Compare the next checkpoint with this one.
  *

@@ -84,14 +84,14 @@ void al_store_remove(const struct al_store *store, const char *in, const char *p
 /* Objects that no checkpoint needs.  A file that was as the repository's HEAD had it when the store
  * began is in the repository alone, so git may miss it here.  What has been packed together takes
  * the place of all other packs, and of the loose objects of links. */
-static int prune(struct al_store *store, struct al_run_limits *budget, struct al_error *err)
+static int prune(struct al_store *store, struct al_error *err)
 {
     al_auto(al_freep) char *hash = NULL;
     al_auto(al_freep) char *name = NULL;
     al_auto(al_closedirp) DIR *dir = NULL;
     struct dirent *entry;
     char loose[sizeof("objects/00")];
-    int r = al_bare_pack(&store->bare, NULL, true, budget, &hash, err);
+    int r = al_bare_pack(&store->bare, NULL, true, store->repo->at.budget, &hash, err);
 
     if (r == 0)
         r = al_store_sync_dir(store, "objects/pack", err);
@@ -127,12 +127,11 @@ static void list_clear(struct list *list)
 }
 
 /* Read lines "<name> SP <nanoseconds> SP <nonce>". */
-static int list_all(struct al_store *store, struct al_run_limits *budget, struct list *ret_list,
-                    struct al_error *err)
+static int list_all(struct al_store *store, struct list *ret_list, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     char *lines = NULL, *words = NULL;
-    int r = al_bare_refs(&store->bare, al_git_sink(&text), budget, err);
+    int r = al_bare_refs(&store->bare, al_git_sink(&text), store->repo->at.budget, err);
 
     for (char *line = strtok_r(text.buf, "\n", &lines); r == 0 && line;
          line = strtok_r(NULL, "\n", &lines)) {
@@ -169,10 +168,10 @@ static size_t count_old(const struct list *list, size_t most, int64_t oldest_ns)
 
 /* Drop the `count` oldest checkpoints and the objects that only they needed. */
 static int drop_and_prune(struct al_store *store, const struct list *list, size_t count,
-                          struct al_run_limits *budget, struct al_error *err)
+                          struct al_error *err)
 {
     const struct al_strv names = { .items = list->names.items, .count = count };
-    int r = count ? al_bare_delete_refs(&store->bare, &names, budget, err) : 0;
+    int r = count ? al_bare_delete_refs(&store->bare, &names, store->repo->at.budget, err) : 0;
 
     if (r == 0)
         r = al_store_sync_dir(store, AL_REF_BEFORE, err);
@@ -182,7 +181,7 @@ static int drop_and_prune(struct al_store *store, const struct list *list, size_
         return r;
     al_keep_release(store,
                     list->taken_ns[count < list->names.count ? count : list->names.count - 1] / NS);
-    return prune(store, budget, err);
+    return prune(store, err);
 }
 
 /* Checkpoints taken since then stay, even in a store that is too large. */
@@ -218,8 +217,7 @@ static size_t count_garbage(const struct al_store *store, const struct list *lis
 }
 
 /* @param due  Look for what is too old, and prune even if nothing can be dropped. */
-static int collect_once(struct al_store *store, bool due, struct al_run_limits *budget,
-                        bool *ret_again, struct al_error *err)
+static int collect_once(struct al_store *store, bool due, bool *ret_again, struct al_error *err)
 {
     al_auto(list_clear) struct list list = { .taken_ns = NULL };
     int64_t oldest_ns = al_clock_ns() - (int64_t)store->settings->max_age_days * DAY_S * NS;
@@ -230,7 +228,7 @@ static int collect_once(struct al_store *store, bool due, struct al_run_limits *
     *ret_again = size.bytes > store->settings->max_store_bytes;
     if (r < 0 || (!due && !*ret_again))
         return r;
-    r = list_all(store, budget, &list, err);
+    r = list_all(store, &list, err);
     if (r < 0)
         return r;
     count = count_garbage(store, &list, due ? oldest_ns : 0, *ret_again);
@@ -239,7 +237,7 @@ static int collect_once(struct al_store *store, bool due, struct al_run_limits *
     if (due)
         drop_aside(store, oldest_ns);
     if (count || (due && *ret_again && list.names.count))
-        return drop_and_prune(store, &list, count, budget, err);
+        return drop_and_prune(store, &list, count, err);
     *ret_again = false; /* what must stay needs this much room */
     return 0;
 }
@@ -253,7 +251,7 @@ static void lock_shared(const struct al_store *store)
         continue;
 }
 
-int al_store_gc(struct al_store *store, struct al_run_limits *budget, struct al_error *err)
+int al_store_gc(struct al_store *store, struct al_error *err)
 {
     const bool due = al_store_expiry_is_due(store);
     struct size size = { .bytes = 0 };
@@ -277,19 +275,18 @@ int al_store_gc(struct al_store *store, struct al_run_limits *budget, struct al_
     al_store_remove(store, ".", "tree-", "");
     al_store_remove(store, "refs/new", "", "");
     for (int round = 0; r == 0 && again && round < ROUNDS_MAX; round++)
-        r = collect_once(store, due && !round, budget, &again, err);
+        r = collect_once(store, due && !round, &again, err);
     if (r == 0 && due)
         (void)al_fs_write_atomic(store->dir_fd, EXPIRY, "", 0, 0600, true);
     if (r == 0)
         r = measure(store, &size, err);
     if (r == 0 && size.packs > PACKS_MAX)
-        r = al_bare_tidy(&store->bare, true, budget, err);
+        r = al_bare_tidy(&store->bare, true, store->repo->at.budget, err);
     lock_shared(store);
     return r;
 }
 
-int al_store_room(struct al_store *store, struct al_run_limits *budget, enum al_room *ret_room,
-                  struct al_error *err)
+int al_store_room(struct al_store *store, enum al_room *ret_room, struct al_error *err)
 {
     al_auto(list_clear) struct list list = { .taken_ns = NULL };
     uint64_t most = store->settings->max_store_bytes;
@@ -299,7 +296,7 @@ int al_store_room(struct al_store *store, struct al_run_limits *budget, enum al_
     *ret_room = AL_ROOM_ENOUGH;
     if (r < 0 || size.bytes <= most)
         return r;
-    r = list_all(store, budget, &list, err);
+    r = list_all(store, &list, err);
     if (r < 0)
         return r;
     if (!count_old(&list, list.names.count, kept_since_ns(store)))

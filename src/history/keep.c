@@ -37,7 +37,6 @@ struct keeper {
     struct ids wanted;
     struct al_str lines; /* of SEEN, for what is held */
     struct al_str seen;  /* SEEN as it was */
-    struct al_run_limits *budget;
     struct al_error *err;
 };
 
@@ -213,7 +212,8 @@ static int pack(struct keeper *keeper, const struct al_strv *wanted, const struc
         al_str_addf(&lines, "%s\n", wanted->items[i]);
     for (size_t i = 0; i < staying->count; i++)
         al_str_addf(&lines, "^%s\n", staying->items[i]);
-    r = al_bare_pack(&keeper->bare, &lines, true, keeper->budget, &hash, keeper->err);
+    r = al_bare_pack(&keeper->bare, &lines, true, keeper->store->repo->at.budget, &hash,
+                     keeper->err);
     if (r < 0)
         return r;
     for (size_t i = 0; i < wanted->count; i++)
@@ -231,7 +231,7 @@ static int pack(struct keeper *keeper, const struct al_strv *wanted, const struc
 /* Whether git failed, which it does where an object is missing.  Its error is forgotten. */
 static bool has_failed(const struct keeper *keeper, int r)
 {
-    if (!al_git_exited_with_error(r, keeper->budget))
+    if (!al_git_exited_with_error(r, keeper->store->repo->at.budget))
         return false;
     al_error_clear(keeper->err);
     return true;
@@ -274,7 +274,8 @@ static int keep_wanted(struct keeper *keeper)
     if (!has_failed(keeper, r))
         return r;
     al_strv_add_all(&asked, &keeper->wanted.list);
-    r = al_bare_existing(&keeper->bare, &asked, false, &existing, keeper->budget, keeper->err);
+    r = al_bare_existing(&keeper->bare, &asked, false, &existing, keeper->store->repo->at.budget,
+                         keeper->err);
     for (char *line = strtok_r(existing.buf, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
         al_strv_add(is_in(keeper, &keeper->wanted, line) ? &wanted : &staying, line);
     return r < 0 || !wanted.count ? r : pack_apart(keeper, &wanted, &staying);
@@ -298,13 +299,13 @@ static int write_seen(struct keeper *keeper, const struct al_strv *refs)
 
 int al_keep_lost(struct al_store *store, const struct al_differences *refs,
                  const struct al_gitdir_files *files, const struct al_strv *dropping,
-                 bool nothing_lost, struct al_run_limits *budget, struct al_error *err)
+                 bool nothing_lost, struct al_error *err)
 {
     al_auto(keeper_clear) struct keeper keeper = { .store = store,
                                                    .bare = store->bare,
                                                    .lines = AL_STR_INIT,
                                                    .seen = AL_STR_INIT,
-                                                   .budget = budget,
+
                                                    .err = err };
     int r = 0, written;
 
@@ -360,14 +361,14 @@ void al_keep_give_back(const struct al_store *store)
 }
 
 int al_keep_return(struct al_store *store, const struct al_repo *repo, const struct al_str *lines,
-                   struct al_run_limits *budget, struct al_error *err)
+                   struct al_error *err)
 {
     al_auto(al_freep) char *hash = NULL;
     al_auto(al_freep) char *name = NULL;
-    int r = al_bare_pack(&store->bare, lines, true, budget, &hash, err);
+    int r = al_bare_pack(&store->bare, lines, true, repo->at.budget, &hash, err);
 
     name = al_asprintf("pack-%s.pack", hash ? hash : "");
-    return r < 0 || !*hash ? r : al_git_store_pack(repo, store->pack_fd, name, budget, err);
+    return r < 0 || !*hash ? r : al_git_store_pack(repo, store->pack_fd, name, err);
 }
 
 void al_keep_release(struct al_store *store, int64_t oldest_s)

@@ -28,7 +28,7 @@
  */
 int al_keep_lost(struct al_store *store, const struct al_differences *refs,
                  const struct al_gitdir_files *files, const struct al_strv *dropping,
-                 bool nothing_lost, struct al_run_limits *budget, struct al_error *err);
+                 bool nothing_lost, struct al_error *err);
 
 /** Before a program runs, which may delete a reference and let git prune what it led to: hold all
  * objects of the repository by a second name of each file, as far as the store is in the same file
@@ -41,7 +41,7 @@ void al_keep_give_back(const struct al_store *store);
 /** Give the repository objects back that the store has or borrows: revisions, one a line, as for
  * al_bare_pack(). */
 int al_keep_return(struct al_store *store, const struct al_repo *repo, const struct al_str *lines,
-                   struct al_run_limits *budget, struct al_error *err);
+                   struct al_error *err);
 
 /** Let packs go that no checkpoint taken since `oldest_s` (since 1970) has seen needed. */
 void al_keep_release(struct al_store *store, int64_t oldest_s);

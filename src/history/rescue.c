@@ -393,8 +393,8 @@ static void keep(const struct al_rescue *rescue, size_t item, bool is_open,
     al_strv_addf(ret_kept, "%s: %s%s", name, safe, is_open ? " (still being written)" : "");
 }
 
-int al_rescue_end(struct al_rescue *rescue, struct al_store *store, struct al_run_limits *budget,
-                  struct al_strv *ret_kept, struct al_error *err)
+int al_rescue_end(struct al_rescue *rescue, struct al_store *store, struct al_strv *ret_kept,
+                  struct al_error *err)
 {
     struct al_aside_entry *aside = &rescue->aside;
     const size_t count = aside->items.count;
@@ -414,7 +414,7 @@ int al_rescue_end(struct al_rescue *rescue, struct al_store *store, struct al_ru
             al_look_at(dir_fd, name, store->sha256, &looks[i]);
         oids[i] = looks[i].oid;
     }
-    r = al_store_has_blobs(store, oids, count, budget, is_there, err);
+    r = al_store_has_blobs(store, oids, count, is_there, err);
     for (size_t i = 0; i < count; i++) {
         const bool is_file = S_ISREG(looks[i].mode) || S_ISLNK(looks[i].mode);
 

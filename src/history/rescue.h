@@ -82,8 +82,8 @@ bool al_rescue_take_touched(struct al_rescue *rescue, struct al_strv *ret_files)
  * @param ret_kept  What stays aside is added, as safe text: "<name>: <place>", with a remark if
  *                  somebody is still writing it.  On failure that is all.
  */
-int al_rescue_end(struct al_rescue *rescue, struct al_store *store, struct al_run_limits *budget,
-                  struct al_strv *ret_kept, struct al_error *err);
+int al_rescue_end(struct al_rescue *rescue, struct al_store *store, struct al_strv *ret_kept,
+                  struct al_error *err);
 
 /** Release it.  Without al_rescue_end(), everything stays aside.  NULL is allowed. */
 void al_rescue_free(struct al_rescue *rescue);

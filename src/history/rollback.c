@@ -80,9 +80,9 @@ static int lock_store(struct context *ctx, struct al_error *err)
  * not released in between, because the repository may be half changed. */
 static int lock(struct context *ctx, struct al_error *err)
 {
-    struct al_run_limits wait = { .cancel = ctx->way.budget->cancel,
+    struct al_run_limits wait = { .cancel = ctx->way.repo->at.budget->cancel,
                                   .left_ms = ctx->options->lock_wait_ms,
-                                  .on_lock_wait = ctx->way.budget->on_lock_wait,
+                                  .on_lock_wait = ctx->way.repo->at.budget->on_lock_wait,
                                   .caller = "rollback",
                                   .exit_code = -1 };
     int r;
@@ -190,8 +190,7 @@ static int read_present(struct context *ctx, struct al_error *err)
     if (r == 0 && !ctx->options->dry_run)
         al_linked_tidy(way->repo, &way->linked);
     if (r == 0)
-        r = al_checkpoint_create_pending(way->store, &reason, way->budget, &way->pending,
-                                         way->present, err);
+        r = al_checkpoint_create_pending(way->store, &reason, &way->pending, way->present, err);
     return r < 0 ? r : al_way_find(way, err);
 }
 
@@ -207,7 +206,7 @@ static int keep_present(struct context *ctx, struct al_error *err)
         if (change->part == AL_PART_REF && change->from)
             al_strv_add(&dropped, change->name);
     }
-    return al_checkpoint_accept(ctx->way.pending, &dropped, ctx->way.budget, err);
+    return al_checkpoint_accept(ctx->way.pending, &dropped, err);
 }
 
 /* Refuse unless the user has allowed what would be lost. */
@@ -289,7 +288,7 @@ static int check_repository(const struct context *ctx, struct al_error *err)
     for (size_t i = way->plan.oldest; is && !ctx->options->force && i < way->plan.end; i++) {
         const struct al_execution *one = &way->executions.items[i];
 
-        if (al_checkpoint_load(way->store, one->before, false, way->budget, &saved, NULL) == 0 &&
+        if (al_checkpoint_load(way->store, one->before, false, &saved, NULL) == 0 &&
             !al_store_is_repository(saved->repository, is))
             return al_error_set(err, AL_ERR_EXECUTION,
                                 "execution %" PRIu64 " was in another repository, which was here "
@@ -357,7 +356,7 @@ static int restore(struct context *ctx, struct al_error *err)
                                                                  .linked = &way->linked,
                                                                  .writes = &written,
                                                                  .before = way->present },
-                                 way->budget, after, &why);
+                                 after, &why);
     /* The rollback did happen, so this is a warning and no error. */
     if (taken < 0)
         al_log_warn("there is no checkpoint of how it is now, so undoing this rollback needs "
@@ -396,8 +395,8 @@ static int apply(struct context *ctx, struct al_error *err)
     if (r == 0) {
         /* A half restored repository is useless: from here on only SIGKILL stops it. */
         ctx->apply_limits =
-            (struct al_run_limits){ .left_ms = ctx->way.budget->left_ms, .exit_code = -1 };
-        ctx->way.budget = &ctx->apply_limits;
+            (struct al_run_limits){ .left_ms = ctx->way.repo->at.budget->left_ms, .exit_code = -1 };
+        ctx->way.repo->at.budget = &ctx->apply_limits;
         ctx->is_consistent = changed = true;
         r = restore(ctx, err);
     }
@@ -415,21 +414,19 @@ static int preview(struct context *ctx, struct al_error *err)
     int r = prepare(ctx, err);
 
     if (r == 0)
-        r = al_pending_checkpoint_changed(way->pending, &way->changes, way->budget, target, err);
+        r = al_pending_checkpoint_changed(way->pending, &way->changes, target, err);
     if (r == 0)
         r = al_bare_diff(&way->store->bare, way->present, target, AL_BARE_WORKTREE, STAT_MAX_BYTES,
-                         way->budget, &way->report->stat, err);
+                         way->repo->at.budget, &way->report->stat, err);
     return r < 0 ? r : check_refusals(ctx, err);
 }
 
 int al_rollback_run(struct al_repo *repo, const struct al_rollback_options *options,
-                    struct al_run_limits *budget, struct al_rollback *rollback,
-                    struct al_error *err)
+                    struct al_rollback *rollback, struct al_error *err)
 {
     struct context ctx = {
         .options = options,
         .way = { .repo = repo,
-                 .budget = budget,
                  .report = rollback,
                  .is_agents = options->own_session,
                  .journal_file =
@@ -438,8 +435,9 @@ int al_rollback_run(struct al_repo *repo, const struct al_rollback_options *opti
         .lock_fd = -1,
         .index_lock = AL_LOCKFILE_INIT,
     };
+    struct al_run_limits *given = repo->at.budget;
     struct al_store *store = NULL;
-    int r = al_store_open(options->settings, repo, false, budget, &store, err);
+    int r = al_store_open(options->settings, repo, false, &store, err);
 
     if (r == AL_ERR_NOT_FOUND)
         return al_error_set(err, r, "there is nothing to roll back in this repository");
@@ -457,21 +455,19 @@ int al_rollback_run(struct al_repo *repo, const struct al_rollback_options *opti
     ctx.way.changes = (struct al_differences){ .items = NULL };
     al_way_clear(&ctx.way);
     al_store_close(store);
+    repo->at.budget = given;
     return r;
 }
 
 /* --- After a call that failed --- */
 
 int al_rollback_put_back(struct al_repo *repo, struct al_store *store, const char *before,
-                         const char *after, const struct al_strv *files,
-                         struct al_run_limits *budget, struct al_str *ret_left,
+                         const char *after, const struct al_strv *files, struct al_str *ret_left,
                          struct al_error *err)
 {
     al_auto(al_rollback_clear) struct al_rollback report = AL_ROLLBACK_INIT;
     struct al_lockfile lock = AL_LOCKFILE_INIT;
-    struct al_way way = {
-        .store = store, .repo = repo, .budget = budget, .report = &report, AL_WAY_INIT
-    };
+    struct al_way way = { .store = store, .repo = repo, .report = &report, AL_WAY_INIT };
     int r = al_way_open(&way, err);
 
     memcpy(way.present, after, strlen(after) + 1);

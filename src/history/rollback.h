@@ -85,8 +85,7 @@ void al_rollback_clear(struct al_rollback *rollback);
  * AL_ERR_TIMEOUT, AL_ERR_CANCELLED, both without any change to the repository.
  */
 int al_rollback_run(struct al_repo *repo, const struct al_rollback_options *options,
-                    struct al_run_limits *budget, struct al_rollback *rollback,
-                    struct al_error *err);
+                    struct al_rollback *rollback, struct al_error *err);
 
 /**
  * Restore what an operation, which failed in the middle of its work and has ended, has changed
@@ -101,8 +100,7 @@ int al_rollback_run(struct al_repo *repo, const struct al_rollback_options *opti
  *         holds index.lock: nothing is changed then.
  */
 int al_rollback_put_back(struct al_repo *repo, struct al_store *store, const char *before,
-                         const char *after, const struct al_strv *files,
-                         struct al_run_limits *budget, struct al_str *ret_left,
+                         const char *after, const struct al_strv *files, struct al_str *ret_left,
                          struct al_error *err);
 
 /** Describe a change in words, for users.  Caller frees. */
@@ -154,7 +152,6 @@ typedef void (*al_difference_fn)(void *payload, const struct al_execution_change
  *         AL_ERR_CANCELLED.
  */
 int al_difference_read(struct al_repo *repo, const struct al_rollback_options *options,
-                       struct al_run_limits *budget, al_difference_fn take, void *payload,
-                       struct al_error *err);
+                       al_difference_fn take, void *payload, struct al_error *err);
 
 #endif

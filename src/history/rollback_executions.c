@@ -228,15 +228,14 @@ static bool is_leftover(const struct al_difference *change)
 }
 
 /* What is left of a change after another execution, whose own it may be in part. */
-static void go_on(struct al_store *store, const char *before, struct al_run_limits *budget,
-                  struct al_difference *change)
+static void go_on(struct al_store *store, const char *before, struct al_difference *change)
 {
     al_auto(al_differences_clear) struct al_differences changes = { .items = NULL };
     struct al_difference *own = NULL;
     char after[AL_OID_TEXT];
 
     if (al_checkpoint_find_after(store, before, after, NULL) == 0 &&
-        al_checkpoint_changes_of(store, before, after, budget, &changes, NULL) == 0)
+        al_checkpoint_changes_of(store, before, after, &changes, NULL) == 0)
         own = al_change_find(&changes, AL_PART_WORKTREE, change->name);
     if (own && al_change_is_same(own->from, own->from_mode, change->from, change->from_mode)) {
         free(change->from);
@@ -246,8 +245,7 @@ static void go_on(struct al_store *store, const char *before, struct al_run_limi
 }
 
 /* Forget the files that others were given to write meanwhile, if nothing else happened to them. */
-static void forget_files(struct al_store *store, struct al_execution *execution,
-                         struct al_run_limits *budget)
+static void forget_files(struct al_store *store, struct al_execution *execution)
 {
     const struct al_strv *others = &execution->others;
 
@@ -257,15 +255,14 @@ static void forget_files(struct al_store *store, struct al_execution *execution,
         left.from = left.from ? al_strdup(left.from) : NULL;
         for (size_t k = 0; change->part == AL_PART_WORKTREE && k < others->count; k += 2)
             if (!strcmp(others->items[k + 1], left.name))
-                go_on(store, others->items[k], budget, &left);
+                go_on(store, others->items[k], &left);
         if (al_change_is_same(left.from, left.from_mode, left.to, left.to_mode))
             al_change_drop(&execution->changes, change);
         free(left.from);
     }
 }
 
-int al_execution_read(struct al_store *store, struct al_execution *execution,
-                      struct al_run_limits *budget, struct al_error *err)
+int al_execution_read(struct al_store *store, struct al_execution *execution, struct al_error *err)
 {
     struct al_differences *changes = &execution->changes;
     int r;
@@ -280,12 +277,11 @@ int al_execution_read(struct al_store *store, struct al_execution *execution,
     if (r == AL_ERR_NOT_FOUND)
         r = 0;
     else if (r == 0)
-        r = al_checkpoint_changes_of(store, execution->before, execution->after, budget, changes,
-                                     err);
+        r = al_checkpoint_changes_of(store, execution->before, execution->after, changes, err);
     for (size_t i = changes->count; execution->input && i > 0; i--)
         if (is_leftover(&changes->items[i - 1]))
             al_change_drop(changes, &changes->items[i - 1]);
-    forget_files(store, execution, budget);
+    forget_files(store, execution);
     execution->is_read = r == 0;
     return r;
 }
@@ -304,11 +300,10 @@ static const char *find_end(struct al_way *way, size_t which, size_t end)
 {
     const struct al_execution *executions = way->executions.items;
     const struct al_saved *own, *saved;
-    int r = al_checkpoint_load(way->store, executions[which].before, true, way->budget, &own, NULL);
+    int r = al_checkpoint_load(way->store, executions[which].before, true, &own, NULL);
 
     for (size_t i = which + 1; r == 0 && i < end; i++)
-        if (al_checkpoint_load(way->store, executions[i].before, false, way->budget, &saved,
-                               NULL) == 0 &&
+        if (al_checkpoint_load(way->store, executions[i].before, false, &saved, NULL) == 0 &&
             !(saved->without & ~own->without) && has_linked_of(saved, own))
             return executions[i].before;
     return NULL;
@@ -317,7 +312,7 @@ static const char *find_end(struct al_way *way, size_t which, size_t end)
 int al_execution_read_end(struct al_way *way, size_t which, size_t end, struct al_error *err)
 {
     struct al_execution *execution = &way->executions.items[which];
-    int r = al_execution_read(way->store, execution, way->budget, err);
+    int r = al_execution_read(way->store, execution, err);
     const char *found;
 
     if (r < 0 || execution->has_after)
@@ -326,11 +321,11 @@ int al_execution_read_end(struct al_way *way, size_t which, size_t end, struct a
     if (!found && !way->present[0])
         r = al_checkpoint_create_pending(
             way->store, &(struct al_checkpoint_reason){ .tool = "diff", .operation = "show" },
-            way->budget, &way->pending, way->present, err);
+            &way->pending, way->present, err);
     (void)snprintf(execution->after, sizeof(execution->after), "%s", found ? found : way->present);
     return r < 0 ? r
                  : al_checkpoint_changes_of(way->store, execution->before, execution->after,
-                                            way->budget, &execution->changes, err);
+                                            &execution->changes, err);
 }
 
 /* --- The plan --- */
@@ -372,7 +367,7 @@ bool al_difference_is_note(const struct al_difference *change)
 static int is_step(struct al_way *way, size_t which, struct al_error *err)
 {
     struct al_execution *execution = &way->executions.items[which];
-    int r = al_execution_read(way->store, execution, way->budget, err);
+    int r = al_execution_read(way->store, execution, err);
     bool did = r == 0 && (!execution->has_after || execution->undone);
 
     if (r < 0)
@@ -474,7 +469,7 @@ static int share_a_change(struct al_way *way, struct al_execution *item,
                           const struct al_execution *planned, struct al_error *err)
 {
     const bool together = lists(item, planned->seq) || lists(planned, item->seq);
-    int r = together ? al_execution_read(way->store, item, way->budget, err) : 0;
+    int r = together ? al_execution_read(way->store, item, err) : 0;
 
     for (size_t i = 0; r == 0 && i < item->changes.count; i++) {
         const struct al_difference *change = &item->changes.items[i];
@@ -656,12 +651,12 @@ static int diff_sides(const struct al_way *way, bool lines, bool staged,
             al_state_commit(sides[i], NULL, commit);
         al_commit_treeish(way->store, commit, trees[i]);
         if (staged && sides[i]->has_index)
-            r = al_bare_write_tree(&way->store->bare, &sides[i]->index, way->budget, trees[i],
-                                   NULL);
+            r = al_bare_write_tree(&way->store->bare, &sides[i]->index, way->repo->at.budget,
+                                   trees[i], NULL);
     }
     if (r == 0 && strcmp(trees[0], trees[1]) != 0)
         r = al_bare_diff(&way->store->bare, trees[0], trees[1], lines ? AL_BARE_LINES : 0,
-                         AL_DIFFERENCE_MAX_BYTES, way->budget, ret_text, NULL);
+                         AL_DIFFERENCE_MAX_BYTES, way->repo->at.budget, ret_text, NULL);
     return r == AL_ERR_EXECUTION || r == AL_ERR_NOT_FOUND ? 0 : r;
 }
 
@@ -670,14 +665,14 @@ static int add_patches(struct al_way *way, bool lines, const struct al_execution
                        struct al_str *patches, struct al_error *err)
 {
     const struct al_saved *sides[2];
-    int r = al_checkpoint_load(way->store, execution->before, false, way->budget, &sides[0], err);
+    int r = al_checkpoint_load(way->store, execution->before, false, &sides[0], err);
 
     if (r == 0)
-        r = al_checkpoint_load(way->store, execution->after, false, way->budget, &sides[1], err);
+        r = al_checkpoint_load(way->store, execution->after, false, &sides[1], err);
     if (r == 0 && execution->changes.items[0].part == AL_PART_WORKTREE) /* they come first */
         r = al_bare_diff(&way->store->bare, execution->before, execution->after,
                          AL_BARE_WORKTREE | (lines ? AL_BARE_LINES : 0), AL_DIFFERENCE_MAX_BYTES,
-                         way->budget, &patches[AL_PATCH_WORKTREE], err);
+                         way->repo->at.budget, &patches[AL_PATCH_WORKTREE], err);
     if (r == 0 && al_change_find(&execution->changes, AL_PART_INDEX, "index"))
         r = diff_sides(way, lines, true, sides, &patches[AL_PATCH_INDEX]);
     return r < 0 ? r : diff_sides(way, lines, false, sides, &patches[AL_PATCH_HEAD]);
@@ -734,11 +729,10 @@ static int read_executions(struct al_way *way, const struct al_rollback_options 
 }
 
 int al_difference_read(struct al_repo *repo, const struct al_rollback_options *options,
-                       struct al_run_limits *budget, al_difference_fn take, void *payload,
-                       struct al_error *err)
+                       al_difference_fn take, void *payload, struct al_error *err)
 {
-    struct al_way way = { .repo = repo, .budget = budget, AL_WAY_INIT };
-    int r = al_store_open(options->settings, repo, false, budget, &way.store, err);
+    struct al_way way = { .repo = repo, AL_WAY_INIT };
+    int r = al_store_open(options->settings, repo, false, &way.store, err);
 
     if (r == AL_ERR_NOT_FOUND)
         return al_error_set(err, r, "nothing was changed in this repository");

@@ -173,7 +173,7 @@ int al_obstacles_stash(struct al_way *way, struct al_error *err)
         al_change_drop(&way->changes, change);
         return 0;
     }
-    r = al_pending_checkpoint_blob(way->pending, &log, way->budget, oid, err);
+    r = al_pending_checkpoint_blob(way->pending, &log, oid, err);
     if (r < 0)
         return r;
     free(change->to);
@@ -317,7 +317,7 @@ static int check_own_head(struct al_way *way, const char *branch, struct al_erro
 
     if (!ref || ref->to || al_change_find(&way->changes, AL_PART_HEAD, "HEAD"))
         return 0;
-    r = al_checkpoint_load(way->store, before, false, way->budget, &saved, err);
+    r = al_checkpoint_load(way->store, before, false, &saved, err);
     return r < 0 || !strcmp(al_change_find(&saved->values, AL_PART_HEAD, "HEAD")->to,
                             al_change_find(&way->from->values, AL_PART_HEAD, "HEAD")->to)
                ? r
@@ -422,7 +422,7 @@ static int check_committed(struct al_way *way, struct al_error *err)
 
     if (way->plan.resumes || !way->staged_of[0])
         return 0;
-    r = al_checkpoint_load(way->store, way->staged_of, false, way->budget, &state, err);
+    r = al_checkpoint_load(way->store, way->staged_of, false, &state, err);
     if (r < 0)
         return r;
     al_state_commit(state, NULL, then);
@@ -431,7 +431,7 @@ static int check_committed(struct al_way *way, struct al_error *err)
         return 0;
     al_commit_treeish(way->store, then, from);
     al_commit_treeish(way->store, after, to);
-    r = al_git_list_changed(way->repo, from, to, way->budget, &files, &why);
+    r = al_git_list_changed(way->repo, from, to, &files, &why);
     if (r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED)
         return al_error_set(err, r, "%s", why.message);
     if (r < 0) /* a commit that was amended, and is gone */
@@ -461,7 +461,7 @@ static int check_in_progress(struct al_way *way, struct al_error *err)
     const bool moves = at < way->changes.count && way->changes.items[at].part < AL_PART_STASH;
     const struct al_saved *before;
     int r = al_checkpoint_load(way->store, way->executions.items[way->plan.oldest].before, false,
-                               way->budget, &before, err);
+                               &before, err);
 
     for (size_t i = 0; i < AL_COUNT(states) && r == 0 && moves; i++)
         if (al_change_find(&way->from->values, AL_PART_STATE, states[i][0]) &&
@@ -566,7 +566,7 @@ static int check_worktrees(struct al_way *way, struct al_error *err)
             r = check_removal(way, change, err);
         if (r == 0 && change->returns)
             r = al_worktree_check_return(way->repo, &change->place, &change->found, change->name,
-                                         change->to, way->budget, err);
+                                         change->to, err);
         if (r == 0 && change->is_lock)
             check_locked(way, change);
     }

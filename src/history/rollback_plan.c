@@ -151,7 +151,8 @@ static int add_bytes(void *payload, size_t which, const char *data, size_t len, 
 int al_way_read_blob(const struct al_way *way, const char *oid, struct al_str *ret_text,
                      struct al_error *err)
 {
-    return oid ? al_bare_read(&way->store->bare, &oid, 1, add_bytes, ret_text, way->budget, err)
+    return oid ? al_bare_read(&way->store->bare, &oid, 1, add_bytes, ret_text, way->repo->at.budget,
+                              err)
                : 0;
 }
 
@@ -189,8 +190,7 @@ static bool is_users(const struct al_way *way, const struct al_execution *execut
            (!al_starts_with(change->name, "config") ||
             (!execution->input &&
              (execution->held_no_lock || strcmp(execution->tool, "git") != 0) &&
-             (al_checkpoint_load(way->store, execution->before, false, way->budget, &saved, NULL) <
-                  0 ||
+             (al_checkpoint_load(way->store, execution->before, false, &saved, NULL) < 0 ||
               saved->moves_all)));
 }
 
@@ -435,10 +435,8 @@ static bool find_changed(const struct al_way *way, struct al_execution *executio
     const struct al_saved *before, *after;
 
     return !al_change_find(&execution->changes, AL_PART_INDEX, "index") ||
-           (al_checkpoint_load(way->store, execution->before, false, way->budget, &before, NULL) ==
-                0 &&
-            al_checkpoint_load(way->store, execution->after, false, way->budget, &after, NULL) ==
-                0 &&
+           (al_checkpoint_load(way->store, execution->before, false, &before, NULL) == 0 &&
+            al_checkpoint_load(way->store, execution->after, false, &after, NULL) == 0 &&
             compare_entries(way, before, after, &execution->entries));
 }
 
@@ -500,10 +498,9 @@ static int find_whole(struct al_way *way, const char *entries, struct al_error *
 
         if (!execution->changes.index_was_written)
             continue;
-        r = al_checkpoint_load(way->store, execution->before, false, way->budget, &saved, err);
+        r = al_checkpoint_load(way->store, execution->before, false, &saved, err);
         if (r == 0 && !strcmp(al_change_find(&saved->values, AL_PART_INDEX, "index")->to, entries))
-            r = al_checkpoint_load(way->store, execution->before, true, way->budget, &way->index,
-                                   err);
+            r = al_checkpoint_load(way->store, execution->before, true, &way->index, err);
     }
     return r;
 }
@@ -546,7 +543,7 @@ static int check_since_begun(struct al_way *way, struct al_error *err)
 {
     al_auto(al_differences_clear) struct al_differences others = { .items = NULL };
     const char *begun = way->executions.items[way->plan.end].before;
-    int r = al_checkpoint_changes_of(way->store, begun, way->present, way->budget, &others, err);
+    int r = al_checkpoint_changes_of(way->store, begun, way->present, &others, err);
 
     for (size_t i = 0; r == 0 && i < way->changes.count; i++) {
         const struct al_difference *change = &way->changes.items[i];
@@ -560,7 +557,7 @@ static int check_since_begun(struct al_way *way, struct al_error *err)
 int al_way_find(struct al_way *way, struct al_error *err)
 {
     al_auto(items_clear) struct items items = { .items = NULL };
-    int r = al_checkpoint_load_files(way->store, way->present, true, way->budget, &way->from, err);
+    int r = al_checkpoint_load_files(way->store, way->present, true, &way->from, err);
 
     al_stash_owners_read(way->repo, &way->owners);
     /* One that was interrupted may have made every change since the checkpoint before it that its
@@ -582,10 +579,10 @@ int al_way_to(struct al_way *way, const char *before, const struct al_strv *file
               struct al_error *err)
 {
     struct al_differences *changes = &way->changes;
-    int r = al_checkpoint_load(way->store, way->present, true, way->budget, &way->from, err);
+    int r = al_checkpoint_load(way->store, way->present, true, &way->from, err);
 
     if (r == 0)
-        r = al_checkpoint_changes_of(way->store, before, way->present, way->budget, changes, err);
+        r = al_checkpoint_changes_of(way->store, before, way->present, changes, err);
     for (size_t i = changes->count; i > 0; i--) {
         struct al_difference *change = &changes->items[i - 1];
 
@@ -596,7 +593,7 @@ int al_way_to(struct al_way *way, const char *before, const struct al_strv *file
             al_change_drop(changes, change);
     }
     return r == 0 && changes->index_was_written
-               ? al_checkpoint_load(way->store, before, true, way->budget, &way->index, err)
+               ? al_checkpoint_load(way->store, before, true, &way->index, err)
                : r;
 }
 
@@ -610,7 +607,7 @@ static int add_linked(struct al_way *way, const struct al_execution *execution,
     int r = 0;
 
     if (!execution->has_after) {
-        r = al_checkpoint_load(way->store, execution->before, false, way->budget, &saved, err);
+        r = al_checkpoint_load(way->store, execution->before, false, &saved, err);
         things = r == 0 ? &saved->values : things;
     }
     for (size_t i = al_change_at(things, AL_PART_LINKED, ""); i < things->count; i++)
@@ -627,7 +624,7 @@ int al_way_read_executions(struct al_way *way, struct al_error *err)
     for (size_t i = way->plan.oldest; r == 0 && i < way->plan.end; i++) {
         struct al_execution *execution = &way->executions.items[i];
 
-        r = al_execution_read(way->store, execution, way->budget, err);
+        r = al_execution_read(way->store, execution, err);
         if (r == 0)
             r = add_linked(way, execution, err);
         /* Files come first in the order. */

@@ -90,8 +90,7 @@ void al_executions_absorb(struct al_executions *executions);
 bool al_executions_unfinished(const struct al_executions *executions);
 
 /** Read what an execution changed, once. */
-int al_execution_read(struct al_store *store, struct al_execution *execution,
-                      struct al_run_limits *budget, struct al_error *err);
+int al_execution_read(struct al_store *store, struct al_execution *execution, struct al_error *err);
 
 /** Test whether a change only says what is known of a remote: where its branches are, and after a
  * push which of them a branch follows.  The remote stays as it is when a call is undone. */
@@ -124,7 +123,6 @@ struct al_linked_change {
 struct al_way {
     struct al_store *store;
     struct al_repo *repo;
-    struct al_run_limits *budget;
     struct al_rollback *report;
     const char *journal_file;
     bool is_agents; /* a session takes back what is its own */

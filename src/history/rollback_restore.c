@@ -308,7 +308,8 @@ static int write_files(const struct al_way *way, wanted_fn *wanted, struct al_er
         writer.changes[count] = &changes->items[i];
         oids[count++] = changes->items[i].to;
     }
-    return al_bare_read(&way->store->bare, oids, count, write_piece, &writer, way->budget, err);
+    return al_bare_read(&way->store->bare, oids, count, write_piece, &writer, way->repo->at.budget,
+                        err);
 }
 
 /* --- The working tree --- */
@@ -335,8 +336,7 @@ static bool is_made(const struct al_way *way, const char *name)
         const struct al_saved *saved;
 
         if (al_change_find(&execution->changes, AL_PART_WORKTREE, name))
-            return al_checkpoint_load(way->store, execution->before, false, way->budget, &saved,
-                                      NULL) == 0 &&
+            return al_checkpoint_load(way->store, execution->before, false, &saved, NULL) == 0 &&
                    !saved->writes_all;
     }
     return false;
@@ -351,7 +351,7 @@ static int remove_files(const struct al_way *way, struct al_error *err)
     for (size_t i = 0; i < way->changes.count; i++)
         if (al_change_is_file(&way->changes.items[i]) && !way->changes.items[i].to)
             al_strv_add(&gone, way->changes.items[i].name);
-    r = al_git_ignored_paths(way->repo, way->top_fd, &gone, way->budget, &ignored, err);
+    r = al_git_ignored_paths(way->repo, way->top_fd, &gone, &ignored, err);
     al_strv_sort(&ignored);
     for (size_t i = 0; i < gone.count && r == 0; i++) {
         const char *name = gone.items[i];
@@ -435,7 +435,7 @@ static int restore_refs(const struct al_way *way, struct al_error *err)
         if (changes->items[i].part == AL_PART_REF)
             moves[count++] = (struct al_ref_move){ changes->items[i].name, changes->items[i].from,
                                                    changes->items[i].to };
-    return al_git_move_refs(way->repo, moves, count, way->budget, err);
+    return al_git_move_refs(way->repo, moves, count, err);
 }
 
 /* What would be in files, if references were. */
@@ -455,12 +455,12 @@ static int restore_stored(const struct al_way *way, struct al_error *err)
         al_str_trim_end(&to);
         al_str_trim_end(&from);
         if (r == 0 && change->part == AL_PART_STASH)
-            r = al_git_store_stash(way->repo, to.buf, way->budget, err);
+            r = al_git_store_stash(way->repo, to.buf, err);
         else if (r == 0)
             r = al_git_move_refs(way->repo,
                                  &(struct al_ref_move){ change->name, from.len ? from.buf : NULL,
                                                         to.len ? to.buf : NULL },
-                                 1, way->budget, err);
+                                 1, err);
     }
     return r;
 }
@@ -477,7 +477,7 @@ static int restore_head(const struct al_way *way, struct al_error *err)
         return al_error_set(err, AL_ERR_EXECUTION, "HEAD was moved by another process just now");
     if (!al_starts_with(change->to, "ref: "))
         move.from = ""; /* no old value is given: HEAD may be symbolic, which has none */
-    return al_git_move_refs(way->repo, &move, 1, way->budget, err);
+    return al_git_move_refs(way->repo, &move, 1, err);
 }
 
 /* --- Linked worktrees --- */
@@ -492,7 +492,7 @@ static int remove_worktrees(const struct al_way *way, struct al_error *err)
         /* Without its administrative directory it is no worktree, but somebody's directory. */
         if (change->goes && change->found.id)
             r = al_worktree_put_aside(way->repo, &change->place, &change->found, change->name, true,
-                                      way->budget, err);
+                                      err);
     }
     return r;
 }
@@ -511,11 +511,11 @@ static int restore_lock(const struct al_way *way, const struct al_linked_change 
     if (r < 0 || !is || (change->to && strcmp(is, change->to) != 0))
         return r;
     if (found.locked)
-        r = al_worktree_set_lock(way->repo, &found, change->name, false, NULL, way->budget, err);
+        r = al_worktree_set_lock(way->repo, &found, change->name, false, NULL, err);
     free(al_take(&found.locked));
     if (r == 0 && change->to)
         r = al_worktree_set_lock(way->repo, &found, change->name, true,
-                                 *reason && reason[1] ? reason + 1 : NULL, way->budget, err);
+                                 *reason && reason[1] ? reason + 1 : NULL, err);
     return r;
 }
 
@@ -528,7 +528,7 @@ static int restore_worktrees(const struct al_way *way, struct al_error *err)
             r = restore_lock(way, &way->worktrees[i], err);
         else if (way->worktrees[i].returns)
             r = al_worktree_bring_back(way->repo, &way->worktrees[i].place, way->worktrees[i].name,
-                                       way->worktrees[i].to, way->budget, err);
+                                       way->worktrees[i].to, err);
     return r;
 }
 
@@ -566,7 +566,7 @@ static int add_existing(const struct al_way *way, const struct al_strv *ids, con
                         struct al_str *lines, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str found = AL_STR_INIT;
-    int r = al_bare_existing(&way->store->bare, ids, false, &found, way->budget, err);
+    int r = al_bare_existing(&way->store->bare, ids, false, &found, way->repo->at.budget, err);
 
     for (const char *at = found.buf, *end; r == 0 && (end = strchr(at, '\n')); at = end + 1)
         al_str_addf(lines, "%s%.*s\n", before, (int)(end - at), at);
@@ -582,7 +582,7 @@ int al_restore_objects(const struct al_way *way, struct al_error *err)
     int r = add_named(way, &ids, err);
 
     if (r == 0)
-        r = al_git_missing_objects(way->repo, &ids, way->budget, &lost, err);
+        r = al_git_missing_objects(way->repo, &ids, &lost, err);
     if (r == 0)
         r = add_existing(way, &lost, "", &lines, err);
     if (r < 0)
@@ -599,8 +599,8 @@ int al_restore_objects(const struct al_way *way, struct al_error *err)
         al_oids_in(way->from->values.items[i].to, way->store->sha256, STATE_OIDS_MAX, &present);
     if (!gone && lines.len) {
         r = add_existing(way, &present, "^", &lines, err);
-        r = r < 0 ? r : al_keep_return(way->store, way->repo, &lines, way->budget, err);
-        gone = al_git_exited_with_error(r, way->budget);
+        r = r < 0 ? r : al_keep_return(way->store, way->repo, &lines, err);
+        gone = al_git_exited_with_error(r, way->repo->at.budget);
     }
     return !gone ? r
                  : al_error_set(err, AL_ERR_EXECUTION,
@@ -635,9 +635,7 @@ static int write_index(const struct al_way *way, struct al_error *err)
         return al_error_errno(err, -r, "cannot write '" NEW_INDEX "' in the git directory");
     if (index->index_mtime_ns > 0)
         (void)utimensat(way->git_fd, NEW_INDEX, times, AT_SYMLINK_NOFOLLOW);
-    return way->index
-               ? 0
-               : al_git_put_entries(way->repo, way->top_fd, path, entries, count, way->budget, err);
+    return way->index ? 0 : al_git_put_entries(way->repo, way->top_fd, path, entries, count, err);
 }
 
 static int place_index(const struct al_way *way, struct al_error *err)
@@ -660,7 +658,7 @@ static void make_submodule_dirs(const struct al_way *way)
 
     if (way->top_fd < 0 || !al_repo_index_facts(&way->repo->at).gitlinks)
         return;
-    (void)al_worktree_list_submodules(way->repo, "", "", NULL, way->budget, &all, &unnamed, NULL);
+    (void)al_worktree_list_submodules(way->repo, "", "", NULL, &all, &unnamed, NULL);
     for (size_t i = 0; i < all.count; i++) {
         const char *name;
         al_auto(al_closep) int fd = open_parent(way->top_fd, all.items[i].path, true, &name);
@@ -714,7 +712,7 @@ static void tidy_beside(const struct al_way *way, const struct al_differences *c
             al_look_at(fd, temp, way->store->sha256, &look);
         if (!look.mode)
             continue;
-        (void)al_store_has_blobs(way->store, &look.oid, 1, way->budget, &has, NULL);
+        (void)al_store_has_blobs(way->store, &look.oid, 1, &has, NULL);
         kept = al_asprintf("%s%s", name, temp);
         (void)(has ? unlinkat(fd, temp, 0) : al_fs_rename_new(fd, temp, fd, kept));
     }

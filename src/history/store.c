@@ -111,7 +111,7 @@ static int open_bare(struct al_store *store, struct al_error *err)
 }
 
 int al_store_open(const struct al_checkpoint_settings *settings, struct al_repo *repo, bool create,
-                  struct al_run_limits *budget, struct al_store **ret_store, struct al_error *err)
+                  struct al_store **ret_store, struct al_error *err)
 {
     struct al_store *store = al_calloc(1, sizeof(*store));
     al_auto(al_freep) char *id = id_of(repo);
@@ -129,7 +129,7 @@ int al_store_open(const struct al_checkpoint_settings *settings, struct al_repo 
     };
     r = open_dirs(store, create, err);
     if (r == 0)
-        r = al_store_wait(store, store->lock_fd, LOCK_SH, budget, err);
+        r = al_store_wait(store, store->lock_fd, LOCK_SH, repo->at.budget, err);
     if (r == 0)
         r = open_bare(store, err);
     if (r < 0) {

@@ -109,8 +109,7 @@ void al_store_remove(const struct al_store *store, const char *in, const char *p
 /** Append those of `paths` (relative to the top), and of the files below them, that are there now
  * and that the checkpoint, which was taken just now, does not have: at most 100. */
 int al_find_missing(struct al_store *store, const char *id, int top_fd, const struct al_strv *paths,
-                    struct al_run_limits *budget, struct al_strv *ret_missing,
-                    struct al_error *err);
+                    struct al_strv *ret_missing, struct al_error *err);
 
 /** Whether it is time to look for checkpoints that are too old. */
 bool al_store_expiry_is_due(const struct al_store *store);

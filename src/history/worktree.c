@@ -94,8 +94,8 @@ int al_linked_find(const struct al_repo *repo, const char *top, struct al_worktr
     return al_worktree_find(repo, ret_place, name, ret_found, err);
 }
 
-static int read_linked(const struct al_repo *repo, const char *path, struct al_run_limits *budget,
-                       struct al_str *text, struct al_error *err)
+static int read_linked(const struct al_repo *repo, const char *path, struct al_str *text,
+                       struct al_error *err)
 {
     const bool is_lock = al_starts_with(path, AL_LINKED_LOCK_PREFIX);
     al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
@@ -109,12 +109,11 @@ static int read_linked(const struct al_repo *repo, const char *path, struct al_r
     al_str_addf(text, "%s\n", is ? is : NONE);
     if (is && is_lock)
         al_str_adds(text, found.locked);
-    return !is || is_lock ? r : al_worktree_digest(repo, &found, budget, text, err);
+    return !is || is_lock ? r : al_worktree_digest(repo, &found, text, err);
 }
 
 int al_linked_read(const struct al_repo *repo, const struct al_strv *names,
-                   struct al_run_limits *budget, struct al_gitdir_files *files,
-                   struct al_error *err)
+                   struct al_gitdir_files *files, struct al_error *err)
 {
     int r = 0;
 
@@ -124,7 +123,7 @@ int al_linked_read(const struct al_repo *repo, const struct al_strv *names,
         files->items = al_reallocarray(files->items, files->count + 1, sizeof(*files->items));
         file = &files->items[files->count++];
         *file = (struct al_gitdir_file){ al_strdup(names->items[i]), S_IFREG | 0644, AL_STR_INIT };
-        r = read_linked(repo, file->path, budget, &file->bytes, err);
+        r = read_linked(repo, file->path, &file->bytes, err);
     }
     return r;
 }
@@ -144,7 +143,7 @@ char *al_linked_is(const struct al_str *text)
 /* --- What only it reached --- */
 
 static int bring_objects(const struct al_repo *repo, const struct al_aside_entry *entry,
-                         struct al_run_limits *budget, struct al_error *err)
+                         struct al_error *err)
 {
     al_auto(al_closedirp) DIR *dir = al_fs_list_at(entry->fd);
     const struct dirent *file;
@@ -152,7 +151,7 @@ static int bring_objects(const struct al_repo *repo, const struct al_aside_entry
 
     while (dir && r == 0 && (file = readdir(dir)))
         if (al_starts_with(file->d_name, KEPT "-") && al_ends_with(file->d_name, ".pack"))
-            r = al_git_store_pack(repo, entry->fd, file->d_name, budget, err);
+            r = al_git_store_pack(repo, entry->fd, file->d_name, err);
     return r;
 }
 
@@ -169,12 +168,11 @@ static char *value_of(const char *text, const char *key)
 
 /* @param ret_branch  The full name; NULL: none.  Caller frees. */
 static int write_note(const struct al_repo *repo, const struct al_worktree_found *found,
-                      struct al_run_limits *budget, struct al_str *text, char **ret_branch,
-                      struct al_error *err)
+                      struct al_str *text, char **ret_branch, struct al_error *err)
 {
     al_auto(al_worktrees_clear) struct al_worktrees all = AL_WORKTREES_INIT;
     al_auto(al_freep) char *is = al_worktree_identity(found);
-    int r = al_worktree_list(repo, budget, &all, err);
+    int r = al_worktree_list(repo, &all, err);
 
     *ret_branch = NULL;
     al_str_addf(text, "is %s\n", is ? is : "");
@@ -209,7 +207,7 @@ static int move_both(struct al_aside_entry *entry, int common_fd,
 
 int al_worktree_put_aside(const struct al_repo *repo, const struct al_worktree_place *place,
                           const struct al_worktree_found *found, const char *name, bool keeps,
-                          struct al_run_limits *budget, struct al_error *err)
+                          struct al_error *err)
 {
     al_auto(al_aside_entry_clear) struct al_aside_entry entry = AL_ASIDE_ENTRY_INIT;
     al_auto(al_str_clear) struct al_str note = AL_STR_INIT;
@@ -220,13 +218,13 @@ int al_worktree_put_aside(const struct al_repo *repo, const struct al_worktree_p
     int r = al_location_open_common_dir(&repo->at, &common_fd, err);
 
     if (r == 0)
-        r = write_note(repo, found, budget, &note, &branch, err);
+        r = write_note(repo, found, &note, &branch, err);
     if (r == 0)
         r = al_aside_begin(common_fd, note.buf, place->fd, &entry, err);
     if (r < 0)
         return r;
     if (keeps && found->is_whole)
-        r = al_worktree_pack(repo, found->top, branch, entry.fd, KEPT, budget, err);
+        r = al_worktree_pack(repo, found->top, branch, entry.fd, KEPT, err);
     if (r == 0)
         r = move_both(&entry, common_fd, place, found, name, err);
     if (r < 0) {
@@ -280,7 +278,7 @@ static int load(const struct al_repo *repo, const struct al_worktree_place *plac
 
 int al_worktree_check_return(const struct al_repo *repo, const struct al_worktree_place *place,
                              const struct al_worktree_found *found, const char *name,
-                             const char *id, struct al_run_limits *budget, struct al_error *err)
+                             const char *id, struct al_error *err)
 {
     al_auto(al_aside_entry_clear) struct al_aside_entry entry = AL_ASIDE_ENTRY_INIT;
     al_auto(al_freep) char *branch = NULL, *top = al_text_sanitize_line(found->top);
@@ -303,15 +301,13 @@ int al_worktree_check_return(const struct al_repo *repo, const struct al_worktre
                             "the repository; remove that with 'git worktree remove' first",
                             name, strrchr(admin, '/') + 1);
     branch = value_of(entry.note, "branch ");
-    if (branch &&
-        al_worktree_check_free(repo, branch + strlen("refs/heads/"), false, budget, &held) < 0)
+    if (branch && al_worktree_check_free(repo, branch + strlen("refs/heads/"), false, &held) < 0)
         return al_error_set(err, held.status, "the worktree '%s' cannot come back: its branch %s",
                             name, held.message);
     return 0;
 }
 
-static int make_branch(const struct al_repo *repo, const char *note, struct al_run_limits *budget,
-                       struct al_error *err)
+static int make_branch(const struct al_repo *repo, const char *note, struct al_error *err)
 {
     al_auto(al_freep) char *branch = value_of(note, "branch ");
     al_auto(al_freep) char *at = value_of(note, "at ");
@@ -319,12 +315,11 @@ static int make_branch(const struct al_repo *repo, const char *note, struct al_r
     return !branch || !at || !al_starts_with(branch, "refs/heads/") ||
                    al_ref_exists(&repo->at, branch)
                ? 0
-               : al_git_move_refs(repo, &(struct al_ref_move){ branch, NULL, at }, 1, budget, err);
+               : al_git_move_refs(repo, &(struct al_ref_move){ branch, NULL, at }, 1, err);
 }
 
 int al_worktree_bring_back(const struct al_repo *repo, const struct al_worktree_place *place,
-                           const char *name, const char *id, struct al_run_limits *budget,
-                           struct al_error *err)
+                           const char *name, const char *id, struct al_error *err)
 {
     al_auto(al_worktree_place_clear) struct al_worktree_place made = AL_WORKTREE_PLACE_INIT;
     al_auto(al_aside_entry_clear) struct al_aside_entry entry = AL_ASIDE_ENTRY_INIT;
@@ -337,9 +332,9 @@ int al_worktree_bring_back(const struct al_repo *repo, const struct al_worktree_
     if (r == 0 && load(repo, place, name, id, &entry) < 0)
         r = al_error_set(err, AL_ERR_NOT_FOUND, "the worktree '%s' is gone for good", name);
     if (r == 0)
-        r = bring_objects(repo, &entry, budget, err);
+        r = bring_objects(repo, &entry, err);
     if (r == 0)
-        r = make_branch(repo, entry.note, budget, err);
+        r = make_branch(repo, entry.note, err);
     if (r == 0 && mkdirat(common_fd, "worktrees", 0777) < 0 && errno != EEXIST)
         r = al_error_errno(err, errno, "cannot make worktrees/ in the repository");
     if (r < 0)

@@ -66,8 +66,7 @@ void al_linked_tidy(const struct al_repo *repo, const struct al_strv *linked);
 /** Add these files to those of the git directory.
  * @param names  As al_checkpoint_reason.linked. */
 int al_linked_read(const struct al_repo *repo, const struct al_strv *names,
-                   struct al_run_limits *budget, struct al_gitdir_files *files,
-                   struct al_error *err);
+                   struct al_gitdir_files *files, struct al_error *err);
 
 /** Which worktree such a file is about.  Caller frees; NULL: none. */
 char *al_linked_is(const struct al_str *text);
@@ -85,7 +84,7 @@ bool al_linked_is_none(const char *oid, bool sha256);
  */
 int al_worktree_put_aside(const struct al_repo *repo, const struct al_worktree_place *place,
                           const struct al_worktree_found *found, const char *name, bool keeps,
-                          struct al_run_limits *budget, struct al_error *err);
+                          struct al_error *err);
 
 /**
  * Check that a worktree could come back: it is aside, and nothing else has its place, or its branch
@@ -96,7 +95,7 @@ int al_worktree_put_aside(const struct al_repo *repo, const struct al_worktree_p
  */
 int al_worktree_check_return(const struct al_repo *repo, const struct al_worktree_place *place,
                              const struct al_worktree_found *found, const char *name,
-                             const char *id, struct al_run_limits *budget, struct al_error *err);
+                             const char *id, struct al_error *err);
 
 /**
  * Move a worktree back, with its branch if that is gone.  With the write lock held.
@@ -104,8 +103,7 @@ int al_worktree_check_return(const struct al_repo *repo, const struct al_worktre
  * @return 0; AL_ERR_NOT_FOUND; an error that names what is in the way, and it is still aside.
  */
 int al_worktree_bring_back(const struct al_repo *repo, const struct al_worktree_place *place,
-                           const char *name, const char *id, struct al_run_limits *budget,
-                           struct al_error *err);
+                           const char *name, const char *id, struct al_error *err);
 
 /** Clear up what processes left that were killed, see al_aside_tidy(): when it is another
  * repository than the last time in this process, or `again`.  `ret_kept` may be NULL. */

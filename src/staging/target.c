@@ -58,15 +58,14 @@ static int open_local(struct al_git *git, const char *base, const char *path,
 
 /* A git directory beside a working tree looks like a bare repository, and only its configuration
  * says that it is none. */
-static int check_says_bare(const struct al_repo *repo, struct al_run_limits *budget,
-                           bool *ret_is_bare, struct al_error *err)
+static int check_says_bare(const struct al_repo *repo, bool *ret_is_bare, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r;
 
     al_strv_adds(&command.argv, "git", "config", "--bool", "--get", "core.bare", NULL);
-    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = BARE_MAX_BYTES }, budget,
+    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = BARE_MAX_BYTES },
                    &output, err);
     *ret_is_bare = r == 0 && al_starts_with(output.out.out.buf, "true");
     return r;
@@ -86,7 +85,7 @@ static int open_bare(struct al_git *git, const char *base, const char *path,
     if (r < 0)
         return r;
     if (al_location_is_bare(&repo->at))
-        r = check_says_bare(repo, budget, &is_bare, err);
+        r = check_says_bare(repo, &is_bare, err);
     if (r == 0 && !is_bare)
         r = wrong_kind(path, "no bare repository", "local", err);
     if (r < 0)
@@ -184,13 +183,12 @@ int al_target_open(struct al_git *git, const char *base, const struct al_target 
                                             err);
 }
 
-static int fetch(struct al_mirror *mirror, const char *branch, struct al_run_limits *budget,
-                 struct al_error *err)
+static int fetch(struct al_mirror *mirror, const char *branch, struct al_error *err)
 {
     bool found = false;
-    int r = al_mirror_fetch(mirror, branch, budget, &found, err);
+    int r = al_mirror_fetch(mirror, branch, &found, err);
 
-    return r < 0 || found ? r : al_mirror_fetch(mirror, NULL, budget, &found, err);
+    return r < 0 || found ? r : al_mirror_fetch(mirror, NULL, &found, err);
 }
 
 int al_target_open_github(struct al_git *git, const struct al_github_request *request,
@@ -204,17 +202,16 @@ int al_target_open_github(struct al_git *git, const struct al_github_request *re
     int r = al_mirror_new(git, address, request->progress, budget, &mirror, err);
 
     if (r == 0 && !request->only_names)
-        r = fetch(mirror, target->branch, budget, err);
+        r = fetch(mirror, target->branch, err);
     if (r < 0)
         return r;
     *ret_repo = al_mirror_to_repo(al_take(&mirror), shown);
     return 0;
 }
 
-int al_target_bring(const struct al_repo *repo, const struct al_strv *oids,
-                    struct al_run_limits *budget, struct al_error *err)
+int al_target_bring(const struct al_repo *repo, const struct al_strv *oids, struct al_error *err)
 {
-    return repo->mirror ? al_mirror_fetch_blobs(repo->mirror, oids, budget, err) : 0;
+    return repo->mirror ? al_mirror_fetch_blobs(repo->mirror, oids, err) : 0;
 }
 
 static int find_head_branch(const struct al_target *target, const struct al_repo *repo,
@@ -251,8 +248,8 @@ int al_target_branch(const struct al_target *target, const struct al_repo *repo,
     return r;
 }
 
-int al_target_go_to_branch(const struct al_target *target, struct al_run_limits *budget,
-                           struct al_repo **repo, struct al_error *err)
+int al_target_go_to_branch(const struct al_target *target, struct al_repo **repo,
+                           struct al_error *err)
 {
     al_auto(al_freep) char *ref = NULL;
     struct al_repo *other = NULL;
@@ -261,7 +258,7 @@ int al_target_go_to_branch(const struct al_target *target, struct al_run_limits 
     if (target->type != AL_TARGET_LOCAL || !target->branch ||
         al_target_branch(target, *repo, &ref, NULL) < 0 || !al_ref_exists(&(*repo)->at, ref))
         return 0;
-    r = al_landing_open_worktree(*repo, target->branch, budget, &other, err);
+    r = al_landing_open_worktree(*repo, target->branch, &other, err);
     if (r == AL_ERR_SANDBOX || r == AL_ERR_EXECUTION) { /* it is refused later */
         if (err)
             al_error_clear(err);

@@ -98,8 +98,7 @@ int al_target_open_github(struct al_git *git, const struct al_github_request *re
 
 /** Bring the content of these blobs, in one exchange.  Does nothing for other repositories than
  * those of al_target_open_github(). */
-int al_target_bring(const struct al_repo *repo, const struct al_strv *oids,
-                    struct al_run_limits *budget, struct al_error *err);
+int al_target_bring(const struct al_repo *repo, const struct al_strv *oids, struct al_error *err);
 
 /**
  * The full name of the target's branch: "refs/heads/main".  It need not exist.
@@ -116,7 +115,7 @@ int al_target_branch(const struct al_target *target, const struct al_repo *repo,
  *
  * @param[in,out] repo  The repository of the target.
  */
-int al_target_go_to_branch(const struct al_target *target, struct al_run_limits *budget,
-                           struct al_repo **repo, struct al_error *err);
+int al_target_go_to_branch(const struct al_target *target, struct al_repo **repo,
+                           struct al_error *err);
 
 #endif

@@ -60,8 +60,8 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
         al_chosen_files(call, &chosen, out);
     if (r < 0 || (args->hunks.count && !paths.count))
         return r;
-    return al_git_affected_files(al_call_repo(call), every ? NULL : &paths, !args->update,
-                                 al_call_budget(call), out, err);
+    return al_git_affected_files(al_call_repo(call), every ? NULL : &paths, !args->update, out,
+                                 err);
 }
 
 static const char *const hooks[] = { "post-index-change", NULL };
@@ -100,11 +100,11 @@ static int git_authorize(struct al_call *call, const void *p, struct al_error *e
     int r = 0;
 
     if (!args->all && !args->update)
-        r = al_repo_pathspecs(repo, &args->paths, al_call_budget(call), &words, err);
+        r = al_repo_pathspecs(repo, &args->paths, &words, err);
     if (r < 0 || !al_git_has_filters(repo))
         return r;
     r = al_call_affected_files(call, &files, err);
-    return r < 0 ? r : al_git_check_files(repo, files, al_call_budget(call), err);
+    return r < 0 ? r : al_git_check_files(repo, files, err);
 }
 
 /* The summary names at most two paths; list the files when it does not name them. */
@@ -117,13 +117,11 @@ static int git_preview(struct al_call *call, const void *p, struct al_str *out,
     int r = al_call_affected_files(call, &files, err);
 
     if (r == 0 && named)
-        r = al_git_add_check(al_call_repo(call), &args->paths, false, files, al_call_budget(call),
-                             err);
+        r = al_git_add_check(al_call_repo(call), &args->paths, false, files, err);
     if (r < 0)
         return r;
     if (!named || args->paths.count > SUMMARY_FILES || files->count > args->paths.count)
-        al_git_files_excerpt(al_call_repo(call), files,
-                             "These files are staged:", al_call_budget(call), out);
+        al_git_files_excerpt(al_call_repo(call), files, "These files are staged:", out);
     return 0;
 }
 
@@ -138,13 +136,11 @@ static int git_execute(struct al_call *call, const void *p, struct al_result *re
     uint64_t count = args->paths.count;
     int r;
 
-    r = al_git_add(al_call_repo(call), &options, al_call_max_bytes(call), al_call_budget(call),
-                   &output, err);
+    r = al_git_add(al_call_repo(call), &options, al_call_max_bytes(call), &output, err);
     if (r < 0)
         return r;
     al_str_reset(&output.out.out);
-    if (options.mode == AL_ADD_PATHS ||
-        al_git_count_staged(al_call_repo(call), al_call_budget(call), &count, &why) == 0)
+    if (options.mode == AL_ADD_PATHS || al_git_count_staged(al_call_repo(call), &count, &why) == 0)
         al_str_addf(&output.out.out, "Staged %llu file(s)", (unsigned long long)count);
     else /* what was staged is staged, whatever keeps it from being counted */
         al_str_adds(&output.out.out, "Staged; the files could not be counted");
@@ -201,17 +197,14 @@ static int check_paths(struct al_call *call, const struct add_args *args,
                        const struct al_strv *files, struct al_error *err)
 {
     al_auto(al_freep) char *ignored = NULL;
-    int r =
-        al_git_find_ignored(al_call_repo(call), &args->paths, al_call_budget(call), &ignored, err);
+    int r = al_git_find_ignored(al_call_repo(call), &args->paths, &ignored, err);
 
     if (r == 0 && ignored)
         return al_failure_set(err,
                               "An ignored file is not staged; a user can change the ignore rules, "
                               "or run git add --force.",
                               "%s", ignored);
-    return r < 0 ? r
-                 : al_git_add_check(al_call_repo(call), &args->paths, false, files,
-                                    al_call_budget(call), err);
+    return r < 0 ? r : al_git_add_check(al_call_repo(call), &args->paths, false, files, err);
 }
 
 /* Staging a file marks its conflict as resolved, so it must have no conflict markers left. */
@@ -219,14 +212,14 @@ static int check_conflicts(struct al_call *call, const struct al_strv *files, st
 {
     const struct al_repo *repo = al_call_repo(call);
     al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
-    int r = al_git_conflicts(repo, al_call_budget(call), &conflicts, err);
+    int r = al_git_conflicts(repo, &conflicts, err);
 
     for (size_t i = 0; r == 0 && conflicts.count && i < files->count; i++) {
         const char *name = al_location_worktree_name(&repo->at, files->items[i]);
         const struct al_conflict *conflict = name ? al_conflicts_find(&conflicts, name) : NULL;
 
         if (conflict)
-            r = al_git_check_no_markers(repo, conflict, al_call_budget(call), err);
+            r = al_git_check_no_markers(repo, conflict, err);
     }
     return r;
 }
@@ -237,7 +230,7 @@ static int leave_blocking(struct al_call *call, const struct al_strv *files,
                           struct al_strv *ret_names, struct al_error *err)
 {
     const struct al_repo *repo = al_call_repo(call);
-    int r = al_git_filtered_files(repo, files, al_call_budget(call), ret_names, err);
+    int r = al_git_filtered_files(repo, files, ret_names, err);
 
     for (size_t i = 0; r == 0 && i < files->count; i++) {
         struct al_repo *inner = NULL;
@@ -251,7 +244,7 @@ static int leave_blocking(struct al_call *call, const struct al_strv *files,
     }
     if (r < 0 || ret_names->count < files->count)
         return r;
-    return al_git_check_files(repo, files, al_call_budget(call), err);
+    return al_git_check_files(repo, files, err);
 }
 
 static int everyday_authorize(struct al_call *call, const void *p, struct al_error *err)
@@ -261,7 +254,7 @@ static int everyday_authorize(struct al_call *call, const void *p, struct al_err
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
     al_auto(al_strv_clear) struct al_strv blocking = AL_STRV_INIT;
     const struct al_strv *files;
-    int r = al_repo_pathspecs(repo, &args->paths, al_call_budget(call), &words, err);
+    int r = al_repo_pathspecs(repo, &args->paths, &words, err);
 
     if (r == 0)
         r = al_call_affected_files(call, &files, err);
@@ -270,7 +263,7 @@ static int everyday_authorize(struct al_call *call, const void *p, struct al_err
     if (r == 0)
         r = check_conflicts(call, files, err);
     if (r < 0 || args->hunks.count)
-        return r < 0 ? r : al_git_check_files(repo, files, al_call_budget(call), err);
+        return r < 0 ? r : al_git_check_files(repo, files, err);
     return leave_blocking(call, files, &blocking, err);
 }
 
@@ -282,8 +275,7 @@ static int leave_out(struct al_call *call, const struct add_args *args, struct a
     int r = 0;
 
     if (args->paths.count)
-        r = al_git_affected_files(al_call_repo(call), &args->paths, true, al_call_budget(call),
-                                  &named, err);
+        r = al_git_affected_files(al_call_repo(call), &args->paths, true, &named, err);
     return r < 0 ? r : al_leave_out(call, &named, ret_names, ret_line, err);
 }
 
@@ -303,8 +295,7 @@ static void keep_staged(const struct al_call *call, const struct al_strv *files,
 static int add_hunks(struct al_call *call, const struct al_chosen *chosen, struct al_str *text,
                      struct al_error *err)
 {
-    int r = al_git_apply_hunks(al_call_repo(call), &chosen->choice, AL_HUNKS_STAGE, NULL,
-                               al_call_budget(call), err);
+    int r = al_git_apply_hunks(al_call_repo(call), &chosen->choice, AL_HUNKS_STAGE, NULL, err);
 
     if (r < 0)
         return r;
@@ -359,7 +350,7 @@ static int add_files(struct al_call *call, const struct add_args *args, const st
     al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv blocking = AL_STRV_INIT, unstaged = AL_STRV_INIT;
     int r = al_git_affected_files(repo, paths->count && !args->all ? paths : NULL, !args->update,
-                                  al_call_budget(call), &files, err);
+                                  &files, err);
 
     if (r == 0)
         r = leave_blocking(call, &files, &blocking, err);
@@ -372,13 +363,12 @@ static int add_files(struct al_call *call, const struct add_args *args, const st
         al_strv_add(&unstaged, blocking.items[i]);
     }
     if (r == 0)
-        r = al_git_add(al_call_repo(call), &options, al_call_max_bytes(call), al_call_budget(call),
-                       &output, err);
+        r = al_git_add(al_call_repo(call), &options, al_call_max_bytes(call), &output, err);
     /* git passes over files outside the sparse checkout, and over marked ones, without a word. */
     if (r == 0 && paths->count && (passed_over || files.count < paths->count))
-        r = al_git_overwritten_files(repo, paths, true, al_call_budget(call), &outside, err);
+        r = al_git_overwritten_files(repo, paths, true, &outside, err);
     else if (r == 0 && !paths->count && al_is_sparse(repo))
-        r = al_git_affected_files(repo, NULL, args->all, al_call_budget(call), &outside, err);
+        r = al_git_affected_files(repo, NULL, args->all, &outside, err);
     if (r < 0)
         return r;
     keep_staged(call, &files, &without, &outside, &staged);
@@ -413,8 +403,7 @@ static int everyday_preview(struct al_call *call, const void *p, struct al_str *
 
     (void)p;
     if (r == 0)
-        al_git_files_excerpt(al_call_repo(call), files,
-                             "These files are staged:", al_call_budget(call), out);
+        al_git_files_excerpt(al_call_repo(call), files, "These files are staged:", out);
     return r;
 }
 

@@ -36,9 +36,8 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     const struct al_repo *repo = al_call_repo(call);
     al_auto(al_freep) char *path = NULL;
 
-    return args->commit || args->rev
-               ? al_repo_file(repo, "path", args->path, &path, err)
-               : al_repo_pathspec(repo, "path", args->path, al_call_budget(call), &path, err);
+    return args->commit || args->rev ? al_repo_file(repo, "path", args->path, &path, err)
+                                     : al_repo_pathspec(repo, "path", args->path, &path, err);
 }
 
 /* What both tools have. */
@@ -83,13 +82,12 @@ static int git_blame(struct al_call *call, const void *p, struct al_result *resu
     };
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_str_clear) struct al_str notes = AL_STR_INIT;
-    int r = al_git_blame(al_call_repo(call), &query, al_call_max_bytes(call), al_call_budget(call),
-                         &output, err);
+    int r = al_git_blame(al_call_repo(call), &query, al_call_max_bytes(call), &output, err);
 
     if (r < 0)
         return r;
     if (!args->commit) /* otherwise the working tree is not read */
-        al_git_skipped_filters(al_call_repo(call), al_call_budget(call), &notes);
+        al_git_skipped_filters(al_call_repo(call), &notes);
     al_call_shape_text(call, &output, notes.buf, result);
     return 0;
 }
@@ -181,7 +179,7 @@ static int explain_missing(struct al_call *call, const struct blame_args *args,
     al_error_clear(err);
     if (al_place_from_argument(al_call_repo(call), "path", args->path, &path, NULL) == 0) {
         word = al_asprintf("%s:%s", rev, path);
-        (void)al_git_read_object_info(al_call_repo(call), word, al_call_budget(call), &info, NULL);
+        (void)al_git_read_object_info(al_call_repo(call), word, &info, NULL);
     }
     if (info.type == AL_OBJECT_TREE)
         return al_failure_bad_args(err,
@@ -208,8 +206,7 @@ static int everyday_blame(struct al_call *call, const void *p, struct al_result 
     if (r == 0) {
         query.first = lines.first > 1 ? lines.first : 0;
         query.last = lines.last < UINT64_MAX ? lines.last : 0;
-        r = al_git_read_blame(al_call_repo(call), &query, take_line, &showing, al_call_budget(call),
-                              err);
+        r = al_git_read_blame(al_call_repo(call), &query, take_line, &showing, err);
     }
     al_strv_clear(&showing.told);
     if (r < 0)

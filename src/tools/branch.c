@@ -184,7 +184,7 @@ static int look_at_commits(struct al_call *call, const char *name, const struct 
     al_auto(al_branch_unmerged_clear) struct al_branch_unmerged unmerged = { .ahead = 0 };
     const char *here = current->count ? current->items[0] : "HEAD";
     const char *target;
-    int r = al_git_branch_unmerged(al_call_repo(call), name, al_call_budget(call), &unmerged, err);
+    int r = al_git_branch_unmerged(al_call_repo(call), name, &unmerged, err);
 
     if (r < 0 || !unmerged.ahead)
         return r;
@@ -218,7 +218,7 @@ static int look_at(struct al_call *call, const char *name, bool force, struct pr
         tell(problems, "git_switch to another branch first.", "'%s' is the current branch", name);
         return 0;
     }
-    if (al_worktree_check_free(repo, name, true, al_call_budget(call), &held) < 0)
+    if (al_worktree_check_free(repo, name, true, &held) < 0)
         tell(problems, held.remedy, "%s", held.message);
     else if (!force)
         return look_at_commits(call, name, &current, problems, err);
@@ -273,8 +273,7 @@ static int preview_delete(struct al_call *call, const struct request *request, s
     if (problems.count)
         al_call_skip_approval(call);
     for (size_t i = 0; i < names.count && r == 0 && !problems.count; i++)
-        r = al_git_branch_preview(al_call_repo(call), names.items[i], al_call_budget(call), out,
-                                  err);
+        r = al_git_branch_preview(al_call_repo(call), names.items[i], out, err);
     return r;
 }
 
@@ -311,12 +310,10 @@ static int change(struct al_call *call, const struct request *request, const cha
     size_t max_bytes = al_call_max_bytes(call);
 
     if (request->action == CREATE)
-        return al_git_branch_create_from(repo, name, NULL, NULL, al_call_budget(call), err);
+        return al_git_branch_create_from(repo, name, NULL, NULL, err);
     if (request->action == RENAME)
-        return al_git_branch_rename(repo, name, request->new_name, max_bytes, al_call_budget(call),
-                                    output, err);
-    return al_git_branch_delete(repo, name, request->force, max_bytes, al_call_budget(call), output,
-                                err);
+        return al_git_branch_rename(repo, name, request->new_name, max_bytes, output, err);
+    return al_git_branch_delete(repo, name, request->force, max_bytes, output, err);
 }
 
 /* "Created branch 'x'" */
@@ -338,8 +335,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
         return branch_delete_check(call, &request, err);
     if (!name && request.action == DELETE)
         name = request.name;
-    return name ? al_worktree_check_free(al_call_repo(call), name, true, al_call_budget(call), err)
-                : 0;
+    return name ? al_worktree_check_free(al_call_repo(call), name, true, err) : 0;
 }
 
 /* What the tools have. */
@@ -394,7 +390,7 @@ static int git_list(struct al_call *call, const void *p, struct al_result *resul
     const struct branch_args *args = p;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r = al_git_branch_list(al_call_repo(call), args->list_all, args->list_remote,
-                               al_call_max_bytes(call), al_call_budget(call), &output, err);
+                               al_call_max_bytes(call), &output, err);
 
     if (r == 0)
         al_call_shape_text(call, &output, "", result);
@@ -504,8 +500,7 @@ static int workflow_list(struct al_call *call, const void *p, struct al_result *
     al_auto(al_json_decrefp) json_t *branches = al_json_array();
     al_auto(al_freep) char *current = NULL;
     struct listing listing = { .branches = branches, .room = al_call_max_bytes(call) };
-    int r = al_git_read_refs(al_call_repo(call), &query, list_branch, &listing,
-                             al_call_budget(call), err);
+    int r = al_git_read_refs(al_call_repo(call), &query, list_branch, &listing, err);
 
     if (r < 0)
         return r;
@@ -620,17 +615,16 @@ static bool take_branch(void *payload, const struct al_listed_ref *ref)
     return true;
 }
 
-static int show_all(struct al_call *call, const struct al_refs_query *query,
-                    struct showing *showing, struct al_error *err)
+static int show_all(const struct al_refs_query *query, struct showing *showing,
+                    struct al_error *err)
 {
     const struct al_refs_query merged = { .merged_into = showing->base };
     int r = 0;
 
     if (showing->base)
-        r = al_git_read_refs(showing->repo, &merged, take_merged, showing, al_call_budget(call),
-                             err);
+        r = al_git_read_refs(showing->repo, &merged, take_merged, showing, err);
     if (r == 0)
-        r = al_git_read_refs(showing->repo, query, take_branch, showing, al_call_budget(call), err);
+        r = al_git_read_refs(showing->repo, query, take_branch, showing, err);
     return r;
 }
 
@@ -656,7 +650,7 @@ static int list_branches(struct al_call *call, const struct al_refs_query *query
     int r;
 
     showing.base = base ? short_name(base) : NULL;
-    r = show_all(call, query, &showing, err);
+    r = show_all(query, &showing, err);
     if (r == 0) {
         if (!showing.listed)
             tell_none(query, &showing.text);
@@ -748,8 +742,7 @@ static int create(struct al_call *call, const void *p, struct al_result *result,
 {
     const struct branch_args *args = p;
     int r = al_git_branch_create_from(al_call_repo(call), args->name, args->from,
-                                      al_call_resolved(call, AL_RESOLVED_COMMIT),
-                                      al_call_budget(call), err);
+                                      al_call_resolved(call, AL_RESOLVED_COMMIT), err);
 
     if (r == 0)
         al_str_addf(&result->text, "Created branch %s; git_switch changes to it.\n", args->name);

@@ -41,8 +41,7 @@ int al_resolve_commit(struct al_call *call, const char *rev, struct al_resolved 
                       struct al_error *err)
 {
     al_auto(al_freep) char *oid = NULL;
-    int r = al_git_resolve_commit(al_call_repo(call), rev ? rev : "HEAD", al_call_budget(call),
-                                  &oid, err);
+    int r = al_git_resolve_commit(al_call_repo(call), rev ? rev : "HEAD", &oid, err);
 
     if (r == 0)
         al_resolved_add(out, AL_RESOLVED_COMMIT, oid);
@@ -53,7 +52,7 @@ int al_resolve_checkout(struct al_call *call, const char *word, struct al_resolv
                         struct al_error *err)
 {
     al_auto(al_checkout_target_clear) struct al_checkout_target target = { .branch = NULL };
-    int r = al_git_resolve_checkout(al_call_repo(call), word, al_call_budget(call), &target, err);
+    int r = al_git_resolve_checkout(al_call_repo(call), word, &target, err);
 
     if (r < 0)
         return r;
@@ -115,8 +114,7 @@ int al_switch_check_filters(struct al_call *call, struct al_error *err)
 
     if (!commit || al_ref_is_unborn(&al_call_repo(call)->at)) /* git reports it */
         return 0;
-    return al_git_check_filters_between(al_call_repo(call), "HEAD", commit, al_call_budget(call),
-                                        err);
+    return al_git_check_filters_between(al_call_repo(call), "HEAD", commit, err);
 }
 
 int al_switch_changed_files(struct al_call *call, bool *ret_known, struct al_strv *out,
@@ -125,9 +123,7 @@ int al_switch_changed_files(struct al_call *call, bool *ret_known, struct al_str
     al_auto(al_freep) char *commit = switched_commit(call);
 
     *ret_known = commit;
-    return commit ? al_git_switched_files(al_call_repo(call), commit, al_call_budget(call),
-                                          ret_known, out, err)
-                  : 0;
+    return commit ? al_git_switched_files(al_call_repo(call), commit, ret_known, out, err) : 0;
 }
 
 /* git may still make the branch from one of a remote. */
@@ -151,8 +147,7 @@ int al_switch_check(struct al_call *call, const char *word, struct al_error *err
     if (!branch ||
         (head && al_starts_with(head, "ref: ") && !strcmp(head + strlen("ref: "), branch)))
         return 0;
-    return al_worktree_check_free(al_call_repo(call), branch + strlen(heads), true,
-                                  al_call_budget(call), err);
+    return al_worktree_check_free(al_call_repo(call), branch + strlen(heads), true, err);
 }
 
 /* The state before a switch. */
@@ -297,7 +292,7 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
     if (!request.paths && !request.detaches)
         return al_resolve_checkout(call, request.target, out, err);
     r = al_git_find_object(al_call_repo(call), request.target, request.paths ? "tree" : "commit",
-                           al_call_budget(call), &oid, err);
+                           &oid, err);
     if (r == 0 && oid)
         al_resolved_add(out, AL_RESOLVED_COMMIT, oid);
     return r;
@@ -343,11 +338,11 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     if (!request.paths) /* a new branch is made at HEAD */
         return request.create ? 0 : al_switch_check_filters(call, err);
     if (is_from_index(&request)) {
-        r = al_repo_pathspecs(repo, request.paths, al_call_budget(call), &words, err);
-        return r < 0 ? r : al_git_restore_check(repo, request.paths, al_call_budget(call), err);
+        r = al_repo_pathspecs(repo, request.paths, &words, err);
+        return r < 0 ? r : al_git_restore_check(repo, request.paths, err);
     }
     r = al_workflow_check_paths(call, "paths", request.paths, err);
-    return r < 0 ? r : al_git_checkout_from_check(repo, &from, al_call_budget(call), err);
+    return r < 0 ? r : al_git_checkout_from_check(repo, &from, err);
 }
 
 /* Without `force` and paths git itself refuses to overwrite files. */
@@ -362,10 +357,9 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
 
     if (!request.force && !request.paths)
         return 0;
-    r = al_git_overwritten_files(repo, request.paths, false, al_call_budget(call), out, err);
+    r = al_git_overwritten_files(repo, request.paths, false, out, err);
     if (r == 0 && target)
-        r = al_git_untracked_overwritten(repo, target, request.paths, al_call_budget(call), out,
-                                         err);
+        r = al_git_untracked_overwritten(repo, target, request.paths, out, err);
     return r;
 }
 
@@ -384,9 +378,8 @@ static int changed_files(struct al_call *call, const void *p, bool *ret_known, s
     if (!*ret_known)
         return 0;
     return is_from_index(&request)
-               ? al_git_rewritten_files(repo, request.paths, al_call_budget(call), out, err)
-               : al_git_reset_files(repo, commit, request.paths, false, al_call_budget(call),
-                                    ret_known, out, err);
+               ? al_git_rewritten_files(repo, request.paths, out, err)
+               : al_git_reset_files(repo, commit, request.paths, false, ret_known, out, err);
 }
 
 /* No question is asked about a switch that git would refuse. */
@@ -397,7 +390,7 @@ static int check_switch(struct al_call *call, const struct request *request, str
     if (request->create)
         return al_git_branch_create_check(al_call_repo(call), request->create, err);
     if (!request->force)
-        r = al_git_check_no_conflicts(al_call_repo(call), al_call_budget(call), err);
+        r = al_git_check_no_conflicts(al_call_repo(call), err);
     return r < 0 ? r : al_switch_check(call, request->target, err);
 }
 
@@ -420,10 +413,10 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
     }
     if (r < 0 || (!request.force && !request.paths) || (!*head && !from_index))
         return r;
-    r = al_git_loss_excerpt(al_call_repo(call), &lost,
-                            from_index ? "This is lost; the files come back from the index:"
-                                       : "This is lost:",
-                            al_call_budget(call), out, err);
+    r = al_git_loss_excerpt(
+        al_call_repo(call), &lost,
+        from_index ? "This is lost; the files come back from the index:" : "This is lost:", out,
+        err);
     if (r == 0 && from_index && !out->len)
         al_call_skip_approval(call);
     return r;
@@ -497,8 +490,7 @@ static int git_switch_to(struct al_call *call, const void *p, struct al_result *
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_str_clear) struct al_str notes = AL_STR_INIT;
     al_auto(origin_clear) struct origin origin = get_origin(call);
-    int r = al_git_checkout(repo, &options, al_call_max_bytes(call), al_call_budget(call), &output,
-                            err);
+    int r = al_git_checkout(repo, &options, al_call_max_bytes(call), &output, err);
 
     if (r < 0)
         return r;
@@ -518,7 +510,7 @@ static int restore_paths(struct al_call *call, const void *p, struct al_result *
     const struct checkout_args *args = p;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r = al_git_checkout_paths(al_call_repo(call), &args->paths, al_call_max_bytes(call),
-                                  al_call_budget(call), &output, err);
+                                  &output, err);
 
     if (r < 0)
         return r;
@@ -609,8 +601,7 @@ static int switch_to(struct al_call *call, const struct request *request, const 
     al_auto(al_freep) char *left = NULL, *note = NULL;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(origin_clear) struct origin origin = get_origin(call);
-    int r = al_git_checkout(repo, &options, al_call_max_bytes(call), al_call_budget(call), &output,
-                            err);
+    int r = al_git_checkout(repo, &options, al_call_max_bytes(call), &output, err);
 
     if (r < 0)
         return r;
@@ -637,7 +628,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
 
     if (!request.paths)
         return switch_to(call, &request, ((const struct checkout_args *)p)->target, result, err);
-    r = al_git_checkout_from(al_call_repo(call), &from, al_call_budget(call), &files, err);
+    r = al_git_checkout_from(al_call_repo(call), &from, &files, err);
     if (r == 0)
         set_result(call, false, &files, result);
     return r;

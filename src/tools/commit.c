@@ -58,21 +58,20 @@ static int check_all(struct al_call *call, struct al_error *err)
 {
     const struct al_repo *repo = al_call_repo(call);
     const struct al_strv *files;
-    int r = al_git_check_no_conflicts(repo, al_call_budget(call), err);
+    int r = al_git_check_no_conflicts(repo, err);
 
     if (r == 0 && !repo->vetting->has_identity)
         r = al_git_no_identity(err);
     if (r < 0 || !al_git_has_filters(repo))
         return r;
     r = al_call_affected_files(call, &files, err);
-    return r < 0 ? r : al_git_check_files(repo, files, al_call_budget(call), err);
+    return r < 0 ? r : al_git_check_files(repo, files, err);
 }
 
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct commit_args *args = p;
-    int r =
-        resumable(call) ? al_git_resume_check(al_call_repo(call), al_call_budget(call), err) : 0;
+    int r = resumable(call) ? al_git_resume_check(al_call_repo(call), err) : 0;
 
     return r == 0 && args->all ? check_all(call, err) : r;
 }
@@ -82,7 +81,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
 static int expect_commit(struct al_call *call, bool *ret_same, struct al_error *err)
 {
     char *expected;
-    int r = al_git_expect_commit(al_call_repo(call), NULL, al_call_budget(call), &expected, err);
+    int r = al_git_expect_commit(al_call_repo(call), NULL, &expected, err);
 
     if (r < 0)
         return r;
@@ -102,11 +101,11 @@ static int resume(struct al_call *call, const char *message, enum al_operation_s
                   struct al_merge_outcome *outcome, struct al_error *err)
 {
     struct al_repo *repo = al_call_repo(call);
-    int r = al_going_on_check(repo, false, al_call_budget(call), err);
+    int r = al_going_on_check(repo, false, err);
 
     if (r == 0)
-        r = al_git_resume(repo, message, al_call_expected(call), al_call_max_bytes(call),
-                          al_call_budget(call), outcome, err);
+        r = al_git_resume(repo, message, al_call_expected(call), al_call_max_bytes(call), outcome,
+                          err);
     return r == 0 && outcome->conflicted ? al_git_resume_conflicted(what, outcome, err) : r;
 }
 
@@ -116,8 +115,7 @@ static int make_commit(struct al_call *call, const char *message, struct al_git_
     const struct al_commit_options options = { .message = message,
                                                .expected = al_call_expected(call) };
 
-    return al_git_commit(al_call_repo(call), &options, al_call_max_bytes(call),
-                         al_call_budget(call), output, err);
+    return al_git_commit(al_call_repo(call), &options, al_call_max_bytes(call), output, err);
 }
 
 static bool keeps_staged(const struct al_operation *operation, const void *p)
@@ -188,7 +186,7 @@ static int git_preview(struct al_call *call, const void *p, struct al_str *out,
     const struct commit_args *args = p;
     struct al_repo *repo = al_call_repo(call);
     bool is_same;
-    int r = al_git_check_no_conflicts(repo, al_call_budget(call), err);
+    int r = al_git_check_no_conflicts(repo, err);
 
     if (r < 0)
         return r;
@@ -199,12 +197,12 @@ static int git_preview(struct al_call *call, const void *p, struct al_str *out,
         al_str_adds(out, "The change:\n");
     }
     if (resumable(call) == AL_IN_PROGRESS_REBASE)
-        return al_git_resume_preview(repo, al_call_budget(call), out, err);
+        return al_git_resume_preview(repo, out, err);
     r = expect_commit(call, &is_same, err);
     if (r < 0)
         return r;
-    return resumable(call) ? al_git_resume_preview(repo, al_call_budget(call), out, err)
-                           : al_git_commit_preview(repo, al_call_budget(call), out, err);
+    return resumable(call) ? al_git_resume_preview(repo, out, err)
+                           : al_git_commit_preview(repo, out, err);
 }
 
 static int git_execute(struct al_call *call, const void *p, struct al_result *result,
@@ -283,8 +281,7 @@ static int add_prompt(struct al_call *call, const char *made, struct al_str *tas
 {
     static const struct al_diff_options staged = { .cached = true, .unified = -1 };
     al_auto(al_git_output_clear) struct al_git_output diff = { .exit_code = -1 };
-    int r =
-        al_git_diff(al_call_repo(call), &staged, DIFF_MAX_BYTES, al_call_budget(call), &diff, err);
+    int r = al_git_diff(al_call_repo(call), &staged, DIFF_MAX_BYTES, &diff, err);
 
     if (r < 0)
         return r;
@@ -325,7 +322,7 @@ static int workflow_make_message(struct al_call *call, char **ret_message, struc
     al_auto(al_freep) char *made = NULL;
     char *written = NULL;
     bool is_made;
-    int r = al_git_suggest_message(al_call_repo(call), al_call_budget(call), &made, &is_made, err);
+    int r = al_git_suggest_message(al_call_repo(call), &made, &is_made, err);
 
     if (r == 0 && is_made && al_call_input(call)->sampler)
         r = ask_model(call, made, &written, err);
@@ -350,9 +347,7 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
 {
     const struct commit_args *args = p;
 
-    return args->all ? al_git_affected_files(al_call_repo(call), NULL, true, al_call_budget(call),
-                                             out, err)
-                     : 0;
+    return args->all ? al_git_affected_files(al_call_repo(call), NULL, true, out, err) : 0;
 }
 
 /* Show the message that will be used.  The draft is kept while the commit stays the same, since a
@@ -392,7 +387,7 @@ static int show_staged_first(struct al_call *call, const struct al_strv *files, 
         if (!name || !al_strv_contains(&without, name))
             al_strv_add(&staged, files->items[i]);
     }
-    al_git_files_excerpt(repo, &staged, "These files are staged first:", al_call_budget(call), out);
+    al_git_files_excerpt(repo, &staged, "These files are staged first:", out);
     if (line.len)
         al_str_addf(out, "%s\n", line.buf);
     return 0;
@@ -412,22 +407,22 @@ static int workflow_preview(struct al_call *call, const void *p, struct al_str *
     if (args->message)
         add_message(call, args->message, out);
     if (resumable(call) && !args->all)
-        return al_git_resume_preview(repo, al_call_budget(call), out, err);
+        return al_git_resume_preview(repo, out, err);
     if (!args->all) {
         r = expect_commit(call, &is_same, err);
         if (r == 0 && !args->message)
             r = add_draft(call, is_same, out, err);
-        return r < 0 ? r : al_git_commit_preview(repo, al_call_budget(call), out, err);
+        return r < 0 ? r : al_git_commit_preview(repo, out, err);
     }
     r = al_call_affected_files(call, &files, err);
     if (r == 0)
-        r = al_git_operation_excerpt(repo, al_call_budget(call), out, err);
+        r = al_git_operation_excerpt(repo, out, err);
     if (r < 0)
         return r;
     r = show_staged_first(call, files, out, err);
     if (r < 0)
         return r;
-    return al_git_diff_excerpt(repo, &unstaged, al_call_budget(call), out, err);
+    return al_git_diff_excerpt(repo, &unstaged, out, err);
 }
 
 static int stage_everything(struct al_call *call, struct al_result *result, struct al_error *err)
@@ -444,8 +439,7 @@ static int stage_everything(struct al_call *call, struct al_result *result, stru
         al_str_adds(&line, ". A rule that allows git_commit for its path takes a file in");
         al_result_note(result, line.buf);
     }
-    return al_git_add(al_call_repo(call), &everything, al_call_max_bytes(call),
-                      al_call_budget(call), &output, err);
+    return al_git_add(al_call_repo(call), &everything, al_call_max_bytes(call), &output, err);
 }
 
 static void set_result(struct al_call *call, const char *message, struct al_result *result)
@@ -472,8 +466,7 @@ static int resume_it(struct al_call *call, const struct commit_args *args, struc
     int r = resume(call, args->message, what, &outcome, err);
 
     if (r == 0)
-        r = al_git_read_message(al_call_repo(call), al_call_max_bytes(call), al_call_budget(call),
-                                &message, err);
+        r = al_git_read_message(al_call_repo(call), al_call_max_bytes(call), &message, err);
     if (r < 0)
         return r;
     set_result(call, message, result);

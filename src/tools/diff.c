@@ -103,12 +103,11 @@ static int git_show(struct al_call *call, const void *p, struct al_result *resul
     al_auto(al_str_clear) struct al_str notes = AL_STR_INIT;
     int r;
 
-    r = al_git_diff(al_call_repo(call), &options, al_call_max_bytes(call), al_call_budget(call),
-                    &output, err);
+    r = al_git_diff(al_call_repo(call), &options, al_call_max_bytes(call), &output, err);
     if (r < 0)
         return r;
     if (!args->cached && !args->to_ref) /* otherwise the working tree is not read */
-        al_git_skipped_filters(al_call_repo(call), al_call_budget(call), &notes);
+        al_git_skipped_filters(al_call_repo(call), &notes);
     al_call_shape_text(call, &output, notes.buf, result);
     return 0;
 }
@@ -168,8 +167,7 @@ static int write_patches(struct al_call *call, const void *p, struct al_result *
     r = al_path_mkdirs(&dir, args->output_dir, err);
     if (r == 0)
         r = al_git_write_patches(al_call_repo(call), &options, &dir,
-                                 &(struct al_replacing){ check_replaced, &replaced },
-                                 al_call_budget(call), &names, err);
+                                 &(struct al_replacing){ check_replaced, &replaced }, &names, err);
     if (r < 0) {
         if (!existed && dir.fd >= 0)
             (void)rmdir(dir.abs); /* made above, and still empty */
@@ -293,8 +291,7 @@ static int workflow_show(struct al_call *call, const void *p, struct al_result *
     al_auto(al_hunks_clear) struct al_hunks patch = AL_HUNKS_INIT(add_line, &parts);
     int r;
 
-    r = al_git_read_diff(al_call_repo(call), &options, al_call_max_bytes(call),
-                         al_call_budget(call), &patch, err);
+    r = al_git_read_diff(al_call_repo(call), &options, al_call_max_bytes(call), &patch, err);
     if (r < 0)
         return r;
     result->truncated = patch.truncated;
@@ -399,8 +396,8 @@ static void add_elsewhere(struct al_call *call, const struct diff_args *args, st
 {
     al_auto(al_worktree_state_clear) struct al_worktree_state state = AL_WORKTREE_STATE_INIT;
 
-    if (args->from || al_git_read_worktree_state(al_call_repo(call), "normal", NULL, NULL,
-                                                 al_call_budget(call), &state, NULL) < 0)
+    if (args->from ||
+        al_git_read_worktree_state(al_call_repo(call), "normal", NULL, NULL, &state, NULL) < 0)
         return;
     add_number(args->staged ? state.unstaged : state.staged,
                args->staged ? "changed and not staged: see git_diff without staged"
@@ -466,8 +463,7 @@ static int show_changes(struct al_call *call, const struct diff_args *args, stru
 
     to.payload = &view;
     al_change_reader_init(&reader, al_change_view_files, &to);
-    r = al_git_read_changes(al_call_repo(call), &options, !args->stat, al_call_budget(call),
-                            &reader, err);
+    r = al_git_read_changes(al_call_repo(call), &options, !args->stat, &reader, err);
     if (r < 0)
         return r;
     al_change_view_end(&view);
@@ -510,7 +506,7 @@ static int show_hunks(struct al_call *call, const struct diff_args *args, struct
     al_auto(al_str_clear) struct al_str left = AL_STR_INIT;
     al_auto(al_untracked_clear) struct al_untracked files = { .items = NULL };
     size_t shown = 0;
-    int r = al_git_read_hunks(al_call_repo(call), &query, al_call_budget(call), &list, err);
+    int r = al_git_read_hunks(al_call_repo(call), &query, &list, err);
 
     if (r == 0 && !args->staged)
         r = al_untracked_read(call, query.paths, NULL, &files, err);

@@ -108,7 +108,7 @@ static int fetch_shown(struct al_call *call, const char *name, const struct al_f
     al_transfer_accept(call, &remote, AL_FETCHES);
     r = al_transfer_begin(call, al_call_repo(call), &remote, remote.urls.items[0], AL_FETCHES,
                           &network, err);
-    return r < 0 ? r : al_git_fetch_words(network, words, shown, al_call_budget(call), err);
+    return r < 0 ? r : al_git_fetch_words(network, words, shown, err);
 }
 
 static bool says_each(const struct al_fetch_words *words, size_t count)

@@ -130,7 +130,7 @@ int al_leave_out(struct al_call *call, const struct al_strv *except, struct al_s
     int r = al_location_open_top(&repo->at, &top, err);
 
     if (r == 0)
-        r = al_git_untracked_files(repo, NULL, al_call_budget(call), &files, err);
+        r = al_git_untracked_files(repo, NULL, &files, err);
     for (size_t i = 0; r == 0 && i < files.count; i++) {
         const char *path = files.items[i], *name = al_location_worktree_name(&repo->at, path);
         const char *reason = name ? reason_of(top, name) : NULL;

@@ -113,8 +113,7 @@ static int git_log(struct al_call *call, const void *p, struct al_result *result
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r;
 
-    r = al_git_log(al_call_repo(call), &options, al_call_max_bytes(call), al_call_budget(call),
-                   &output, err);
+    r = al_git_log(al_call_repo(call), &options, al_call_max_bytes(call), &output, err);
     if (r < 0)
         return r;
     al_call_shape_text(call, &output, "", result);
@@ -158,9 +157,9 @@ static int workflow_authorize(struct al_call *call, const void *p, struct al_err
     al_auto(al_freep) char *spec = NULL;
     int r = args->path ? al_workflow_check_path(call, "path", args->path, err) : 0;
 
-    return r < 0 || !args->path ? r
-                                : al_repo_pathspec(al_call_repo(call), "path", args->path,
-                                                   al_call_budget(call), &spec, err);
+    return r < 0 || !args->path
+               ? r
+               : al_repo_pathspec(al_call_repo(call), "path", args->path, &spec, err);
 }
 
 /** What is listed while git prints. */
@@ -215,7 +214,7 @@ static int workflow_log(struct al_call *call, const void *p, struct al_result *r
 
     if (args->path)
         al_strv_add(&paths, args->path);
-    r = al_git_read_commits(al_call_repo(call), &query, &to, al_call_budget(call), &unborn, err);
+    r = al_git_read_commits(al_call_repo(call), &query, &to, &unborn, err);
     if (r < 0)
         return r;
     al_result_set(result, "commits", al_take(&commits));
@@ -311,7 +310,7 @@ static int read_date(struct al_call *call, const char *param, const char *given,
         return 0;
     }
     if (al_arg_check_revision(param, given, NULL) == 0)
-        r = al_git_commit_time(al_call_repo(call), given, al_call_budget(call), &found, &time, err);
+        r = al_git_commit_time(al_call_repo(call), given, &found, &time, err);
     if (r < 0)
         return r;
     if (!found)
@@ -517,9 +516,9 @@ static int show(struct al_call *call, const struct al_log_query *query, struct s
     int r;
 
     if (searches)
-        r = al_git_search_commits(repo, query, part, &to, al_call_budget(call), &unborn, err);
+        r = al_git_search_commits(repo, query, part, &to, &unborn, err);
     else
-        r = al_git_read_commits(repo, query, &to, al_call_budget(call), &unborn, err);
+        r = al_git_read_commits(repo, query, &to, &unborn, err);
     if (r == AL_ERR_TIMEOUT && searches)
         r = end_search(showing, part, err);
     if (r < 0)

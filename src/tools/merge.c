@@ -43,7 +43,7 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
 
     if (args->abort)
         return 0;
-    r = al_git_resolve_branch(al_call_repo(call), args->branch, al_call_budget(call), &oid, err);
+    r = al_git_resolve_branch(al_call_repo(call), args->branch, &oid, err);
     if (r == 0)
         al_resolved_add(out, AL_RESOLVED_COMMIT, oid);
     return r;
@@ -67,8 +67,8 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     struct al_repo *repo = al_call_repo(call);
 
     if (args->abort)
-        return al_git_abort_check(repo, al_call_budget(call), err);
-    return al_git_merge_check(repo, &options, al_call_budget(call), err);
+        return al_git_abort_check(repo, err);
+    return al_git_merge_check(repo, &options, err);
 }
 
 /* The files whose changes an abort discards. */
@@ -77,9 +77,7 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
 {
     const struct merge_args *args = p;
 
-    return args->abort
-               ? al_git_abort_affected_files(al_call_repo(call), al_call_budget(call), out, err)
-               : 0;
+    return args->abort ? al_git_abort_affected_files(al_call_repo(call), out, err) : 0;
 }
 
 static int changed_files(struct al_call *call, const void *p, bool *ret_known, struct al_strv *out,
@@ -89,9 +87,7 @@ static int changed_files(struct al_call *call, const void *p, bool *ret_known, s
     const char *commit = al_call_resolved(call, AL_RESOLVED_COMMIT);
 
     *ret_known = !args->abort && commit;
-    return *ret_known ? al_merge_guard_files(al_call_repo(call), commit, al_call_budget(call),
-                                             ret_known, out, err)
-                      : 0;
+    return *ret_known ? al_merge_guard_files(al_call_repo(call), commit, ret_known, out, err) : 0;
 }
 
 static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
@@ -103,8 +99,8 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
     int r;
 
     if (args->abort)
-        return al_git_abort_preview(repo, al_call_budget(call), out, err);
-    r = al_git_merge_preview(repo, &options, al_call_budget(call), out, &any, err);
+        return al_git_abort_preview(repo, out, err);
+    r = al_git_merge_preview(repo, &options, out, &any, err);
     if (r == 0 && !any)
         al_call_skip_approval(call);
     return r;
@@ -116,8 +112,7 @@ static int run(struct al_call *call, const struct merge_args *args, bool goes_al
     struct al_merge_options options = options_of(call, args);
 
     options.goes_along = goes_along;
-    return al_merge_guard_run(al_call_repo(call), &options, al_call_max_bytes(call),
-                              al_call_budget(call), outcome, err);
+    return al_merge_guard_run(al_call_repo(call), &options, al_call_max_bytes(call), outcome, err);
 }
 
 /* What both tools have. */
@@ -176,7 +171,7 @@ static int abort_operation(struct al_call *call, const void *p, struct al_result
 {
     enum al_operation_state aborted = AL_IN_PROGRESS_NONE;
     al_auto(al_freep) char *message = NULL;
-    int r = al_git_abort(al_call_repo(call), al_call_budget(call), &aborted, err);
+    int r = al_git_abort(al_call_repo(call), &aborted, err);
 
     (void)p;
     if (r < 0)
@@ -263,16 +258,16 @@ static int squash_merged(struct al_call *call, const struct merge_args *args,
     int r;
 
     al_strv_add(&parents, head);
-    r = al_inmemory_commit(memory, &commit, al_call_budget(call), &oid, err);
+    r = al_inmemory_commit(memory, &commit, &oid, err);
     if (r == 0)
-        r = al_inmemory_accept(memory, oid, al_call_budget(call), err);
+        r = al_inmemory_accept(memory, oid, err);
     if (r < 0)
         return r;
     return al_git_advance(
         al_call_repo(call),
         &(struct al_advance){
             .from = head, .to = oid, .reflog = reflog, .keeps_head = !args->message },
-        al_call_budget(call), err);
+        err);
 }
 
 /* Squash what does not merge without conflicts: git itself leaves them. */
@@ -280,15 +275,14 @@ static int squash_conflicted(struct al_call *call, struct al_inmemory *memory, c
                              const char *tree, struct al_error *err)
 {
     const struct al_repo *view = al_inmemory_repo(memory);
-    int r = al_overwrite_check(view, head, tree, al_call_budget(call), err);
+    int r = al_overwrite_check(view, head, tree, err);
 
     if (r == 0)
-        r = al_uncommitted_set_aside(al_call_repo(call), view, head, tree, al_call_budget(call),
-                                     err);
+        r = al_uncommitted_set_aside(al_call_repo(call), view, head, tree, err);
     return r < 0 ? r
                  : al_git_squash_really(al_call_repo(call),
                                         al_call_resolved(call, AL_RESOLVED_COMMIT),
-                                        al_call_max_bytes(call), al_call_budget(call), err);
+                                        al_call_max_bytes(call), err);
 }
 
 static void say_squashed(const struct merge_args *args, bool conflicted, struct al_str *text)
@@ -314,9 +308,9 @@ static int squash(struct al_call *call, const struct merge_args *args, struct al
     int r = al_inmemory_open(repo, &memory, err);
 
     if (r == 0)
-        r = al_inmemory_merge(memory, head, theirs, al_call_budget(call), &merged, err);
+        r = al_inmemory_merge(memory, head, theirs, &merged, err);
     if (r == 0)
-        r = al_inmemory_tree(memory, head, al_call_budget(call), &tree, err);
+        r = al_inmemory_tree(memory, head, &tree, err);
     conflicted = r == 0 && merged.conflicted;
     if (r == 0 && !conflicted && !strcmp(tree, merged.tree))
         al_str_adds(&result->text, "Nothing to merge: its changes are here already.\n");

@@ -29,7 +29,7 @@ int al_everyday_check_idle(struct al_call *call, struct al_error *err)
     int r;
 
     if (state == AL_IN_PROGRESS_NONE)
-        return al_git_check_no_conflicts(al_call_repo(call), al_call_budget(call), err);
+        return al_git_check_no_conflicts(al_call_repo(call), err);
     r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED, "%s %s is in progress",
                           state == AL_IN_PROGRESS_AM ? "An" : "A", al_operation_state_noun(state));
     return al_error_about(r, err, AL_SUBJECT_IN_PROGRESS, NULL);
@@ -70,7 +70,7 @@ static int add_sides(struct al_call *call, struct al_str *out, struct al_error *
     const struct al_repo *repo = al_call_repo(call);
     al_auto(al_operation_sides_clear) struct al_operation_sides sides = AL_OPERATION_SIDES_INIT;
     size_t at = out->len;
-    int r = al_git_operation_sides(repo, al_call_budget(call), &sides, err);
+    int r = al_git_operation_sides(repo, &sides, err);
 
     if (r < 0)
         return r;
@@ -186,10 +186,10 @@ static int add_file(struct al_call *call, const struct al_conflict *conflict, st
 {
     const struct al_repo *repo = al_call_repo(call);
     al_auto(al_conflict_file_clear) struct al_conflict_file file = AL_CONFLICT_FILE_INIT;
-    int r = al_git_conflict_files(repo, conflict, 1, al_call_budget(call), &file, err);
+    int r = al_git_conflict_files(repo, conflict, 1, &file, err);
 
     if (r == 0)
-        r = al_git_conflict_hunks(repo, al_call_budget(call), &file, err);
+        r = al_git_conflict_hunks(repo, &file, err);
     if (r < 0)
         return r;
     al_place_add(repo, conflict->path, out);
@@ -217,8 +217,7 @@ int al_outcome_add_conflicts(struct al_call *call, const struct al_conflicts *co
 {
     const size_t count = conflicts->count < LISTED_MAX ? conflicts->count : LISTED_MAX;
     struct al_conflict_file files[LISTED_MAX];
-    int r = al_git_conflict_files(al_call_repo(call), conflicts->items, count, al_call_budget(call),
-                                  files, err);
+    int r = al_git_conflict_files(al_call_repo(call), conflicts->items, count, files, err);
     for (size_t i = 0; i < count; i++) {
         al_str_adds(out, i ? ", " : "");
         if (r == 0)
@@ -306,7 +305,7 @@ int al_outcome_show(struct al_call *call, const struct al_conflicts *conflicts,
 int al_outcome_stopped(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
-    int r = al_git_conflicts(al_call_repo(call), al_call_budget(call), &conflicts, err);
+    int r = al_git_conflicts(al_call_repo(call), &conflicts, err);
 
     if (r == 0)
         r = al_outcome_show(call, &conflicts, NULL, result, err);
@@ -338,7 +337,7 @@ int al_outcome_check_unstaged(struct al_call *call, struct al_error *err)
     al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
     int r = al_git_operation_state(repo) != AL_IN_PROGRESS_REBASE
                 ? 0
-                : al_git_changed_meanwhile(repo, NULL, al_call_budget(call), &files, err);
+                : al_git_changed_meanwhile(repo, NULL, &files, err);
 
     if (r < 0 || !files.count)
         return r;
@@ -358,7 +357,7 @@ void al_outcome_add_gone(struct al_call *call, const struct al_strv *files, cons
     bool staged;
 
     if (files->count)
-        (void)al_uncommitted_files(al_call_repo(call), al_call_budget(call), &still, &staged, NULL);
+        (void)al_uncommitted_files(al_call_repo(call), &still, &staged, NULL);
     for (size_t i = 0; i < files->count; i++)
         if (!al_strv_contains(&still, files->items[i]))
             al_strv_add(&gone, files->items[i]);
@@ -392,7 +391,7 @@ int al_outcome_add_commit(struct al_call *call, const char *rev, struct al_str *
         .format = "%h %s",
     };
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
-    int r = al_git_commits_list(al_call_repo(call), &one, al_call_budget(call), &line, err);
+    int r = al_git_commits_list(al_call_repo(call), &one, &line, err);
 
     al_str_trim_end(&line);
     al_str_adds(out, line.buf);

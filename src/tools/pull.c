@@ -102,8 +102,7 @@ static int check_published(struct al_call *call, const struct al_replay_work *wo
     const struct al_replayed *done = &work->replayed;
     bool published;
     int r = al_git_has_pushed(al_inmemory_repo(work->memory), work->head,
-                              done->stopped ? work->onto : done->tip, al_call_budget(call),
-                              &published, err);
+                              done->stopped ? work->onto : done->tip, &published, err);
 
     if (r < 0 || !published || is_published(call, NULL))
         return r;
@@ -115,25 +114,24 @@ static int check_published(struct al_call *call, const struct al_replay_work *wo
 static int rebase(struct al_call *call, struct pull *pull, const char *commit, struct al_error *err)
 {
     struct al_repo *repo = al_call_repo(call);
-    struct al_run_limits *budget = al_call_budget(call);
     struct al_replay_work *work = al_replay_work_new();
     al_auto(al_rebase_list_clear) struct al_rebase_list list = AL_REBASE_LIST_INIT;
     al_auto(al_freep) char *onto = NULL;
     al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
     bool staged;
-    int r = al_uncommitted_files(repo, budget, &files, &staged, err);
+    int r = al_uncommitted_files(repo, &files, &staged, err);
 
     if (r == 0)
-        r = al_git_resolve_commit(repo, commit, budget, &onto, err);
+        r = al_git_resolve_commit(repo, commit, &onto, err);
     if (r == 0)
-        r = al_replay_work_rebase(repo, work, onto, pull->name, budget, &list, err);
+        r = al_replay_work_rebase(repo, work, onto, pull->name, &list, err);
     work->goes_along = al_transfer_in_text(call);
     if (r == 0 && files.count && !work->goes_along)
         r = al_uncommitted_refuse("There are uncommitted changes", &files, err);
     if (r == 0 && al_transfer_in_text(call))
         r = check_published(call, work, err);
     if (r == 0)
-        r = al_replay_work_do(repo, work, al_call_max_bytes(call), budget, &pull->outcome, err);
+        r = al_replay_work_do(repo, work, al_call_max_bytes(call), &pull->outcome, err);
     pull->replayed = work->nsteps;
     pull->known = list.all.count - list.commits.count;
     pull->outcome.fast_forward = !pull->outcome.up_to_date && !work->nsteps;
@@ -168,8 +166,8 @@ static int run(struct al_call *call, const struct pull_args *args, struct pull *
     message = merge_message(pull);
     options.message = message;
     options.goes_along = al_transfer_in_text(call);
-    return al_merge_guard_run(al_call_repo(call), &options, al_call_max_bytes(call),
-                              al_call_budget(call), &pull->outcome, err);
+    return al_merge_guard_run(al_call_repo(call), &options, al_call_max_bytes(call), &pull->outcome,
+                              err);
 }
 
 static int fetch(struct al_call *call, const void *p, struct al_error *err)
@@ -199,8 +197,7 @@ static bool rewrites_published(struct al_call *call, const struct pull *pull)
         return false;
     seen = pull->tracking ? al_ref_oid(&al_call_repo(call)->at, pull->tracking) : al_strdup("");
     return *seen &&
-           al_git_has_pushed(al_call_repo(call), pull->head, seen, al_call_budget(call), &published,
-                             NULL) == 0 &&
+           al_git_has_pushed(al_call_repo(call), pull->head, seen, &published, NULL) == 0 &&
            published;
 }
 
@@ -299,8 +296,7 @@ static int workflow_execute(struct al_call *call, const void *p, struct al_resul
     int r = run(call, args, &pull, err);
 
     if (r == 0 && !outcome->conflicted)
-        r = al_git_count_updated(al_call_repo(call), pull.head, al_call_budget(call), &updated,
-                                 err);
+        r = al_git_count_updated(al_call_repo(call), pull.head, &updated, err);
     if (r < 0)
         return r;
     add_message(args, &pull, &text);

@@ -25,8 +25,7 @@ static int generate(struct al_call *call, const struct pr_args *args, bool is_ev
                                                      .prefers_origin = is_everyday,
                                                      .has_numbers = is_everyday };
 
-    return al_git_generate_pull_request(al_call_repo(call), &options, max_bytes,
-                                        al_call_budget(call), pr, err);
+    return al_git_generate_pull_request(al_call_repo(call), &options, max_bytes, pr, err);
 }
 
 /* The toolset workflow. */

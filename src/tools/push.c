@@ -80,8 +80,7 @@ static int push_tags_resolve(struct al_call *call, struct al_resolved *out, stru
 {
     const struct al_refs_query query = { .tags = true, .ids = true };
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    int r =
-        al_git_read_refs(al_call_repo(call), &query, take_tag, &text, al_call_budget(call), err);
+    int r = al_git_read_refs(al_call_repo(call), &query, take_tag, &text, err);
 
     if (r == 0)
         al_resolved_add(out, "tags", text.buf);
@@ -200,10 +199,9 @@ static int push_to(struct al_call *call, const struct al_remote *remote, const c
         return r;
     al_pushed_clear(pushed);
     r = al_git_push(network, options, al_call_input(call)->progress, al_call_max_bytes(call),
-                    al_call_budget(call), pushed, err);
+                    pushed, err);
     if (err && pushed->is_behind && !options->is_tag &&
-        al_git_branch_was_at(al_call_repo(call), options->branch, al_call_resolved(call, "seen"),
-                             al_call_budget(call)))
+        al_git_branch_was_at(al_call_repo(call), options->branch, al_call_resolved(call, "seen")))
         err->remedy = "The branch had them before it was rewritten: push with force: true to "
                       "replace them there.";
     return r;
@@ -313,7 +311,7 @@ static char *target_of(struct al_call *call, const struct push_args *args,
     upstream = al_remote_upstream(repo, remote, branch);
     if (!upstream || !strcmp(upstream, branch))
         return al_strdup(branch);
-    how = al_git_setting(repo, "push.default", al_call_budget(call));
+    how = al_git_setting(repo, "push.default");
     if (!how || (strcmp(how, "upstream") != 0 && strcmp(how, "tracking") != 0))
         return al_strdup(branch);
     al_resolved_add(out, RESOLVED_LOCAL, branch);
@@ -417,7 +415,7 @@ static bool look_there(struct al_call *call, const struct al_remote *remote,
         told = al_transfer_begin(call, al_call_repo(call), remote, address, AL_FETCHES, &network,
                                  NULL) == 0 &&
                check_target(call, network, address, NULL) == 0 &&
-               al_git_look_there(network, al_call_budget(call), &there, NULL) == 0;
+               al_git_look_there(network, &there, NULL) == 0;
         for (size_t k = 0; told && k < there.ids.count; k++)
             if (i == 0 || al_strv_contains_sorted(&ret_there->ids, there.ids.items[k]))
                 al_strv_add(&both.ids, there.ids.items[k]);
@@ -479,7 +477,7 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
         return 0;
     }
     push.replaced = args->force ? al_call_resolved(call, "seen") : "";
-    return al_git_push_preview(al_call_repo(call), &push, al_call_budget(call), out, err);
+    return al_git_push_preview(al_call_repo(call), &push, out, err);
 }
 
 /* In words, a branch that follows none follows the one that it is pushed to, where git with
@@ -519,7 +517,7 @@ static int push(struct al_call *call, const struct push_args *args, struct al_pu
             pushed->up_to_date = false;
     }
     if (r == 0 && sets_upstream(call, args))
-        r = al_git_set_upstream(al_call_repo(call), branch, remote.name, al_call_budget(call), err);
+        r = al_git_set_upstream(al_call_repo(call), branch, remote.name, err);
     return r;
 }
 
@@ -565,7 +563,7 @@ int al_push_in_shell(struct al_call *call, const void *args, const struct al_str
         say_upstream(&shown, &remote, al_call_resolved(call, "branch"), is_quiet);
     else
         r = al_git_set_upstream_shown(al_call_repo(call), al_call_resolved(call, "branch"), &remote,
-                                      shown.shell, is_quiet, al_call_budget(call), err);
+                                      shown.shell, is_quiet, err);
     return r;
 }
 

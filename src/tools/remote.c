@@ -85,7 +85,7 @@ static int change(struct al_call *call, const struct remote_args *args, struct a
                                              .new_name =
                                                  args->action == RENAME ? args->new_name : NULL };
 
-    return al_git_remote_change(al_call_repo(call), &change, al_call_budget(call), err);
+    return al_git_remote_change(al_call_repo(call), &change, err);
 }
 
 /* "Added remote x: https://…", with `article` before "remote" or the name. */

@@ -66,11 +66,10 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
     if (r < 0 || (args->hunks.count && !args->paths.count))
         return r;
     if (!writes_files(args))
-        return al_git_affected_files(repo, &args->paths, false, al_call_budget(call), out, err);
-    r = al_git_overwritten_files(repo, &args->paths, false, al_call_budget(call), out, err);
+        return al_git_affected_files(repo, &args->paths, false, out, err);
+    r = al_git_overwritten_files(repo, &args->paths, false, out, err);
     if (r == 0 && (commit || args->staged))
-        r = al_git_untracked_overwritten(repo, commit ? commit : "HEAD", &args->paths,
-                                         al_call_budget(call), out, err);
+        r = al_git_untracked_overwritten(repo, commit ? commit : "HEAD", &args->paths, out, err);
     return r;
 }
 
@@ -82,8 +81,7 @@ static int changed_files(struct al_call *call, const void *p, bool *ret_known, s
     struct al_repo *repo = al_call_repo(call);
 
     if (args->staged && args->worktree)
-        return al_git_reset_files(repo, "HEAD", &args->paths, false, al_call_budget(call),
-                                  ret_known, out, err);
+        return al_git_reset_files(repo, "HEAD", &args->paths, false, ret_known, out, err);
     *ret_known = !args->staged && !args->rev && !al_repo_index_facts(&repo->at).marks;
     if (!*ret_known)
         return 0;
@@ -93,7 +91,7 @@ static int changed_files(struct al_call *call, const void *p, bool *ret_known, s
         if (r < 0 || !args->paths.count)
             return r;
     }
-    return al_git_rewritten_files(repo, &args->paths, al_call_budget(call), out, err);
+    return al_git_rewritten_files(repo, &args->paths, out, err);
 }
 
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
@@ -102,14 +100,14 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     struct al_repo *repo = al_call_repo(call);
     al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
     const struct al_strv *files;
-    int r = al_repo_pathspecs(repo, &args->paths, al_call_budget(call), &list, err);
+    int r = al_repo_pathspecs(repo, &args->paths, &list, err);
 
     if (r == 0 && writes_files(args) && args->paths.count)
-        r = al_git_restore_check(repo, &args->paths, al_call_budget(call), err);
+        r = al_git_restore_check(repo, &args->paths, err);
     if (r == 0 && args->hunks.count)
         r = al_call_affected_files(call, &files, err);
     if (r == 0 && args->hunks.count && writes_files(args))
-        r = al_git_restore_check(repo, files, al_call_budget(call), err);
+        r = al_git_restore_check(repo, files, err);
     return r;
 }
 
@@ -126,12 +124,10 @@ static int show_loss(struct al_call *call, const struct restore_args *args, bool
         .from_ref = commit,
         .paths = &args->paths,
     };
-    int r =
-        al_git_loss_excerpt(al_call_repo(call), &options, title, al_call_budget(call), out, err);
+    int r = al_git_loss_excerpt(al_call_repo(call), &options, title, out, err);
 
     return r == 0 && commit && !cached
-               ? al_git_untracked_excerpt(al_call_repo(call), commit, &args->paths,
-                                          al_call_budget(call), out, err)
+               ? al_git_untracked_excerpt(al_call_repo(call), commit, &args->paths, out, err)
                : r;
 }
 
@@ -167,8 +163,7 @@ static int restore(struct al_call *call, const struct restore_args *args,
         .source = al_call_resolved(call, AL_RESOLVED_COMMIT),
     };
 
-    return al_git_restore(al_call_repo(call), &options, al_call_max_bytes(call),
-                          al_call_budget(call), output, err);
+    return al_git_restore(al_call_repo(call), &options, al_call_max_bytes(call), output, err);
 }
 
 /* What both tools have. */
@@ -220,7 +215,7 @@ static int git_execute(struct al_call *call, const void *p, struct al_result *re
     int r = 0;
 
     if (args->staged && args->worktree)
-        r = al_git_has_staged(al_call_repo(call), &args->paths, al_call_budget(call), &both, err);
+        r = al_git_has_staged(al_call_repo(call), &args->paths, &both, err);
     if (r == 0)
         r = restore(call, args, &output, err);
     if (r == 0)
@@ -285,8 +280,7 @@ static int restore_hunks(struct al_call *call, const struct restore_args *args, 
 
     if (r == 0)
         r = al_git_apply_hunks(al_call_repo(call), &chosen.choice,
-                               args->staged ? AL_HUNKS_UNSTAGE : AL_HUNKS_DISCARD, NULL,
-                               al_call_budget(call), err);
+                               args->staged ? AL_HUNKS_UNSTAGE : AL_HUNKS_DISCARD, NULL, err);
     if (r < 0)
         return r;
     al_str_adds(text, args->staged ? "Unstaged " : "Discarded ");
@@ -305,11 +299,9 @@ static int list_filtered(struct al_call *call, const struct restore_args *args, 
                               filter ? filter : "--no-renames",
                               args->staged && !commit ? "--cached" : commit, NULL };
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
-    int r = al_repo_pathspecs(al_call_repo(call), &args->paths, al_call_budget(call), &words, err);
+    int r = al_repo_pathspecs(al_call_repo(call), &args->paths, &words, err);
 
-    return r < 0 ? r
-                 : al_batch_list_diff(al_call_repo(call), options, &words, al_call_budget(call),
-                                      out, err);
+    return r < 0 ? r : al_batch_list_diff(al_call_repo(call), options, &words, out, err);
 }
 
 /* Of files whose changes are all staged the other call is named. */

@@ -58,8 +58,7 @@ static int git_show(struct al_call *call, const void *p, struct al_result *resul
         .format = args->format,
     };
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = al_git_show(al_call_repo(call), &options, al_call_max_bytes(call), al_call_budget(call),
-                        &output, err);
+    int r = al_git_show(al_call_repo(call), &options, al_call_max_bytes(call), &output, err);
 
     if (r < 0)
         return r;
@@ -159,7 +158,7 @@ static int show_file(struct al_call *call, struct viewing *viewing, struct al_re
 {
     al_auto(al_str_clear) struct al_str left = AL_STR_INIT;
     int r = al_git_read_object(al_call_repo(call), viewing->info,
-                               (struct al_sink){ take_bytes, viewing }, al_call_budget(call), err);
+                               (struct al_sink){ take_bytes, viewing }, err);
 
     if (r < 0)
         return r;
@@ -225,7 +224,7 @@ static int view_file(struct al_call *call, const struct al_object_info *info,
     if (info->type != AL_OBJECT_TREE)
         return al_failure_bad_args(err, "Give rev alone for a commit.",
                                    "path: there is a submodule, whose files are not in here");
-    r = al_git_read_tree(al_call_repo(call), info, take_entry, pages, al_call_budget(call), err);
+    r = al_git_read_tree(al_call_repo(call), info, take_entry, pages, err);
     if (r < 0)
         return r;
     if (!pages->at)
@@ -329,7 +328,7 @@ static int show_commit(struct al_call *call, const struct show_args *args, const
     int r;
 
     to.patch.payload = &view;
-    r = al_git_read_commits(al_call_repo(call), &query, &to, al_call_budget(call), &unborn, err);
+    r = al_git_read_commits(al_call_repo(call), &query, &to, &unborn, err);
     if (r < 0)
         return r;
     al_change_view_end(&view);
@@ -347,7 +346,7 @@ static int show_hunks(struct al_call *call, const char *oid, struct al_pages *pa
     al_auto(al_freep) char *word = al_asprintf("%s^", oid);
     al_auto(al_freep) char *parent = NULL;
     size_t shown = 0;
-    int r = al_git_find_object(repo, word, "commit", al_call_budget(call), &parent, err);
+    int r = al_git_find_object(repo, word, "commit", &parent, err);
 
     if (r == 0)
         r = al_git_read_hunks(
@@ -355,7 +354,7 @@ static int show_hunks(struct al_call *call, const char *oid, struct al_pages *pa
             &(struct al_hunk_query){ .side = AL_HUNKS_COMMITTED,
                                      .from = parent ? parent : al_git_empty_tree(repo),
                                      .to = oid },
-            al_call_budget(call), &list, err);
+            &list, err);
     if (r == 0)
         r = al_outcome_add_commit(call, oid, &line, err);
     if (r < 0)
@@ -382,8 +381,7 @@ static int add_tag(struct al_call *call, const struct al_object_info *tag, struc
                    struct al_error *err)
 {
     al_auto(al_buffer_clear) struct al_buffer text = AL_BUFFER_INIT(TAG_MAX_BYTES);
-    int r = al_git_read_object(al_call_repo(call), tag, al_buffer_sink(&text), al_call_budget(call),
-                               err);
+    int r = al_git_read_object(al_call_repo(call), tag, al_buffer_sink(&text), err);
 
     if (r == 0) {
         al_auto(al_str_clear) struct al_str unit = AL_STR_INIT;
@@ -401,7 +399,7 @@ static int show_revision(struct al_call *call, const struct show_args *args, con
     const struct al_repo *repo = al_call_repo(call);
     al_auto(al_object_info_clear) struct al_object_info info = AL_OBJECT_INFO_INIT;
     al_auto(al_freep) char *peeled = NULL;
-    int r = al_git_read_object_info(repo, rev, al_call_budget(call), &info, err);
+    int r = al_git_read_object_info(repo, rev, &info, err);
 
     for (int depth = 0; r == 0 && info.type == AL_OBJECT_TAG && depth < 5; depth++) {
         r = add_tag(call, &info, pages, err);
@@ -410,7 +408,7 @@ static int show_revision(struct al_call *call, const struct show_args *args, con
         al_object_info_clear(&info);
         info = AL_OBJECT_INFO_INIT;
         if (r == 0)
-            r = al_git_read_object_info(repo, peeled, al_call_budget(call), &info, err);
+            r = al_git_read_object_info(repo, peeled, &info, err);
     }
     if (r < 0)
         return r;
@@ -447,9 +445,9 @@ static int show_path(struct al_call *call, const struct show_args *args, const c
     if (r < 0)
         return r;
     word = al_asprintf("%s:%s", rev, path);
-    r = al_git_read_object_info(repo, word, al_call_budget(call), &info, err);
+    r = al_git_read_object_info(repo, word, &info, err);
     if (r == 0 && info.type == AL_OBJECT_NONE)
-        r = al_git_read_object_info(repo, rev, al_call_budget(call), &whole, err);
+        r = al_git_read_object_info(repo, rev, &whole, err);
     if (r < 0)
         return r;
     if (info.type == AL_OBJECT_NONE)

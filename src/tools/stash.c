@@ -226,12 +226,11 @@ static int stash_run(struct al_call *call, const struct al_stash_options *option
     int r = 0;
 
     if (applies)
-        r = files ? al_overwrite_check_files(al_call_repo(call), files, al_call_budget(call), err)
-                  : al_merge_guard_check_entry(al_call_repo(call), options->entries,
-                                               al_call_budget(call), err);
+        r = files ? al_overwrite_check_files(al_call_repo(call), files, err)
+                  : al_merge_guard_check_entry(al_call_repo(call), options->entries, err);
     return r < 0 ? r
-                 : al_git_stash(al_call_repo(call), options, al_call_max_bytes(call),
-                                al_call_budget(call), ret_output, err);
+                 : al_git_stash(al_call_repo(call), options, al_call_max_bytes(call), ret_output,
+                                err);
 }
 
 static int run(struct al_call *call, const void *args, struct al_git_output *output,
@@ -269,7 +268,7 @@ static int authorize_action(struct al_call *call, const void *args, struct al_er
 
     if (r < 0 || only_reads(args))
         return r;
-    return al_git_stash_check(al_call_repo(call), &options, al_call_budget(call), err);
+    return al_git_stash_check(al_call_repo(call), &options, err);
 }
 
 /* Entries are named by their index, which changes with every push: add the reflog of the stash.  A
@@ -286,7 +285,7 @@ static int affected_files(struct al_call *call, const void *args, struct al_strv
         return 0;
     }
     return al_git_overwritten_files(repo, stash->paths.count ? &stash->paths : NULL,
-                                    stash->include_untracked, al_call_budget(call), out, err);
+                                    stash->include_untracked, out, err);
 }
 
 static int changed_files(struct al_call *call, const void *args, bool *ret_known,
@@ -297,14 +296,13 @@ static int changed_files(struct al_call *call, const void *args, bool *ret_known
 
     /* A push resets the files to HEAD's, and with include_untracked removes others. */
     if (is_push(args))
-        return al_git_reset_files(
-            al_call_repo(call), "HEAD", stash->paths.count ? &stash->paths : NULL,
-            stash->include_untracked, al_call_budget(call), ret_known, out, err);
+        return al_git_reset_files(al_call_repo(call), "HEAD",
+                                  stash->paths.count ? &stash->paths : NULL,
+                                  stash->include_untracked, ret_known, out, err);
     *ret_known = options_of(call, args, &options, NULL) == 0;
     if (!*ret_known)
         return 0;
-    return al_merge_guard_entry_files(al_call_repo(call), options.entries, al_call_budget(call),
-                                      ret_known, out, err);
+    return al_merge_guard_entry_files(al_call_repo(call), options.entries, ret_known, out, err);
 }
 
 static int preview(struct al_call *call, const void *args, struct al_str *out, struct al_error *err)
@@ -323,8 +321,7 @@ static int preview(struct al_call *call, const void *args, struct al_str *out, s
         al_str_addf(out, "This entry belongs to %s, not to this one.\n",
                     al_call_resolved(call, AL_STASH_WHOSE));
     if (r == 0)
-        r = al_git_stash_preview(al_call_repo(call), &options, files, al_call_budget(call), out,
-                                 &any, err);
+        r = al_git_stash_preview(al_call_repo(call), &options, files, out, &any, err);
     if (r == 0 && !any)
         al_call_skip_approval(call); /* there is nothing to stash, or no such entry */
     return r;
@@ -406,8 +403,7 @@ static int git_list(struct al_call *call, const void *p, struct al_result *resul
     al_auto(al_git_output_clear) struct al_git_output output = { .out = AL_TEXT_INIT(0),
                                                                  .err = AL_TEXT_INIT(0) };
     al_auto(al_stashes_clear) struct al_stashes stashes = AL_STASHES_INIT;
-    int r = al_git_read_stashes(al_call_repo(call), al_call_max_bytes(call), al_call_budget(call),
-                                &stashes, err);
+    int r = al_git_read_stashes(al_call_repo(call), al_call_max_bytes(call), &stashes, err);
 
     (void)p;
     if (r < 0)
@@ -425,8 +421,7 @@ static int show(struct al_call *call, const void *p, struct al_result *result, s
     int r = options_of(call, p, &options, err);
 
     if (r == 0)
-        r = al_git_stash_show(al_call_repo(call), &options, al_call_max_bytes(call),
-                              al_call_budget(call), &output, err);
+        r = al_git_stash_show(al_call_repo(call), &options, al_call_max_bytes(call), &output, err);
     if (r < 0)
         return r;
     al_call_shape_text(call, &output, "", result);
@@ -522,8 +517,7 @@ static int workflow_list(struct al_call *call, const void *p, struct al_result *
 {
     al_auto(al_stashes_clear) struct al_stashes stashes = AL_STASHES_INIT;
     json_t *array;
-    int r = al_git_read_stashes(al_call_repo(call), al_call_max_bytes(call), al_call_budget(call),
-                                &stashes, err);
+    int r = al_git_read_stashes(al_call_repo(call), al_call_max_bytes(call), &stashes, err);
 
     (void)p;
     if (r < 0)
@@ -622,8 +616,7 @@ const struct al_tool al_tool_workflow_stash = {
 static int stash_text_list(struct al_call *call, struct al_str *text, struct al_error *err)
 {
     al_auto(al_stashes_clear) struct al_stashes stashes = AL_STASHES_INIT;
-    int r = al_git_read_stashes(al_call_repo(call), SHOW_MAX_BYTES, al_call_budget(call), &stashes,
-                                err);
+    int r = al_git_read_stashes(al_call_repo(call), SHOW_MAX_BYTES, &stashes, err);
 
     if (r < 0)
         return r;
@@ -656,8 +649,7 @@ static int add_patch(struct al_call *call, const char *oid, bool of_untracked, s
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     const struct al_str *out = &output.out.out;
     const char *patch;
-    int r = al_git_stash_show(al_call_repo(call), &options, SHOW_MAX_BYTES + 1,
-                              al_call_budget(call), &output, err);
+    int r = al_git_stash_show(al_call_repo(call), &options, SHOW_MAX_BYTES + 1, &output, err);
 
     if (r < 0 || !out->len)
         return r;
@@ -730,11 +722,11 @@ static int everyday_authorize(struct al_call *call, const void *p, struct al_err
 {
     const struct stash_args *args = p;
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
-    int r = al_repo_pathspecs(al_call_repo(call), &args->paths, al_call_budget(call), &words, err);
+    int r = al_repo_pathspecs(al_call_repo(call), &args->paths, &words, err);
 
     /* git applies nothing then, and its refusal looks like a conflict of the entry itself. */
     if (r == 0 && (command_of(p) == AL_STASH_POP || command_of(p) == AL_STASH_APPLY))
-        r = al_git_check_no_conflicts(al_call_repo(call), al_call_budget(call), err);
+        r = al_git_check_no_conflicts(al_call_repo(call), err);
     return r < 0 ? r : authorize_action(call, p, err);
 }
 
@@ -776,8 +768,8 @@ static int everyday_apply(struct al_call *call, const void *p, struct al_result 
     bool conflicts, has_staged = false;
 
     if (r == 0)
-        r = al_git_stash_keeps_staged(al_call_repo(call), oid, al_call_budget(call), &has_staged,
-                                      &options.keeps_staged, err);
+        r = al_git_stash_keeps_staged(al_call_repo(call), oid, &has_staged, &options.keeps_staged,
+                                      err);
     if (r == 0)
         r = stash_run(call, &options, &output, err);
     conflicts = r == AL_ERR_EXECUTION && err && err->code == AL_CODE_CONFLICT;

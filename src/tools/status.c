@@ -69,13 +69,11 @@ static int git_status(struct al_call *call, const void *p, struct al_result *res
     al_auto(al_str_clear) struct al_str notes = AL_STR_INIT;
     int r;
 
-    r = al_git_status(al_call_repo(call), &options, al_call_max_bytes(call), al_call_budget(call),
-                      &output, err);
+    r = al_git_status(al_call_repo(call), &options, al_call_max_bytes(call), &output, err);
     if (r < 0)
         return r;
-    al_git_skipped_filters(al_call_repo(call), al_call_budget(call), &notes);
-    al_git_scan_submodules(al_call_repo(call), NULL, args->untracked, al_call_budget(call),
-                           &submodules);
+    al_git_skipped_filters(al_call_repo(call), &notes);
+    al_git_scan_submodules(al_call_repo(call), NULL, args->untracked, &submodules);
     al_submodules_add_line(&submodules, &notes);
     al_call_shape_text(call, &output, notes.buf, result);
     if (args->porcelain) /* git's long format contains it */
@@ -191,9 +189,8 @@ static int read_files(struct al_call *call, struct files *files, struct al_workt
                       struct al_error *err)
 {
     files->repo = al_call_repo(call);
-    al_git_scan_submodules(files->repo, NULL, true, al_call_budget(call), &files->submodules);
-    return al_git_read_worktree_state(files->repo, "all", on_file, files, al_call_budget(call),
-                                      state, err);
+    al_git_scan_submodules(files->repo, NULL, true, &files->submodules);
+    return al_git_read_worktree_state(files->repo, "all", on_file, files, state, err);
 }
 
 /* The toolset workflow. */
@@ -304,8 +301,7 @@ static void add_stashes(struct al_call *call, struct al_str *out)
     al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
     size_t own = 0;
 
-    (void)al_git_read_stashes(al_call_repo(call), STASHES_BYTES, al_call_budget(call), &stashes,
-                              NULL);
+    (void)al_git_read_stashes(al_call_repo(call), STASHES_BYTES, &stashes, NULL);
     if (!stashes.count)
         return;
     al_stash_owners_read(al_call_repo(call), &owners);
@@ -466,7 +462,7 @@ static int add_commits(struct al_call *call, struct al_pages *pages, struct al_e
     bool unborn;
 
     (void)al_pages_adds(pages, "last commits:\n");
-    return al_git_read_commits(al_call_repo(call), &query, &to, al_call_budget(call), &unborn, err);
+    return al_git_read_commits(al_call_repo(call), &query, &to, &unborn, err);
 }
 
 static void add_head(struct al_call *call, const struct files *files,

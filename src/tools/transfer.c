@@ -125,7 +125,7 @@ int al_transfer_begin(struct al_call *call, const struct al_repo *repo,
                       struct al_error *err)
 {
     al_auto(al_network_endp) struct al_network *network = NULL;
-    int r = al_network_begin(repo, remote, address, direction, al_call_budget(call), &network, err);
+    int r = al_network_begin(repo, remote, address, direction, &network, err);
     const struct al_repo *other = r == 0 ? network->other : NULL;
     bool writes = direction == AL_PUSHES;
 
@@ -152,7 +152,7 @@ int al_transfer_fetch(struct al_call *call, const struct al_remote *remote,
     if (r < 0)
         return r;
     return al_git_fetch(network, options, al_call_input(call)->progress, al_call_max_bytes(call),
-                        al_call_budget(call), ret_text, err);
+                        ret_text, err);
 }
 
 bool al_transfer_in_text(const struct al_call *call)
@@ -162,9 +162,8 @@ bool al_transfer_in_text(const struct al_call *call)
 
 int al_transfer_check_idle(struct al_call *call, struct al_error *err)
 {
-    return al_transfer_in_text(call)
-               ? al_everyday_check_idle(call, err)
-               : al_git_check_no_operation(al_call_repo(call), al_call_budget(call), err);
+    return al_transfer_in_text(call) ? al_everyday_check_idle(call, err)
+                                     : al_git_check_no_operation(al_call_repo(call), err);
 }
 
 int al_transfer_current_branch(struct al_call *call, char **ret_branch, struct al_error *err)

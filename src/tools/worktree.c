@@ -186,16 +186,15 @@ static int list(struct al_call *call, const void *args, struct al_result *result
                 struct al_error *err)
 {
     al_auto(view_clear) struct view view = { .call = call, .place = AL_WORKTREE_PLACE_INIT };
-    struct al_run_limits *budget = al_call_budget(call);
     const struct al_repo *repo = al_call_repo(call);
     int r = al_worktree_place_find(repo, false, &view.place, err);
 
     (void)args;
     if (r == 0)
-        r = al_worktree_list(repo, budget, &view.worktrees, err);
+        r = al_worktree_list(repo, &view.worktrees, err);
     view.default_branch = al_git_default_branch(repo);
     for (size_t i = 0; r == 0 && i < view.worktrees.count; i++)
-        r = al_worktree_look(repo, view.default_branch, budget, &view.worktrees.items[i], err);
+        r = al_worktree_look(repo, view.default_branch, &view.worktrees.items[i], err);
     if (r < 0)
         return r;
     find_last_calls(&view);
@@ -237,8 +236,7 @@ int al_worktree_add_loss(struct al_call *call, const char *top, struct al_str *o
     for (size_t i = 0; r == 0 && i < AL_COUNT(kinds); i++) {
         al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
 
-        r = al_worktree_list_files(al_call_repo(call), top, kinds[i].files, al_call_budget(call),
-                                   &names, err);
+        r = al_worktree_list_files(al_call_repo(call), top, kinds[i].files, &names, err);
         if (r == 0)
             add_line(kinds[i].kind, &names, out);
     }
@@ -357,8 +355,7 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
         return resolve_loss(call, args->name, out, err);
     if (args->action != ADD || !args->create)
         return 0;
-    r = al_git_resolve_commit(al_call_repo(call), args->from ? args->from : "HEAD",
-                              al_call_budget(call), &oid, err);
+    r = al_git_resolve_commit(al_call_repo(call), args->from ? args->from : "HEAD", &oid, err);
     if (r == 0)
         al_resolved_add(out, START, oid);
     return r;
@@ -430,8 +427,7 @@ static int authorize_add(struct al_call *call, const struct worktree_args *args,
      */
     return r < 0 || al_worktree_discard_unfinished(al_call_repo(call), NULL)
                ? r
-               : al_worktree_check_add(al_call_repo(call), &place, &options, al_call_budget(call),
-                                       err);
+               : al_worktree_check_add(al_call_repo(call), &place, &options, err);
 }
 
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
@@ -490,7 +486,7 @@ static int add(struct al_call *call, const void *p, struct al_result *result, st
     al_auto(al_worktree_added_clear) struct al_worktree_added added = { .top = NULL };
     al_auto(al_freep) char *top = NULL;
     al_auto(al_freep) char *branch = al_text_sanitize_line(args->branch);
-    int r = al_worktree_add(al_call_repo(call), &options, al_call_budget(call), &added, err);
+    int r = al_worktree_add(al_call_repo(call), &options, &added, err);
 
     if (r < 0)
         return r;
@@ -516,8 +512,7 @@ static int remove_worktree(struct al_call *call, const void *p, struct al_result
     if (r == 0)
         r = check_remove(call, args->name, &place, &found, err);
     if (r == 0)
-        r = al_worktree_put_aside(al_call_repo(call), &place, &found, args->name, saved,
-                                  al_call_budget(call), err);
+        r = al_worktree_put_aside(al_call_repo(call), &place, &found, args->name, saved, err);
     if (r < 0)
         return r;
     al_str_addf(&result->text, "Removed the worktree '%s'. Its branch stays.%s", args->name,
@@ -540,8 +535,7 @@ static int set_lock(struct al_call *call, const void *p, struct al_result *resul
     if (r == 0 && !found.id)
         r = al_worktree_check_removable(&place, &found, args->name, err);
     if (r == 0)
-        r = al_worktree_set_lock(al_call_repo(call), &found, args->name, locks, args->reason,
-                                 al_call_budget(call), err);
+        r = al_worktree_set_lock(al_call_repo(call), &found, args->name, locks, args->reason, err);
     if (r == 0)
         al_str_addf(&result->text, "%s the worktree '%s'.\n", locks ? "Locked" : "Unlocked",
                     args->name);

@@ -297,7 +297,7 @@ static int read_changes(struct al_undo *undo, bool stat, struct al_str *out, str
     do {
         if (undo->nseqs)
             options.execution = undo->seqs[i];
-        r = al_difference_read(undo->repo, &options, &undo->budget, add_execution, out, err);
+        r = al_difference_read(undo->repo, &options, add_execution, out, err);
         if (r == AL_ERR_NOT_FOUND && undo->nseqs) {
             al_error_clear(err);
             r = 0;
@@ -508,13 +508,13 @@ static int roll_back(struct al_undo *undo, const struct own_options *own, bool d
         .dry_run = dry_run,
         .redo = own->redo,
     };
-    int r = al_rollback_run(undo->repo, &options, &undo->budget, rollback, err);
+    int r = al_rollback_run(undo->repo, &options, rollback, err);
 
     for (size_t i = 1; r == AL_ERR_NOT_FOUND && i < undo->nseqs; i++) {
         al_error_clear(err);
         al_rollback_clear(rollback);
         options.execution = undo->seqs[i];
-        r = al_rollback_run(undo->repo, &options, &undo->budget, rollback, err);
+        r = al_rollback_run(undo->repo, &options, rollback, err);
     }
     if (r == AL_ERR_NOT_FOUND && undo->nseqs)
         err->remedy = "A rollback takes back what executions changed, and no edits of your own.";

@@ -144,8 +144,7 @@ static const char *listed_names(const struct al_str *note)
     return colon && colon[1] ? colon + 2 : note->buf;
 }
 
-static void add_skipped_programs(struct al_findings *findings, const struct al_repo *repo,
-                                 struct al_run_limits *budget)
+static void add_skipped_programs(struct al_findings *findings, const struct al_repo *repo)
 {
     static const char *const hooks[] = {
         "pre-commit",
@@ -169,7 +168,7 @@ static void add_skipped_programs(struct al_findings *findings, const struct al_r
         al_finding_add(findings, "hooks", AL_WARNING,
                        "airlock runs no hooks: run what they check yourself, or in CI.",
                        "not run: %s", listed_names(&hooks_note));
-    al_git_skipped_filters(repo, budget, &filters);
+    al_git_skipped_filters(repo, &filters);
     if (filters.len)
         al_finding_add(findings, "filters", AL_WARNING,
                        "Calls that would write files through them fail; use git itself for these "
@@ -235,7 +234,7 @@ static void check_repository(struct al_findings *findings, const struct al_setup
     al_finding_add(findings, "owner", AL_FINE, NULL, "%s",
                    al_location_is_owned(&repo->at) ? "you"
                                                    : "another user; safe.directory lists it");
-    add_skipped_programs(findings, repo, &budget);
+    add_skipped_programs(findings, repo);
     add_locks(findings, repo);
     al_repo_free(repo);
 }

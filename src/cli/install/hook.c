@@ -506,7 +506,7 @@ static int find_worktree(const struct hook *hook, json_t *arguments,
         al_json_set(arguments, "working_dir", al_json_name(here));
         branch = al_asprintf("refs/heads/%s", name); /* that of an earlier one */
     }
-    if (r == 0 && adds && al_git_resolve_commit(repo, branch, &limits, &oid, NULL) == 0)
+    if (r == 0 && adds && al_git_resolve_commit(repo, branch, &oid, NULL) == 0)
         al_json_set(arguments, "branch", al_json_string(name));
     al_repo_free(repo);
     return r;

@@ -693,7 +693,7 @@ static void tell_committed(struct install *install, const struct plan plans[2], 
         if (!plans[i].changes)
             continue;
         al_strv_add(&file, files[i]);
-        if (al_git_find_ignored(repo, &file, &limits, &rule, NULL) == 0)
+        if (al_git_find_ignored(repo, &file, &rule, NULL) == 0)
             al_str_addf(out,
                         rule ? "%s; it will not be committed.\n"
                              : "%s will be committed with your next commit of everything.\n",

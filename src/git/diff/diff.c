@@ -31,19 +31,19 @@ void al_git_diff_add_options(const struct al_diff_options *options, struct al_st
 }
 
 int al_git_diff_resolve(const struct al_repo *repo, const struct al_diff_options *options,
-                        struct al_run_limits *budget, struct al_str *words, struct al_error *err)
+                        struct al_str *words, struct al_error *err)
 {
-    return options->paths ? al_repo_pathspecs(repo, options->paths, budget, words, err) : 0;
+    return options->paths ? al_repo_pathspecs(repo, options->paths, words, err) : 0;
 }
 
 /* A diff is not split over several git children: the column widths of --stat and the order of the
  * files cover the whole diff. */
 int al_git_diff_add_args(const struct al_repo *repo, const struct al_diff_options *options,
-                         struct al_run_limits *budget, struct al_strv *argv, struct al_error *err)
+                         struct al_strv *argv, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
     size_t at = 0;
-    int r = al_git_diff_resolve(repo, options, budget, &words, err);
+    int r = al_git_diff_resolve(repo, options, &words, err);
 
     if (r < 0)
         return r;
@@ -55,8 +55,7 @@ int al_git_diff_add_args(const struct al_repo *repo, const struct al_diff_option
 }
 
 int al_git_diff(const struct al_repo *repo, const struct al_diff_options *options, size_t max_bytes,
-                struct al_run_limits *budget, struct al_git_output *ret_output,
-                struct al_error *err)
+                struct al_git_output *ret_output, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     int r;
@@ -67,19 +66,19 @@ int al_git_diff(const struct al_repo *repo, const struct al_diff_options *option
         al_strv_add(&command.argv, "--name-only");
     else if (options->stat)
         al_strv_add(&command.argv, "--stat");
-    r = al_git_diff_add_args(repo, options, budget, &command.argv, err);
+    r = al_git_diff_add_args(repo, options, &command.argv, err);
     if (r < 0)
         return r;
     return al_git_run(&repo->at, &command,
-                      &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, budget,
-                      ret_output, err);
+                      &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, ret_output,
+                      err);
 }
 
 /* --- Read the hunks --- */
 
 /* A conflicted file is listed twice in a row. */
 static int count_files(const struct al_repo *repo, const struct al_diff_options *options,
-                       struct al_run_limits *budget, size_t *ret_files, struct al_error *err)
+                       size_t *ret_files, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
@@ -88,9 +87,9 @@ static int count_files(const struct al_repo *repo, const struct al_diff_options 
     int r;
 
     al_strv_adds(&command.argv, "git", "diff", "--name-only", "-z", NULL);
-    r = al_git_diff_add_args(repo, options, budget, &command.argv, err);
+    r = al_git_diff_add_args(repo, options, &command.argv, err);
     if (r == 0)
-        r = al_git_read_records(&repo->at, &command, &records, budget, err);
+        r = al_git_read_records(&repo->at, &command, &records, err);
     if (r == 0)
         *ret_files = 0;
     for (size_t i = 0; r == 0 && i < names.count; i++)
@@ -116,8 +115,7 @@ static bool add_patch(void *payload, const char *data, size_t len)
 }
 
 int al_git_read_diff(const struct al_repo *repo, const struct al_diff_options *options,
-                     size_t max_bytes, struct al_run_limits *budget, struct al_hunks *hunks,
-                     struct al_error *err)
+                     size_t max_bytes, struct al_hunks *hunks, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     struct reading reading = { hunks, max_bytes };
@@ -125,13 +123,13 @@ int al_git_read_diff(const struct al_repo *repo, const struct al_diff_options *o
 
     al_strv_adds(&command.argv, "git", "diff", "--src-prefix=" AL_HUNKS_OLD_PREFIX,
                  "--dst-prefix=" AL_HUNKS_NEW_PREFIX, NULL);
-    r = al_git_diff_add_args(repo, options, budget, &command.argv, err);
+    r = al_git_diff_add_args(repo, options, &command.argv, err);
     if (r == 0)
-        r = al_git_read(&repo->at, &command, (struct al_sink){ add_patch, &reading }, budget, err);
+        r = al_git_read(&repo->at, &command, (struct al_sink){ add_patch, &reading }, err);
     if (r < 0)
         return r;
     al_hunks_end(hunks);
-    return hunks->truncated ? count_files(repo, options, budget, &hunks->files, err) : 0;
+    return hunks->truncated ? count_files(repo, options, &hunks->files, err) : 0;
 }
 
 /* --- Ci files --- */

@@ -24,8 +24,7 @@ struct al_diff_options {
 /** Run `git diff` and capture at most `max_bytes` of its output. A non-zero exit code is an
  * error. */
 int al_git_diff(const struct al_repo *repo, const struct al_diff_options *options, size_t max_bytes,
-                struct al_run_limits *budget, struct al_git_output *ret_output,
-                struct al_error *err);
+                struct al_git_output *ret_output, struct al_error *err);
 
 /** Append all arguments of a diff except the paths: context, safety flags, revisions, "--". */
 void al_git_diff_add_options(const struct al_diff_options *options, struct al_strv *argv);
@@ -33,12 +32,12 @@ void al_git_diff_add_options(const struct al_diff_options *options, struct al_st
 /** Resolve the paths into pathspecs, each followed by a NUL. Appends nothing when `paths` is
  * NULL. */
 int al_git_diff_resolve(const struct al_repo *repo, const struct al_diff_options *options,
-                        struct al_run_limits *budget, struct al_str *words, struct al_error *err);
+                        struct al_str *words, struct al_error *err);
 
 /** Append the arguments as al_git_diff_add_options() does, then the resolved pathspecs. Returns
  * AL_ERR_BAD_ARGS when they do not fit on one command line. */
 int al_git_diff_add_args(const struct al_repo *repo, const struct al_diff_options *options,
-                         struct al_run_limits *budget, struct al_strv *argv, struct al_error *err);
+                         struct al_strv *argv, struct al_error *err);
 
 struct al_hunks;
 
@@ -50,8 +49,7 @@ struct al_hunks;
  * counts them.
  */
 int al_git_read_diff(const struct al_repo *repo, const struct al_diff_options *options,
-                     size_t max_bytes, struct al_run_limits *budget, struct al_hunks *hunks,
-                     struct al_error *err);
+                     size_t max_bytes, struct al_hunks *hunks, struct al_error *err);
 
 /* --- Ci files --- */
 

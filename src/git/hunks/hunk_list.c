@@ -412,8 +412,7 @@ static void add_options(const struct al_hunk_query *query, struct al_strv *argv)
 }
 
 static int read_side(const struct al_repo *repo, const struct al_hunk_query *query,
-                     enum al_hunk_side side, struct al_run_limits *budget,
-                     struct al_hunk_list *ret_list, struct al_error *err)
+                     enum al_hunk_side side, struct al_hunk_list *ret_list, struct al_error *err)
 {
     const struct al_diff_options options = { .cached = side == AL_HUNKS_STAGED,
                                              .unified = AL_HUNKS_CONTEXT,
@@ -428,9 +427,9 @@ static int read_side(const struct al_repo *repo, const struct al_hunk_query *que
     add_options(query, &command.argv);
     command.index = query->index;
     command.quotes_names = false;
-    r = al_git_diff_add_args(repo, &options, budget, &command.argv, err);
+    r = al_git_diff_add_args(repo, &options, &command.argv, err);
     if (r == 0)
-        r = al_git_read(&repo->at, &command, (struct al_sink){ add_text, &reading }, budget, err);
+        r = al_git_read(&repo->at, &command, (struct al_sink){ add_text, &reading }, err);
     if (r < 0)
         return r;
     ret_list->truncated = reading.cut;
@@ -439,17 +438,16 @@ static int read_side(const struct al_repo *repo, const struct al_hunk_query *que
 }
 
 int al_git_read_hunks(const struct al_repo *repo, const struct al_hunk_query *query,
-                      struct al_run_limits *budget, struct al_hunk_list *ret_list,
-                      struct al_error *err)
+                      struct al_hunk_list *ret_list, struct al_error *err)
 {
     const enum al_hunk_side other_side =
         query->side == AL_HUNKS_STAGED ? AL_HUNKS_UNSTAGED : AL_HUNKS_STAGED;
     al_auto(al_hunk_list_clear) struct al_hunk_list list = AL_HUNK_LIST_INIT;
     al_auto(al_hunk_list_clear) struct al_hunk_list other = AL_HUNK_LIST_INIT;
-    int r = read_side(repo, query, query->side, budget, &list, err);
+    int r = read_side(repo, query, query->side, &list, err);
 
     if (r == 0 && list.count && !query->index && !query->from)
-        r = read_side(repo, query, other_side, budget, &other, err);
+        r = read_side(repo, query, other_side, &other, err);
     if (r < 0)
         return r;
     al_hunk_list_number(&list, &other);
@@ -458,15 +456,15 @@ int al_git_read_hunks(const struct al_repo *repo, const struct al_hunk_query *qu
     return 0;
 }
 
-int al_git_read_both_hunks(const struct al_repo *repo, struct al_run_limits *budget,
-                           struct al_hunk_sides *ret_sides, struct al_error *err)
+int al_git_read_both_hunks(const struct al_repo *repo, struct al_hunk_sides *ret_sides,
+                           struct al_error *err)
 {
     const struct al_hunk_query query = { .binary = true };
     al_auto(al_hunk_sides_clear) struct al_hunk_sides sides = AL_HUNK_SIDES_INIT;
-    int r = read_side(repo, &query, AL_HUNKS_STAGED, budget, &sides.staged, err);
+    int r = read_side(repo, &query, AL_HUNKS_STAGED, &sides.staged, err);
 
     if (r == 0)
-        r = read_side(repo, &query, AL_HUNKS_UNSTAGED, budget, &sides.unstaged, err);
+        r = read_side(repo, &query, AL_HUNKS_UNSTAGED, &sides.unstaged, err);
     if (r < 0)
         return r;
     al_hunk_list_number(&sides.staged, &sides.unstaged);
@@ -885,8 +883,7 @@ static void hunk_choice_patch(const struct al_hunk_choice *choice, bool reverse,
 /* --- Apply it --- */
 
 int al_git_apply_hunks(struct al_repo *repo, const struct al_hunk_choice *choice,
-                       enum al_hunk_apply how, const char *index, struct al_run_limits *budget,
-                       struct al_error *err)
+                       enum al_hunk_apply how, const char *index, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str patch = AL_STR_INIT;
@@ -904,6 +901,5 @@ int al_git_apply_hunks(struct al_repo *repo, const struct al_hunk_choice *choice
     if (how != AL_HUNKS_DISCARD)
         al_strv_add(&command.argv, "--cached");
     al_strv_add(&command.argv, "-");
-    return al_git_write(&repo->at, &command, how != AL_HUNKS_DISCARD ? AL_LOCK_INDEX : 0, budget,
-                        err);
+    return al_git_write(&repo->at, &command, how != AL_HUNKS_DISCARD ? AL_LOCK_INDEX : 0, err);
 }

@@ -131,12 +131,11 @@ struct al_hunk_query {
  * @return 0, or git's failure.
  */
 int al_git_read_hunks(const struct al_repo *repo, const struct al_hunk_query *query,
-                      struct al_run_limits *budget, struct al_hunk_list *ret_list,
-                      struct al_error *err);
+                      struct al_hunk_list *ret_list, struct al_error *err);
 
 /** The same for all changes of both sides, binary ones in the text, with as many children. */
-int al_git_read_both_hunks(const struct al_repo *repo, struct al_run_limits *budget,
-                           struct al_hunk_sides *ret_sides, struct al_error *err);
+int al_git_read_both_hunks(const struct al_repo *repo, struct al_hunk_sides *ret_sides,
+                           struct al_error *err);
 
 /** Find a hunk by its id; NULL: there is none.  Borrowed. */
 const struct al_hunk_item *al_hunk_find(const struct al_hunk_list *list, const char *id);
@@ -197,7 +196,6 @@ enum al_hunk_apply {
  * @return 0, or git's failure; nothing is changed then.
  */
 int al_git_apply_hunks(struct al_repo *repo, const struct al_hunk_choice *choice,
-                       enum al_hunk_apply how, const char *index, struct al_run_limits *budget,
-                       struct al_error *err);
+                       enum al_hunk_apply how, const char *index, struct al_error *err);
 
 #endif

@@ -31,7 +31,8 @@ static void place_clear(struct place *place)
 }
 
 static int find_place(const struct al_bare *bare, const struct al_git_command *command,
-                      bool borrows, struct place *ret_place, struct al_error *err)
+                      bool borrows, struct al_run_limits *budget, struct place *ret_place,
+                      struct al_error *err)
 {
     static char none[] = "/dev/null";
     static const struct al_git_config settings = { .global = none };
@@ -53,20 +54,21 @@ static int find_place(const struct al_bare *bare, const struct al_git_command *c
                               .lender = borrows || command->cwd_fd ? bare->lender : NULL,
                               .borrows = borrows,
                               .held = ret_place->held,
-                              .config = &settings };
+                              .config = &settings,
+                              .budget = budget };
     return 0;
 }
 
 static int prepare(const struct al_bare *bare, const struct al_git_command *command, bool borrows,
-                   const struct al_run_limits *budget, struct al_git_child *ret_child,
+                   struct al_run_limits *budget, struct al_git_child *ret_child,
                    struct al_error *err)
 {
     al_auto(place_clear) struct place place;
-    int r = find_place(bare, command, borrows, &place, err);
+    int r = find_place(bare, command, borrows, budget, &place, err);
 
     *ret_child = AL_GIT_CHILD_INIT;
     if (r == 0)
-        r = al_git_child_prepare(&place.at, command, budget, ret_child, err);
+        r = al_git_child_prepare(&place.at, command, ret_child, err);
     ret_child->spec.sandbox = &ret_child->sandbox;
     return r;
 }
@@ -83,9 +85,9 @@ int al_bare_run(const struct al_bare *bare, const struct al_git_command *command
                 struct al_sink sink, struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(place_clear) struct place place;
-    int r = find_place(bare, command, borrows, &place, err);
+    int r = find_place(bare, command, borrows, budget, &place, err);
 
-    return r < 0 ? r : al_git_read(&place.at, command, sink, budget, err);
+    return r < 0 ? r : al_git_read(&place.at, command, sink, err);
 }
 
 /* Give a sink what a file has. */

@@ -63,8 +63,7 @@ void al_paths_sort_once(struct al_strv *paths)
 
 /* Words of two batches may name the same file, and a conflict has one entry for each side. */
 int al_batch_list(const struct al_repo *repo, const char *const *command,
-                  const struct al_str *words, struct al_run_limits *budget,
-                  struct al_strv *ret_paths, struct al_error *err)
+                  const struct al_str *words, struct al_strv *ret_paths, struct al_error *err)
 {
     size_t at = 0;
 
@@ -75,7 +74,7 @@ int al_batch_list(const struct al_repo *repo, const char *const *command,
         for (size_t i = 0; command[i]; i++)
             al_strv_add(&batch.argv, command[i]);
         (void)al_batch_add(&batch.argv, words, &at);
-        r = al_git_list_paths(repo, &batch, budget, ret_paths, err);
+        r = al_git_list_paths(repo, &batch, ret_paths, err);
         if (r < 0)
             return r;
     }
@@ -91,8 +90,7 @@ static void add_diff(struct al_strv *argv)
 }
 
 int al_batch_list_diff(const struct al_repo *repo, const char *const *options,
-                       const struct al_str *words, struct al_run_limits *budget,
-                       struct al_strv *ret_paths, struct al_error *err)
+                       const struct al_str *words, struct al_strv *ret_paths, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv command = AL_STRV_INIT;
 
@@ -100,7 +98,7 @@ int al_batch_list_diff(const struct al_repo *repo, const char *const *options,
     for (size_t i = 0; options[i]; i++)
         al_strv_add(&command, options[i]);
     al_strv_add(&command, "--");
-    return al_batch_list(repo, (const char *const *)command.items, words, budget, ret_paths, err);
+    return al_batch_list(repo, (const char *const *)command.items, words, ret_paths, err);
 }
 
 /** Paths while they are listed. */
@@ -120,12 +118,12 @@ static bool take_path(void *payload, char *const *fields)
 }
 
 static int list(const struct al_repo *repo, const struct al_git_command *command, size_t max_bytes,
-                struct al_run_limits *budget, struct al_strv *ret_paths, struct al_error *err)
+                struct al_strv *ret_paths, struct al_error *err)
 {
     struct listing listing = { .paths = ret_paths, .max = max_bytes };
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(1, take_path, &listing);
-    int r = al_git_read_records(&repo->at, command, &records, budget, err);
+    int r = al_git_read_records(&repo->at, command, &records, err);
 
     return r == 0 && listing.bytes > max_bytes
                ? al_error_set(err, AL_ERR_EXECUTION,
@@ -134,14 +132,13 @@ static int list(const struct al_repo *repo, const struct al_git_command *command
 }
 
 int al_git_list_paths(const struct al_repo *repo, const struct al_git_command *command,
-                      struct al_run_limits *budget, struct al_strv *ret_paths, struct al_error *err)
+                      struct al_strv *ret_paths, struct al_error *err)
 {
-    return list(repo, command, AL_PATH_LIST_MAX_BYTES, budget, ret_paths, err);
+    return list(repo, command, AL_PATH_LIST_MAX_BYTES, ret_paths, err);
 }
 
 int al_git_list_changed(const struct al_repo *repo, const char *from, const char *to,
-                        struct al_run_limits *budget, struct al_strv *ret_paths,
-                        struct al_error *err)
+                        struct al_strv *ret_paths, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     int r;
@@ -151,13 +148,13 @@ int al_git_list_changed(const struct al_repo *repo, const char *from, const char
     add_diff(&command.argv);
     al_strv_adds(&command.argv, "--ignore-submodules=dirty", from, to ? to : "--", to ? "--" : NULL,
                  NULL);
-    r = list(repo, &command, CHANGED_MAX_BYTES, budget, ret_paths, err);
+    r = list(repo, &command, CHANGED_MAX_BYTES, ret_paths, err);
     al_strv_sort(ret_paths);
     return r;
 }
 
 int al_git_list_files(const struct al_repo *repo, int top_fd, al_listed_fn take, void *payload,
-                      struct al_run_limits *budget, struct al_error *err)
+                      struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
@@ -165,14 +162,13 @@ int al_git_list_files(const struct al_repo *repo, int top_fd, al_listed_fn take,
 
     command.cwd_fd = top_fd;
     al_strv_adds(&command.argv, "git", "ls-files", "-z", "-c", "-o", "--exclude-standard", NULL);
-    return al_git_read_records(&repo->at, &command, &records, budget, err);
+    return al_git_read_records(&repo->at, &command, &records, err);
 }
 
 /* --- Ls files tracked --- */
 
 int al_repo_tracked_files(const struct al_repo *repo, const struct al_strv *names,
-                          struct al_run_limits *budget, struct al_strv *ret_files,
-                          struct al_error *err)
+                          struct al_strv *ret_files, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
 
@@ -188,7 +184,7 @@ int al_repo_tracked_files(const struct al_repo *repo, const struct al_strv *name
 
         al_strv_adds(&command.argv, "git", "ls-files", "-z", "--full-name", "--", NULL);
         (void)al_batch_add(&command.argv, &words, &at);
-        r = al_git_read_records(&repo->at, &command, &records, budget, err);
+        r = al_git_read_records(&repo->at, &command, &records, err);
         if (r < 0)
             return r;
     }
@@ -227,8 +223,8 @@ static int add_paths(const struct al_repo *repo, const struct al_strv *paths, st
     return r;
 }
 
-int al_git_find_ignored(const struct al_repo *repo, const struct al_strv *paths,
-                        struct al_run_limits *budget, char **ret_rule, struct al_error *err)
+int al_git_find_ignored(const struct al_repo *repo, const struct al_strv *paths, char **ret_rule,
+                        struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -243,8 +239,7 @@ int al_git_find_ignored(const struct al_repo *repo, const struct al_strv *paths,
     al_git_command_feed(&command, &list);
     al_strv_adds(&command.argv, "git", "check-ignore", "--stdin", "-z", "-v", NULL);
     r = al_git_run(&repo->at, &command,
-                   &(struct al_git_run){ .sink = { al_nul_records_add, &records } }, budget,
-                   &output, err);
+                   &(struct al_git_run){ .sink = { al_nul_records_add, &records } }, &output, err);
     /* 1: none is ignored */
     return r == 0 && output.exit_code > 1 ? al_git_failed(&output, err) : r;
 }

@@ -16,7 +16,6 @@
 #include "git/repo/repo.h"
 #include "proc/proc.h"
 
-struct al_run_limits;
 struct al_git_command;
 struct al_repo;
 
@@ -43,8 +42,7 @@ bool al_batch_add(struct al_strv *argv, const struct al_str *words, size_t *at);
  * @return 0, or as al_git_list_paths().
  */
 int al_batch_list(const struct al_repo *repo, const char *const *command,
-                  const struct al_str *words, struct al_run_limits *budget,
-                  struct al_strv *ret_paths, struct al_error *err);
+                  const struct al_str *words, struct al_strv *ret_paths, struct al_error *err);
 
 /**
  * List the paths that `git diff` prints for these words, with al_batch_list().
@@ -52,8 +50,7 @@ int al_batch_list(const struct al_repo *repo, const char *const *command,
  * @param options  More options of git diff, and a commit; ended by NULL.
  */
 int al_batch_list_diff(const struct al_repo *repo, const char *const *options,
-                       const struct al_str *words, struct al_run_limits *budget,
-                       struct al_strv *ret_paths, struct al_error *err);
+                       const struct al_str *words, struct al_strv *ret_paths, struct al_error *err);
 
 /**
  * Run a command that prints NUL-terminated paths relative to the top, and append them.
@@ -61,14 +58,12 @@ int al_batch_list_diff(const struct al_repo *repo, const char *const *options,
  * @return 0; AL_ERR_EXECUTION when git failed or there were more paths than the list may hold.
  */
 int al_git_list_paths(const struct al_repo *repo, const struct al_git_command *command,
-                      struct al_run_limits *budget, struct al_strv *ret_paths,
-                      struct al_error *err);
+                      struct al_strv *ret_paths, struct al_error *err);
 
 /** Append the paths that differ between two commits or trees, or between a commit and the working
  * tree if `to` is NULL.  `ret_paths` is sorted. */
 int al_git_list_changed(const struct al_repo *repo, const char *from, const char *to,
-                        struct al_run_limits *budget, struct al_strv *ret_paths,
-                        struct al_error *err);
+                        struct al_strv *ret_paths, struct al_error *err);
 
 /** Sort paths, and leave each once. */
 void al_paths_sort_once(struct al_strv *paths);
@@ -81,7 +76,7 @@ typedef bool (*al_listed_fn)(void *payload, char *const *fields);
  *
  * @param top_fd  The top of the working tree. */
 int al_git_list_files(const struct al_repo *repo, int top_fd, al_listed_fn take, void *payload,
-                      struct al_run_limits *budget, struct al_error *err);
+                      struct al_error *err);
 
 /* --- Ls files tracked --- */
 
@@ -90,8 +85,7 @@ int al_git_list_files(const struct al_repo *repo, int top_fd, al_listed_fn take,
 /** Append the tracked files that `names` (relative to the top) name or contain.  For names that do
  * not exist on disk.  One git child for each batch of names. */
 int al_repo_tracked_files(const struct al_repo *repo, const struct al_strv *names,
-                          struct al_run_limits *budget, struct al_strv *ret_files,
-                          struct al_error *err);
+                          struct al_strv *ret_files, struct al_error *err);
 
 /* --- Check ignore --- */
 
@@ -108,7 +102,7 @@ int al_repo_tracked_files(const struct al_repo *repo, const struct al_strv *name
  * @param ret_rule    "<path> is ignored by <file>:<line> <pattern>", safe text; NULL: none is
  *                    ignored.  Caller frees.
  */
-int al_git_find_ignored(const struct al_repo *repo, const struct al_strv *paths,
-                        struct al_run_limits *budget, char **ret_rule, struct al_error *err);
+int al_git_find_ignored(const struct al_repo *repo, const struct al_strv *paths, char **ret_rule,
+                        struct al_error *err);
 
 #endif

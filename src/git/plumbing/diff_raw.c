@@ -181,11 +181,9 @@ bool al_diff_raw_at_end(const struct al_diff_raw *changes)
 }
 
 int al_git_list_changes(const struct al_repo *repo, const struct al_git_command *command,
-                        struct al_run_limits *budget, struct al_diff_raw *changes,
-                        struct al_error *err)
+                        struct al_diff_raw *changes, struct al_error *err)
 {
-    int r =
-        al_git_read(&repo->at, command, (struct al_sink){ al_diff_raw_add, changes }, budget, err);
+    int r = al_git_read(&repo->at, command, (struct al_sink){ al_diff_raw_add, changes }, err);
 
     return r < 0 || !changes->broken
                ? r
@@ -193,19 +191,19 @@ int al_git_list_changes(const struct al_repo *repo, const struct al_git_command 
                               command->argv.items[1]);
 }
 
-int al_git_staged_changes(const struct al_repo *repo, struct al_run_limits *budget,
-                          struct al_diff_raw *changes, struct al_error *err)
+int al_git_staged_changes(const struct al_repo *repo, struct al_diff_raw *changes,
+                          struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     al_strv_adds(&command.argv, "git", "diff", "--cached", "--raw", "--numstat", "-z",
                  "--find-renames", "--no-abbrev", "--no-ext-diff", "--no-textconv",
                  "--ignore-submodules=dirty", "--", NULL);
-    return al_git_list_changes(repo, &command, budget, changes, err);
+    return al_git_list_changes(repo, &command, changes, err);
 }
 
-int al_git_staged_objects(const struct al_repo *repo, struct al_run_limits *budget,
-                          struct al_strv *ret_oids, struct al_error *err)
+int al_git_staged_objects(const struct al_repo *repo, struct al_strv *ret_oids,
+                          struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_freep) char *head = al_ref_head(&repo->at);
@@ -216,7 +214,7 @@ int al_git_staged_objects(const struct al_repo *repo, struct al_run_limits *budg
     al_strv_adds(&command.argv, "git", "diff-index", "--cached", "--raw", "-z", "--no-renames",
                  "--no-abbrev", "--ignore-submodules=dirty",
                  *head ? "HEAD" : al_git_empty_tree(repo), "--", NULL);
-    r = al_git_list_changes(repo, &command, budget, &staged, err);
+    r = al_git_list_changes(repo, &command, &staged, err);
     for (size_t i = 0; r == 0 && i < staged.count; i++)
         if (staged.items[i].new_mode && staged.items[i].new_mode != AL_TYPE_GITLINK)
             al_strv_add(ret_oids, staged.items[i].new_oid);

@@ -62,8 +62,7 @@ void al_diff_raw_clear(struct al_diff_raw *changes);
 
 /** Run a command that prints such a list, and read it. */
 int al_git_list_changes(const struct al_repo *repo, const struct al_git_command *command,
-                        struct al_run_limits *budget, struct al_diff_raw *changes,
-                        struct al_error *err);
+                        struct al_diff_raw *changes, struct al_error *err);
 
 /** Sink function: parse the next bytes, split anywhere. `payload` is the reader. */
 bool al_diff_raw_add(void *payload, const char *data, size_t len);
@@ -73,15 +72,15 @@ bool al_diff_raw_add(void *payload, const char *data, size_t len);
 bool al_diff_raw_at_end(const struct al_diff_raw *changes);
 
 /** List the staged changes, against HEAD or, on an unborn branch, against the empty tree. */
-int al_git_staged_changes(const struct al_repo *repo, struct al_run_limits *budget,
-                          struct al_diff_raw *changes, struct al_error *err);
+int al_git_staged_changes(const struct al_repo *repo, struct al_diff_raw *changes,
+                          struct al_error *err);
 
 /** The octal digits that a text begins with: the mode of a file.  Something else follows them. */
 unsigned al_diff_mode(const char *text);
 
 /** Append the blobs of entries that HEAD's commit does not have in the same place: all of them
  * when there is no commit yet. */
-int al_git_staged_objects(const struct al_repo *repo, struct al_run_limits *budget,
-                          struct al_strv *ret_oids, struct al_error *err);
+int al_git_staged_objects(const struct al_repo *repo, struct al_strv *ret_oids,
+                          struct al_error *err);
 
 #endif

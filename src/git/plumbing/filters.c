@@ -29,17 +29,16 @@ static void take_names(const struct al_repo *repo, const struct al_strv *files,
 }
 
 int al_git_check_files(const struct al_repo *repo, const struct al_strv *files,
-                       struct al_run_limits *budget, struct al_error *err)
+                       struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
 
     take_names(repo, files, &names);
-    return al_git_check_filters(repo, &names, NULL, budget, err);
+    return al_git_check_filters(repo, &names, NULL, err);
 }
 
 /* Whether there are untracked attribute files: a checkout reads them where the target has none. */
-static int has_loose_attributes(const struct al_repo *repo, struct al_run_limits *budget,
-                                bool *ret_has, struct al_error *err)
+static int has_loose_attributes(const struct al_repo *repo, bool *ret_has, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_strv_clear) struct al_strv found = AL_STRV_INIT;
@@ -47,7 +46,7 @@ static int has_loose_attributes(const struct al_repo *repo, struct al_run_limits
 
     al_strv_adds(&command.argv, "git", "-C", repo->at.top, "ls-files", "-z", "--others", "--",
                  ".gitattributes", "*/.gitattributes", NULL);
-    r = al_git_list_paths(repo, &command, budget, &found, err);
+    r = al_git_list_paths(repo, &command, &found, err);
     *ret_has = found.count > 0;
     return r;
 }
@@ -89,18 +88,18 @@ static int refuse(const struct attribute_check *check, const char *attribute, st
 /* Read a commit's tree into a temporary index, so that `check-attr --cached` uses its attributes.
  */
 static int read_tree(const struct al_repo *repo, const char *tree, const char *index,
-                     struct al_run_limits *budget, struct al_error *err)
+                     struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     command.index = index;
     al_strv_adds(&command.argv, "git", "read-tree", tree, NULL);
-    return al_git_write(&repo->at, &command, 0, budget, err);
+    return al_git_write(&repo->at, &command, 0, err);
 }
 
 static int check_attributes(const struct al_repo *repo, const struct al_strv *paths,
                             const char *attribute, const struct al_strv *drivers, const char *index,
-                            struct al_run_limits *budget, struct al_strv *all, struct al_error *err)
+                            struct al_strv *all, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
@@ -117,7 +116,7 @@ static int check_attributes(const struct al_repo *repo, const struct al_strv *pa
     if (index)
         al_strv_add(&command.argv, "--cached");
     al_strv_adds(&command.argv, "-z", "--stdin", attribute, NULL);
-    r = al_git_read_records(&repo->at, &command, &records, budget, err);
+    r = al_git_read_records(&repo->at, &command, &records, err);
     if (r == 0 && check.path)
         r = refuse(&check, attribute, err);
     free(check.path);
@@ -127,20 +126,19 @@ static int check_attributes(const struct al_repo *repo, const struct al_strv *pa
 
 static int check_attributes_of_tree(const struct al_repo *repo, const struct al_strv *paths,
                                     const char *attribute, const struct al_strv *drivers,
-                                    const char *tree, struct al_run_limits *budget,
-                                    struct al_error *err)
+                                    const char *tree, struct al_error *err)
 {
     al_auto(al_freep) char *index = al_git_private_name(repo->at.git, "index");
-    int r = read_tree(repo, tree, index, budget, err);
+    int r = read_tree(repo, tree, index, err);
 
     if (r == 0)
-        r = check_attributes(repo, paths, attribute, drivers, index, budget, NULL, err);
+        r = check_attributes(repo, paths, attribute, drivers, index, NULL, err);
     (void)unlink(index);
     return r;
 }
 
 int al_git_check_filters(const struct al_repo *repo, const struct al_strv *paths, const char *tree,
-                         struct al_run_limits *budget, struct al_error *err)
+                         struct al_error *err)
 {
     const struct al_strv *filters = &repo->vetting->filters;
     bool of_files = !tree;
@@ -149,49 +147,47 @@ int al_git_check_filters(const struct al_repo *repo, const struct al_strv *paths
     if (!filters->count || !paths->count)
         return 0;
     if (tree)
-        r = check_attributes_of_tree(repo, paths, "filter", filters, tree, budget, err);
+        r = check_attributes_of_tree(repo, paths, "filter", filters, tree, err);
     if (r == 0 && tree)
-        r = has_loose_attributes(repo, budget, &of_files, err);
+        r = has_loose_attributes(repo, &of_files, err);
     if (r == 0 && of_files)
-        r = check_attributes(repo, paths, "filter", filters, NULL, budget, NULL, err);
+        r = check_attributes(repo, paths, "filter", filters, NULL, NULL, err);
     return r;
 }
 
 int al_git_filtered_files(const struct al_repo *repo, const struct al_strv *files,
-                          struct al_run_limits *budget, struct al_strv *ret_names,
-                          struct al_error *err)
+                          struct al_strv *ret_names, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
 
     if (!al_git_has_filters(repo))
         return 0;
     take_names(repo, files, &names);
-    return check_attributes(repo, &names, "filter", &repo->vetting->filters, NULL, budget,
-                            ret_names, err);
+    return check_attributes(repo, &names, "filter", &repo->vetting->filters, NULL, ret_names, err);
 }
 
 int al_git_check_filters_between(const struct al_repo *repo, const char *from, const char *to,
-                                 struct al_run_limits *budget, struct al_error *err)
+                                 struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
     int r;
 
     if (!repo->vetting->filters.count)
         return 0;
-    r = al_git_list_changed(repo, from, to, budget, &paths, err);
-    return r < 0 ? r : al_git_check_filters(repo, &paths, to ? to : from, budget, err);
+    r = al_git_list_changed(repo, from, to, &paths, err);
+    return r < 0 ? r : al_git_check_filters(repo, &paths, to ? to : from, err);
 }
 
 int al_git_check_merge_drivers(const struct al_repo *repo, const struct al_strv *paths,
-                               const char *tree, struct al_run_limits *budget, struct al_error *err)
+                               const char *tree, struct al_error *err)
 {
     const struct al_strv *drivers = &repo->vetting->merge_drivers;
     int r;
 
     if (!drivers->count || !paths->count)
         return 0;
-    r = check_attributes(repo, paths, "merge", drivers, NULL, budget, NULL, err);
+    r = check_attributes(repo, paths, "merge", drivers, NULL, NULL, err);
     if (r == 0 && tree)
-        r = check_attributes_of_tree(repo, paths, "merge", drivers, tree, budget, err);
+        r = check_attributes_of_tree(repo, paths, "merge", drivers, tree, err);
     return r;
 }

@@ -20,18 +20,17 @@
  * @return 0, or AL_ERR_EXECUTION naming file and filter.
  */
 int al_git_check_filters(const struct al_repo *repo, const struct al_strv *paths, const char *tree,
-                         struct al_run_limits *budget, struct al_error *err);
+                         struct al_error *err);
 
 /** The same for the paths that differ between two commits or trees, by the attributes of `to`;
  * NULL: between the index with the files and `from`, by those of `from`. */
 int al_git_check_filters_between(const struct al_repo *repo, const char *from, const char *to,
-                                 struct al_run_limits *budget, struct al_error *err);
+                                 struct al_error *err);
 
 /** Refuse when one of these paths goes through a configured merge driver.  The attributes of the
  * working tree always count, and those of `tree` unless it is NULL. */
 int al_git_check_merge_drivers(const struct al_repo *repo, const struct al_strv *paths,
-                               const char *tree, struct al_run_limits *budget,
-                               struct al_error *err);
+                               const char *tree, struct al_error *err);
 
 /** Test whether any filter driver is configured. */
 bool al_git_has_filters(const struct al_repo *repo);
@@ -39,11 +38,10 @@ bool al_git_has_filters(const struct al_repo *repo);
 /** Refuse when one of these files (absolute paths) goes through a configured filter driver, naming
  * file and filter. */
 int al_git_check_files(const struct al_repo *repo, const struct al_strv *files,
-                       struct al_run_limits *budget, struct al_error *err);
+                       struct al_error *err);
 
 /** List those of the files (absolute paths), relative to the top, that do. */
 int al_git_filtered_files(const struct al_repo *repo, const struct al_strv *files,
-                          struct al_run_limits *budget, struct al_strv *ret_names,
-                          struct al_error *err);
+                          struct al_strv *ret_names, struct al_error *err);
 
 #endif

@@ -90,8 +90,7 @@ int al_git_each_head(const struct al_location *at, al_head_fn *take, void *paylo
 /* --- Pushed --- */
 
 /* Remember what remote-tracking branches have now, and append it. */
-static int read_tips(const struct al_repo *repo, struct al_run_limits *budget, struct al_strv *tips,
-                     struct al_error *err)
+static int read_tips(const struct al_repo *repo, struct al_strv *tips, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
@@ -99,7 +98,7 @@ static int read_tips(const struct al_repo *repo, struct al_run_limits *budget, s
 
     al_strv_adds(&command.argv, "git", "for-each-ref", "--format=%(objectname)", "refs/remotes/",
                  NULL);
-    r = al_git_read(&repo->at, &command, al_git_sink(&lines), budget, err);
+    r = al_git_read(&repo->at, &command, al_git_sink(&lines), err);
     if (r < 0)
         return r;
     al_strv_split(tips, lines.buf, "\n");
@@ -107,19 +106,17 @@ static int read_tips(const struct al_repo *repo, struct al_run_limits *budget, s
     return 0;
 }
 
-int al_git_note_pushed(const struct al_repo *repo, struct al_run_limits *budget,
-                       struct al_error *err)
+int al_git_note_pushed(const struct al_repo *repo, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv tips = AL_STRV_INIT;
 
-    return read_tips(repo, budget, &tips, err);
+    return read_tips(repo, &tips, err);
 }
 
 /* Count commits, "0" to be compared as text; with `pushed` only those that none of these has and
  * no remote-tracking branch. */
 static int count(const struct al_repo *repo, const char *from, const char *to,
-                 const struct al_str *pushed, struct al_run_limits *budget, char **ret_count,
-                 struct al_error *err)
+                 const struct al_str *pushed, char **ret_count, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str number = AL_STR_INIT;
@@ -137,30 +134,30 @@ static int count(const struct al_repo *repo, const char *from, const char *to,
     } else {
         al_strv_add(&command.argv, "--");
     }
-    r = al_git_read(&repo->at, &command, al_git_sink(&number), budget, err);
+    r = al_git_read(&repo->at, &command, al_git_sink(&number), err);
     if (r == 0)
         *ret_count = al_str_detach(&number);
     return r;
 }
 
 int al_git_has_pushed(const struct al_repo *repo, const char *from, const char *to,
-                      struct al_run_limits *budget, bool *ret_pushed, struct al_error *err)
+                      bool *ret_pushed, struct al_error *err)
 {
     al_auto(al_freep) char *all = NULL;
     al_auto(al_freep) char *unpushed = NULL;
     al_auto(al_strv_clear) struct al_strv tips = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
-    int r = read_tips(repo, budget, &tips, err);
+    int r = read_tips(repo, &tips, err);
 
     al_remote_tips_add(repo, &tips);
     *ret_pushed = r < 0;
     if (r < 0 || !tips.count) /* there is no remote-tracking branch, and was none */
         return r;
-    r = count(repo, from, to, NULL, budget, &all, err);
+    r = count(repo, from, to, NULL, &all, err);
     for (size_t i = 0; i < tips.count; i++)
         al_str_addf(&words, "^%s\n", tips.items[i]);
     if (r == 0)
-        r = count(repo, from, to, &words, budget, &unpushed, err);
+        r = count(repo, from, to, &words, &unpushed, err);
     *ret_pushed = r < 0 || strcmp(all, unpushed) != 0;
     return r;
 }
@@ -205,8 +202,8 @@ char *al_git_default_branch(const struct al_repo *repo)
 
 /* --- Remote branches --- */
 
-int al_git_remote_branches(const struct al_repo *repo, const char *name,
-                           struct al_run_limits *budget, struct al_strv *out, struct al_error *err)
+int al_git_remote_branches(const struct al_repo *repo, const char *name, struct al_strv *out,
+                           struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
@@ -214,7 +211,7 @@ int al_git_remote_branches(const struct al_repo *repo, const char *name,
 
     al_strv_adds(&command.argv, "git", "for-each-ref", "--format=%(refname)", NULL);
     al_strv_addf(&command.argv, "refs/remotes/*/%s", name);
-    r = al_git_read(&repo->at, &command, al_git_sink(&lines), budget, err);
+    r = al_git_read(&repo->at, &command, al_git_sink(&lines), err);
     al_strv_split(out, lines.buf, "\n");
     return r;
 }

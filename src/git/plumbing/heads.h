@@ -48,8 +48,7 @@ int al_git_each_head(const struct al_location *at, al_head_fn *take, void *paylo
 
 /** Remember what remote-tracking branches have now.  Called before anything is done that can remove
  * or move them. */
-int al_git_note_pushed(const struct al_repo *repo, struct al_run_limits *budget,
-                       struct al_error *err);
+int al_git_note_pushed(const struct al_repo *repo, struct al_error *err);
 
 /**
  * Test whether a remote-tracking branch has, or had, one of the commits that `from` reaches and
@@ -58,7 +57,7 @@ int al_git_note_pushed(const struct al_repo *repo, struct al_run_limits *budget,
  * @param from, to  Full ids.  Without `to` (NULL), only `from` itself counts.
  */
 int al_git_has_pushed(const struct al_repo *repo, const char *from, const char *to,
-                      struct al_run_limits *budget, bool *ret_pushed, struct al_error *err);
+                      bool *ret_pushed, struct al_error *err);
 
 /* --- Default branch --- */
 
@@ -81,7 +80,7 @@ char *al_git_default_branch(const struct al_repo *repo);
 
 /** Append the full names of the remote-tracking branches called `name`.  If there is exactly one,
  * git checkout creates a local branch from it. */
-int al_git_remote_branches(const struct al_repo *repo, const char *name,
-                           struct al_run_limits *budget, struct al_strv *out, struct al_error *err);
+int al_git_remote_branches(const struct al_repo *repo, const char *name, struct al_strv *out,
+                           struct al_error *err);
 
 #endif

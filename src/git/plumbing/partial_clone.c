@@ -28,8 +28,7 @@ bool al_repo_is_partial(const struct al_repo *repo)
 }
 
 static int list_batch(const struct al_repo *repo, const char *from, const struct al_str *words,
-                      size_t *at, struct al_run_limits *budget, struct al_diff_raw *needed,
-                      struct al_error *err)
+                      size_t *at, struct al_diff_raw *needed, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
@@ -40,7 +39,7 @@ static int list_batch(const struct al_repo *repo, const char *from, const struct
     al_strv_add(&command.argv, "--");
     if (words->len)
         (void)al_batch_add(&command.argv, words, at);
-    return al_git_list_changes(repo, &command, budget, needed, err);
+    return al_git_list_changes(repo, &command, needed, err);
 }
 
 static int refuse(const struct al_diff_raw *needed, const char *oid, struct al_error *err)
@@ -59,8 +58,7 @@ static int refuse(const struct al_diff_raw *needed, const char *oid, struct al_e
 }
 
 int al_git_check_downloaded(const struct al_repo *repo, const char *from,
-                            const struct al_strv *paths, struct al_run_limits *budget,
-                            struct al_error *err)
+                            const struct al_strv *paths, struct al_error *err)
 {
     al_auto(al_diff_raw_clear) struct al_diff_raw needed = AL_DIFF_RAW_INIT;
     al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
@@ -73,16 +71,16 @@ int al_git_check_downloaded(const struct al_repo *repo, const char *from,
         return 0;
     needed.all = true;
     if (paths && paths->count)
-        r = al_repo_pathspecs(repo, paths, budget, &words, err);
+        r = al_repo_pathspecs(repo, paths, &words, err);
     do {
         if (r == 0)
-            r = list_batch(repo, from, &words, &at, budget, &needed, err);
+            r = list_batch(repo, from, &words, &at, &needed, err);
     } while (r == 0 && at < words.len);
     /* The old side would be written; a deletion and a gitlink have no content. */
     for (size_t i = 0; r == 0 && i < needed.count; i++)
         if (needed.items[i].old_mode && needed.items[i].old_mode != AL_TYPE_GITLINK)
             al_strv_add(&oids, needed.items[i].old_oid);
     if (r == 0)
-        r = al_git_missing_objects(repo, &oids, budget, &missing, err);
+        r = al_git_missing_objects(repo, &oids, &missing, err);
     return r == 0 && missing.count ? refuse(&needed, missing.items[0], err) : r;
 }

@@ -27,7 +27,6 @@ bool al_repo_is_partial(const struct al_repo *repo);
  *         file.
  */
 int al_git_check_downloaded(const struct al_repo *repo, const char *from,
-                            const struct al_strv *paths, struct al_run_limits *budget,
-                            struct al_error *err);
+                            const struct al_strv *paths, struct al_error *err);
 
 #endif

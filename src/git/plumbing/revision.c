@@ -11,12 +11,12 @@
 
 #define OID_BYTES 128u
 
-int al_git_run_word(const struct al_repo *repo, struct al_git_command *command,
-                    struct al_run_limits *budget, char **ret_word, struct al_error *err)
+int al_git_run_word(const struct al_repo *repo, struct al_git_command *command, char **ret_word,
+                    struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = al_git_run(&repo->at, command, &(struct al_git_run){ .max_bytes = OID_BYTES }, budget,
-                       &output, err);
+    int r = al_git_run(&repo->at, command, &(struct al_git_run){ .max_bytes = OID_BYTES }, &output,
+                       err);
 
     if (r < 0)
         return r;
@@ -26,20 +26,20 @@ int al_git_run_word(const struct al_repo *repo, struct al_git_command *command,
 }
 
 int al_git_find_object(const struct al_repo *repo, const char *word, const char *type,
-                       struct al_run_limits *budget, char **ret_oid, struct al_error *err)
+                       char **ret_oid, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     al_strv_adds(&command.argv, "git", "rev-parse", "--verify", "--quiet", NULL);
     al_strv_addf(&command.argv, "%s^{%s}", word, type);
-    return al_git_run_word(repo, &command, budget, ret_oid, err);
+    return al_git_run_word(repo, &command, ret_oid, err);
 }
 
-int al_git_resolve_commit(const struct al_repo *repo, const char *word,
-                          struct al_run_limits *budget, char **ret_oid, struct al_error *err)
+int al_git_resolve_commit(const struct al_repo *repo, const char *word, char **ret_oid,
+                          struct al_error *err)
 {
     al_auto(al_freep) char *shown = NULL;
-    int r = al_git_find_object(repo, word, "commit", budget, ret_oid, err);
+    int r = al_git_find_object(repo, word, "commit", ret_oid, err);
 
     if (r < 0 || *ret_oid)
         return r;
@@ -51,30 +51,29 @@ int al_git_resolve_commit(const struct al_repo *repo, const char *word,
     return al_error_about(r, err, AL_SUBJECT_REVISION, shown);
 }
 
-int al_git_resolve_branch(const struct al_repo *repo, const char *word,
-                          struct al_run_limits *budget, char **ret_oid, struct al_error *err)
+int al_git_resolve_branch(const struct al_repo *repo, const char *word, char **ret_oid,
+                          struct al_error *err)
 {
     al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", word);
     al_auto(al_freep) char *oid = al_ref_oid(&repo->at, ref);
 
     if (!al_is_oid(oid, strlen(oid)) || !*oid)
-        return al_git_resolve_commit(repo, word, budget, ret_oid, err);
+        return al_git_resolve_commit(repo, word, ret_oid, err);
     *ret_oid = al_take(&oid);
     return 0;
 }
 
 int al_git_merge_base(const struct al_repo *repo, const char *one, const char *other,
-                      struct al_run_limits *budget, char **ret_base, struct al_error *err)
+                      char **ret_base, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "merge-base", one, other, NULL);
-    return al_git_run_word(repo, &command, budget, ret_base, err);
+    return al_git_run_word(repo, &command, ret_base, err);
 }
 
 int al_git_count_apart(const struct al_repo *repo, const char *ours, const char *theirs,
-                       struct al_run_limits *budget, size_t *ret_ours, size_t *ret_theirs,
-                       struct al_error *err)
+                       size_t *ret_ours, size_t *ret_theirs, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -85,8 +84,7 @@ int al_git_count_apart(const struct al_repo *repo, const char *ours, const char 
     al_strv_addf(&command.argv, "%s...%s", ours, theirs);
     al_strv_add(&command.argv, "--");
     r = al_git_run(&repo->at, &command,
-                   &(struct al_git_run){ .max_bytes = OID_BYTES, .checked = true }, budget, &output,
-                   err);
+                   &(struct al_git_run){ .max_bytes = OID_BYTES, .checked = true }, &output, err);
     if (r == 0 && sscanf(output.out.out.buf, "%zu %zu", ret_ours, ret_theirs) != 2)
         r = al_error_set(err, AL_ERR_EXECUTION, "git rev-list did not say what was asked");
     return r;

@@ -17,8 +17,7 @@ static void add_lines(const struct al_strv *lines, struct al_str *out)
 }
 
 static int update_entries(const struct al_repo *repo, int top_fd, const char *index_path,
-                          const char *option, const struct al_str *input,
-                          struct al_run_limits *budget, struct al_error *err)
+                          const char *option, const struct al_str *input, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
@@ -30,12 +29,11 @@ static int update_entries(const struct al_repo *repo, int top_fd, const char *in
     al_strv_adds(&command.argv, "git", "update-index", "-z", option, NULL);
     if (strcmp(option, "--index-info") != 0)
         al_strv_add(&command.argv, "--stdin");
-    return al_git_write(&repo->at, &command, 0, budget, err);
+    return al_git_write(&repo->at, &command, 0, err);
 }
 
 int al_git_put_entries(const struct al_repo *repo, int top_fd, const char *index_path,
-                       const struct al_entry_lines *entries, size_t count,
-                       struct al_run_limits *budget, struct al_error *err)
+                       const struct al_entry_lines *entries, size_t count, struct al_error *err)
 {
     static const char *const options[] = { "--index-info", "--skip-worktree",
                                            "--assume-unchanged" };
@@ -59,15 +57,14 @@ int al_git_put_entries(const struct al_repo *repo, int top_fd, const char *index
     }
     for (size_t i = 0; i < AL_COUNT(options); i++) {
         if (r == 0)
-            r = update_entries(repo, top_fd, index_path, options[i], &inputs[i], budget, err);
+            r = update_entries(repo, top_fd, index_path, options[i], &inputs[i], err);
         al_str_clear(&inputs[i]);
     }
     return r;
 }
 
 int al_git_missing_objects(const struct al_repo *repo, const struct al_strv *oids,
-                           struct al_run_limits *budget, struct al_strv *ret_missing,
-                           struct al_error *err)
+                           struct al_strv *ret_missing, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
@@ -80,7 +77,7 @@ int al_git_missing_objects(const struct al_repo *repo, const struct al_strv *oid
     add_lines(oids, &input);
     al_git_command_feed(&command, &input);
     al_strv_adds(&command.argv, "git", "cat-file", "--batch-check=%(objectname)", "--buffer", NULL);
-    r = al_git_read(&repo->at, &command, al_git_sink(&output), budget, err);
+    r = al_git_read(&repo->at, &command, al_git_sink(&output), err);
     for (char *line = output.len ? strtok_r(output.buf, "\n", &save) : NULL; line;
          line = strtok_r(NULL, "\n", &save))
         if (al_ends_with(line, " missing"))
@@ -89,7 +86,7 @@ int al_git_missing_objects(const struct al_repo *repo, const struct al_strv *oid
 }
 
 int al_git_store_pack(const struct al_repo *repo, int dir_fd, const char *name,
-                      struct al_run_limits *budget, struct al_error *err)
+                      struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_closep) int fd = al_nofollow_open(dir_fd, name, O_RDONLY);
@@ -98,7 +95,7 @@ int al_git_store_pack(const struct al_repo *repo, int dir_fd, const char *name,
         return al_error_errno(err, -fd, "cannot read '%s'", name);
     command.in_fd = fd;
     al_strv_adds(&command.argv, "git", "index-pack", "--stdin", NULL);
-    return al_git_write(&repo->at, &command, 0, budget, err);
+    return al_git_write(&repo->at, &command, 0, err);
 }
 
 /* References. */
@@ -128,7 +125,7 @@ static bool makes_room(const struct al_ref_move *moves, size_t nmoves, const cha
 
 /* One transaction: the deletions that make room for others, or the remaining moves. */
 static int move_some(const struct al_repo *repo, const struct al_ref_move *moves, size_t nmoves,
-                     bool room, struct al_run_limits *budget, struct al_error *err)
+                     bool room, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
@@ -158,55 +155,53 @@ static int move_some(const struct al_repo *repo, const struct al_ref_move *moves
     al_git_command_feed(&command, &input);
     al_strv_adds(&command.argv, "git", "update-ref", "-m", "airlock: rollback", "-z", "--stdin",
                  NULL);
-    return al_git_write(&repo->at, &command, 0, budget, err);
+    return al_git_write(&repo->at, &command, 0, err);
 }
 
 /* @param to  NULL: delete it. */
 static int set_symbolic(const struct al_repo *repo, const char *name, const char *to,
-                        struct al_run_limits *budget, struct al_error *err)
+                        struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     al_strv_adds(&command.argv, "git", "symbolic-ref", to ? "--" : "--delete", name, to, NULL);
-    return al_git_write(&repo->at, &command, 0, budget, err);
+    return al_git_write(&repo->at, &command, 0, err);
 }
 
 static int move_symbolic(const struct al_repo *repo, const struct al_ref_move *move,
-                         struct al_run_limits *budget, struct al_error *err)
+                         struct al_error *err)
 {
     const struct al_ref_move gone = { .name = move->name, .from = move->from };
     const struct al_ref_move made = { .name = move->name, .to = move->to };
     int r = 0;
 
     if (is_symbolic(move->from))
-        r = set_symbolic(repo, move->name, NULL, budget, err);
+        r = set_symbolic(repo, move->name, NULL, err);
     else if (move->from)
-        r = move_some(repo, &gone, 1, false, budget, err);
+        r = move_some(repo, &gone, 1, false, err);
     if (r < 0 || !move->to)
         return r;
-    return is_symbolic(move->to)
-               ? set_symbolic(repo, move->name, move->to + strlen("ref: "), budget, err)
-               : move_some(repo, &made, 1, false, budget, err);
+    return is_symbolic(move->to) ? set_symbolic(repo, move->name, move->to + strlen("ref: "), err)
+                                 : move_some(repo, &made, 1, false, err);
 }
 
 int al_git_move_refs(const struct al_repo *repo, const struct al_ref_move *moves, size_t nmoves,
-                     struct al_run_limits *budget, struct al_error *err)
+                     struct al_error *err)
 {
-    int r = move_some(repo, moves, nmoves, true, budget, err);
+    int r = move_some(repo, moves, nmoves, true, err);
 
     if (r == 0)
-        r = move_some(repo, moves, nmoves, false, budget, err);
+        r = move_some(repo, moves, nmoves, false, err);
     for (size_t i = 0; i < nmoves && r == 0; i++)
         if (is_symbolic(moves[i].from) || is_symbolic(moves[i].to))
-            r = move_symbolic(repo, &moves[i], budget, err);
+            r = move_symbolic(repo, &moves[i], err);
     return r;
 }
 
 /* Ignored files. */
 
 int al_git_ignored_paths(const struct al_repo *repo, int top_fd, const struct al_strv *paths,
-                         struct al_run_limits *budget, struct al_strv *ret_ignored,
-                         struct al_error *err)
+                         struct al_strv *ret_ignored, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
@@ -223,8 +218,7 @@ int al_git_ignored_paths(const struct al_repo *repo, int top_fd, const struct al
     command.cwd_fd = top_fd;
     al_strv_adds(&command.argv, "git", "check-ignore", "-z", "--stdin", "--no-index", NULL);
     r = al_git_run(&repo->at, &command,
-                   &(struct al_git_run){ .sink = { al_nul_records_add, &records } }, budget,
-                   &output, err);
+                   &(struct al_git_run){ .sink = { al_nul_records_add, &records } }, &output, err);
     /* 1: none is ignored */
     return r == 0 && (output.exit_code < 0 || output.exit_code > 1) ? al_git_failed(&output, err)
                                                                     : r;

@@ -23,17 +23,15 @@ struct al_entry_lines {
 
 /** Change entries of an index file.  intent-to-add cannot be set. */
 int al_git_put_entries(const struct al_repo *repo, int top_fd, const char *index_path,
-                       const struct al_entry_lines *entries, size_t count,
-                       struct al_run_limits *budget, struct al_error *err);
+                       const struct al_entry_lines *entries, size_t count, struct al_error *err);
 
 /** Append those of `oids` that the repository lacks. */
 int al_git_missing_objects(const struct al_repo *repo, const struct al_strv *oids,
-                           struct al_run_limits *budget, struct al_strv *ret_missing,
-                           struct al_error *err);
+                           struct al_strv *ret_missing, struct al_error *err);
 
 /** Store the objects of a pack, a file in a directory. */
 int al_git_store_pack(const struct al_repo *repo, int dir_fd, const char *name,
-                      struct al_run_limits *budget, struct al_error *err);
+                      struct al_error *err);
 
 /** A move of a reference.  Values are object ids, or "ref: <name>"; NULL: the reference does not
  * exist. */
@@ -44,12 +42,11 @@ struct al_ref_move {
 /** Move references, all or none; an error if one does not have its `from` value any more.  Symbolic
  * references are moved one by one, after the others. */
 int al_git_move_refs(const struct al_repo *repo, const struct al_ref_move *moves, size_t nmoves,
-                     struct al_run_limits *budget, struct al_error *err);
+                     struct al_error *err);
 
 /** Append those of `paths` (relative to the top) that the ignore rules on disk match, tracked or
  * not. */
 int al_git_ignored_paths(const struct al_repo *repo, int top_fd, const struct al_strv *paths,
-                         struct al_run_limits *budget, struct al_strv *ret_ignored,
-                         struct al_error *err);
+                         struct al_strv *ret_ignored, struct al_error *err);
 
 #endif

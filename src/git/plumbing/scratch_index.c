@@ -90,8 +90,8 @@ void al_index_lock_release(struct al_index_lock *lock)
     forget(lock);
 }
 
-int al_index_lock_take(const struct al_repo *repo, struct al_run_limits *budget,
-                       struct al_index_lock *ret_lock, struct al_error *err)
+int al_index_lock_take(const struct al_repo *repo, struct al_index_lock *ret_lock,
+                       struct al_error *err)
 {
     al_auto(al_index_lock_release) struct al_index_lock lock = AL_INDEX_LOCK_INIT;
     int r = al_location_open_git_dir(&repo->at, &lock.git_dir, err);
@@ -103,7 +103,7 @@ int al_index_lock_take(const struct al_repo *repo, struct al_run_limits *budget,
             break;
         if (errno != EEXIST || attempt == ATTEMPTS_MAX)
             return al_error_errno(err, errno, "cannot lock the index");
-        r = al_git_lock_wait(&repo->at, AL_LOCK_INDEX, budget, err);
+        r = al_git_lock_wait(&repo->at, AL_LOCK_INDEX, repo->at.budget, err);
     }
     if (r < 0)
         return r;

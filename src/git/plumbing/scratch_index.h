@@ -35,8 +35,8 @@ struct al_index_lock {
  *
  * @return 0; otherwise as al_git_lock_wait().
  */
-int al_index_lock_take(const struct al_repo *repo, struct al_run_limits *budget,
-                       struct al_index_lock *ret_lock, struct al_error *err);
+int al_index_lock_take(const struct al_repo *repo, struct al_index_lock *ret_lock,
+                       struct al_error *err);
 
 /** Give the lock back.  Nothing happens when it is not held. */
 void al_index_lock_release(struct al_index_lock *lock);

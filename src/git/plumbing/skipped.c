@@ -52,15 +52,17 @@ static bool is_configured(const struct al_repo *repo, const char *event)
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     struct al_run_limits budget = { .left_ms = HOOKS_MS };
+    struct al_location own = repo->at;
     char *save = NULL;
 
     if (!repo->vetting->configures_hooks)
         return false;
+    own.budget = &budget;
     command.class = AL_GIT_CONFIG; /* the user's hooks as well, and without our overrides */
     al_strv_adds(&command.argv, "git", "-c", "core.hooksPath=/dev/null", "hook", "list", event,
                  NULL);
-    if (al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = HOOKS_MAX_BYTES },
-                   &budget, &output, NULL) < 0 ||
+    if (al_git_run(&own, &command, &(struct al_git_run){ .max_bytes = HOOKS_MAX_BYTES }, &output,
+                   NULL) < 0 ||
         !al_git_read_well(&output))
         return false;
     for (char *line = strtok_r(output.out.out.buf, "\n", &save); line;
@@ -125,7 +127,7 @@ static void add_attributes(struct al_str *text, const char *dir, const char *nam
 /* Whether a tracked file goes through a filter, whichever file assigns the attribute.  It takes one
  * more git child, so it is used only for filters that the repository itself configures; a filter
  * of the user's (LFS in ~/.gitconfig) would cost every call that child. */
-static bool is_used(const struct al_repo *repo, const char *name, struct al_run_limits *budget)
+static bool is_used(const struct al_repo *repo, const char *name)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -134,13 +136,12 @@ static bool is_used(const struct al_repo *repo, const char *name, struct al_run_
         return true; /* cannot be written in a pathspec */
     al_strv_adds(&command.argv, "git", "ls-files", "-z", "--", NULL);
     al_strv_addf(&command.argv, ":(top,attr:filter=%s)", name);
-    return al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = 1 }, budget, &output,
-                      NULL) == 0 &&
+    return al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = 1 }, &output, NULL) ==
+               0 &&
            al_git_read_well(&output) && output.out.out.len > 0;
 }
 
-void al_git_skipped_filters(const struct al_repo *repo, struct al_run_limits *budget,
-                            struct al_str *out)
+void al_git_skipped_filters(const struct al_repo *repo, struct al_str *out)
 {
     const struct al_vetting *vetting = repo->vetting;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
@@ -156,8 +157,7 @@ void al_git_skipped_filters(const struct al_repo *repo, struct al_run_limits *bu
         const char *name = vetting->filters.items[i];
         bool own = al_strv_contains(&vetting->own_filters, name);
 
-        if (mentions(text.buf, name) ||
-            (own && asked++ < FILTERS_ASKED_MAX && is_used(repo, name, budget)))
+        if (mentions(text.buf, name) || (own && asked++ < FILTERS_ASKED_MAX && is_used(repo, name)))
             al_strv_add(&named, name);
     }
     if (!named.count)

@@ -16,7 +16,6 @@ void al_git_skipped_hooks(const struct al_repo *repo, const char *const *hooks, 
 void al_git_show_skipped(const struct al_repo *repo, const char *const *hooks, struct al_str *out);
 
 /** Append the filter drivers that a command on the working tree would have run. */
-void al_git_skipped_filters(const struct al_repo *repo, struct al_run_limits *budget,
-                            struct al_str *out);
+void al_git_skipped_filters(const struct al_repo *repo, struct al_str *out);
 
 #endif

@@ -157,8 +157,7 @@ int al_snapshot_list_ignored(const struct al_snapshot_dir *dir, bool known, al_s
 }
 
 int al_snapshot_ignored(const struct al_repo *repo, int top_fd, bool tracked,
-                        struct al_run_limits *budget, struct al_strv *ret_paths,
-                        struct al_error *err)
+                        struct al_strv *ret_paths, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
@@ -167,7 +166,7 @@ int al_snapshot_ignored(const struct al_repo *repo, int top_fd, bool tracked,
     command.cwd_fd = top_fd;
     al_strv_adds(&command.argv, "git", "ls-files", "-z", "--ignored", "--exclude-standard",
                  tracked ? "--cached" : "--others", tracked ? NULL : "--directory", NULL);
-    return al_git_read_records(&repo->at, &command, &records, budget, err);
+    return al_git_read_records(&repo->at, &command, &records, err);
 }
 
 /* Append the content of a file to a stream of git-fast-import(1). */
@@ -344,8 +343,8 @@ int al_snapshot_find_missing(const struct al_bare *bare, const struct al_str *na
     return r;
 }
 
-int al_snapshot_references(const struct al_repo *repo, struct al_run_limits *budget,
-                           struct al_str *ret_lines, struct al_error *err)
+int al_snapshot_references(const struct al_repo *repo, struct al_str *ret_lines,
+                           struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -357,7 +356,7 @@ int al_snapshot_references(const struct al_repo *repo, struct al_run_limits *bud
     command.buffered = true;
     return al_git_run(&repo->at, &command,
                       &(struct al_git_run){ .sink = al_git_sink(ret_lines), .checked = true },
-                      budget, &output, err);
+                      &output, err);
 }
 
 static bool add_hashed(void *payload, const char *data, size_t len)
@@ -367,8 +366,7 @@ static bool add_hashed(void *payload, const char *data, size_t len)
 }
 
 int al_snapshot_index_digest(const struct al_repo *repo, int top_fd, bool sha256,
-                             struct al_run_limits *budget, char ret_digest[AL_OID_TEXT],
-                             struct al_error *err)
+                             char ret_digest[AL_OID_TEXT], struct al_error *err)
 {
     struct al_hash hash;
     const struct al_git_run run = { .sink = { add_hashed, &hash }, .checked = true };
@@ -379,7 +377,7 @@ int al_snapshot_index_digest(const struct al_repo *repo, int top_fd, bool sha256
     command.cwd_fd = top_fd;
     al_strv_adds(&command.argv, "git", "ls-files", "-v", "-s", "-z", NULL);
     al_hash_init(&hash, sha256);
-    r = al_git_run(&repo->at, &command, &run, budget, &output, err);
+    r = al_git_run(&repo->at, &command, &run, &output, err);
     al_hash_text(&hash, ret_digest);
     return r;
 }

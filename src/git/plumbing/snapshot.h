@@ -55,8 +55,7 @@ int al_snapshot_list_ignored(const struct al_snapshot_dir *dir, bool known, al_s
 /** Append the paths that the ignore rules match, relative to the top: those of the repository's own
  * index, or without `tracked` those that it lacks, a directory of nothing else as one. */
 int al_snapshot_ignored(const struct al_repo *repo, int top_fd, bool tracked,
-                        struct al_run_limits *budget, struct al_strv *ret_paths,
-                        struct al_error *err);
+                        struct al_strv *ret_paths, struct al_error *err);
 
 /** Bring the index up to date for some paths, NUL after each, and record their content.  With
  * `drop` they are taken out of the index instead. */
@@ -111,13 +110,12 @@ int al_snapshot_find_missing(const struct al_bare *bare, const struct al_str *na
  * List the references of a repository: "<value> SP <name>" LF each, sorted by name.  The value is
  * an object id or, for a symbolic reference, "ref: <name>".
  */
-int al_snapshot_references(const struct al_repo *repo, struct al_run_limits *budget,
-                           struct al_str *ret_lines, struct al_error *err);
+int al_snapshot_references(const struct al_repo *repo, struct al_str *ret_lines,
+                           struct al_error *err);
 
 /** The digest of the entries of a repository's index, whatever form it has: see
  * al_index_digest(). */
 int al_snapshot_index_digest(const struct al_repo *repo, int top_fd, bool sha256,
-                             struct al_run_limits *budget, char ret_digest[AL_OID_TEXT],
-                             struct al_error *err);
+                             char ret_digest[AL_OID_TEXT], struct al_error *err);
 
 #endif

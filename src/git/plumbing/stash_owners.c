@@ -240,13 +240,15 @@ void al_git_stored_stash(const struct al_location *at, struct al_str *log)
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_strv_clear) struct al_strv lines = AL_STRV_INIT;
     struct al_run_limits budget = { .left_ms = ASK_MS };
+    struct al_location own = *at;
     al_auto(al_freep) char *before = NULL;
 
+    own.budget = &budget;
     /* the third field: stash@{<seconds> <zone>} */
     al_strv_adds(&command.argv, "git", "log", "--walk-reflogs", "--no-show-signature", "--date=raw",
                  "--format=%H %gn <%ge> %gd%x09%gs", STASH, "--", NULL);
-    if (al_git_run(at, &command, &(struct al_git_run){ .max_bytes = LOG_MAX_BYTES }, &budget,
-                   &output, NULL) < 0 ||
+    if (al_git_run(&own, &command, &(struct al_git_run){ .max_bytes = LOG_MAX_BYTES }, &output,
+                   NULL) < 0 ||
         output.exit_code != 0)
         return;
     al_strv_split(&lines, output.out.out.buf, "\n");
@@ -268,8 +270,7 @@ void al_git_stored_stash(const struct al_location *at, struct al_str *log)
 }
 
 /* Add an entry: "<id before> <id> <name> <<mail>> <seconds> <zone>" TAB "<message>". */
-static int store_entry(const struct al_repo *repo, char *line, struct al_run_limits *budget,
-                       struct al_error *err)
+static int store_entry(const struct al_repo *repo, char *line, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
@@ -290,11 +291,10 @@ static int store_entry(const struct al_repo *repo, char *line, struct al_run_lim
     command.link = &link;
     al_strv_adds(&command.argv, "git", "update-ref", "--create-reflog", "-m",
                  message ? message : "", STASH, id, NULL);
-    return al_git_write(&repo->at, &command, 0, budget, err);
+    return al_git_write(&repo->at, &command, 0, err);
 }
 
-int al_git_store_stash(const struct al_repo *repo, const char *log, struct al_run_limits *budget,
-                       struct al_error *err)
+int al_git_store_stash(const struct al_repo *repo, const char *log, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_freep) char *text = al_strdup(log);
@@ -302,10 +302,10 @@ int al_git_store_stash(const struct al_repo *repo, const char *log, struct al_ru
     int r;
 
     al_strv_adds(&command.argv, "git", "update-ref", "--no-deref", "-d", STASH, NULL);
-    r = al_git_write(&repo->at, &command, 0, budget, err);
+    r = al_git_write(&repo->at, &command, 0, err);
     for (char *line = strtok_r(text, "\n", &save); r == 0 && line;
          line = strtok_r(NULL, "\n", &save))
-        r = store_entry(repo, line, budget, err);
+        r = store_entry(repo, line, err);
     return r;
 }
 

@@ -66,8 +66,7 @@ char *al_stash_owner_id(const char *git_dir);
 void al_git_stored_stash(const struct al_location *at, struct al_str *log);
 
 /** Let such a stash have the entries of a log. */
-int al_git_store_stash(const struct al_repo *repo, const char *log, struct al_run_limits *budget,
-                       struct al_error *err);
+int al_git_store_stash(const struct al_repo *repo, const char *log, struct al_error *err);
 
 /** The object ids of the entries, newest first: the index in the list is that of the entry.  What
  * cannot be read is no entry. */

@@ -173,8 +173,7 @@ void al_git_add_patch_options(struct al_strv *argv)
 }
 
 int al_git_read_changes(const struct al_repo *repo, const struct al_diff_options *options,
-                        bool patch, struct al_run_limits *budget, struct al_change_reader *reader,
-                        struct al_error *err)
+                        bool patch, struct al_change_reader *reader, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     int r;
@@ -185,10 +184,9 @@ int al_git_read_changes(const struct al_repo *repo, const struct al_diff_options
     if (!options->cached && !options->from_ref) /* of files in conflict: else without numbers */
         al_strv_add(&command.argv, "--ours");
     al_git_add_patch_options(&command.argv);
-    r = al_git_diff_add_args(repo, options, budget, &command.argv, err);
+    r = al_git_diff_add_args(repo, options, &command.argv, err);
     if (r == 0)
-        r = al_git_read(&repo->at, &command, (struct al_sink){ al_change_reader_add, reader },
-                        budget, err);
+        r = al_git_read(&repo->at, &command, (struct al_sink){ al_change_reader_add, reader }, err);
     if (r == 0)
         (void)al_change_reader_end(reader);
     return r;

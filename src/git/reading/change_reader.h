@@ -98,8 +98,7 @@ bool al_change_reader_end(struct al_change_reader *reader);
  * @return 0, also when the reader has stopped; git's failure.
  */
 int al_git_read_changes(const struct al_repo *repo, const struct al_diff_options *options,
-                        bool patch, struct al_run_limits *budget, struct al_change_reader *reader,
-                        struct al_error *err);
+                        bool patch, struct al_change_reader *reader, struct al_error *err);
 
 /** Append the options of every patch that struct al_patch_reader reads. */
 void al_git_add_patch_options(struct al_strv *argv);

@@ -10,7 +10,7 @@
 #include "git/run.h"
 
 static int add_words(const struct al_repo *repo, const struct al_grep_query *query,
-                     struct al_run_limits *budget, struct al_strv *argv, struct al_error *err)
+                     struct al_strv *argv, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
     size_t at = 0;
@@ -32,7 +32,7 @@ static int add_words(const struct al_repo *repo, const struct al_grep_query *que
     if (query->rev)
         al_strv_add(argv, query->rev);
     al_strv_add(argv, "--");
-    r = query->paths ? al_repo_pathspecs(repo, query->paths, budget, &words, err) : 0;
+    r = query->paths ? al_repo_pathspecs(repo, query->paths, &words, err) : 0;
     if (r == 0 && words.len == 0 && strcmp(repo->at.dir, repo->at.top) != 0)
         al_strv_add(argv, ":/"); /* otherwise git searches below the working directory only */
     if (r == 0 && al_batch_add(argv, &words, &at))
@@ -43,7 +43,7 @@ static int add_words(const struct al_repo *repo, const struct al_grep_query *que
 
 int al_git_grep(const struct al_repo *repo, const struct al_grep_query *query,
                 bool (*take)(void *payload, const struct al_grep_line *line), void *payload,
-                struct al_run_limits *budget, struct al_error *err)
+                struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -51,11 +51,11 @@ int al_git_grep(const struct al_repo *repo, const struct al_grep_query *query,
         AL_GREP_READER_INIT(query, take, payload);
     int r;
 
-    r = add_words(repo, query, budget, &command.argv, err);
+    r = add_words(repo, query, &command.argv, err);
     if (r == 0)
         r = al_git_run(&repo->at, &command,
-                       &(struct al_git_run){ .sink = { al_grep_reader_add, &reader } }, budget,
-                       &output, err);
+                       &(struct al_git_run){ .sink = { al_grep_reader_add, &reader } }, &output,
+                       err);
     if (r < 0 || al_git_read_well(&output) || (output.exit_code == 1 && !output.err.out.len))
         return r;
     return al_git_failed(&output, err);

@@ -39,7 +39,7 @@ struct al_grep_line {
  */
 int al_git_grep(const struct al_repo *repo, const struct al_grep_query *query,
                 bool (*take)(void *payload, const struct al_grep_line *line), void *payload,
-                struct al_run_limits *budget, struct al_error *err);
+                struct al_error *err);
 
 /* --- Grep reader --- */
 

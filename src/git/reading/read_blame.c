@@ -60,8 +60,7 @@ static int add_words(const struct al_repo *repo, const struct al_blame_query *qu
 }
 
 int al_git_blame(const struct al_repo *repo, const struct al_blame_query *query, size_t max_bytes,
-                 struct al_run_limits *budget, struct al_git_output *ret_output,
-                 struct al_error *err)
+                 struct al_git_output *ret_output, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     int r;
@@ -71,12 +70,11 @@ int al_git_blame(const struct al_repo *repo, const struct al_blame_query *query,
     return r < 0 ? r
                  : al_git_run(&repo->at, &command,
                               &(struct al_git_run){ .max_bytes = max_bytes, .checked = true },
-                              budget, ret_output, err);
+                              ret_output, err);
 }
 
 int al_git_read_blame(const struct al_repo *repo, const struct al_blame_query *query,
-                      al_blame_fn take, void *payload, struct al_run_limits *budget,
-                      struct al_error *err)
+                      al_blame_fn take, void *payload, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_blame_reader_clear) struct al_blame_reader reader =
@@ -88,7 +86,7 @@ int al_git_read_blame(const struct al_repo *repo, const struct al_blame_query *q
     r = add_words(repo, query, &command.argv, err);
     return r < 0 ? r
                  : al_git_read(&repo->at, &command,
-                               (struct al_sink){ al_blame_reader_add, &reader }, budget, err);
+                               (struct al_sink){ al_blame_reader_add, &reader }, err);
 }
 
 /* --- Blame reader --- */

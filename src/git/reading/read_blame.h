@@ -37,13 +37,11 @@ struct al_blame_query {
 
 /** Run `git blame` for its own text.  A non-zero exit code is an error. */
 int al_git_blame(const struct al_repo *repo, const struct al_blame_query *query, size_t max_bytes,
-                 struct al_run_limits *budget, struct al_git_output *ret_output,
-                 struct al_error *err);
+                 struct al_git_output *ret_output, struct al_error *err);
 
 /** Blame a file, line by line.  One git child. */
 int al_git_read_blame(const struct al_repo *repo, const struct al_blame_query *query,
-                      al_blame_fn take, void *payload, struct al_run_limits *budget,
-                      struct al_error *err);
+                      al_blame_fn take, void *payload, struct al_error *err);
 
 /** AL_ERR_SANDBOX when blame.ignoreRevsFile of the repository leads outside the roots. */
 int al_git_blame_check(const struct al_repo *repo, struct al_error *err);

@@ -54,7 +54,7 @@ static void add_filters(const struct al_log_query *query, struct al_strv *argv)
 }
 
 static int add_paths(const struct al_repo *repo, const struct al_log_query *query,
-                     struct al_run_limits *budget, struct al_strv *argv, struct al_error *err)
+                     struct al_strv *argv, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
     size_t at = 0;
@@ -67,7 +67,7 @@ static int add_paths(const struct al_repo *repo, const struct al_log_query *quer
     al_strv_add(argv, "--");
     if (!query->paths)
         return 0;
-    r = al_repo_pathspecs(repo, query->paths, budget, &words, err);
+    r = al_repo_pathspecs(repo, query->paths, &words, err);
     if (r == 0 && al_batch_add(argv, &words, &at))
         r = al_error_set(err, AL_ERR_BAD_ARGS,
                          "paths: more than one git log takes; name fewer, or their directory");
@@ -97,16 +97,14 @@ static void add_format(const struct al_log_query *query, struct al_strv *argv)
 /* Run git log, and pass on what it prints. */
 static int run_log(const struct al_repo *repo, const struct al_git_command *command,
                    const struct al_log_query *query, const struct al_log_taker *to,
-                   struct al_run_limits *budget, bool *ret_stopped,
-                   struct al_git_output *ret_output, struct al_error *err)
+                   bool *ret_stopped, struct al_git_output *ret_output, struct al_error *err)
 {
     al_auto(al_log_reader_clear) struct al_log_reader reader;
     int r;
 
     al_log_reader_init(&reader, query, to);
     r = al_git_run(&repo->at, command,
-                   &(struct al_git_run){ .sink = { al_log_reader_add, &reader } }, budget,
-                   ret_output, err);
+                   &(struct al_git_run){ .sink = { al_log_reader_add, &reader } }, ret_output, err);
     if (r == 0 && al_git_read_well(ret_output))
         al_log_reader_end(&reader);
     *ret_stopped = reader.stopped;
@@ -123,8 +121,7 @@ static int end_walk(const struct al_repo *repo, const struct al_log_query *query
 }
 
 int al_git_read_commits(const struct al_repo *repo, const struct al_log_query *query,
-                        const struct al_log_taker *to, struct al_run_limits *budget,
-                        bool *ret_unborn, struct al_error *err)
+                        const struct al_log_taker *to, bool *ret_unborn, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -135,9 +132,9 @@ int al_git_read_commits(const struct al_repo *repo, const struct al_log_query *q
     al_strv_adds(&command.argv, "git", "log", NULL);
     add_format(query, &command.argv);
     add_filters(query, &command.argv);
-    r = add_paths(repo, query, budget, &command.argv, err);
+    r = add_paths(repo, query, &command.argv, err);
     if (r == 0)
-        r = run_log(repo, &command, query, to, budget, &stopped, &output, err);
+        r = run_log(repo, &command, query, to, &stopped, &output, err);
     return r < 0 ? r : end_walk(repo, query, &output, ret_unborn, err);
 }
 
@@ -151,8 +148,7 @@ int al_git_read_commits(const struct al_repo *repo, const struct al_log_query *q
 
 /* The ids of the commits to look through, a line each. */
 static int list_commits(const struct al_repo *repo, const struct al_log_query *query, uint64_t skip,
-                        uint64_t count, struct al_run_limits *budget, struct al_str *ids,
-                        bool *ret_unborn, struct al_error *err)
+                        uint64_t count, struct al_str *ids, bool *ret_unborn, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -167,17 +163,17 @@ static int list_commits(const struct al_repo *repo, const struct al_log_query *q
     al_strv_adds(&command.argv, "git", "rev-list", NULL);
     al_strv_addf(&command.argv, "--skip=%" PRIu64, skip);
     add_filters(&walk, &command.argv);
-    r = add_paths(repo, &walk, budget, &command.argv, err);
+    r = add_paths(repo, &walk, &command.argv, err);
     if (r == 0)
         r = al_git_run(&repo->at, &command, &(struct al_git_run){ .sink = al_git_sink(ids) },
-                       budget, &output, err);
+                       &output, err);
     return r < 0 ? r : end_walk(repo, query, &output, ret_unborn, err);
 }
 
 /* Look through the commits of such a list. */
 static int look_through(const struct al_repo *repo, const struct al_log_query *query,
                         const char *ids, size_t len, const struct al_log_taker *to,
-                        struct al_run_limits *budget, bool *ret_stopped, struct al_error *err)
+                        bool *ret_stopped, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -194,15 +190,15 @@ static int look_through(const struct al_repo *repo, const struct al_log_query *q
     al_strv_adds(&command.argv, "git", "log", "--no-walk=unsorted", "--stdin", NULL);
     add_format(&look, &command.argv);
     add_filters(&look, &command.argv);
-    r = add_paths(repo, &look, budget, &command.argv, err);
+    r = add_paths(repo, &look, &command.argv, err);
     if (r == 0)
-        r = run_log(repo, &command, &look, to, budget, ret_stopped, &output, err);
+        r = run_log(repo, &command, &look, to, ret_stopped, &output, err);
     return r < 0 || al_git_read_well(&output) ? r : al_git_failed(&output, err);
 }
 
 int al_git_search_commits(const struct al_repo *repo, const struct al_log_query *query,
-                          uint64_t skip, const struct al_log_taker *to,
-                          struct al_run_limits *budget, bool *ret_unborn, struct al_error *err)
+                          uint64_t skip, const struct al_log_taker *to, bool *ret_unborn,
+                          struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str ids = AL_STR_INIT;
     size_t before = skip > 0, max = SEARCH_STEP, count;
@@ -211,7 +207,7 @@ int al_git_search_commits(const struct al_repo *repo, const struct al_log_query 
 
     do {
         al_str_reset(&ids);
-        r = list_commits(repo, query, skip - before, max + before, budget, &ids, ret_unborn, err);
+        r = list_commits(repo, query, skip - before, max + before, &ids, ret_unborn, err);
         if (r < 0 || !ids.len)
             return r;
         const size_t line = strcspn(ids.buf, "\n") + 1;
@@ -221,7 +217,7 @@ int al_git_search_commits(const struct al_repo *repo, const struct al_log_query 
             stopped = !to->take_place(to->patch.payload, skip, ids.buf, line - 1);
         for (size_t at = before, n; r == 0 && !stopped && at < count; at += n) {
             n = count - at < SEARCH_STEP ? count - at : SEARCH_STEP;
-            r = look_through(repo, query, ids.buf + at * line, n * line, to, budget, &stopped, err);
+            r = look_through(repo, query, ids.buf + at * line, n * line, to, &stopped, err);
             skip += n;
             if (r == 0 && !stopped)
                 stopped = !to->take_place(to->patch.payload, skip, ids.buf + (at + n - 1) * line,
@@ -234,8 +230,8 @@ int al_git_search_commits(const struct al_repo *repo, const struct al_log_query 
     return r;
 }
 
-int al_git_commit_time(const struct al_repo *repo, const char *word, struct al_run_limits *budget,
-                       bool *ret_found, int64_t *ret_time, struct al_error *err)
+int al_git_commit_time(const struct al_repo *repo, const char *word, bool *ret_found,
+                       int64_t *ret_time, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_freep) char *seconds = NULL;
@@ -243,7 +239,7 @@ int al_git_commit_time(const struct al_repo *repo, const char *word, struct al_r
 
     al_strv_adds(&command.argv, "git", "log", "--max-count=1", "--format=%ct", "--no-patch",
                  "--no-show-signature", "--end-of-options", word, "--", NULL);
-    r = al_git_run_word(repo, &command, budget, &seconds, err);
+    r = al_git_run_word(repo, &command, &seconds, err);
     if (r < 0)
         return r;
     *ret_found = seconds && *seconds;
@@ -251,8 +247,8 @@ int al_git_commit_time(const struct al_repo *repo, const char *word, struct al_r
     return 0;
 }
 
-int al_git_read_message(const struct al_repo *repo, size_t max_bytes, struct al_run_limits *budget,
-                        char **ret_message, struct al_error *err)
+int al_git_read_message(const struct al_repo *repo, size_t max_bytes, char **ret_message,
+                        struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_buffer_clear) struct al_buffer text = AL_BUFFER_INIT(max_bytes);
@@ -260,7 +256,7 @@ int al_git_read_message(const struct al_repo *repo, size_t max_bytes, struct al_
 
     al_strv_adds(&command.argv, "git", "log", "--max-count=1", "--format=%B", "--encoding=UTF-8",
                  "--no-patch", "--no-show-signature", "HEAD", "--", NULL);
-    r = al_git_read(&repo->at, &command, al_buffer_sink(&text), budget, err);
+    r = al_git_read(&repo->at, &command, al_buffer_sink(&text), err);
     if (r < 0)
         return r;
     al_str_trim_end(&text.text);
@@ -269,7 +265,7 @@ int al_git_read_message(const struct al_repo *repo, size_t max_bytes, struct al_
 }
 
 int al_git_log(const struct al_repo *repo, const struct al_log_options *options, size_t max_bytes,
-               struct al_run_limits *budget, struct al_git_output *ret_output, struct al_error *err)
+               struct al_git_output *ret_output, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     struct al_strv *argv = &command.argv;
@@ -290,19 +286,18 @@ int al_git_log(const struct al_repo *repo, const struct al_log_options *options,
     al_strv_adds(argv, "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty",
                  "--no-show-signature", "--", NULL);
     if (options->path) {
-        r = al_repo_pathspec(repo, "path", options->path, budget, &spec, err);
+        r = al_repo_pathspec(repo, "path", options->path, &spec, err);
         if (r < 0)
             return r;
         al_strv_add(argv, spec);
     }
     return al_git_run(&repo->at, &command,
-                      &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, budget,
-                      ret_output, err);
+                      &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, ret_output,
+                      err);
 }
 
 int al_git_show(const struct al_repo *repo, const struct al_show_options *options, size_t max_bytes,
-                struct al_run_limits *budget, struct al_git_output *ret_output,
-                struct al_error *err)
+                struct al_git_output *ret_output, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
@@ -316,8 +311,8 @@ int al_git_show(const struct al_repo *repo, const struct al_show_options *option
     al_strv_adds(&command.argv, "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty",
                  "--no-show-signature", options->commit, "--", NULL);
     return al_git_run(&repo->at, &command,
-                      &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, budget,
-                      ret_output, err);
+                      &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, ret_output,
+                      err);
 }
 
 /* --- Log reader --- */

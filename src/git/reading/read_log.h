@@ -55,8 +55,7 @@ struct al_log_taker {
  * @return 0, also when the taker has stopped; git's failure.
  */
 int al_git_read_commits(const struct al_repo *repo, const struct al_log_query *query,
-                        const struct al_log_taker *to, struct al_run_limits *budget,
-                        bool *ret_unborn, struct al_error *err);
+                        const struct al_log_taker *to, bool *ret_unborn, struct al_error *err);
 
 /**
  * The same with `changed` and without `follow`, some hundred commits at a time: for a search that
@@ -66,16 +65,16 @@ int al_git_read_commits(const struct al_repo *repo, const struct al_log_query *q
  * @return As above; AL_ERR_TIMEOUT, when all that was found so far has been taken.
  */
 int al_git_search_commits(const struct al_repo *repo, const struct al_log_query *query,
-                          uint64_t skip, const struct al_log_taker *to,
-                          struct al_run_limits *budget, bool *ret_unborn, struct al_error *err);
+                          uint64_t skip, const struct al_log_taker *to, bool *ret_unborn,
+                          struct al_error *err);
 
 /** The time of the commit that a word names, in seconds; false: it names none. */
-int al_git_commit_time(const struct al_repo *repo, const char *word, struct al_run_limits *budget,
-                       bool *ret_found, int64_t *ret_time, struct al_error *err);
+int al_git_commit_time(const struct al_repo *repo, const char *word, bool *ret_found,
+                       int64_t *ret_time, struct al_error *err);
 
 /** Read the whole message of HEAD's commit, at most `max_bytes`. Caller frees. */
-int al_git_read_message(const struct al_repo *repo, size_t max_bytes, struct al_run_limits *budget,
-                        char **ret_message, struct al_error *err);
+int al_git_read_message(const struct al_repo *repo, size_t max_bytes, char **ret_message,
+                        struct al_error *err);
 
 /* --- Git's own text --- */
 
@@ -88,8 +87,7 @@ struct al_log_options {
 
 /** Run `git log`. A non-zero exit code is an error. */
 int al_git_log(const struct al_repo *repo, const struct al_log_options *options, size_t max_bytes,
-               struct al_run_limits *budget, struct al_git_output *ret_output,
-               struct al_error *err);
+               struct al_git_output *ret_output, struct al_error *err);
 
 /** Options of `git show`. */
 struct al_show_options {
@@ -100,8 +98,7 @@ struct al_show_options {
 
 /** Run `git show`. A non-zero exit code is an error. */
 int al_git_show(const struct al_repo *repo, const struct al_show_options *options, size_t max_bytes,
-                struct al_run_limits *budget, struct al_git_output *ret_output,
-                struct al_error *err);
+                struct al_git_output *ret_output, struct al_error *err);
 
 /* --- Log reader --- */
 

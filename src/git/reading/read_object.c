@@ -40,8 +40,7 @@ static void read_info(const char *line, struct al_object_info *info)
 }
 
 int al_git_read_object_info(const struct al_repo *repo, const char *word,
-                            struct al_run_limits *budget, struct al_object_info *ret_info,
-                            struct al_error *err)
+                            struct al_object_info *ret_info, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -52,21 +51,21 @@ int al_git_read_object_info(const struct al_repo *repo, const char *word,
     al_strv_adds(&command.argv, "git", "cat-file", "-z",
                  "--batch-check=%(objectname) %(objecttype) %(objectsize)", NULL);
     r = al_git_run(&repo->at, &command,
-                   &(struct al_git_run){ .max_bytes = INFO_MAX_BYTES, .checked = true }, budget,
-                   &output, err);
+                   &(struct al_git_run){ .max_bytes = INFO_MAX_BYTES, .checked = true }, &output,
+                   err);
     if (r == 0)
         read_info(output.out.out.buf, ret_info);
     return r;
 }
 
 int al_git_read_object(const struct al_repo *repo, const struct al_object_info *info,
-                       struct al_sink to, struct al_run_limits *budget, struct al_error *err)
+                       struct al_sink to, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     al_strv_adds(&command.argv, "git", "cat-file", info->type == AL_OBJECT_TAG ? "tag" : "blob",
                  info->oid, NULL);
-    return al_git_read(&repo->at, &command, to, budget, err);
+    return al_git_read(&repo->at, &command, to, err);
 }
 
 struct listing {
@@ -94,7 +93,7 @@ static bool take_entry(void *payload, char *const *fields)
 
 int al_git_read_tree(const struct al_repo *repo, const struct al_object_info *info,
                      bool (*take)(void *payload, const struct al_tree_entry *entry), void *payload,
-                     struct al_run_limits *budget, struct al_error *err)
+                     struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     /* A partial clone may lack the files whose sizes are asked for. */
@@ -108,7 +107,7 @@ int al_git_read_tree(const struct al_repo *repo, const struct al_object_info *in
     if (listing.has_sizes)
         al_strv_add(&command.argv, "--long");
     al_strv_add(&command.argv, info->oid);
-    r = al_git_read_records(&repo->at, &command, &records, budget, err);
+    r = al_git_read_records(&repo->at, &command, &records, err);
     al_nul_records_clear(&records);
     return r;
 }
@@ -175,7 +174,7 @@ static void add_scope(struct al_strv *argv, const char *scope, const char *patte
 
 int al_git_read_refs(const struct al_repo *repo, const struct al_refs_query *query,
                      bool (*take)(void *payload, const struct al_listed_ref *ref), void *payload,
-                     struct al_run_limits *budget, struct al_error *err)
+                     struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     struct refs_listing listing = { .take = take, .payload = payload, .tags = query->tags };
@@ -199,7 +198,7 @@ int al_git_read_refs(const struct al_repo *repo, const struct al_refs_query *que
     add_scope(&command.argv, query->tags ? tags : heads, query->pattern);
     if (query->remotes)
         add_scope(&command.argv, remotes, query->pattern);
-    r = al_git_read_records(&repo->at, &command, &records, budget, err);
+    r = al_git_read_records(&repo->at, &command, &records, err);
     al_nul_records_clear(&records);
     return r;
 }

@@ -27,12 +27,11 @@ void al_object_info_clear(struct al_object_info *info);
  * @param word  A revision, or "revision:path".  Checked by the caller.
  */
 int al_git_read_object_info(const struct al_repo *repo, const char *word,
-                            struct al_run_limits *budget, struct al_object_info *ret_info,
-                            struct al_error *err);
+                            struct al_object_info *ret_info, struct al_error *err);
 
 /** Pass the content of an object on: a blob's bytes, a tag's text. */
 int al_git_read_object(const struct al_repo *repo, const struct al_object_info *info,
-                       struct al_sink to, struct al_run_limits *budget, struct al_error *err);
+                       struct al_sink to, struct al_error *err);
 
 /** One entry of a directory.  Valid only while it is passed on. */
 struct al_tree_entry {
@@ -44,7 +43,7 @@ struct al_tree_entry {
 /** List a directory.  False from `take` ends the listing. */
 int al_git_read_tree(const struct al_repo *repo, const struct al_object_info *info,
                      bool (*take)(void *payload, const struct al_tree_entry *entry), void *payload,
-                     struct al_run_limits *budget, struct al_error *err);
+                     struct al_error *err);
 
 /** One reference.  Valid only while it is passed on; raw bytes. */
 struct al_listed_ref {
@@ -74,6 +73,6 @@ struct al_refs_query {
  */
 int al_git_read_refs(const struct al_repo *repo, const struct al_refs_query *query,
                      bool (*take)(void *payload, const struct al_listed_ref *ref), void *payload,
-                     struct al_run_limits *budget, struct al_error *err);
+                     struct al_error *err);
 
 #endif

@@ -174,8 +174,8 @@ static void settle_branch(const struct al_repo *repo, const struct reader *reade
 
 int al_git_read_worktree_state(const struct al_repo *repo, const char *untracked,
                                bool (*take)(void *payload, const struct al_file_state *file),
-                               void *payload, struct al_run_limits *budget,
-                               struct al_worktree_state *ret_state, struct al_error *err)
+                               void *payload, struct al_worktree_state *ret_state,
+                               struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     struct reader reader = { .take = take, .payload = payload, .to = ret_state };
@@ -186,7 +186,7 @@ int al_git_read_worktree_state(const struct al_repo *repo, const char *untracked
     al_strv_adds(&command.argv, "git", "status", "--porcelain=v2", "--branch", "-z",
                  "--find-renames", "--ignore-submodules=dirty", NULL);
     al_strv_addf(&command.argv, "--untracked-files=%s", untracked);
-    r = al_git_read_records(&repo->at, &command, &reader.records, budget, err);
+    r = al_git_read_records(&repo->at, &command, &reader.records, err);
     al_nul_records_clear(&reader.records);
     free(reader.renamed);
     if (r == 0)
@@ -195,8 +195,7 @@ int al_git_read_worktree_state(const struct al_repo *repo, const char *untracked
 }
 
 int al_git_status(const struct al_repo *repo, const struct al_status_options *options,
-                  size_t max_bytes, struct al_run_limits *budget, struct al_git_output *ret_output,
-                  struct al_error *err)
+                  size_t max_bytes, struct al_git_output *ret_output, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
@@ -211,6 +210,6 @@ int al_git_status(const struct al_repo *repo, const struct al_status_options *op
         al_strv_add(&command.argv, "-uno");
     al_strv_add(&command.argv, "--ignore-submodules=dirty");
     return al_git_run(&repo->at, &command,
-                      &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, budget,
-                      ret_output, err);
+                      &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, ret_output,
+                      err);
 }

@@ -50,8 +50,8 @@ void al_worktree_state_clear(struct al_worktree_state *state);
  */
 int al_git_read_worktree_state(const struct al_repo *repo, const char *untracked,
                                bool (*take)(void *payload, const struct al_file_state *file),
-                               void *payload, struct al_run_limits *budget,
-                               struct al_worktree_state *ret_state, struct al_error *err);
+                               void *payload, struct al_worktree_state *ret_state,
+                               struct al_error *err);
 
 /** Set the branch and the commit of HEAD from git's files: for a bare repository, and where git
  * status does not say them. */
@@ -64,7 +64,6 @@ struct al_status_options {
 
 /** Run `git status`. A non-zero exit code is an error. */
 int al_git_status(const struct al_repo *repo, const struct al_status_options *options,
-                  size_t max_bytes, struct al_run_limits *budget, struct al_git_output *ret_output,
-                  struct al_error *err);
+                  size_t max_bytes, struct al_git_output *ret_output, struct al_error *err);
 
 #endif

@@ -230,7 +230,7 @@ int al_readonly_check(const struct al_readonly_options *options, struct al_error
 
 /* Resolve the path; it must lead to something in this repository. */
 static int resolve_path(const struct al_repo *repo, const struct al_readonly_options *options,
-                        struct al_run_limits *budget, char **ret_word, struct al_error *err)
+                        char **ret_word, struct al_error *err)
 {
     int r;
 
@@ -241,7 +241,7 @@ static int resolve_path(const struct al_repo *repo, const struct al_readonly_opt
     if (options->op == AL_READONLY_BLAME) /* blame takes a file, not a pattern */
         r = al_repo_file(repo, "path", options->path, ret_word, err);
     else
-        r = al_repo_pathspec(repo, "path", options->path, budget, ret_word, err);
+        r = al_repo_pathspec(repo, "path", options->path, ret_word, err);
     if (r != AL_ERR_SANDBOX)
         return r;
     return al_error_set(err, AL_ERR_BAD_ARGS, "path leads out of the repository");
@@ -282,8 +282,7 @@ static bool cut(struct al_str *text, size_t max_bytes)
 }
 
 int al_git_read_only(const struct al_repo *repo, const struct al_readonly_options *options,
-                     struct al_run_limits *budget, struct al_readonly_run *ret_run,
-                     struct al_error *err)
+                     struct al_readonly_run *ret_run, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     struct al_readonly_run run = AL_READONLY_RUN_INIT;
@@ -295,7 +294,7 @@ int al_git_read_only(const struct al_repo *repo, const struct al_readonly_option
     if (options->op == AL_READONLY_BLAME)
         r = al_git_blame_check(repo, err);
     if (r == 0 && options->path)
-        r = resolve_path(repo, options, budget, &path, err);
+        r = resolve_path(repo, options, &path, err);
     if (r < 0)
         return r;
     build(repo, options, path, &command.argv);
@@ -304,7 +303,7 @@ int al_git_read_only(const struct al_repo *repo, const struct al_readonly_option
                    &(struct al_git_run){ .max_bytes = AL_READONLY_OUT_MAX_BYTES,
                                          .max_err_bytes = AL_READONLY_ERR_MAX_BYTES,
                                          .may_time_out = true },
-                   budget, &run.output, err);
+                   &run.output, err);
     if (r < 0)
         return r;
     run.out_truncated = cut(&run.output.out.out, AL_READONLY_OUT_MAX_BYTES);
@@ -322,14 +321,13 @@ void al_readonly_run_clear(struct al_readonly_run *run)
 }
 
 int al_git_pipeline_open(const struct al_repo *repo, const struct al_strv *words,
-                         const struct al_run_limits *budget, struct al_git_pipeline *ret_pipeline,
-                         struct al_error *err)
+                         struct al_git_pipeline *ret_pipeline, struct al_error *err)
 {
     static const struct al_git_command reading = { .class = AL_GIT_READ, .quotes_names = true };
 
     *ret_pipeline = AL_GIT_PIPELINE_INIT;
     al_git_pipeline_words(words, &ret_pipeline->argv);
-    return al_git_child_prepare(&repo->at, &reading, budget, &ret_pipeline->child, err);
+    return al_git_child_prepare(&repo->at, &reading, &ret_pipeline->child, err);
 }
 
 void al_git_pipeline_close(struct al_git_pipeline *pipeline)

@@ -80,8 +80,7 @@ void al_readonly_run_clear(struct al_readonly_run *run);
  *         AL_ERR_EXECUTION or AL_ERR_CANCELLED when git did not run.
  */
 int al_git_read_only(const struct al_repo *repo, const struct al_readonly_options *options,
-                     struct al_run_limits *budget, struct al_readonly_run *ret_run,
-                     struct al_error *err);
+                     struct al_readonly_run *ret_run, struct al_error *err);
 
 /** Check the words of a git command; `words` begins with "git".  AL_ERR_SANDBOX names what is not
  * allowed. */
@@ -105,8 +104,7 @@ struct al_git_pipeline {
  * @return As al_git_child_prepare().  The caller closes it, after a failure too.
  */
 int al_git_pipeline_open(const struct al_repo *repo, const struct al_strv *words,
-                         const struct al_run_limits *budget, struct al_git_pipeline *ret_pipeline,
-                         struct al_error *err);
+                         struct al_git_pipeline *ret_pipeline, struct al_error *err);
 void al_git_pipeline_close(struct al_git_pipeline *pipeline);
 
 #endif

@@ -131,12 +131,13 @@ static int open_dir(struct al_repo *repo, const char *base, const char *given, s
     return 0;
 }
 
-static struct al_repo *new_repo(struct al_git *git)
+static struct al_repo *new_repo(struct al_git *git, struct al_run_limits *budget)
 {
     struct al_repo *repo = al_calloc(1, sizeof(*repo));
 
     repo->at = AL_LOCATION_INIT;
     repo->at.git = git;
+    repo->at.budget = budget;
     repo->write_fd = -1;
     repo->pathspecs = al_calloc(1, sizeof(*repo->pathspecs));
     return repo;
@@ -189,13 +190,13 @@ static int check_work_tree(const struct al_repo *repo, const char *given, struct
 }
 
 /* Vet a repository that was found (`r` is the result of finding it) and check its owner. */
-static int vet_found(int r, struct al_repo *repo, const char *given, struct al_run_limits *budget,
-                     struct al_repo **ret_repo, struct al_error *err)
+static int vet_found(int r, struct al_repo *repo, const char *given, struct al_repo **ret_repo,
+                     struct al_error *err)
 {
     bool is_new = false;
 
     if (r == 0)
-        r = al_vetting_get(&repo->at, budget, &repo->vetting, &is_new, err);
+        r = al_vetting_get(&repo->at, &repo->vetting, &is_new, err);
     if (r == 0) {
         repo->at.config = &repo->vetting->config;
         if (is_new) {
@@ -217,12 +218,12 @@ static int vet_found(int r, struct al_repo *repo, const char *given, struct al_r
 int al_repo_open(struct al_git *git, const char *base, const char *given,
                  struct al_run_limits *budget, struct al_repo **ret_repo, struct al_error *err)
 {
-    struct al_repo *repo = new_repo(git);
+    struct al_repo *repo = new_repo(git, budget);
     int r = open_dir(repo, base, given, err);
 
     if (r == 0)
         r = al_location_find(&repo->at, git->roots, given, err);
-    r = vet_found(r, repo, given, budget, &repo, err);
+    r = vet_found(r, repo, given, &repo, err);
     if (r < 0)
         return r;
     r = check_work_tree(repo, given, err);
@@ -259,15 +260,15 @@ static int open_exactly(struct al_repo *repo, const char *base, const char *path
 int al_repo_open_at(struct al_git *git, const char *base, const char *path,
                     struct al_run_limits *budget, struct al_repo **ret_repo, struct al_error *err)
 {
-    struct al_repo *repo = new_repo(git);
+    struct al_repo *repo = new_repo(git, budget);
 
-    return vet_found(open_exactly(repo, base, path, err), repo, path, budget, ret_repo, err);
+    return vet_found(open_exactly(repo, base, path, err), repo, path, ret_repo, err);
 }
 
 int al_repo_open_own(struct al_git *git, const char *dir, struct al_run_limits *budget,
                      struct al_repo **ret_repo, struct al_error *err)
 {
-    struct al_repo *repo = new_repo(git);
+    struct al_repo *repo = new_repo(git, budget);
     bool is_new;
     int r = 0;
 
@@ -280,7 +281,7 @@ int al_repo_open_own(struct al_git *git, const char *dir, struct al_run_limits *
     if (repo->at.dir_fd < 0)
         r = al_error_errno(err, errno, "cannot open '%s'", dir);
     if (r == 0)
-        r = al_vetting_get(&repo->at, budget, &repo->vetting, &is_new, err);
+        r = al_vetting_get(&repo->at, &repo->vetting, &is_new, err);
     if (r < 0) {
         al_repo_free(repo);
         return r;
@@ -343,8 +344,8 @@ static char *canonical_word(const struct al_repo *repo, const char *given, const
 }
 
 /* A missing file whose name looks like a pattern may still be an entry of the index. */
-static int is_index_entry(const struct al_repo *repo, const char *word,
-                          struct al_run_limits *budget, bool *ret_is, struct al_error *err)
+static int is_index_entry(const struct al_repo *repo, const char *word, bool *ret_is,
+                          struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -352,8 +353,7 @@ static int is_index_entry(const struct al_repo *repo, const char *word,
 
     al_strv_adds(&command.argv, "git", "ls-files", "-z", "--", NULL);
     al_strv_addf(&command.argv, ":(literal)%s", word);
-    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = 1 }, budget, &output,
-                   err);
+    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = 1 }, &output, err);
     if (r == 0)
         *ret_is = al_git_read_well(&output) && output.out.out.len > 0;
     return r;
@@ -374,7 +374,7 @@ int al_repo_file(const struct al_repo *repo, const char *param, const char *give
 }
 
 static int resolve_pathspec(const struct al_repo *repo, const char *param, const char *given,
-                            struct al_run_limits *budget, char **ret_spec, struct al_error *err)
+                            char **ret_spec, struct al_error *err)
 {
     al_auto(al_freep) char *word = NULL;
     struct stat st;
@@ -385,7 +385,7 @@ static int resolve_pathspec(const struct al_repo *repo, const char *param, const
         return r;
     names_a_file = fstatat(repo->at.dir_fd, word, &st, AT_SYMLINK_NOFOLLOW) == 0;
     if (!names_a_file && (word[0] == ':' || strpbrk(word, "*?[\\"))) {
-        r = is_index_entry(repo, word, budget, &names_a_file, err);
+        r = is_index_entry(repo, word, &names_a_file, err);
         if (r < 0)
             return r;
     }
@@ -393,7 +393,7 @@ static int resolve_pathspec(const struct al_repo *repo, const char *param, const
 }
 
 int al_repo_pathspec(const struct al_repo *repo, const char *param, const char *given,
-                     struct al_run_limits *budget, char **ret_spec, struct al_error *err)
+                     char **ret_spec, struct al_error *err)
 {
     const char *known = recall_pathspec(repo->pathspecs, given);
     int r;
@@ -402,7 +402,7 @@ int al_repo_pathspec(const struct al_repo *repo, const char *param, const char *
         *ret_spec = al_strdup(known);
         return 0;
     }
-    r = resolve_pathspec(repo, param, given, budget, ret_spec, err);
+    r = resolve_pathspec(repo, param, given, ret_spec, err);
     if (r < 0)
         return r;
     al_strv_add(&repo->pathspecs->given, given);
@@ -412,11 +412,11 @@ int al_repo_pathspec(const struct al_repo *repo, const char *param, const char *
 }
 
 int al_repo_pathspecs(const struct al_repo *repo, const struct al_strv *given,
-                      struct al_run_limits *budget, struct al_str *ret_list, struct al_error *err)
+                      struct al_str *ret_list, struct al_error *err)
 {
     for (size_t i = 0; i < given->count; i++) {
         al_auto(al_freep) char *spec = NULL;
-        int r = al_repo_pathspec(repo, "paths", given->items[i], budget, &spec, err);
+        int r = al_repo_pathspec(repo, "paths", given->items[i], &spec, err);
 
         if (r < 0)
             return r;

@@ -90,7 +90,7 @@ int al_repo_make_own(struct al_git *git, struct al_run_limits *budget, struct al
  * al_repo_forget_pathspecs() resets this.
  */
 int al_repo_pathspec(const struct al_repo *repo, const char *param, const char *given,
-                     struct al_run_limits *budget, char **ret_spec, struct al_error *err);
+                     char **ret_spec, struct al_error *err);
 
 /** Forget the resolved words. */
 void al_repo_forget_pathspecs(struct al_repo *repo);
@@ -98,7 +98,7 @@ void al_repo_forget_pathspecs(struct al_repo *repo);
 /** The pathspecs of several words, each ended by NUL, for --pathspec-from-file: no limit on the
  * length of a command line applies. */
 int al_repo_pathspecs(const struct al_repo *repo, const struct al_strv *given,
-                      struct al_run_limits *budget, struct al_str *ret_list, struct al_error *err);
+                      struct al_str *ret_list, struct al_error *err);
 
 /** Resolve a word that must name one file to a plain path, with the checks of al_repo_pathspec().
  */

@@ -21,6 +21,7 @@ static int find_here(struct al_git *git, struct al_run_limits *budget, struct al
     if (r < 0)
         return r;
     ret_at->git = git;
+    ret_at->budget = budget;
     ret_at->config = &(*ret_none)->vetting->config;
     ret_at->dir = getcwd(NULL, 0);
     ret_at->dir_fd = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -131,14 +132,14 @@ int al_git_run_words(struct al_git *git, const struct al_repo *repo,
     command.shell = words->shell;
     if (r == 0)
         r = al_git_run(repo ? &repo->at : &here, &command, &(struct al_git_run){ .locks = 0 },
-                       budget, &output, err);
+                       &output, err);
     al_repo_free(none);
     if (r == 0)
         *ret_code = output.signal ? 128 + output.signal : output.exit_code;
     return r;
 }
 
-char *al_git_setting(const struct al_repo *repo, const char *key, struct al_run_limits *budget)
+char *al_git_setting(const struct al_repo *repo, const char *key)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str value = AL_STR_INIT;
@@ -146,7 +147,7 @@ char *al_git_setting(const struct al_repo *repo, const char *key, struct al_run_
     command.class = AL_GIT_CONFIG;
     al_strv_adds(&command.argv, "git", "config", "-z",
                  repo->vetting->includes ? "--includes" : "--no-includes", "--get", key, NULL);
-    if (al_git_read(&repo->at, &command, al_git_sink(&value), budget, NULL) < 0)
+    if (al_git_read(&repo->at, &command, al_git_sink(&value), NULL) < 0)
         return NULL;
     return al_str_detach(&value);
 }

@@ -38,6 +38,6 @@ int al_git_run_words(struct al_git *git, const struct al_repo *repo,
                      struct al_error *err);
 
 /** The value of a setting, for the repository or the user; NULL: there is none.  Caller frees. */
-char *al_git_setting(const struct al_repo *repo, const char *key, struct al_run_limits *budget);
+char *al_git_setting(const struct al_repo *repo, const char *key);
 
 #endif

@@ -448,7 +448,7 @@ static int unreadable(const struct al_location *at, const struct al_git_output *
                         "or git cannot read it; 'git config --list' there says more");
 }
 
-static int list_config(struct config_scan *scan, struct al_run_limits *budget, struct al_error *err)
+static int list_config(struct config_scan *scan, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -460,8 +460,7 @@ static int list_config(struct config_scan *scan, struct al_run_limits *budget, s
     al_strv_adds(&command.argv, "git", "config", "--list", "-z", "--show-scope", "--show-origin",
                  "--includes", NULL);
     r = al_git_run(scan->at, &command,
-                   &(struct al_git_run){ .sink = { al_nul_records_add, &list } }, budget, &output,
-                   err);
+                   &(struct al_git_run){ .sink = { al_nul_records_add, &list } }, &output, err);
     if (r < 0)
         return r;
     if (!al_git_read_well(&output) || scan->leads_outside)
@@ -556,8 +555,8 @@ static int build_env(struct config_scan *scan, struct al_error *err)
 }
 
 /* List the configuration and fill `vetting` from it. */
-static int vetting_read_config(const struct al_location *at, struct al_run_limits *budget,
-                               struct al_vetting *vetting, struct al_error *err)
+static int vetting_read_config(const struct al_location *at, struct al_vetting *vetting,
+                               struct al_error *err)
 {
     struct config_scan scan = {
         .at = at,
@@ -568,7 +567,7 @@ static int vetting_read_config(const struct al_location *at, struct al_run_limit
     int r;
 
     depend_on_standard_files(at, vetting);
-    r = list_config(&scan, budget, err);
+    r = list_config(&scan, err);
     if (r == 0)
         r = build_env(&scan, err);
     al_strv_clear(&scan.pairs);
@@ -642,8 +641,7 @@ static bool is_racy(const struct al_vetting *vetting, int64_t began_ns)
     return false;
 }
 
-static int vet(const struct al_location *at, struct al_run_limits *budget,
-               struct al_vetting **ret_vetting, struct al_error *err)
+static int vet(const struct al_location *at, struct al_vetting **ret_vetting, struct al_error *err)
 {
     struct al_vetting *vetting = al_calloc(1, sizeof(*vetting));
     struct timespec now;
@@ -651,7 +649,7 @@ static int vet(const struct al_location *at, struct al_run_limits *budget,
 
     (void)clock_gettime(CLOCK_REALTIME, &now);
     vetting->git_dir = al_strdup(at->git_dir);
-    r = vetting_read_config(at, budget, vetting, err);
+    r = vetting_read_config(at, vetting, err);
     if (r < 0) {
         free_vetting(vetting);
         return r;
@@ -716,15 +714,15 @@ static struct al_vetting *get_current(const struct al_location *at)
     return NULL;
 }
 
-int al_vetting_get(const struct al_location *at, struct al_run_limits *budget,
-                   const struct al_vetting **ret_vetting, bool *ret_new, struct al_error *err)
+int al_vetting_get(const struct al_location *at, const struct al_vetting **ret_vetting,
+                   bool *ret_new, struct al_error *err)
 {
     struct al_vetting *vetting = get_current(at);
     int r;
 
     *ret_new = !vetting;
     if (!vetting) {
-        r = vet(at, budget, &vetting, err);
+        r = vet(at, &vetting, err);
         if (r < 0)
             return r;
         vetting->refs = 1;

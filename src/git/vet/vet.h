@@ -20,8 +20,6 @@
 #include "base/str.h"
 #include "git/location.h"
 
-struct al_run_limits;
-
 /** The most values about remotes and branches that are kept. */
 #define AL_REMOTE_VALUES_MAX 8192
 
@@ -80,8 +78,8 @@ struct al_vetting {
  * @param[out] ret_new  A git child was needed; al_vetting_remember() follows when all that depends
  *                      on a first look is noted.
  */
-int al_vetting_get(const struct al_location *at, struct al_run_limits *budget,
-                   const struct al_vetting **ret_vetting, bool *ret_new, struct al_error *err);
+int al_vetting_get(const struct al_location *at, const struct al_vetting **ret_vetting,
+                   bool *ret_new, struct al_error *err);
 
 /** Remember a new vetting for the calls that follow, if its files are old enough to be compared by
  * their stat data. */

@@ -28,8 +28,7 @@ int al_pull_read_commit(struct al_pull *pull)
     al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "ls-tree", "-r", "-t", "-z",
                  "--full-tree", NULL);
     al_strv_addf(&command.argv, "%s^{tree}", request->commit);
-    r = al_git_read_records(&request->repo->at, &command, &pull->commit.records, pull->budget,
-                            pull->err);
+    r = al_git_read_records(&request->repo->at, &command, &pull->commit.records, pull->err);
     return r < 0 ? r
                  : al_tree_reader_end(&pull->commit, "the commit to pull",
                                       "pull from a smaller one", pull->err);
@@ -59,7 +58,7 @@ int al_pull_bring_blobs(const struct al_pull *pull)
     al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
 
     list_blobs(pull, &oids);
-    return al_target_bring(pull->request->repo, &oids, pull->budget, pull->err);
+    return al_target_bring(pull->request->repo, &oids, pull->err);
 }
 
 /* Compare the commit and its trees with their ids. */
@@ -72,7 +71,7 @@ static int verify_trees(const struct al_pull *pull)
 
     al_str_addf(&words, "%s\n%s^{tree}\n", commit, commit);
     al_str_add(&words, pull->commit.trees.buf, pull->commit.trees.len);
-    r = al_git_verify_objects(pull->request->repo, &words, pull->budget, &complete, pull->err);
+    r = al_git_verify_objects(pull->request->repo, &words, &complete, pull->err);
     if (r == 0 && !complete)
         r = al_error_set(pull->err, AL_ERR_EXECUTION,
                          "the directories of the commit to pull have more than %u bytes; pull from "
@@ -130,7 +129,7 @@ int al_pull_copy_blobs(struct al_pull *pull)
     list_blobs(pull, &oids);
     if (r < 0 || !oids.count)
         return r;
-    r = al_target_bring(repo, &oids, pull->budget, pull->err);
+    r = al_target_bring(repo, &oids, pull->err);
     if (r == 0)
         r = al_import_begin(pull->staging, &import, pull->err);
     both.lender = &repo->at;

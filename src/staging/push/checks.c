@@ -23,9 +23,9 @@
 int al_push_read_records(const struct al_push *push, struct al_git_command *command,
                          struct al_nul_records *records)
 {
-    int r = al_git_read_records(&push->repo->at, command, records, push->budget, push->err);
+    int r = al_git_read_records(&push->repo->at, command, records, push->err);
 
-    if (r == 0 || push->budget->exit_code != 1)
+    if (r == 0 || push->repo->at.budget->exit_code != 1)
         return r;
     if (push->err)
         al_error_clear(push->err);

@@ -94,7 +94,7 @@ int al_push_git_sink(const struct al_push *push, struct al_git_command *command,
                      struct al_sink sink)
 {
     command->index = push->dir.index;
-    return al_bare_run(&push->dir.bare, command, true, sink, push->budget, push->err);
+    return al_bare_run(&push->dir.bare, command, true, sink, push->repo->at.budget, push->err);
 }
 
 int al_push_git(const struct al_push *push, struct al_git_command *command, struct al_str *out)
@@ -158,7 +158,7 @@ static int list_parent(const struct al_push *push, struct al_sandbox_files *ret_
     take_files(push, &tree.files, &oids);
     *ret_files = tree.files;
     tree.files = AL_SANDBOX_FILES_INIT;
-    return al_target_bring(push->repo, &oids, push->budget, push->err);
+    return al_target_bring(push->repo, &oids, push->err);
 }
 
 static int read_parent(const struct al_push *push)
@@ -246,7 +246,7 @@ static int read_contents(struct contents *contents)
         al_strv_add(&oids, oid);
     }
     r = al_bare_read(&contents->push->staging->bare, (const char *const *)oids.items, oids.count,
-                     take, contents, contents->push->budget, contents->push->err);
+                     take, contents, contents->push->repo->at.budget, contents->push->err);
     free(al_take(&contents->files));
     return r;
 }

@@ -227,7 +227,7 @@ static int verify(const struct al_push *push, const char *commit, const struct a
     al_auto(al_object_verifier_clear) struct al_object_verifier verifier;
     int r;
 
-    al_object_verifier_begin(&verifier, push->budget);
+    al_object_verifier_begin(&verifier, push->repo->at.budget);
     al_str_addf(&words, "%s\n%s^{tree}\n", commit, commit);
     for (size_t i = 0; i < changes->count; i++) {
         add_object(changes->items[i].old_oid, changes->items[i].old_mode, &words);
@@ -239,7 +239,7 @@ static int verify(const struct al_push *push, const char *commit, const struct a
     if (r == 0)
         r = al_object_verifier_end(&verifier, ret_complete, push->err);
     return r == 0 && *push->parent
-               ? al_git_verify_tree(push->repo, push->parent, push->budget, ret_complete, push->err)
+               ? al_git_verify_tree(push->repo, push->parent, ret_complete, push->err)
                : r;
 }
 
@@ -273,7 +273,7 @@ static int show(const struct al_push *push, const char *commit, struct al_str *o
     bool complete = true;
     int r;
 
-    reader.in_full = push->budget->in_full;
+    reader.in_full = push->repo->at.budget->in_full;
     r = read_diff(push, commit, &reader);
     if (r == 0)
         r = verify(push, commit, &reader.changes, &complete);
@@ -282,7 +282,7 @@ static int show(const struct al_push *push, const char *commit, struct al_str *o
     if (r < 0)
         return r;
     add_head(push, out);
-    add_files(push, &reader.changes, &ignored, push->budget->in_full, out);
+    add_files(push, &reader.changes, &ignored, push->repo->at.budget->in_full, out);
     *ret_framed = out->len - before;
     al_str_addc(out, '\n');
     if (al_excerpt_write_patch(&reader, out))
@@ -294,13 +294,12 @@ static int show(const struct al_push *push, const char *commit, struct al_str *o
     return 0;
 }
 
-int al_push_preview(struct al_push *push, struct al_run_limits *budget, struct al_str *out,
-                    size_t *ret_framed, char **ret_commit, struct al_error *err)
+int al_push_preview(struct al_push *push, struct al_str *out, size_t *ret_framed, char **ret_commit,
+                    struct al_error *err)
 {
     al_auto(al_freep) char *commit = NULL;
     int r;
 
-    push->budget = budget;
     push->err = err;
     r = al_push_dir_make(push);
     if (r == 0)

@@ -66,7 +66,7 @@ static int check_order(const struct al_push *push)
     al_auto(al_staged_list_clear) struct al_staged_list list = { .items = NULL };
     const struct al_staged *earlier;
     const char *path = NULL;
-    int r = al_staged_list(push->staging, push->budget, &list, push->err);
+    int r = al_staged_list(push->staging, push->repo->at.budget, &list, push->err);
 
     if (r < 0)
         return r;
@@ -149,28 +149,26 @@ static int plan(struct al_push *push, const struct al_target *target)
     push->is_checked_out = al_landing_is_checked_out(push->repo, push->ref);
     compare_heads(push);
     if (!push->conflict && push->repo->mirror)
-        r = al_mirror_check_token(push->repo->mirror, push->budget, push->err);
+        r = al_mirror_check_token(push->repo->mirror, push->err);
     if (r == 0 && !push->conflict && !push->repo->mirror) {
         r = al_push_find_refusal(push, &push->conflict);
         push->is_other = push->conflict != NULL;
     }
     if (r == 0 && !push->conflict && !push->repo->mirror)
-        r = al_index_lock_check(&push->repo->at, push->budget, push->err);
+        r = al_index_lock_check(&push->repo->at, push->err);
     return r < 0 ? r : al_push_find_author(push, &push->author);
 }
 
 int al_push_plan(struct al_staging *staging, const char *id, const struct al_target *target,
-                 struct al_repo *repo, struct al_run_limits *budget, struct al_push **ret_push,
-                 struct al_error *err)
+                 struct al_repo *repo, struct al_push **ret_push, struct al_error *err)
 {
     struct al_push *push = al_calloc(1, sizeof(*push));
     int r;
 
     push->staging = staging;
     push->repo = repo;
-    push->budget = budget;
     push->err = err;
-    r = al_staged_find(staging, id, budget, &push->staged, err);
+    r = al_staged_find(staging, id, repo->at.budget, &push->staged, err);
     push->theirs = al_calloc(push->staged.count + 1, sizeof(*push->theirs));
     push->is_pointer = al_calloc(push->staged.count + 1, sizeof(*push->is_pointer));
     if (r == 0)
@@ -419,10 +417,10 @@ static int send_pack(const struct al_push *push, const char *commit)
     al_str_addf(&revisions, "%s\n", commit);
     if (*push->parent)
         al_str_addf(&revisions, "^%s\n", push->parent);
-    r = al_bare_pack(&push->dir.bare, &revisions, true, push->budget, &hash, push->err);
+    r = al_bare_pack(&push->dir.bare, &revisions, true, push->repo->at.budget, &hash, push->err);
     name = al_asprintf("pack-%s.pack", hash ? hash : "");
     if (r == 0)
-        r = al_git_store_pack(push->repo, push->staging->pack_fd, name, push->budget, push->err);
+        r = al_git_store_pack(push->repo, push->staging->pack_fd, name, push->err);
     if (r < 0 || is_indexed_the_same(push, hash))
         return r;
     return al_error_set(push->err, AL_ERR_EXECUTION,
@@ -432,7 +430,7 @@ static int send_pack(const struct al_push *push, const char *commit)
 
 static int send_objects(const struct al_push *push, const char *commit)
 {
-    int r = al_staging_lock(push->staging, push->budget, push->err);
+    int r = al_staging_lock(push->staging, push->repo->at.budget, push->err);
 
     if (r < 0)
         return r;
@@ -457,7 +455,7 @@ static int move_branch(const struct al_push *push, const char *commit, struct al
     else
         al_strv_addf(&command.argv, "%0*d", (int)digits, 0);
     return al_git_run(&push->repo->at, &command, &(struct al_git_run){ .max_bytes = MESSAGE_BYTES },
-                      push->budget, output, push->err);
+                      output, push->err);
 }
 
 static void set_conflict(struct al_push_result *result, bool is_other, char *message, char *head)
@@ -499,11 +497,10 @@ static void finish(const struct al_push *push, const char *commit, struct al_pus
 
     note_outcome(push, commit, result);
     al_push_note_remarks(push, &result->notes);
-    if (al_staged_pushed(push->staging, &push->staged, &pushed, push->budget, &why) < 0)
+    if (al_staged_pushed(push->staging, &push->staged, &pushed, push->repo->at.budget, &why) < 0)
         al_strv_addf(&result->notes, "The staged commit is still listed: %s", why.message);
     al_error_clear(&why);
-    if (push->is_checked_out &&
-        al_follow_partly(&with, commit, push->budget, &result->notes, &why) < 0)
+    if (push->is_checked_out && al_follow_partly(&with, commit, &result->notes, &why) < 0)
         al_strv_addf(&result->notes, "The working tree of %s was not brought along: %s", shown,
                      why.message);
 }
@@ -514,8 +511,7 @@ static bool has_arrived(const struct al_push *push, const char *commit, int fail
     al_auto(al_freep) char *now = NULL;
 
     return failed != AL_ERR_CANCELLED && failed != AL_ERR_TIMEOUT &&
-           al_mirror_look(push->repo->mirror, push->ref + strlen(AL_HEADS), push->budget, &now,
-                          NULL) == 0 &&
+           al_mirror_look(push->repo->mirror, push->ref + strlen(AL_HEADS), &now, NULL) == 0 &&
            !strcmp(now, commit);
 }
 
@@ -528,10 +524,10 @@ static int send(const struct al_push *push, const char *commit, struct al_push_r
     al_auto(al_pushed_clear) struct al_pushed pushed = AL_PUSHED_INIT;
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
     char *now = NULL;
-    int r = al_mirror_push(push->repo->mirror, &options, push->budget, &pushed, &why);
+    int r = al_mirror_push(push->repo->mirror, &options, &pushed, &why);
 
     if (r < 0 && pushed.is_rejected) {
-        (void)al_mirror_look(push->repo->mirror, options.branch, push->budget, &now, NULL);
+        (void)al_mirror_look(push->repo->mirror, options.branch, &now, NULL);
         pushed.is_stale |= now && strcmp(now, push->head) != 0;
         set_conflict(result, !pushed.is_stale, al_strdup(pushed.is_stale ? MOVED : why.message),
                      now ? now : al_strdup(""));
@@ -580,15 +576,14 @@ static int deliver(const struct al_push *push, const char *commit, struct al_pus
     return push->repo->mirror ? send(push, commit, result) : move(push, commit, result);
 }
 
-int al_push_run(struct al_push *push, const char *commit, struct al_run_limits *budget,
-                struct al_push_result *ret_result, struct al_error *err)
+int al_push_run(struct al_push *push, const char *commit, struct al_push_result *ret_result,
+                struct al_error *err)
 {
     al_auto(al_freep) char *built = NULL;
     int r;
 
     if (al_push_conflict(push, ret_result))
         return 0;
-    push->budget = budget;
     push->err = err;
     r = al_push_dir_make(push);
     if (r == 0 && !commit)

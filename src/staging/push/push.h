@@ -24,7 +24,6 @@
 #include "staging/target.h"
 
 struct al_repo;
-struct al_run_limits;
 struct al_staging;
 
 /** A directory of the store that one push works in. */
@@ -36,9 +35,8 @@ struct al_push_dir {
 
 /** A planned push.  From al_push_plan(); the last members are set when the commit is built. */
 struct al_push {
-    struct al_staging *staging;   /**< borrowed */
-    struct al_repo *repo;         /**< of the target, borrowed */
-    struct al_run_limits *budget; /**< of the function that runs, as is `err` */
+    struct al_staging *staging; /**< borrowed */
+    struct al_repo *repo;       /**< of the target, borrowed */
     struct al_error *err;
     struct al_push_dir dir;
     struct al_staged staged;
@@ -85,8 +83,7 @@ void al_push_result_clear(struct al_push_result *result);
  *         another object format, and a branch that al_target_branch() refuses.
  */
 int al_push_plan(struct al_staging *staging, const char *id, const struct al_target *target,
-                 struct al_repo *repo, struct al_run_limits *budget, struct al_push **ret_push,
-                 struct al_error *err);
+                 struct al_repo *repo, struct al_push **ret_push, struct al_error *err);
 
 /** Free a planned push; NULL is fine. */
 void al_push_free(struct al_push *push);
@@ -109,8 +106,8 @@ void al_push_summary(const struct al_push *push, struct al_str *out);
  * @param[out] ret_framed  The bytes of this text without the diff.
  * @param[out] ret_commit  The commit that was shown, for al_push_run().  Caller frees.
  */
-int al_push_preview(struct al_push *push, struct al_run_limits *budget, struct al_str *out,
-                    size_t *ret_framed, char **ret_commit, struct al_error *err);
+int al_push_preview(struct al_push *push, struct al_str *out, size_t *ret_framed, char **ret_commit,
+                    struct al_error *err);
 
 /**
  * Push.  With the target's write lock held.
@@ -118,7 +115,7 @@ int al_push_preview(struct al_push *push, struct al_run_limits *budget, struct a
  * @param commit  From al_push_preview(); NULL: nobody was shown one, and it is built now.
  * @return 0, also for a conflict.
  */
-int al_push_run(struct al_push *push, const char *commit, struct al_run_limits *budget,
-                struct al_push_result *ret_result, struct al_error *err);
+int al_push_run(struct al_push *push, const char *commit, struct al_push_result *ret_result,
+                struct al_error *err);
 
 #endif

@@ -104,11 +104,11 @@ static int find_other(struct al_push *push)
 
     if (push->parent_ref) {
         name = al_origin_name(push->staged.sandbox, push->key, push->parent_ref);
-        r = al_base_load(push->staging, name, push->budget, &before.origin, push->err);
+        r = al_base_load(push->staging, name, push->repo->at.budget, &before.origin, push->err);
     }
     if (r == 0)
         r = al_bare_read_commit(&push->dir.bare, push->commit, &message, take_change, &before,
-                                push->budget, push->err);
+                                push->repo->at.budget, push->err);
     al_base_clear(&before.origin);
     return r;
 }

@@ -122,7 +122,7 @@ static int clone_into(struct al_call *call, struct al_shell_words *words, struct
     }
     if (r == 0)
         r = al_git_clone_words(network, &words->connection.git.options, words->others.items[1],
-                               shown, al_call_budget(call), err);
+                               shown, err);
     if (r == 0 && !shown->exit_code && network->other && !strstr(remote.urls.items[0], "://"))
         say_done(shown, &words->connection.git.options);
     if (r == 0 && !shown->exit_code && network->other && fd >= 0)

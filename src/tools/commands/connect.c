@@ -161,27 +161,26 @@ char *al_shell_current_branch(const struct al_repo *repo)
     return names.count && strcmp(names.items[0], "HEAD") != 0 ? al_strdup(names.items[0]) : NULL;
 }
 
-static bool is_set(const struct al_repo *repo, const char *key, struct al_run_limits *budget)
+static bool is_set(const struct al_repo *repo, const char *key)
 {
-    al_auto(al_freep) char *value = al_git_setting(repo, key, budget);
+    al_auto(al_freep) char *value = al_git_setting(repo, key);
 
     return value;
 }
 
 /* The current branch, if that is what git would push with these settings, and to its name there. */
 static int read_default(struct al_shell_words *words, const struct connecting *row,
-                        const struct al_repo *repo, const char *name, struct al_run_limits *budget,
-                        struct al_error *err)
+                        const struct al_repo *repo, const char *name, struct al_error *err)
 {
     static const char alike[] = " simple current upstream ";
     al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
     al_auto(al_freep) char *branch = al_shell_current_branch(repo);
-    al_auto(al_freep) char *how = al_git_setting(repo, "push.default", budget);
+    al_auto(al_freep) char *how = al_git_setting(repo, "push.default");
     al_auto(al_freep) char *own = al_asprintf("remote.%s.push", name);
     al_auto(al_freep) char *mirror = al_asprintf("remote.%s.mirror", name);
     al_auto(al_freep) char *upstream = NULL;
 
-    if (!branch || is_set(repo, own, budget) || is_set(repo, mirror, budget) ||
+    if (!branch || is_set(repo, own) || is_set(repo, mirror) ||
         (how && !al_shell_words_list(alike, how)) || has(words, "--tags", "--tags"))
         return name_it(row, "", err);
     if (!how || strcmp(how, "current") != 0) {
@@ -267,7 +266,7 @@ static int read_refspec(struct al_shell_words *words, const struct connecting *r
 }
 
 static int read_push(struct al_shell_words *words, const struct connecting *row,
-                     const struct al_repo *repo, struct al_run_limits *budget, struct al_error *err)
+                     const struct al_repo *repo, struct al_error *err)
 {
     const struct al_strv *others = &words->others;
     json_t *arguments = words->connection.arguments;
@@ -286,8 +285,7 @@ static int read_push(struct al_shell_words *words, const struct connecting *row,
     if (has(words, "--tags", "--tags"))
         al_json_set(arguments, "tags", al_json_bool(true));
     if (others->count < 2 && !has(words, "-d", "--delete"))
-        return read_default(words, row, repo, others->count ? others->items[0] : usual, budget,
-                            err);
+        return read_default(words, row, repo, others->count ? others->items[0] : usual, err);
     if (others->count == 3 && !strcmp(others->items[1], "tag")) {
         al_auto(al_freep) char *tag = al_asprintf("%s%s", tags, others->items[2]);
 
@@ -300,8 +298,7 @@ static int read_push(struct al_shell_words *words, const struct connecting *row,
 
 /* The remote is the first word, else that of the current branch, which is "." for a branch here. */
 static int read_remote(struct al_shell_words *words, const struct connecting *row,
-                       const struct al_repo *repo, struct al_run_limits *budget,
-                       struct al_error *err)
+                       const struct al_repo *repo, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     const size_t at = row->verb ? 1 : 0;
@@ -310,7 +307,7 @@ static int read_remote(struct al_shell_words *words, const struct connecting *ro
         row->tool == &al_tool_everyday_fetch && !row->verb && !has(words, "--all", "--all");
     al_auto(al_freep) char *branch = !remote && follows ? al_shell_current_branch(repo) : NULL;
     al_auto(al_freep) char *key = branch ? al_asprintf("branch.%s.remote", branch) : NULL;
-    al_auto(al_freep) char *followed = key ? al_git_setting(repo, key, budget) : NULL;
+    al_auto(al_freep) char *followed = key ? al_git_setting(repo, key) : NULL;
 
     al_remote_names(repo, &names);
     if (followed && !al_strv_contains(&names, followed))
@@ -375,8 +372,7 @@ static int decode(struct al_shell_connection *to, const struct al_tool_defaults 
 }
 
 int al_shell_connection_read(struct al_shell_words *words, const struct al_repo *repo,
-                             const struct al_tool_defaults *defaults, struct al_run_limits *budget,
-                             struct al_error *err)
+                             const struct al_tool_defaults *defaults, struct al_error *err)
 {
     struct al_shell_connection *to = &words->connection;
     const struct connecting *row = find(words);
@@ -394,9 +390,9 @@ int al_shell_connection_read(struct al_shell_words *words, const struct al_repo 
     to->arguments = al_json_object();
     r = read_options(words, row, err);
     if (r == 0)
-        r = read_remote(words, row, repo, budget, err);
+        r = read_remote(words, row, repo, err);
     if (r == 0)
-        r = row->tool == &al_tool_everyday_push ? read_push(words, row, repo, budget, err)
+        r = row->tool == &al_tool_everyday_push ? read_push(words, row, repo, err)
                                                 : read_fetch(words, row, err);
     if (r == 0)
         r = decode(to, defaults, err);

@@ -101,8 +101,7 @@ static int open_repository(struct al_call *call, const void *p, struct al_repo *
     repo = *ret_repo;
     r = al_shell_words_read(words, &args->args, *ret_repo, err);
     if (r == 0)
-        r = al_shell_connection_read(words, repo, &al_call_session(call)->defaults,
-                                     al_call_budget(call), err);
+        r = al_shell_connection_read(words, repo, &al_call_session(call)->defaults, err);
     if (r == 0)
         r = al_shell_submodules_read(call, words, repo, err);
     if (r == 0)
@@ -218,8 +217,8 @@ int al_shell_check_made(const struct al_call *call, const char *dir, const char 
 }
 
 /* A branch that another worktree has checked out is not renamed. */
-static int check_renamed(struct al_call *call, const struct al_repo *repo,
-                         const struct al_shell_words *words, struct al_error *err)
+static int check_renamed(const struct al_repo *repo, const struct al_shell_words *words,
+                         struct al_error *err)
 {
     const struct al_shell_words_form renames = { .command = "branch", .options = " -m -M --move " };
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
@@ -228,7 +227,7 @@ static int check_renamed(struct al_call *call, const struct al_repo *repo,
     al_strv_add_all(&names, &words->paths); /* behind "--" */
     if (names.count < 2 || !al_shell_words_match(words, &renames))
         return 0;
-    return al_worktree_check_free(repo, names.items[0], true, al_call_budget(call), err);
+    return al_worktree_check_free(repo, names.items[0], true, err);
 }
 
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
@@ -247,7 +246,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     if (r == 0 && words->words.count && !strcmp(words->words.items[0], "mv"))
         r = check_moved(&words->words, err);
     if (r == 0 && repo)
-        r = check_renamed(call, repo, words, err);
+        r = check_renamed(repo, words, err);
     if (r == 0 && repo && removes_files(words))
         r = check_removed(repo, words, err);
     if (r == 0 && words->command && (made = made_by(words)))
@@ -330,7 +329,7 @@ static char *commit_of(struct al_call *call, const char *word)
 {
     char *oid = NULL;
 
-    (void)al_git_resolve_commit(al_call_repo(call), word, al_call_budget(call), &oid, NULL);
+    (void)al_git_resolve_commit(al_call_repo(call), word, &oid, NULL);
     return oid;
 }
 
@@ -349,9 +348,9 @@ static bool pulls_by_rebase(struct al_call *call, const struct al_shell_words *w
                                         .command = "pull", .options = " --no-rebase --ff-only " }))
         return false;
     key = branch ? al_asprintf("branch.%s.rebase", branch) : NULL;
-    value = key ? al_git_setting(repo, key, al_call_budget(call)) : NULL;
+    value = key ? al_git_setting(repo, key) : NULL;
     if (!value)
-        value = al_git_setting(repo, "pull.rebase", al_call_budget(call));
+        value = al_git_setting(repo, "pull.rebase");
     return value && strcmp(value, "false") != 0;
 }
 
@@ -390,7 +389,7 @@ static bool rewrites_pushed(struct al_call *call, const void *p)
         to = commit_of(call, strcmp(onto, "-") != 0 ? onto : "@{-1}");
     if (!from || (!amends && !to))
         return false;
-    (void)al_git_has_pushed(al_call_repo(call), from, to, al_call_budget(call), &pushed, NULL);
+    (void)al_git_has_pushed(al_call_repo(call), from, to, &pushed, NULL);
     return pushed;
 }
 
@@ -506,9 +505,7 @@ static bool names_tree(struct al_call *call, const struct al_shell_words *words)
         al_auto(al_freep) char *tree = NULL;
 
         if (*value && !commit &&
-            al_git_find_object(al_call_repo(call), value, "tree", al_call_budget(call), &tree,
-                               NULL) == 0 &&
-            tree)
+            al_git_find_object(al_call_repo(call), value, "tree", &tree, NULL) == 0 && tree)
             return true;
     }
     return false;

@@ -159,8 +159,7 @@ static int list(const struct level *level, struct al_worktree_submodules *out, s
 {
     al_auto(al_strv_clear) struct al_strv unnamed = AL_STRV_INIT; /* git says so itself */
 
-    return al_worktree_list_submodules(level->repo, "", "", level->specs,
-                                       al_call_budget(level->call), out, &unnamed, err);
+    return al_worktree_list_submodules(level->repo, "", "", level->specs, out, &unnamed, err);
 }
 
 /* The values of submodule.active are pathspecs from the top. */
@@ -174,8 +173,7 @@ static void read_settings(const struct level *level)
     const struct level active = { level->call, level->repo, level->words, &specs, NULL, NULL };
 
     settings_clear(settings);
-    al_worktree_submodule_settings(level->repo, false, al_call_budget(level->call),
-                                   &settings->lines);
+    al_worktree_submodule_settings(level->repo, false, &settings->lines);
     for (size_t i = 0; i < settings->lines.count; i++) {
         const char *line = settings->lines.items[i], *value = line + strlen(key);
 
@@ -416,11 +414,11 @@ static int clone_part(const struct level *level, char *const *clone, int *ret_co
     return r;
 }
 
-static bool has_commit(const struct level *level, const struct al_repo *repo, const char *head)
+static bool has_commit(const struct al_repo *repo, const char *head)
 {
     al_auto(al_freep) char *oid = NULL;
 
-    return al_git_resolve_commit(repo, head, al_call_budget(level->call), &oid, NULL) == 0;
+    return al_git_resolve_commit(repo, head, &oid, NULL) == 0;
 }
 
 static int fetch_once(const struct level *level, const struct al_repo *repo, const char *ref,
@@ -451,7 +449,7 @@ static int fetch_once(const struct level *level, const struct al_repo *repo, con
         al_strv_addf(&words.options, "--depth=%s", depth);
     if (ref)
         al_strv_add(&words.refs, ref);
-    r = al_git_fetch_words(network, &words, &shown, al_call_budget(call), err);
+    r = al_git_fetch_words(network, &words, &shown, err);
     *ret_code = shown.exit_code;
     al_strv_clear(&words.options);
     al_strv_clear(&words.refs);
@@ -499,9 +497,9 @@ static int fetch_part(const struct level *level, const struct al_worktree_submod
         r = connect_part(level, part->path, part->dir, url, ret_code, err);
     if (r == 0 && !*ret_code)
         r = open_part(level, part->path, &repo, err);
-    if (repo && (follows || !has_commit(level, repo, part->head)))
+    if (repo && (follows || !has_commit(repo, part->head)))
         r = fetch_once(level, repo, NULL, ret_code, err);
-    if (repo && r == 0 && !follows && !*ret_code && !has_commit(level, repo, part->head))
+    if (repo && r == 0 && !follows && !*ret_code && !has_commit(repo, part->head))
         r = fetch_once(level, repo, part->head, ret_code, err);
     al_repo_free(repo);
     if (!has_files && repo && unlink(file) < 0 && errno != ENOENT)

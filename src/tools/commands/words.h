@@ -12,7 +12,6 @@
 
 struct al_call;
 struct al_repo;
-struct al_run_limits;
 
 enum al_shell_words_flags {
     AL_SHELL_OUTSIDE = 1 << 0,         /**< it writes where no repository is */
@@ -92,8 +91,7 @@ int al_shell_words_read(struct al_shell_words *words, const struct al_strv *give
  *
  * @return as al_shell_words_read(). */
 int al_shell_connection_read(struct al_shell_words *words, const struct al_repo *repo,
-                             const struct al_tool_defaults *defaults, struct al_run_limits *budget,
-                             struct al_error *err);
+                             const struct al_tool_defaults *defaults, struct al_error *err);
 void al_shell_connection_clear(struct al_shell_connection *connection);
 
 /** git clone, of the first of the other words into the second, with the options of the connection.

@@ -127,7 +127,7 @@ int al_untracked_read(struct al_call *call, const struct al_strv *paths, const s
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     al_auto(al_closep) int top = -1;
     struct al_deadline deadline;
-    int r = al_git_untracked_files(repo, paths, al_call_budget(call), &names, err);
+    int r = al_git_untracked_files(repo, paths, &names, err);
 
     if (r == 0 && names.count)
         r = al_location_open_top(&repo->at, &top, err);
@@ -239,7 +239,7 @@ int al_chosen_read(struct al_call *call, enum al_hunk_side side, const struct al
     const struct al_strv none = AL_STRV_INIT;
     struct al_hunk_sides *sides = &ret_chosen->sides;
     al_auto(al_named_clear) struct al_named named = { .hunks = AL_STRV_INIT };
-    int r = al_git_read_both_hunks(al_call_repo(call), al_call_budget(call), sides, err);
+    int r = al_git_read_both_hunks(al_call_repo(call), sides, err);
 
     if (r == 0 && ret_new)
         r = al_named_sort(call, sides, ids, &none, &named, err);
@@ -319,7 +319,7 @@ int al_chosen_show(struct al_call *call, const struct al_strv *ids, struct al_st
                    struct al_error *err)
 {
     al_auto(al_hunk_sides_clear) struct al_hunk_sides sides = AL_HUNK_SIDES_INIT;
-    int r = al_git_read_both_hunks(al_call_repo(call), al_call_budget(call), &sides, err);
+    int r = al_git_read_both_hunks(al_call_repo(call), &sides, err);
 
     show_side(&sides.staged, ids, out);
     show_side(&sides.unstaged, ids, out);

@@ -53,12 +53,12 @@ static int amend_changes_nothing(struct al_call *call, const char *message, bool
     al_auto(al_str_clear) struct al_str wanted = AL_STR_INIT;
     al_auto(al_freep) char *old = NULL;
     uint64_t staged = 0;
-    int r = al_git_count_staged(repo, al_call_budget(call), &staged, err);
+    int r = al_git_count_staged(repo, &staged, err);
 
     *ret_nothing = r == 0 && !staged && !message;
     if (r < 0 || staged || !message)
         return r;
-    r = al_git_read_message(repo, MESSAGE_MAX_BYTES, al_call_budget(call), &old, err);
+    r = al_git_read_message(repo, MESSAGE_MAX_BYTES, &old, err);
     if (r < 0)
         return r;
     al_str_adds(&wanted, message);
@@ -84,12 +84,12 @@ static int show(struct al_call *call, struct al_repo *repo, const char *index, s
 {
     const struct al_diff_options options = { .unified = -1, .cached = true, .index = index };
     char *expected = NULL;
-    int r = al_git_expect_commit(repo, index, al_call_budget(call), &expected, err);
+    int r = al_git_expect_commit(repo, index, &expected, err);
 
     if (r < 0)
         return r;
     al_call_set_expected(call, expected);
-    return al_git_diff_excerpt(repo, &options, al_call_budget(call), out, err);
+    return al_git_diff_excerpt(repo, &options, out, err);
 }
 
 /* One commit of a series. */
@@ -318,7 +318,7 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
         al_auto(al_freep) char *oid = NULL;
 
         if (into)
-            r = al_git_resolve_commit(al_call_repo(call), into, al_call_budget(call), &oid, err);
+            r = al_git_resolve_commit(al_call_repo(call), into, &oid, err);
         al_str_addf(&intos, "%s ", oid ? oid : "-");
     }
     if (goes_into(call, args))
@@ -330,7 +330,7 @@ static bool is_commit_pushed(struct al_call *call, const char *oid)
 {
     bool pushed = true;
 
-    (void)al_git_has_pushed(al_call_repo(call), oid, NULL, al_call_budget(call), &pushed, NULL);
+    (void)al_git_has_pushed(al_call_repo(call), oid, NULL, &pushed, NULL);
     return pushed;
 }
 
@@ -385,7 +385,7 @@ static int build_item(struct al_call *call, const struct commit_args *args, size
     int r = al_named_sort(call, &all->sides, &item.hunks, &item.paths, named, err);
 
     if (r == 0 && args->into && !chooses(args))
-        r = al_git_count_staged(al_call_repo(call), al_call_budget(call), &staged, err);
+        r = al_git_count_staged(al_call_repo(call), &staged, err);
     if (r == 0 && !staged && !item.message)
         r = al_failure_set(err, "hunks, paths or all choose changes; message alone rewords.",
                            "Nothing is staged that could go into %.8s", all->intos.items[i]);
@@ -408,10 +408,10 @@ static int check_claimed(struct al_call *call, const struct commit_series *all, 
     const struct al_strv *paths = &all->named[k].paths;
     al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT, staged = AL_STRV_INIT;
     struct al_repo *repo = al_call_repo(call);
-    int r = al_git_affected_files(repo, paths, true, al_call_budget(call), &files, err);
+    int r = al_git_affected_files(repo, paths, true, &files, err);
 
     if (r == 0)
-        r = al_git_list_staged(repo, NULL, paths, al_call_budget(call), &staged, err);
+        r = al_git_list_staged(repo, NULL, paths, &staged, err);
     for (size_t i = k + 1; r == 0 && i < all->count; i++)
         for (size_t h = 0; h < 2 * all->named[i].hunks.count; h++) {
             const char *id = all->named[i].hunks.items[h / 2];
@@ -459,9 +459,9 @@ static int build(struct al_call *call, const struct commit_args *args, struct al
     all->head = al_call_tool_data(call) ? al_strdup(al_call_tool_data(call))
                                         : al_ref_head(&al_call_repo(call)->at);
     if (r == 0 && lock)
-        r = al_index_lock_take(al_call_repo(call), al_call_budget(call), lock, err);
+        r = al_index_lock_take(al_call_repo(call), lock, err);
     if (r == 0 && named.hunks.count)
-        r = al_git_read_both_hunks(al_call_repo(call), al_call_budget(call), &all->sides, err);
+        r = al_git_read_both_hunks(al_call_repo(call), &all->sides, err);
     all->items = al_calloc(all->count, sizeof(*all->items));
     all->named = al_calloc(all->count, sizeof(*all->named));
     take_intos(call, &all->intos);
@@ -492,8 +492,8 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
     r = al_named_sort(call, NULL, &all.hunks, &all.paths, &named, err);
     if (r < 0 || (!args->all && !named.paths.count))
         return r;
-    return al_git_affected_files(al_call_repo(call), args->all ? NULL : &named.paths, true,
-                                 al_call_budget(call), out, err);
+    return al_git_affected_files(al_call_repo(call), args->all ? NULL : &named.paths, true, out,
+                                 err);
 }
 
 /* git_conflicts concludes what stopped; a merge is concluded by a commit of everything staged. */
@@ -503,7 +503,7 @@ static int check_operation(struct al_call *call, const struct commit_args *args,
     const struct al_repo *repo = al_call_repo(call);
     al_auto(al_strv_clear) struct al_strv merging = AL_STRV_INIT;
     const enum al_operation_state state = al_git_resumable(repo);
-    int r = al_git_check_no_conflicts(repo, al_call_budget(call), err);
+    int r = al_git_check_no_conflicts(repo, err);
 
     if (r < 0)
         return r;
@@ -548,7 +548,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     if ((args->amend || goes_into(call, args)) && head)
         al_call_set_tool_data(call, al_strdup(head), free);
     name_all(args, &all);
-    r = al_repo_pathspecs(repo, &all.paths, al_call_budget(call), &words, err);
+    r = al_repo_pathspecs(repo, &all.paths, &words, err);
     if (r == 0)
         r = check_branch(call, args, err);
     if (r == 0)
@@ -562,8 +562,8 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
         return r;
     r = al_call_affected_files(call, &files, err);
     if (r == 0)
-        r = al_git_add_check(repo, &all.paths, true, files, al_call_budget(call), err);
-    return r < 0 ? r : al_git_check_files(repo, files, al_call_budget(call), err);
+        r = al_git_add_check(repo, &all.paths, true, files, err);
+    return r < 0 ? r : al_git_check_files(repo, files, err);
 }
 
 /* Say what is left out of a commit that has nothing without it. */
@@ -587,7 +587,7 @@ static int show_made(struct al_call *call, const struct commit_args *args, struc
     int r = build(call, args, NULL, &all, &line, err);
 
     if (r == 0)
-        r = al_series_make(al_call_repo(call), &all.series, al_call_budget(call), &made, err);
+        r = al_series_make(al_call_repo(call), &all.series, &made, err);
     if (r < 0)
         return only_left_out(&line, r, err);
     if (line.len)
@@ -652,8 +652,7 @@ static int make_commit(struct al_call *call, const struct commit_args *args, con
         .expected = al_call_expected(call),
     };
 
-    return al_git_commit(al_call_repo(call), &options, al_call_max_bytes(call),
-                         al_call_budget(call), ret_output, err);
+    return al_git_commit(al_call_repo(call), &options, al_call_max_bytes(call), ret_output, err);
 }
 
 /* "1a2b3c4d Subject", and "3 files changed, +10 -2". */
@@ -667,7 +666,7 @@ static int add_commit(struct al_call *call, const char *rev, struct al_str *out,
         .format = "%h %s",
     };
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    int r = al_git_commits_list(al_call_repo(call), &commit, al_call_budget(call), &text, err);
+    int r = al_git_commits_list(al_call_repo(call), &commit, &text, err);
 
     al_str_addf(out, "%.*s\n", (int)strcspn(text.buf, "\n"), text.buf);
     if (!al_shortstat_add_numbers(text.buf, out))
@@ -706,8 +705,7 @@ static int commit_part(struct al_call *call, const struct commit_args *args, str
     int r = build(call, args, &lock, &all, line, err);
 
     if (r == 0)
-        r = al_git_choose_commit(al_call_repo(call), &all.items[0].part, al_call_budget(call),
-                                 &indexes, err);
+        r = al_git_choose_commit(al_call_repo(call), &all.items[0].part, &indexes, err);
     *ret_passed_over = all.passed_over;
     if (r == 0)
         r = al_index_lock_write(&lock, indexes.after, err);
@@ -752,14 +750,14 @@ static int make_series(struct al_call *call, const struct commit_args *args, str
     int r = build(call, args, &lock, &all, line, err);
 
     if (r == 0)
-        r = al_series_make(repo, &all.series, al_call_budget(call), &made, err);
+        r = al_series_make(repo, &all.series, &made, err);
     if (r == 0 && made.indexes.commit && al_call_expected(call))
         r = al_git_check_expected(al_inmemory_repo(made.memory), made.indexes.commit,
-                                  al_call_expected(call), al_call_budget(call), err);
+                                  al_call_expected(call), err);
     if (r == 0 && made.indexes.after)
         r = al_index_lock_write(&lock, made.indexes.after, err);
     if (r == 0)
-        r = al_series_do(repo, &all.series, &made, al_call_budget(call), err);
+        r = al_series_do(repo, &all.series, &made, err);
     if (r == 0 && made.indexes.after)
         r = al_index_lock_install(&lock, err);
     return r < 0 ? r : add_series(call, &all, &made, text, err);
@@ -775,8 +773,7 @@ static void tell_passed_over(struct al_call *call, const struct commit_args *arg
     if (!passed_over && (!args->paths.count || al_call_affected_files(call, &files, NULL) < 0 ||
                          files->count >= args->paths.count))
         return;
-    if (al_git_overwritten_files(al_call_repo(call), &args->paths, true, al_call_budget(call),
-                                 &left, NULL) < 0)
+    if (al_git_overwritten_files(al_call_repo(call), &args->paths, true, &left, NULL) < 0)
         return;
     al_left_out_add_passed_over(call, "Not committed", &left, out);
     al_str_adds(out, left.count ? "\n" : "");
@@ -853,7 +850,7 @@ static int policy_paths(struct al_call *call, const void *p, struct al_strv *out
                         struct al_error *err)
 {
     (void)p;
-    return al_git_list_staged(al_call_repo(call), NULL, NULL, al_call_budget(call), out, err);
+    return al_git_list_staged(al_call_repo(call), NULL, NULL, out, err);
 }
 
 const struct al_tool al_tool_everyday_commit = {

@@ -79,8 +79,7 @@ static int check_hunk_content(struct al_call *call, const struct al_conflict_fil
                               const char *content, size_t i, struct al_error *err)
 {
     bool has_markers;
-    int r = al_git_has_markers(al_call_repo(call), file, content, al_call_budget(call),
-                               &has_markers, err);
+    int r = al_git_has_markers(al_call_repo(call), file, content, &has_markers, err);
 
     if (r < 0 || !has_markers)
         return r;
@@ -160,7 +159,7 @@ static int add_named(struct al_call *call, const char *param, const char *word,
     if (r == 0 && al_conflicts_find(conflicts, path))
         al_strv_add(&files, path);
     else if (r == 0)
-        r = al_git_rewritten_files(repo, &words, al_call_budget(call), &files, err);
+        r = al_git_rewritten_files(repo, &words, &files, err);
     for (size_t i = 0; r == 0 && i < files.count; i++) {
         const char *name = files.items[i];
 
@@ -247,13 +246,12 @@ static int settle(struct al_call *call, const struct al_conflicts_args *args,
     al_auto(al_freep) struct al_hunk_resolution *chosen = NULL;
     al_auto(al_str_clear) struct al_str content = AL_STR_INIT;
     size_t resolved = 0;
-    int r =
-        al_git_conflict_files(al_call_repo(call), conflict, 1, al_call_budget(call), &file, err);
+    int r = al_git_conflict_files(al_call_repo(call), conflict, 1, &file, err);
 
     if (r == 0 && args->take)
         r = cannot_take_both(call, &file, err);
     if (r == 0)
-        r = al_git_conflict_hunks(al_call_repo(call), al_call_budget(call), &file, err);
+        r = al_git_conflict_hunks(al_call_repo(call), &file, err);
     if (r < 0)
         return r;
     chosen = al_calloc(file.blocks.count + 1, sizeof(*chosen));
@@ -302,7 +300,7 @@ static int plan(struct al_call *call, const struct al_conflicts_args *args, stru
     al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
     al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT, ids = AL_STRV_INIT;
     al_auto(al_freep) bool *used = al_calloc(args->hunks.count + 1, sizeof(*used));
-    int r = al_git_conflicts(al_call_repo(call), al_call_budget(call), &conflicts, err);
+    int r = al_git_conflicts(al_call_repo(call), &conflicts, err);
 
     if (r == 0)
         r = find_files(call, args, &conflicts, &files, err);
@@ -352,7 +350,7 @@ static int resolve(struct al_call *call, const void *p, struct al_result *result
     if (r < 0)
         return r;
     all = al_call_tool_data(call);
-    r = al_git_resolve(al_call_repo(call), all->options, all->count, al_call_budget(call), err);
+    r = al_git_resolve(al_call_repo(call), all->options, all->count, err);
     if (r == 0)
         add_resolved(call, &result->text);
     return r;
@@ -388,9 +386,7 @@ static int skip_preview(struct al_call *call, struct al_str *out, struct al_erro
         al_str_adds(out, " The commit at which it stopped is left out.");
     }
     al_str_addc(out, '\n');
-    return r < 0 ? r
-                 : al_git_loss_excerpt(repo, &lost, "These changes are lost:", al_call_budget(call),
-                                       out, err);
+    return r < 0 ? r : al_git_loss_excerpt(repo, &lost, "These changes are lost:", out, err);
 }
 
 /* The commit at which it stopped, if nothing of it is left: a rebase leaves it out, the others
@@ -402,7 +398,7 @@ static char *emptied_commit(struct al_call *call)
     uint64_t staged = 1;
 
     if (*oid)
-        (void)al_git_count_staged(repo, al_call_budget(call), &staged, NULL);
+        (void)al_git_count_staged(repo, &staged, NULL);
     return staged ? NULL : al_take(&oid);
 }
 
@@ -473,7 +469,7 @@ static int nothing_in_progress(struct al_call *call, const char *word, struct al
     al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
     al_auto(al_freep) char *waiting = al_operation_oid(al_call_repo(call), AL_WAITING_CHANGES);
     al_auto(al_freep) char *bisected = al_git_bisected(al_call_repo(call));
-    int r = al_git_conflicts(al_call_repo(call), al_call_budget(call), &conflicts, err);
+    int r = al_git_conflicts(al_call_repo(call), &conflicts, err);
 
     if (r < 0)
         return r;
@@ -492,7 +488,7 @@ static int unresolved(struct al_call *call, struct al_error *err)
 {
     al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
     al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
-    int r = al_git_conflicts(al_call_repo(call), al_call_budget(call), &conflicts, err);
+    int r = al_git_conflicts(al_call_repo(call), &conflicts, err);
 
     if (r == 0 && conflicts.count)
         r = al_outcome_add_conflicts(call, &conflicts, &list, err);
@@ -537,8 +533,8 @@ static int authorize_continue(struct al_call *call, struct al_error *err)
     if (r == 0)
         r = emptied(call, err);
     if (r == 0 && al_git_resumable(repo) != AL_IN_PROGRESS_NONE)
-        return al_git_resume_check(repo, al_call_budget(call), err);
-    return r < 0 ? r : al_git_commit_preview(repo, al_call_budget(call), &unused, err);
+        return al_git_resume_check(repo, err);
+    return r < 0 ? r : al_git_commit_preview(repo, &unused, err);
 }
 
 /* What an operation that is to go on needs, whatever is in conflict. */
@@ -564,9 +560,7 @@ static int authorize_resolve(struct al_call *call, const struct al_conflicts_arg
     if (r == 0)
         r = plan(call, args, err);
     all = al_call_tool_data(call);
-    return r < 0 ? r
-                 : al_git_resolve_check(al_call_repo(call), all->options, all->count,
-                                        al_call_budget(call), err);
+    return r < 0 ? r : al_git_resolve_check(al_call_repo(call), all->options, all->count, err);
 }
 
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
@@ -582,7 +576,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
         return 0;
     if (args->action == AL_CONFLICTS_ABORT)
         return state == AL_IN_PROGRESS_NONE ? nothing_in_progress(call, "abort", err)
-                                            : al_git_abort_check(repo, al_call_budget(call), err);
+                                            : al_git_abort_check(repo, err);
     r = check_can_go_on(call, args->action == AL_CONFLICTS_SKIP ? "skip" : "continue", err);
     if (r < 0)
         return r;
@@ -591,7 +585,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
                               "Settle the conflicts and continue, or give the merge up with "
                               "action abort.",
                               "A merge has no commit to skip");
-    return args->action == AL_CONFLICTS_SKIP ? al_git_skip_check(repo, al_call_budget(call), err)
+    return args->action == AL_CONFLICTS_SKIP ? al_git_skip_check(repo, err)
                                              : authorize_continue(call, err);
 }
 
@@ -604,7 +598,7 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
     for (size_t i = 0; args->action == AL_CONFLICTS_RESOLVE && i < all->count; i++)
         al_git_resolve_affected_files(al_call_repo(call), &all->options[i], out);
     return args->action == AL_CONFLICTS_ABORT || args->action == AL_CONFLICTS_SKIP
-               ? al_git_abort_affected_files(al_call_repo(call), al_call_budget(call), out, err)
+               ? al_git_abort_affected_files(al_call_repo(call), out, err)
                : 0;
 }
 
@@ -620,21 +614,20 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
 
         if (args->goes_on)
             al_git_show_unsigned(repo, out);
-        return al_git_resolve_preview(repo, all->options, all->count, al_call_budget(call), out,
-                                      err);
+        return al_git_resolve_preview(repo, all->options, all->count, out, err);
     }
     if (args->action == AL_CONFLICTS_SKIP)
         return skip_preview(call, out, err);
     if (args->action == AL_CONFLICTS_ABORT)
-        return al_git_abort_preview(repo, al_call_budget(call), out, err);
+        return al_git_abort_preview(repo, out, err);
     if (args->action == AL_CONFLICTS_SHOW)
         return 0;
     if (al_git_operation_state(repo) == AL_IN_PROGRESS_NONE)
         return 0;
     al_git_show_unsigned(repo, out);
     if (al_git_resumable(repo) != AL_IN_PROGRESS_NONE)
-        return al_git_resume_preview(repo, al_call_budget(call), out, err);
-    return al_git_commit_preview(repo, al_call_budget(call), out, err);
+        return al_git_resume_preview(repo, out, err);
+    return al_git_commit_preview(repo, out, err);
 }
 
 static int show(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
@@ -643,7 +636,7 @@ static int show(struct al_call *call, const void *p, struct al_result *result, s
     const struct al_repo *repo = al_call_repo(call);
     al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
     al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
-    int r = al_git_conflicts(repo, al_call_budget(call), &conflicts, err);
+    int r = al_git_conflicts(repo, &conflicts, err);
 
     if (r == 0)
         r = find_files(call, args, &conflicts, &files, err);
@@ -661,12 +654,10 @@ static int conclude_merge(struct al_call *call, struct al_error *err)
 
     if (!message || !al_utf8_valid(message, strlen(message))) {
         free(al_take(&message));
-        r = al_git_suggest_message(repo, al_call_budget(call), &message, NULL, err);
+        r = al_git_suggest_message(repo, &message, NULL, err);
     }
     options.message = message;
-    return r < 0 ? r
-                 : al_git_commit(repo, &options, al_call_max_bytes(call), al_call_budget(call),
-                                 &output, err);
+    return r < 0 ? r : al_git_commit(repo, &options, al_call_max_bytes(call), &output, err);
 }
 
 /* When nothing is in progress any more, bring back what waited. */
@@ -687,8 +678,7 @@ static int bring_back(struct al_call *call, struct al_result *result, struct al_
                            "The commit that " AL_WAITING_CHANGES
                            " in the git directory names is gone");
     if (r == 0)
-        r = al_uncommitted_bring_back(repo, saved, al_call_agent(call), al_call_budget(call), &why,
-                                      err);
+        r = al_uncommitted_bring_back(repo, saved, al_call_agent(call), &why, err);
     if (r < 0)
         return r;
     if (why)
@@ -794,16 +784,15 @@ static int go_on(struct al_call *call, const void *p, struct al_result *result,
     list_followers(repo, &followers);
     r = state == AL_IN_PROGRESS_MERGE
             ? 0
-            : al_going_on_check(repo, args->action == AL_CONFLICTS_SKIP, al_call_budget(call), err);
+            : al_going_on_check(repo, args->action == AL_CONFLICTS_SKIP, err);
     if (r < 0)
         return r;
     if (args->action == AL_CONFLICTS_SKIP)
-        r = al_git_skip(repo, al_call_max_bytes(call), al_call_budget(call), &outcome, err);
+        r = al_git_skip(repo, al_call_max_bytes(call), &outcome, err);
     else if (state == AL_IN_PROGRESS_MERGE)
         r = conclude_merge(call, err);
     else
-        r = al_git_resume(repo, NULL, NULL, al_call_max_bytes(call), al_call_budget(call), &outcome,
-                          err);
+        r = al_git_resume(repo, NULL, NULL, al_call_max_bytes(call), &outcome, err);
     if (r < 0 && err && err->code == AL_CODE_NO_STAGED_CHANGES)
         err->remedy = "git_conflicts with action abort gives all of it up; then begin again "
                       "without that commit.";
@@ -829,7 +818,7 @@ static int resolve_and_go_on(struct al_call *call, const void *p, struct al_resu
     int r = resolve(call, p, result, err);
 
     if (r == 0)
-        r = al_git_conflicts(al_call_repo(call), al_call_budget(call), &left, err);
+        r = al_git_conflicts(al_call_repo(call), &left, err);
     if (r == 0 && left.count) {
         al_str_adds(&result->text, "It did not continue: in conflict are still ");
         r = al_outcome_add_conflicts(call, &left, &result->text, err);
@@ -856,9 +845,8 @@ static int give_up(struct al_call *call, const void *p, struct al_result *result
     int r;
 
     (void)p;
-    (void)al_git_changed_meanwhile(al_call_repo(call), *at ? at : NULL, al_call_budget(call),
-                                   &meanwhile, NULL);
-    r = al_git_abort(al_call_repo(call), al_call_budget(call), &aborted, err);
+    (void)al_git_changed_meanwhile(al_call_repo(call), *at ? at : NULL, &meanwhile, NULL);
+    r = al_git_abort(al_call_repo(call), &aborted, err);
     if (err && (r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED))
         err->remedy = "It may be aborted in part; git_undo restores what was before.";
     if (r == 0)

@@ -169,7 +169,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     int r = al_pages_begin(&pages, call, &args->page, err);
 
     if (r == 0)
-        r = al_git_grep(showing.repo, &query, take_line, &showing, al_call_budget(call), err);
+        r = al_git_grep(showing.repo, &query, take_line, &showing, err);
     free(showing.path);
     if (r < 0)
         return r;

@@ -156,8 +156,7 @@ static int rebase_plan_resolve(struct al_call *call, const struct al_objects *pl
     for (size_t i = 0; r == 0 && i < plan->count; i++) {
         al_auto(al_freep) char *oid = NULL;
 
-        r = al_git_resolve_commit(al_call_repo(call), at(plan, i)->commit, al_call_budget(call),
-                                  &oid, err);
+        r = al_git_resolve_commit(al_call_repo(call), at(plan, i)->commit, &oid, err);
         if (r == 0 && al_strv_contains(ret_oids, oid))
             return al_error_set(err, AL_ERR_BAD_ARGS, "plan[%zu] names %.8s once more", i, oid);
         if (r == 0)
@@ -172,8 +171,7 @@ static int rebase_plan_base(struct al_call *call, const struct al_strv *oids, ch
                             struct al_error *err)
 {
     al_auto(al_freep) char *oldest = NULL;
-    int r =
-        al_commit_list_base(al_call_repo(call), oids, al_call_budget(call), &oldest, ret_onto, err);
+    int r = al_commit_list_base(al_call_repo(call), oids, &oldest, ret_onto, err);
 
     if (r < 0 || (oldest && al_strv_contains(oids, oldest)))
         return r;
@@ -222,8 +220,7 @@ static int add_parts(struct al_call *call, const struct step_arg *step, const ch
         items[i].part.paths = part->paths.count ? &part->paths : NULL;
     }
     if (r == 0)
-        r = al_series_split(work->memory, oid, items, step->into.count, al_call_budget(call),
-                            &split, err);
+        r = al_series_split(work->memory, oid, items, step->into.count, &split, err);
     for (size_t i = 0; r == 0 && i < split.commits.count; i++) {
         al_replay_work_add(work, AL_REPLAY_PICK, split.commits.items[i], NULL, 0);
         work->steps[work->nsteps - 1].part_of = al_strdup(oid);
@@ -291,8 +288,7 @@ static int check_rebase(const void *p, struct al_error *err)
 /* The upstream of the current branch. */
 static int find_upstream(struct al_call *call, char **ret_onto, struct al_error *err)
 {
-    int r = al_git_find_object(al_call_repo(call), "@{upstream}", "commit", al_call_budget(call),
-                               ret_onto, err);
+    int r = al_git_find_object(al_call_repo(call), "@{upstream}", "commit", ret_onto, err);
 
     if (r == 0 && !*ret_onto)
         r = al_failure_bad_args(err, "Give onto: a branch or a revision, such as origin/main.",
@@ -304,8 +300,7 @@ static int find_onto(struct al_call *call, const struct rebase_args *args,
                      const struct al_strv *planned, char **ret_onto, struct al_error *err)
 {
     if (args->onto)
-        return al_git_resolve_commit(al_call_repo(call), args->onto, al_call_budget(call), ret_onto,
-                                     err);
+        return al_git_resolve_commit(al_call_repo(call), args->onto, ret_onto, err);
     return args->plan.count ? rebase_plan_base(call, planned, ret_onto, err)
                             : find_upstream(call, ret_onto, err);
 }
@@ -346,8 +341,7 @@ static int add_steps(struct al_call *call, const struct rebase_args *args,
                      struct al_replay_work *work, struct al_str *lines, struct al_error *err)
 {
     if (args->autosquash)
-        return al_replay_autosquash(al_call_repo(call), &list->commits, work, al_call_budget(call),
-                                    err);
+        return al_replay_autosquash(al_call_repo(call), &list->commits, work, err);
     if (args->plan.count)
         return rebase_plan_add(call, &args->plan, planned, list, work, lines, err);
     for (size_t i = 0; i < list->commits.count; i++)
@@ -360,8 +354,7 @@ static int add_followers(struct al_call *call, const struct al_strv *list,
                          struct al_replay_work *work, struct al_str *lines, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv held = AL_STRV_INIT;
-    int r =
-        al_replay_add_followers(al_call_repo(call), list, work, al_call_budget(call), &held, err);
+    int r = al_replay_add_followers(al_call_repo(call), list, work, &held, err);
 
     if (held.count) {
         al_str_adds(lines, "Not moved along: ");
@@ -384,8 +377,7 @@ static int build_rebase(struct al_call *call, const void *p, struct al_replay_wo
     work->is_root = !*onto;
     work->onto = *onto ? al_strdup(onto) : NULL;
     take_resolved(call, &planned);
-    r = al_commit_list_rebase(al_call_repo(call), work->onto, "HEAD", al_call_budget(call), &list,
-                              err);
+    r = al_commit_list_rebase(al_call_repo(call), work->onto, "HEAD", &list, err);
     if (r < 0)
         return r;
     work->onto_name = args->onto ? al_strdup(args->onto) : NULL;
@@ -437,7 +429,7 @@ static int resolve_picks(struct al_call *call, const void *p, struct al_resolved
 
     for (size_t i = 0; r == 0 && i < args->commits.count; i++)
         r = al_commit_list_add(al_call_repo(call), args->commits.items[i], is_revert(call),
-                               al_call_budget(call), &commits, err);
+                               &commits, err);
     if (r == 0 && !commits.count)
         r = al_failure_set(err, "git_log with the range shows what is in it.",
                            "The range has no commits");
@@ -481,7 +473,7 @@ static int build_picks(struct al_call *call, const void *p, struct al_replay_wor
 
     take_resolved(call, &commits);
     if (r == 0)
-        r = al_inmemory_read(work->memory, &commits, al_call_budget(call), err);
+        r = al_inmemory_read(work->memory, &commits, err);
     if (r == 0)
         r = check_merges(args, reverts, work->memory, &commits, err);
     if (r < 0)
@@ -528,7 +520,7 @@ static int check_can_commit(const struct al_repo *repo, struct al_error *err)
 }
 
 /* Which commits leave the branch is only known for what does not stop; else all may. */
-static int look_at_remotes(struct al_call *call, struct attempt *attempt, struct al_error *err)
+static int look_at_remotes(struct attempt *attempt, struct al_error *err)
 {
     const struct al_replay_work *work = attempt->work;
 
@@ -536,7 +528,7 @@ static int look_at_remotes(struct al_call *call, struct attempt *attempt, struct
         return 0;
     return al_git_has_pushed(al_inmemory_repo(work->memory), work->head,
                              work->replayed.stopped ? work->onto : work->replayed.tip,
-                             al_call_budget(call), &attempt->published, err);
+                             &attempt->published, err);
 }
 
 static bool splits(const struct rebase_args *args)
@@ -554,7 +546,7 @@ static int check_uncommitted(struct al_call *call, const struct attempt *attempt
 {
     al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
     bool staged;
-    int r = al_uncommitted_files(al_call_repo(call), al_call_budget(call), &files, &staged, err);
+    int r = al_uncommitted_files(al_call_repo(call), &files, &staged, err);
 
     if (r < 0 || !staged)
         return r;
@@ -575,17 +567,16 @@ static int build_and_try(struct al_call *call, const void *args, struct al_error
     r = is_rebase(call) ? build_rebase(call, args, attempt->work, &attempt->lines, err)
                         : build_picks(call, args, attempt->work, err);
     if (r == 0)
-        r = al_replay_work_try(al_call_repo(call), attempt->work, al_call_budget(call), err);
+        r = al_replay_work_try(al_call_repo(call), attempt->work, err);
     if (r == 0 && attempt->work->replayed.stopped && is_rebase(call) && splits(args))
         r = al_replay_conflict(
             attempt->work->memory, &attempt->work->replayed,
             attempt->work->steps[attempt->work->replayed.commits.count].commit,
             "cannot be replayed on the parts",
-            "Name what it needs in a part; what no part names stays uncommitted.",
-            al_call_budget(call), err);
+            "Name what it needs in a part; what no part names stays uncommitted.", err);
     if (r == 0)
         r = check_uncommitted(call, attempt, err);
-    return r < 0 ? r : look_at_remotes(call, attempt, err);
+    return r < 0 ? r : look_at_remotes(attempt, err);
 }
 
 static int authorize(struct al_call *call, const void *args, struct al_error *err)
@@ -654,7 +645,7 @@ static int preview(struct al_call *call, const void *args, struct al_str *out, s
             &(struct al_commits_shown){ .words = (const char *const[]){ work->head, not_tip, NULL },
                                         .format = "  %h %s",
                                         .title = "These commits leave the branch:" },
-            al_call_budget(call), out, &any, err);
+            out, &any, err);
     add_moved(work, "These branches follow: ", out);
     if (r == 0 && work->replayed.stopped) {
         al_str_adds(out, "It will stop at a conflict.\n");
@@ -666,7 +657,7 @@ static int preview(struct al_call *call, const void *args, struct al_str *out, s
             &(struct al_commits_shown){ .words = (const char *const[]){ tip, not_head, NULL },
                                         .format = "  %h %s",
                                         .title = "These come:" },
-            al_call_budget(call), out, &comes, err);
+            out, &comes, err);
     if (r == 0 && !any && !comes)
         al_call_skip_approval(call);
     return r;
@@ -684,8 +675,7 @@ static int changed_files(struct al_call *call, const void *args, bool *ret_known
     if (work->replayed.stopped || !strcmp(work->head, work->replayed.tip))
         return 0;
     r = al_git_list_changed(al_inmemory_repo(work->memory), work->head,
-                            work->files ? work->files : work->replayed.tip, al_call_budget(call),
-                            &files, err);
+                            work->files ? work->files : work->replayed.tip, &files, err);
     for (size_t i = 0; r == 0 && i < files.count; i++)
         al_strv_take(out, al_fs_join(al_call_repo(call)->at.top, files.items[i]));
     return r;
@@ -702,7 +692,7 @@ static int replay(struct al_call *call, struct al_merge_outcome *ret_outcome, st
                            "The branch moved while this was prepared");
     return r < 0 ? r
                  : al_replay_work_do(repo, attempt_of(call)->work, al_call_max_bytes(call),
-                                     al_call_budget(call), ret_outcome, err);
+                                     ret_outcome, err);
 }
 
 static int add_commits(struct al_call *call, struct al_str *text, struct al_error *err)
@@ -715,7 +705,7 @@ static int add_commits(struct al_call *call, struct al_str *text, struct al_erro
         .format = "  %h %s",
     };
     size_t count = 0;
-    int r = al_git_commits_list(al_call_repo(call), &commits, al_call_budget(call), text, err);
+    int r = al_git_commits_list(al_call_repo(call), &commits, text, err);
 
     for (size_t i = 0; i + work->rests < work->replayed.commits.count; i++)
         count += *work->replayed.commits.items[i] != '\0';

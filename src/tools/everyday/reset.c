@@ -73,7 +73,7 @@ static bool loses_pushed(struct al_call *call, const void *p)
     (void)p;
     if (!head || !*head || !to)
         return false;
-    (void)al_git_has_pushed(al_call_repo(call), head, to, al_call_budget(call), &pushed, NULL);
+    (void)al_git_has_pushed(al_call_repo(call), head, to, &pushed, NULL);
     return pushed;
 }
 
@@ -86,8 +86,8 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
 
     if (mode_of(p) != AL_RESET_HARD)
         return 0;
-    r = al_git_overwritten_files(repo, NULL, false, al_call_budget(call), out, err);
-    return r < 0 ? r : al_git_untracked_overwritten(repo, to, NULL, al_call_budget(call), out, err);
+    r = al_git_overwritten_files(repo, NULL, false, out, err);
+    return r < 0 ? r : al_git_untracked_overwritten(repo, to, NULL, out, err);
 }
 
 static int changed_files(struct al_call *call, const void *p, bool *ret_known, struct al_strv *out,
@@ -97,8 +97,8 @@ static int changed_files(struct al_call *call, const void *p, bool *ret_known, s
     const struct al_repo *repo = al_call_repo(call);
 
     if (mode_of(p) == AL_RESET_KEEP || mode_of(p) == AL_RESET_SOFT)
-        return al_git_switched_files(repo, to, al_call_budget(call), ret_known, out, err);
-    return al_git_reset_files(repo, to, NULL, false, al_call_budget(call), ret_known, out, err);
+        return al_git_switched_files(repo, to, ret_known, out, err);
+    return al_git_reset_files(repo, to, NULL, false, ret_known, out, err);
 }
 
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
@@ -115,7 +115,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
                               "A %s is in progress", al_operation_state_name(state));
     al_call_set_tool_data(call, al_strdup(head), free);
     return al_git_reset_check(repo, al_call_resolved(call, AL_RESOLVED_COMMIT),
-                              (enum al_reset_mode)mode_of(p), al_call_budget(call), err);
+                              (enum al_reset_mode)mode_of(p), err);
 }
 
 /* List the commits that one commit reaches and the other does not: ten, and how many more. */
@@ -127,7 +127,7 @@ static int list_commits(struct al_call *call, const char *from, const char *with
         .words = (const char *const[]){ "--max-count=10", from, not_these, NULL },
         .format = "  %h %s",
     };
-    int r = al_git_commits_list(al_call_repo(call), &commits, al_call_budget(call), out, err);
+    int r = al_git_commits_list(al_call_repo(call), &commits, out, err);
 
     if (r == 0 && count > 10)
         al_str_addf(out, "  and %zu more\n", count - 10);
@@ -141,7 +141,7 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
     const struct al_diff_options changed = { .unified = -1, .from_ref = "HEAD" };
     const struct al_repo *repo = al_call_repo(call);
     size_t leave = 0, come = 0;
-    int r = al_git_count_apart(repo, head, to, al_call_budget(call), &leave, &come, err);
+    int r = al_git_count_apart(repo, head, to, &leave, &come, err);
 
     if (r < 0)
         return r;
@@ -153,16 +153,15 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
     }
     if (r < 0 || mode_of(p) != AL_RESET_HARD)
         return r;
-    r = al_git_loss_excerpt(repo, &changed, "This is lost:", al_call_budget(call), out, err);
-    return r < 0 ? r : al_git_untracked_excerpt(repo, to, NULL, al_call_budget(call), out, err);
+    r = al_git_loss_excerpt(repo, &changed, "This is lost:", out, err);
+    return r < 0 ? r : al_git_untracked_excerpt(repo, to, NULL, out, err);
 }
 
 static int add_moved(struct al_call *call, const char *head, const char *to, struct al_str *text,
                      struct al_error *err)
 {
     size_t left = 0, came = 0;
-    int r =
-        al_git_count_apart(al_call_repo(call), head, to, al_call_budget(call), &left, &came, err);
+    int r = al_git_count_apart(al_call_repo(call), head, to, &left, &came, err);
 
     if (r == 0 && left) {
         al_answer_add_counted(left, "commit", "commits", text);
@@ -197,12 +196,11 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
         return al_failure_set(err, "git_log shows the branch as it is now.",
                               "The branch moved while this was decided; nothing was done");
     if (mode_of(p) == AL_RESET_HARD)
-        r = al_uncommitted_files(al_call_repo(call), al_call_budget(call), &changed, &staged, err);
+        r = al_uncommitted_files(al_call_repo(call), &changed, &staged, err);
     if (mode_of(p) == AL_RESET_KEEP) /* git keeps changes only, and no ignored files */
-        r = al_overwrite_check(al_call_repo(call), head, to, al_call_budget(call), err);
+        r = al_overwrite_check(al_call_repo(call), head, to, err);
     if (r == 0)
-        r = al_git_reset(al_call_repo(call), to, (enum al_reset_mode)mode_of(p),
-                         al_call_budget(call), err);
+        r = al_git_reset(al_call_repo(call), to, (enum al_reset_mode)mode_of(p), err);
     if (r == 0)
         al_str_adds(&result->text, said[mode_of(p)]);
     if (r == 0)

@@ -238,8 +238,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     al_auto(al_freep) char *left = NULL;
     al_auto(al_freep) char *before = al_ref_read_head(&al_call_repo(call)->at);
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = al_git_checkout(al_call_repo(call), &options, al_call_max_bytes(call),
-                            al_call_budget(call), &output, err);
+    int r = al_git_checkout(al_call_repo(call), &options, al_call_max_bytes(call), &output, err);
 
     if (r < 0)
         return refuse_switch(call, args, err, r);

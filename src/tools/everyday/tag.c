@@ -136,8 +136,7 @@ static int list(struct al_call *call, const void *p, struct al_result *result, s
     const struct tag_args *args = p;
     const struct al_refs_query query = { .tags = true, .pattern = args->pattern };
     struct showing showing = { .text = AL_STR_INIT };
-    int r =
-        al_git_read_refs(al_call_repo(call), &query, take_tag, &showing, al_call_budget(call), err);
+    int r = al_git_read_refs(al_call_repo(call), &query, take_tag, &showing, err);
 
     if (r == 0) {
         if (!showing.listed)
@@ -161,7 +160,7 @@ static int create(struct al_call *call, const void *p, struct al_result *result,
     const struct al_tag_options options = { .name = args->name,
                                             .rev = oid,
                                             .message = args->message };
-    int r = al_git_tag_create(al_call_repo(call), &options, al_call_budget(call), err);
+    int r = al_git_tag_create(al_call_repo(call), &options, err);
 
     if (r == 0)
         al_str_addf(&result->text, "Created %stag %s at %.8s; git_push with tag sends it.\n",
@@ -175,7 +174,7 @@ static int remove_tag(struct al_call *call, const void *p, struct al_result *res
     const struct tag_args *args = p;
     al_auto(al_freep) char *ref = al_asprintf("refs/tags/%s", args->name);
     al_auto(al_freep) char *oid = al_ref_oid(&al_call_repo(call)->at, ref);
-    int r = al_git_tag_delete(al_call_repo(call), args->name, al_call_budget(call), err);
+    int r = al_git_tag_delete(al_call_repo(call), args->name, err);
 
     if (r == 0)
         al_str_addf(&result->text, "Deleted tag %s, was %.8s.\n", args->name, oid);

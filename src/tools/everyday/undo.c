@@ -226,7 +226,7 @@ static int roll_back(struct al_call *call, const struct undo_args *args, bool dr
                                .dry_run = dry_run,
                                .redo = is_redo(args),
                            },
-                           al_call_budget(call), rollback, err);
+                           rollback, err);
 }
 
 static void free_paths(void *payload)

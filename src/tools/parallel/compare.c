@@ -119,10 +119,10 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     int r = into ? al_landing_find(repo, into, &target, err) : al_landing_default(repo, &into, err);
 
     if (r == 0 && !args->branches.count)
-        r = al_landing_candidates(repo, into, al_call_budget(call), &found, &more, err);
+        r = al_landing_candidates(repo, into, &found, &more, err);
     if (r == 0)
         r = al_landing_compare(repo, into, args->branches.count ? &args->branches : &found,
-                               al_call_budget(call), &comparison, err);
+                               &comparison, err);
     if (r < 0)
         return r;
     write_answer(repo, &comparison, more, &text);

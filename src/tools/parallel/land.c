@@ -87,7 +87,7 @@ static int open_repository(struct al_call *call, const void *p, struct al_repo *
     r = al_location_is_bare(&repo->at) ? al_call_refuse_bare(call, err)
                                        : find_into(repo, args, &into, err);
     if (r == 0)
-        r = al_landing_open_worktree(repo, into, al_call_budget(call), &other, err);
+        r = al_landing_open_worktree(repo, into, &other, err);
     if (r < 0 || other)
         al_repo_free(repo);
     if (r == 0)
@@ -131,7 +131,7 @@ static int plan(struct al_call *call, const struct land_args *args, struct al_er
                                           .into = into,
                                           .strategy = (enum al_landing_strategy)args->strategy,
                                           .message = args->message },
-            al_call_budget(call), &landing, err);
+            &landing, err);
     if (r == 0)
         al_call_set_tool_data(call, landing, free_landing);
     return r;
@@ -162,14 +162,14 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
     (void)p;
-    return al_landing_check(al_call_tool_data(call), al_call_budget(call), err);
+    return al_landing_check(al_call_tool_data(call), err);
 }
 
 static int policy_paths(struct al_call *call, const void *p, struct al_strv *out,
                         struct al_error *err)
 {
     (void)p;
-    return al_landing_paths(al_call_tool_data(call), al_call_budget(call), out, err);
+    return al_landing_paths(al_call_tool_data(call), out, err);
 }
 
 /* The working tree follows as in a switch to the new commit. */
@@ -182,7 +182,7 @@ static int changed_files(struct al_call *call, const void *p, bool *ret_known, s
     *ret_known = al_landing_is_idle(landing);
     return *ret_known ? 0
                       : al_git_switched_files(al_inmemory_repo(landing->memory), landing->commit,
-                                              al_call_budget(call), ret_known, out, err);
+                                              ret_known, out, err);
 }
 
 static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
@@ -191,7 +191,7 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
 
     (void)p;
     if (!al_landing_is_idle(landing))
-        return al_landing_preview(landing, al_call_budget(call), out, err);
+        return al_landing_preview(landing, out, err);
     al_call_skip_approval(call);
     return 0;
 }
@@ -298,7 +298,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
         result->not_done = landing->is_conflicted || landing->is_diverged;
         return 0;
     }
-    r = al_landing_run(landing, al_call_budget(call), err);
+    r = al_landing_run(landing, err);
     if (r < 0)
         return r;
     write_landed(repo, landing, &result->text);

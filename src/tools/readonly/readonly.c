@@ -158,7 +158,7 @@ static void note_submodules(struct al_call *call, const struct git_args *args,
 
     if (args->op != AL_READONLY_STATUS || result->exit_code != 0)
         return;
-    al_git_scan_submodules(al_call_repo(call), args->path, true, al_call_budget(call), &submodules);
+    al_git_scan_submodules(al_call_repo(call), args->path, true, &submodules);
     al_submodules_add_line(&submodules, &line);
     if (line.len)
         al_result_note(result, line.buf);
@@ -171,7 +171,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     const struct al_readonly_options options = options_of(args);
     al_auto(al_readonly_run_clear) struct al_readonly_run found = AL_READONLY_RUN_INIT;
     int64_t began_ms = al_clock_ms();
-    int r = al_git_read_only(al_call_repo(call), &options, al_call_budget(call), &found, err);
+    int r = al_git_read_only(al_call_repo(call), &options, &found, err);
 
     if (r < 0)
         return r;

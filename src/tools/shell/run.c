@@ -183,8 +183,7 @@ static int check_redirects(const struct al_shell_plan *plan, struct al_error *er
 /* Replace the words of git commands by hardened ones.  git's hardened environment then applies to
  * every program of the line. */
 static int harden_git(struct al_shell_plan *plan, const struct al_repo *repo,
-                      const struct al_run_limits *budget, struct al_git_pipeline *git,
-                      struct al_error *err)
+                      struct al_git_pipeline *git, struct al_error *err)
 {
     for (size_t i = 0; i < plan->nsteps; i++) {
         struct al_shell_step *step = &plan->steps[i];
@@ -193,7 +192,7 @@ static int harden_git(struct al_shell_plan *plan, const struct al_repo *repo,
         if (step->kind != AL_SHELL_GIT || !repo)
             continue;
         al_git_pipeline_close(git);
-        r = al_git_pipeline_open(repo, &step->words, budget, git, err);
+        r = al_git_pipeline_open(repo, &step->words, git, err);
         if (r < 0)
             return r;
         al_strv_clear(&step->words);
@@ -229,7 +228,7 @@ static int shell_run_firejail(struct al_shell *shell, struct al_shell_plan *plan
     int r = check_redirects(plan, err);
 
     if (r == 0)
-        r = harden_git(plan, repo, budget, &git, err);
+        r = harden_git(plan, repo, &git, err);
     if (r < 0)
         return r;
     al_shell_plan_quote(plan, &line);
@@ -364,7 +363,7 @@ static int add_git(struct run *run, struct stage *stage, struct al_error *err)
         set_builtin(stage, GIT_FATAL_CODE);
         return 0;
     }
-    r = al_git_pipeline_open(run->repo, &stage->step->words, run->budget, &stage->git, err);
+    r = al_git_pipeline_open(run->repo, &stage->step->words, &stage->git, err);
     if (r < 0)
         return r;
     spec = add_spec(run, stage);

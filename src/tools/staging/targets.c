@@ -146,7 +146,7 @@ static int open_for_push(struct al_call *call, const void *p, struct al_repo **r
     int r = open_target(call, args, false, &repo, err);
 
     if (r == 0)
-        r = al_target_go_to_branch(&target, al_call_budget(call), &repo, err);
+        r = al_target_go_to_branch(&target, &repo, err);
     if (r < 0)
         al_repo_free(repo);
     else
@@ -166,7 +166,7 @@ static int resolve_push(struct al_call *call, const void *p, struct al_resolved 
     const struct al_target target = target_of(call, args);
     struct al_push *push = NULL;
     int r = al_push_plan(al_call_session(call)->staging, args->commit_id, &target,
-                         al_call_repo(call), al_call_budget(call), &push, err);
+                         al_call_repo(call), &push, err);
 
     if (r < 0)
         return r;
@@ -202,7 +202,7 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
         al_call_skip_approval(call);
         return 0;
     }
-    r = al_push_preview(push, al_call_budget(call), out, &framed, &commit, err);
+    r = al_push_preview(push, out, &framed, &commit, err);
     if (r < 0)
         return r;
     al_call_frame(call, framed);
@@ -226,7 +226,7 @@ static int push(struct al_call *call, const void *p, struct al_result *result, s
 {
     al_auto(al_push_result_clear) struct al_push_result pushed = { .message = NULL };
     struct al_push *push = al_call_tool_data(call);
-    int r = al_push_run(push, al_call_draft(call), al_call_budget(call), &pushed, err);
+    int r = al_push_run(push, al_call_draft(call), &pushed, err);
 
     (void)p;
     if (r < 0)
@@ -548,10 +548,9 @@ static int list_branches(struct al_call *call, const void *p, struct al_result *
     const struct al_repo *repo = al_call_repo(call);
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     size_t left = al_call_max_bytes(call);
-    int r = is_remote(call, p) ? al_mirror_branches(repo->mirror, al_call_budget(call), &names,
-                                                    &result->truncated, err)
+    int r = is_remote(call, p) ? al_mirror_branches(repo->mirror, &names, &result->truncated, err)
                                : al_git_read_refs(repo, &(struct al_refs_query){ .ids = true },
-                                                  take_branch, &names, al_call_budget(call), err);
+                                                  take_branch, &names, err);
 
     if (r < 0)
         return r;

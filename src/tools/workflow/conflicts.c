@@ -98,8 +98,7 @@ static int add_files(struct al_call *call, const struct al_conflicts *conflicts,
         struct al_conflict_file files[FILES_AT_ONCE];
 
         n = count - i < FILES_AT_ONCE ? count - i : FILES_AT_ONCE;
-        r = al_git_conflict_files(al_call_repo(call), &conflicts->items[i], n, al_call_budget(call),
-                                  files, err);
+        r = al_git_conflict_files(al_call_repo(call), &conflicts->items[i], n, files, err);
         for (size_t k = 0; k < n; k++) {
             if (r == 0)
                 add(&files[k], json_array_get(to->files, i + k), to);
@@ -115,7 +114,7 @@ static int show(struct al_call *call, const void *args, struct al_result *result
     al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
     al_auto(al_json_decrefp) json_t *files = al_json_array();
     struct showing showing = { .files = files, .left = al_call_max_bytes(call) };
-    int r = al_git_conflicts(al_call_repo(call), al_call_budget(call), &conflicts, err);
+    int r = al_git_conflicts(al_call_repo(call), &conflicts, err);
 
     (void)args;
     add_names(&conflicts, &showing);
@@ -196,7 +195,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct al_resolve_options options = options_of(p);
 
-    return al_git_resolve_check(al_call_repo(call), &options, 1, al_call_budget(call), err);
+    return al_git_resolve_check(al_call_repo(call), &options, 1, err);
 }
 
 static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
@@ -213,7 +212,7 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
 {
     const struct al_resolve_options options = options_of(p);
 
-    return al_git_resolve_preview(al_call_repo(call), &options, 1, al_call_budget(call), out, err);
+    return al_git_resolve_preview(al_call_repo(call), &options, 1, out, err);
 }
 
 static int resolve(struct al_call *call, const void *p, struct al_result *result,
@@ -221,7 +220,7 @@ static int resolve(struct al_call *call, const void *p, struct al_result *result
 {
     const struct resolve_args *args = p;
     const struct al_resolve_options options = options_of(args);
-    int r = al_git_resolve(al_call_repo(call), &options, 1, al_call_budget(call), err);
+    int r = al_git_resolve(al_call_repo(call), &options, 1, err);
 
     if (r < 0)
         return r;

@@ -117,7 +117,7 @@ static bool take_file_changed(void *payload, char *const *fields)
 /* Read what a git in the working tree prints: one field a record, ended by NUL. */
 static int follow_read(const struct al_follow *with, const char *const *words,
                        struct follow_paths *paths, bool (*take)(void *, char *const *),
-                       struct al_run_limits *budget, struct al_error *err)
+                       struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
@@ -126,7 +126,7 @@ static int follow_read(const struct al_follow *with, const char *const *words,
     al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, NULL);
     for (; *words; words++)
         al_strv_add(&command.argv, *words);
-    return al_git_read_records(&with->repo->at, &command, &records, budget, err);
+    return al_git_read_records(&with->repo->at, &command, &records, err);
 }
 
 /* Test whether the new commit does not have the path. */
@@ -143,7 +143,7 @@ static bool meet(const char *one, const char *other)
 
 /* A new path cannot follow where something is that the user made, or that stays. */
 static int find_untracked(const struct al_follow *with, struct follow_paths *paths,
-                          struct al_run_limits *budget, struct al_error *err)
+                          struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv new = AL_STRV_INIT, lost = AL_STRV_INIT;
     int r;
@@ -157,7 +157,7 @@ static int find_untracked(const struct al_follow *with, struct follow_paths *pat
         if (paths->items[i].is_new && access(nested, F_OK) == 0) /* a submodule that is replaced */
             paths->items[i].file_changed = true;
     }
-    r = al_overwrite_list(with->repo, &new, budget, &lost, err);
+    r = al_overwrite_list(with->repo, &new, &lost, err);
     for (size_t i = 0; i < paths->count; i++)
         if (paths->items[i].entry_changed || paths->items[i].file_changed)
             al_strv_add(&lost, paths->items[i].name);
@@ -199,12 +199,11 @@ static bool take_mark(void *payload, char *const *fields)
 
 /* The files of marked entries that differ from their entries. */
 static int find_changed(const struct al_follow *with, struct follow_paths *paths,
-                        const struct al_str *words, struct al_run_limits *budget,
-                        struct al_error *err)
+                        const struct al_str *words, struct al_error *err)
 {
     al_auto(al_unseen_changes_clear) struct al_unseen_changes unseen = AL_UNSEEN_CHANGES_INIT;
     const struct al_strv known = AL_STRV_INIT;
-    int r = al_git_find_unseen_changes(with->repo, words, &known, budget, &unseen, err);
+    int r = al_git_find_unseen_changes(with->repo, words, &known, &unseen, err);
 
     for (size_t i = 0; r == 0 && i < unseen.names.count; i++) {
         struct follow_path *path = follow_paths_find(paths, unseen.names.items[i]);
@@ -226,11 +225,11 @@ static void find_missing(const struct al_follow *with, struct follow_path *path)
 
 /* Find the marks, and the changes of files that git does not look at because of them. */
 static int follow_look_at_marks(const struct al_follow *with, struct follow_paths *paths,
-                                struct al_run_limits *budget, struct al_error *err)
+                                struct al_error *err)
 {
     const char *const entries[] = { "-C", with->repo->at.top, "ls-files", "-v", "-z", NULL };
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
-    int r = follow_read(with, entries, paths, take_mark, budget, err);
+    int r = follow_read(with, entries, paths, take_mark, err);
 
     for (size_t i = 0; i < paths->count && r == 0; i++) {
         struct follow_path *path = &paths->items[i];
@@ -241,11 +240,11 @@ static int follow_look_at_marks(const struct al_follow *with, struct follow_path
         al_str_addc(&words, '\0');
         find_missing(with, path);
     }
-    return r < 0 || !words.len ? r : find_changed(with, paths, &words, budget, err);
+    return r < 0 || !words.len ? r : find_changed(with, paths, &words, err);
 }
 
 static int mark(const struct al_follow *with, const char *option, const struct al_str *names,
-                struct al_run_limits *budget, struct al_error *err)
+                struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
@@ -254,12 +253,12 @@ static int mark(const struct al_follow *with, const char *option, const struct a
     al_git_command_feed(&command, names);
     al_strv_adds(&command.argv, "git", "-C", with->repo->at.top, "update-index", option, "-z",
                  "--stdin", NULL);
-    return al_git_write(&with->repo->at, &command, 0, budget, err);
+    return al_git_write(&with->repo->at, &command, 0, err);
 }
 
 /* Mark the entries again that were marked before. */
 static int follow_restore_marks(const struct al_follow *with, const struct follow_paths *paths,
-                                struct al_run_limits *budget, struct al_error *err)
+                                struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str assumed = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str skipped = AL_STR_INIT;
@@ -276,13 +275,12 @@ static int follow_restore_marks(const struct al_follow *with, const struct follo
         if (path->skips_worktree)
             al_str_add(&skipped, path->name, len);
     }
-    r = mark(with, "--assume-unchanged", &assumed, budget, err);
-    return r < 0 ? r : mark(with, "--skip-worktree", &skipped, budget, err);
+    r = mark(with, "--assume-unchanged", &assumed, err);
+    return r < 0 ? r : mark(with, "--skip-worktree", &skipped, err);
 }
 
 static int read_changes(const struct al_follow *with, const char *commit,
-                        struct al_run_limits *budget, struct follow_paths *paths,
-                        struct al_error *err)
+                        struct follow_paths *paths, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_diff_raw_clear) struct al_diff_raw changes = AL_DIFF_RAW_INIT;
@@ -291,7 +289,7 @@ static int read_changes(const struct al_follow *with, const char *commit,
     changes.all = true;
     al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "diff-tree", "-r", "-z", "--raw",
                  "--no-abbrev", "--no-renames", with->from, commit, "--", NULL);
-    r = al_git_list_changes(with->repo, &command, budget, &changes, err);
+    r = al_git_list_changes(with->repo, &command, &changes, err);
     if (r == 0)
         take_changes(&changes, paths);
     return r;
@@ -300,7 +298,7 @@ static int read_changes(const struct al_follow *with, const char *commit,
 /* Look which paths a commit changes, and which of them the user has changed.  To look again, clear
  * `paths` first. */
 static int follow_look(const struct al_follow *with, const char *commit, struct follow_paths *paths,
-                       struct al_run_limits *budget, struct al_error *err)
+                       struct al_error *err)
 {
     /* Changes inside a submodule are its own; git would run there to find them. */
     const char *const entries[] = { "diff-index",  "--cached",     "-z",
@@ -318,20 +316,19 @@ static int follow_look(const struct al_follow *with, const char *commit, struct 
                                      "--ignore-submodules=dirty",
                                      "--",
                                      NULL };
-    int r = with->only_looks ? 0 : al_git_refresh_index(&with->repo->at, budget, err);
+    int r = with->only_looks ? 0 : al_git_refresh_index(&with->repo->at, err);
 
     if (r == 0)
-        r = read_changes(with, commit, budget, paths, err);
+        r = read_changes(with, commit, paths, err);
     if (r < 0)
         return r;
     qsort(paths->items, paths->count, sizeof(*paths->items), compare_paths);
-    r = follow_read(with, entries, paths, take_entry_changed, budget, err);
+    r = follow_read(with, entries, paths, take_entry_changed, err);
     if (r == 0)
-        r = follow_read(with, with->only_looks ? contents : files, paths, take_file_changed, budget,
-                        err);
+        r = follow_read(with, with->only_looks ? contents : files, paths, take_file_changed, err);
     if (r == 0)
-        r = find_untracked(with, paths, budget, err);
-    return r < 0 ? r : follow_look_at_marks(with, paths, budget, err);
+        r = find_untracked(with, paths, err);
+    return r < 0 ? r : follow_look_at_marks(with, paths, err);
 }
 
 /* --- Follow --- */
@@ -358,19 +355,19 @@ static size_t add_entries(const struct follow_paths *paths, bool whole, struct a
 }
 
 static int set_entries(const struct al_follow *with, const struct al_str *entries,
-                       const char *index, struct al_run_limits *budget, struct al_error *err)
+                       const char *index, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     command.index = index;
     al_git_command_feed(&command, entries);
     al_strv_adds(&command.argv, "git", "update-index", "-z", "--index-info", NULL);
-    return al_git_write(&with->repo->at, &command, 0, budget, err);
+    return al_git_write(&with->repo->at, &command, 0, err);
 }
 
 /* The tree of the old commit with the paths whose files follow. */
-static int make_tree(const struct al_follow *with, const struct al_str *entries,
-                     struct al_run_limits *budget, char **ret_tree, struct al_error *err)
+static int make_tree(const struct al_follow *with, const struct al_str *entries, char **ret_tree,
+                     struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command read = AL_GIT_COMMAND_INIT;
     al_auto(al_git_command_clear) struct al_git_command write = AL_GIT_COMMAND_INIT;
@@ -381,24 +378,23 @@ static int make_tree(const struct al_follow *with, const struct al_str *entries,
     write.class = AL_GIT_WRITE;
     al_strv_adds(&read.argv, "git", "read-tree", with->from, NULL);
     al_strv_adds(&write.argv, "git", "write-tree", "--missing-ok", NULL);
-    r = al_git_write(&with->repo->at, &read, 0, budget, err);
+    r = al_git_write(&with->repo->at, &read, 0, err);
     if (r == 0 && entries->len)
-        r = set_entries(with, entries, index, budget, err);
+        r = set_entries(with, entries, index, err);
     if (r == 0)
-        r = al_git_run_word(with->repo, &write, budget, ret_tree, err);
+        r = al_git_run_word(with->repo, &write, ret_tree, err);
     (void)unlink(index);
     return r == 0 && !*ret_tree
                ? al_error_set(err, AL_ERR_EXECUTION, "git cannot write what follows as a tree")
                : r;
 }
 
-static int merge_trees(const struct al_follow *with, const char *to, struct al_run_limits *budget,
-                       struct al_error *err)
+static int merge_trees(const struct al_follow *with, const char *to, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     al_strv_adds(&command.argv, "git", "read-tree", "-m", "-u", with->from, to, NULL);
-    return al_git_write(&with->repo->at, &command, 0, budget, err);
+    return al_git_write(&with->repo->at, &command, 0, err);
 }
 
 static void leave_all(struct follow_paths *paths)
@@ -409,7 +405,7 @@ static void leave_all(struct follow_paths *paths)
 
 /* Bring along what the user has not changed.  `ret_why` is set when git would not. */
 static int bring(const struct al_follow *with, const char *commit, const struct follow_paths *paths,
-                 struct al_run_limits *budget, struct al_error *ret_why, struct al_error *err)
+                 struct al_error *ret_why, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str follow = AL_STR_INIT;
     al_auto(al_freep) char *tree = NULL;
@@ -418,15 +414,15 @@ static int bring(const struct al_follow *with, const char *commit, const struct 
     if (add_entries(paths, true, &follow) == paths->count)
         tree = al_strdup(commit);
     else
-        r = make_tree(with, &follow, budget, &tree, err);
+        r = make_tree(with, &follow, &tree, err);
     if (r == 0)
-        (void)merge_trees(with, tree, budget, ret_why);
+        (void)merge_trees(with, tree, ret_why);
     return r;
 }
 
 /* A file may get in the way after it was looked for.  Then all is looked at again. */
 static int follow(const struct al_follow *with, const char *commit, struct follow_paths *paths,
-                  struct al_run_limits *budget, struct al_strv *notes, struct al_error *err)
+                  struct al_strv *notes, struct al_error *err)
 {
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
 
@@ -434,11 +430,11 @@ static int follow(const struct al_follow *with, const char *commit, struct follo
         int r;
 
         follow_paths_clear(paths);
-        r = follow_look(with, commit, paths, budget, err);
+        r = follow_look(with, commit, paths, err);
         if (r < 0)
             return r;
         al_error_clear(&why);
-        r = bring(with, commit, paths, budget, &why, err);
+        r = bring(with, commit, paths, &why, err);
         if (r < 0 || !why.message)
             return r;
     }
@@ -474,35 +470,34 @@ static void name_those_left(const struct al_follow *with, const struct follow_pa
 
 /* The entries of files that stay follow, so that the next commit does not undo it. */
 static int finish(const struct al_follow *with, const struct follow_paths *paths,
-                  struct al_run_limits *budget, struct al_error *err)
+                  struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str entries = AL_STR_INIT;
     int r = 0;
 
     if (add_entries(paths, false, &entries))
-        r = set_entries(with, &entries, NULL, budget, err);
-    return r < 0 ? r : follow_restore_marks(with, paths, budget, err);
+        r = set_entries(with, &entries, NULL, err);
+    return r < 0 ? r : follow_restore_marks(with, paths, err);
 }
 
-int al_follow_partly(const struct al_follow *with, const char *to, struct al_run_limits *budget,
-                     struct al_strv *notes, struct al_error *err)
+int al_follow_partly(const struct al_follow *with, const char *to, struct al_strv *notes,
+                     struct al_error *err)
 {
     al_auto(follow_paths_clear) struct follow_paths paths = { .items = NULL };
-    int r = follow(with, to, &paths, budget, notes, err);
+    int r = follow(with, to, &paths, notes, err);
 
     if (r == 0)
-        r = finish(with, &paths, budget, err);
+        r = finish(with, &paths, err);
     if (r == 0)
         name_those_left(with, &paths, notes);
     return r;
 }
 
-int al_follow_find_changed(const struct al_follow *with, const char *to,
-                           struct al_run_limits *budget, struct al_strv *ret_paths,
+int al_follow_find_changed(const struct al_follow *with, const char *to, struct al_strv *ret_paths,
                            struct al_error *err)
 {
     al_auto(follow_paths_clear) struct follow_paths paths = { .items = NULL };
-    int r = follow_look(with, to, &paths, budget, err);
+    int r = follow_look(with, to, &paths, err);
 
     if (r == 0)
         list_changed(&paths, ret_paths);
@@ -521,24 +516,23 @@ int al_follow_refuse(const struct al_follow *with, const struct al_strv *paths,
                              with->shown, list.buf);
 }
 
-int al_follow_wholly(const struct al_follow *with, const char *to, struct al_run_limits *budget,
-                     struct al_error *err)
+int al_follow_wholly(const struct al_follow *with, const char *to, struct al_error *err)
 {
     al_auto(follow_paths_clear) struct follow_paths paths = { .items = NULL };
     al_auto(al_strv_clear) struct al_strv changed = AL_STRV_INIT;
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
-    int r = follow_look(with, to, &paths, budget, err);
+    int r = follow_look(with, to, &paths, err);
 
     if (r < 0)
         return r;
     list_changed(&paths, &changed);
     if (changed.count)
         return al_follow_refuse(with, &changed, err);
-    r = bring(with, to, &paths, budget, &why, err);
+    r = bring(with, to, &paths, &why, err);
     if (r == 0 && why.message)
         r = al_error_set(err, why.status, "git would not change the files in %s: %s", with->shown,
                          why.message);
-    return r < 0 ? r : finish(with, &paths, budget, err);
+    return r < 0 ? r : finish(with, &paths, err);
 }
 
 /* --- Branch use --- */
@@ -698,8 +692,7 @@ static bool is_meant(const struct al_repo *repo, const struct al_branch_user *us
 }
 
 int al_branch_open_user(const struct al_repo *repo, const struct al_branch_user *user,
-                        struct al_run_limits *budget, struct al_repo **ret_repo,
-                        struct al_error *err)
+                        struct al_repo **ret_repo, struct al_error *err)
 {
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
     struct al_repo *opened = NULL;
@@ -707,7 +700,8 @@ int al_branch_open_user(const struct al_repo *repo, const struct al_branch_user 
 
     if (!user->top)
         return gone(user, err);
-    r = al_repo_open_at(repo->at.git, repo->at.common_dir, user->top, budget, &opened, &why);
+    r = al_repo_open_at(repo->at.git, repo->at.common_dir, user->top, repo->at.budget, &opened,
+                        &why);
     if (r == AL_ERR_SANDBOX)
         return outside(user->top, err);
     if (r == AL_ERR_EXECUTION || (r == 0 && !is_meant(repo, user, opened))) {

@@ -40,21 +40,19 @@ struct al_follow {
  *
  * @param to  A commit or a tree.
  */
-int al_follow_find_changed(const struct al_follow *with, const char *to,
-                           struct al_run_limits *budget, struct al_strv *ret_paths,
+int al_follow_find_changed(const struct al_follow *with, const char *to, struct al_strv *ret_paths,
                            struct al_error *err);
 
 /** Bring along what the user has not changed.  The other paths are named in `notes`. */
-int al_follow_partly(const struct al_follow *with, const char *to, struct al_run_limits *budget,
-                     struct al_strv *notes, struct al_error *err);
+int al_follow_partly(const struct al_follow *with, const char *to, struct al_strv *notes,
+                     struct al_error *err);
 
 /**
  * Bring along everything, or nothing.
  *
  * @return 0; AL_ERR_EXECUTION naming paths that the user has changed.
  */
-int al_follow_wholly(const struct al_follow *with, const char *to, struct al_run_limits *budget,
-                     struct al_error *err);
+int al_follow_wholly(const struct al_follow *with, const char *to, struct al_error *err);
 
 /** The error that names such paths: AL_ERR_EXECUTION with AL_CODE_DIRTY_WORKDIR. */
 int al_follow_refuse(const struct al_follow *with, const struct al_strv *paths,
@@ -96,7 +94,6 @@ int al_branch_find_users(const struct al_repo *repo, const char *ref,
  *         The caller frees *ret_repo with al_repo_free().
  */
 int al_branch_open_user(const struct al_repo *repo, const struct al_branch_user *user,
-                        struct al_run_limits *budget, struct al_repo **ret_repo,
-                        struct al_error *err);
+                        struct al_repo **ret_repo, struct al_error *err);
 
 #endif

@@ -111,8 +111,7 @@ void al_inmemory_add_bound(struct al_inmemory *memory, const char *commit)
 }
 
 int al_inmemory_git(const struct al_inmemory *memory, struct al_git_command *command,
-                    struct al_run_limits *budget, struct al_str *ret_out, int *ret_exit,
-                    struct al_error *err)
+                    struct al_str *ret_out, int *ret_exit, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r;
@@ -121,7 +120,7 @@ int al_inmemory_git(const struct al_inmemory *memory, struct al_git_command *com
     command->cwd_fd = memory->top_fd;
     command->work_tree = memory->top;
     r = al_git_run(&memory->view.at, command, &(struct al_git_run){ .sink = al_git_sink(ret_out) },
-                   budget, &output, err);
+                   &output, err);
     if (r < 0)
         return r;
     if (ret_exit)
@@ -227,8 +226,7 @@ static int empty_top(struct al_inmemory *memory, struct al_error *err)
 
 /* Check out the .gitattributes files of a tree.  git takes it for a mistake if there is none, and
  * writes no index then. */
-static int check_out(const struct al_inmemory *memory, const char *tree,
-                     struct al_run_limits *budget, struct al_error *err)
+static int check_out(const struct al_inmemory *memory, const char *tree, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_freep) char *index = al_fs_join(memory->dir, "attributes");
@@ -238,7 +236,7 @@ static int check_out(const struct al_inmemory *memory, const char *tree,
     command.index = index;
     al_strv_adds(&command.argv, "git", "checkout", "-q", "--no-recurse-submodules", tree, "--",
                  ":(top,glob)**/" NAME, NULL);
-    r = al_inmemory_git(memory, &command, budget, &out, &exit_code, err);
+    r = al_inmemory_git(memory, &command, &out, &exit_code, err);
     if (unlink(index) == 0 && r == 0 && exit_code == 1)
         r = al_error_set(err, AL_ERR_EXECUTION, "git cannot copy the " NAME " files of the tree");
     return r;
@@ -246,8 +244,7 @@ static int check_out(const struct al_inmemory *memory, const char *tree,
 
 /* "<commit>", or with -m "<commit> (from <parent>)", and the files of each. */
 int al_inmemory_change_attributes(struct al_inmemory *memory, const struct al_strv *commits,
-                                  const char *tree, struct al_run_limits *budget, bool *ret_change,
-                                  struct al_error *err)
+                                  const char *tree, bool *ret_change, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
@@ -263,7 +260,7 @@ int al_inmemory_change_attributes(struct al_inmemory *memory, const struct al_st
     al_git_command_feed(&command, &input);
     al_strv_adds(&command.argv, "git", "diff-tree", "--stdin", "--root", "-m", "-r", "-z",
                  "--name-only", "--no-renames", "--", ":(top,glob)**/" NAME, NULL);
-    r = al_inmemory_git(memory, &command, budget, &names, NULL, err);
+    r = al_inmemory_git(memory, &command, &names, NULL, err);
     *ret_change = r < 0 || (names.len && !al_starts_with(names.buf, first));
     if (r == 0 && !names.len && !memory->attributes_of)
         al_inmemory_without_attributes(memory);
@@ -276,8 +273,7 @@ void al_inmemory_without_attributes(struct al_inmemory *memory)
     memory->attributes_of = al_strdup("");
 }
 
-int al_inmemory_set_attributes(struct al_inmemory *memory, const char *tree,
-                               struct al_run_limits *budget, struct al_error *err)
+int al_inmemory_set_attributes(struct al_inmemory *memory, const char *tree, struct al_error *err)
 {
     int r;
 
@@ -286,7 +282,7 @@ int al_inmemory_set_attributes(struct al_inmemory *memory, const char *tree,
     free(al_take(&memory->attributes_of));
     r = empty_top(memory, err);
     if (r == 0)
-        r = check_out(memory, tree, budget, err);
+        r = check_out(memory, tree, err);
     if (r == 0)
         memory->attributes_of = al_strdup(tree);
     return r;
@@ -296,8 +292,8 @@ int al_inmemory_set_attributes(struct al_inmemory *memory, const char *tree,
 
 /* The tree of what is staged.  git notes the trees of an index in the index itself, so it works on
  * a copy. */
-int al_inmemory_index_tree(struct al_inmemory *memory, const char *index,
-                           struct al_run_limits *budget, char **ret_tree, struct al_error *err)
+int al_inmemory_index_tree(struct al_inmemory *memory, const char *index, char **ret_tree,
+                           struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_scratch_index_removep) char *copy = NULL;
@@ -308,7 +304,7 @@ int al_inmemory_index_tree(struct al_inmemory *memory, const char *index,
         return r;
     command.index = index ? index : copy;
     al_strv_adds(&command.argv, "git", "write-tree", "--missing-ok", NULL);
-    r = al_inmemory_git(memory, &command, budget, &out, NULL, err);
+    r = al_inmemory_git(memory, &command, &out, NULL, err);
     if (r == 0)
         *ret_tree = al_strndup(out.buf, strcspn(out.buf, "\n"));
     return r;
@@ -366,8 +362,7 @@ bool al_merge_output_parse(const char *data, size_t len, bool sha256, struct al_
  */
 
 static int merge_tree(const struct al_inmemory *memory, const char *ours, const char *theirs,
-                      struct al_run_limits *budget, struct al_merged *ret_merged,
-                      struct al_error *err)
+                      struct al_merged *ret_merged, struct al_error *err)
 {
     struct al_merged merged = AL_MERGED_INIT;
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -379,7 +374,7 @@ static int merge_tree(const struct al_inmemory *memory, const char *ours, const 
         al_strv_adds(&command.argv, "-c", "merge.renormalize=false", NULL);
     al_strv_adds(&command.argv, "merge-tree", "--write-tree", "-z", "--no-messages", ours, theirs,
                  NULL);
-    r = al_inmemory_git(memory, &command, budget, &out, &exit_code, err);
+    r = al_inmemory_git(memory, &command, &out, &exit_code, err);
     if (r == 0 &&
         !al_merge_output_parse(out.buf, out.len, memory->real->vetting->is_sha256, &merged))
         r = al_error_set(err, AL_ERR_EXECUTION, "git merge-tree did not say what was asked");
@@ -390,8 +385,8 @@ static int merge_tree(const struct al_inmemory *memory, const char *ours, const 
     return 0;
 }
 
-int al_inmemory_tree(const struct al_inmemory *memory, const char *oid,
-                     struct al_run_limits *budget, char **ret_tree, struct al_error *err)
+int al_inmemory_tree(const struct al_inmemory *memory, const char *oid, char **ret_tree,
+                     struct al_error *err)
 {
     const struct al_commit_read *known = oid ? al_inmemory_known(memory, oid) : NULL;
     char *tree = NULL;
@@ -401,7 +396,7 @@ int al_inmemory_tree(const struct al_inmemory *memory, const char *oid,
         *ret_tree = al_strdup(known ? known->tree : al_git_empty_tree(memory->real));
         return 0;
     }
-    r = al_git_find_object(&memory->view, oid, "tree", budget, &tree, err);
+    r = al_git_find_object(&memory->view, oid, "tree", &tree, err);
     if (r < 0)
         return r;
     if (tree) {
@@ -417,7 +412,7 @@ int al_inmemory_tree(const struct al_inmemory *memory, const char *oid,
 /* Refuse a path that either side changed and that goes through a merge driver, by the attributes of
  * either side. */
 static int check_drivers(const struct al_inmemory *memory, const char *base, const char *ours,
-                         const char *theirs, struct al_run_limits *budget, struct al_error *err)
+                         const char *theirs, struct al_error *err)
 {
     const char *const sides[] = { ours, theirs };
     int r = 0;
@@ -427,47 +422,45 @@ static int check_drivers(const struct al_inmemory *memory, const char *base, con
     for (size_t i = 0; r == 0 && i < AL_COUNT(sides); i++) {
         al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
 
-        r = al_git_list_changed(&memory->view, base, sides[i], budget, &paths, err);
+        r = al_git_list_changed(&memory->view, base, sides[i], &paths, err);
         for (size_t j = 0; r == 0 && j < AL_COUNT(sides); j++)
-            r = al_git_check_merge_drivers(&memory->view, &paths, sides[j], budget, err);
+            r = al_git_check_merge_drivers(&memory->view, &paths, sides[j], err);
     }
     return r;
 }
 
 int al_inmemory_merge(struct al_inmemory *memory, const char *ours, const char *theirs,
-                      struct al_run_limits *budget, struct al_merged *ret_merged,
-                      struct al_error *err)
+                      struct al_merged *ret_merged, struct al_error *err)
 {
     al_auto(al_freep) char *base = NULL;
-    int r = al_inmemory_set_attributes(memory, ours, budget, err);
+    int r = al_inmemory_set_attributes(memory, ours, err);
 
     /* Any of several bases does: a path that differs between the sides differs from it on one. */
     if (r == 0 && memory->real->vetting->merge_drivers.count)
-        r = al_git_merge_base(&memory->view, ours, theirs, budget, &base, err);
+        r = al_git_merge_base(&memory->view, ours, theirs, &base, err);
     if (r == 0 && base)
-        r = check_drivers(memory, base, ours, theirs, budget, err);
+        r = check_drivers(memory, base, ours, theirs, err);
     al_inmemory_add_bound(memory, ours);
     al_inmemory_add_bound(memory, theirs);
-    return r < 0 ? r : merge_tree(memory, ours, theirs, budget, ret_merged, err);
+    return r < 0 ? r : merge_tree(memory, ours, theirs, ret_merged, err);
 }
 
 int al_inmemory_merge_trees(struct al_inmemory *memory, const char *const trees[AL_STAGES],
-                            struct al_run_limits *budget, struct al_merged *ret_merged,
-                            struct al_error *err)
+                            struct al_merged *ret_merged, struct al_error *err)
 {
     char base[AL_OID_TEXT], ours[AL_OID_TEXT], theirs[AL_OID_TEXT];
-    int r = al_inmemory_set_attributes(memory, trees[AL_STAGE_OURS], budget, err);
+    int r = al_inmemory_set_attributes(memory, trees[AL_STAGE_OURS], err);
 
     if (r == 0)
         r = check_drivers(memory, trees[AL_STAGE_BASE], trees[AL_STAGE_OURS],
-                          trees[AL_STAGE_THEIRS], budget, err);
+                          trees[AL_STAGE_THEIRS], err);
     if (r == 0)
         r = stand_in(memory, trees[AL_STAGE_BASE], NULL, "base", base, err);
     if (r == 0)
         r = stand_in(memory, trees[AL_STAGE_OURS], base, "ours", ours, err);
     if (r == 0)
         r = stand_in(memory, trees[AL_STAGE_THEIRS], base, "theirs", theirs, err);
-    return r < 0 ? r : merge_tree(memory, ours, theirs, budget, ret_merged, err);
+    return r < 0 ? r : merge_tree(memory, ours, theirs, ret_merged, err);
 }
 
 /* --- Accept --- */
@@ -497,8 +490,8 @@ static void needed_clear(struct needed *needed)
 }
 
 /* Only new objects: the repository has the others. */
-static int list_needed(const struct al_inmemory *memory, const char *commit,
-                       struct al_run_limits *budget, struct needed *needed, struct al_error *err)
+static int list_needed(const struct al_inmemory *memory, const char *commit, struct needed *needed,
+                       struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT, lines = AL_STR_INIT;
@@ -511,7 +504,7 @@ static int list_needed(const struct al_inmemory *memory, const char *commit,
     al_git_command_feed(&command, &words);
     al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "rev-list", "--objects",
                  "--no-object-names", "--missing=allow-any", "--stdin", NULL);
-    r = al_git_read(&memory->view.at, &command, al_git_sink(&lines), budget, err);
+    r = al_git_read(&memory->view.at, &command, al_git_sink(&lines), err);
     al_strv_split(&ids, lines.buf, "\n");
     for (size_t i = 0; i < ids.count; i++)
         if (has(memory, ids.items[i])) {
@@ -521,8 +514,8 @@ static int list_needed(const struct al_inmemory *memory, const char *commit,
     return r;
 }
 
-static int make_pack(const struct al_inmemory *memory, const struct needed *needed,
-                     struct al_run_limits *budget, char **ret_path, struct al_error *err)
+static int make_pack(const struct al_inmemory *memory, const struct needed *needed, char **ret_path,
+                     struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str hash = AL_STR_INIT;
@@ -531,14 +524,14 @@ static int make_pack(const struct al_inmemory *memory, const struct needed *need
     al_git_command_feed(&command, &needed->ids);
     al_strv_adds(&command.argv, "git", "-c", "pack.packSizeLimit=0", "pack-objects", "-q", NULL);
     al_strv_addf(&command.argv, "%s/pack", memory->dir);
-    r = al_inmemory_git(memory, &command, budget, &hash, NULL, err);
+    r = al_inmemory_git(memory, &command, &hash, NULL, err);
     al_str_trim_end(&hash);
     *ret_path = al_asprintf("%s/pack-%s.pack", memory->dir, hash.buf);
     return r;
 }
 
 static int unpack(const struct al_inmemory *memory, const char *path, size_t count,
-                  struct al_run_limits *budget, struct al_error *err)
+                  struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -550,21 +543,21 @@ static int unpack(const struct al_inmemory *memory, const char *path, size_t cou
         al_strv_adds(&command.argv, "git", "unpack-objects", "-q", NULL);
     else
         al_strv_adds(&command.argv, "git", "index-pack", "--stdin", NULL);
-    return al_git_write(&memory->real->at, &command, 0, budget, err);
+    return al_git_write(&memory->real->at, &command, 0, err);
 }
 
 /* In the repository itself. */
 static int verify(const struct al_inmemory *memory, const struct needed *needed,
-                  struct al_run_limits *budget, struct al_error *err)
+                  struct al_error *err)
 {
     al_auto(al_stable_read_clear) struct al_stable_read found = AL_STABLE_READ_INIT;
-    struct al_stable_read *outer = budget->stable_read;
+    struct al_stable_read *outer = memory->view.at.budget->stable_read;
     bool complete = true;
     int r;
 
-    budget->stable_read = &found;
-    r = al_git_verify_objects(memory->real, &needed->ids, budget, &complete, err);
-    budget->stable_read = outer;
+    memory->view.at.budget->stable_read = &found;
+    r = al_git_verify_objects(memory->real, &needed->ids, &complete, err);
+    memory->view.at.budget->stable_read = outer;
     if (r == 0 && complete && found.oids.count < needed->count)
         r = al_error_set(err, AL_ERR_EXECUTION,
                          "Not all new objects arrived in the repository, and no reference was "
@@ -572,17 +565,16 @@ static int verify(const struct al_inmemory *memory, const struct needed *needed,
     return r;
 }
 
-int al_inmemory_accept(struct al_inmemory *memory, const char *commit, struct al_run_limits *budget,
-                       struct al_error *err)
+int al_inmemory_accept(struct al_inmemory *memory, const char *commit, struct al_error *err)
 {
     al_auto(needed_clear) struct needed needed = { .ids = AL_STR_INIT };
     al_auto(al_freep) char *path = NULL;
-    int r = list_needed(memory, commit, budget, &needed, err);
+    int r = list_needed(memory, commit, &needed, err);
 
     if (r < 0 || !needed.count)
         return r;
-    r = make_pack(memory, &needed, budget, &path, err);
+    r = make_pack(memory, &needed, &path, err);
     if (r == 0)
-        r = unpack(memory, path, needed.count, budget, err);
-    return r < 0 ? r : verify(memory, &needed, budget, err);
+        r = unpack(memory, path, needed.count, err);
+    return r < 0 ? r : verify(memory, &needed, err);
 }

@@ -5,10 +5,10 @@
  *     struct al_inmemory *memory = NULL;
  *
  *     r = al_inmemory_open(repo, &memory, err);
- *     r = al_inmemory_merge(memory, ours, theirs, budget, &merged, err);
- *     r = al_inmemory_commit(memory, &commit, budget, &oid, err);
+ *     r = al_inmemory_merge(memory, ours, theirs, &merged, err);
+ *     r = al_inmemory_commit(memory, &commit, &oid, err);
  *     ... show al_inmemory_repo(memory) to the user, who accepts ...
- *     r = al_inmemory_accept(memory, oid, budget, err);
+ *     r = al_inmemory_accept(memory, oid, err);
  *     ... move a reference to oid ...
  *     al_inmemory_free(memory);
  *
@@ -94,25 +94,23 @@ const struct al_repo *al_inmemory_repo(const struct al_inmemory *memory);
  * @return 0, with conflicts too; AL_ERR_EXECUTION for unrelated histories and a merge driver.
  */
 int al_inmemory_merge(struct al_inmemory *memory, const char *ours, const char *theirs,
-                      struct al_run_limits *budget, struct al_merged *ret_merged,
-                      struct al_error *err);
+                      struct al_merged *ret_merged, struct al_error *err);
 
 /** Merge two trees with a given base, as picking a commit does: the ids of three trees, by side.
  * al_git_empty_tree() is the base of a commit without parents. */
 int al_inmemory_merge_trees(struct al_inmemory *memory, const char *const trees[AL_STAGES],
-                            struct al_run_limits *budget, struct al_merged *ret_merged,
-                            struct al_error *err);
+                            struct al_merged *ret_merged, struct al_error *err);
 
 /** The id of the tree of a commit, or of a tree itself; NULL: of the empty tree.  Caller frees. */
-int al_inmemory_tree(const struct al_inmemory *memory, const char *oid,
-                     struct al_run_limits *budget, char **ret_tree, struct al_error *err);
+int al_inmemory_tree(const struct al_inmemory *memory, const char *oid, char **ret_tree,
+                     struct al_error *err);
 
 /** The tree of what is staged, as `git write-tree` has it; AL_ERR_EXECUTION with conflicts.  Caller
  * frees.
  *
  * @param index  An index file, which git may write; NULL: a copy of the repository's. */
-int al_inmemory_index_tree(struct al_inmemory *memory, const char *index,
-                           struct al_run_limits *budget, char **ret_tree, struct al_error *err);
+int al_inmemory_index_tree(struct al_inmemory *memory, const char *index, char **ret_tree,
+                           struct al_error *err);
 
 /** A commit to write.  Borrowed. */
 struct al_new_commit {
@@ -131,12 +129,11 @@ struct al_new_commit {
  *         Caller frees *ret_oid.
  */
 int al_inmemory_commit(struct al_inmemory *memory, const struct al_new_commit *commit,
-                       struct al_run_limits *budget, char **ret_oid, struct al_error *err);
+                       char **ret_oid, struct al_error *err);
 
 /** Write an empty commit without parents and without a message, which stands for nothing: a history
  * that begins anew is replayed onto it.  Caller frees *ret_oid. */
-int al_inmemory_nothing(struct al_inmemory *memory, struct al_run_limits *budget, char **ret_oid,
-                        struct al_error *err);
+int al_inmemory_nothing(struct al_inmemory *memory, char **ret_oid, struct al_error *err);
 
 /** Remove space at the ends of lines, empty lines at both ends, and all but one of several in a
  * row; as git-stripspace(1) does. */
@@ -158,8 +155,7 @@ struct al_commit_read {
 
 /** Read commits, with one git child at most; those that are known already are not read again.
  * "<id>^1" is a parent, which there need not be. */
-int al_inmemory_read(struct al_inmemory *memory, const struct al_strv *oids,
-                     struct al_run_limits *budget, struct al_error *err);
+int al_inmemory_read(struct al_inmemory *memory, const struct al_strv *oids, struct al_error *err);
 
 /** The commit of an id, if it was read or written; else NULL.  Borrowed. */
 const struct al_commit_read *al_inmemory_known(const struct al_inmemory *memory, const char *oid);
@@ -213,12 +209,10 @@ void al_replayed_clear(struct al_replayed *replayed);
  * left or the first one conflicts.
  */
 int al_inmemory_replay(struct al_inmemory *memory, const struct al_replay *replay,
-                       struct al_run_limits *budget, struct al_replayed *ret_replayed,
-                       struct al_error *err);
+                       struct al_replayed *ret_replayed, struct al_error *err);
 
 /** Bring the objects that a new commit needs into the repository, and verify there what came.  With
  * the write lock held.  Nothing to bring is a success. */
-int al_inmemory_accept(struct al_inmemory *memory, const char *commit, struct al_run_limits *budget,
-                       struct al_error *err);
+int al_inmemory_accept(struct al_inmemory *memory, const char *commit, struct al_error *err);
 
 #endif

@@ -27,22 +27,19 @@ struct al_inmemory {
  * @param[out] ret_exit  NULL: a git that fails is an error.
  */
 int al_inmemory_git(const struct al_inmemory *memory, struct al_git_command *command,
-                    struct al_run_limits *budget, struct al_str *ret_out, int *ret_exit,
-                    struct al_error *err);
+                    struct al_str *ret_out, int *ret_exit, struct al_error *err);
 
 /** Write an object as a loose one among the new ones, without git. */
 int al_inmemory_write(struct al_inmemory *memory, enum al_object_type type, const char *data,
                       size_t len, char ret_oid[AL_OID_TEXT], struct al_error *err);
 
 /** Give `top` the .gitattributes files of a tree, or of a commit. */
-int al_inmemory_set_attributes(struct al_inmemory *memory, const char *tree,
-                               struct al_run_limits *budget, struct al_error *err);
+int al_inmemory_set_attributes(struct al_inmemory *memory, const char *tree, struct al_error *err);
 
 /** Test whether one of some commits changes a .gitattributes file, against any of its parents.
  * Where a tree has none either, none is looked for from now on. */
 int al_inmemory_change_attributes(struct al_inmemory *memory, const struct al_strv *commits,
-                                  const char *tree, struct al_run_limits *budget, bool *ret_change,
-                                  struct al_error *err);
+                                  const char *tree, bool *ret_change, struct al_error *err);
 
 /** Free the commits that are known. */
 void al_inmemory_forget(struct al_inmemory *memory);

@@ -65,8 +65,7 @@ static bool take_commit(void *payload, char *const *fields)
     return true;
 }
 
-int al_inmemory_read(struct al_inmemory *memory, const struct al_strv *oids,
-                     struct al_run_limits *budget, struct al_error *err)
+int al_inmemory_read(struct al_inmemory *memory, const struct al_strv *oids, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
@@ -83,7 +82,7 @@ int al_inmemory_read(struct al_inmemory *memory, const struct al_strv *oids,
                  "--no-walk=unsorted", "--ignore-missing", "--stdin", "-z", "--encoding=UTF-8",
                  "--date=raw", "--no-show-signature", "--no-notes", "--no-decorate", "--no-color",
                  "--no-patch", "--format=%H%x00%T%x00%P%x00%an <%ae>% ad%x00%B", NULL);
-    r = words.len ? al_git_read_records(&memory->view.at, &command, &records, budget, err) : 0;
+    r = words.len ? al_git_read_records(&memory->view.at, &command, &records, err) : 0;
     for (size_t i = 0; r == 0 && i < oids->count; i++)
         if (!strchr(oids->items[i], '^') && !al_inmemory_known(memory, oids->items[i]))
             r = al_error_set(err, AL_ERR_EXECUTION, "%s is not a commit of this repository",
@@ -93,7 +92,7 @@ int al_inmemory_read(struct al_inmemory *memory, const struct al_strv *oids,
 
 /* "Name <mail> <seconds> <zone>".  Caller frees. */
 static int find_identity(const struct al_inmemory *memory, const char *variable,
-                         struct al_run_limits *budget, char **ret_identity, struct al_error *err)
+                         char **ret_identity, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
@@ -102,7 +101,7 @@ static int find_identity(const struct al_inmemory *memory, const char *variable,
     if (!memory->real->vetting->has_identity)
         return al_git_no_identity(err);
     al_strv_adds(&command.argv, "git", "var", variable, NULL);
-    r = al_inmemory_git(memory, &command, budget, &out, NULL, err);
+    r = al_inmemory_git(memory, &command, &out, NULL, err);
     if (r == 0)
         *ret_identity = al_strndup(out.buf, strcspn(out.buf, "\n"));
     return r;
@@ -142,7 +141,7 @@ static void add_parents(struct al_inmemory *memory, const struct al_strv *parent
 }
 
 int al_inmemory_commit(struct al_inmemory *memory, const struct al_new_commit *commit,
-                       struct al_run_limits *budget, char **ret_oid, struct al_error *err)
+                       char **ret_oid, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str utf8 = AL_STR_INIT;
@@ -152,9 +151,9 @@ int al_inmemory_commit(struct al_inmemory *memory, const struct al_new_commit *c
     int r = 0;
 
     if (!memory->committer)
-        r = find_identity(memory, "GIT_COMMITTER_IDENT", budget, &memory->committer, err);
+        r = find_identity(memory, "GIT_COMMITTER_IDENT", &memory->committer, err);
     if (r == 0 && !author && !memory->author)
-        r = find_identity(memory, "GIT_AUTHOR_IDENT", budget, &memory->author, err);
+        r = find_identity(memory, "GIT_AUTHOR_IDENT", &memory->author, err);
     if (r < 0)
         return r;
     author = author ? author : memory->author;
@@ -175,14 +174,13 @@ int al_inmemory_commit(struct al_inmemory *memory, const struct al_new_commit *c
     return 0;
 }
 
-int al_inmemory_nothing(struct al_inmemory *memory, struct al_run_limits *budget, char **ret_oid,
-                        struct al_error *err)
+int al_inmemory_nothing(struct al_inmemory *memory, char **ret_oid, struct al_error *err)
 {
     char tree[AL_OID_TEXT];
     const struct al_new_commit commit = { .tree = tree, .message = "" };
     int r = al_inmemory_write(memory, AL_OBJECT_TREE, "", 0, tree, err);
 
-    return r < 0 ? r : al_inmemory_commit(memory, &commit, budget, ret_oid, err);
+    return r < 0 ? r : al_inmemory_commit(memory, &commit, ret_oid, err);
 }
 
 /* --- Replay message --- */
@@ -364,7 +362,7 @@ static int write_commit(struct replaying *with, const struct al_replay_step *ste
     if (!*message && step->kind == AL_REPLAY_REWORD)
         return al_error_set(err, AL_ERR_EXECUTION, "The message for commit %s is empty",
                             commit->oid);
-    r = al_inmemory_commit(with->memory, &made, with->budget, &oid, err);
+    r = al_inmemory_commit(with->memory, &made, &oid, err);
     if (r < 0)
         return r;
     with->tip = al_inmemory_known(with->memory, oid);
@@ -399,7 +397,7 @@ static int find_dropped(const struct replaying *with, const struct al_replay_ste
     *ret_dropped = false;
     if (strcmp(tree, with->tip->tree) != 0 || (melds(step) && step->message))
         return 0;
-    r = al_inmemory_tree(with->memory, parent, with->budget, &before, err);
+    r = al_inmemory_tree(with->memory, parent, &before, err);
     *ret_dropped = r == 0 && strcmp(before, commit->tree) != 0;
     return r;
 }
@@ -446,14 +444,14 @@ static int merge_step(struct replaying *with, const struct al_replay_step *step,
     const bool backwards = step->kind == AL_REPLAY_REVERT;
     al_auto(al_freep) char *before = NULL;
     const char *trees[AL_STAGES];
-    int r = al_inmemory_tree(with->memory, parent, with->budget, &before, err);
+    int r = al_inmemory_tree(with->memory, parent, &before, err);
 
     if (r < 0)
         return r;
     trees[AL_STAGE_BASE] = backwards ? commit->tree : before;
     trees[AL_STAGE_OURS] = with->tip->tree;
     trees[AL_STAGE_THEIRS] = backwards ? before : commit->tree;
-    return al_inmemory_merge_trees(with->memory, trees, with->budget, merged, err);
+    return al_inmemory_merge_trees(with->memory, trees, merged, err);
 }
 
 /* Whether a commit is in its place already: it builds on the last one. */
@@ -533,24 +531,22 @@ static int find_attributes(struct replaying *with, struct al_error *err)
     for (size_t i = 0; i < with->replay->nsteps; i++)
         al_strv_add(&steps, with->replay->steps[i].commit);
     if (steps.count > 1)
-        r = al_inmemory_change_attributes(memory, &steps, with->tip->tree, with->budget, &change,
-                                          err);
+        r = al_inmemory_change_attributes(memory, &steps, with->tip->tree, &change, err);
     if (r == 0 && !change)
-        r = al_inmemory_set_attributes(memory, with->tip->tree, with->budget, err);
+        r = al_inmemory_set_attributes(memory, with->tip->tree, err);
     memory->keeps_attributes = r == 0 && !change;
     return r;
 }
 
 int al_inmemory_replay(struct al_inmemory *memory, const struct al_replay *replay,
-                       struct al_run_limits *budget, struct al_replayed *ret_replayed,
-                       struct al_error *err)
+                       struct al_replayed *ret_replayed, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
     al_auto(al_replayed_clear) struct al_replayed replayed = AL_REPLAYED_INIT;
     struct replaying with = { .memory = memory,
                               .replay = replay,
                               .replayed = &replayed,
-                              .budget = budget,
+                              .budget = memory->view.at.budget,
                               .at_root = replay->is_root };
     int r = check_steps(replay, err);
 
@@ -562,7 +558,7 @@ int al_inmemory_replay(struct al_inmemory *memory, const struct al_replay *repla
         al_strv_addf(&oids, "%s^%u", replay->steps[0].commit,
                      replay->steps[0].mainline ? replay->steps[0].mainline : 1);
     if (r == 0)
-        r = al_inmemory_read(memory, &oids, budget, err);
+        r = al_inmemory_read(memory, &oids, err);
     if (r < 0)
         return r;
     with.tip = al_inmemory_known(memory, replay->onto);

@@ -111,11 +111,10 @@ int al_landing_default(const struct al_repo *repo, char **ret_name, struct al_er
 
 /* List the commits of the branch that `into` does not have, oldest first, as `git rebase` takes
  * them: no merges, and none whose change `into` has. */
-static int landing_list(const struct al_landing *landing, struct al_run_limits *budget,
-                        struct al_rebase_list *list, struct al_error *err)
+static int landing_list(const struct al_landing *landing, struct al_rebase_list *list,
+                        struct al_error *err)
 {
-    int r = al_commit_list_rebase(landing->repo, landing->into.oid, landing->branch.oid, budget,
-                                  list, err);
+    int r = al_commit_list_rebase(landing->repo, landing->into.oid, landing->branch.oid, list, err);
 
     return r < 0 || list->commits.count <= LANDING_COMMITS_MAX
                ? r
@@ -130,15 +129,15 @@ static int landing_list(const struct al_landing *landing, struct al_run_limits *
 /* The message of a merge, as git merge has it, and of a squash. */
 
 /* The subjects of the commits below a line that names the branch; the message of a single one. */
-static int message_of_squash(const struct al_landing *landing, struct al_run_limits *budget,
-                             struct al_str *out, struct al_error *err)
+static int message_of_squash(const struct al_landing *landing, struct al_str *out,
+                             struct al_error *err)
 {
     al_auto(al_rebase_list_clear) struct al_rebase_list list = AL_REBASE_LIST_INIT;
     const struct al_strv *oids = &list.commits;
-    int r = landing_list(landing, budget, &list, err);
+    int r = landing_list(landing, &list, err);
 
     if (r == 0)
-        r = al_inmemory_read(landing->memory, oids, budget, err);
+        r = al_inmemory_read(landing->memory, oids, err);
     if (r == 0 && oids->count != 1)
         al_str_addf(out, "Squash branch '%s'\n", al_named_branch_name(&landing->branch));
     for (size_t i = 0; r == 0 && i < oids->count; i++) {
@@ -169,7 +168,7 @@ static void message_of_merge(const struct al_landing *landing, struct al_str *ou
 /* The commits that `into` gets, built in memory. */
 
 static int write_merge(struct al_landing *landing, const char *tree, const char *message,
-                       struct al_run_limits *budget, struct al_error *err)
+                       struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv parents = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
@@ -182,15 +181,15 @@ static int write_merge(struct al_landing *landing, const char *tree, const char 
     return al_inmemory_commit(
         landing->memory,
         &(struct al_new_commit){ .tree = tree, .parents = &parents, .message = landing->message },
-        budget, &landing->commit, err);
+        &landing->commit, err);
 }
 
 /* A squash of changes that `into` has all is no commit. */
-static int changes_nothing(const struct al_landing *landing, const char *tree,
-                           struct al_run_limits *budget, bool *ret_is, struct al_error *err)
+static int changes_nothing(const struct al_landing *landing, const char *tree, bool *ret_is,
+                           struct al_error *err)
 {
     al_auto(al_freep) char *before = NULL;
-    int r = al_inmemory_tree(landing->memory, landing->into.oid, budget, &before, err);
+    int r = al_inmemory_tree(landing->memory, landing->into.oid, &before, err);
 
     *ret_is = r == 0 && !strcmp(before, tree);
     return r;
@@ -198,13 +197,13 @@ static int changes_nothing(const struct al_landing *landing, const char *tree,
 
 /* Build the commit of a merge or a squash.  Conflicts are noted in `landing`. */
 static int landing_build_merge(struct al_landing *landing, const char *message,
-                               struct al_run_limits *budget, struct al_error *err)
+                               struct al_error *err)
 {
     al_auto(al_merged_clear) struct al_merged merged = AL_MERGED_INIT;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     bool is_nothing = false;
-    int r = al_inmemory_merge(landing->memory, landing->into.oid, landing->branch.oid, budget,
-                              &merged, err);
+    int r =
+        al_inmemory_merge(landing->memory, landing->into.oid, landing->branch.oid, &merged, err);
 
     if (r < 0)
         return r;
@@ -215,17 +214,17 @@ static int landing_build_merge(struct al_landing *landing, const char *message,
         return 0;
     }
     if (landing->strategy == AL_LAND_SQUASH)
-        r = changes_nothing(landing, merged.tree, budget, &is_nothing, err);
+        r = changes_nothing(landing, merged.tree, &is_nothing, err);
     landing->is_up_to_date = is_nothing;
     if (r < 0 || is_nothing)
         return r;
     if (message)
         al_str_adds(&text, message);
     else if (landing->strategy == AL_LAND_SQUASH)
-        r = message_of_squash(landing, budget, &text, err);
+        r = message_of_squash(landing, &text, err);
     else
         message_of_merge(landing, &text);
-    return r < 0 ? r : write_merge(landing, merged.tree, text.buf, budget, err);
+    return r < 0 ? r : write_merge(landing, merged.tree, text.buf, err);
 }
 
 static void take_replayed(struct al_landing *landing, const struct al_strv *oids,
@@ -247,15 +246,14 @@ static void take_replayed(struct al_landing *landing, const struct al_strv *oids
 }
 
 /* Build the commits of a rebase. */
-static int landing_build_rebase(struct al_landing *landing, struct al_run_limits *budget,
-                                struct al_error *err)
+static int landing_build_rebase(struct al_landing *landing, struct al_error *err)
 {
     al_auto(al_rebase_list_clear) struct al_rebase_list list = AL_REBASE_LIST_INIT;
     const struct al_strv *oids = &list.commits;
     al_auto(al_replayed_clear) struct al_replayed replayed = AL_REPLAYED_INIT;
     al_auto(al_freep) struct al_replay_step *steps = NULL;
     struct al_replay replay = { .onto = landing->into.oid, .fast_forwards = true };
-    int r = landing_list(landing, budget, &list, err);
+    int r = landing_list(landing, &list, err);
 
     if (r < 0)
         return r;
@@ -264,7 +262,7 @@ static int landing_build_rebase(struct al_landing *landing, struct al_run_limits
         steps[i] = (struct al_replay_step){ .commit = oids->items[i], .kind = AL_REPLAY_PICK };
     replay.steps = steps;
     replay.nsteps = oids->count;
-    r = al_inmemory_replay(landing->memory, &replay, budget, &replayed, err);
+    r = al_inmemory_replay(landing->memory, &replay, &replayed, err);
     if (r == 0)
         take_replayed(landing, oids, &replayed);
     return r;
@@ -315,14 +313,14 @@ static int find_branches(struct al_landing *landing, const struct al_landing_req
 }
 
 static int build(struct al_landing *landing, const struct al_landing_request *request,
-                 const char *base, struct al_run_limits *budget, struct al_error *err)
+                 const char *base, struct al_error *err)
 {
     switch (landing->strategy) {
     case AL_LAND_MERGE:
     case AL_LAND_SQUASH:
-        return landing_build_merge(landing, request->message, budget, err);
+        return landing_build_merge(landing, request->message, err);
     case AL_LAND_REBASE:
-        return landing_build_rebase(landing, budget, err);
+        return landing_build_rebase(landing, err);
     case AL_LAND_FF:
         landing->is_diverged = !base || strcmp(base, landing->into.oid) != 0;
         if (!landing->is_diverged)
@@ -333,33 +331,31 @@ static int build(struct al_landing *landing, const struct al_landing_request *re
 }
 
 static int plan(struct al_landing *landing, const struct al_landing_request *request,
-                struct al_run_limits *budget, struct al_error *err)
+                struct al_error *err)
 {
     al_auto(al_freep) char *base = NULL;
     size_t behind = 0;
     int r = find_branches(landing, request, err);
 
     if (r == 0)
-        r = al_git_merge_base(landing->repo, landing->into.oid, landing->branch.oid, budget, &base,
-                              err);
+        r = al_git_merge_base(landing->repo, landing->into.oid, landing->branch.oid, &base, err);
     if (r == 0)
-        r = al_git_count_apart(landing->repo, landing->into.oid, landing->branch.oid, budget,
-                               &behind, &landing->commits, err);
+        r = al_git_count_apart(landing->repo, landing->into.oid, landing->branch.oid, &behind,
+                               &landing->commits, err);
     if (r == 0)
         r = al_inmemory_open(landing->repo, &landing->memory, err);
     if (r < 0)
         return r;
     landing->is_up_to_date = !landing->commits;
     if (!landing->is_up_to_date)
-        r = build(landing, request, base, budget, err);
+        r = build(landing, request, base, err);
     if (r == 0 && landing->commit)
-        r = al_inmemory_tree(landing->memory, landing->commit, budget, &landing->tree, err);
+        r = al_inmemory_tree(landing->memory, landing->commit, &landing->tree, err);
     return r;
 }
 
 int al_landing_plan(const struct al_repo *repo, const struct al_landing_request *request,
-                    struct al_run_limits *budget, struct al_landing **ret_landing,
-                    struct al_error *err)
+                    struct al_landing **ret_landing, struct al_error *err)
 {
     struct al_landing *landing = al_calloc(1, sizeof(*landing));
     int r;
@@ -367,7 +363,7 @@ int al_landing_plan(const struct al_repo *repo, const struct al_landing_request 
     landing->repo = repo;
     landing->strategy = request->strategy;
     landing->conflict = AL_MERGED_INIT;
-    r = plan(landing, request, budget, err);
+    r = plan(landing, request, err);
     if (r < 0) {
         al_landing_free(landing);
         return r;
@@ -389,8 +385,7 @@ bool al_landing_is_checked_out(const struct al_repo *repo, const char *ref)
 }
 
 int al_landing_open_worktree(const struct al_repo *repo, const char *into,
-                             struct al_run_limits *budget, struct al_repo **ret_repo,
-                             struct al_error *err)
+                             struct al_repo **ret_repo, struct al_error *err)
 {
     al_auto(al_branch_users_clear) struct al_branch_users users = { .items = NULL };
     al_auto(al_freep) char *ref = al_asprintf(AL_HEADS "%s", into);
@@ -402,7 +397,7 @@ int al_landing_open_worktree(const struct al_repo *repo, const char *into,
     r = al_branch_find_users(repo, ref, &users, err);
     for (size_t i = 0; r == 0 && i < users.count; i++)
         if (!users.items[i].is_own && users.items[i].use == AL_BRANCH_CHECKED_OUT)
-            return al_branch_open_user(repo, &users.items[i], budget, ret_repo, err);
+            return al_branch_open_user(repo, &users.items[i], ret_repo, err);
     return r;
 }
 
@@ -439,8 +434,7 @@ static int check_users(const struct al_landing *landing, struct al_error *err)
 }
 
 /* Files would be written without the program that has to write them. */
-static int check_filters(const struct al_landing *landing, struct al_run_limits *budget,
-                         struct al_error *err)
+static int check_filters(const struct al_landing *landing, struct al_error *err)
 {
     const struct al_repo *view = al_inmemory_repo(landing->memory);
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
@@ -448,14 +442,13 @@ static int check_filters(const struct al_landing *landing, struct al_run_limits 
 
     if (!al_git_has_filters(landing->repo))
         return 0;
-    r = al_git_list_changed(view, landing->into.oid, landing->commit, budget, &paths, err);
+    r = al_git_list_changed(view, landing->into.oid, landing->commit, &paths, err);
     if (r == 0)
-        r = al_git_check_filters(view, &paths, landing->commit, budget, err);
-    return r < 0 ? r : al_git_check_filters(view, &paths, NULL, budget, err);
+        r = al_git_check_filters(view, &paths, landing->commit, err);
+    return r < 0 ? r : al_git_check_filters(view, &paths, NULL, err);
 }
 
-static int check_files(const struct al_landing *landing, struct al_run_limits *budget,
-                       struct al_error *err)
+static int check_files(const struct al_landing *landing, struct al_error *err)
 {
     al_auto(al_freep) char *shown = al_text_sanitize_line(landing->repo->at.top);
     const struct al_follow with = { .repo = al_inmemory_repo(landing->memory),
@@ -463,13 +456,12 @@ static int check_files(const struct al_landing *landing, struct al_run_limits *b
                                     .shown = shown,
                                     .only_looks = true };
     al_auto(al_strv_clear) struct al_strv changed = AL_STRV_INIT;
-    int r = al_follow_find_changed(&with, landing->commit, budget, &changed, err);
+    int r = al_follow_find_changed(&with, landing->commit, &changed, err);
 
     return r == 0 && changed.count ? al_follow_refuse(&with, &changed, err) : r;
 }
 
-int al_landing_check(const struct al_landing *landing, struct al_run_limits *budget,
-                     struct al_error *err)
+int al_landing_check(const struct al_landing *landing, struct al_error *err)
 {
     int r;
 
@@ -478,26 +470,25 @@ int al_landing_check(const struct al_landing *landing, struct al_run_limits *bud
     r = check_users(landing, err);
     if (r < 0 || !al_landing_is_checked_out(landing->repo, landing->into.ref))
         return r;
-    r = al_git_check_no_operation(landing->repo, budget, err);
+    r = al_git_check_no_operation(landing->repo, err);
     if (r == 0)
-        r = check_filters(landing, budget, err);
-    return r < 0 ? r : check_files(landing, budget, err);
+        r = check_filters(landing, err);
+    return r < 0 ? r : check_files(landing, err);
 }
 
 /* --- Preview --- */
 
-int al_landing_paths(const struct al_landing *landing, struct al_run_limits *budget,
-                     struct al_strv *ret_paths, struct al_error *err)
+int al_landing_paths(const struct al_landing *landing, struct al_strv *ret_paths,
+                     struct al_error *err)
 {
     return al_landing_is_idle(landing)
                ? 0
                : al_git_list_changed(al_inmemory_repo(landing->memory), landing->into.oid,
-                                     landing->commit, budget, ret_paths, err);
+                                     landing->commit, ret_paths, err);
 }
 
 /* Those of the branch; of a rebase the new ones. */
-static int add_commits(const struct al_landing *landing, struct al_run_limits *budget,
-                       struct al_str *out, struct al_error *err)
+static int add_commits(const struct al_landing *landing, struct al_str *out, struct al_error *err)
 {
     al_auto(al_freep) char *without = al_asprintf("^%s", landing->into.oid);
     const bool is_rebase = landing->strategy == AL_LAND_REBASE;
@@ -512,7 +503,7 @@ static int add_commits(const struct al_landing *landing, struct al_run_limits *b
                                                  ? "These commits come in as one:"
                                              : is_rebase ? "These commits come in, made anew:"
                                                          : "These commits come in:" },
-        budget, out, &any, err);
+        out, &any, err);
 }
 
 static void add_worktree(const struct al_landing *landing, struct al_str *out)
@@ -536,8 +527,7 @@ static void add_message(const struct al_landing *landing, struct al_str *out)
         al_str_addc(out, '\n');
 }
 
-int al_landing_preview(const struct al_landing *landing, struct al_run_limits *budget,
-                       struct al_str *out, struct al_error *err)
+int al_landing_preview(const struct al_landing *landing, struct al_str *out, struct al_error *err)
 {
     const struct al_diff_options change = { .unified = -1,
                                             .from_ref = landing->into.oid,
@@ -548,10 +538,8 @@ int al_landing_preview(const struct al_landing *landing, struct al_run_limits *b
         al_git_show_unsigned(landing->repo, out);
     add_worktree(landing, out);
     add_message(landing, out);
-    r = add_commits(landing, budget, out, err);
-    return r < 0
-               ? r
-               : al_git_diff_excerpt(al_inmemory_repo(landing->memory), &change, budget, out, err);
+    r = add_commits(landing, out, err);
+    return r < 0 ? r : al_git_diff_excerpt(al_inmemory_repo(landing->memory), &change, out, err);
 }
 
 /* --- Run --- */
@@ -562,8 +550,7 @@ int al_landing_preview(const struct al_landing *landing, struct al_run_limits *b
 
 /* Move `into` in one transaction that also verifies where the landed branch is. */
 static int move(const struct al_landing *landing, const char *from, const char *to,
-                bool verifies_branch, struct al_run_limits *budget,
-                struct al_git_output *ret_output, struct al_error *err)
+                bool verifies_branch, struct al_git_output *ret_output, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
@@ -579,7 +566,7 @@ static int move(const struct al_landing *landing, const char *from, const char *
                  al_landing_strategy_name(landing->strategy));
     al_strv_add(&command.argv, "--stdin");
     return al_git_run(&landing->repo->at, &command,
-                      &(struct al_git_run){ .max_bytes = MESSAGE_BYTES }, budget, ret_output, err);
+                      &(struct al_git_run){ .max_bytes = MESSAGE_BYTES }, ret_output, err);
 }
 
 /* Say which branch moved, if one did. */
@@ -602,45 +589,47 @@ static int not_moved(const struct al_landing *landing, const struct al_git_outpu
     return al_error_set(err, AL_ERR_EXECUTION, "git did not move the branch: %s", why);
 }
 
-static int move_forward(const struct al_landing *landing, struct al_run_limits *budget,
-                        struct al_error *err)
+static int move_forward(const struct al_landing *landing, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = move(landing, landing->into.oid, landing->commit, true, budget, &output, err);
+    int r = move(landing, landing->into.oid, landing->commit, true, &output, err);
 
     return r == 0 && output.exit_code != 0 ? not_moved(landing, &output, err) : r;
 }
 
 /* The working tree could not follow: the branch goes back, so that nothing is half landed. */
-static void move_back(const struct al_landing *landing, struct al_run_limits *budget,
-                      struct al_error *err)
+static void move_back(const struct al_landing *landing, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    struct al_run_limits left = { .left_ms = budget->left_ms > 10000 ? budget->left_ms : 10000 };
-    int r = move(landing, landing->commit, landing->into.oid, false, &left, &output, NULL);
+    const struct al_run_limits spent = *landing->repo->at.budget;
+    int r;
 
+    *landing->repo->at.budget =
+        (struct al_run_limits){ .left_ms = spent.left_ms > 10000 ? spent.left_ms : 10000 };
+    r = move(landing, landing->commit, landing->into.oid, false, &output, NULL);
+    *landing->repo->at.budget = spent;
     if (err && (r < 0 || output.exit_code != 0))
         err->remedy = "The branch has moved all the same; the user can take it back with 'airlock "
                       "rollback'.";
 }
 
-int al_landing_run(struct al_landing *landing, struct al_run_limits *budget, struct al_error *err)
+int al_landing_run(struct al_landing *landing, struct al_error *err)
 {
     al_auto(al_freep) char *shown = al_text_sanitize_line(landing->repo->at.top);
     const struct al_follow with = { .repo = landing->repo,
                                     .from = landing->into.oid,
                                     .shown = shown };
-    int r = al_landing_check(landing, budget, err);
+    int r = al_landing_check(landing, err);
 
     if (r == 0)
-        r = al_inmemory_accept(landing->memory, landing->commit, budget, err);
+        r = al_inmemory_accept(landing->memory, landing->commit, err);
     if (r == 0)
-        r = move_forward(landing, budget, err);
+        r = move_forward(landing, err);
     if (r < 0 || !al_landing_is_checked_out(landing->repo, landing->into.ref))
         return r;
-    r = al_follow_wholly(&with, landing->commit, budget, err);
+    r = al_follow_wholly(&with, landing->commit, err);
     if (r < 0)
-        move_back(landing, budget, err);
+        move_back(landing, err);
     return r;
 }
 
@@ -663,18 +652,17 @@ void al_branch_comparison_clear(struct al_branch_comparison *comparison)
 }
 
 static int look_at(const struct al_repo *repo, const char *name, const struct al_named_branch *into,
-                   struct al_run_limits *budget, struct al_compared *compared, struct al_error *err)
+                   struct al_compared *compared, struct al_error *err)
 {
     int r = al_landing_find(repo, name, &compared->branch, err);
 
     if (r == 0)
-        r = al_git_merge_base(repo, into->oid, compared->branch.oid, budget, &compared->base, err);
+        r = al_git_merge_base(repo, into->oid, compared->branch.oid, &compared->base, err);
     if (r == 0)
-        r = al_git_count_apart(repo, into->oid, compared->branch.oid, budget, &compared->behind,
+        r = al_git_count_apart(repo, into->oid, compared->branch.oid, &compared->behind,
                                &compared->ahead, err);
     if (r == 0 && compared->base)
-        r = al_git_list_changed(repo, compared->base, compared->branch.oid, budget,
-                                &compared->files, err);
+        r = al_git_list_changed(repo, compared->base, compared->branch.oid, &compared->files, err);
     return r;
 }
 
@@ -691,7 +679,7 @@ static struct al_clash *add_clash(struct al_branch_comparison *comparison, size_
 
 /* Try one merge. */
 static int try_pair(struct al_branch_comparison *comparison, struct al_inmemory *memory, size_t one,
-                    size_t other, struct al_run_limits *budget, struct al_error *err)
+                    size_t other, struct al_error *err)
 {
     const struct al_compared *ours = &comparison->branches[one];
     const struct al_compared *theirs =
@@ -699,7 +687,7 @@ static int try_pair(struct al_branch_comparison *comparison, struct al_inmemory 
     const char *with = theirs ? theirs->branch.oid : comparison->into.oid;
     al_auto(al_merged_clear) struct al_merged merged = AL_MERGED_INIT;
     al_auto(al_freep) char *base = NULL;
-    int r = al_git_merge_base(al_inmemory_repo(memory), ours->branch.oid, with, budget, &base, err);
+    int r = al_git_merge_base(al_inmemory_repo(memory), ours->branch.oid, with, &base, err);
 
     if (r < 0)
         return r;
@@ -709,21 +697,21 @@ static int try_pair(struct al_branch_comparison *comparison, struct al_inmemory 
     }
     if (!strcmp(base, with) || !strcmp(base, ours->branch.oid)) /* one has the other */
         return 0;
-    r = al_inmemory_merge(memory, ours->branch.oid, with, budget, &merged, err);
+    r = al_inmemory_merge(memory, ours->branch.oid, with, &merged, err);
     if (r == 0 && merged.conflicted)
         al_conflicts_add_paths(&merged.files, &add_clash(comparison, one, other)->conflicts);
     return r;
 }
 
 static int try_all(struct al_branch_comparison *comparison, struct al_inmemory *memory,
-                   struct al_run_limits *budget, struct al_error *err)
+                   struct al_error *err)
 {
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < comparison->count; i++) {
-        r = try_pair(comparison, memory, i, AL_COMPARE_INTO, budget, err);
+        r = try_pair(comparison, memory, i, AL_COMPARE_INTO, err);
         for (size_t j = i + 1; r == 0 && j < comparison->count; j++)
-            r = try_pair(comparison, memory, i, j, budget, err);
+            r = try_pair(comparison, memory, i, j, err);
     }
     return r;
 }
@@ -766,8 +754,7 @@ static void suggest_order(struct al_branch_comparison *comparison)
 }
 
 static int compare(struct al_branch_comparison *comparison, const struct al_repo *repo,
-                   const char *into, const struct al_strv *names, struct al_run_limits *budget,
-                   struct al_error *err)
+                   const char *into, const struct al_strv *names, struct al_error *err)
 {
     struct al_inmemory *memory = NULL;
     int r = al_landing_find(repo, into, &comparison->into, err);
@@ -775,13 +762,12 @@ static int compare(struct al_branch_comparison *comparison, const struct al_repo
     comparison->branches = al_calloc(names->count + 1, sizeof(*comparison->branches));
     for (size_t i = 0; r == 0 && i < names->count; i++) {
         comparison->count++;
-        r = look_at(repo, names->items[i], &comparison->into, budget, &comparison->branches[i],
-                    err);
+        r = look_at(repo, names->items[i], &comparison->into, &comparison->branches[i], err);
     }
     if (r == 0)
         r = al_inmemory_open(repo, &memory, err);
     if (r == 0)
-        r = try_all(comparison, memory, budget, err);
+        r = try_all(comparison, memory, err);
     al_inmemory_free(memory);
     if (r == 0)
         suggest_order(comparison);
@@ -789,11 +775,10 @@ static int compare(struct al_branch_comparison *comparison, const struct al_repo
 }
 
 int al_landing_compare(const struct al_repo *repo, const char *into, const struct al_strv *names,
-                       struct al_run_limits *budget, struct al_branch_comparison *ret_comparison,
-                       struct al_error *err)
+                       struct al_branch_comparison *ret_comparison, struct al_error *err)
 {
     struct al_branch_comparison comparison = { .branches = NULL };
-    int r = compare(&comparison, repo, into, names, budget, err);
+    int r = compare(&comparison, repo, into, names, err);
 
     if (r < 0) {
         al_branch_comparison_clear(&comparison);
@@ -822,9 +807,8 @@ static bool take_candidate(void *payload, char *const *fields)
     return true;
 }
 
-int al_landing_candidates(const struct al_repo *repo, const char *into,
-                          struct al_run_limits *budget, struct al_strv *ret_names, size_t *ret_more,
-                          struct al_error *err)
+int al_landing_candidates(const struct al_repo *repo, const char *into, struct al_strv *ret_names,
+                          size_t *ret_more, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_freep) char *ref = al_asprintf(AL_HEADS "%s", into);
@@ -838,7 +822,7 @@ int al_landing_candidates(const struct al_repo *repo, const char *into,
                  "--format=%(refname)%00%(worktreepath)%00", NULL);
     al_strv_addf(&command.argv, "--no-merged=%s", ref);
     al_strv_add(&command.argv, AL_HEADS);
-    r = al_git_read_records(&repo->at, &command, &records, budget, err);
+    r = al_git_read_records(&repo->at, &command, &records, err);
     chosen = candidates.in_worktrees.count ? &candidates.in_worktrees : &candidates.others;
     for (size_t i = 0; r == 0 && i < chosen->count && i < AL_COMPARE_BRANCHES_MAX; i++)
         al_strv_add(ret_names, chosen->items[i]);

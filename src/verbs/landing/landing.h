@@ -108,8 +108,7 @@ void al_landing_free(struct al_landing *landing);
  *         al_inmemory_merge() and al_inmemory_commit().
  */
 int al_landing_plan(const struct al_repo *repo, const struct al_landing_request *request,
-                    struct al_run_limits *budget, struct al_landing **ret_landing,
-                    struct al_error *err);
+                    struct al_landing **ret_landing, struct al_error *err);
 
 /** Test whether nothing can or has to be done. */
 bool al_landing_is_idle(const struct al_landing *landing);
@@ -125,30 +124,27 @@ bool al_landing_is_checked_out(const struct al_repo *repo, const char *ref);
  * @return 0; AL_ERR_SANDBOX naming one that is not in the roots.
  */
 int al_landing_open_worktree(const struct al_repo *repo, const char *into,
-                             struct al_run_limits *budget, struct al_repo **ret_repo,
-                             struct al_error *err);
+                             struct al_repo **ret_repo, struct al_error *err);
 
 /** Refuse while a working tree rebases or bisects `into`, while another one has it checked out,
  * while an operation is in progress in the one that has, and if the user has changed files there
  * that would change. */
-int al_landing_check(const struct al_landing *landing, struct al_run_limits *budget,
-                     struct al_error *err);
+int al_landing_check(const struct al_landing *landing, struct al_error *err);
 
 /** Append the paths that change. */
-int al_landing_paths(const struct al_landing *landing, struct al_run_limits *budget,
-                     struct al_strv *ret_paths, struct al_error *err);
+int al_landing_paths(const struct al_landing *landing, struct al_strv *ret_paths,
+                     struct al_error *err);
 
 /** Append the commits, the files with their numbers of lines, and the diff, as excerpts.  All of it
  * is verified against its ids. */
-int al_landing_preview(const struct al_landing *landing, struct al_run_limits *budget,
-                       struct al_str *out, struct al_error *err);
+int al_landing_preview(const struct al_landing *landing, struct al_str *out, struct al_error *err);
 
 /** Land.  With the write lock held.
  *
  * @return 0; AL_ERR_EXECUTION when a branch has moved, or a file was changed, since it was planned;
  *         nothing is done then.
  */
-int al_landing_run(struct al_landing *landing, struct al_run_limits *budget, struct al_error *err);
+int al_landing_run(struct al_landing *landing, struct al_error *err);
 
 /** The most branches that are compared: the merges grow with their square. */
 #define AL_COMPARE_BRANCHES_MAX 16
@@ -188,8 +184,7 @@ void al_branch_comparison_clear(struct al_branch_comparison *comparison);
  * @param names  Short names, AL_COMPARE_BRANCHES_MAX at most.
  */
 int al_landing_compare(const struct al_repo *repo, const char *into, const struct al_strv *names,
-                       struct al_run_limits *budget, struct al_branch_comparison *ret_comparison,
-                       struct al_error *err);
+                       struct al_branch_comparison *ret_comparison, struct al_error *err);
 
 /** Append the short names of the branches that working trees have checked out, except `into`; if
  * there are none, those of all branches that `into` does not contain.  At most
@@ -197,8 +192,7 @@ int al_landing_compare(const struct al_repo *repo, const char *into, const struc
  *
  * @param[out] ret_more  How many were left out.
  */
-int al_landing_candidates(const struct al_repo *repo, const char *into,
-                          struct al_run_limits *budget, struct al_strv *ret_names, size_t *ret_more,
-                          struct al_error *err);
+int al_landing_candidates(const struct al_repo *repo, const char *into, struct al_strv *ret_names,
+                          size_t *ret_more, struct al_error *err);
 
 #endif

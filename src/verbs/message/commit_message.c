@@ -520,8 +520,8 @@ static char *read_prepared(const struct al_repo *repo)
     return text ? al_message_clean_prepared(text) : NULL;
 }
 
-int al_git_suggest_message(const struct al_repo *repo, struct al_run_limits *budget,
-                           char **ret_message, bool *ret_generated, struct al_error *err)
+int al_git_suggest_message(const struct al_repo *repo, char **ret_message, bool *ret_generated,
+                           struct al_error *err)
 {
     al_auto(al_diff_raw_clear) struct al_diff_raw changes = AL_DIFF_RAW_INIT;
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
@@ -532,7 +532,7 @@ int al_git_suggest_message(const struct al_repo *repo, struct al_run_limits *bud
         *ret_generated = !*ret_message;
     if (*ret_message)
         return 0;
-    r = al_git_staged_changes(repo, budget, &changes, err);
+    r = al_git_staged_changes(repo, &changes, err);
     if (r < 0)
         return r;
     if (!changes.total)

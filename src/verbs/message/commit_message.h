@@ -25,8 +25,8 @@ void al_commit_message_of_changes(const struct al_diff_raw *changes, struct al_s
  * @param[out] ret_generated  Whether the message was generated from the changes; may be NULL.
  * @return 0, or AL_ERR_EXECUTION with AL_CODE_NO_STAGED_CHANGES.  Caller frees *ret_message.
  */
-int al_git_suggest_message(const struct al_repo *repo, struct al_run_limits *budget,
-                           char **ret_message, bool *ret_generated, struct al_error *err);
+int al_git_suggest_message(const struct al_repo *repo, char **ret_message, bool *ret_generated,
+                           struct al_error *err);
 
 /* --- Message cleanup --- */
 

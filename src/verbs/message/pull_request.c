@@ -131,7 +131,7 @@ static bool take_files(void *payload, const struct al_diff_raw *files)
 }
 
 static int list_commits(const struct al_repo *repo, const char *target, struct draft *draft,
-                        struct al_run_limits *budget, struct al_error *err)
+                        struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
@@ -141,30 +141,30 @@ static int list_commits(const struct al_repo *repo, const char *target, struct d
                  "--no-show-signature", "--no-color", NULL);
     al_strv_addf(&command.argv, "%s..HEAD", target);
     al_strv_add(&command.argv, "--");
-    return al_git_read_records(&repo->at, &command, &records, budget, err);
+    return al_git_read_records(&repo->at, &command, &records, err);
 }
 
 static int list_files(const struct al_repo *repo, const char *target, struct draft *draft,
-                      struct al_run_limits *budget, struct al_error *err)
+                      struct al_error *err)
 {
     al_auto(al_change_reader_clear) struct al_change_reader reader;
     al_auto(al_freep) char *range = al_asprintf("%s...HEAD", target);
     const struct al_diff_options options = { .unified = -1, .from_ref = range };
 
     al_change_reader_init(&reader, take_files, &(struct al_patch_taker){ .payload = draft });
-    return al_git_read_changes(repo, &options, false, budget, &reader, err);
+    return al_git_read_changes(repo, &options, false, &reader, err);
 }
 
 /* Resolve the target, which may exist only as a remote-tracking branch. */
 static int resolve(const struct al_repo *repo, const char *target, bool prefers_origin,
-                   struct al_run_limits *budget, char **ret_oid, struct al_error *err)
+                   char **ret_oid, struct al_error *err)
 {
     al_auto(al_freep) char *remote = al_asprintf("refs/remotes/origin/%s", target);
     al_auto(al_freep) char *local = al_asprintf("refs/heads/%s", target);
     bool at_remote =
         (prefers_origin || !al_ref_exists(&repo->at, local)) && al_ref_exists(&repo->at, remote);
 
-    return al_git_resolve_branch(repo, at_remote ? remote : target, budget, ret_oid, err);
+    return al_git_resolve_branch(repo, at_remote ? remote : target, ret_oid, err);
 }
 
 /* "main", or origin's default branch if there is no main. Caller frees. */
@@ -260,8 +260,7 @@ static void compose(struct draft *draft, const char *template, const char *branc
 
 int al_git_generate_pull_request(const struct al_repo *repo,
                                  const struct al_pull_request_options *options, size_t max_bytes,
-                                 struct al_run_limits *budget, struct al_pull_request *ret_pr,
-                                 struct al_error *err)
+                                 struct al_pull_request *ret_pr, struct al_error *err)
 {
     al_auto(al_pull_request_clear) struct al_pull_request pr = AL_PULL_REQUEST_INIT;
     al_auto(draft_clear) struct draft draft = { .pr = &pr,
@@ -275,12 +274,12 @@ int al_git_generate_pull_request(const struct al_repo *repo,
         options->template ? al_strdup(options->template) : read_template(repo);
     al_auto(al_freep) char *branch = current_branch(repo);
     al_auto(al_freep) char *oid = NULL;
-    int r = resolve(repo, target, options->prefers_origin, budget, &oid, err);
+    int r = resolve(repo, target, options->prefers_origin, &oid, err);
 
     if (r == 0)
-        r = list_commits(repo, oid, &draft, budget, err);
+        r = list_commits(repo, oid, &draft, err);
     if (r == 0)
-        r = list_files(repo, oid, &draft, budget, err);
+        r = list_files(repo, oid, &draft, err);
     if (r < 0)
         return r;
     end_list(&draft.commits, pr.commits - draft.commits_listed, "No commits.");

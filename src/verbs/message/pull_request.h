@@ -47,8 +47,7 @@ void al_pull_request_clear(struct al_pull_request *pr);
  */
 int al_git_generate_pull_request(const struct al_repo *repo,
                                  const struct al_pull_request_options *options, size_t max_bytes,
-                                 struct al_run_limits *budget, struct al_pull_request *ret_pr,
-                                 struct al_error *err);
+                                 struct al_pull_request *ret_pr, struct al_error *err);
 
 /** A placeholder and its replacement. */
 struct al_pull_request_placeholder {

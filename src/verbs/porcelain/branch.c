@@ -17,8 +17,7 @@
 #define LOG_MAX   1000
 #define OID_BYTES 64
 
-bool al_git_branch_was_at(const struct al_repo *repo, const char *name, const char *oid,
-                          struct al_run_limits *budget)
+bool al_git_branch_was_at(const struct al_repo *repo, const char *name, const char *oid)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -28,13 +27,12 @@ bool al_git_branch_was_at(const struct al_repo *repo, const char *name, const ch
     al_strv_addf(&command.argv, "--max-count=%d", LOG_MAX);
     al_strv_addf(&command.argv, "refs/heads/%s", name);
     al_strv_add(&command.argv, "--");
-    return *oid && al_git_run(&repo->at, &command, &run, budget, &output, NULL) == 0 &&
+    return *oid && al_git_run(&repo->at, &command, &run, &output, NULL) == 0 &&
            strstr(output.out.out.buf, oid);
 }
 
 int al_git_branch_list(const struct al_repo *repo, bool all, bool remote, size_t max_bytes,
-                       struct al_run_limits *budget, struct al_git_output *ret_output,
-                       struct al_error *err)
+                       struct al_git_output *ret_output, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
@@ -44,12 +42,12 @@ int al_git_branch_list(const struct al_repo *repo, bool all, bool remote, size_t
     else if (remote)
         al_strv_add(&command.argv, "-r");
     return al_git_run(&repo->at, &command,
-                      &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, budget,
-                      ret_output, err);
+                      &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, ret_output,
+                      err);
 }
 
-int al_git_branch_preview(const struct al_repo *repo, const char *name,
-                          struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+int al_git_branch_preview(const struct al_repo *repo, const char *name, struct al_str *out,
+                          struct al_error *err)
 {
     al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", name);
     al_auto(al_freep) char *others = al_asprintf("--exclude=refs/heads/%s", name);
@@ -63,20 +61,20 @@ int al_git_branch_preview(const struct al_repo *repo, const char *name,
         &(struct al_commits_shown){ .words = words,
                                     .format = "%h %s",
                                     .title = "Lost, because nothing else holds these commits:" },
-        budget, out, &any, err);
+        out, &any, err);
 }
 
 /* The reference a branch must be merged to before `git branch -d` deletes it: its upstream if that
  * exists, else HEAD. */
-static int merge_target(const struct al_repo *repo, const char *ref, struct al_run_limits *budget,
-                        char **ret_target, struct al_error *err)
+static int merge_target(const struct al_repo *repo, const char *ref, char **ret_target,
+                        struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_freep) char *upstream = NULL;
     int r;
 
     al_strv_adds(&command.argv, "git", "for-each-ref", "--format=%(upstream)", ref, NULL);
-    r = al_git_run_word(repo, &command, budget, &upstream, err);
+    r = al_git_run_word(repo, &command, &upstream, err);
     if (r == 0)
         *ret_target = upstream && *upstream && al_ref_exists(&repo->at, upstream)
                           ? al_take(&upstream)
@@ -119,19 +117,18 @@ void al_branch_unmerged_clear(struct al_branch_unmerged *unmerged)
 }
 
 int al_git_branch_unmerged(const struct al_repo *repo, const char *name,
-                           struct al_run_limits *budget, struct al_branch_unmerged *ret_unmerged,
-                           struct al_error *err)
+                           struct al_branch_unmerged *ret_unmerged, struct al_error *err)
 {
     al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", name);
     al_auto(al_branch_unmerged_clear) struct al_branch_unmerged found = { .ahead = 0 };
     size_t ahead = 0, missing = 0, behind;
-    int r = merge_target(repo, ref, budget, &found.target, err);
+    int r = merge_target(repo, ref, &found.target, err);
 
     if (r == 0)
-        r = al_git_count_apart(repo, ref, found.target, budget, &ahead, &behind, err);
+        r = al_git_count_apart(repo, ref, found.target, &ahead, &behind, err);
     found.ahead = ahead;
     if (r == 0 && found.ahead && strcmp(found.target, "HEAD") != 0) {
-        r = al_git_count_apart(repo, ref, "HEAD", budget, &missing, &behind, err);
+        r = al_git_count_apart(repo, ref, "HEAD", &missing, &behind, err);
         found.is_in_head = r == 0 && !missing;
     }
     if (r == 0) {
@@ -149,37 +146,35 @@ void al_git_branch_files(const struct al_repo *repo, const char *name, struct al
 
 /* Run a command that changes a branch and says so. */
 static int run(struct al_repo *repo, struct al_git_command *command, size_t max_bytes,
-               struct al_run_limits *budget, struct al_git_output *ret_output, struct al_error *err)
+               struct al_git_output *ret_output, struct al_error *err)
 {
     command->class = AL_GIT_WRITE;
     return al_git_run(&repo->at, command,
                       &(struct al_git_run){
                           .max_bytes = max_bytes, .locks = AL_LOCK_PACKED_REFS, .checked = true },
-                      budget, ret_output, err);
+                      ret_output, err);
 }
 
 int al_git_branch_delete(struct al_repo *repo, const char *name, bool force, size_t max_bytes,
-                         struct al_run_limits *budget, struct al_git_output *ret_output,
-                         struct al_error *err)
+                         struct al_git_output *ret_output, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     al_strv_adds(&command.argv, "git", "branch", force ? "-D" : "-d", "--", name, NULL);
-    return run(repo, &command, max_bytes, budget, ret_output, err);
+    return run(repo, &command, max_bytes, ret_output, err);
 }
 
 int al_git_branch_rename(struct al_repo *repo, const char *from, const char *to, size_t max_bytes,
-                         struct al_run_limits *budget, struct al_git_output *ret_output,
-                         struct al_error *err)
+                         struct al_git_output *ret_output, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     al_strv_adds(&command.argv, "git", "branch", "-m", "--", from, to, NULL);
-    return run(repo, &command, max_bytes, budget, ret_output, err);
+    return run(repo, &command, max_bytes, ret_output, err);
 }
 
 int al_git_tag_create(struct al_repo *repo, const struct al_tag_options *options,
-                      struct al_run_limits *budget, struct al_error *err)
+                      struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
@@ -190,21 +185,19 @@ int al_git_tag_create(struct al_repo *repo, const struct al_tag_options *options
         al_strv_adds(&command.argv, "--annotate", "--cleanup=whitespace", "--file=-", NULL);
     }
     al_strv_adds(&command.argv, "--", options->name, options->rev ? options->rev : "HEAD", NULL);
-    return al_git_write(&repo->at, &command, 0, budget, err);
+    return al_git_write(&repo->at, &command, 0, err);
 }
 
-int al_git_tag_delete(struct al_repo *repo, const char *name, struct al_run_limits *budget,
-                      struct al_error *err)
+int al_git_tag_delete(struct al_repo *repo, const char *name, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     al_strv_adds(&command.argv, "git", "tag", "--delete", "--", name, NULL);
-    return al_git_write(&repo->at, &command, AL_LOCK_PACKED_REFS, budget, err);
+    return al_git_write(&repo->at, &command, AL_LOCK_PACKED_REFS, err);
 }
 
 /* Another process moved what the branch was made from.  The branch goes as it came. */
-static int take_back(struct al_repo *repo, const char *name, const char *made,
-                     struct al_run_limits *budget, struct al_error *err)
+static int take_back(struct al_repo *repo, const char *name, const char *made, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_command_clear) struct al_git_command config = AL_GIT_COMMAND_INIT;
@@ -214,18 +207,18 @@ static int take_back(struct al_repo *repo, const char *name, const char *made,
     al_strv_adds(&command.argv, "git", "update-ref", "--no-deref", "-d", NULL);
     al_strv_addf(&command.argv, "refs/heads/%s", name);
     al_strv_add(&command.argv, made);
-    r = al_git_write(&repo->at, &command, AL_LOCK_PACKED_REFS, budget, err);
+    r = al_git_write(&repo->at, &command, AL_LOCK_PACKED_REFS, err);
     al_strv_adds(&config.argv, "git", "config", "--local", "--remove-section", NULL);
     al_strv_addf(&config.argv, "branch.%s", name);
     if (r == 0) /* fails if the branch follows none */
-        (void)al_git_write(&repo->at, &config, AL_LOCK_CONFIG, budget, &none);
+        (void)al_git_write(&repo->at, &config, AL_LOCK_CONFIG, &none);
     return r < 0 ? r
                  : al_error_set(err, AL_ERR_EXECUTION,
                                 "What the branch was to begin at moved just now; nothing was done");
 }
 
 int al_git_branch_create_from(struct al_repo *repo, const char *name, const char *from,
-                              const char *oid, struct al_run_limits *budget, struct al_error *err)
+                              const char *oid, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", name);
@@ -233,14 +226,14 @@ int al_git_branch_create_from(struct al_repo *repo, const char *name, const char
     int r;
 
     al_strv_adds(&command.argv, "git", "branch", "--", name, from ? from : oid, NULL);
-    r = al_git_write(&repo->at, &command, 0, budget, err);
+    r = al_git_write(&repo->at, &command, 0, err);
     if (r < 0 || !oid)
         return r;
     now = al_ref_oid(&repo->at, ref);
     if (!strcmp(now, oid))
         return 0;
-    r = al_git_resolve_commit(repo, from ? from : oid, budget, &moved, err);
+    r = al_git_resolve_commit(repo, from ? from : oid, &moved, err);
     if (r == 0 && strcmp(now, moved) != 0) /* somebody commits on it already */
         r = al_error_set(err, AL_ERR_EXECUTION, "The branch moved as soon as it was made");
-    return r < 0 ? r : take_back(repo, name, now, budget, err);
+    return r < 0 ? r : take_back(repo, name, now, err);
 }

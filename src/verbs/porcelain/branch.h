@@ -10,12 +10,11 @@
 
 /** List branches as `git branch -v` prints them. */
 int al_git_branch_list(const struct al_repo *repo, bool all, bool remote, size_t max_bytes,
-                       struct al_run_limits *budget, struct al_git_output *ret_output,
-                       struct al_error *err);
+                       struct al_git_output *ret_output, struct al_error *err);
 /** Append the commits that deleting a branch would lose, those that no other branch, tag or remote
  * has, as an excerpt for an approval. Appends nothing when there are none. */
-int al_git_branch_preview(const struct al_repo *repo, const char *name,
-                          struct al_run_limits *budget, struct al_str *out, struct al_error *err);
+int al_git_branch_preview(const struct al_repo *repo, const char *name, struct al_str *out,
+                          struct al_error *err);
 
 /** Check that git would make a branch of this name: there is none. */
 int al_git_branch_create_check(const struct al_repo *repo, const char *name, struct al_error *err);
@@ -39,23 +38,19 @@ void al_branch_unmerged_clear(struct al_branch_unmerged *unmerged);
  * @param[out] ret_unmerged  Released with al_branch_unmerged_clear().
  */
 int al_git_branch_unmerged(const struct al_repo *repo, const char *name,
-                           struct al_run_limits *budget, struct al_branch_unmerged *ret_unmerged,
-                           struct al_error *err);
+                           struct al_branch_unmerged *ret_unmerged, struct al_error *err);
 
 /** Test whether a branch was at a commit before, as its log says. */
-bool al_git_branch_was_at(const struct al_repo *repo, const char *name, const char *oid,
-                          struct al_run_limits *budget);
+bool al_git_branch_was_at(const struct al_repo *repo, const char *name, const char *oid);
 
 /** Append the files that hold a branch. An approval about the branch is bound to their content. */
 void al_git_branch_files(const struct al_repo *repo, const char *name, struct al_strv *out);
 
 /** Delete or rename a branch; git prints what it did. */
 int al_git_branch_delete(struct al_repo *repo, const char *name, bool force, size_t max_bytes,
-                         struct al_run_limits *budget, struct al_git_output *ret_output,
-                         struct al_error *err);
+                         struct al_git_output *ret_output, struct al_error *err);
 int al_git_branch_rename(struct al_repo *repo, const char *from, const char *to, size_t max_bytes,
-                         struct al_run_limits *budget, struct al_git_output *ret_output,
-                         struct al_error *err);
+                         struct al_git_output *ret_output, struct al_error *err);
 
 /** How to make a tag. */
 struct al_tag_options {
@@ -66,11 +61,10 @@ struct al_tag_options {
 
 /** Run `git tag`, unsigned.  A non-zero exit code is an error. */
 int al_git_tag_create(struct al_repo *repo, const struct al_tag_options *options,
-                      struct al_run_limits *budget, struct al_error *err);
+                      struct al_error *err);
 
 /** Run `git tag -d`. */
-int al_git_tag_delete(struct al_repo *repo, const char *name, struct al_run_limits *budget,
-                      struct al_error *err);
+int al_git_tag_delete(struct al_repo *repo, const char *name, struct al_error *err);
 
 /**
  * Run `git branch <name> <from>`, and take it back if the branch was made at another commit.
@@ -79,6 +73,6 @@ int al_git_tag_delete(struct al_repo *repo, const char *name, struct al_run_limi
  * @param oid   The commit that `from` led to; NULL: wherever HEAD is.
  */
 int al_git_branch_create_from(struct al_repo *repo, const char *name, const char *from,
-                              const char *oid, struct al_run_limits *budget, struct al_error *err);
+                              const char *oid, struct al_error *err);
 
 #endif

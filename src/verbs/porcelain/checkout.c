@@ -18,15 +18,14 @@
 #include "verbs/sequencer/merge.h"
 
 int al_git_checkout(struct al_repo *repo, const struct al_checkout_options *options,
-                    size_t max_bytes, struct al_run_limits *budget,
-                    struct al_git_output *ret_output, struct al_error *err)
+                    size_t max_bytes, struct al_git_output *ret_output, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     const char *target = options->branch ? options->branch : options->commit;
     int r = 0;
 
     if (options->force && !options->create)
-        r = al_git_check_downloaded(repo, target, NULL, budget, err);
+        r = al_git_check_downloaded(repo, target, NULL, err);
     if (r < 0)
         return r;
     command.class = AL_GIT_WRITE;
@@ -49,11 +48,11 @@ int al_git_checkout(struct al_repo *repo, const struct al_checkout_options *opti
     return al_git_run(
         &repo->at, &command,
         &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true, .checked = true },
-        budget, ret_output, err);
+        ret_output, err);
 }
 
-static int name_branch(const struct al_repo *repo, const char *word, struct al_run_limits *budget,
-                       char **ret_branch, struct al_error *err)
+static int name_branch(const struct al_repo *repo, const char *word, char **ret_branch,
+                       struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", word);
@@ -69,7 +68,7 @@ static int name_branch(const struct al_repo *repo, const char *word, struct al_r
         return 0;
     /* "@{-1}" and "main@{upstream}" may be branches; checkout resolves them in the same way. */
     al_strv_adds(&command.argv, "git", "check-ref-format", "--branch", word, NULL);
-    r = al_git_run_word(repo, &command, budget, &name, err);
+    r = al_git_run_word(repo, &command, &name, err);
     if (r < 0 || !name)
         return r;
     other = al_asprintf("refs/heads/%s", name);
@@ -79,13 +78,12 @@ static int name_branch(const struct al_repo *repo, const char *word, struct al_r
 }
 
 /* List the remote-tracking branches that git would create `name` from, each with its commit. */
-static int list_remote_branches(const struct al_repo *repo, const char *name,
-                                struct al_run_limits *budget, char **ret_guess,
+static int list_remote_branches(const struct al_repo *repo, const char *name, char **ret_guess,
                                 struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
     struct al_str guess = AL_STR_INIT;
-    int r = al_git_remote_branches(repo, name, budget, &refs, err);
+    int r = al_git_remote_branches(repo, name, &refs, err);
 
     for (size_t i = 0; r == 0 && i < refs.count; i++) {
         al_auto(al_freep) char *oid = al_ref_oid(&repo->at, refs.items[i]);
@@ -106,18 +104,17 @@ void al_checkout_target_clear(struct al_checkout_target *target)
 }
 
 int al_git_resolve_checkout(const struct al_repo *repo, const char *word,
-                            struct al_run_limits *budget, struct al_checkout_target *ret_target,
-                            struct al_error *err)
+                            struct al_checkout_target *ret_target, struct al_error *err)
 {
     al_auto(al_checkout_target_clear) struct al_checkout_target target = { .branch = NULL };
-    int r = name_branch(repo, word, budget, &target.branch, err);
+    int r = name_branch(repo, word, &target.branch, err);
 
     if (r == 0 && target.branch)
         target.oid = al_ref_oid(&repo->at, target.branch);
     else if (r == 0)
-        r = al_git_find_object(repo, word, "commit", budget, &target.oid, err);
+        r = al_git_find_object(repo, word, "commit", &target.oid, err);
     if (r == 0 && !target.oid)
-        r = list_remote_branches(repo, word, budget, &target.guess, err);
+        r = list_remote_branches(repo, word, &target.guess, err);
     if (r < 0)
         return r;
     *ret_target = target;
@@ -139,41 +136,39 @@ static int about_target(int r, struct al_error *err)
 
 /* List the files that differ from the commit and exist in it. */
 static int list_files(const struct al_repo *repo, const struct al_checkout_from *from,
-                      struct al_run_limits *budget, struct al_strv *list, struct al_error *err)
+                      struct al_strv *list, struct al_error *err)
 {
     const char *const present[] = { "--diff-filter=a", "--ignore-submodules=dirty", from->target,
                                     NULL };
     al_auto(al_str_clear) struct al_str specs = AL_STR_INIT;
-    int r = al_repo_pathspecs(repo, from->paths, budget, &specs, err);
+    int r = al_repo_pathspecs(repo, from->paths, &specs, err);
 
-    return r < 0 ? r
-                 : about_target(al_batch_list_diff(repo, present, &specs, budget, list, err), err);
+    return r < 0 ? r : about_target(al_batch_list_diff(repo, present, &specs, list, err), err);
 }
 
 int al_git_checkout_from_check(const struct al_repo *repo, const struct al_checkout_from *from,
-                               struct al_run_limits *budget, struct al_error *err)
+                               struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv list = AL_STRV_INIT;
-    int r = list_files(repo, from, budget, &list, err);
+    int r = list_files(repo, from, &list, err);
 
     /* Two sets of attributes may apply to a file: the present ones, and those of the commit. */
     if (r == 0)
-        r = al_git_check_filters(repo, &list, NULL, budget, err);
-    return r < 0 ? r : al_git_check_filters(repo, &list, from->target, budget, err);
+        r = al_git_check_filters(repo, &list, NULL, err);
+    return r < 0 ? r : al_git_check_filters(repo, &list, from->target, err);
 }
 
 int al_git_checkout_from(struct al_repo *repo, const struct al_checkout_from *from,
-                         struct al_run_limits *budget, struct al_strv *ret_files,
-                         struct al_error *err)
+                         struct al_strv *ret_files, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str specs = AL_STR_INIT;
-    int r = list_files(repo, from, budget, ret_files, err);
+    int r = list_files(repo, from, ret_files, err);
 
     if (r == 0)
-        r = al_git_check_downloaded(repo, from->target, from->paths, budget, err);
+        r = al_git_check_downloaded(repo, from->target, from->paths, err);
     if (r == 0)
-        r = al_repo_pathspecs(repo, from->paths, budget, &specs, err);
+        r = al_repo_pathspecs(repo, from->paths, &specs, err);
     if (r < 0)
         return r;
     al_git_command_feed(&command, &specs);
@@ -182,13 +177,13 @@ int al_git_checkout_from(struct al_repo *repo, const struct al_checkout_from *fr
         al_strv_add(&command.argv, "--force");
     al_strv_adds(&command.argv, "--pathspec-from-file=-", "--pathspec-file-nul", from->target, "--",
                  NULL);
-    return al_git_write(&repo->at, &command, AL_LOCK_INDEX, budget, err);
+    return al_git_write(&repo->at, &command, AL_LOCK_INDEX, err);
 }
 
 /* --- Restore, and reset --- */
 
 int al_git_restore_check(const struct al_repo *repo, const struct al_strv *paths,
-                         struct al_run_limits *budget, struct al_error *err)
+                         struct al_error *err)
 {
     static const char *const tracked[] = { "git", "ls-files", "-z", "--full-name", "--", NULL };
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
@@ -197,32 +192,32 @@ int al_git_restore_check(const struct al_repo *repo, const struct al_strv *paths
 
     if (!repo->vetting->filters.count)
         return 0;
-    r = al_repo_pathspecs(repo, paths, budget, &words, err);
+    r = al_repo_pathspecs(repo, paths, &words, err);
     if (r == 0)
-        r = al_batch_list(repo, tracked, &words, budget, &list, err);
-    return r < 0 ? r : al_git_check_filters(repo, &list, NULL, budget, err);
+        r = al_batch_list(repo, tracked, &words, &list, err);
+    return r < 0 ? r : al_git_check_filters(repo, &list, NULL, err);
 }
 
-int al_git_has_staged(const struct al_repo *repo, const struct al_strv *paths,
-                      struct al_run_limits *budget, bool *ret_staged, struct al_error *err)
+int al_git_has_staged(const struct al_repo *repo, const struct al_strv *paths, bool *ret_staged,
+                      struct al_error *err)
 {
     static const char *const staged[] = { "--cached", "--ignore-submodules=dirty", NULL };
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
     al_auto(al_strv_clear) struct al_strv list = AL_STRV_INIT;
-    int r = al_repo_pathspecs(repo, paths, budget, &words, err);
+    int r = al_repo_pathspecs(repo, paths, &words, err);
 
     if (r == 0)
-        r = al_batch_list_diff(repo, staged, &words, budget, &list, err);
+        r = al_batch_list_diff(repo, staged, &words, &list, err);
     *ret_staged = list.count > 0;
     return r;
 }
 
 static int run_on_paths(struct al_repo *repo, struct al_git_command *command,
-                        const struct al_strv *paths, size_t max_bytes, struct al_run_limits *budget,
+                        const struct al_strv *paths, size_t max_bytes,
                         struct al_git_output *ret_output, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
-    int r = al_repo_pathspecs(repo, paths, budget, &list, err);
+    int r = al_repo_pathspecs(repo, paths, &list, err);
 
     if (r < 0)
         return r;
@@ -233,12 +228,11 @@ static int run_on_paths(struct al_repo *repo, struct al_git_command *command,
     return al_git_run(
         &repo->at, command,
         &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true, .checked = true },
-        budget, ret_output, err);
+        ret_output, err);
 }
 
 int al_git_restore(struct al_repo *repo, const struct al_restore_options *options, size_t max_bytes,
-                   struct al_run_limits *budget, struct al_git_output *ret_output,
-                   struct al_error *err)
+                   struct al_git_output *ret_output, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     /* Before the first commit git would ask for HEAD. */
@@ -247,7 +241,7 @@ int al_git_restore(struct al_repo *repo, const struct al_restore_options *option
 
     if (options->worktree) {
         const char *head = options->staged ? "HEAD" : NULL;
-        int r = al_git_check_downloaded(repo, source ? source : head, options->paths, budget, err);
+        int r = al_git_check_downloaded(repo, source ? source : head, options->paths, err);
 
         if (r < 0)
             return r;
@@ -259,37 +253,36 @@ int al_git_restore(struct al_repo *repo, const struct al_restore_options *option
         al_strv_add(&command.argv, "--worktree");
     if (source)
         al_strv_addf(&command.argv, "--source=%s", source);
-    return run_on_paths(repo, &command, options->paths, max_bytes, budget, ret_output, err);
+    return run_on_paths(repo, &command, options->paths, max_bytes, ret_output, err);
 }
 
 int al_git_checkout_paths(struct al_repo *repo, const struct al_strv *paths, size_t max_bytes,
-                          struct al_run_limits *budget, struct al_git_output *ret_output,
-                          struct al_error *err)
+                          struct al_git_output *ret_output, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    int r = al_git_check_downloaded(repo, NULL, paths, budget, err);
+    int r = al_git_check_downloaded(repo, NULL, paths, err);
 
     if (r < 0)
         return r;
     al_strv_adds(&command.argv, "git", "checkout", NULL);
-    return run_on_paths(repo, &command, paths, max_bytes, budget, ret_output, err);
+    return run_on_paths(repo, &command, paths, max_bytes, ret_output, err);
 }
 
 /* --- Reset --- */
 
 int al_git_reset_check(const struct al_repo *repo, const char *oid, enum al_reset_mode mode,
-                       struct al_run_limits *budget, struct al_error *err)
+                       struct al_error *err)
 {
     int r;
 
     if (mode != AL_RESET_KEEP && mode != AL_RESET_HARD)
         return 0;
-    r = al_git_check_filters_between(repo, oid, NULL, budget, err);
-    return r < 0 ? r : al_git_check_downloaded(repo, oid, NULL, budget, err);
+    r = al_git_check_filters_between(repo, oid, NULL, err);
+    return r < 0 ? r : al_git_check_downloaded(repo, oid, NULL, err);
 }
 
 int al_git_reset(struct al_repo *repo, const char *oid, enum al_reset_mode mode,
-                 struct al_run_limits *budget, struct al_error *err)
+                 struct al_error *err)
 {
     static const char *const words[] = {
         [AL_RESET_MIXED] = "--mixed",
@@ -301,5 +294,5 @@ int al_git_reset(struct al_repo *repo, const char *oid, enum al_reset_mode mode,
 
     al_strv_adds(&command.argv, "git", "reset", "-q", "--no-recurse-submodules", words[mode], oid,
                  "--", NULL);
-    return al_git_write(&repo->at, &command, AL_LOCK_INDEX, budget, err);
+    return al_git_write(&repo->at, &command, AL_LOCK_INDEX, err);
 }

@@ -19,8 +19,7 @@ struct al_checkout_options {
 
 /** Run `git checkout`. A non-zero exit code is an error. */
 int al_git_checkout(struct al_repo *repo, const struct al_checkout_options *options,
-                    size_t max_bytes, struct al_run_limits *budget,
-                    struct al_git_output *ret_output, struct al_error *err);
+                    size_t max_bytes, struct al_git_output *ret_output, struct al_error *err);
 
 /** The target of `git checkout <word>`. */
 struct al_checkout_target {
@@ -34,8 +33,7 @@ void al_checkout_target_clear(struct al_checkout_target *target);
 
 /** Resolve the word as `git checkout <word>` does. A word that names nothing is no error. */
 int al_git_resolve_checkout(const struct al_repo *repo, const char *word,
-                            struct al_run_limits *budget, struct al_checkout_target *ret_target,
-                            struct al_error *err);
+                            struct al_checkout_target *ret_target, struct al_error *err);
 
 /* --- Checkout from --- */
 
@@ -51,13 +49,12 @@ struct al_checkout_from {
 /** Fail if the target does not exist (AL_CODE_BRANCH_NOT_FOUND), or if content would be written
  * through a configured filter driver. */
 int al_git_checkout_from_check(const struct al_repo *repo, const struct al_checkout_from *from,
-                               struct al_run_limits *budget, struct al_error *err);
+                               struct al_error *err);
 
 /** Run `git checkout <target> -- paths`. `ret_files` gets the files that had to be written, each
  * followed by a NUL; the caller sets its limit and clears it. */
 int al_git_checkout_from(struct al_repo *repo, const struct al_checkout_from *from,
-                         struct al_run_limits *budget, struct al_strv *ret_files,
-                         struct al_error *err);
+                         struct al_strv *ret_files, struct al_error *err);
 
 /** Options of `git restore`. At least one of `staged` and `worktree` is set. */
 struct al_restore_options {
@@ -68,21 +65,19 @@ struct al_restore_options {
 
 /** Fail if content would be written through a configured filter driver. */
 int al_git_restore_check(const struct al_repo *repo, const struct al_strv *paths,
-                         struct al_run_limits *budget, struct al_error *err);
+                         struct al_error *err);
 
 /** Run `git restore`. A non-zero exit code is an error. */
 int al_git_restore(struct al_repo *repo, const struct al_restore_options *options, size_t max_bytes,
-                   struct al_run_limits *budget, struct al_git_output *ret_output,
-                   struct al_error *err);
+                   struct al_git_output *ret_output, struct al_error *err);
 
 /** Test whether any of these paths has staged changes. */
-int al_git_has_staged(const struct al_repo *repo, const struct al_strv *paths,
-                      struct al_run_limits *budget, bool *ret_staged, struct al_error *err);
+int al_git_has_staged(const struct al_repo *repo, const struct al_strv *paths, bool *ret_staged,
+                      struct al_error *err);
 
 /** Run `git checkout -- paths`: restore files from the index, which stays as it is. */
 int al_git_checkout_paths(struct al_repo *repo, const struct al_strv *paths, size_t max_bytes,
-                          struct al_run_limits *budget, struct al_git_output *ret_output,
-                          struct al_error *err);
+                          struct al_git_output *ret_output, struct al_error *err);
 
 /* --- Reset --- */
 
@@ -99,10 +94,10 @@ enum al_reset_mode {
 
 /** Fail if content would be written through a configured filter driver, or is missing. */
 int al_git_reset_check(const struct al_repo *repo, const char *oid, enum al_reset_mode mode,
-                       struct al_run_limits *budget, struct al_error *err);
+                       struct al_error *err);
 
 /** Move the branch of HEAD to a commit, a full id. */
 int al_git_reset(struct al_repo *repo, const char *oid, enum al_reset_mode mode,
-                 struct al_run_limits *budget, struct al_error *err);
+                 struct al_error *err);
 
 #endif

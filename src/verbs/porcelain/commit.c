@@ -38,13 +38,12 @@ static int nothing_to_commit(struct al_error *err)
     return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_NO_STAGED_CHANGES, "nothing to commit");
 }
 
-int al_git_commit_preview(const struct al_repo *repo, struct al_run_limits *budget,
-                          struct al_str *out, struct al_error *err)
+int al_git_commit_preview(const struct al_repo *repo, struct al_str *out, struct al_error *err)
 {
     static const struct al_diff_options staged = { .cached = true, .unified = -1 };
     al_auto(al_str_clear) struct al_str diff = AL_STR_INIT;
     al_auto(al_strv_clear) struct al_strv merged = AL_STRV_INIT;
-    int r = al_git_diff_excerpt(repo, &staged, budget, &diff, err);
+    int r = al_git_diff_excerpt(repo, &staged, &diff, err);
 
     if (r < 0)
         return r;
@@ -54,7 +53,7 @@ int al_git_commit_preview(const struct al_repo *repo, struct al_run_limits *budg
         return nothing_to_commit(err);
     if (!repo->vetting->has_identity)
         return al_git_no_identity(err);
-    r = al_git_operation_excerpt(repo, budget, out, err);
+    r = al_git_operation_excerpt(repo, out, err);
     if (r == 0)
         al_str_add(out, diff.buf, diff.len);
     return r;
@@ -86,8 +85,7 @@ static void remove_link(const struct al_repo *repo)
 }
 
 static int run(const struct al_repo *repo, const struct al_commit_options *options,
-               size_t max_bytes, struct al_run_limits *budget, struct al_git_output *ret_output,
-               struct al_error *err)
+               size_t max_bytes, struct al_git_output *ret_output, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -104,8 +102,8 @@ static int run(const struct al_repo *repo, const struct al_commit_options *optio
     add_options(options, &command.argv);
     remove_link(repo);
     r = al_git_run(&repo->at, &command,
-                   &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true }, budget,
-                   &output, err);
+                   &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true }, &output,
+                   err);
     if (r < 0)
         return r;
     /* With nothing to commit git prints the reason on standard output. It exits with the same code
@@ -137,8 +135,7 @@ static bool hash(void *payload, const char *data, size_t len)
 /* Digest of the differing files with their ids and modes. `to` NULL: compare with the index, the
  * repository's own if `index` is NULL. */
 static int digest_changes(const struct al_repo *repo, const char *from, const char *to,
-                          const char *index, struct al_run_limits *budget,
-                          char ret_hex[AL_OID_TEXT], struct al_error *err)
+                          const char *index, char ret_hex[AL_OID_TEXT], struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -155,22 +152,22 @@ static int digest_changes(const struct al_repo *repo, const char *from, const ch
     if (to)
         al_strv_add(&command.argv, to);
     al_strv_add(&command.argv, "--");
-    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .sink = { hash, &sum } }, budget,
-                   &output, err);
+    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .sink = { hash, &sum } }, &output,
+                   err);
     if (r == 0 && output.exit_code != 0)
         r = al_git_failed(&output, err);
     al_hash_text(&sum, ret_hex);
     return r;
 }
 
-int al_git_expect_commit(const struct al_repo *repo, const char *index,
-                         struct al_run_limits *budget, char **ret_expected, struct al_error *err)
+int al_git_expect_commit(const struct al_repo *repo, const char *index, char **ret_expected,
+                         struct al_error *err)
 {
     al_auto(al_freep) char *head = al_ref_head(&repo->at);
     al_auto(al_strv_clear) struct al_strv merged = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str expected = AL_STR_INIT;
     char changes[AL_OID_TEXT];
-    int r = digest_changes(repo, head, NULL, index, budget, changes, err);
+    int r = digest_changes(repo, head, NULL, index, changes, err);
 
     if (r < 0)
         return r;
@@ -183,10 +180,10 @@ int al_git_expect_commit(const struct al_repo *repo, const char *index,
 }
 
 int al_git_check_expected(const struct al_repo *repo, const char *index, const char *expected,
-                          struct al_run_limits *budget, struct al_error *err)
+                          struct al_error *err)
 {
     al_auto(al_freep) char *now = NULL;
-    int r = al_git_expect_commit(repo, index, budget, &now, err);
+    int r = al_git_expect_commit(repo, index, &now, err);
 
     if (r < 0 || !strcmp(now, expected))
         return r;
@@ -201,16 +198,16 @@ int al_git_check_expected(const struct al_repo *repo, const char *index, const c
 /* Compare HEAD's commit, which was just made, with the expected one.  git leaves out a parent that
  * another one contains. */
 static int check_commit(const struct al_repo *repo, const char *expected, const char *from,
-                        struct al_run_limits *budget, struct al_error *err)
+                        struct al_error *err)
 {
     al_auto(al_freep) char *commit = al_ref_head(&repo->at);
     al_auto(al_strv_clear) struct al_strv parents = AL_STRV_INIT;
     char changes[AL_OID_TEXT];
     bool is_expected;
-    int r = digest_changes(repo, from, commit, NULL, budget, changes, err);
+    int r = digest_changes(repo, from, commit, NULL, changes, err);
 
     if (r == 0)
-        r = al_git_read_parents(repo, commit, budget, &parents, err);
+        r = al_git_read_parents(repo, commit, &parents, err);
     if (r < 0)
         return r;
     is_expected = al_starts_with(expected, changes);
@@ -265,8 +262,7 @@ static void read_log(const struct al_repo *repo, struct al_str *ret_lines)
 }
 
 /* The same lines where git has it: each move begins where the one before ended. */
-static int ask_log(const struct al_repo *repo, struct al_run_limits *budget,
-                   struct al_str *ret_lines, struct al_error *err)
+static int ask_log(const struct al_repo *repo, struct al_str *ret_lines, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
@@ -275,7 +271,7 @@ static int ask_log(const struct al_repo *repo, struct al_run_limits *budget,
 
     al_strv_adds(&command.argv, "git", "log", "--walk-reflogs", LOGGED_MAX, "--no-show-signature",
                  "--no-patch", "--format=%H", "HEAD", "--", NULL);
-    r = al_git_read(&repo->at, &command, al_git_sink(&text), budget, err);
+    r = al_git_read(&repo->at, &command, al_git_sink(&text), err);
     al_strv_split(&ids, text.buf, "\n");
     al_strv_add(&ids, "0");
     for (size_t i = ids.count - 1; i-- > 0;)
@@ -286,7 +282,7 @@ static int ask_log(const struct al_repo *repo, struct al_run_limits *budget,
 /* Find the commit that git made by what it has printed: "[main 1a2b3c4] subject", or "[main
  * (root-commit) 1a2b3c4] subject". */
 static int find_moved(const struct al_repo *repo, const struct al_git_output *output,
-                      struct al_run_limits *budget, struct moved *moved, struct al_error *err)
+                      struct moved *moved, struct al_error *err)
 {
     const char *id = strchr(output->out.out.buf, ' '), *end = id ? strstr(id, "] ") : NULL;
     al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
@@ -295,7 +291,7 @@ static int find_moved(const struct al_repo *repo, const struct al_git_output *ou
     for (id = end; id && id[-1] != ' ';) /* in front of it stands the branch, or "detached HEAD" */
         id--;
     if (al_ref_is_stored(&repo->at, "HEAD"))
-        r = ask_log(repo, budget, &lines, err);
+        r = ask_log(repo, &lines, err);
     else
         read_log(repo, &lines);
     for (const char *line = lines.buf; id && *line; line += strcspn(line, "\n"), line += !!*line) {
@@ -313,19 +309,18 @@ static int find_moved(const struct al_repo *repo, const struct al_git_output *ou
 
 /* Fail if git built on another commit than `head`, "" for none. */
 static int check_moved(const struct al_repo *repo, const char *head,
-                       const struct al_git_output *output, struct al_run_limits *budget,
-                       struct al_error *err)
+                       const struct al_git_output *output, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(moved_clear) struct moved moved = { .from = NULL };
-    int r = find_moved(repo, output, budget, &moved, err);
+    int r = find_moved(repo, output, &moved, err);
 
     if (r < 0 || !moved.to || !strcmp(moved.from, head) ||
         (!*head && strspn(moved.from, "0") == strlen(moved.from)))
         return r;
     al_strv_adds(&command.argv, "git", "update-ref", "-m", "commit: taken back", "HEAD", moved.from,
                  moved.to, NULL);
-    r = al_git_write(&repo->at, &command, 0, budget, err);
+    r = al_git_write(&repo->at, &command, 0, err);
     if (r < 0)
         return r;
     return al_error_remedy(
@@ -340,8 +335,7 @@ static int check_moved(const struct al_repo *repo, const char *head,
  * `--autostash` git applies what was set aside to the index itself, so what it made is looked at
  * afterwards: the call puts back what is another commit. */
 int al_git_commit(struct al_repo *repo, const struct al_commit_options *options, size_t max_bytes,
-                  struct al_run_limits *budget, struct al_git_output *ret_output,
-                  struct al_error *err)
+                  struct al_git_output *ret_output, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_freep) char *now = al_ref_head(&repo->at);
@@ -356,13 +350,13 @@ int al_git_commit(struct al_repo *repo, const struct al_commit_options *options,
     if (copy)
         own.index = copy;
     if (r == 0 && options->expected)
-        r = al_git_check_expected(repo, own.index, options->expected, budget, err);
+        r = al_git_check_expected(repo, own.index, options->expected, err);
     if (r == 0)
-        r = run(repo, &own, max_bytes, budget, &output, err);
+        r = run(repo, &own, max_bytes, &output, err);
     if (r == 0)
-        r = check_moved(repo, head, &output, budget, err);
+        r = check_moved(repo, head, &output, err);
     if (r == 0 && options->expected && applies)
-        r = check_commit(repo, options->expected, head, budget, err);
+        r = check_commit(repo, options->expected, head, err);
     if (r < 0)
         return r;
     *ret_output = output;
@@ -379,17 +373,15 @@ void al_commit_indexes_clear(struct al_commit_indexes *indexes)
     *indexes = (struct al_commit_indexes){ .commit = NULL };
 }
 
-static int add(struct al_repo *repo, const struct al_add_options *options,
-               struct al_run_limits *budget, struct al_error *err)
+static int add(struct al_repo *repo, const struct al_add_options *options, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
 
-    return al_git_add(repo, options, KEPT_BYTES, budget, &output, err);
+    return al_git_add(repo, options, KEPT_BYTES, &output, err);
 }
 
 int al_git_list_staged(const struct al_repo *repo, const char *index, const struct al_strv *paths,
-                       struct al_run_limits *budget, struct al_strv *ret_names,
-                       struct al_error *err)
+                       struct al_strv *ret_names, struct al_error *err)
 {
     const struct al_diff_options options = { .cached = true, .unified = -1, .paths = paths };
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -398,13 +390,13 @@ int al_git_list_staged(const struct al_repo *repo, const char *index, const stru
     command.index = index;
     al_strv_adds(&command.argv, "git", "diff", "--name-only", "--no-renames", "--no-relative", "-z",
                  NULL);
-    r = al_git_diff_add_args(repo, &options, budget, &command.argv, err);
-    return r < 0 ? r : al_git_list_paths(repo, &command, budget, ret_names, err);
+    r = al_git_diff_add_args(repo, &options, &command.argv, err);
+    return r < 0 ? r : al_git_list_paths(repo, &command, ret_names, err);
 }
 
 /* Unstage these paths in an index. */
 static int unstage(struct al_repo *repo, const char *index, const struct al_strv *paths,
-                   struct al_run_limits *budget, struct al_error *err)
+                   struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
@@ -419,7 +411,7 @@ static int unstage(struct al_repo *repo, const char *index, const struct al_strv
     al_git_command_feed(&command, &list);
     al_strv_adds(&command.argv, "git", "reset", "-q", "--pathspec-from-file=-",
                  "--pathspec-file-nul", NULL);
-    return al_git_write(&repo->at, &command, 0, budget, err);
+    return al_git_write(&repo->at, &command, 0, err);
 }
 
 /** The hunks that are chosen of each side. */
@@ -472,7 +464,7 @@ static int not_apart(const struct al_hunk_item *item, struct al_error *err)
 
 /* Stage the paths. */
 static int stage_paths(struct al_repo *repo, const struct al_commit_part *part, const char *index,
-                       struct al_run_limits *budget, struct al_error *err)
+                       struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv there = AL_STRV_INIT, none = AL_STRV_INIT;
     const struct al_strv *paths = part->paths;
@@ -484,10 +476,10 @@ static int stage_paths(struct al_repo *repo, const struct al_commit_part *part, 
     for (size_t i = 0; i < paths->count; i++) {
         const struct al_strv path = { .items = &paths->items[i], .count = 1 };
 
-        if (al_git_add_check(repo, &path, false, &none, budget, NULL) == 0)
+        if (al_git_add_check(repo, &path, false, &none, NULL) == 0)
             al_strv_add(&there, paths->items[i]);
     }
-    return there.count ? add(repo, &options, budget, err) : 0;
+    return there.count ? add(repo, &options, err) : 0;
 }
 
 /* The file has a chosen hunk, of either side. */
@@ -514,8 +506,7 @@ static bool is_left(const struct chosen *chosen, const struct al_strv *whole, si
  *
  * @param whole  Files that are committed as they are. */
 static int leave_hunks(struct al_repo *repo, const struct chosen *chosen,
-                       const struct al_strv *whole, const char *index, struct al_run_limits *budget,
-                       struct al_error *err)
+                       const struct al_strv *whole, const char *index, struct al_error *err)
 {
     const struct al_hunk_list *staged = chosen->keep.list;
     const struct al_hunk_query query = { .side = AL_HUNKS_STAGED, .binary = true, .index = index };
@@ -528,7 +519,7 @@ static int leave_hunks(struct al_repo *repo, const struct chosen *chosen,
         any = is_left(chosen, whole, i);
     if (!any)
         return 0;
-    r = al_git_read_hunks(repo, &query, budget, &later, err);
+    r = al_git_read_hunks(repo, &query, &later, err);
     if (r < 0)
         return r;
     others.chosen = al_calloc(later.count, sizeof(bool));
@@ -543,18 +534,17 @@ static int leave_hunks(struct al_repo *repo, const struct chosen *chosen,
         others.chosen[again - later.items] = true;
         others.count++;
     }
-    return others.count ? al_git_apply_hunks(repo, &others, AL_HUNKS_UNSTAGE, index, budget, err)
-                        : 0;
+    return others.count ? al_git_apply_hunks(repo, &others, AL_HUNKS_UNSTAGE, index, err) : 0;
 }
 
 /* List the files that were staged before, and maybe those that are staged now. */
 static int list_others(struct al_repo *repo, const struct al_commit_part *part, const char *index,
-                       struct al_run_limits *budget, struct al_strv *out, struct al_error *err)
+                       struct al_strv *out, struct al_error *err)
 {
     const struct al_hunk_list *staged = part->hunks ? &part->sides->staged : NULL;
 
     if (!staged || staged->truncated)
-        return al_git_list_staged(repo, index, NULL, budget, out, err);
+        return al_git_list_staged(repo, index, NULL, out, err);
     for (size_t i = 0; i < staged->nfiles; i++)
         al_strv_add(out, staged->files[i].path);
     return 0;
@@ -562,66 +552,62 @@ static int list_others(struct al_repo *repo, const struct al_commit_part *part, 
 
 /* What is staged and not named is not committed. */
 static int leave_others(struct al_repo *repo, const struct al_commit_part *part,
-                        const struct chosen *chosen, const char *index,
-                        struct al_run_limits *budget, struct al_error *err)
+                        const struct chosen *chosen, const char *index, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv staged = AL_STRV_INIT, whole = AL_STRV_INIT,
                                           others = AL_STRV_INIT;
-    int r = list_others(repo, part, index, budget, &staged, err);
+    int r = list_others(repo, part, index, &staged, err);
 
     if (r == 0 && part->paths)
-        r = al_git_list_staged(repo, index, part->paths, budget, &whole, err);
+        r = al_git_list_staged(repo, index, part->paths, &whole, err);
     al_strv_sort(&whole);
     for (size_t i = 0; i < staged.count; i++)
         if (!al_strv_contains_sorted(&whole, staged.items[i]) &&
             !has_chosen(chosen, staged.items[i]))
             al_strv_add(&others, staged.items[i]);
     if (r == 0 && part->hunks)
-        r = leave_hunks(repo, chosen, &whole, index, budget, err);
-    return r < 0 ? r : unstage(repo, index, &others, budget, err);
+        r = leave_hunks(repo, chosen, &whole, index, err);
+    return r < 0 ? r : unstage(repo, index, &others, err);
 }
 
 static int choose_named(struct al_repo *repo, const struct al_commit_part *part,
-                        struct al_run_limits *budget, struct al_commit_indexes *indexes,
-                        struct al_error *err)
+                        struct al_commit_indexes *indexes, struct al_error *err)
 {
     const struct al_hunk_list none = AL_HUNK_LIST_INIT;
     al_auto(clear_chosen) struct chosen chosen = { { .list = &none }, { .list = &none } };
     int r = part->hunks ? choose_hunks(part, &chosen, err) : 0;
 
     if (r == 0)
-        r = al_git_apply_hunks(repo, &chosen.stage, AL_HUNKS_STAGE, indexes->after, budget, err);
+        r = al_git_apply_hunks(repo, &chosen.stage, AL_HUNKS_STAGE, indexes->after, err);
     if (r == 0 && part->paths)
-        r = stage_paths(repo, part, indexes->after, budget, err);
+        r = stage_paths(repo, part, indexes->after, err);
     if (r == 0)
         r = al_scratch_index_make(repo, indexes->after, &indexes->commit, err);
     if (r == 0)
-        r = leave_others(repo, part, &chosen, indexes->commit, budget, err);
+        r = leave_others(repo, part, &chosen, indexes->commit, err);
     return r;
 }
 
 static int choose_all(struct al_repo *repo, const struct al_strv *without,
-                      struct al_run_limits *budget, struct al_commit_indexes *indexes,
-                      struct al_error *err)
+                      struct al_commit_indexes *indexes, struct al_error *err)
 {
     const struct al_add_options options = { .mode = AL_ADD_ALL,
                                             .without = without,
                                             .index = indexes->after };
-    int r = add(repo, &options, budget, err);
+    int r = add(repo, &options, err);
 
     return r < 0 ? r : al_scratch_index_make(repo, indexes->after, &indexes->commit, err);
 }
 
 int al_git_choose_commit(struct al_repo *repo, const struct al_commit_part *part,
-                         struct al_run_limits *budget, struct al_commit_indexes *ret_indexes,
-                         struct al_error *err)
+                         struct al_commit_indexes *ret_indexes, struct al_error *err)
 {
     int r = al_scratch_index_make(repo, NULL, &ret_indexes->after, err);
 
     if (r == 0 && (part->paths || part->hunks))
-        r = choose_named(repo, part, budget, ret_indexes, err);
+        r = choose_named(repo, part, ret_indexes, err);
     else if (r == 0 && part->without)
-        r = choose_all(repo, part->without, budget, ret_indexes, err);
+        r = choose_all(repo, part->without, ret_indexes, err);
     else if (r == 0)
         r = al_scratch_index_make(repo, ret_indexes->after, &ret_indexes->commit, err);
     if (r < 0)
@@ -647,7 +633,7 @@ static void add_exclusions(const struct al_add_options *options, struct al_str *
 }
 
 int al_git_add(struct al_repo *repo, const struct al_add_options *options, size_t max_bytes,
-               struct al_run_limits *budget, struct al_git_output *ret_output, struct al_error *err)
+               struct al_git_output *ret_output, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
@@ -665,7 +651,7 @@ int al_git_add(struct al_repo *repo, const struct al_add_options *options, size_
         al_strv_add(&command.argv, "-u");
     }
     if (options->mode == AL_ADD_PATHS || options->limited) {
-        r = al_repo_pathspecs(repo, options->paths, budget, &list, err);
+        r = al_repo_pathspecs(repo, options->paths, &list, err);
         if (r < 0)
             return r;
     }
@@ -674,7 +660,7 @@ int al_git_add(struct al_repo *repo, const struct al_add_options *options, size_
         al_strv_adds(&command.argv, "--pathspec-from-file=-", "--pathspec-file-nul", NULL);
         al_git_command_feed(&command, &list);
     }
-    r = al_git_run(&repo->at, &command, &run, budget, ret_output, err);
+    r = al_git_run(&repo->at, &command, &run, ret_output, err);
     if (r < 0 || run.checked || al_git_wrote_all_files(ret_output))
         return r;
     *options->passed_over = ret_output->exit_code == 1;
@@ -694,8 +680,7 @@ static bool has_below(const struct al_strv *files, const char *path)
 }
 
 static int check_path(const struct al_repo *repo, const char *given, bool or_head,
-                      const struct al_strv *affected, struct al_run_limits *budget,
-                      struct al_error *err)
+                      const struct al_strv *affected, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -714,26 +699,23 @@ static int check_path(const struct al_repo *repo, const char *given, bool or_hea
         al_strv_add(&command.argv, "--with-tree=HEAD");
     al_strv_add(&command.argv, "--");
     al_strv_addf(&command.argv, ":(literal)%s", path);
-    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = 1 }, budget, &output,
-                   err);
+    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = 1 }, &output, err);
     if (r < 0 || !al_git_read_well(&output) || output.out.out.len)
         return r;
     return al_git_would_fail(err, "fatal: pathspec '%s' did not match any files", safe);
 }
 
 int al_git_add_check(const struct al_repo *repo, const struct al_strv *paths, bool or_head,
-                     const struct al_strv *affected, struct al_run_limits *budget,
-                     struct al_error *err)
+                     const struct al_strv *affected, struct al_error *err)
 {
     int r = 0;
 
     for (size_t i = 0; i < paths->count && r == 0; i++)
-        r = check_path(repo, paths->items[i], or_head, affected, budget, err);
+        r = check_path(repo, paths->items[i], or_head, affected, err);
     return r;
 }
 
-int al_git_count_staged(const struct al_repo *repo, struct al_run_limits *budget,
-                        uint64_t *ret_count, struct al_error *err)
+int al_git_count_staged(const struct al_repo *repo, uint64_t *ret_count, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
@@ -741,7 +723,7 @@ int al_git_count_staged(const struct al_repo *repo, struct al_run_limits *budget
 
     al_strv_adds(&command.argv, "git", "diff", "--cached", "--name-only", "-z", "--no-ext-diff",
                  "--no-textconv", "--ignore-submodules=dirty", "--", NULL);
-    r = al_git_list_paths(repo, &command, budget, &names, err);
+    r = al_git_list_paths(repo, &command, &names, err);
     if (r == 0)
         *ret_count = names.count;
     return r;

@@ -14,8 +14,7 @@
  * Check a commit before approval is asked for: something is staged or a merge is in progress, and
  * there is an identity.  Appends the staged change as an excerpt for the approval.
  */
-int al_git_commit_preview(const struct al_repo *repo, struct al_run_limits *budget,
-                          struct al_str *out, struct al_error *err);
+int al_git_commit_preview(const struct al_repo *repo, struct al_str *out, struct al_error *err);
 
 /**
  * Describe the commit that `git commit` would make now: each file it changes with both ids and
@@ -24,12 +23,12 @@ int al_git_commit_preview(const struct al_repo *repo, struct al_run_limits *budg
  * @param index              The index file to commit; NULL: the repository's own.
  * @param[out] ret_expected  For al_git_commit(); the caller frees it.
  */
-int al_git_expect_commit(const struct al_repo *repo, const char *index,
-                         struct al_run_limits *budget, char **ret_expected, struct al_error *err);
+int al_git_expect_commit(const struct al_repo *repo, const char *index, char **ret_expected,
+                         struct al_error *err);
 
 /** Compare what an index would commit now with that; AL_ERR_EXECUTION when it differs. */
 int al_git_check_expected(const struct al_repo *repo, const char *index, const char *expected,
-                          struct al_run_limits *budget, struct al_error *err);
+                          struct al_error *err);
 
 /** Options of `git commit`.  Zero-initialised with a message, it commits what is staged. */
 struct al_commit_options {
@@ -51,8 +50,7 @@ struct al_commit_options {
  *         concluded stays for the caller to undo.
  */
 int al_git_commit(struct al_repo *repo, const struct al_commit_options *options, size_t max_bytes,
-                  struct al_run_limits *budget, struct al_git_output *ret_output,
-                  struct al_error *err);
+                  struct al_git_output *ret_output, struct al_error *err);
 
 /* --- Commit part --- */
 
@@ -90,8 +88,7 @@ void al_commit_indexes_clear(struct al_commit_indexes *indexes);
  *         be told from a staged one that is not chosen, or git failed.
  */
 int al_git_choose_commit(struct al_repo *repo, const struct al_commit_part *part,
-                         struct al_run_limits *budget, struct al_commit_indexes *ret_indexes,
-                         struct al_error *err);
+                         struct al_commit_indexes *ret_indexes, struct al_error *err);
 
 /** The changes to stage: given paths, all (-A), or those of tracked files (-u). */
 enum al_add_mode { AL_ADD_PATHS, AL_ADD_ALL, AL_ADD_UPDATE };
@@ -111,8 +108,7 @@ struct al_add_options {
 
 /** Run `git add`. A non-zero exit code is an error. */
 int al_git_add(struct al_repo *repo, const struct al_add_options *options, size_t max_bytes,
-               struct al_run_limits *budget, struct al_git_output *ret_output,
-               struct al_error *err);
+               struct al_git_output *ret_output, struct al_error *err);
 
 /** Check that `git add` would find each path: on the disk, or among the files of the index.  The
  * error is git's own.
@@ -120,8 +116,7 @@ int al_git_add(struct al_repo *repo, const struct al_add_options *options, size_
  * @param affected  The files that the add would change, deleted ones among them.
  * @param or_head   Its deletion may be staged: HEAD's commit has it. */
 int al_git_add_check(const struct al_repo *repo, const struct al_strv *paths, bool or_head,
-                     const struct al_strv *affected, struct al_run_limits *budget,
-                     struct al_error *err);
+                     const struct al_strv *affected, struct al_error *err);
 
 /** Append the names, relative to the top, that differ between HEAD and an index, those that a
  * rename has left among them.
@@ -129,11 +124,9 @@ int al_git_add_check(const struct al_repo *repo, const struct al_strv *paths, bo
  * @param index  NULL: the repository's.
  * @param paths  Only these paths of the call; NULL: all. */
 int al_git_list_staged(const struct al_repo *repo, const char *index, const struct al_strv *paths,
-                       struct al_run_limits *budget, struct al_strv *ret_names,
-                       struct al_error *err);
+                       struct al_strv *ret_names, struct al_error *err);
 
 /** Count the entries that differ between HEAD and the index. */
-int al_git_count_staged(const struct al_repo *repo, struct al_run_limits *budget,
-                        uint64_t *ret_count, struct al_error *err);
+int al_git_count_staged(const struct al_repo *repo, uint64_t *ret_count, struct al_error *err);
 
 #endif

@@ -296,8 +296,7 @@ static int publish(const struct writer *w, const struct al_path *dir, const stru
 
 int al_git_write_patches(const struct al_repo *repo, const struct al_diff_options *options,
                          const struct al_path *dir, const struct al_replacing *replacing,
-                         struct al_run_limits *budget, struct al_strv *ret_names,
-                         struct al_error *err)
+                         struct al_strv *ret_names, struct al_error *err)
 {
     static _Atomic unsigned serial;
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -309,10 +308,10 @@ int al_git_write_patches(const struct al_repo *repo, const struct al_diff_option
     al_change_reader_init(&reader, take_files, &(struct al_patch_taker){ .payload = &w });
     reader.take_patch = take_patches;
     al_strv_adds(&command.argv, "git", "diff", "--raw", "-p", "-z", "--no-renames", NULL);
-    r = al_git_diff_add_args(repo, options, budget, &command.argv, err);
+    r = al_git_diff_add_args(repo, options, &command.argv, err);
     if (r == 0)
         r = al_git_read(&repo->at, &command, (struct al_sink){ al_change_reader_add, &reader },
-                        budget, err);
+                        err);
     if (r == 0) {
         (void)al_change_reader_end(&reader);
         r = check_complete(&w, err);
@@ -320,8 +319,8 @@ int al_git_write_patches(const struct al_repo *repo, const struct al_diff_option
     if (r == 0)
         r = check_existing(&w, replacing, err);
     if (r == 0) {
-        r = publish(&w, dir, budget->watch, &done, err);
-        done += r < 0 && budget->watch; /* it may be what was to be put aside */
+        r = publish(&w, dir, repo->at.budget->watch, &done, err);
+        done += r < 0 && repo->at.budget->watch; /* it may be what was to be put aside */
     }
     for (; done < w.begun; done++) {
         al_auto(al_freep) char *name = temporary(&w, done);

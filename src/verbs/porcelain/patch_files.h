@@ -29,7 +29,6 @@ struct al_replacing {
  */
 int al_git_write_patches(const struct al_repo *repo, const struct al_diff_options *options,
                          const struct al_path *dir, const struct al_replacing *replacing,
-                         struct al_run_limits *budget, struct al_strv *ret_names,
-                         struct al_error *err);
+                         struct al_strv *ret_names, struct al_error *err);
 
 #endif

@@ -246,8 +246,7 @@ static int vet_state_files(const struct al_repo *repo, struct al_error *err)
 /* Check the paths that the remaining commits change: of a rebase those that differ between HEAD and
  * the original head; a pick applies a commit, a revert goes back to its parent. */
 static int vet_programs(const struct al_repo *repo, enum al_operation_state state,
-                        const struct al_strv *commits, struct al_run_limits *budget,
-                        struct al_error *err)
+                        const struct al_strv *commits, struct al_error *err)
 {
     static const char *const files[] = { "rebase-merge/orig-head", "rebase-apply/orig-head" };
     al_auto(al_strv_clear) struct al_strv sides = AL_STRV_INIT;
@@ -263,7 +262,7 @@ static int vet_programs(const struct al_repo *repo, enum al_operation_state stat
         if (state == AL_IN_PROGRESS_REVERT)
             al_strv_addf(&sides, "%s^", commits->items[i]);
     }
-    return al_git_check_merge_programs(repo, "HEAD", &sides, budget, err);
+    return al_git_check_merge_programs(repo, "HEAD", &sides, err);
 }
 
 /* Check that HEAD is detached, as a stopped rebase leaves it. After a checkout git would add the
@@ -287,8 +286,8 @@ static int check_head(const struct al_repo *repo, struct al_error *err)
         "rebase up with git_merge and abort.");
 }
 
-static int vet(const struct al_repo *repo, enum al_operation_state state,
-               struct al_run_limits *budget, struct al_strv *commits, struct al_error *err)
+static int vet(const struct al_repo *repo, enum al_operation_state state, struct al_strv *commits,
+               struct al_error *err)
 {
     const bool rebases = state == AL_IN_PROGRESS_REBASE;
     int r = rebases ? check_head(repo, err) : 0;
@@ -299,27 +298,25 @@ static int vet(const struct al_repo *repo, enum al_operation_state state,
         r = vet_todo(repo, state, commits, err);
     if (r == 0)
         r = rebases ? vet_state_files(repo, err) : vet_options(repo, state, err);
-    return r < 0 ? r : vet_programs(repo, state, commits, budget, err);
+    return r < 0 ? r : vet_programs(repo, state, commits, err);
 }
 
-static int check(const struct al_repo *repo, enum al_operation_state state,
-                 struct al_run_limits *budget, struct al_strv *commits, struct al_error *err)
+static int check(const struct al_repo *repo, enum al_operation_state state, struct al_strv *commits,
+                 struct al_error *err)
 {
-    int r = vet(repo, state, budget, commits, err);
+    int r = vet(repo, state, commits, err);
 
-    return r < 0 ? r : al_git_check_no_conflicts(repo, budget, err);
+    return r < 0 ? r : al_git_check_no_conflicts(repo, err);
 }
 
-int al_git_resume_check(const struct al_repo *repo, struct al_run_limits *budget,
-                        struct al_error *err)
+int al_git_resume_check(const struct al_repo *repo, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
 
-    return check(repo, al_git_resumable(repo), budget, &commits, err);
+    return check(repo, al_git_resumable(repo), &commits, err);
 }
 
-int al_git_skip_check(const struct al_repo *repo, struct al_run_limits *budget,
-                      struct al_error *err)
+int al_git_skip_check(const struct al_repo *repo, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
     enum al_operation_state state = al_git_resumable(repo);
@@ -328,7 +325,7 @@ int al_git_skip_check(const struct al_repo *repo, struct al_run_limits *budget,
         return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
                                  "There is no commit to skip: no rebase, cherry-pick or revert is "
                                  "in progress");
-    return vet(repo, state, budget, &commits, err);
+    return vet(repo, state, &commits, err);
 }
 
 /* --- Preview --- */
@@ -352,25 +349,23 @@ bool al_git_resume_writes(const struct al_repo *repo)
 }
 
 /* A commit of a rebase of which nothing is left is dropped. */
-static int preview_rebased(const struct al_repo *repo, struct al_run_limits *budget,
-                           struct al_str *out, struct al_error *err)
+static int preview_rebased(const struct al_repo *repo, struct al_str *out, struct al_error *err)
 {
     static const struct al_diff_options staged = { .cached = true, .unified = -1 };
     const size_t before = out->len;
-    int r = al_git_diff_excerpt(repo, &staged, budget, out, err);
+    int r = al_git_diff_excerpt(repo, &staged, out, err);
 
     if (r == 0 && out->len == before)
         al_str_adds(out, "Nothing of this commit is left.\n");
     return r;
 }
 
-int al_git_resume_preview(const struct al_repo *repo, struct al_run_limits *budget,
-                          struct al_str *out, struct al_error *err)
+int al_git_resume_preview(const struct al_repo *repo, struct al_str *out, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT, followers = AL_STRV_INIT;
     const enum al_operation_state state = al_git_resumable(repo);
     const bool rebases = state == AL_IN_PROGRESS_REBASE;
-    int r = check(repo, state, budget, &commits, err);
+    int r = check(repo, state, &commits, err);
     const size_t left = commits.count - (!rebases && commits.count);
 
     if (r < 0)
@@ -385,7 +380,7 @@ int al_git_resume_preview(const struct al_repo *repo, struct al_run_limits *budg
         al_str_adds(out, "; then these branches follow: ");
     al_text_add_list(out, &followers, NAMED_MAX);
     al_str_adds(out, ".\n");
-    return (rebases ? preview_rebased : al_git_commit_preview)(repo, budget, out, err);
+    return (rebases ? preview_rebased : al_git_commit_preview)(repo, out, err);
 }
 
 /* --- Prepare --- */
@@ -507,8 +502,7 @@ static int emptied(const struct al_repo *repo, enum al_operation_state state, in
 
 /* Run the git command with --continue or --skip.  git uses the message it has prepared. */
 static int go_on(struct al_repo *repo, enum al_operation_state state, const char *how,
-                 size_t max_bytes, struct al_run_limits *budget, struct al_merge_outcome *outcome,
-                 struct al_error *err)
+                 size_t max_bytes, struct al_merge_outcome *outcome, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv config = AL_STRV_INIT;
     const struct al_git_link link = { .protocol = "none", .config = &config };
@@ -523,7 +517,7 @@ static int go_on(struct al_repo *repo, enum al_operation_state state, const char
     command.class = AL_GIT_WRITE;
     command.starts_children = true; /* it runs git commit, git reset and git am */
     al_strv_adds(&command.argv, "git", al_operation_state_name(state), how, NULL);
-    r = al_merge_run(repo, &command, max_bytes, budget, outcome, err);
+    r = al_merge_run(repo, &command, max_bytes, outcome, err);
     outcome->in_progress = r == 0 && al_git_resumable(repo) == state;
     return emptied(repo, state, r, err);
 }
@@ -531,12 +525,11 @@ static int go_on(struct al_repo *repo, enum al_operation_state state, const char
 /* Commit with the caller's message, if there is one, or one that git would not keep whole.  The
  * remaining commits keep their own messages. */
 static int commit(struct al_repo *repo, const char *message, const char *expected, size_t max_bytes,
-                  struct al_run_limits *budget, struct al_merge_outcome *outcome,
-                  struct al_error *err)
+                  struct al_merge_outcome *outcome, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     const struct al_commit_options options = { .message = message, .expected = expected };
-    int r = al_git_commit(repo, &options, max_bytes, budget, &output, err);
+    int r = al_git_commit(repo, &options, max_bytes, &output, err);
 
     if (r < 0)
         return r;
@@ -547,37 +540,35 @@ static int commit(struct al_repo *repo, const char *message, const char *expecte
 }
 
 int al_git_resume(struct al_repo *repo, const char *message, const char *expected, size_t max_bytes,
-                  struct al_run_limits *budget, struct al_merge_outcome *outcome,
-                  struct al_error *err)
+                  struct al_merge_outcome *outcome, struct al_error *err)
 {
     const enum al_operation_state state = al_git_resumable(repo);
     const bool rebases = state == AL_IN_PROGRESS_REBASE;
     al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str staged = AL_STR_INIT;
     al_auto(al_freep) char *own = NULL;
-    int r = check(repo, state, budget, &commits, err);
+    int r = check(repo, state, &commits, err);
 
     if (r == 0 && !rebases) /* fail before any change when there is nothing to commit */
-        r = al_git_commit_preview(repo, budget, &staged, err);
+        r = al_git_commit_preview(repo, &staged, err);
     if (!message && state == AL_IN_PROGRESS_CHERRY_PICK)
         message = own = al_git_picked_message(repo);
     if (r == 0 && message)
         r = rebases ? write_message(repo, message, err)
-                    : commit(repo, message, expected, max_bytes, budget, outcome, err);
+                    : commit(repo, message, expected, max_bytes, outcome, err);
     if (r < 0 || al_git_resumable(repo) != state)
         return r;
     if (outcome->text.len)
         al_str_addc(&outcome->text, '\n');
-    return go_on(repo, state, "--continue", max_bytes, budget, outcome, err);
+    return go_on(repo, state, "--continue", max_bytes, outcome, err);
 }
 
-int al_git_skip(struct al_repo *repo, size_t max_bytes, struct al_run_limits *budget,
-                struct al_merge_outcome *outcome, struct al_error *err)
+int al_git_skip(struct al_repo *repo, size_t max_bytes, struct al_merge_outcome *outcome,
+                struct al_error *err)
 {
-    int r = al_git_skip_check(repo, budget, err);
+    int r = al_git_skip_check(repo, err);
 
-    return r < 0 ? r
-                 : go_on(repo, al_git_resumable(repo), "--skip", max_bytes, budget, outcome, err);
+    return r < 0 ? r : go_on(repo, al_git_resumable(repo), "--skip", max_bytes, outcome, err);
 }
 
 void al_git_resume_summary(const struct al_repo *repo, enum al_operation_state state,

@@ -30,12 +30,10 @@ bool al_git_resume_writes(const struct al_repo *repo);
 /** Check al_git_resume() before approval is asked for: no conflict is left (AL_CODE_CONFLICT),
  * there is an identity, what is left to do is allowed (AL_CODE_OPERATION_FAILED), and HEAD is where
  * a rebase has stopped. */
-int al_git_resume_check(const struct al_repo *repo, struct al_run_limits *budget,
-                        struct al_error *err);
+int al_git_resume_check(const struct al_repo *repo, struct al_error *err);
 
 /** Append the staged change and the number of remaining commits, as an excerpt for an approval. */
-int al_git_resume_preview(const struct al_repo *repo, struct al_run_limits *budget,
-                          struct al_str *out, struct al_error *err);
+int al_git_resume_preview(const struct al_repo *repo, struct al_str *out, struct al_error *err);
 
 /**
  * Commit what is staged and continue with the remaining commits.  Another conflict is a success,
@@ -49,8 +47,7 @@ int al_git_resume_preview(const struct al_repo *repo, struct al_run_limits *budg
  * @return 0; AL_ERR_EXECUTION with AL_CODE_NO_STAGED_CHANGES when the commit would be empty.
  */
 int al_git_resume(struct al_repo *repo, const char *message, const char *expected, size_t max_bytes,
-                  struct al_run_limits *budget, struct al_merge_outcome *outcome,
-                  struct al_error *err);
+                  struct al_merge_outcome *outcome, struct al_error *err);
 
 /** Append one line of safe text, such as "The rebase in progress went on to its end." */
 void al_git_resume_summary(const struct al_repo *repo, enum al_operation_state state,
@@ -65,15 +62,14 @@ int al_git_resume_conflicted(enum al_operation_state state, const struct al_merg
  * Check al_git_skip() before approval is asked for: a rebase, cherry-pick or revert is in progress,
  * and what is left of it is allowed, as for continuing.
  */
-int al_git_skip_check(const struct al_repo *repo, struct al_run_limits *budget,
-                      struct al_error *err);
+int al_git_skip_check(const struct al_repo *repo, struct al_error *err);
 
 /**
  * Run git with `--skip`.  Another conflict is a success, see the outcome.  When git times out, is
  * cancelled, or fails without conflicts, the repository is restored to where it had stopped.
  */
-int al_git_skip(struct al_repo *repo, size_t max_bytes, struct al_run_limits *budget,
-                struct al_merge_outcome *outcome, struct al_error *err);
+int al_git_skip(struct al_repo *repo, size_t max_bytes, struct al_merge_outcome *outcome,
+                struct al_error *err);
 
 /* --- Todo --- */
 

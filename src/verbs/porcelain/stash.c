@@ -44,18 +44,17 @@ static char *dropped_id(const struct al_git_output *output)
 }
 
 int al_git_stash_store(const struct al_repo *repo, const char *message, const char *oid,
-                       struct al_run_limits *budget, struct al_error *err)
+                       struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     al_strv_adds(&command.argv, "git", "stash", "store", "-q", "-m", message, oid, NULL);
     command.starts_children = true; /* git update-ref */
-    return al_git_write(&repo->at, &command, 0, budget, err);
+    return al_git_write(&repo->at, &command, 0, err);
 }
 
 /* It is the newest one again, as it was: only a push changes the indexes. */
-static int put_back(struct al_repo *repo, const char *oid, struct al_run_limits *budget,
-                    struct al_error *err)
+static int put_back(struct al_repo *repo, const char *oid, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command show = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output said = { .exit_code = -1 };
@@ -63,12 +62,12 @@ static int put_back(struct al_repo *repo, const char *oid, struct al_run_limits 
 
     al_strv_adds(&show.argv, "git", "log", "-1", "--no-walk", "--format=%s", oid, "--", NULL);
     r = al_git_run(&repo->at, &show,
-                   &(struct al_git_run){ .max_bytes = OUTPUT_MAX_BYTES, .checked = true }, budget,
-                   &said, err);
+                   &(struct al_git_run){ .max_bytes = OUTPUT_MAX_BYTES, .checked = true }, &said,
+                   err);
     if (r < 0)
         return r;
     al_str_trim_end(&said.out.out);
-    return al_git_stash_store(repo, said.out.out.buf, oid, budget, err);
+    return al_git_stash_store(repo, said.out.out.buf, oid, err);
 }
 
 static size_t count_of(const struct al_strv *oids, const char *oid)
@@ -82,21 +81,20 @@ static size_t count_of(const struct al_strv *oids, const char *oid)
 
 /* Put back the entries that are no longer there. */
 static int put_back_missing(struct al_repo *repo, const struct al_strv *before,
-                            const struct al_strv *now, struct al_run_limits *budget,
-                            struct al_error *err)
+                            const struct al_strv *now, struct al_error *err)
 {
     int r = 0;
 
     for (size_t i = before->count; r == 0 && i > 0; i--)
         if (!al_strv_contains(now, before->items[i - 1]))
-            r = put_back(repo, before->items[i - 1], budget, err);
+            r = put_back(repo, before->items[i - 1], err);
     return r;
 }
 
 /* git names the entry of an index and then drops what has that index.  Another git may push before
  * either: so it is looked at what is gone, and another entry comes back. */
-static int drop(struct al_repo *repo, const char *oid, struct al_run_limits *budget,
-                struct al_git_output *ret_output, struct al_error *err)
+static int drop(struct al_repo *repo, const char *oid, struct al_git_output *ret_output,
+                struct al_error *err)
 {
     int64_t index;
     int r = 0;
@@ -116,14 +114,14 @@ static int drop(struct al_repo *repo, const char *oid, struct al_run_limits *bud
         command.starts_children = true; /* git reflog and git update-ref */
         r = al_git_run(&repo->at, &command,
                        &(struct al_git_run){ .max_bytes = OUTPUT_MAX_BYTES, .checked = true },
-                       budget, &output, err);
+                       &output, err);
         dropped = r == 0 ? dropped_id(&output) : NULL;
         al_git_stash_entries(repo, &now);
         if (r == 0 &&
             count_of(&now, oid) >= count_of(&before, oid)) { /* a commit can be there twice */
             if (dropped && !al_strv_contains(&before, dropped))
                 al_strv_add(&before, dropped); /* pushed since */
-            r = put_back_missing(repo, &before, &now, budget, err);
+            r = put_back_missing(repo, &before, &now, err);
             continue;
         }
         if (r == 0) {
@@ -159,8 +157,7 @@ static bool take_commit(void *payload, char *const *fields)
 }
 
 int al_git_read_stash_commits(const struct al_repo *repo, const char *entry,
-                              struct al_run_limits *budget, struct al_stash_commits *commits,
-                              struct al_error *err)
+                              struct al_stash_commits *commits, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
@@ -172,7 +169,7 @@ int al_git_read_stash_commits(const struct al_repo *repo, const char *entry,
     al_strv_addf(&command.argv, "%s^1", entry);
     al_strv_addf(&command.argv, "%s^2", entry);
     al_strv_add(&command.argv, "--");
-    return al_git_read_records(&repo->at, &command, &records, budget, err);
+    return al_git_read_records(&repo->at, &command, &records, err);
 }
 
 /* --- Read the entries --- */
@@ -244,7 +241,7 @@ static bool take_stash(void *payload, char *const *fields)
     return true;
 }
 
-int al_git_read_stashes(const struct al_repo *repo, size_t max_bytes, struct al_run_limits *budget,
+int al_git_read_stashes(const struct al_repo *repo, size_t max_bytes,
                         struct al_stashes *ret_stashes, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -261,7 +258,7 @@ int al_git_read_stashes(const struct al_repo *repo, size_t max_bytes, struct al_
     al_stash_owners_read(repo, &owners);
     al_strv_adds(&command.argv, "git", "log", "-z", "--format=%H%x00%gs%x00%cI", "-g", "--no-patch",
                  "--no-show-signature", "refs/stash", "--", NULL);
-    r = al_git_read_records(&repo->at, &command, &records, budget, err);
+    r = al_git_read_records(&repo->at, &command, &records, err);
     if (r < 0)
         return r;
     *ret_stashes = stashes;
@@ -282,8 +279,7 @@ void al_stashes_add_lines(const struct al_stashes *stashes, struct al_str *out)
 }
 
 int al_git_stash_show(const struct al_repo *repo, const struct al_stash_options *options,
-                      size_t max_bytes, struct al_run_limits *budget,
-                      struct al_git_output *ret_output, struct al_error *err)
+                      size_t max_bytes, struct al_git_output *ret_output, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
@@ -295,14 +291,13 @@ int al_git_stash_show(const struct al_repo *repo, const struct al_stash_options 
         al_strv_add(&command.argv, "--only-untracked");
     al_strv_add(&command.argv, options->entries);
     return al_git_run(&repo->at, &command,
-                      &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, budget,
-                      ret_output, err);
+                      &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, ret_output,
+                      err);
 }
 
 /* List the untracked files that a push would stash, or that an entry has in its third parent. */
 static int list_untracked(const struct al_repo *repo, const struct al_stash_options *options,
-                          const char *entry, struct al_run_limits *budget, struct al_strv *list,
-                          struct al_error *err)
+                          const char *entry, struct al_strv *list, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     int r;
@@ -317,27 +312,27 @@ static int list_untracked(const struct al_repo *repo, const struct al_stash_opti
                      NULL);
         al_strv_addf(&command.argv, "%s^3", entry);
     }
-    r = al_git_list_paths(repo, &command, budget, list, err);
-    return al_git_exited_with_error(r, budget) ? 0 : r; /* most entries have no third parent */
+    r = al_git_list_paths(repo, &command, list, err);
+    return al_git_exited_with_error(r, repo->at.budget) ? 0
+                                                        : r; /* most entries have no third parent */
 }
 
 /* Check the filters and merge drivers that content would pass, by the attributes of the files and
  * of the commit that git resets to or applies. */
 static int check_programs(const struct al_repo *repo, const struct al_stash_options *options,
-                          const char *tree, const struct al_strv *list,
-                          struct al_run_limits *budget, struct al_error *err)
+                          const char *tree, const struct al_strv *list, struct al_error *err)
 {
-    int r = al_git_check_filters(repo, list, NULL, budget, err);
+    int r = al_git_check_filters(repo, list, NULL, err);
 
     if (r == 0)
-        r = al_git_check_filters(repo, list, tree, budget, err);
+        r = al_git_check_filters(repo, list, tree, err);
     if (r == 0 && options->action != AL_STASH_PUSH)
-        r = al_git_check_merge_drivers(repo, list, NULL, budget, err);
+        r = al_git_check_merge_drivers(repo, list, NULL, err);
     return r;
 }
 
 int al_git_stash_check(const struct al_repo *repo, const struct al_stash_options *options,
-                       struct al_run_limits *budget, struct al_error *err)
+                       struct al_error *err)
 {
     const char *entry = options->entries;
     al_auto(al_freep) char *parent = entry ? al_asprintf("%s^", entry) : NULL;
@@ -351,13 +346,13 @@ int al_git_stash_check(const struct al_repo *repo, const struct al_stash_options
         return 0;
     if (!repo->vetting->filters.count && !(applies && repo->vetting->merge_drivers.count))
         return 0;
-    r = al_git_list_changed(repo, pushes ? "HEAD" : parent, pushes ? NULL : entry, budget, &list,
+    r = al_git_list_changed(repo, pushes ? "HEAD" : parent, pushes ? NULL : entry, &list,
                             &complaint);
     if (r == 0)
-        r = list_untracked(repo, options, entry, budget, &list, &complaint);
+        r = list_untracked(repo, options, entry, &list, &complaint);
     if (r == 0)
-        r = check_programs(repo, options, pushes ? "HEAD" : entry, &list, budget, err);
-    else if (al_git_exited_with_error(r, budget))
+        r = check_programs(repo, options, pushes ? "HEAD" : entry, &list, err);
+    else if (al_git_exited_with_error(r, repo->at.budget))
         r = 0; /* git itself reports a missing entry or an unborn branch */
     else
         r = al_error_pass(r, &complaint, err);
@@ -384,12 +379,11 @@ static void add_words(struct al_strv *argv, const struct al_stash_options *optio
 }
 
 static int run(struct al_repo *repo, const struct al_stash_options *options, size_t max_bytes,
-               bool checked, struct al_run_limits *budget, struct al_git_output *ret_output,
-               struct al_error *err)
+               bool checked, struct al_git_output *ret_output, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
-    int r = options->paths ? al_repo_pathspecs(repo, options->paths, budget, &list, err) : 0;
+    int r = options->paths ? al_repo_pathspecs(repo, options->paths, &list, err) : 0;
 
     if (r < 0)
         return r;
@@ -401,18 +395,18 @@ static int run(struct al_repo *repo, const struct al_stash_options *options, siz
     return al_git_run(
         &repo->at, &command,
         &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true, .checked = checked },
-        budget, ret_output, err);
+        ret_output, err);
 }
 
 /* What the index has otherwise than a commit. */
-static int list_staged(const struct al_repo *repo, const char *commit, struct al_run_limits *budget,
-                       struct al_strv *list, struct al_error *err)
+static int list_staged(const struct al_repo *repo, const char *commit, struct al_strv *list,
+                       struct al_error *err)
 {
     const char *const options[] = { "--cached", "--ignore-submodules=dirty", commit, NULL };
     al_auto(al_str_clear) struct al_str all = AL_STR_INIT;
 
     al_str_add(&all, ":/", sizeof(":/"));
-    return al_batch_list_diff(repo, options, &all, budget, list, err);
+    return al_batch_list_diff(repo, options, &all, list, err);
 }
 
 /* `two` is sorted. */
@@ -424,20 +418,19 @@ static bool have_common(const struct al_strv *one, const struct al_strv *two)
     return false;
 }
 
-int al_git_stash_keeps_staged(const struct al_repo *repo, const char *entry,
-                              struct al_run_limits *budget, bool *ret_has, bool *ret_keeps,
-                              struct al_error *err)
+int al_git_stash_keeps_staged(const struct al_repo *repo, const char *entry, bool *ret_has,
+                              bool *ret_keeps, struct al_error *err)
 {
     al_auto(al_freep) char *base = al_asprintf("%s^1", entry);
     al_auto(al_freep) char *index = al_asprintf("%s^2", entry);
     al_auto(al_strv_clear) struct al_strv theirs = AL_STRV_INIT, ours = AL_STRV_INIT,
                                           since = AL_STRV_INIT;
-    int r = al_git_list_changed(repo, base, index, budget, &theirs, err);
+    int r = al_git_list_changed(repo, base, index, &theirs, err);
 
     if (r == 0 && theirs.count)
-        r = list_staged(repo, "HEAD", budget, &ours, err);
+        r = list_staged(repo, "HEAD", &ours, err);
     if (r == 0 && theirs.count && !ours.count)
-        r = list_staged(repo, base, budget, &since, err);
+        r = list_staged(repo, base, &since, err);
     *ret_has = theirs.count;
     *ret_keeps = r == 0 && theirs.count && !ours.count && !have_common(&theirs, &since);
     return r;
@@ -456,25 +449,24 @@ static void record_push(const struct al_repo *repo, const struct al_strv *before
 }
 
 static int push(struct al_repo *repo, const struct al_stash_options *options, size_t max_bytes,
-                struct al_run_limits *budget, struct al_git_output *ret_output,
-                struct al_error *err)
+                struct al_git_output *ret_output, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv before = AL_STRV_INIT;
     /* A push restores the files from HEAD after it has created its entry. */
-    int r = al_git_check_downloaded(repo, "HEAD", NULL, budget, err);
+    int r = al_git_check_downloaded(repo, "HEAD", NULL, err);
 
     if (r < 0)
         return r;
     al_git_stash_entries(repo, &before);
-    r = run(repo, options, max_bytes, true, budget, ret_output, err);
+    r = run(repo, options, max_bytes, true, ret_output, err);
     if (r == 0)
         record_push(repo, &before, &ret_output->out.out, options->agent);
     return r;
 }
 
 /* Drop the entries one by one; one that is gone already is no error. */
-static int drop_each(struct al_repo *repo, const char *entries, struct al_run_limits *budget,
-                     struct al_git_output *ret_output, struct al_error *err)
+static int drop_each(struct al_repo *repo, const char *entries, struct al_git_output *ret_output,
+                     struct al_error *err)
 {
     al_auto(al_freep) char *ids = al_strdup(entries);
     char *save = NULL;
@@ -486,15 +478,14 @@ static int drop_each(struct al_repo *repo, const char *entries, struct al_run_li
         int64_t index;
 
         if (al_git_stash_find(repo, oid, &index))
-            r = drop(repo, oid, budget, &output, err);
+            r = drop(repo, oid, &output, err);
     }
     return r;
 }
 
 /* Apply the entry by its id and then drop it, as git does for an index, and say what git says. */
 static int pop_entry(struct al_repo *repo, const char *entry, bool keeps_staged, size_t max_bytes,
-                     struct al_run_limits *budget, struct al_git_output *ret_output,
-                     struct al_error *err)
+                     struct al_git_output *ret_output, struct al_error *err)
 {
     static const char kept[] = "The stash entry is kept in case you need it again.\n";
     const struct al_stash_options apply = { .action = AL_STASH_APPLY,
@@ -502,7 +493,7 @@ static int pop_entry(struct al_repo *repo, const char *entry, bool keeps_staged,
                                             .keeps_staged = keeps_staged };
     al_auto(al_git_output_clear) struct al_git_output dropped = { .exit_code = -1 };
     al_auto(al_git_output_clear) struct al_git_output applied = { .exit_code = -1 };
-    int r = run(repo, &apply, max_bytes, false, budget, &applied, err);
+    int r = run(repo, &apply, max_bytes, false, &applied, err);
 
     if (r < 0)
         return r;
@@ -510,7 +501,7 @@ static int pop_entry(struct al_repo *repo, const char *entry, bool keeps_staged,
         al_str_adds(&applied.out.out, kept);
         return al_git_failed(&applied, err);
     }
-    r = drop(repo, entry, budget, &dropped, err);
+    r = drop(repo, entry, &dropped, err);
     if (r < 0)
         return r;
     al_str_add(&applied.out.out, dropped.out.out.buf, dropped.out.out.len);
@@ -520,20 +511,19 @@ static int pop_entry(struct al_repo *repo, const char *entry, bool keeps_staged,
 }
 
 int al_git_stash(struct al_repo *repo, const struct al_stash_options *options, size_t max_bytes,
-                 struct al_run_limits *budget, struct al_git_output *ret_output,
-                 struct al_error *err)
+                 struct al_git_output *ret_output, struct al_error *err)
 {
     const char *entries = options->entries;
 
     if (options->action == AL_STASH_PUSH)
-        return push(repo, options, max_bytes, budget, ret_output, err);
+        return push(repo, options, max_bytes, ret_output, err);
     if (options->action == AL_STASH_CLEAR && entries)
-        return drop_each(repo, entries, budget, ret_output, err);
+        return drop_each(repo, entries, ret_output, err);
     if (options->action == AL_STASH_DROP)
-        return drop(repo, entries, budget, ret_output, err);
+        return drop(repo, entries, ret_output, err);
     if (options->action == AL_STASH_POP)
-        return pop_entry(repo, entries, options->keeps_staged, max_bytes, budget, ret_output, err);
-    return run(repo, options, max_bytes, true, budget, ret_output, err);
+        return pop_entry(repo, entries, options->keeps_staged, max_bytes, ret_output, err);
+    return run(repo, options, max_bytes, true, ret_output, err);
 }
 
 /* --- Preview --- */
@@ -552,18 +542,17 @@ int al_git_stash(struct al_repo *repo, const struct al_stash_options *options, s
 #define ENTRIES_MAX       10
 #define ENTRIES_MAX_BYTES (16u * 1024u)
 
-static int preview_push(const struct al_repo *repo, const struct al_strv *files,
-                        struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+static int preview_push(const struct al_repo *repo, const struct al_strv *files, struct al_str *out,
+                        struct al_error *err)
 {
     static const struct al_diff_options staged = { .cached = true, .unified = -1 };
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     int r;
 
-    al_git_files_excerpt(repo, files,
-                         "Changes to these files are stashed, staged ones too:", budget, out);
-    r = al_git_loss_excerpt(repo, &staged, "This is staged, and stashed:", budget, out, err);
+    al_git_files_excerpt(repo, files, "Changes to these files are stashed, staged ones too:", out);
+    r = al_git_loss_excerpt(repo, &staged, "This is staged, and stashed:", out, err);
     if (r == 0)
-        r = al_git_unseen_changes_excerpt(repo, NULL, budget, &text, err);
+        r = al_git_unseen_changes_excerpt(repo, NULL, &text, err);
     if (r == 0 && text.len)
         al_str_addf(out, "This is not stashed, and may be lost:\n%s", text.buf);
     return r;
@@ -571,14 +560,14 @@ static int preview_push(const struct al_repo *repo, const struct al_strv *files,
 
 /* Append one diff of an entry, below its title. */
 static int add_part(const struct al_repo *repo, const char *from, const char *to, const char *title,
-                    struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+                    struct al_str *out, struct al_error *err)
 {
     const struct al_diff_options change = { .from_ref = from, .to_ref = to, .unified = -1 };
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    int r = al_git_diff_excerpt(repo, &change, budget, &text, &why);
+    int r = al_git_diff_excerpt(repo, &change, &text, &why);
 
-    if (al_git_exited_with_error(r, budget)) {
+    if (al_git_exited_with_error(r, repo->at.budget)) {
         al_str_addf(out, "%s(git cannot show it)\n", title);
         return 0;
     }
@@ -599,24 +588,23 @@ static bool has_own_index(const struct al_stash_commits *commits)
 
 /* Append everything in an entry. The staged content is shown if the action does not restore it. */
 static int add_entry(const struct al_repo *repo, const char *entry, enum al_stash_action action,
-                     struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+                     struct al_str *out, struct al_error *err)
 {
     al_auto(al_stash_commits_clear) struct al_stash_commits commits = AL_STASH_COMMITS_INIT;
     char *const *parents;
     size_t before = out->len;
-    int r = al_git_read_stash_commits(repo, entry, budget, &commits, err);
+    int r = al_git_read_stash_commits(repo, entry, &commits, err);
 
     parents = commits.parents.items;
     if (r == 0 && commits.parents.count)
-        r = add_part(repo, parents[0], entry, "", budget, out, err);
+        r = add_part(repo, parents[0], entry, "", out, err);
     if (r == 0 && action != AL_STASH_APPLY && has_own_index(&commits))
         r = add_part(repo, parents[0], parents[1],
                      action == AL_STASH_POP ? "This was staged, and comes back only as above:\n"
                                             : "This was staged:\n",
-                     budget, out, err);
+                     out, err);
     if (r == 0 && commits.parents.count > 2)
-        r = add_part(repo, al_git_empty_tree(repo), parents[2], "Untracked files:\n", budget, out,
-                     err);
+        r = add_part(repo, al_git_empty_tree(repo), parents[2], "Untracked files:\n", out, err);
     if (r == 0 && out->len == before)
         al_str_adds(out, "(it has no changes)\n");
     return r;
@@ -624,7 +612,7 @@ static int add_entry(const struct al_repo *repo, const char *entry, enum al_stas
 
 /* Append the content of the first entries; `all`: these are all there are, by index. */
 static int add_entries(const struct al_repo *repo, const struct al_strv *ids, bool all,
-                       struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+                       struct al_str *out, struct al_error *err)
 {
     const size_t begin = out->len;
     size_t i = 0;
@@ -637,7 +625,7 @@ static int add_entries(const struct al_repo *repo, const struct al_strv *ids, bo
         if (!all)
             (void)al_git_stash_find(repo, ids->items[i], &index);
         al_str_addf(out, "In stash@{%" PRId64 "}:\n", index);
-        r = add_entry(repo, ids->items[i], AL_STASH_CLEAR, budget, out, err);
+        r = add_entry(repo, ids->items[i], AL_STASH_CLEAR, out, err);
     }
     if (i < ids->count && all)
         al_str_addf(out, "What is in the entries from stash@{%zu} on is not shown.\n", i);
@@ -647,8 +635,8 @@ static int add_entries(const struct al_repo *repo, const struct al_strv *ids, bo
 }
 
 /* Append the entries of this working tree. */
-static int preview_clear_own(const struct al_repo *repo, const char *entries,
-                             struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+static int preview_clear_own(const struct al_repo *repo, const char *entries, struct al_str *out,
+                             struct al_error *err)
 {
     al_auto(al_freep) char *words = al_strdup(entries);
     al_auto(al_strv_clear) struct al_strv ids = AL_STRV_INIT;
@@ -658,47 +646,46 @@ static int preview_clear_own(const struct al_repo *repo, const char *entries,
         return 0;
     al_str_addf(out, "This is lost, %zu entr%s of this worktree:\n", ids.count,
                 ids.count == 1 ? "y" : "ies");
-    return add_entries(repo, &ids, false, budget, out, err);
+    return add_entries(repo, &ids, false, out, err);
 }
 
 /* Append the list of entries, then the content of the first ones. */
-static int preview_clear(const struct al_repo *repo, struct al_run_limits *budget,
-                         struct al_str *out, struct al_error *err)
+static int preview_clear(const struct al_repo *repo, struct al_str *out, struct al_error *err)
 {
     al_auto(al_stashes_clear) struct al_stashes stashes = AL_STASHES_INIT;
     al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
     al_auto(al_strv_clear) struct al_strv ids = AL_STRV_INIT;
-    int r = al_git_read_stashes(repo, al_git_excerpt_bytes(budget, AL_GIT_EXCERPT_MAX_BYTES),
-                                budget, &stashes, err);
+    int r = al_git_read_stashes(
+        repo, al_git_excerpt_bytes(repo->at.budget, AL_GIT_EXCERPT_MAX_BYTES), &stashes, err);
 
     if (r < 0)
         return r;
     al_stashes_add_lines(&stashes, &lines);
     al_git_stash_entries(repo, &ids);
     al_str_adds(out, "This is lost:\n");
-    al_git_add_excerpt(budget, lines.buf, lines.len, stashes.truncated, out);
+    al_git_add_excerpt(repo->at.budget, lines.buf, lines.len, stashes.truncated, out);
     if (!ids.count) /* there is no reflog; git deletes the commit that refs/stash points to */
         al_strv_add(&ids, "refs/stash");
-    return add_entries(repo, &ids, true, budget, out, err);
+    return add_entries(repo, &ids, true, out, err);
 }
 
 int al_git_stash_preview(const struct al_repo *repo, const struct al_stash_options *options,
-                         const struct al_strv *files, struct al_run_limits *budget,
-                         struct al_str *out, bool *ret_any, struct al_error *err)
+                         const struct al_strv *files, struct al_str *out, bool *ret_any,
+                         struct al_error *err)
 {
     const size_t before = out->len;
     int r;
 
     if (options->action == AL_STASH_PUSH) {
-        r = preview_push(repo, files, budget, out, err);
+        r = preview_push(repo, files, out, err);
     } else if (options->action == AL_STASH_CLEAR) {
-        r = options->entries ? preview_clear_own(repo, options->entries, budget, out, err)
-            : al_ref_exists(&repo->at, "refs/stash") ? preview_clear(repo, budget, out, err)
+        r = options->entries ? preview_clear_own(repo, options->entries, out, err)
+            : al_ref_exists(&repo->at, "refs/stash") ? preview_clear(repo, out, err)
                                                      : 0;
     } else {
         if (options->action == AL_STASH_DROP)
             al_str_adds(out, "This is lost:\n");
-        r = add_entry(repo, options->entries, options->action, budget, out, err);
+        r = add_entry(repo, options->entries, options->action, out, err);
     }
     *ret_any = out->len > before;
     return r;

@@ -47,34 +47,30 @@ void al_stash_commits_clear(struct al_stash_commits *commits);
 
 /** Read them, of an entry given by its id. */
 int al_git_read_stash_commits(const struct al_repo *repo, const char *entry,
-                              struct al_run_limits *budget, struct al_stash_commits *commits,
-                              struct al_error *err);
+                              struct al_stash_commits *commits, struct al_error *err);
 
 /** Whether an entry has staged changes, and whether git can stage them again: nothing is staged
  * now, and the index has those files as they were before. */
-int al_git_stash_keeps_staged(const struct al_repo *repo, const char *entry,
-                              struct al_run_limits *budget, bool *ret_has, bool *ret_keeps,
-                              struct al_error *err);
+int al_git_stash_keeps_staged(const struct al_repo *repo, const char *entry, bool *ret_has,
+                              bool *ret_keeps, struct al_error *err);
 
 /** Make a commit of `git stash create` the newest entry. */
 int al_git_stash_store(const struct al_repo *repo, const char *message, const char *oid,
-                       struct al_run_limits *budget, struct al_error *err);
+                       struct al_error *err);
 
 /** Run `git stash show` of an entry. */
 int al_git_stash_show(const struct al_repo *repo, const struct al_stash_options *options,
-                      size_t max_bytes, struct al_run_limits *budget,
-                      struct al_git_output *ret_output, struct al_error *err);
+                      size_t max_bytes, struct al_git_output *ret_output, struct al_error *err);
 
 /** Check an action before approval is asked for: entries exist, and no filter or merge driver is
  * needed. */
 int al_git_stash_check(const struct al_repo *repo, const struct al_stash_options *options,
-                       struct al_run_limits *budget, struct al_error *err);
+                       struct al_error *err);
 
 /** Run `git stash push|pop|apply|drop|clear`. A non-zero exit code is an error; a conflict has
  * AL_CODE_CONFLICT.  Whose a new entry is gets recorded. */
 int al_git_stash(struct al_repo *repo, const struct al_stash_options *options, size_t max_bytes,
-                 struct al_run_limits *budget, struct al_git_output *ret_output,
-                 struct al_error *err);
+                 struct al_git_output *ret_output, struct al_error *err);
 
 /** One stash entry. Its index in the list is its number. */
 struct al_stash_entry {
@@ -101,7 +97,7 @@ void al_stashes_clear(struct al_stashes *stashes);
 void al_stashes_add_lines(const struct al_stashes *stashes, struct al_str *out);
 
 /** Read the stash entries. At most one git child. */
-int al_git_read_stashes(const struct al_repo *repo, size_t max_bytes, struct al_run_limits *budget,
+int al_git_read_stashes(const struct al_repo *repo, size_t max_bytes,
                         struct al_stashes *ret_stashes, struct al_error *err);
 
 /**
@@ -112,7 +108,7 @@ int al_git_read_stashes(const struct al_repo *repo, size_t max_bytes, struct al_
  *                      entry exists.
  */
 int al_git_stash_preview(const struct al_repo *repo, const struct al_stash_options *options,
-                         const struct al_strv *files, struct al_run_limits *budget,
-                         struct al_str *out, bool *ret_any, struct al_error *err);
+                         const struct al_strv *files, struct al_str *out, bool *ret_any,
+                         struct al_error *err);
 
 #endif

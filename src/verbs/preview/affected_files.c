@@ -104,8 +104,7 @@ static bool take_entry(void *payload, char *const *fields)
     return true;
 }
 
-static int read_entries(const struct al_str *words, struct search *search,
-                        struct al_run_limits *budget, struct al_error *err)
+static int read_entries(const struct al_str *words, struct search *search, struct al_error *err)
 {
     size_t at = 0;
     int r = 0;
@@ -118,15 +117,15 @@ static int read_entries(const struct al_str *words, struct search *search,
         al_strv_adds(&command.argv, "git", "ls-files", "--stage", "-v", "-f", "-z", "--full-name",
                      "--", NULL);
         (void)al_batch_add(&command.argv, words, &at);
-        r = al_git_read_records(&search->repo->at, &command, &records, budget, err);
+        r = al_git_read_records(&search->repo->at, &command, &records, err);
     }
     return r;
 }
 
 /* Content with another id may still be what git would store, after line ending conversion. git
  * decides: in an index without stat data it can only compare content. */
-static int compare_in_git(const struct search *search, struct al_run_limits *budget,
-                          struct al_unseen_changes *unseen, struct al_error *err)
+static int compare_in_git(const struct search *search, struct al_unseen_changes *unseen,
+                          struct al_error *err)
 {
     const struct al_repo *repo = search->repo;
     al_auto(al_git_command_clear) struct al_git_command fill = AL_GIT_COMMAND_INIT;
@@ -138,21 +137,21 @@ static int compare_in_git(const struct search *search, struct al_run_limits *bud
     al_git_command_feed(&fill, &search->lines);
     al_strv_adds(&fill.argv, "git", "update-index", "-z", "--index-info", NULL);
     al_strv_adds(&list.argv, "git", "-C", repo->at.top, "ls-files", "-z", "--modified", NULL);
-    r = al_git_write(&repo->at, &fill, 0, budget, err);
-    return r < 0 ? r : al_git_list_paths(repo, &list, budget, &unseen->names, err);
+    r = al_git_write(&repo->at, &fill, 0, err);
+    return r < 0 ? r : al_git_list_paths(repo, &list, &unseen->names, err);
 }
 
 int al_git_find_unseen_changes(const struct al_repo *repo, const struct al_str *words,
-                               const struct al_strv *known, struct al_run_limits *budget,
-                               struct al_unseen_changes *unseen, struct al_error *err)
+                               const struct al_strv *known, struct al_unseen_changes *unseen,
+                               struct al_error *err)
 {
     struct search search = { .repo = repo, .known = known, .top = -1, .lines = AL_STR_INIT };
     int r = al_location_open_top(&repo->at, &search.top, err);
 
     if (r == 0)
-        r = read_entries(words, &search, budget, err);
+        r = read_entries(words, &search, err);
     if (r == 0 && search.lines.len)
-        r = compare_in_git(&search, budget, unseen, err);
+        r = compare_in_git(&search, unseen, err);
     if (search.top >= 0)
         (void)close(search.top);
     al_str_clear(&search.lines);
@@ -162,12 +161,12 @@ int al_git_find_unseen_changes(const struct al_repo *repo, const struct al_str *
 /* --- Affected files --- */
 
 static int resolve_paths(const struct al_repo *repo, const struct al_strv *paths,
-                         struct al_run_limits *budget, struct al_str *words, struct al_error *err)
+                         struct al_str *words, struct al_error *err)
 {
     static const char everywhere[] = ":/";
 
     if (paths && paths->count)
-        return al_repo_pathspecs(repo, paths, budget, words, err);
+        return al_repo_pathspecs(repo, paths, words, err);
     al_str_add(words, everywhere, sizeof(everywhere));
     return 0;
 }
@@ -180,15 +179,14 @@ static void add_files(const struct al_repo *repo, const struct al_strv *list, st
 
 /* Append what a command lists for these paths. */
 static int add_listed(const struct al_repo *repo, const char *const *command,
-                      const struct al_strv *paths, struct al_run_limits *budget,
-                      struct al_strv *out, struct al_error *err)
+                      const struct al_strv *paths, struct al_strv *out, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
     al_auto(al_strv_clear) struct al_strv list = AL_STRV_INIT;
-    int r = resolve_paths(repo, paths, budget, &words, err);
+    int r = resolve_paths(repo, paths, &words, err);
 
     if (r == 0)
-        r = al_batch_list(repo, command, &words, budget, &list, err);
+        r = al_batch_list(repo, command, &words, &list, err);
     if (r == 0)
         add_files(repo, &list, out);
     return r;
@@ -206,37 +204,36 @@ static const char *const dirty[] = {
 };
 
 int al_git_untracked_files(const struct al_repo *repo, const struct al_strv *paths,
-                           struct al_run_limits *budget, struct al_strv *out, struct al_error *err)
+                           struct al_strv *out, struct al_error *err)
 {
-    return add_listed(repo, others, paths, budget, out, err);
+    return add_listed(repo, others, paths, out, err);
 }
 
 int al_git_affected_files(const struct al_repo *repo, const struct al_strv *paths, bool untracked,
-                          struct al_run_limits *budget, struct al_strv *out, struct al_error *err)
+                          struct al_strv *out, struct al_error *err)
 {
-    return add_listed(repo, untracked ? dirty : modified, paths, budget, out, err);
+    return add_listed(repo, untracked ? dirty : modified, paths, out, err);
 }
 
 /* List the changed files that git sees in `list`, and those it does not see in `unseen`. */
 static int find_overwritten(const struct al_repo *repo, const struct al_strv *paths, bool untracked,
-                            struct al_run_limits *budget, struct al_strv *list,
-                            struct al_unseen_changes *unseen, struct al_error *err)
+                            struct al_strv *list, struct al_unseen_changes *unseen,
+                            struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
-    int r = resolve_paths(repo, paths, budget, &words, err);
+    int r = resolve_paths(repo, paths, &words, err);
 
     if (r == 0)
-        r = al_batch_list(repo, untracked ? dirty : modified, &words, budget, list, err);
-    return r == 0 ? al_git_find_unseen_changes(repo, &words, list, budget, unseen, err) : r;
+        r = al_batch_list(repo, untracked ? dirty : modified, &words, list, err);
+    return r == 0 ? al_git_find_unseen_changes(repo, &words, list, unseen, err) : r;
 }
 
 int al_git_overwritten_files(const struct al_repo *repo, const struct al_strv *paths,
-                             bool untracked, struct al_run_limits *budget, struct al_strv *out,
-                             struct al_error *err)
+                             bool untracked, struct al_strv *out, struct al_error *err)
 {
     al_auto(al_unseen_changes_clear) struct al_unseen_changes unseen = AL_UNSEEN_CHANGES_INIT;
     al_auto(al_strv_clear) struct al_strv list = AL_STRV_INIT;
-    int r = find_overwritten(repo, paths, untracked, budget, &list, &unseen, err);
+    int r = find_overwritten(repo, paths, untracked, &list, &unseen, err);
 
     if (r == 0) {
         add_files(repo, &list, out);
@@ -246,40 +243,38 @@ int al_git_overwritten_files(const struct al_repo *repo, const struct al_strv *p
 }
 
 int al_git_rewritten_files(const struct al_repo *repo, const struct al_strv *paths,
-                           struct al_run_limits *budget, struct al_strv *out, struct al_error *err)
+                           struct al_strv *out, struct al_error *err)
 {
     static const char *const differing[] = {
         "git", "diff-files", "-z", "--name-only", "--ignore-submodules=dirty", "--", NULL
     };
 
-    return add_listed(repo, differing, paths, budget, out, err);
+    return add_listed(repo, differing, paths, out, err);
 }
 
 int al_git_unseen_changes_excerpt(const struct al_repo *repo, const struct al_strv *paths,
-                                  struct al_run_limits *budget, struct al_str *out,
-                                  struct al_error *err)
+                                  struct al_str *out, struct al_error *err)
 {
     al_auto(al_unseen_changes_clear) struct al_unseen_changes unseen = AL_UNSEEN_CHANGES_INIT;
     al_auto(al_strv_clear) struct al_strv list = AL_STRV_INIT;
     struct al_diff_options change = { .unified = -1 };
-    int r = find_overwritten(repo, paths, false, budget, &list, &unseen, err);
+    int r = find_overwritten(repo, paths, false, &list, &unseen, err);
 
     if (r < 0 || !unseen.names.count)
         return r;
     al_str_adds(out, "The index says that these files are not changed, and they are:\n");
     change.index = unseen.index;
-    return al_git_diff_excerpt(repo, &change, budget, out, err);
+    return al_git_diff_excerpt(repo, &change, out, err);
 }
 
 int al_git_loss_excerpt(const struct al_repo *repo, const struct al_diff_options *options,
-                        const char *title, struct al_run_limits *budget, struct al_str *out,
-                        struct al_error *err)
+                        const char *title, struct al_str *out, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str loss = AL_STR_INIT;
-    int r = al_git_diff_excerpt(repo, options, budget, &loss, err);
+    int r = al_git_diff_excerpt(repo, options, &loss, err);
 
     if (r == 0 && !options->cached)
-        r = al_git_unseen_changes_excerpt(repo, options->paths, budget, &loss, err);
+        r = al_git_unseen_changes_excerpt(repo, options->paths, &loss, err);
     if (r == 0 && loss.len)
         al_str_addf(out, "%s\n%s", title, loss.buf);
     return r;
@@ -288,12 +283,11 @@ int al_git_loss_excerpt(const struct al_repo *repo, const struct al_diff_options
 #define UNTRACKED_SHOWN_MAX 50u
 
 int al_git_untracked_excerpt(const struct al_repo *repo, const char *commit,
-                             const struct al_strv *paths, struct al_run_limits *budget,
-                             struct al_str *out, struct al_error *err)
+                             const struct al_strv *paths, struct al_str *out, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
     struct stat st;
-    int r = al_git_untracked_overwritten(repo, commit, paths, budget, &files, err);
+    int r = al_git_untracked_overwritten(repo, commit, paths, &files, err);
 
     if (r < 0 || !files.count)
         return r;
@@ -315,7 +309,7 @@ int al_git_untracked_excerpt(const struct al_repo *repo, const char *commit,
 }
 
 void al_git_files_excerpt(const struct al_repo *repo, const struct al_strv *files,
-                          const char *title, const struct al_run_limits *budget, struct al_str *out)
+                          const char *title, struct al_str *out)
 {
     al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
 
@@ -329,7 +323,7 @@ void al_git_files_excerpt(const struct al_repo *repo, const struct al_strv *file
     if (!lines.len)
         return;
     al_str_addf(out, "%s\n", title);
-    al_git_add_excerpt(budget, lines.buf, lines.len, false, out);
+    al_git_add_excerpt(repo->at.budget, lines.buf, lines.len, false, out);
 }
 
 /* --- Untracked files in the way --- */
@@ -345,12 +339,12 @@ static bool is_taken(int top_fd, const char *name)
 }
 
 static int list_for_target(const struct al_repo *repo, const char *target,
-                           const struct al_str *words, int top_fd, struct al_run_limits *budget,
-                           struct al_strv *out, struct al_error *err)
+                           const struct al_str *words, int top_fd, struct al_strv *out,
+                           struct al_error *err)
 {
     const char *const deleted[] = { "--cached", "--no-relative", "--diff-filter=D", target, NULL };
     al_auto(al_strv_clear) struct al_strv list = AL_STRV_INIT;
-    int r = al_batch_list_diff(repo, deleted, words, budget, &list, err);
+    int r = al_batch_list_diff(repo, deleted, words, &list, err);
 
     for (size_t i = 0; r == 0 && i < list.count; i++)
         if (is_taken(top_fd, list.items[i]))
@@ -359,8 +353,8 @@ static int list_for_target(const struct al_repo *repo, const char *target,
 }
 
 int al_git_untracked_overwritten(const struct al_repo *repo, const char *target,
-                                 const struct al_strv *paths, struct al_run_limits *budget,
-                                 struct al_strv *out, struct al_error *err)
+                                 const struct al_strv *paths, struct al_strv *out,
+                                 struct al_error *err)
 {
     al_auto(al_error_clear) struct al_error complaint = AL_ERROR_INIT;
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
@@ -368,11 +362,11 @@ int al_git_untracked_overwritten(const struct al_repo *repo, const char *target,
     int r = al_location_open_top(&repo->at, &top_fd, err);
 
     if (r == 0)
-        r = resolve_paths(repo, paths, budget, &words, err);
+        r = resolve_paths(repo, paths, &words, err);
     if (r < 0)
         return r;
-    r = list_for_target(repo, target, &words, top_fd, budget, out, &complaint);
-    return al_git_exited_with_error(r, budget) ? 0 : al_error_pass(r, &complaint, err);
+    r = list_for_target(repo, target, &words, top_fd, out, &complaint);
+    return al_git_exited_with_error(r, repo->at.budget) ? 0 : al_error_pass(r, &complaint, err);
 }
 
 /* --- What git can write --- */
@@ -395,9 +389,8 @@ bool al_git_index_tells(const struct al_repo *repo)
            !al_repo_index_facts(&repo->at).marks;
 }
 
-int al_git_switched_files(const struct al_repo *repo, const char *target,
-                          struct al_run_limits *budget, bool *ret_known, struct al_strv *out,
-                          struct al_error *err)
+int al_git_switched_files(const struct al_repo *repo, const char *target, bool *ret_known,
+                          struct al_strv *out, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv list = AL_STRV_INIT;
     al_auto(al_freep) char *head = al_ref_head(&repo->at);
@@ -405,15 +398,14 @@ int al_git_switched_files(const struct al_repo *repo, const char *target,
 
     *ret_known = al_git_index_tells(repo);
     if (*ret_known && strcmp(head, target) != 0)
-        r = al_git_list_changed(repo, head, target, budget, &list, err);
+        r = al_git_list_changed(repo, head, target, &list, err);
     if (r == 0)
         add_files(repo, &list, out);
     return r;
 }
 
 int al_git_reset_files(const struct al_repo *repo, const char *target, const struct al_strv *paths,
-                       bool untracked, struct al_run_limits *budget, bool *ret_known,
-                       struct al_strv *out, struct al_error *err)
+                       bool untracked, bool *ret_known, struct al_strv *out, struct al_error *err)
 {
     const char *const differing[] = { "git",          "diff-index", "-z", "--name-only",
                                       "--no-renames", target,       "--", NULL };
@@ -421,6 +413,6 @@ int al_git_reset_files(const struct al_repo *repo, const char *target, const str
 
     *ret_known = al_git_index_tells(repo);
     if (*ret_known)
-        r = add_listed(repo, differing, paths, budget, out, err);
-    return r == 0 && *ret_known && untracked ? add_listed(repo, others, NULL, budget, out, err) : r;
+        r = add_listed(repo, differing, paths, out, err);
+    return r == 0 && *ret_known && untracked ? add_listed(repo, others, NULL, out, err) : r;
 }

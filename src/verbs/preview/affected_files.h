@@ -13,51 +13,46 @@
 
 /** Append the untracked files that are not ignored; `paths`: NULL, all.  Absolute paths. */
 int al_git_untracked_files(const struct al_repo *repo, const struct al_strv *paths,
-                           struct al_run_limits *budget, struct al_strv *out, struct al_error *err);
+                           struct al_strv *out, struct al_error *err);
 
 /** Append the files that a call which stages or restores `paths` (NULL: all) affects: files that
  * differ from the index and, with `untracked`, untracked ones. Absolute paths, sorted, each
  * once. */
 int al_git_affected_files(const struct al_repo *repo, const struct al_strv *paths, bool untracked,
-                          struct al_run_limits *budget, struct al_strv *out, struct al_error *err);
+                          struct al_strv *out, struct al_error *err);
 
 /** The same for a call that overwrites files. Also appends changed files that the index marks as
  * unchanged (see unseen_changes.h). */
 int al_git_overwritten_files(const struct al_repo *repo, const struct al_strv *paths,
-                             bool untracked, struct al_run_limits *budget, struct al_strv *out,
-                             struct al_error *err);
+                             bool untracked, struct al_strv *out, struct al_error *err);
 
 /** Append the files that git writes when it restores `paths` from the index: those whose stat data
  * differ from the index.  Their content may be equal as git compares it, and its line endings still
  * change.  Files that the index marks as unchanged are not among them. */
 int al_git_rewritten_files(const struct al_repo *repo, const struct al_strv *paths,
-                           struct al_run_limits *budget, struct al_strv *out, struct al_error *err);
+                           struct al_strv *out, struct al_error *err);
 
 /** Append what the files that the index marks as unchanged would lose, as an excerpt for an
  * approval. Appends nothing when there are none. */
 int al_git_unseen_changes_excerpt(const struct al_repo *repo, const struct al_strv *paths,
-                                  struct al_run_limits *budget, struct al_str *out,
-                                  struct al_error *err);
+                                  struct al_str *out, struct al_error *err);
 
 /** Append what a diff shows of work that is lost, and, unless it is of the index alone, what the
  * index does not tell of its paths, below `title`.  Appends nothing when there is none. */
 int al_git_loss_excerpt(const struct al_repo *repo, const struct al_diff_options *options,
-                        const char *title, struct al_run_limits *budget, struct al_str *out,
-                        struct al_error *err);
+                        const char *title, struct al_str *out, struct al_error *err);
 
 /** Append the names and sizes of the untracked files, ignored or not, in the places of files that a
  * commit has.
  *
  * @param paths  As of al_git_untracked_overwritten(). */
 int al_git_untracked_excerpt(const struct al_repo *repo, const char *commit,
-                             const struct al_strv *paths, struct al_run_limits *budget,
-                             struct al_str *out, struct al_error *err);
+                             const struct al_strv *paths, struct al_str *out, struct al_error *err);
 
 /** Append the names of those `files` that are in the working tree, one a line below `title`, as an
  * excerpt for an approval. Appends nothing when there are none. */
 void al_git_files_excerpt(const struct al_repo *repo, const struct al_strv *files,
-                          const char *title, const struct al_run_limits *budget,
-                          struct al_str *out);
+                          const char *title, struct al_str *out);
 
 /**
  * List the files that `target` has, the index does not have, and in whose place something is on
@@ -69,8 +64,8 @@ void al_git_files_excerpt(const struct al_repo *repo, const struct al_strv *file
  * @param out     Absolute paths, appended.
  */
 int al_git_untracked_overwritten(const struct al_repo *repo, const char *target,
-                                 const struct al_strv *paths, struct al_run_limits *budget,
-                                 struct al_strv *out, struct al_error *err);
+                                 const struct al_strv *paths, struct al_strv *out,
+                                 struct al_error *err);
 
 /*
  * Which files of the working tree a git command can write or remove, for the `changed_files` of a
@@ -94,9 +89,8 @@ bool al_git_index_tells(const struct al_repo *repo);
  * @param target  The id of a commit.
  * @param[out] ret_known  False: it cannot be told, and nothing is appended.
  */
-int al_git_switched_files(const struct al_repo *repo, const char *target,
-                          struct al_run_limits *budget, bool *ret_known, struct al_strv *out,
-                          struct al_error *err);
+int al_git_switched_files(const struct al_repo *repo, const char *target, bool *ret_known,
+                          struct al_strv *out, struct al_error *err);
 
 /**
  * List the files of a command that makes index and files those of a commit, as `git reset --hard`:
@@ -108,8 +102,7 @@ int al_git_switched_files(const struct al_repo *repo, const char *target,
  * @param untracked  The command removes untracked files, too, as `git stash push -u`.
  */
 int al_git_reset_files(const struct al_repo *repo, const char *target, const struct al_strv *paths,
-                       bool untracked, struct al_run_limits *budget, bool *ret_known,
-                       struct al_strv *out, struct al_error *err);
+                       bool untracked, bool *ret_known, struct al_strv *out, struct al_error *err);
 
 /* --- Unseen changes --- */
 
@@ -137,7 +130,7 @@ void al_unseen_changes_clear(struct al_unseen_changes *unseen);
  * @param known  Files that git sees a change of, sorted.  They are left out.
  */
 int al_git_find_unseen_changes(const struct al_repo *repo, const struct al_str *words,
-                               const struct al_strv *known, struct al_run_limits *budget,
-                               struct al_unseen_changes *unseen, struct al_error *err);
+                               const struct al_strv *known, struct al_unseen_changes *unseen,
+                               struct al_error *err);
 
 #endif

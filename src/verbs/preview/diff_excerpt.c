@@ -473,8 +473,8 @@ static void move_pathspecs(const struct al_repo *repo, const struct empty_worktr
 
 /* Run the diff for as many paths as one command line takes, from *at on. */
 static int add_diff(const struct al_repo *repo, const struct al_diff_options *options,
-                    const struct al_str *words, size_t *at, struct al_run_limits *budget,
-                    struct al_excerpt_reader *reader, struct al_error *err)
+                    const struct al_str *words, size_t *at, struct al_excerpt_reader *reader,
+                    struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -494,8 +494,7 @@ static int add_diff(const struct al_repo *repo, const struct al_diff_options *op
     move_pathspecs(repo, &empty_worktree, from, &command.argv);
     reader->in_patch = false;
     r = al_git_run(&repo->at, &command,
-                   &(struct al_git_run){ .sink = { al_excerpt_reader_add, reader } }, budget,
-                   &output, err);
+                   &(struct al_git_run){ .sink = { al_excerpt_reader_add, reader } }, &output, err);
     if (r == 0 && reader->changes.broken)
         r = al_error_set(err, AL_ERR_EXECUTION, "git diff did not list what changed");
     else if (r == 0 && !output.stopped && output.exit_code != 0)
@@ -512,8 +511,7 @@ static void add_object(const char *oid, unsigned mode, struct al_str *words)
 /* Verify the objects that were shown: the content of both sides, and the trees that list the
  * files. */
 static int verify_shown(const struct al_repo *repo, const struct al_diff_options *options,
-                        const struct al_diff_raw *changes, struct al_run_limits *budget,
-                        bool *ret_complete, struct al_error *err)
+                        const struct al_diff_raw *changes, bool *ret_complete, struct al_error *err)
 {
     const char *const trees[] = { options->from_ref, options->to_ref };
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
@@ -530,31 +528,31 @@ static int verify_shown(const struct al_repo *repo, const struct al_diff_options
     if (options->cached && !options->from_ref)
         head = al_ref_head(&repo->at);
     if (head && *head)
-        r = al_git_verify_tree(repo, head, budget, ret_complete, err);
+        r = al_git_verify_tree(repo, head, ret_complete, err);
     for (size_t i = 0; r == 0 && i < AL_COUNT(trees); i++)
         if (trees[i])
-            r = al_git_verify_tree(repo, trees[i], budget, ret_complete, err);
-    return r == 0 ? al_git_verify_objects(repo, &words, budget, ret_complete, err) : r;
+            r = al_git_verify_tree(repo, trees[i], ret_complete, err);
+    return r == 0 ? al_git_verify_objects(repo, &words, ret_complete, err) : r;
 }
 
 int al_git_diff_excerpt(const struct al_repo *repo, const struct al_diff_options *options,
-                        struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+                        struct al_str *out, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
     al_auto(al_excerpt_reader_clear) struct al_excerpt_reader reader = AL_EXCERPT_READER_INIT;
     size_t at = 0;
     bool all = true;
-    int r = al_git_diff_resolve(repo, options, budget, &words, err);
+    int r = al_git_diff_resolve(repo, options, &words, err);
 
-    reader.in_full = budget->in_full;
+    reader.in_full = repo->at.budget->in_full;
     do {
         if (r == 0)
-            r = add_diff(repo, options, &words, &at, budget, &reader, err);
+            r = add_diff(repo, options, &words, &at, &reader, err);
     } while (r == 0 && at < words.len && !reader.more);
     if (r < 0)
         return r;
     al_excerpt_reader_end(&reader);
-    r = verify_shown(repo, options, &reader.changes, budget, &all, err);
+    r = verify_shown(repo, options, &reader.changes, &all, err);
     if (r < 0)
         return r;
     excerpt_write(&reader, out);
@@ -569,8 +567,7 @@ int al_git_diff_excerpt(const struct al_repo *repo, const struct al_diff_options
 #define COMMITS_MAX_BYTES (64u * 1024u)
 
 static int list(const struct al_repo *repo, const struct al_commits_shown *shown,
-                struct al_run_limits *budget, struct al_git_output *ret_output,
-                struct al_error *err)
+                struct al_git_output *ret_output, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
@@ -583,16 +580,16 @@ static int list(const struct al_repo *repo, const struct al_commits_shown *shown
     al_strv_add(&command.argv, "--");
     return al_git_run(
         &repo->at, &command,
-        &(struct al_git_run){ .max_bytes = al_git_excerpt_bytes(budget, COMMITS_MAX_BYTES),
+        &(struct al_git_run){ .max_bytes = al_git_excerpt_bytes(repo->at.budget, COMMITS_MAX_BYTES),
                               .checked = true },
-        budget, ret_output, err);
+        ret_output, err);
 }
 
 int al_git_commits_list(const struct al_repo *repo, const struct al_commits_shown *shown,
-                        struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+                        struct al_str *out, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = list(repo, shown, budget, &output, err);
+    int r = list(repo, shown, &output, err);
 
     if (r == 0)
         al_str_add(out, output.out.out.buf, output.out.out.len);
@@ -603,17 +600,17 @@ int al_git_commits_list(const struct al_repo *repo, const struct al_commits_show
  * exclude a commit that it does not have.  These commits are not shown, so a new object beside them
  * need not make the preview start over. */
 static int verify_histories(const struct al_repo *repo, const char *const *words,
-                            struct al_run_limits *budget, bool *ret_complete, struct al_error *err)
+                            bool *ret_complete, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv tips = AL_STRV_INIT;
-    struct al_stable_read *shown = al_take(&budget->stable_read);
+    struct al_stable_read *shown = al_take(&repo->at.budget->stable_read);
     int r;
 
     for (; *words; words++)
         if (strcmp(*words, "--not") != 0)
             al_strv_add(&tips, **words == '^' ? *words + 1 : *words);
-    r = al_git_verify_commits(repo, (const char *const *)tips.items, budget, ret_complete, err);
-    budget->stable_read = shown;
+    r = al_git_verify_commits(repo, (const char *const *)tips.items, ret_complete, err);
+    repo->at.budget->stable_read = shown;
     return r;
 }
 
@@ -621,8 +618,8 @@ static int verify_histories(const struct al_repo *repo, const char *const *words
 #define DIFFS_MAX 100
 
 /* Append the diff of each commit of a list; of a merge that to its first parent. */
-static int add_diffs(const struct al_repo *repo, const char *list, struct al_run_limits *budget,
-                     struct al_str *out, struct al_error *err)
+static int add_diffs(const struct al_repo *repo, const char *list, struct al_str *out,
+                     struct al_error *err)
 {
     int r = 0;
 
@@ -634,28 +631,27 @@ static int add_diffs(const struct al_repo *repo, const char *list, struct al_run
         struct al_diff_options diff = { .unified = -1, .to_ref = commit };
 
         al_str_addf(out, "\ncommit %.*s\n", (int)len, list);
-        r = al_git_find_object(repo, parent, "commit", budget, &found, err);
+        r = al_git_find_object(repo, parent, "commit", &found, err);
         diff.from_ref = found ? found : al_git_empty_tree(repo);
         if (r == 0)
-            r = al_git_diff_excerpt(repo, &diff, budget, out, err);
+            r = al_git_diff_excerpt(repo, &diff, out, err);
         list += len + (list[len] == '\n');
     }
     return r;
 }
 
 int al_git_commits_excerpt(const struct al_repo *repo, const struct al_commits_shown *shown,
-                           struct al_run_limits *budget, struct al_str *out, bool *ret_any,
-                           struct al_error *err)
+                           struct al_str *out, bool *ret_any, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_freep) char *shallow = al_shallow_commits(&repo->at);
     bool all = true;
-    int r = al_git_verify_commits(repo, shown->words, budget, &all, err);
+    int r = al_git_verify_commits(repo, shown->words, &all, err);
 
     if (r == 0)
-        r = verify_histories(repo, shown->words, budget, &all, err);
+        r = verify_histories(repo, shown->words, &all, err);
     if (r == 0)
-        r = list(repo, shown, budget, &output, err);
+        r = list(repo, shown, &output, err);
     if (r < 0)
         return r;
     if (!all)
@@ -664,11 +660,12 @@ int al_git_commits_excerpt(const struct al_repo *repo, const struct al_commits_s
     if (!output.out.out.len)
         return 0;
     al_str_addf(out, "%s\n", shown->title);
-    al_git_add_excerpt(budget, output.out.out.buf, output.out.out.len, output.stopped, out);
+    al_git_add_excerpt(repo->at.budget, output.out.out.buf, output.out.out.len, output.stopped,
+                       out);
     if (shallow)
         al_str_adds(out, "The repository is shallow (.git/shallow): commits beyond its boundary "
                          "are not listed.\n");
-    return shown->with_diffs && budget->in_full
-               ? add_diffs(repo, output.out.out.buf, budget, out, err)
+    return shown->with_diffs && repo->at.budget->in_full
+               ? add_diffs(repo, output.out.out.buf, out, err)
                : 0;
 }

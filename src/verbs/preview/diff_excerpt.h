@@ -15,7 +15,7 @@
 /** Append the diff to `out` as an excerpt for an approval. The objects it shows are verified
  * against their ids and added to budget->stable_read. */
 int al_git_diff_excerpt(const struct al_repo *repo, const struct al_diff_options *options,
-                        struct al_run_limits *budget, struct al_str *out, struct al_error *err);
+                        struct al_str *out, struct al_error *err);
 
 /* --- Excerpt reader --- */
 
@@ -101,7 +101,7 @@ struct al_commits_shown {
 
 /** Append what git lists, in lines: for a result, which needs no proof. */
 int al_git_commits_list(const struct al_repo *repo, const struct al_commits_shown *shown,
-                        struct al_run_limits *budget, struct al_str *out, struct al_error *err);
+                        struct al_str *out, struct al_error *err);
 
 /**
  * Append a list of commits as an excerpt; nothing when there are none.
@@ -111,7 +111,6 @@ int al_git_commits_list(const struct al_repo *repo, const struct al_commits_show
  * fails.
  */
 int al_git_commits_excerpt(const struct al_repo *repo, const struct al_commits_shown *shown,
-                           struct al_run_limits *budget, struct al_str *out, bool *ret_any,
-                           struct al_error *err);
+                           struct al_str *out, bool *ret_any, struct al_error *err);
 
 #endif

@@ -301,30 +301,29 @@ int al_object_verifier_end(const struct al_object_verifier *verifier, bool *ret_
 }
 
 int al_git_verify_objects(const struct al_repo *repo, const struct al_str *words,
-                          struct al_run_limits *budget, bool *ret_complete, struct al_error *err)
+                          bool *ret_complete, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_object_verifier_clear) struct al_object_verifier verifier;
     int r;
 
-    al_object_verifier_begin(&verifier, budget);
+    al_object_verifier_begin(&verifier, repo->at.budget);
     if (!words->len)
         return 0;
     al_git_command_feed(&command, words);
     al_strv_adds(&command.argv, "git", "cat-file", "--batch", "--buffer", NULL);
     r = al_git_read(&repo->at, &command, (struct al_sink){ al_cat_file_add, &verifier.reader },
-                    budget, err);
+                    err);
     return r < 0 ? r : al_object_verifier_end(&verifier, ret_complete, err);
 }
 
 /* Append what a command lists, as far as it is no more than can be verified. */
 static int list(const struct al_repo *repo, const struct al_git_command *command,
-                struct al_run_limits *budget, struct al_buffer *list, bool *ret_complete,
-                struct al_error *err)
+                struct al_buffer *list, bool *ret_complete, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r = al_git_run(&repo->at, command, &(struct al_git_run){ .sink = al_buffer_sink(list) },
-                       budget, &output, err);
+                       &output, err);
 
     if (r == 0 && output.stopped)
         *ret_complete = false;
@@ -345,8 +344,8 @@ static void add_trees(const struct al_str *list, struct al_str *words)
     }
 }
 
-int al_git_verify_tree(const struct al_repo *repo, const char *commit, struct al_run_limits *budget,
-                       bool *ret_complete, struct al_error *err)
+int al_git_verify_tree(const struct al_repo *repo, const char *commit, bool *ret_complete,
+                       struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
@@ -355,14 +354,14 @@ int al_git_verify_tree(const struct al_repo *repo, const char *commit, struct al
 
     al_strv_adds(&command.argv, "git", "ls-tree", "-r", "-d", "-z", "--full-tree", NULL);
     al_strv_addf(&command.argv, "%s^{tree}", commit);
-    r = list(repo, &command, budget, &trees, ret_complete, err);
+    r = list(repo, &command, &trees, ret_complete, err);
     al_str_addf(&words, "%s\n%s^{tree}\n", commit, commit);
     add_trees(&trees.text, &words);
-    return r < 0 ? r : al_git_verify_objects(repo, &words, budget, ret_complete, err);
+    return r < 0 ? r : al_git_verify_objects(repo, &words, ret_complete, err);
 }
 
-int al_git_verify_commits(const struct al_repo *repo, const char *const *words,
-                          struct al_run_limits *budget, bool *ret_complete, struct al_error *err)
+int al_git_verify_commits(const struct al_repo *repo, const char *const *words, bool *ret_complete,
+                          struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_buffer_clear) struct al_buffer ids = AL_BUFFER_INIT(LIST_MAX_BYTES);
@@ -372,6 +371,6 @@ int al_git_verify_commits(const struct al_repo *repo, const char *const *words,
     for (; *words; words++)
         al_strv_add(&command.argv, *words);
     al_strv_add(&command.argv, "--");
-    r = list(repo, &command, budget, &ids, ret_complete, err);
-    return r < 0 ? r : al_git_verify_objects(repo, &ids.text, budget, ret_complete, err);
+    r = list(repo, &command, &ids, ret_complete, err);
+    return r < 0 ? r : al_git_verify_objects(repo, &ids.text, ret_complete, err);
 }

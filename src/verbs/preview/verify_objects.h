@@ -27,15 +27,15 @@
  * @return 0, or AL_ERR_EXECUTION naming the first object whose hash differs.
  */
 int al_git_verify_objects(const struct al_repo *repo, const struct al_str *words,
-                          struct al_run_limits *budget, bool *ret_complete, struct al_error *err);
+                          bool *ret_complete, struct al_error *err);
 
 /** Verify a commit, its root tree and all trees below: which files the commit has. */
-int al_git_verify_tree(const struct al_repo *repo, const char *commit, struct al_run_limits *budget,
-                       bool *ret_complete, struct al_error *err);
+int al_git_verify_tree(const struct al_repo *repo, const char *commit, bool *ret_complete,
+                       struct al_error *err);
 
 /** Verify the commits that `git rev-list` prints for these arguments (ending with NULL). */
-int al_git_verify_commits(const struct al_repo *repo, const char *const *words,
-                          struct al_run_limits *budget, bool *ret_complete, struct al_error *err);
+int al_git_verify_commits(const struct al_repo *repo, const char *const *words, bool *ret_complete,
+                          struct al_error *err);
 
 /** While objects are hashed.  Must not be moved after al_object_verifier_begin(). */
 struct al_object_verifier {

@@ -38,11 +38,11 @@ static bool add_file(void *payload, const struct al_file_state *file)
     return true;
 }
 
-int al_uncommitted_files(const struct al_repo *repo, struct al_run_limits *budget,
-                         struct al_strv *files, bool *ret_staged, struct al_error *err)
+int al_uncommitted_files(const struct al_repo *repo, struct al_strv *files, bool *ret_staged,
+                         struct al_error *err)
 {
     al_auto(al_worktree_state_clear) struct al_worktree_state state = AL_WORKTREE_STATE_INIT;
-    int r = al_git_read_worktree_state(repo, "no", add_file, files, budget, &state, err);
+    int r = al_git_read_worktree_state(repo, "no", add_file, files, &state, err);
 
     *ret_staged = state.staged > 0;
     return r;
@@ -65,8 +65,7 @@ static bool add_meanwhile(void *payload, const struct al_file_state *file)
     return true;
 }
 
-int al_git_changed_meanwhile(const struct al_repo *repo, const char *theirs,
-                             struct al_run_limits *budget, struct al_strv *out,
+int al_git_changed_meanwhile(const struct al_repo *repo, const char *theirs, struct al_strv *out,
                              struct al_error *err)
 {
     al_auto(al_worktree_state_clear) struct al_worktree_state state = AL_WORKTREE_STATE_INIT;
@@ -75,10 +74,9 @@ int al_git_changed_meanwhile(const struct al_repo *repo, const char *theirs,
     al_auto(al_freep) char *from =
         merges ? al_strdup("HEAD") : al_asprintf("%s^", theirs ? theirs : "");
     struct meanwhile to = { .made = theirs ? &made : NULL, .out = out };
-    int r = theirs ? al_git_list_changed(repo, from, theirs, budget, &made, err) : 0;
+    int r = theirs ? al_git_list_changed(repo, from, theirs, &made, err) : 0;
 
-    return r < 0 ? r
-                 : al_git_read_worktree_state(repo, "no", add_meanwhile, &to, budget, &state, err);
+    return r < 0 ? r : al_git_read_worktree_state(repo, "no", add_meanwhile, &to, &state, err);
 }
 
 int al_uncommitted_refuse(const char *why, const struct al_strv *files, struct al_error *err)
@@ -131,15 +129,14 @@ static int refuse_conflicts(const struct al_merged *merged, struct al_error *err
 }
 
 /* Merge them, and let the repository have the tree: nothing names it but the index. */
-static int merge(struct bringing *bringing, int kind, struct al_run_limits *budget,
-                 struct al_error *err)
+static int merge(struct bringing *bringing, int kind, struct al_error *err)
 {
     al_auto(al_merged_clear) struct al_merged merged = AL_MERGED_INIT;
     al_auto(al_freep) char *oid = NULL;
     const char *const trees[AL_STAGES] = { [AL_STAGE_BASE] = bringing->base,
                                            [AL_STAGE_OURS] = bringing->ours[kind],
                                            [AL_STAGE_THEIRS] = bringing->theirs[kind] };
-    int r = al_inmemory_merge_trees(bringing->memory, trees, budget, &merged, err);
+    int r = al_inmemory_merge_trees(bringing->memory, trees, &merged, err);
 
     if (r == 0 && merged.conflicted)
         r = refuse_conflicts(&merged, err);
@@ -147,14 +144,13 @@ static int merge(struct bringing *bringing, int kind, struct al_run_limits *budg
         r = al_inmemory_commit(
             bringing->memory,
             &(struct al_new_commit){ .tree = merged.tree, .message = "uncommitted changes\n" },
-            budget, &oid, err);
+            &oid, err);
     bringing->both[kind] = al_take(&merged.tree);
-    return r < 0 ? r : al_inmemory_accept(bringing->memory, oid, budget, err);
+    return r < 0 ? r : al_inmemory_accept(bringing->memory, oid, err);
 }
 
 /* The commit that git stash would make of the changes, whose second parent has what is staged. */
-static int save(const struct al_repo *repo, bool exactly, struct al_run_limits *budget,
-                char **ret_oid, struct al_error *err)
+static int save(const struct al_repo *repo, bool exactly, char **ret_oid, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     int r;
@@ -165,7 +161,7 @@ static int save(const struct al_repo *repo, bool exactly, struct al_run_limits *
     if (exactly) /* not where line endings would come back as others */
         al_strv_adds(&command.argv, "-c", "core.safecrlf=true", NULL);
     al_strv_adds(&command.argv, "stash", "create", NULL);
-    r = al_git_run_word(repo, &command, budget, ret_oid, err);
+    r = al_git_run_word(repo, &command, ret_oid, err);
     if (r < 0 || *ret_oid)
         return r;
     r = al_error_set(err, AL_ERR_EXECUTION,
@@ -179,77 +175,74 @@ static int save(const struct al_repo *repo, bool exactly, struct al_run_limits *
 
 /* `ours` and `theirs`: a commit, or a stash entry, whose second parent has what is staged. */
 static int prepare(const struct al_repo *repo, const char *base, const char *const ours[KINDS],
-                   const char *const theirs[KINDS], struct al_run_limits *budget,
-                   struct bringing *bringing, struct al_error *err)
+                   const char *const theirs[KINDS], struct bringing *bringing, struct al_error *err)
 {
     int r = al_inmemory_open(repo, &bringing->memory, err);
 
     if (r == 0)
-        r = al_inmemory_tree(bringing->memory, base, budget, &bringing->base, err);
+        r = al_inmemory_tree(bringing->memory, base, &bringing->base, err);
     for (int i = 0; r == 0 && i < KINDS; i++) {
-        r = al_inmemory_tree(bringing->memory, ours[i], budget, &bringing->ours[i], err);
+        r = al_inmemory_tree(bringing->memory, ours[i], &bringing->ours[i], err);
         if (r == 0)
-            r = al_inmemory_tree(bringing->memory, theirs[i], budget, &bringing->theirs[i], err);
+            r = al_inmemory_tree(bringing->memory, theirs[i], &bringing->theirs[i], err);
         if (r == 0)
-            r = merge(bringing, i, budget, err);
+            r = merge(bringing, i, err);
     }
     return r;
 }
 
-int al_read_tree(struct al_repo *repo, const char *const *words, struct al_run_limits *budget,
-                 struct al_error *err)
+int al_read_tree(struct al_repo *repo, const char *const *words, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     al_strv_adds(&command.argv, "git", "-C", repo->at.top, "read-tree", NULL);
     while (*words)
         al_strv_add(&command.argv, *words++);
-    return al_git_write(&repo->at, &command, AL_LOCK_INDEX, budget, err);
+    return al_git_write(&repo->at, &command, AL_LOCK_INDEX, err);
 }
 
 /* Go from the files that are on disk to both. */
 static int apply(struct al_repo *repo, const struct bringing *bringing, const char *on_disk,
-                 struct al_run_limits *budget, struct al_error *err)
+                 struct al_error *err)
 {
     /* The index gets the files as they are, so that git knows them for its own. */
     const char *const known[] = { "-m", "-i", on_disk, NULL };
     const char *const files[] = { "-m", "-u", on_disk, bringing->both[FILES], NULL };
     const char *const staged[] = { "-m", "-i", bringing->both[STAGED], NULL };
-    int r = al_read_tree(repo, known, budget, err);
+    int r = al_read_tree(repo, known, err);
 
     if (r == 0)
-        r = al_git_refresh_index(&repo->at, budget, err);
+        r = al_git_refresh_index(&repo->at, err);
     if (r == 0)
-        r = al_read_tree(repo, files, budget, err);
+        r = al_read_tree(repo, files, err);
     if (r == 0)
-        r = al_read_tree(repo, staged, budget, err);
-    return r < 0 ? r : al_git_refresh_index(&repo->at, budget, err);
+        r = al_read_tree(repo, staged, err);
+    return r < 0 ? r : al_git_refresh_index(&repo->at, err);
 }
 
 int al_uncommitted_bring(struct al_repo *repo, const char *from, const char *to,
-                         struct al_run_limits *budget, struct al_error *err)
+                         struct al_error *err)
 {
     al_auto(bringing_clear) struct bringing bringing = { .memory = NULL };
     al_auto(al_freep) char *saved = NULL;
     al_auto(al_freep) char *staged = NULL;
-    int r = save(repo, false, budget, &saved, err);
+    int r = save(repo, false, &saved, err);
 
     staged = al_asprintf("%s^2", saved ? saved : "");
     if (r == 0)
         r = prepare(repo, from, (const char *const[]){ to, to },
-                    (const char *const[]){ saved, staged }, budget, &bringing, err);
-    return r < 0 ? r : apply(repo, &bringing, bringing.theirs[FILES], budget, err);
+                    (const char *const[]){ saved, staged }, &bringing, err);
+    return r < 0 ? r : apply(repo, &bringing, bringing.theirs[FILES], err);
 }
 
 /* --- Waiting --- */
 
 /* Whether one of these files differs between two commits or trees. */
 static int find_met(const struct al_repo *view, const char *from, const char *to,
-                    const struct al_strv *files, struct al_run_limits *budget, bool *ret_met,
-                    struct al_error *err)
+                    const struct al_strv *files, bool *ret_met, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv changed = AL_STRV_INIT;
-    int r = al_git_list_changed(view, from, to, budget, &changed, err);
+    int r = al_git_list_changed(view, from, to, &changed, err);
 
     for (size_t i = 0; i < files->count; i++)
         *ret_met |= al_strv_contains_sorted(&changed, files->items[i]);
@@ -258,24 +251,24 @@ static int find_met(const struct al_repo *view, const char *from, const char *to
 
 /* Fail where the changes cannot be put aside whole. */
 static int check_aside(const struct al_repo *repo, const struct al_strv *files,
-                       struct al_run_limits *budget, struct al_error *err)
+                       struct al_error *err)
 {
     const struct al_stash_options push = { .action = AL_STASH_PUSH };
     al_auto(al_freep) char *waiting = al_operation_oid(repo, AL_WAITING_CHANGES);
     int r = waiting ? al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_DIRTY_WORKDIR,
                                         "It would stop at a conflict, and other uncommitted "
                                         "changes wait still")
-                    : al_git_stash_check(repo, &push, budget, err);
+                    : al_git_stash_check(repo, &push, err);
 
     if (waiting && err)
         err->remedy = "git_conflicts with action continue brings them back.";
     if (r == 0)
-        r = al_git_check_downloaded(repo, "HEAD", NULL, budget, err);
-    return r < 0 ? r : al_overwrite_check_files(repo, files, budget, err);
+        r = al_git_check_downloaded(repo, "HEAD", NULL, err);
+    return r < 0 ? r : al_overwrite_check_files(repo, files, err);
 }
 
 int al_uncommitted_set_aside(struct al_repo *repo, const struct al_repo *view, const char *from,
-                             const char *to, struct al_run_limits *budget, struct al_error *err)
+                             const char *to, struct al_error *err)
 {
     static const char *const clean[] = { "--reset", "-u", "HEAD", NULL };
     al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
@@ -283,16 +276,16 @@ int al_uncommitted_set_aside(struct al_repo *repo, const struct al_repo *view, c
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
     al_auto(al_closep) int git_dir = -1;
     bool met = false;
-    int r = al_uncommitted_files(repo, budget, &files, &met, err);
+    int r = al_uncommitted_files(repo, &files, &met, err);
 
     met |= !to;
     if (r == 0 && !met)
-        r = find_met(view, from, to, &files, budget, &met, err);
+        r = find_met(view, from, to, &files, &met, err);
     if (r < 0 || !files.count || !met)
         return r;
-    r = check_aside(repo, &files, budget, err);
+    r = check_aside(repo, &files, err);
     if (r == 0)
-        r = save(repo, true, budget, &saved, err);
+        r = save(repo, true, &saved, err);
     if (r == 0)
         r = al_location_open_git_dir(&repo->at, &git_dir, err);
     if (r < 0)
@@ -301,43 +294,43 @@ int al_uncommitted_set_aside(struct al_repo *repo, const struct al_repo *view, c
     r = al_fs_write_atomic(git_dir, AL_WAITING_CHANGES, line.buf, line.len, 0666, false);
     if (r < 0)
         return al_error_errno(err, -r, "cannot write " AL_WAITING_CHANGES);
-    return al_read_tree(repo, clean, budget, err);
+    return al_read_tree(repo, clean, err);
 }
 
 /* The files on disk and those that waited, both together. */
-static int prepare_back(const struct al_repo *repo, const char *saved, struct al_run_limits *budget,
-                        struct bringing *bringing, struct al_error *err)
+static int prepare_back(const struct al_repo *repo, const char *saved, struct bringing *bringing,
+                        struct al_error *err)
 {
     al_auto(al_freep) char *base = al_asprintf("%s^1", saved), *staged = al_asprintf("%s^2", saved);
     al_auto(al_freep) char *now = NULL, *now_staged = NULL;
     al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT, sides = AL_STRV_INIT;
     bool has_staged;
-    int r = al_uncommitted_files(repo, budget, &files, &has_staged, err);
+    int r = al_uncommitted_files(repo, &files, &has_staged, err);
 
     if (r == 0 && files.count)
-        r = save(repo, false, budget, &now, err);
+        r = save(repo, false, &now, err);
     now_staged = now ? al_asprintf("%s^2", now) : al_strdup("HEAD");
     if (r == 0)
         r = prepare(repo, base, (const char *const[]){ now ? now : "HEAD", now_staged },
-                    (const char *const[]){ saved, staged }, budget, bringing, err);
+                    (const char *const[]){ saved, staged }, bringing, err);
     if (r == 0)
-        r = al_overwrite_check(repo, bringing->ours[FILES], bringing->both[FILES], budget, err);
+        r = al_overwrite_check(repo, bringing->ours[FILES], bringing->both[FILES], err);
     al_strv_add(&sides, saved);
-    return r < 0 ? r : al_git_check_merge_programs(repo, base, &sides, budget, err);
+    return r < 0 ? r : al_git_check_merge_programs(repo, base, &sides, err);
 }
 
 int al_uncommitted_bring_back(struct al_repo *repo, const char *saved, const char *agent,
-                              struct al_run_limits *budget, char **ret_why, struct al_error *err)
+                              char **ret_why, struct al_error *err)
 {
     al_auto(bringing_clear) struct bringing bringing = { .memory = NULL };
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
     al_auto(al_closep) int git_dir = -1;
-    int r = prepare_back(repo, saved, budget, &bringing, &why);
+    int r = prepare_back(repo, saved, &bringing, &why);
 
     if (r == 0)
-        r = apply(repo, &bringing, bringing.ours[FILES], budget, err);
+        r = apply(repo, &bringing, bringing.ours[FILES], err);
     else if (r == AL_ERR_EXECUTION) {
-        r = al_git_stash_store(repo, "uncommitted changes", saved, budget, err);
+        r = al_git_stash_store(repo, "uncommitted changes", saved, err);
         *ret_why = al_take(&why.message);
         al_stash_owners_add(repo, saved, agent);
     } else if (err) {
@@ -462,8 +455,8 @@ static bool place_branch(void *payload, const struct al_listed_ref *branch)
 }
 
 int al_replay_add_followers(const struct al_repo *repo, const struct al_strv *list,
-                            struct al_replay_work *work, struct al_run_limits *budget,
-                            struct al_strv *ret_held, struct al_error *err)
+                            struct al_replay_work *work, struct al_strv *ret_held,
+                            struct al_error *err)
 {
     const struct al_refs_query query = { .ids = true };
     struct placing to = { .repo = repo,
@@ -475,7 +468,7 @@ int al_replay_add_followers(const struct al_repo *repo, const struct al_strv *li
     int r;
 
     al_ref_follow_head(&repo->at, &to.current);
-    r = al_git_read_refs(repo, &query, place_branch, &to, budget, err);
+    r = al_git_read_refs(repo, &query, place_branch, &to, err);
     al_strv_clear(&to.current);
     return r < 0 ? r : to.r;
 }

@@ -20,8 +20,8 @@
 #include "git/repo/repo.h"
 
 /** Append the tracked files that have changes, with one git child. */
-int al_uncommitted_files(const struct al_repo *repo, struct al_run_limits *budget,
-                         struct al_strv *files, bool *ret_staged, struct al_error *err);
+int al_uncommitted_files(const struct al_repo *repo, struct al_strv *files, bool *ret_staged,
+                         struct al_error *err);
 
 /**
  * Append the tracked files, but for those in conflict, with changes that are not staged; and those
@@ -29,8 +29,7 @@ int al_uncommitted_files(const struct al_repo *repo, struct al_run_limits *budge
  *
  * @param theirs  The commit that it stopped at; NULL: staged changes do not count.
  */
-int al_git_changed_meanwhile(const struct al_repo *repo, const char *theirs,
-                             struct al_run_limits *budget, struct al_strv *out,
+int al_git_changed_meanwhile(const struct al_repo *repo, const char *theirs, struct al_strv *out,
                              struct al_error *err);
 
 /** Fail with AL_CODE_DIRTY_WORKDIR, saying why and naming the files. */
@@ -43,11 +42,10 @@ int al_uncommitted_refuse(const char *why, const struct al_strv *files, struct a
  * @return 0; AL_ERR_EXECUTION with AL_CODE_DIRTY_WORKDIR, naming the files, where they conflict.
  */
 int al_uncommitted_bring(struct al_repo *repo, const char *from, const char *to,
-                         struct al_run_limits *budget, struct al_error *err);
+                         struct al_error *err);
 
 /** Run git-read-tree(1) on index and files with these words, ended by NULL. */
-int al_read_tree(struct al_repo *repo, const char *const *words, struct al_run_limits *budget,
-                 struct al_error *err);
+int al_read_tree(struct al_repo *repo, const char *const *words, struct al_error *err);
 
 /* --- Waiting --- */
 
@@ -67,7 +65,7 @@ int al_read_tree(struct al_repo *repo, const char *const *words, struct al_run_l
  * @return 0; AL_ERR_EXECUTION where they cannot be saved whole, and where others wait.
  */
 int al_uncommitted_set_aside(struct al_repo *repo, const struct al_repo *view, const char *from,
-                             const char *to, struct al_run_limits *budget, struct al_error *err);
+                             const char *to, struct al_error *err);
 
 /**
  * Bring back what waits, and merge it with what is there by now.  Where that conflicts it becomes a
@@ -78,6 +76,6 @@ int al_uncommitted_set_aside(struct al_repo *repo, const struct al_repo *view, c
  * @param[out] ret_why  Why it is an entry; NULL: it is none.  Caller frees.
  */
 int al_uncommitted_bring_back(struct al_repo *repo, const char *saved, const char *agent,
-                              struct al_run_limits *budget, char **ret_why, struct al_error *err);
+                              char **ret_why, struct al_error *err);
 
 #endif

@@ -47,15 +47,15 @@ static int open_memory(const struct al_repo *repo, struct guarded *guarded, stru
     return r;
 }
 
-static int merge_commit(const struct al_repo *repo, const char *theirs,
-                        struct al_run_limits *budget, struct guarded *guarded, struct al_error *err)
+static int merge_commit(const struct al_repo *repo, const char *theirs, struct guarded *guarded,
+                        struct al_error *err)
 {
     al_auto(al_freep) char *head = al_ref_head(&repo->at);
     int r;
 
     r = open_memory(repo, guarded, err);
     if (r == 0 && *head)
-        r = al_inmemory_merge(guarded->memory, head, theirs, budget, &guarded->merged, err);
+        r = al_inmemory_merge(guarded->memory, head, theirs, &guarded->merged, err);
     else if (r == 0)
         guarded->merged.tree = al_strdup(theirs);
     guarded->ours = *head ? al_take(&head) : al_strdup(al_git_empty_tree(repo));
@@ -63,18 +63,18 @@ static int merge_commit(const struct al_repo *repo, const char *theirs,
 }
 
 /* git merges the entry into what is staged, on the commit that it was made on. */
-static int merge_entry(const struct al_repo *repo, const char *word, struct al_run_limits *budget,
-                       struct guarded *guarded, struct al_error *err)
+static int merge_entry(const struct al_repo *repo, const char *word, struct guarded *guarded,
+                       struct al_error *err)
 {
     const struct al_strv *of_entry = &guarded->entry.trees;
     const char *trees[AL_STAGES];
-    int r = al_git_read_stash_commits(repo, word, budget, &guarded->entry, err);
+    int r = al_git_read_stash_commits(repo, word, &guarded->entry, err);
 
     if (r == 0 && of_entry->count > 1)
         r = open_memory(repo, guarded, err);
     if (r < 0 || !guarded->memory)
         return r;
-    r = al_inmemory_index_tree(guarded->memory, NULL, budget, &guarded->ours, err);
+    r = al_inmemory_index_tree(guarded->memory, NULL, &guarded->ours, err);
     if (r == AL_ERR_EXECUTION && err) { /* with conflicts it has no tree, and git refuses it */
         al_error_clear(err);
         return 0;
@@ -88,7 +88,7 @@ static int merge_entry(const struct al_repo *repo, const char *word, struct al_r
         guarded->merged.tree = al_strdup(trees[AL_STAGE_THEIRS]);
         return 0;
     }
-    return al_inmemory_merge_trees(guarded->memory, trees, budget, &guarded->merged, err);
+    return al_inmemory_merge_trees(guarded->memory, trees, &guarded->merged, err);
 }
 
 /* The name that a file in the way of a directory gets is another one when git merges in the working
@@ -103,9 +103,8 @@ static bool add_names(const struct al_repo *repo, const struct al_strv *names, s
     return true;
 }
 
-int al_merge_guard_files(const struct al_repo *repo, const char *theirs,
-                         struct al_run_limits *budget, bool *ret_known, struct al_strv *out,
-                         struct al_error *err)
+int al_merge_guard_files(const struct al_repo *repo, const char *theirs, bool *ret_known,
+                         struct al_strv *out, struct al_error *err)
 {
     al_auto(guarded_clear) struct guarded guarded = GUARDED_INIT;
     int r;
@@ -113,19 +112,18 @@ int al_merge_guard_files(const struct al_repo *repo, const char *theirs,
     *ret_known = al_git_index_tells(repo);
     if (!*ret_known)
         return 0;
-    r = merge_commit(repo, theirs, budget, &guarded, err);
+    r = merge_commit(repo, theirs, &guarded, err);
     /* What the merge changes, and what has local changes: one that fails applies them again. */
     if (r == 0)
         r = al_git_reset_files(al_inmemory_repo(guarded.memory), guarded.merged.tree, NULL, false,
-                               budget, ret_known, out, err);
+                               ret_known, out, err);
     for (size_t i = 0; r == 0 && i < out->count; i++)
         *ret_known &= !al_overwrite_is_moved_away(out->items[i]);
     return r;
 }
 
-int al_merge_guard_entry_files(const struct al_repo *repo, const char *entry,
-                               struct al_run_limits *budget, bool *ret_known, struct al_strv *out,
-                               struct al_error *err)
+int al_merge_guard_entry_files(const struct al_repo *repo, const char *entry, bool *ret_known,
+                               struct al_strv *out, struct al_error *err)
 {
     al_auto(guarded_clear) struct guarded guarded = GUARDED_INIT;
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
@@ -135,53 +133,51 @@ int al_merge_guard_entry_files(const struct al_repo *repo, const char *entry,
 
     *ret_known = false;
     if (al_git_index_tells(repo))
-        r = merge_entry(repo, entry, budget, &guarded, err);
+        r = merge_entry(repo, entry, &guarded, err);
     if (r < 0 || !guarded.ours)
         return r;
     view = al_inmemory_repo(guarded.memory);
-    r = al_git_list_changed(view, guarded.ours, guarded.merged.tree, budget, &names, err);
+    r = al_git_list_changed(view, guarded.ours, guarded.merged.tree, &names, err);
     if (r == 0 && trees->count > 2) /* what was staged is staged again */
-        r = al_git_list_changed(view, trees->items[1], trees->items[2], budget, &names, err);
+        r = al_git_list_changed(view, trees->items[1], trees->items[2], &names, err);
     if (r == 0 && guarded.entry.parents.count > 2)
         r = al_git_list_changed(view, al_git_empty_tree(repo), guarded.entry.parents.items[2],
-                                budget, &names, err);
+                                &names, err);
     *ret_known = r == 0 && add_names(repo, &names, out);
     return r;
 }
 
-static int check(const struct guarded *guarded, struct al_run_limits *budget, struct al_error *err)
+static int check(const struct guarded *guarded, struct al_error *err)
 {
     return guarded->ours ? al_overwrite_check(al_inmemory_repo(guarded->memory), guarded->ours,
-                                              guarded->merged.tree, budget, err)
+                                              guarded->merged.tree, err)
                          : 0;
 }
 
-int al_merge_guard_check_entry(const struct al_repo *repo, const char *entry,
-                               struct al_run_limits *budget, struct al_error *err)
+int al_merge_guard_check_entry(const struct al_repo *repo, const char *entry, struct al_error *err)
 {
     al_auto(guarded_clear) struct guarded guarded = GUARDED_INIT;
-    int r = merge_entry(repo, entry, budget, &guarded, err);
+    int r = merge_entry(repo, entry, &guarded, err);
 
-    return r < 0 ? r : check(&guarded, budget, err);
+    return r < 0 ? r : check(&guarded, err);
 }
 
 static int check_merge(const struct al_repo *repo, const struct al_merge_options *options,
-                       struct al_run_limits *budget, struct al_error *err)
+                       struct al_error *err)
 {
     al_auto(guarded_clear) struct guarded guarded = GUARDED_INIT;
     al_auto(al_freep) char *theirs = NULL;
-    int r = al_git_resolve_commit(repo, options->oid ? options->oid : options->commit, budget,
-                                  &theirs, err);
+    int r =
+        al_git_resolve_commit(repo, options->oid ? options->oid : options->commit, &theirs, err);
 
     if (r == 0)
-        r = merge_commit(repo, theirs, budget, &guarded, err);
-    return r < 0 ? r : check(&guarded, budget, err);
+        r = merge_commit(repo, theirs, &guarded, err);
+    return r < 0 ? r : check(&guarded, err);
 }
 
 /* The message that git-merge(1) would have. */
 static int default_message(const struct al_repo *repo, const char *name, const char *oid,
-                           struct al_run_limits *budget, struct al_str *ret_message,
-                           struct al_error *err)
+                           struct al_str *ret_message, struct al_error *err)
 {
     static const char *const kinds[][2] = { { "refs/heads/", "branch" },
                                             { "refs/remotes/", "remote-tracking branch" },
@@ -199,13 +195,13 @@ static int default_message(const struct al_repo *repo, const char *name, const c
         al_str_addf(&line, "%s\t\tcommit '%s'\n", oid, name);
     al_git_command_feed(&command, &line);
     al_strv_adds(&command.argv, "git", "fmt-merge-msg", "--file=-", NULL);
-    return al_git_read(&repo->at, &command, al_git_sink(ret_message), budget, err);
+    return al_git_read(&repo->at, &command, al_git_sink(ret_message), err);
 }
 
 /* The commit that a merge in memory makes; it comes into the repository. */
 static int commit_merged(const struct al_repo *repo, const struct al_merge_options *options,
-                         struct guarded *guarded, const char *theirs, struct al_run_limits *budget,
-                         char **ret_oid, struct al_error *err)
+                         struct guarded *guarded, const char *theirs, char **ret_oid,
+                         struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv parents = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
@@ -215,7 +211,7 @@ static int commit_merged(const struct al_repo *repo, const struct al_merge_optio
         al_str_addf(&message, "%s%s", options->message,
                     al_ends_with(options->message, "\n") ? "" : "\n");
     else
-        r = default_message(repo, options->commit, theirs, budget, &message, err);
+        r = default_message(repo, options->commit, theirs, &message, err);
     if (r < 0)
         return r;
     al_strv_add(&parents, guarded->ours);
@@ -224,25 +220,24 @@ static int commit_merged(const struct al_repo *repo, const struct al_merge_optio
                            &(struct al_new_commit){ .tree = guarded->merged.tree,
                                                     .parents = &parents,
                                                     .message = message.buf },
-                           budget, ret_oid, err);
-    return r < 0 ? r : al_inmemory_accept(guarded->memory, *ret_oid, budget, err);
+                           ret_oid, err);
+    return r < 0 ? r : al_inmemory_accept(guarded->memory, *ret_oid, err);
 }
 
 static int add_shortstat(const struct al_repo *repo, const char *from, const char *to,
-                         struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+                         struct al_str *out, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     al_strv_adds(&command.argv, "git", "diff", "--shortstat", "--no-ext-diff", "--no-textconv",
                  from, to, "--", NULL);
-    return al_git_read(&repo->at, &command, al_git_sink(out), budget, err);
+    return al_git_read(&repo->at, &command, al_git_sink(out), err);
 }
 
 /* Merge in memory, and move there with the uncommitted changes.  Not done: git's own merge is the
  * way, since there are none, or it has nothing to do, or stops. */
 static int merge_along(struct al_repo *repo, const struct al_merge_options *options,
-                       struct al_run_limits *budget, struct al_merge_outcome *outcome,
-                       bool *ret_done, struct al_error *err)
+                       struct al_merge_outcome *outcome, bool *ret_done, struct al_error *err)
 {
     al_auto(guarded_clear) struct guarded guarded = GUARDED_INIT;
     al_auto(al_freep) char *head = al_ref_head(&repo->at);
@@ -252,25 +247,25 @@ static int merge_along(struct al_repo *repo, const struct al_merge_options *opti
     al_auto(al_freep) char *reflog = NULL;
     al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
     bool staged, forwards;
-    int r = al_uncommitted_files(repo, budget, &files, &staged, err);
+    int r = al_uncommitted_files(repo, &files, &staged, err);
 
     if (r < 0 || !*head || !files.count)
         return r;
-    r = al_git_merge_check(repo, options, budget, err);
+    r = al_git_merge_check(repo, options, err);
     if (r == 0)
-        r = al_git_resolve_commit(repo, options->oid ? options->oid : options->commit, budget,
-                                  &theirs, err);
+        r = al_git_resolve_commit(repo, options->oid ? options->oid : options->commit, &theirs,
+                                  err);
     if (r == 0)
-        r = al_git_merge_base(repo, head, theirs, budget, &base, err);
+        r = al_git_merge_base(repo, head, theirs, &base, err);
     if (r < 0 || !base || !strcmp(base, theirs))
         return r;
     forwards = !strcmp(base, head) && !options->no_ff;
-    r = forwards ? 0 : merge_commit(repo, theirs, budget, &guarded, err);
+    r = forwards ? 0 : merge_commit(repo, theirs, &guarded, err);
     if (r == 0 && guarded.merged.conflicted)
         return al_uncommitted_set_aside(repo, al_inmemory_repo(guarded.memory), head,
-                                        guarded.merged.tree, budget, err);
+                                        guarded.merged.tree, err);
     if (r == 0 && !forwards)
-        r = commit_merged(repo, options, &guarded, theirs, budget, &to, err);
+        r = commit_merged(repo, options, &guarded, theirs, &to, err);
     if (r < 0)
         return r;
     if (forwards)
@@ -280,26 +275,24 @@ static int merge_along(struct al_repo *repo, const struct al_merge_options *opti
     r = al_git_advance(
         repo,
         &(struct al_advance){ .from = head, .to = to, .reflog = reflog, .sets_orig_head = true },
-        budget, err);
+        err);
     if (r == 0)
-        r = add_shortstat(repo, head, to, budget, &outcome->text, err);
+        r = add_shortstat(repo, head, to, &outcome->text, err);
     outcome->fast_forward = forwards;
     *ret_done = true;
     return r;
 }
 
 int al_merge_guard_run(struct al_repo *repo, const struct al_merge_options *options,
-                       size_t max_bytes, struct al_run_limits *budget,
-                       struct al_merge_outcome *ret_outcome, struct al_error *err)
+                       size_t max_bytes, struct al_merge_outcome *ret_outcome, struct al_error *err)
 {
     bool done = false;
-    int along =
-        options->goes_along ? merge_along(repo, options, budget, ret_outcome, &done, err) : 0;
+    int along = options->goes_along ? merge_along(repo, options, ret_outcome, &done, err) : 0;
     int r;
 
     if (along < 0 || done)
         return along;
-    r = options->files ? al_overwrite_check_files(repo, options->files, budget, err)
-                       : check_merge(repo, options, budget, err);
-    return r < 0 ? r : al_git_merge(repo, options, max_bytes, budget, ret_outcome, err);
+    r = options->files ? al_overwrite_check_files(repo, options->files, err)
+                       : check_merge(repo, options, err);
+    return r < 0 ? r : al_git_merge(repo, options, max_bytes, ret_outcome, err);
 }

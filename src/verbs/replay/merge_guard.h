@@ -24,27 +24,24 @@
  * @param theirs  The id of a commit.
  * @param[out] ret_known  False: git cannot tell, and nothing is appended.
  */
-int al_merge_guard_files(const struct al_repo *repo, const char *theirs,
-                         struct al_run_limits *budget, bool *ret_known, struct al_strv *out,
-                         struct al_error *err);
+int al_merge_guard_files(const struct al_repo *repo, const char *theirs, bool *ret_known,
+                         struct al_strv *out, struct al_error *err);
 
 /** The same for a stash entry, given by its id or as "stash@{1}", that is applied.  Its untracked
  * files are listed, too. */
-int al_merge_guard_entry_files(const struct al_repo *repo, const char *entry,
-                               struct al_run_limits *budget, bool *ret_known, struct al_strv *out,
-                               struct al_error *err);
+int al_merge_guard_entry_files(const struct al_repo *repo, const char *entry, bool *ret_known,
+                               struct al_strv *out, struct al_error *err);
 
 /** Fail as al_overwrite_check() does if a stash entry that is applied would write over an untracked
  * file. */
-int al_merge_guard_check_entry(const struct al_repo *repo, const char *entry,
-                               struct al_run_limits *budget, struct al_error *err);
+int al_merge_guard_check_entry(const struct al_repo *repo, const char *entry, struct al_error *err);
 
 /**
  * al_git_merge() after that check of the merge.  With `goes_along` and uncommitted changes, the
  * same is made in memory, and the changes go along (verbs/replay/along.h).
  */
 int al_merge_guard_run(struct al_repo *repo, const struct al_merge_options *options,
-                       size_t max_bytes, struct al_run_limits *budget,
-                       struct al_merge_outcome *ret_outcome, struct al_error *err);
+                       size_t max_bytes, struct al_merge_outcome *ret_outcome,
+                       struct al_error *err);
 
 #endif

@@ -63,7 +63,7 @@ static void add_hunks(const struct al_str *text, struct al_str *out)
 }
 
 static void add_file(const struct al_repo *view, const char *tree, const char *path,
-                     struct al_run_limits *budget, struct al_str *out)
+                     struct al_str *out)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -71,15 +71,15 @@ static void add_file(const struct al_repo *view, const char *tree, const char *p
     al_str_addf(out, "%s%s", out->len ? ", " : "", path);
     al_strv_adds(&command.argv, "git", "cat-file", "blob", NULL);
     al_strv_addf(&command.argv, "%s:%s", tree, path);
-    if (al_git_run(&view->at, &command, &(struct al_git_run){ .max_bytes = 1u << 20 }, budget,
-                   &output, NULL) == 0 &&
+    if (al_git_run(&view->at, &command, &(struct al_git_run){ .max_bytes = 1u << 20 }, &output,
+                   NULL) == 0 &&
         output.exit_code == 0)
         add_hunks(&output.out.out, out);
 }
 
 int al_replay_conflict(const struct al_inmemory *memory, const struct al_replayed *replayed,
                        const char *commit, const char *what, const char *remedy,
-                       struct al_run_limits *budget, struct al_error *err)
+                       struct al_error *err)
 {
     const struct al_merged *conflict = &replayed->conflict;
     al_auto(al_freep) char *subject =
@@ -89,8 +89,7 @@ int al_replay_conflict(const struct al_inmemory *memory, const struct al_replaye
     al_auto(al_freep) char *safe = NULL;
 
     for (size_t i = 0; i < conflict->files.count && i < CONFLICT_FILES; i++)
-        add_file(al_inmemory_repo(memory), conflict->tree, conflict->files.items[i].path, budget,
-                 &text);
+        add_file(al_inmemory_repo(memory), conflict->tree, conflict->files.items[i].path, &text);
     safe = al_text_sanitize_line(text.buf);
     return al_error_remedy(al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
                                              "%.8s %s %s; nothing was done. In conflict: %s",
@@ -101,8 +100,8 @@ int al_replay_conflict(const struct al_inmemory *memory, const struct al_replaye
 /* --- Choose --- */
 
 /* Write the tree of the parts up to one. */
-static int choose_up_to(const struct al_series *series, size_t last, struct al_run_limits *budget,
-                        struct al_series_made *made, char **ret_tree, struct al_error *err)
+static int choose_up_to(const struct al_series *series, size_t last, struct al_series_made *made,
+                        char **ret_tree, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv hunks = AL_STRV_INIT, paths = AL_STRV_INIT;
     struct al_commit_part part = series->items[last].part;
@@ -120,10 +119,8 @@ static int choose_up_to(const struct al_series *series, size_t last, struct al_r
         part.paths = paths.count ? &paths : NULL;
     }
     al_commit_indexes_clear(&made->indexes);
-    r = al_git_choose_commit(&view, &part, budget, &made->indexes, err);
-    return r < 0
-               ? r
-               : al_inmemory_index_tree(made->memory, made->indexes.commit, budget, ret_tree, err);
+    r = al_git_choose_commit(&view, &part, &made->indexes, err);
+    return r < 0 ? r : al_inmemory_index_tree(made->memory, made->indexes.commit, ret_tree, err);
 }
 
 static int has_nothing(const struct al_series *series, size_t i, struct al_error *err)
@@ -137,11 +134,11 @@ static int has_nothing(const struct al_series *series, size_t i, struct al_error
 }
 
 /* A chain of commits on HEAD, one for each item that changes something; "" for the others. */
-static int make_chain(const struct al_series *series, struct al_run_limits *budget,
-                      struct al_series_made *made, char **ret_tree, struct al_error *err)
+static int make_chain(const struct al_series *series, struct al_series_made *made, char **ret_tree,
+                      struct al_error *err)
 {
     const char *parent = series->head;
-    int r = al_inmemory_tree(made->memory, *parent ? parent : NULL, budget, ret_tree, err);
+    int r = al_inmemory_tree(made->memory, *parent ? parent : NULL, ret_tree, err);
 
     for (size_t i = 0; r == 0 && i < series->count; i++) {
         const struct al_series_item *item = &series->items[i];
@@ -151,7 +148,7 @@ static int make_chain(const struct al_series *series, struct al_run_limits *budg
         char *oid = NULL;
 
         if (item->changes || !item->into)
-            r = choose_up_to(series, i, budget, made, &tree, err);
+            r = choose_up_to(series, i, made, &tree, err);
         if (r == 0 && tree && !strcmp(tree, *ret_tree) && (item->into || !series->allow_empty))
             return has_nothing(series, i, err);
         if (r < 0 || !tree) {
@@ -166,7 +163,7 @@ static int make_chain(const struct al_series *series, struct al_run_limits *budg
                                                         .parents = &parents,
                                                         .author = series->author,
                                                         .message = message.buf },
-                               budget, &oid, err);
+                               &oid, err);
         if (r < 0)
             return r;
         al_strv_take(&made->commits, oid);
@@ -182,16 +179,15 @@ static int make_chain(const struct al_series *series, struct al_run_limits *budg
 /* --- Go into earlier commits --- */
 
 /* List the commits from the oldest target on. */
-static int find_base(const struct al_repo *repo, const struct al_strv *targets,
-                     struct al_run_limits *budget, char **ret_onto, struct al_rebase_list *list,
-                     struct al_error *err)
+static int find_base(const struct al_repo *repo, const struct al_strv *targets, char **ret_onto,
+                     struct al_rebase_list *list, struct al_error *err)
 {
     const struct al_strv *merges = &list->merges;
     al_auto(al_freep) char *oldest = NULL;
-    int r = al_commit_list_base(repo, targets, budget, &oldest, ret_onto, err);
+    int r = al_commit_list_base(repo, targets, &oldest, ret_onto, err);
 
     if (r == 0)
-        r = al_commit_list_rebase(repo, *ret_onto, "HEAD", budget, list, err);
+        r = al_commit_list_rebase(repo, *ret_onto, "HEAD", list, err);
     if (r == 0 && merges->count)
         return al_error_set(err, AL_ERR_EXECUTION,
                             "%.8s is a merge, and lies between %.8s and the tip of the branch: it "
@@ -236,8 +232,7 @@ static size_t step_of(const struct al_replay_work *work, const char *commit)
 }
 
 /* Fail with what it stopped at. */
-static int stopped(const struct al_replay_work *work, struct al_run_limits *budget,
-                   struct al_error *err)
+static int stopped(const struct al_replay_work *work, struct al_error *err)
 {
     size_t at = work->replayed.commits.count;
     const bool melds = work->steps[at].kind == AL_REPLAY_FIXUP;
@@ -247,27 +242,25 @@ static int stopped(const struct al_replay_work *work, struct al_run_limits *budg
     return al_replay_conflict(work->memory, &work->replayed, work->steps[at].commit,
                               melds ? "does not have the lines that the change is about"
                                     : "cannot be replayed on the change",
-                              "Choose a later commit, or make one on top.", budget, err);
+                              "Choose a later commit, or make one on top.", err);
 }
 
 /* The tree that the change of a commit is on. */
 static int tree_before(struct al_inmemory *memory, const struct al_commit_read *commit,
-                       struct al_run_limits *budget, char **ret_tree, struct al_error *err)
+                       char **ret_tree, struct al_error *err)
 {
     const struct al_strv *parents = &commit->parents;
 
-    return al_inmemory_tree(memory, parents->count ? parents->items[0] : NULL, budget, ret_tree,
-                            err);
+    return al_inmemory_tree(memory, parents->count ? parents->items[0] : NULL, ret_tree, err);
 }
 
 /* Fail if a commit that something went into has no change any more. */
-static int check_emptied(const struct al_replay_work *work, const char *into,
-                         struct al_run_limits *budget, struct al_error *err)
+static int check_emptied(const struct al_replay_work *work, const char *into, struct al_error *err)
 {
     const struct al_commit_read *now =
         al_inmemory_known(work->memory, work->replayed.commits.items[step_of(work, into)]);
     al_auto(al_freep) char *before = NULL;
-    int r = now ? tree_before(work->memory, now, budget, &before, err) : 0;
+    int r = now ? tree_before(work->memory, now, &before, err) : 0;
 
     if (r < 0 || (now && strcmp(before, now->tree) != 0))
         return r;
@@ -280,12 +273,11 @@ static int check_emptied(const struct al_replay_work *work, const char *into,
 
 /* Take what came of the replay. */
 static int take_replayed(const struct al_series *series, const struct al_replay_work *work,
-                         const char *tree, struct al_run_limits *budget,
-                         struct al_series_made *made, struct al_error *err)
+                         const char *tree, struct al_series_made *made, struct al_error *err)
 {
     const struct al_replayed *replayed = &work->replayed;
     al_auto(al_freep) char *now = NULL;
-    int r = al_inmemory_tree(work->memory, replayed->tip, budget, &now, err);
+    int r = al_inmemory_tree(work->memory, replayed->tip, &now, err);
 
     if (r == 0 && strcmp(now, tree) != 0)
         r = al_error_set(err, AL_ERR_EXECUTION,
@@ -296,7 +288,7 @@ static int take_replayed(const struct al_series *series, const struct al_replay_
         const size_t step = step_of(work, into ? into : made->commits.items[k]);
 
         if (into && series->items[k].changes)
-            r = check_emptied(work, into, budget, err);
+            r = check_emptied(work, into, err);
         else if (!into && !*replayed->commits.items[step])
             r = has_nothing(series, k, err);
         free(made->commits.items[k]);
@@ -309,8 +301,7 @@ static int take_replayed(const struct al_series *series, const struct al_replay_
 
 static int replay_chain(const struct al_repo *repo, const struct al_series *series,
                         const char *onto, const struct al_strv *commits, const char *tree,
-                        struct al_run_limits *budget, struct al_series_made *made,
-                        struct al_error *err)
+                        struct al_series_made *made, struct al_error *err)
 {
     struct al_replay_work *work = al_replay_work_new();
     int r;
@@ -320,11 +311,11 @@ static int replay_chain(const struct al_repo *repo, const struct al_series *seri
     work->onto = onto ? al_strdup(onto) : NULL;
     work->is_root = !onto;
     add_steps(series, made, commits, work);
-    r = al_replay_work_try(repo, work, budget, err);
+    r = al_replay_work_try(repo, work, err);
     if (r == 0 && work->replayed.stopped)
-        r = stopped(work, budget, err);
+        r = stopped(work, err);
     if (r == 0)
-        r = take_replayed(series, work, tree, budget, made, err);
+        r = take_replayed(series, work, tree, made, err);
     made->replayed = commits->count;
     for (size_t i = 0; r == 0 && i < work->nsteps; i++)
         made->dropped +=
@@ -335,7 +326,7 @@ static int replay_chain(const struct al_repo *repo, const struct al_series *seri
 }
 
 int al_series_make(const struct al_repo *repo, const struct al_series *series,
-                   struct al_run_limits *budget, struct al_series_made *made, struct al_error *err)
+                   struct al_series_made *made, struct al_error *err)
 {
     al_auto(al_rebase_list_clear) struct al_rebase_list list = AL_REBASE_LIST_INIT;
     al_auto(al_freep) char *onto = NULL;
@@ -347,12 +338,11 @@ int al_series_make(const struct al_repo *repo, const struct al_series *series,
         if (series->items[i].into)
             al_strv_add(&targets, series->items[i].into);
     if (r == 0 && targets.count)
-        r = find_base(repo, &targets, budget, &onto, &list, err);
+        r = find_base(repo, &targets, &onto, &list, err);
     if (r == 0)
-        r = make_chain(series, budget, made, &tree, err);
-    return r < 0 || !targets.count
-               ? r
-               : replay_chain(repo, series, onto, &list.all, tree, budget, made, err);
+        r = make_chain(series, made, &tree, err);
+    return r < 0 || !targets.count ? r
+                                   : replay_chain(repo, series, onto, &list.all, tree, made, err);
 }
 
 /* --- Do --- */
@@ -370,7 +360,7 @@ static char *reflog_of(const struct al_series *series)
 }
 
 static int move_branch(struct al_repo *repo, const struct al_series *series, const char *tip,
-                       const char *reflog, struct al_run_limits *budget, struct al_error *err)
+                       const char *reflog, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_command_clear) struct al_git_command attach = AL_GIT_COMMAND_INIT;
@@ -386,33 +376,32 @@ static int move_branch(struct al_repo *repo, const struct al_series *series, con
     al_git_command_feed(&command, &input);
     al_strv_adds(&command.argv, "git", "update-ref", "--create-reflog", "-m", reflog, "--stdin",
                  NULL);
-    r = al_git_write(&repo->at, &command, 0, budget, err);
+    r = al_git_write(&repo->at, &command, 0, err);
     if (r < 0 || !series->branch)
         return r;
     al_strv_adds(&attach.argv, "git", "symbolic-ref", "-m", reflog, "HEAD", series->branch, NULL);
-    return al_git_write(&repo->at, &attach, 0, budget, err);
+    return al_git_write(&repo->at, &attach, 0, err);
 }
 
 /* The index that is left may have what no commit has: a staged hunk beside a chosen one. */
-static int accept_index(struct al_series_made *made, struct al_run_limits *budget,
-                        struct al_error *err)
+static int accept_index(struct al_series_made *made, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv parents = AL_STRV_INIT;
     al_auto(al_freep) char *tree = NULL;
     al_auto(al_freep) char *oid = NULL;
-    int r = al_inmemory_index_tree(made->memory, made->indexes.after, budget, &tree, err);
+    int r = al_inmemory_index_tree(made->memory, made->indexes.after, &tree, err);
 
     al_strv_add(&parents, made->tip);
     if (r == 0)
         r = al_inmemory_commit(
             made->memory,
             &(struct al_new_commit){ .tree = tree, .parents = &parents, .message = "index\n" },
-            budget, &oid, err);
-    return r < 0 ? r : al_inmemory_accept(made->memory, oid, budget, err);
+            &oid, err);
+    return r < 0 ? r : al_inmemory_accept(made->memory, oid, err);
 }
 
 int al_series_do(struct al_repo *repo, const struct al_series *series, struct al_series_made *made,
-                 struct al_run_limits *budget, struct al_error *err)
+                 struct al_error *err)
 {
     al_auto(al_freep) char *head = al_ref_head(&repo->at);
     al_auto(al_freep) char *reflog = reflog_of(series);
@@ -421,18 +410,18 @@ int al_series_do(struct al_repo *repo, const struct al_series *series, struct al
     if (strcmp(head, series->head) != 0)
         return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_CONFLICT,
                                  "The branch moved while this was prepared; nothing was done");
-    r = al_inmemory_accept(made->memory, made->tip, budget, err);
+    r = al_inmemory_accept(made->memory, made->tip, err);
     if (r == 0 && made->indexes.after)
-        r = accept_index(made, budget, err);
-    return r < 0 ? r : move_branch(repo, series, made->tip, reflog, budget, err);
+        r = accept_index(made, err);
+    return r < 0 ? r : move_branch(repo, series, made->tip, reflog, err);
 }
 
 /* --- Split --- */
 
 /* Choose the hunks of one part.  Paths are what is left of their files. */
 static int choose_part(const struct al_repo *view, const struct al_hunk_query *all,
-                       const struct al_commit_part *part, size_t i, struct al_run_limits *budget,
-                       struct al_hunk_choice *choice, struct al_error *err)
+                       const struct al_commit_part *part, size_t i, struct al_hunk_choice *choice,
+                       struct al_error *err)
 {
     al_auto(al_hunk_choice_clear) struct al_hunk_choice named = { .list = NULL };
     al_auto(al_hunk_list_clear) struct al_hunk_list files = AL_HUNK_LIST_INIT;
@@ -449,7 +438,7 @@ static int choose_part(const struct al_repo *view, const struct al_hunk_query *a
     }
     query.paths = part->paths;
     if (r == 0 && part->paths)
-        r = al_git_read_hunks(view, &query, budget, &files, err);
+        r = al_git_read_hunks(view, &query, &files, err);
     for (size_t k = 0; r == 0 && k < files.count; k++) {
         const struct al_hunk_item *item = al_hunk_find(choice->list, files.items[k].id);
 
@@ -465,8 +454,7 @@ static int choose_part(const struct al_repo *view, const struct al_hunk_query *a
 
 /* The tree of the chosen hunks on what was before. */
 static int apply_part(struct al_inmemory *memory, struct al_repo *view, const char *before,
-                      const struct al_hunk_choice *choice, struct al_run_limits *budget,
-                      char **ret_tree, struct al_error *err)
+                      const struct al_hunk_choice *choice, char **ret_tree, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_scratch_index_removep) char *index = NULL;
@@ -475,16 +463,15 @@ static int apply_part(struct al_inmemory *memory, struct al_repo *view, const ch
     command.index = index;
     al_strv_adds(&command.argv, "git", "read-tree", before, NULL);
     if (r == 0)
-        r = al_git_write(&view->at, &command, 0, budget, err);
+        r = al_git_write(&view->at, &command, 0, err);
     if (r == 0)
-        r = al_git_apply_hunks(view, choice, AL_HUNKS_STAGE, index, budget, err);
-    return r < 0 ? r : al_inmemory_index_tree(memory, index, budget, ret_tree, err);
+        r = al_git_apply_hunks(view, choice, AL_HUNKS_STAGE, index, err);
+    return r < 0 ? r : al_inmemory_index_tree(memory, index, ret_tree, err);
 }
 
 /* Write a commit of the chain on the one before. */
 static int add_part(struct al_inmemory *memory, const struct al_commit_read *of, const char *tree,
-                    const char *message, struct al_run_limits *budget, struct al_strv *chain,
-                    struct al_error *err)
+                    const char *message, struct al_strv *chain, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv parents = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
@@ -498,7 +485,7 @@ static int add_part(struct al_inmemory *memory, const struct al_commit_read *of,
         memory,
         &(struct al_new_commit){
             .tree = tree, .parents = &parents, .author = of->author, .message = text.buf },
-        budget, &oid, err);
+        &oid, err);
     if (r == 0)
         al_strv_take(chain, oid);
     return r;
@@ -506,23 +493,22 @@ static int add_part(struct al_inmemory *memory, const struct al_commit_read *of,
 
 /* Write the commit of what is not chosen, which is none of the chain. */
 static int add_rest(struct al_inmemory *memory, const struct al_commit_read *of,
-                    struct al_hunk_choice *choice, struct al_run_limits *budget,
-                    struct al_strv *chain, char **ret_rest, struct al_strv *ret_paths,
-                    struct al_error *err)
+                    struct al_hunk_choice *choice, struct al_strv *chain, char **ret_rest,
+                    struct al_strv *ret_paths, struct al_error *err)
 {
     int r;
 
     for (size_t k = 0; k < choice->list->count; k++)
         choice->chosen[k] = !choice->chosen[k];
     al_hunk_choice_paths(choice, ret_paths);
-    r = add_part(memory, of, of->tree, "rest\n", budget, chain, err);
+    r = add_part(memory, of, of->tree, "rest\n", chain, err);
     if (r == 0)
         *ret_rest = chain->items[--chain->count];
     return r;
 }
 
 /* A commit, and the tree that its change is on. */
-static int read_commit(struct al_inmemory *memory, const char *commit, struct al_run_limits *budget,
+static int read_commit(struct al_inmemory *memory, const char *commit,
                        const struct al_commit_read **ret_commit, char **ret_before,
                        struct al_error *err)
 {
@@ -530,20 +516,20 @@ static int read_commit(struct al_inmemory *memory, const char *commit, struct al
     int r;
 
     al_strv_add(&oids, commit);
-    r = al_inmemory_read(memory, &oids, budget, err);
+    r = al_inmemory_read(memory, &oids, err);
     *ret_commit = al_inmemory_known(memory, commit);
-    return r < 0 ? r : tree_before(memory, *ret_commit, budget, ret_before, err);
+    return r < 0 ? r : tree_before(memory, *ret_commit, ret_before, err);
 }
 
 /* Choose one part, and make the tree that has it. */
 static int make_tree(struct al_inmemory *memory, const struct al_hunk_query *query,
                      const struct al_series_item *items, size_t i, struct al_hunk_choice *choice,
-                     struct al_run_limits *budget, char **ret_tree, struct al_error *err)
+                     char **ret_tree, struct al_error *err)
 {
     struct al_repo view = *al_inmemory_repo(memory);
-    int r = choose_part(&view, query, &items[i].part, i, budget, choice, err);
+    int r = choose_part(&view, query, &items[i].part, i, choice, err);
 
-    return r < 0 ? r : apply_part(memory, &view, query->from, choice, budget, ret_tree, err);
+    return r < 0 ? r : apply_part(memory, &view, query->from, choice, ret_tree, err);
 }
 
 void al_split_clear(struct al_split *split)
@@ -554,8 +540,8 @@ void al_split_clear(struct al_split *split)
 }
 
 int al_series_split(struct al_inmemory *memory, const char *commit,
-                    const struct al_series_item *items, size_t count, struct al_run_limits *budget,
-                    struct al_split *ret_split, struct al_error *err)
+                    const struct al_series_item *items, size_t count, struct al_split *ret_split,
+                    struct al_error *err)
 {
     struct al_repo view = *al_inmemory_repo(memory);
     const struct al_commit_read *read = NULL;
@@ -563,24 +549,24 @@ int al_series_split(struct al_inmemory *memory, const char *commit,
     al_auto(al_hunk_choice_clear) struct al_hunk_choice choice = { .list = &list };
     al_auto(al_freep) char *before = NULL;
     struct al_hunk_query query = { .side = AL_HUNKS_COMMITTED, .to = commit, .binary = true };
-    int r = read_commit(memory, commit, budget, &read, &before, err);
+    int r = read_commit(memory, commit, &read, &before, err);
 
     query.from = before;
     if (r == 0)
-        r = al_git_read_hunks(&view, &query, budget, &list, err);
+        r = al_git_read_hunks(&view, &query, &list, err);
     if (r < 0)
         return r;
     choice.chosen = al_calloc(list.count + 1, sizeof(bool));
     for (size_t i = 0; r == 0 && i < count; i++) {
         al_auto(al_freep) char *tree = NULL;
 
-        r = make_tree(memory, &query, items, i, &choice, budget, &tree, err);
+        r = make_tree(memory, &query, items, i, &choice, &tree, err);
         if (r == 0)
-            r = add_part(memory, read, tree, items[i].message, budget, &ret_split->commits, err);
+            r = add_part(memory, read, tree, items[i].message, &ret_split->commits, err);
     }
     return r < 0 || choice.count == list.count
                ? r
-               : add_rest(memory, read, &choice, budget, &ret_split->commits, &ret_split->rest,
+               : add_rest(memory, read, &choice, &ret_split->commits, &ret_split->rest,
                           &ret_split->paths, err);
 }
 
@@ -671,14 +657,13 @@ static size_t place(struct entry *entries, size_t i)
 }
 
 int al_replay_autosquash(const struct al_repo *repo, const struct al_strv *list,
-                         struct al_replay_work *work, struct al_run_limits *budget,
-                         struct al_error *err)
+                         struct al_replay_work *work, struct al_error *err)
 {
     al_auto(al_freep) struct entry *entries = al_calloc(list->count + 1, sizeof(*entries));
     int r = al_inmemory_open(repo, &work->memory, err);
 
     if (r == 0)
-        r = al_inmemory_read(work->memory, list, budget, err);
+        r = al_inmemory_read(work->memory, list, err);
     if (r < 0)
         return r;
     for (size_t i = 0; i < list->count; i++) {

@@ -3,9 +3,9 @@
  * A series of commits, made in memory: each has a part of what changed, and is made on top of HEAD,
  * or goes into an earlier commit of the branch, on which the later ones are replayed.
  *
- *     r = al_series_make(repo, &series, budget, &made, err);     changes nothing
+ *     r = al_series_make(repo, &series, &made, err);     changes nothing
  *     ... compare with what was shown ...
- *     r = al_series_do(repo, &series, &made, budget, err);
+ *     r = al_series_do(repo, &series, &made, err);
  *
  * Every part is chosen from what changed before the series.  Commit number k of it has the tree of
  * what the parts up to k choose together; one that goes into an earlier commit is melded into that
@@ -54,11 +54,11 @@ void al_series_made_clear(struct al_series_made *made);
  *         that would have nothing.
  */
 int al_series_make(const struct al_repo *repo, const struct al_series *series,
-                   struct al_run_limits *budget, struct al_series_made *made, struct al_error *err);
+                   struct al_series_made *made, struct al_error *err);
 
 /** Bring the commits into the repository, and move the branch.  The index is the caller's. */
 int al_series_do(struct al_repo *repo, const struct al_series *series, struct al_series_made *made,
-                 struct al_run_limits *budget, struct al_error *err);
+                 struct al_error *err);
 
 /** What a commit was split into.  Set up with AL_SPLIT_INIT. */
 struct al_split {
@@ -79,14 +79,14 @@ void al_split_clear(struct al_split *split);
  * @return 0; AL_ERR_BAD_ARGS for a hunk that is not there, that two want, and a part without any.
  */
 int al_series_split(struct al_inmemory *memory, const char *commit,
-                    const struct al_series_item *items, size_t count, struct al_run_limits *budget,
-                    struct al_split *ret_split, struct al_error *err);
+                    const struct al_series_item *items, size_t count, struct al_split *ret_split,
+                    struct al_error *err);
 
 /** Fail with what a replay stopped at: the commit, the files, and their hunks as far as they fit.
  *
  * @param what  What is wrong with the commit, as in "cannot be replayed". */
 int al_replay_conflict(const struct al_inmemory *memory, const struct al_replayed *replayed,
                        const char *commit, const char *what, const char *remedy,
-                       struct al_run_limits *budget, struct al_error *err);
+                       struct al_error *err);
 
 #endif

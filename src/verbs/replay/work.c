@@ -41,14 +41,14 @@ void al_rebase_list_clear(struct al_rebase_list *list)
 
 /* Run a command that prints ids, one a line, perhaps with a mark in front, and those of parents
  * behind. */
-static int read_ids(const struct al_repo *repo, struct al_git_command *command,
-                    struct al_run_limits *budget, struct al_strv *out, struct al_error *err)
+static int read_ids(const struct al_repo *repo, struct al_git_command *command, struct al_strv *out,
+                    struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_buffer_clear) struct al_buffer ids =
         AL_BUFFER_INIT((size_t)COMMIT_LIST_MAX * LINE_BYTES);
     int r = al_git_run(&repo->at, command, &(struct al_git_run){ .sink = al_buffer_sink(&ids) },
-                       budget, &output, err);
+                       &output, err);
 
     if (r == 0 && output.stopped)
         r = al_error_set(err, AL_ERR_EXECUTION, "These are more than %d commits", COMMIT_LIST_MAX);
@@ -64,14 +64,14 @@ static void begin_list(struct al_git_command *command)
 }
 
 int al_commit_list_add(const struct al_repo *repo, const char *word, bool newest_first,
-                       struct al_run_limits *budget, struct al_strv *out, struct al_error *err)
+                       struct al_strv *out, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_freep) char *oid = NULL;
     int r;
 
     if (!strstr(word, "..")) {
-        r = al_git_resolve_commit(repo, word, budget, &oid, err);
+        r = al_git_resolve_commit(repo, word, &oid, err);
         if (r == 0)
             al_strv_take(out, al_take(&oid));
         return r;
@@ -81,12 +81,12 @@ int al_commit_list_add(const struct al_repo *repo, const char *word, bool newest
     if (!newest_first)
         al_strv_add(&command.argv, "--reverse");
     al_strv_adds(&command.argv, "--end-of-options", word, "--", NULL);
-    return read_ids(repo, &command, budget, out, err);
+    return read_ids(repo, &command, out, err);
 }
 
 /* Append the full ids of commits whose ids may be abbreviated.  One git child. */
 static int commit_list_full(const struct al_repo *repo, const struct al_strv *words,
-                            struct al_run_limits *budget, struct al_strv *out, struct al_error *err)
+                            struct al_strv *out, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
@@ -96,12 +96,11 @@ static int commit_list_full(const struct al_repo *repo, const struct al_strv *wo
     al_git_command_feed(&command, &input);
     begin_list(&command);
     al_strv_adds(&command.argv, "--no-walk=unsorted", "--stdin", NULL);
-    return read_ids(repo, &command, budget, out, err);
+    return read_ids(repo, &command, out, err);
 }
 
 int al_commit_list_rebase(const struct al_repo *repo, const char *onto, const char *tip,
-                          struct al_run_limits *budget, struct al_rebase_list *ret_list,
-                          struct al_error *err)
+                          struct al_rebase_list *ret_list, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_strv_clear) struct al_strv marked = AL_STRV_INIT;
@@ -113,7 +112,7 @@ int al_commit_list_rebase(const struct al_repo *repo, const char *onto, const ch
     if (onto)
         al_strv_adds(&command.argv, "--right-only", "--cherry-mark", NULL);
     al_strv_adds(&command.argv, range, "--", NULL);
-    r = read_ids(repo, &command, budget, &marked, err);
+    r = read_ids(repo, &command, &marked, err);
     for (size_t i = 0; r == 0 && i < marked.count; i++) {
         const char *line = marked.items[i], *parents = strchrnul(line, ' ');
         const char *begin = line + strcspn(line, "0123456789abcdef");
@@ -127,9 +126,8 @@ int al_commit_list_rebase(const struct al_repo *repo, const char *onto, const ch
     return r;
 }
 
-int al_commit_list_base(const struct al_repo *repo, const struct al_strv *oids,
-                        struct al_run_limits *budget, char **ret_oldest, char **ret_onto,
-                        struct al_error *err)
+int al_commit_list_base(const struct al_repo *repo, const struct al_strv *oids, char **ret_oldest,
+                        char **ret_onto, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_freep) char *shallow = al_shallow_commits(&repo->at);
@@ -138,7 +136,7 @@ int al_commit_list_base(const struct al_repo *repo, const struct al_strv *oids,
 
     al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "merge-base", "--octopus", NULL);
     al_strv_add_all(&command.argv, oids);
-    r = al_git_run_word(repo, &command, budget, ret_oldest, err);
+    r = al_git_run_word(repo, &command, ret_oldest, err);
     if (r < 0 || !*ret_oldest)
         return r;
     if (shallow && strstr(shallow, *ret_oldest))
@@ -149,21 +147,19 @@ int al_commit_list_base(const struct al_repo *repo, const struct al_strv *oids,
             "Take the commits above it; a user can fetch the rest of the history with git fetch "
             "--unshallow.");
     parent = al_asprintf("%s^", *ret_oldest);
-    return al_git_find_object(repo, parent, "commit", budget, ret_onto, err);
+    return al_git_find_object(repo, parent, "commit", ret_onto, err);
 }
 
 /* --- Advance --- */
 
-static int move_files(struct al_repo *repo, const struct al_advance *advance,
-                      struct al_run_limits *budget, struct al_error *err)
+static int move_files(struct al_repo *repo, const struct al_advance *advance, struct al_error *err)
 {
     return al_read_tree(repo, (const char *const[]){ "-m", "-u", advance->from, advance->to, NULL },
-                        budget, err);
+                        err);
 }
 
 /* The old value makes sure that HEAD has not moved meanwhile. */
-static int move_head(struct al_repo *repo, const struct al_advance *advance,
-                     struct al_run_limits *budget, struct al_error *err)
+static int move_head(struct al_repo *repo, const struct al_advance *advance, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
@@ -183,49 +179,48 @@ static int move_head(struct al_repo *repo, const struct al_advance *advance,
     al_str_addf(&input, "update HEAD %s %s\n", to, advance->from);
     al_git_command_feed(&command, &input);
     al_strv_adds(&command.argv, "git", "update-ref", "-m", advance->reflog, "--stdin", NULL);
-    return al_git_write(&repo->at, &command, AL_LOCK_INDEX, budget, err);
+    return al_git_write(&repo->at, &command, AL_LOCK_INDEX, err);
 }
 
 /* Fail if content of these files goes through a filter. */
 static int check_filters(const struct al_repo *repo, const struct al_advance *advance,
-                         struct al_run_limits *budget, struct al_error *err)
+                         struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv sides = AL_STRV_INIT;
 
     al_strv_add(&sides, advance->to);
-    return al_git_check_merge_programs(repo, advance->from, &sides, budget, err);
+    return al_git_check_merge_programs(repo, advance->from, &sides, err);
 }
 
 /* The same, when filters and files in the way were looked for.  git looks at all files before it
  * writes one. */
 static int advance_checked(struct al_repo *repo, const struct al_advance *advance,
-                           struct al_run_limits *budget, struct al_error *err)
+                           struct al_error *err)
 {
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
-    int r = move_files(repo, advance, budget, &why);
+    int r = move_files(repo, advance, &why);
 
     if (why.code == AL_CODE_DIRTY_WORKDIR) { /* it may look so by its times alone */
         al_error_clear(&why);
-        r = al_git_refresh_index(&repo->at, budget, &why);
+        r = al_git_refresh_index(&repo->at, &why);
         if (r == 0)
-            r = move_files(repo, advance, budget, &why);
+            r = move_files(repo, advance, &why);
     }
     r = why.code == AL_CODE_DIRTY_WORKDIR
-            ? al_uncommitted_bring(repo, advance->from, advance->to, budget, err)
+            ? al_uncommitted_bring(repo, advance->from, advance->to, err)
             : al_error_pass(r, &why, err);
     if (r == 0 && advance->left)
-        r = al_read_tree(repo, (const char *const[]){ "-m", advance->left, NULL }, budget, err);
-    return r < 0 || advance->keeps_head ? r : move_head(repo, advance, budget, err);
+        r = al_read_tree(repo, (const char *const[]){ "-m", advance->left, NULL }, err);
+    return r < 0 || advance->keeps_head ? r : move_head(repo, advance, err);
 }
 
-int al_git_advance(struct al_repo *repo, const struct al_advance *advance,
-                   struct al_run_limits *budget, struct al_error *err)
+int al_git_advance(struct al_repo *repo, const struct al_advance *advance, struct al_error *err)
 {
-    int r = check_filters(repo, advance, budget, err);
+    int r = check_filters(repo, advance, err);
 
     if (r == 0)
-        r = al_overwrite_check(repo, advance->from, advance->to, budget, err);
-    return r < 0 ? r : advance_checked(repo, advance, budget, err);
+        r = al_overwrite_check(repo, advance->from, advance->to, err);
+    return r < 0 ? r : advance_checked(repo, advance, err);
 }
 
 /* --- Begin rebase --- */
@@ -264,17 +259,17 @@ static struct chain find_chain(const struct al_replay_work *work, size_t first)
 
 /* Bring a commit into the repository that has the tree and the author of another one. */
 static int make_alike(struct al_replay_work *work, const char *commit,
-                      const struct al_strv *parents, const char *message,
-                      struct al_run_limits *budget, char **ret_oid, struct al_error *err)
+                      const struct al_strv *parents, const char *message, char **ret_oid,
+                      struct al_error *err)
 {
     const struct al_commit_read *read = al_inmemory_known(work->memory, commit);
     int r = al_inmemory_commit(
         work->memory,
         &(struct al_new_commit){
             .tree = read->tree, .parents = parents, .author = read->author, .message = message },
-        budget, ret_oid, err);
+        ret_oid, err);
 
-    return r < 0 ? r : al_inmemory_accept(work->memory, *ret_oid, budget, err);
+    return r < 0 ? r : al_inmemory_accept(work->memory, *ret_oid, err);
 }
 
 static void add_subject(const struct al_replay_work *work, const char *commit, struct al_str *todo)
@@ -288,7 +283,7 @@ static void add_subject(const struct al_replay_work *work, const char *commit, s
 /* Add the todo line of a step.  With another message, the same commit with that is picked.  What
  * was dropped in memory is dropped by git too. */
 static int add_line(struct al_replay_work *work, size_t i, const char *message, const char *melding,
-                    struct al_run_limits *budget, struct al_str *todo, struct al_error *err)
+                    struct al_str *todo, struct al_error *err)
 {
     const struct al_replay_step *step = &work->steps[i];
     const struct al_commit_read *read = al_inmemory_known(work->memory, step->commit);
@@ -298,7 +293,7 @@ static int add_line(struct al_replay_work *work, size_t i, const char *message, 
 
     al_message_strip_space(message ? message : "", &text);
     if (message)
-        r = make_alike(work, step->commit, &read->parents, text.buf, budget, &reworded, err);
+        r = make_alike(work, step->commit, &read->parents, text.buf, &reworded, err);
     if (r < 0)
         return r;
     al_str_adds(todo, melds(step->kind) ? melding : "pick");
@@ -316,15 +311,14 @@ static bool has_comments(const char *message)
 /* Whether the messages of chains are all set by a step of their own: a git that goes on with
  * another comment character than "#" takes other lines for comments, and those that mark what was
  * joined here for text. */
-static int find_always_kept(const struct al_repo *repo, struct al_run_limits *budget,
-                            bool *ret_kept, struct al_error *err)
+static int find_always_kept(const struct al_repo *repo, bool *ret_kept, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_freep) char *word = NULL;
     int r;
 
     al_strv_adds(&command.argv, "git", "config", "--default=#", "--get", "core.commentChar", NULL);
-    r = al_git_run_word(repo, &command, budget, &word, err);
+    r = al_git_run_word(repo, &command, &word, err);
     *ret_kept = r == 0 && word && strcmp(word, "#") != 0;
     return r;
 }
@@ -361,14 +355,14 @@ static void find_kept_message(const struct al_replay_work *work, const struct ch
 
 /* Add a step that changes the message alone: git takes it over to the byte. */
 static int add_message_line(struct al_replay_work *work, const char *commit, const char *message,
-                            struct al_run_limits *budget, struct al_str *todo, struct al_error *err)
+                            struct al_str *todo, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv parents = AL_STRV_INIT;
     al_auto(al_freep) char *made = NULL;
     int r;
 
     al_strv_add(&parents, commit);
-    r = make_alike(work, commit, &parents, message, budget, &made, err);
+    r = make_alike(work, commit, &parents, message, &made, err);
     if (r < 0)
         return r;
     al_str_adds(todo, "fixup -C");
@@ -385,7 +379,7 @@ static void add_followers(const struct al_replay_work *work, size_t steps, struc
 }
 
 static int add_chain(struct al_replay_work *work, const struct chain *chain, bool always_kept,
-                     struct al_run_limits *budget, struct al_str *todo, struct al_error *err)
+                     struct al_str *todo, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str kept = AL_STR_INIT;
     int r = 0;
@@ -396,27 +390,27 @@ static int add_chain(struct al_replay_work *work, const struct chain *chain, boo
             kept.len || work->steps[i].kind == AL_REPLAY_FIXUP || i <= chain->spoken;
 
         r = add_line(work, i, i == chain->first ? work->steps[chain->spoken].message : NULL,
-                     is_fixup ? "fixup" : "squash", budget, todo, err);
+                     is_fixup ? "fixup" : "squash", todo, err);
         if (i + 1 < chain->end)
             add_followers(work, i + 1, todo);
     }
     if (r == 0 && kept.len)
-        r = add_message_line(work, work->steps[chain->first].commit, kept.buf, budget, todo, err);
+        r = add_message_line(work, work->steps[chain->first].commit, kept.buf, todo, err);
     add_followers(work, chain->end, todo);
     return r;
 }
 
-static int make_todo(struct al_repo *repo, struct al_replay_work *work,
-                     struct al_run_limits *budget, struct al_str *todo, struct al_error *err)
+static int make_todo(struct al_repo *repo, struct al_replay_work *work, struct al_str *todo,
+                     struct al_error *err)
 {
     bool always_kept = false;
-    int r = find_always_kept(repo, budget, &always_kept, err);
+    int r = find_always_kept(repo, &always_kept, err);
 
     add_followers(work, 0, todo);
     for (size_t first = 0; r == 0 && first < work->nsteps;) {
         const struct chain chain = find_chain(work, first);
 
-        r = add_chain(work, &chain, always_kept, budget, todo, err);
+        r = add_chain(work, &chain, always_kept, todo, err);
         first = chain.end;
     }
     return r;
@@ -473,14 +467,13 @@ static int write_state(struct al_repo *repo, const struct al_replay_work *work, 
     return r == 0 && followers.len ? write_state_file(dir, "update-refs", followers.buf, err) : r;
 }
 
-static int begin(struct al_repo *repo, struct al_replay_work *work, struct al_run_limits *budget,
-                 struct al_error *err)
+static int begin(struct al_repo *repo, struct al_replay_work *work, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str todo = AL_STR_INIT;
     al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
     al_auto(al_freep) char *reflog =
         al_asprintf("rebase (start): checkout %s", work->onto_name ? work->onto_name : work->onto);
-    int r = make_todo(repo, work, budget, &todo, err);
+    int r = make_todo(repo, work, &todo, err);
 
     if (r < 0)
         return r;
@@ -491,12 +484,12 @@ static int begin(struct al_repo *repo, struct al_replay_work *work, struct al_ru
                                               .reflog = reflog,
                                               .detaches = true,
                                               .sets_orig_head = true },
-                        budget, err);
+                        err);
     return r < 0 ? r : write_state(repo, work, refs.count ? refs.items[0] : NULL, todo.buf, err);
 }
 
-static int run(struct al_repo *repo, size_t max_bytes, struct al_run_limits *budget,
-               struct al_merge_outcome *outcome, struct al_error *err)
+static int run(struct al_repo *repo, size_t max_bytes, struct al_merge_outcome *outcome,
+               struct al_error *err)
 {
     /* A todo list that git parses again is not changed by settings of the repository. */
     static const char *const settings[] = {
@@ -514,7 +507,7 @@ static int run(struct al_repo *repo, size_t max_bytes, struct al_run_limits *bud
     command.class = AL_GIT_WRITE;
     command.starts_children = true; /* git rebase runs git commit */
     al_strv_adds(&command.argv, "git", "rebase", "--continue", NULL);
-    r = al_merge_run(repo, &command, max_bytes, budget, outcome, err);
+    r = al_merge_run(repo, &command, max_bytes, outcome, err);
     if (r == 0)
         outcome->in_progress = al_git_operation_state(repo) == AL_IN_PROGRESS_REBASE;
     return r;
@@ -522,20 +515,19 @@ static int run(struct al_repo *repo, size_t max_bytes, struct al_run_limits *bud
 
 /* For work that stops, begin the rebase as git does and let git run into the conflict. */
 static int replay_begin_rebase(struct al_repo *repo, struct al_replay_work *work, size_t max_bytes,
-                               struct al_run_limits *budget, struct al_merge_outcome *outcome,
-                               struct al_error *err)
+                               struct al_merge_outcome *outcome, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv sides = AL_STRV_INIT;
     int r = 0;
 
     al_strv_adds(&sides, work->onto, "HEAD", NULL);
     if (work->is_root)
-        r = al_inmemory_accept(work->memory, work->onto, budget, err);
+        r = al_inmemory_accept(work->memory, work->onto, err);
     if (r == 0)
-        r = al_git_check_merge_programs(repo, "HEAD", &sides, budget, err);
+        r = al_git_check_merge_programs(repo, "HEAD", &sides, err);
     if (r == 0)
-        r = begin(repo, work, budget, err);
-    return r < 0 ? r : run(repo, max_bytes, budget, outcome, err);
+        r = begin(repo, work, err);
+    return r < 0 ? r : run(repo, max_bytes, outcome, err);
 }
 
 /* --- Work --- */
@@ -588,7 +580,7 @@ void al_replay_work_add(struct al_replay_work *work, enum al_replay_kind kind, c
     };
 }
 
-static int replay(struct al_replay_work *work, struct al_run_limits *budget, struct al_error *err)
+static int replay(struct al_replay_work *work, struct al_error *err)
 {
     const struct al_replay replay = {
         .onto = work->onto,
@@ -599,7 +591,7 @@ static int replay(struct al_replay_work *work, struct al_run_limits *budget, str
     };
 
     al_replayed_clear(&work->replayed);
-    return al_inmemory_replay(work->memory, &replay, budget, &work->replayed, err);
+    return al_inmemory_replay(work->memory, &replay, &work->replayed, err);
 }
 
 /* The branch ends before the steps that are left uncommitted. */
@@ -634,7 +626,7 @@ static void leave_followers(struct al_replay_work *work)
 }
 
 int al_replay_work_try(const struct al_repo *repo, struct al_replay_work *work,
-                       struct al_run_limits *budget, struct al_error *err)
+                       struct al_error *err)
 {
     int r = 0;
 
@@ -644,10 +636,10 @@ int al_replay_work_try(const struct al_repo *repo, struct al_replay_work *work,
         r = al_inmemory_open(repo, &work->memory, err);
     if (r == 0 && work->is_root) {
         free(al_take(&work->onto)); /* git rebase --root too begins with an empty commit */
-        r = al_inmemory_nothing(work->memory, budget, &work->onto, err);
+        r = al_inmemory_nothing(work->memory, &work->onto, err);
     }
     if (r == 0)
-        r = replay(work, budget, err);
+        r = replay(work, err);
     if (r == 0 && work->rests && !work->replayed.stopped)
         leave_rests(work);
     if (r == 0)
@@ -656,23 +648,22 @@ int al_replay_work_try(const struct al_repo *repo, struct al_replay_work *work,
 }
 
 int al_replay_work_rebase(const struct al_repo *repo, struct al_replay_work *work, const char *onto,
-                          const char *onto_name, struct al_run_limits *budget,
-                          struct al_rebase_list *list, struct al_error *err)
+                          const char *onto_name, struct al_rebase_list *list, struct al_error *err)
 {
-    int r = al_commit_list_rebase(repo, onto, "HEAD", budget, list, err);
+    int r = al_commit_list_rebase(repo, onto, "HEAD", list, err);
 
     work->kind = AL_WORK_REBASE;
     work->onto = al_strdup(onto);
     work->onto_name = al_strdup(onto_name);
     for (size_t i = 0; r == 0 && i < list->commits.count; i++)
         al_replay_work_add(work, AL_REPLAY_PICK, list->commits.items[i], NULL, 0);
-    return r < 0 ? r : al_replay_work_try(repo, work, budget, err);
+    return r < 0 ? r : al_replay_work_try(repo, work, err);
 }
 
 /* Fail if content would be written through a filter: of a path that differs from a picked commit,
  * or from what a reverted one is taken back to. */
 static int check_programs(const struct al_repo *repo, const struct al_replay_work *work,
-                          struct al_run_limits *budget, struct al_error *err)
+                          struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv sides = AL_STRV_INIT;
 
@@ -684,7 +675,7 @@ static int check_programs(const struct al_repo *repo, const struct al_replay_wor
         int r = 0;
 
         if (work->kind == AL_WORK_REVERT)
-            r = al_git_find_object(repo, parent, "commit", budget, &oid, err);
+            r = al_git_find_object(repo, parent, "commit", &oid, err);
         if (r < 0)
             return r;
         if (work->kind != AL_WORK_REVERT)
@@ -692,17 +683,16 @@ static int check_programs(const struct al_repo *repo, const struct al_replay_wor
         else
             al_strv_add(&sides, oid ? oid : al_git_empty_tree(repo));
     }
-    return al_git_check_merge_programs(repo, work->head, &sides, budget, err);
+    return al_git_check_merge_programs(repo, work->head, &sides, err);
 }
 
 /* git's own command from the beginning; what came to nothing is left out, as it was in memory. */
 static int run_for_real(struct al_repo *repo, const struct al_replay_work *work, size_t max_bytes,
-                        struct al_run_limits *budget, struct al_merge_outcome *outcome,
-                        struct al_error *err)
+                        struct al_merge_outcome *outcome, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     const struct al_strv *done = &work->replayed.commits;
-    int r = check_programs(repo, work, budget, err);
+    int r = check_programs(repo, work, err);
 
     if (r < 0)
         return r;
@@ -721,7 +711,7 @@ static int run_for_real(struct al_repo *repo, const struct al_replay_work *work,
                           &(struct al_merge_input){ .command = &command,
                                                     .oid = work->steps[work->nsteps - 1].commit,
                                                     .head = work->head },
-                          max_bytes, budget, outcome, err);
+                          max_bytes, outcome, err);
 }
 
 /* The entry of the reflog, as git words it.  Caller frees. */
@@ -736,8 +726,7 @@ static char *reflog_of(const struct al_replay_work *work)
 }
 
 /* A branch may be moved to what a commit was before another one was melded with it. */
-static int accept_followers(const struct al_replay_work *work, struct al_run_limits *budget,
-                            struct al_error *err)
+static int accept_followers(const struct al_replay_work *work, struct al_error *err)
 {
     int r = 0;
 
@@ -745,20 +734,19 @@ static int accept_followers(const struct al_replay_work *work, struct al_run_lim
         const char *to = al_follower_to(work, &work->followers[i]);
 
         if (!al_strv_contains(&work->replayed.commits, to))
-            r = al_inmemory_accept(work->memory, to, budget, err);
+            r = al_inmemory_accept(work->memory, to, err);
     }
     return r;
 }
 
-static int finish(struct al_repo *repo, const struct al_replay_work *work,
-                  struct al_run_limits *budget, struct al_error *err)
+static int finish(struct al_repo *repo, const struct al_replay_work *work, struct al_error *err)
 {
     al_auto(al_freep) char *reflog = reflog_of(work);
     const char *files = work->files ? work->files : work->replayed.tip;
-    int r = al_inmemory_accept(work->memory, files, budget, err);
+    int r = al_inmemory_accept(work->memory, files, err);
 
     if (r == 0)
-        r = accept_followers(work, budget, err);
+        r = accept_followers(work, err);
     if (r < 0)
         return r;
     return al_git_advance(repo,
@@ -769,30 +757,28 @@ static int finish(struct al_repo *repo, const struct al_replay_work *work,
                                                 .keeps_head = work->no_commit,
                                                 .along = work,
                                                 .sets_orig_head = work->kind == AL_WORK_REBASE },
-                          budget, err);
+                          err);
 }
 
 /* git writes over ignored files without a word, and no checkpoint has them.  A replay that stops
  * writes what it begins at, what each commit has, by and by, and what the step that conflicts
  * leaves. */
-static int check_no_overwrite(const struct al_replay_work *work, struct al_run_limits *budget,
-                              struct al_error *err)
+static int check_no_overwrite(const struct al_replay_work *work, struct al_error *err)
 {
     const struct al_repo *view = al_inmemory_repo(work->memory);
     const struct al_replayed *replayed = &work->replayed;
     const bool moves = work->kind == AL_WORK_REBASE && !work->is_root;
-    int r = moves ? al_overwrite_check(view, work->head, work->onto, budget, err) : 0;
+    int r = moves ? al_overwrite_check(view, work->head, work->onto, err) : 0;
 
     if (r == 0)
-        r = al_overwrite_check_steps(view, work->onto, replayed->tip, budget, err);
+        r = al_overwrite_check_steps(view, work->onto, replayed->tip, err);
     return r < 0 || !replayed->conflict.tree
                ? r
-               : al_overwrite_check(view, replayed->tip, replayed->conflict.tree, budget, err);
+               : al_overwrite_check(view, replayed->tip, replayed->conflict.tree, err);
 }
 
 int al_replay_work_do(struct al_repo *repo, struct al_replay_work *work, size_t max_bytes,
-                      struct al_run_limits *budget, struct al_merge_outcome *ret_outcome,
-                      struct al_error *err)
+                      struct al_merge_outcome *ret_outcome, struct al_error *err)
 {
     al_auto(al_freep) char *head = al_ref_head(&repo->at);
     int r;
@@ -808,17 +794,17 @@ int al_replay_work_do(struct al_repo *repo, struct al_replay_work *work, size_t 
     if (r < 0)
         return r;
     if (!work->replayed.stopped)
-        return finish(repo, work, budget, err);
-    r = check_no_overwrite(work, budget, err);
+        return finish(repo, work, err);
+    r = check_no_overwrite(work, err);
     if (r == 0 && work->goes_along) /* git rebase wants no changes at all */
         r = al_uncommitted_set_aside(
             repo, al_inmemory_repo(work->memory), work->head,
-            work->kind == AL_WORK_REBASE ? NULL : work->replayed.conflict.tree, budget, err);
+            work->kind == AL_WORK_REBASE ? NULL : work->replayed.conflict.tree, err);
     if (r < 0)
         return r;
     if (work->kind == AL_WORK_REBASE)
-        return replay_begin_rebase(repo, work, max_bytes, budget, ret_outcome, err);
-    return run_for_real(repo, work, max_bytes, budget, ret_outcome, err);
+        return replay_begin_rebase(repo, work, max_bytes, ret_outcome, err);
+    return run_for_real(repo, work, max_bytes, ret_outcome, err);
 }
 
 /* --- Going on --- */
@@ -826,7 +812,7 @@ int al_replay_work_do(struct al_repo *repo, struct al_replay_work *work, size_t 
 /* The commit that what is left is replayed onto: what is staged, as it will be committed; or HEAD.
  */
 static int find_start(const struct al_repo *repo, struct al_inmemory *memory, bool skips,
-                      struct al_run_limits *budget, char **ret_oid, struct al_error *err)
+                      char **ret_oid, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv parents = AL_STRV_INIT;
     al_auto(al_freep) char *head = al_ref_head(&repo->at);
@@ -838,30 +824,27 @@ static int find_start(const struct al_repo *repo, struct al_inmemory *memory, bo
         return 0;
     }
     al_strv_add(&parents, head);
-    r = al_inmemory_index_tree(memory, NULL, budget, &tree, err);
+    r = al_inmemory_index_tree(memory, NULL, &tree, err);
     return r < 0
                ? r
                : al_inmemory_commit(memory,
                                     &(struct al_new_commit){
                                         .tree = tree, .parents = &parents, .message = "staged\n" },
-                                    budget, ret_oid, err);
+                                    ret_oid, err);
 }
 
 /* git stops at the first conflict, and what comes after it is looked at when it goes on. */
-static int check_replayed(const struct al_replay_work *work, struct al_run_limits *budget,
-                          struct al_error *err)
+static int check_replayed(const struct al_replay_work *work, struct al_error *err)
 {
     const struct al_repo *view = al_inmemory_repo(work->memory);
     const struct al_replayed *done = &work->replayed;
-    int r = al_overwrite_check_steps(view, work->onto, done->tip, budget, err);
+    int r = al_overwrite_check_steps(view, work->onto, done->tip, err);
 
-    return r == 0 && done->stopped
-               ? al_overwrite_check(view, done->tip, done->conflict.tree, budget, err)
-               : r;
+    return r == 0 && done->stopped ? al_overwrite_check(view, done->tip, done->conflict.tree, err)
+                                   : r;
 }
 
-int al_going_on_check(const struct al_repo *repo, bool skips, struct al_run_limits *budget,
-                      struct al_error *err)
+int al_going_on_check(const struct al_repo *repo, bool skips, struct al_error *err)
 {
     const enum al_operation_state state = al_git_operation_state(repo);
     const unsigned mainline = state == AL_IN_PROGRESS_REBASE ? 0 : al_todo_mainline(repo);
@@ -874,18 +857,18 @@ int al_going_on_check(const struct al_repo *repo, bool skips, struct al_run_limi
         return 0;
     work = al_replay_work_new();
     work->kind = AL_WORK_CHERRY_PICK;
-    r = commit_list_full(repo, &left, budget, &commits, err);
+    r = commit_list_full(repo, &left, &commits, err);
     for (size_t i = 0; i < commits.count; i++)
         al_replay_work_add(work, state == AL_IN_PROGRESS_REVERT ? AL_REPLAY_REVERT : AL_REPLAY_PICK,
                            commits.items[i], NULL, mainline);
     if (r == 0)
         r = al_inmemory_open(repo, &work->memory, err);
     if (r == 0)
-        r = find_start(repo, work->memory, skips, budget, &work->onto, err);
+        r = find_start(repo, work->memory, skips, &work->onto, err);
     if (r == 0)
-        r = al_replay_work_try(repo, work, budget, err);
+        r = al_replay_work_try(repo, work, err);
     if (r == 0)
-        r = check_replayed(work, budget, err);
+        r = check_replayed(work, err);
     al_replay_work_free(work);
     return r;
 }
@@ -893,7 +876,7 @@ int al_going_on_check(const struct al_repo *repo, bool skips, struct al_run_limi
 /* --- Squash --- */
 
 int al_git_squash_really(struct al_repo *repo, const char *oid, size_t max_bytes,
-                         struct al_run_limits *budget, struct al_error *err)
+                         struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
@@ -906,5 +889,5 @@ int al_git_squash_really(struct al_repo *repo, const char *oid, size_t max_bytes
                  "--no-progress", "--ff", oid, NULL);
     return al_merge_bring(repo,
                           &(struct al_merge_input){ .command = &command, .oid = oid, .head = head },
-                          max_bytes, budget, &outcome, err);
+                          max_bytes, &outcome, err);
 }

@@ -5,9 +5,9 @@
  *     struct al_replay_work *work = al_replay_work_new();
  *
  *     ... set kind, onto, steps ...
- *     r = al_replay_work_try(repo, work, budget, err);     changes nothing
+ *     r = al_replay_work_try(repo, work, err);     changes nothing
  *     ... show what would be, ask ...
- *     r = al_replay_work_do(repo, work, max_bytes, budget, &outcome, err);
+ *     r = al_replay_work_do(repo, work, max_bytes, &outcome, err);
  *
  * What does not conflict is written once: the objects, then the branch, the index and the files.
  * git itself begins again what conflicts, without the uncommitted changes, which wait
@@ -39,7 +39,7 @@
  *
  * @param newest_first  The order of a range. */
 int al_commit_list_add(const struct al_repo *repo, const char *word, bool newest_first,
-                       struct al_run_limits *budget, struct al_strv *out, struct al_error *err);
+                       struct al_strv *out, struct al_error *err);
 
 /** What `git rebase <onto>` replays.  Each list is oldest first. */
 struct al_rebase_list {
@@ -56,8 +56,7 @@ void al_rebase_list_clear(struct al_rebase_list *list);
  *
  * @param onto  A full id; NULL: all commits of the tip. */
 int al_commit_list_rebase(const struct al_repo *repo, const char *onto, const char *tip,
-                          struct al_run_limits *budget, struct al_rebase_list *ret_list,
-                          struct al_error *err);
+                          struct al_rebase_list *ret_list, struct al_error *err);
 
 /** Find what commits of one line are on.
  *
@@ -65,9 +64,8 @@ int al_commit_list_rebase(const struct al_repo *repo, const char *onto, const ch
  *                         are not of one line; NULL: they have no common history.
  * @param[out] ret_onto    The commit below it; NULL: the history begins with it.
  * @return 0; AL_ERR_EXECUTION where the history of a shallow clone begins. */
-int al_commit_list_base(const struct al_repo *repo, const struct al_strv *oids,
-                        struct al_run_limits *budget, char **ret_oldest, char **ret_onto,
-                        struct al_error *err);
+int al_commit_list_base(const struct al_repo *repo, const struct al_strv *oids, char **ret_oldest,
+                        char **ret_onto, struct al_error *err);
 
 /* --- Advance --- */
 
@@ -101,8 +99,7 @@ struct al_advance {
  * @return 0; AL_ERR_EXECUTION with AL_CODE_DIRTY_WORKDIR when local changes conflict, when
  * untracked files would be overwritten, and when HEAD is not at `from` any more.
  */
-int al_git_advance(struct al_repo *repo, const struct al_advance *advance,
-                   struct al_run_limits *budget, struct al_error *err);
+int al_git_advance(struct al_repo *repo, const struct al_advance *advance, struct al_error *err);
 
 /* --- Work --- */
 
@@ -149,8 +146,7 @@ void al_replay_work_add(struct al_replay_work *work, enum al_replay_kind kind, c
 
 /** Add the commits of a list, oldest first, as `git rebase --autosquash` orders them. */
 int al_replay_autosquash(const struct al_repo *repo, const struct al_strv *list,
-                         struct al_replay_work *work, struct al_run_limits *budget,
-                         struct al_error *err);
+                         struct al_replay_work *work, struct al_error *err);
 
 /**
  * Add the other local branches that point at commits to be replayed, as `git rebase --update-refs`
@@ -160,8 +156,8 @@ int al_replay_autosquash(const struct al_repo *repo, const struct al_strv *list,
  * @param ret_held  Those that stay since a working tree uses them, and why: safe text.
  */
 int al_replay_add_followers(const struct al_repo *repo, const struct al_strv *list,
-                            struct al_replay_work *work, struct al_run_limits *budget,
-                            struct al_strv *ret_held, struct al_error *err);
+                            struct al_replay_work *work, struct al_strv *ret_held,
+                            struct al_error *err);
 
 /** Fail if one of them was moved, or is used by a working tree, by now. */
 int al_replay_check_followers(const struct al_repo *repo, const struct al_replay_work *work,
@@ -177,12 +173,11 @@ const char *al_follower_to(const struct al_replay_work *work, const struct al_fo
  * @param onto_name  What the reflog says.
  * @param list       What is replayed; the caller clears it. */
 int al_replay_work_rebase(const struct al_repo *repo, struct al_replay_work *work, const char *onto,
-                          const char *onto_name, struct al_run_limits *budget,
-                          struct al_rebase_list *list, struct al_error *err);
+                          const char *onto_name, struct al_rebase_list *list, struct al_error *err);
 
 /** Replay in memory.  Conflicts are a success: work->replayed.stopped. */
 int al_replay_work_try(const struct al_repo *repo, struct al_replay_work *work,
-                       struct al_run_limits *budget, struct al_error *err);
+                       struct al_error *err);
 
 /**
  * Do what was tried.  With the write lock held.
@@ -190,8 +185,7 @@ int al_replay_work_try(const struct al_repo *repo, struct al_replay_work *work,
  * @return 0, with conflicts too; AL_ERR_EXECUTION as al_git_advance(), and what git fails with.
  */
 int al_replay_work_do(struct al_repo *repo, struct al_replay_work *work, size_t max_bytes,
-                      struct al_run_limits *budget, struct al_merge_outcome *ret_outcome,
-                      struct al_error *err);
+                      struct al_merge_outcome *ret_outcome, struct al_error *err);
 
 /* --- Going on --- */
 
@@ -206,8 +200,7 @@ int al_replay_work_do(struct al_repo *repo, struct al_replay_work *work, size_t 
  *
  * @param skips  The commit at which it stopped is left out.  Otherwise nothing is in conflict.
  */
-int al_going_on_check(const struct al_repo *repo, bool skips, struct al_run_limits *budget,
-                      struct al_error *err);
+int al_going_on_check(const struct al_repo *repo, bool skips, struct al_error *err);
 
 /* --- Squash --- */
 
@@ -219,6 +212,6 @@ int al_going_on_check(const struct al_repo *repo, bool skips, struct al_run_limi
 
 /** Run `git merge --squash` of a commit, given by its id, into its conflicts. */
 int al_git_squash_really(struct al_repo *repo, const char *oid, size_t max_bytes,
-                         struct al_run_limits *budget, struct al_error *err);
+                         struct al_error *err);
 
 #endif

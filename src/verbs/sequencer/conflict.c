@@ -68,8 +68,8 @@ static bool take_stage(void *payload, char *const *fields)
     return al_conflicts_add(conflicts, fields[0]) || !conflicts->more;
 }
 
-int al_git_conflicts(const struct al_repo *repo, struct al_run_limits *budget,
-                     struct al_conflicts *ret_conflicts, struct al_error *err)
+int al_git_conflicts(const struct al_repo *repo, struct al_conflicts *ret_conflicts,
+                     struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     struct al_conflicts found = AL_CONFLICTS_INIT;
@@ -81,7 +81,7 @@ int al_git_conflicts(const struct al_repo *repo, struct al_run_limits *budget,
     if (!al_repo_index_facts(&repo->at).conflicts)
         return 0;
     al_strv_adds(&command.argv, "git", "-C", repo->at.top, "ls-files", "-z", "--unmerged", NULL);
-    r = al_git_read_records(&repo->at, &command, &records, budget, err);
+    r = al_git_read_records(&repo->at, &command, &records, err);
     if (r < 0) {
         al_conflicts_clear(&found);
         return r;
@@ -104,13 +104,12 @@ void al_conflicts_add_paths(const struct al_conflicts *conflicts, struct al_strv
         al_strv_add(out, conflicts->items[i].path);
 }
 
-int al_git_check_no_conflicts(const struct al_repo *repo, struct al_run_limits *budget,
-                              struct al_error *err)
+int al_git_check_no_conflicts(const struct al_repo *repo, struct al_error *err)
 {
     al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
-    int r = al_git_conflicts(repo, budget, &conflicts, err);
+    int r = al_git_conflicts(repo, &conflicts, err);
 
     if (r < 0 || !conflicts.count)
         return r;

@@ -52,8 +52,8 @@ void al_conflicts_clear(struct al_conflicts *conflicts);
 bool al_conflicts_add(struct al_conflicts *conflicts, const char *line);
 
 /** List the conflicts. It is no error when there are none. */
-int al_git_conflicts(const struct al_repo *repo, struct al_run_limits *budget,
-                     struct al_conflicts *ret_conflicts, struct al_error *err);
+int al_git_conflicts(const struct al_repo *repo, struct al_conflicts *ret_conflicts,
+                     struct al_error *err);
 
 /** Find the conflict of a path; NULL when the path is not in conflict. */
 const struct al_conflict *al_conflicts_find(const struct al_conflicts *conflicts, const char *path);
@@ -62,7 +62,6 @@ const struct al_conflict *al_conflicts_find(const struct al_conflicts *conflicts
 void al_conflicts_add_paths(const struct al_conflicts *conflicts, struct al_strv *out);
 
 /** Return AL_ERR_EXECUTION with AL_CODE_CONFLICT, naming files, while there are conflicts. */
-int al_git_check_no_conflicts(const struct al_repo *repo, struct al_run_limits *budget,
-                              struct al_error *err);
+int al_git_check_no_conflicts(const struct al_repo *repo, struct al_error *err);
 
 #endif

@@ -194,7 +194,7 @@ static bool take_attribute(void *payload, char *const *fields)
 }
 
 static int read_attributes(const struct al_repo *repo, struct al_conflict_file *files, size_t count,
-                           struct al_run_limits *budget, struct al_error *err)
+                           struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
@@ -209,7 +209,7 @@ static int read_attributes(const struct al_repo *repo, struct al_conflict_file *
     al_git_command_feed(&command, &input);
     al_strv_adds(&command.argv, "git", "-C", repo->at.top, "check-attr", "-z", "--stdin",
                  "conflict-marker-size", "merge", NULL);
-    return al_git_read_records(&repo->at, &command, &records, budget, err);
+    return al_git_read_records(&repo->at, &command, &records, err);
 }
 
 /* Stages while they are read: those of some files that have an object. */
@@ -259,14 +259,14 @@ static bool add_stage_bytes(void *payload, const char *data, size_t len, bool la
 
 /* Read what git knows of some files. */
 static int conflict_read_stages(const struct al_repo *repo, struct al_conflict_file *files,
-                                size_t count, struct al_run_limits *budget, struct al_error *err)
+                                size_t count, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
     struct stages stages = { .files = files, .count = AL_STAGES * count, .room = STAGES_BYTES };
     al_auto(al_cat_file_clear) struct al_cat_file reader =
         AL_CAT_FILE_INIT(begin_stage, add_stage_bytes, &stages);
-    int r = count ? read_attributes(repo, files, count, budget, err) : 0;
+    int r = count ? read_attributes(repo, files, count, err) : 0;
 
     for (size_t i = 0; i < AL_STAGES * count; i++) {
         const struct al_side *side = &files[i / AL_STAGES].conflict->sides[i % AL_STAGES];
@@ -280,7 +280,7 @@ static int conflict_read_stages(const struct al_repo *repo, struct al_conflict_f
         return r;
     al_git_command_feed(&command, &input);
     al_strv_adds(&command.argv, "git", "cat-file", "--batch", "--buffer", NULL);
-    r = al_git_read(&repo->at, &command, (struct al_sink){ al_cat_file_add, &reader }, budget, err);
+    r = al_git_read(&repo->at, &command, (struct al_sink){ al_cat_file_add, &reader }, err);
     if (r == 0 && (!al_cat_file_is_whole(&reader) || next_stage(&stages)))
         r = al_error_set(err, AL_ERR_EXECUTION, "git cat-file did not say what was asked");
     return r;
@@ -314,12 +314,12 @@ static int write_text(const struct al_repo *repo, const struct al_str *text, cha
 
 /* Run a command and append its output, unless it fails: both commands exit with less than 128. */
 static int read_text(const struct al_repo *repo, const struct al_git_command *command,
-                     struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+                     struct al_str *out, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_buffer_clear) struct al_buffer text = AL_BUFFER_INIT(4 * CONFLICT_FILE_BYTES);
     int r = al_git_run(&repo->at, command, &(struct al_git_run){ .sink = al_buffer_sink(&text) },
-                       budget, &output, err);
+                       &output, err);
 
     if (r == 0 && (output.exit_code < 0 || output.exit_code >= 128))
         r = al_error_set(err, AL_ERR_EXECUTION, "git did not say what is in conflict");
@@ -330,8 +330,8 @@ static int read_text(const struct al_repo *repo, const struct al_git_command *co
 
 /* Merge the stages once more, with markers of this length, in a style of git merge-file. */
 static int conflict_merge(const struct al_repo *repo, const struct al_conflict_file *file,
-                          const char *style, size_t marker_size, struct al_run_limits *budget,
-                          struct al_str *ret_text, struct al_error *err)
+                          const char *style, size_t marker_size, struct al_str *ret_text,
+                          struct al_error *err)
 {
     al_auto(text_files_clear) struct text_files files = { .paths = { NULL } };
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -348,7 +348,7 @@ static int conflict_merge(const struct al_repo *repo, const struct al_conflict_f
     al_strv_addf(&command.argv, "--marker-size=%zu", marker_size);
     al_strv_adds(&command.argv, "--", files.paths[AL_STAGE_OURS], files.paths[AL_STAGE_BASE],
                  files.paths[AL_STAGE_THEIRS], NULL);
-    return read_text(repo, &command, budget, ret_text, err);
+    return read_text(repo, &command, ret_text, err);
 }
 
 /* Number the lines of a text by a diff with all of its lines; the same texts have none. */
@@ -371,8 +371,7 @@ static void number_lines(const struct al_str *diff, size_t *lines, size_t count)
 /* Find the line of `made` that each line of `text` is, or SIZE_MAX; both count from 0.  Caller
  * frees. */
 static int conflict_align(const struct al_repo *repo, const struct al_str *made,
-                          const struct al_str *text, struct al_run_limits *budget,
-                          size_t **ret_lines, struct al_error *err)
+                          const struct al_str *text, size_t **ret_lines, struct al_error *err)
 {
     al_auto(text_files_clear) struct text_files files = { .paths = { NULL } };
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -389,7 +388,7 @@ static int conflict_align(const struct al_repo *repo, const struct al_str *made,
         al_strv_adds(&command.argv, "git", "diff", "--no-index", "--no-color", "--no-ext-diff",
                      "--no-textconv", "--text", "--diff-algorithm=myers", ALL_LINES, "--",
                      files.paths[0], files.paths[1], NULL);
-        r = read_text(repo, &command, budget, &diff, err);
+        r = read_text(repo, &command, &diff, err);
     }
     if (r < 0)
         return r;
@@ -487,7 +486,7 @@ static bool has_both(const struct al_conflict_file *file)
 }
 
 static int make(const struct al_repo *repo, const struct al_conflict_file *file, const char *style,
-                struct al_run_limits *budget, struct al_conflict_made *made, struct al_error *err)
+                struct al_conflict_made *made, struct al_error *err)
 {
     const struct al_str *one =
         &file->stages[file->stages[AL_STAGE_OURS].oid ? AL_STAGE_OURS : AL_STAGE_THEIRS].data;
@@ -498,7 +497,7 @@ static int make(const struct al_repo *repo, const struct al_conflict_file *file,
     if (made->marker_size)
         return 0;
     if (has_both(file))
-        r = conflict_merge(repo, file, style, size, budget, &text, err);
+        r = conflict_merge(repo, file, style, size, &text, err);
     if (r < 0)
         return r;
     made->marker_size = file->nested_size && !has_both(file) ? file->nested_size : size;
@@ -530,8 +529,7 @@ static void normalise(const struct al_conflict_made *made, size_t size, struct a
 }
 
 /* Find the lines of the file in what git made, and those that are no markers of git's. */
-static int align(const struct al_repo *repo, struct al_run_limits *budget,
-                 struct al_conflict_file *file, struct al_error *err)
+static int align(const struct al_repo *repo, struct al_conflict_file *file, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str made = AL_STR_INIT, plain = AL_STR_INIT;
     const size_t nmade = conflict_count_lines(bytes_of(&file->made.text)),
@@ -541,7 +539,7 @@ static int align(const struct al_repo *repo, struct al_run_limits *budget,
 
     normalise(&file->made, file->marker_size, &made, is_own);
     normalise(&file->plain, file->marker_size, &plain, NULL);
-    r = conflict_align(repo, &made, &plain, budget, &file->lines, err);
+    r = conflict_align(repo, &made, &plain, &file->lines, err);
     for (size_t i = 0; r == 0 && i < count; i++)
         if (file->lines[i] < nmade && is_own[file->lines[i]])
             file->lines[i] = AL_CONFLICT_OWN;
@@ -550,8 +548,7 @@ static int align(const struct al_repo *repo, struct al_run_limits *budget,
 
 /* Whether a stage is what the path is in a commit: then git has merged nothing into it. */
 static int is_committed(const struct al_repo *repo, const struct al_conflict_file *file,
-                        enum al_stage stage, struct al_run_limits *budget, bool *ret_is,
-                        struct al_error *err)
+                        enum al_stage stage, bool *ret_is, struct al_error *err)
 {
     static const char *const commits[AL_STAGES][4] = {
         [AL_STAGE_OURS] = { "HEAD" },
@@ -567,7 +564,7 @@ static int is_committed(const struct al_repo *repo, const struct al_conflict_fil
         al_strv_adds(&command.argv, "git", "rev-parse", "--verify", "--quiet", "--end-of-options",
                      NULL);
         al_strv_addf(&command.argv, "%s:%s", *commit, file->conflict->path);
-        r = al_git_run_word(repo, &command, budget, &oid, err);
+        r = al_git_run_word(repo, &command, &oid, err);
         *ret_is = oid && !strcmp(oid, file->stages[stage].oid);
     }
     return r;
@@ -575,7 +572,7 @@ static int is_committed(const struct al_repo *repo, const struct al_conflict_fil
 
 /* Only a path that was renamed can have conflicts in its stages, and has no base then. */
 static int find_nested(const struct al_repo *repo, struct al_conflict_file *file,
-                       struct al_run_limits *budget, struct al_error *err)
+                       struct al_error *err)
 {
     int r = 0;
 
@@ -588,7 +585,7 @@ static int find_nested(const struct al_repo *repo, struct al_conflict_file *file
         al_conflict_blocks_find(bytes_of(&file->stages[i].data), file->marker_size + 1, NULL,
                                 &blocks);
         if (blocks.count)
-            r = is_committed(repo, file, i, budget, &is, err);
+            r = is_committed(repo, file, i, &is, err);
         al_conflict_blocks_clear(&blocks);
         if (r == 0 && !is)
             file->nested_size = file->marker_size + 1;
@@ -632,8 +629,7 @@ static void check_text(struct al_conflict_file *file)
 }
 
 /* Find the hunks in the text that is on disk, or could be. */
-static int look(const struct al_repo *repo, struct al_run_limits *budget,
-                struct al_conflict_file *file, struct al_error *err)
+static int look(const struct al_repo *repo, struct al_conflict_file *file, struct al_error *err)
 {
     bool with_base;
     int r = 0;
@@ -647,9 +643,9 @@ static int look(const struct al_repo *repo, struct al_run_limits *budget,
     if (file->is_large || !file->has_markers)
         return 0;
     if (unused_size(file) != file->marker_size) {
-        r = make(repo, file, with_base ? "--diff3" : NULL, budget, &file->made, err);
+        r = make(repo, file, with_base ? "--diff3" : NULL, &file->made, err);
         if (r == 0)
-            r = align(repo, budget, file, err);
+            r = align(repo, file, err);
         if (r == 0)
             find_markers(file, &with_base);
     }
@@ -665,8 +661,7 @@ static int look(const struct al_repo *repo, struct al_run_limits *budget,
 }
 
 int al_git_conflict_files(const struct al_repo *repo, const struct al_conflict *conflicts,
-                          size_t count, struct al_run_limits *budget,
-                          struct al_conflict_file *files, struct al_error *err)
+                          size_t count, struct al_conflict_file *files, struct al_error *err)
 {
     int r;
 
@@ -674,21 +669,20 @@ int al_git_conflict_files(const struct al_repo *repo, const struct al_conflict *
         files[i] = AL_CONFLICT_FILE_INIT;
         files[i].conflict = &conflicts[i];
     }
-    r = conflict_read_stages(repo, files, count, budget, err);
+    r = conflict_read_stages(repo, files, count, err);
     for (size_t i = 0; r == 0 && i < count; i++) {
-        r = find_nested(repo, &files[i], budget, err);
+        r = find_nested(repo, &files[i], err);
         if (r < 0 || al_conflict_has_links(&conflicts[i]))
             continue;
         r = read_disk(repo, conflicts[i].path, &files[i], err);
         if (r == 0 && files[i].on_disk)
-            r = look(repo, budget, &files[i], err);
+            r = look(repo, &files[i], err);
     }
     return r;
 }
 
 int al_git_has_markers(const struct al_repo *repo, const struct al_conflict_file *file,
-                       const char *text, struct al_run_limits *budget, bool *ret_has,
-                       struct al_error *err)
+                       const char *text, bool *ret_has, struct al_error *err)
 {
     struct al_conflict_file other = AL_CONFLICT_FILE_INIT;
     int r;
@@ -701,7 +695,7 @@ int al_git_has_markers(const struct al_repo *repo, const struct al_conflict_file
     other.nested_size = file->nested_size;
     memcpy(other.stages, file->stages, sizeof(other.stages));
     al_str_adds(&other.disk, text);
-    r = look(repo, budget, &other, err);
+    r = look(repo, &other, err);
     *ret_has = other.has_markers;
     memset(other.stages, 0, sizeof(other.stages)); /* they are the file's */
     al_conflict_file_clear(&other);
@@ -755,8 +749,8 @@ static size_t number_of(const struct al_conflict_file *file, const struct al_str
            (file->lines ? count_equal(made, made->count, digest) : 0);
 }
 
-static int number_hunks(const struct al_repo *repo, struct al_run_limits *budget,
-                        struct al_conflict_file *file, struct al_error *err)
+static int number_hunks(const struct al_repo *repo, struct al_conflict_file *file,
+                        struct al_error *err)
 {
     const char *path = file->conflict->path;
     al_auto(al_strv_clear) struct al_strv made = AL_STRV_INIT, left = AL_STRV_INIT;
@@ -768,7 +762,7 @@ static int number_hunks(const struct al_repo *repo, struct al_run_limits *budget
     for (size_t i = 0; i < made.count && !any_equal; i++)
         any_equal = count_equal(&made, i, made.items[i]) > 0;
     if (any_equal && !file->lines)
-        r = align(repo, budget, file, err);
+        r = align(repo, file, err);
     for (size_t i = 0; r == 0 && i < left.count; i++) {
         const size_t number = number_of(file, &made, &left, i);
 
@@ -815,8 +809,8 @@ static void fill_sides(struct al_conflict_file *file)
     }
 }
 
-int al_git_conflict_hunks(const struct al_repo *repo, struct al_run_limits *budget,
-                          struct al_conflict_file *file, struct al_error *err)
+int al_git_conflict_hunks(const struct al_repo *repo, struct al_conflict_file *file,
+                          struct al_error *err)
 {
     bool with_base;
     int r;
@@ -825,11 +819,11 @@ int al_git_conflict_hunks(const struct al_repo *repo, struct al_run_limits *budg
         return 0;
     with_base = file->blocks.items[0].has_base;
     file->hunks = al_calloc(file->blocks.count, sizeof(*file->hunks));
-    r = make(repo, file, with_base ? "--diff3" : NULL, budget, &file->made, err);
+    r = make(repo, file, with_base ? "--diff3" : NULL, &file->made, err);
     if (r == 0 && !with_base && has_both(file))
-        r = make(repo, file, "--zdiff3", budget, &file->wide, err);
+        r = make(repo, file, "--zdiff3", &file->wide, err);
     if (r == 0)
-        r = number_hunks(repo, budget, file, err);
+        r = number_hunks(repo, file, err);
     if (r == 0)
         fill_sides(file);
     return r;

@@ -105,18 +105,16 @@ void al_conflict_file_clear(struct al_conflict_file *file);
  * @param[out] files  One for each conflict; to be cleared after a failure, too.
  */
 int al_git_conflict_files(const struct al_repo *repo, const struct al_conflict *conflicts,
-                          size_t count, struct al_run_limits *budget,
-                          struct al_conflict_file *files, struct al_error *err);
+                          size_t count, struct al_conflict_file *files, struct al_error *err);
 
 /** Test whether a text that the file could become, or a part of it, has markers of git's; NULL is
  * no text. */
 int al_git_has_markers(const struct al_repo *repo, const struct al_conflict_file *file,
-                       const char *text, struct al_run_limits *budget, bool *ret_has,
-                       struct al_error *err);
+                       const char *text, bool *ret_has, struct al_error *err);
 
 /** Fill `hunks` with ids and sides. */
-int al_git_conflict_hunks(const struct al_repo *repo, struct al_run_limits *budget,
-                          struct al_conflict_file *file, struct al_error *err);
+int al_git_conflict_hunks(const struct al_repo *repo, struct al_conflict_file *file,
+                          struct al_error *err);
 
 /** The resolution of one hunk. */
 struct al_hunk_resolution {

@@ -20,17 +20,16 @@
 /* --- Merge run --- */
 
 int al_merge_run(struct al_repo *repo, const struct al_git_command *command, size_t max_bytes,
-                 struct al_run_limits *budget, struct al_merge_outcome *outcome,
-                 struct al_error *err)
+                 struct al_merge_outcome *outcome, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
     int r = al_git_run(&repo->at, command,
                        &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true },
-                       budget, &output, err);
+                       &output, err);
 
     if (r == 0 && output.exit_code > 0)
-        r = al_git_conflicts(repo, budget, &conflicts, err);
+        r = al_git_conflicts(repo, &conflicts, err);
     if (r < 0)
         return r;
     if (!al_git_wrote_all_files(&output) && !conflicts.count)
@@ -43,8 +42,8 @@ int al_merge_run(struct al_repo *repo, const struct al_git_command *command, siz
     return 0;
 }
 
-int al_git_read_parents(const struct al_repo *repo, const char *commit,
-                        struct al_run_limits *budget, struct al_strv *parents, struct al_error *err)
+int al_git_read_parents(const struct al_repo *repo, const char *commit, struct al_strv *parents,
+                        struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_freep) char *line = NULL;
@@ -52,7 +51,7 @@ int al_git_read_parents(const struct al_repo *repo, const char *commit,
 
     al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "log", "-1", "--no-walk",
                  "--no-show-signature", "--format=%P", commit, "--", NULL);
-    r = al_git_run_word(repo, &command, budget, &line, err);
+    r = al_git_run_word(repo, &command, &line, err);
     al_strv_split(parents, line, " ");
     return r;
 }
@@ -60,8 +59,7 @@ int al_git_read_parents(const struct al_repo *repo, const char *commit,
 /* Check that the intended commit was merged, or stands beside HEAD in a merge that stopped.  A
  * revision name can mean another commit a moment later. */
 static int check_merged_parents(const struct al_repo *repo, const struct al_merge_input *input,
-                                const struct al_merge_outcome *outcome,
-                                struct al_run_limits *budget, struct al_error *err)
+                                const struct al_merge_outcome *outcome, struct al_error *err)
 {
     al_auto(al_freep) char *now = al_ref_head(&repo->at);
     al_auto(al_strv_clear) struct al_strv parents = AL_STRV_INIT;
@@ -73,7 +71,7 @@ static int check_merged_parents(const struct al_repo *repo, const struct al_merg
         al_strv_add(&parents, input->head);
         al_operation_heads(repo, "MERGE_HEAD", &parents);
     } else {
-        r = al_git_read_parents(repo, now, budget, &parents, err);
+        r = al_git_read_parents(repo, now, &parents, err);
     }
     if (r == 0 && (parents.count != 2 || strcmp(parents.items[0], input->head) != 0 ||
                    strcmp(parents.items[1], input->oid) != 0))
@@ -93,14 +91,13 @@ static int with_code(int r, struct al_error *err)
 }
 
 int al_merge_bring(struct al_repo *repo, const struct al_merge_input *input, size_t max_bytes,
-                   struct al_run_limits *budget, struct al_merge_outcome *outcome,
-                   struct al_error *err)
+                   struct al_merge_outcome *outcome, struct al_error *err)
 {
     al_auto(al_freep) char *now = NULL;
-    int r = al_merge_run(repo, input->command, max_bytes, budget, outcome, err);
+    int r = al_merge_run(repo, input->command, max_bytes, outcome, err);
 
     if (r == 0 && input->is_merge)
-        r = check_merged_parents(repo, input, outcome, budget, err);
+        r = check_merged_parents(repo, input, outcome, err);
     if (r < 0)
         return with_code(r, err);
     now = al_ref_head(&repo->at);
@@ -126,28 +123,27 @@ const char *const *al_merge_hooks(const struct al_merge_outcome *outcome)
 }
 
 static int check_programs_between(const struct al_repo *repo, const char *from, const char *to,
-                                  struct al_run_limits *budget, struct al_error *err)
+                                  struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
-    int r = al_git_list_changed(repo, from, to, budget, &paths, err);
+    int r = al_git_list_changed(repo, from, to, &paths, err);
 
     if (r == 0)
-        r = al_git_check_filters(repo, &paths, to, budget, err);
+        r = al_git_check_filters(repo, &paths, to, err);
     if (r == 0)
-        r = al_git_check_filters(repo, &paths, NULL, budget, err);
-    return r < 0 ? r : al_git_check_merge_drivers(repo, &paths, to, budget, err);
+        r = al_git_check_filters(repo, &paths, NULL, err);
+    return r < 0 ? r : al_git_check_merge_drivers(repo, &paths, to, err);
 }
 
 int al_git_check_merge_programs(const struct al_repo *repo, const char *from,
-                                const struct al_strv *to, struct al_run_limits *budget,
-                                struct al_error *err)
+                                const struct al_strv *to, struct al_error *err)
 {
     int r = 0;
 
     if (!repo->vetting->filters.count && !repo->vetting->merge_drivers.count)
         return 0;
     for (size_t i = 0; r == 0 && i < to->count; i++)
-        r = check_programs_between(repo, from, to->items[i], budget, err);
+        r = check_programs_between(repo, from, to->items[i], err);
     return r;
 }
 
@@ -167,8 +163,7 @@ static void plan_clear(struct plan *plan)
 
 /* Check the filters and merge drivers of every path that either side changed since the merge base:
  * git may write or merge each.  Into an unborn branch it writes every file. */
-static int check_programs(const struct al_repo *repo, const struct plan *plan,
-                          struct al_run_limits *budget, struct al_error *err)
+static int check_programs(const struct al_repo *repo, const struct plan *plan, struct al_error *err)
 {
     const char *from = plan->base ? plan->base : *plan->head ? "HEAD" : al_git_empty_tree(repo);
     al_auto(al_strv_clear) struct al_strv sides = AL_STRV_INIT;
@@ -176,7 +171,7 @@ static int check_programs(const struct al_repo *repo, const struct plan *plan,
     al_strv_add(&sides, plan->oid);
     if (plan->base)
         al_strv_add(&sides, "HEAD");
-    return al_git_check_merge_programs(repo, from, &sides, budget, err);
+    return al_git_check_merge_programs(repo, from, &sides, err);
 }
 
 static bool makes_no_commit(const struct plan *plan, const struct al_merge_options *options)
@@ -196,45 +191,44 @@ static bool needs_base(const struct al_repo *repo)
 
 /* Check the merge, and find the commits.  The merge base is searched for if a check needs it. */
 static int make_plan(const struct al_repo *repo, const struct al_merge_options *options, bool base,
-                     struct al_run_limits *budget, struct plan *plan, struct al_error *err)
+                     struct plan *plan, struct al_error *err)
 {
-    int r = al_git_check_no_operation(repo, budget, err);
+    int r = al_git_check_no_operation(repo, err);
 
     if (r == 0 && options->oid)
         plan->oid = al_strdup(options->oid);
     else if (r == 0)
-        r = al_git_resolve_branch(repo, options->commit, budget, &plan->oid, err);
+        r = al_git_resolve_branch(repo, options->commit, &plan->oid, err);
     if (r < 0)
         return r;
     plan->head = al_ref_head(&repo->at);
     if (!*plan->head)
-        return check_programs(repo, plan, budget, err);
+        return check_programs(repo, plan, err);
     if (!base && !needs_base(repo))
         return 0;
-    r = al_git_merge_base(repo, "HEAD", plan->oid, budget, &plan->base, err);
+    r = al_git_merge_base(repo, "HEAD", plan->oid, &plan->base, err);
     if (r == 0)
-        r = check_programs(repo, plan, budget, err);
+        r = check_programs(repo, plan, err);
     if (r == 0 && !makes_no_commit(plan, options) && !repo->vetting->has_identity)
         r = al_git_no_identity(err);
     return r;
 }
 
 int al_git_merge_check(const struct al_repo *repo, const struct al_merge_options *options,
-                       struct al_run_limits *budget, struct al_error *err)
+                       struct al_error *err)
 {
     al_auto(plan_clear) struct plan plan = { .oid = NULL };
 
-    return make_plan(repo, options, false, budget, &plan, err);
+    return make_plan(repo, options, false, &plan, err);
 }
 
 int al_git_merge_preview(const struct al_repo *repo, const struct al_merge_options *options,
-                         struct al_run_limits *budget, struct al_str *out, bool *ret_any,
-                         struct al_error *err)
+                         struct al_str *out, bool *ret_any, struct al_error *err)
 {
     al_auto(plan_clear) struct plan plan = { .oid = NULL };
     al_auto(al_freep) char *exclude_head = NULL;
     struct al_diff_options change = { .unified = -1 };
-    int r = make_plan(repo, options, true, budget, &plan, err);
+    int r = make_plan(repo, options, true, &plan, err);
 
     if (r < 0)
         return r;
@@ -246,13 +240,13 @@ int al_git_merge_preview(const struct al_repo *repo, const struct al_merge_optio
         &(struct al_commits_shown){ .words = (const char *const[]){ plan.oid, exclude_head, NULL },
                                     .format = "  %h %s",
                                     .title = "These commits come in:" },
-        budget, out, ret_any, err);
+        out, ret_any, err);
     if (r < 0 || !*ret_any || !plan.base || !strcmp(plan.base, plan.oid))
         return r;
     al_str_adds(out, "What they change:\n");
     change.from_ref = plan.base;
     change.to_ref = plan.oid;
-    return al_git_diff_excerpt(repo, &change, budget, out, err);
+    return al_git_diff_excerpt(repo, &change, out, err);
 }
 
 /* Whether git would take the name for a tag, although there is a branch that is called so. */
@@ -291,12 +285,11 @@ static void add_words(const struct al_repo *repo, const struct al_merge_options 
 }
 
 int al_git_merge(struct al_repo *repo, const struct al_merge_options *options, size_t max_bytes,
-                 struct al_run_limits *budget, struct al_merge_outcome *ret_outcome,
-                 struct al_error *err)
+                 struct al_merge_outcome *ret_outcome, struct al_error *err)
 {
     al_auto(plan_clear) struct plan plan = { .oid = NULL };
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    int r = make_plan(repo, options, false, budget, &plan, err);
+    int r = make_plan(repo, options, false, &plan, err);
 
     if (r < 0)
         return r;
@@ -305,5 +298,5 @@ int al_git_merge(struct al_repo *repo, const struct al_merge_options *options, s
         repo,
         &(struct al_merge_input){
             .command = &command, .oid = plan.oid, .head = plan.head, .is_merge = true },
-        max_bytes, budget, ret_outcome, err);
+        max_bytes, ret_outcome, err);
 }

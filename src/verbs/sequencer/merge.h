@@ -54,7 +54,7 @@ const char *const *al_merge_hooks(const struct al_merge_outcome *outcome);
  * driver, and there is an identity if a commit would be created.
  */
 int al_git_merge_check(const struct al_repo *repo, const struct al_merge_options *options,
-                       struct al_run_limits *budget, struct al_error *err);
+                       struct al_error *err);
 
 /**
  * Append the commits that would come in, and their changes, as excerpts.  The commits are verified
@@ -63,8 +63,7 @@ int al_git_merge_check(const struct al_repo *repo, const struct al_merge_options
  * @param[out] ret_any  Whether any commit would come in.
  */
 int al_git_merge_preview(const struct al_repo *repo, const struct al_merge_options *options,
-                         struct al_run_limits *budget, struct al_str *out, bool *ret_any,
-                         struct al_error *err);
+                         struct al_str *out, bool *ret_any, struct al_error *err);
 
 /**
  * Run `git merge`.  Conflicts are a success, see the outcome.
@@ -73,19 +72,16 @@ int al_git_merge_preview(const struct al_repo *repo, const struct al_merge_optio
  *         and what al_git_merge_check() returns.
  */
 int al_git_merge(struct al_repo *repo, const struct al_merge_options *options, size_t max_bytes,
-                 struct al_run_limits *budget, struct al_merge_outcome *ret_outcome,
-                 struct al_error *err);
+                 struct al_merge_outcome *ret_outcome, struct al_error *err);
 
 /** Fail if a path that differs between `from` and one of the commits `to` uses a filter or a custom
  * merge driver, by the attributes of either commit. For every command that merges or replays
  * commits. */
 int al_git_check_merge_programs(const struct al_repo *repo, const char *from,
-                                const struct al_strv *to, struct al_run_limits *budget,
-                                struct al_error *err);
+                                const struct al_strv *to, struct al_error *err);
 
 /** Append the parents of a commit. */
-int al_git_read_parents(const struct al_repo *repo, const char *commit,
-                        struct al_run_limits *budget, struct al_strv *parents,
+int al_git_read_parents(const struct al_repo *repo, const char *commit, struct al_strv *parents,
                         struct al_error *err);
 
 /* --- Merge run --- */
@@ -106,8 +102,7 @@ struct al_git_command;
  * @return 0, with conflicts too; AL_ERR_EXECUTION when git failed without conflicts or was stopped.
  */
 int al_merge_run(struct al_repo *repo, const struct al_git_command *command, size_t max_bytes,
-                 struct al_run_limits *budget, struct al_merge_outcome *outcome,
-                 struct al_error *err);
+                 struct al_merge_outcome *outcome, struct al_error *err);
 
 /** The command that brings a commit into the current branch. All members are borrowed. */
 struct al_merge_input {
@@ -125,7 +120,6 @@ struct al_merge_input {
  * are in the way, and when git merged another commit.
  */
 int al_merge_bring(struct al_repo *repo, const struct al_merge_input *input, size_t max_bytes,
-                   struct al_run_limits *budget, struct al_merge_outcome *outcome,
-                   struct al_error *err);
+                   struct al_merge_outcome *outcome, struct al_error *err);
 
 #endif

@@ -117,8 +117,7 @@ static bool take(void *payload, char *const *fields)
     return true;
 }
 
-static int name_commits(const struct al_repo *repo, struct named *commits,
-                        struct al_run_limits *budget, struct al_error *err)
+static int name_commits(const struct al_repo *repo, struct named *commits, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
@@ -131,7 +130,7 @@ static int name_commits(const struct al_repo *repo, struct named *commits,
     for (size_t i = 0; i < 2; i++)
         if (commits[i].oid)
             al_strv_add(&command.argv, commits[i].oid);
-    return al_git_read_records(&repo->at, &command, &records, budget, err);
+    return al_git_read_records(&repo->at, &command, &records, err);
 }
 
 static char *commit_words(const struct named *commit)
@@ -186,8 +185,8 @@ static char *theirs_of(enum al_operation_state state, const struct named *commit
     return al_take(&words);
 }
 
-int al_git_operation_sides(const struct al_repo *repo, struct al_run_limits *budget,
-                           struct al_operation_sides *ret_sides, struct al_error *err)
+int al_git_operation_sides(const struct al_repo *repo, struct al_operation_sides *ret_sides,
+                           struct al_error *err)
 {
     static const char *const files[] = {
         [AL_IN_PROGRESS_NONE] = NULL,
@@ -202,7 +201,7 @@ int al_git_operation_sides(const struct al_repo *repo, struct al_run_limits *bud
     al_auto(al_freep) char *onto = rebases ? al_operation_oid(repo, "rebase-merge/onto") : NULL;
     al_auto(al_freep) char *other = files[state] ? al_operation_oid(repo, files[state]) : NULL;
     struct named commits[2] = { { .oid = onto }, { .oid = other } };
-    int r = onto || other ? name_commits(repo, commits, budget, err) : 0;
+    int r = onto || other ? name_commits(repo, commits, err) : 0;
 
     if (r == 0 && rebases)
         name_rebase(repo, commits, ret_sides);
@@ -316,8 +315,8 @@ void al_operation_heads(const struct al_repo *repo, const char *name, struct al_
 }
 
 /* Append the abbreviated id and the subject of each commit. */
-static int show_heads(const struct al_repo *repo, const struct al_strv *heads,
-                      struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+static int show_heads(const struct al_repo *repo, const struct al_strv *heads, struct al_str *out,
+                      struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -333,23 +332,23 @@ static int show_heads(const struct al_repo *repo, const struct al_strv *heads,
         al_str_addf(&words, "%s\n", heads->items[i]);
     }
     al_strv_add(&command.argv, "--");
-    r = al_git_verify_objects(repo, &words, budget, &all, err);
+    r = al_git_verify_objects(repo, &words, &all, err);
     if (r == 0)
-        r = al_git_run(
-            &repo->at, &command,
-            &(struct al_git_run){ .max_bytes = al_git_excerpt_bytes(budget, SHOWN_MAX_BYTES),
-                                  .checked = true },
-            budget, &output, err);
+        r = al_git_run(&repo->at, &command,
+                       &(struct al_git_run){
+                           .max_bytes = al_git_excerpt_bytes(repo->at.budget, SHOWN_MAX_BYTES),
+                           .checked = true },
+                       &output, err);
     if (r < 0)
         return r;
-    al_git_add_excerpt(budget, output.out.out.buf, output.out.out.len, output.stopped, out);
+    al_git_add_excerpt(repo->at.budget, output.out.out.buf, output.out.out.len, output.stopped,
+                       out);
     if (heads->count > HEADS_MAX)
         al_str_addf(out, "  … and %zu more\n", heads->count - HEADS_MAX);
     return 0;
 }
 
-int al_git_operation_excerpt(const struct al_repo *repo, struct al_run_limits *budget,
-                             struct al_str *out, struct al_error *err)
+int al_git_operation_excerpt(const struct al_repo *repo, struct al_str *out, struct al_error *err)
 {
     static const struct {
         enum al_operation_state state;
@@ -371,7 +370,7 @@ int al_git_operation_excerpt(const struct al_repo *repo, struct al_run_limits *b
         if (!heads.count)
             continue;
         al_str_addf(out, "%s\n", rows[i].title);
-        r = show_heads(repo, &heads, budget, out, err);
+        r = show_heads(repo, &heads, out, err);
     }
     return r;
 }
@@ -553,11 +552,10 @@ void al_git_operation_line(const struct al_repo *repo, size_t conflicts, struct 
                     conflicts == 1 ? "" : "s");
 }
 
-int al_git_check_no_operation(const struct al_repo *repo, struct al_run_limits *budget,
-                              struct al_error *err)
+int al_git_check_no_operation(const struct al_repo *repo, struct al_error *err)
 {
     enum al_operation_state state = al_git_operation_state(repo);
-    int r = al_git_check_no_conflicts(repo, budget, err);
+    int r = al_git_check_no_conflicts(repo, err);
 
     if (r < 0 || state == AL_IN_PROGRESS_NONE)
         return r;
@@ -587,8 +585,7 @@ static char *abort_target(const struct al_repo *repo)
     return al_strdup("HEAD");
 }
 
-int al_git_abort_check(const struct al_repo *repo, struct al_run_limits *budget,
-                       struct al_error *err)
+int al_git_abort_check(const struct al_repo *repo, struct al_error *err)
 {
     al_auto(al_freep) char *target = NULL;
 
@@ -600,20 +597,19 @@ int al_git_abort_check(const struct al_repo *repo, struct al_run_limits *budget,
             err, "Nothing has to be aborted: go on with what is to be done.");
     }
     target = abort_target(repo);
-    return al_git_check_filters_between(repo, target, NULL, budget, err);
+    return al_git_check_filters_between(repo, target, NULL, err);
 }
 
-int al_git_abort_affected_files(const struct al_repo *repo, struct al_run_limits *budget,
-                                struct al_strv *out, struct al_error *err)
+int al_git_abort_affected_files(const struct al_repo *repo, struct al_strv *out,
+                                struct al_error *err)
 {
     al_auto(al_freep) char *target = abort_target(repo);
-    int r = al_git_overwritten_files(repo, NULL, false, budget, out, err);
+    int r = al_git_overwritten_files(repo, NULL, false, out, err);
 
-    return r < 0 ? r : al_git_untracked_overwritten(repo, target, NULL, budget, out, err);
+    return r < 0 ? r : al_git_untracked_overwritten(repo, target, NULL, out, err);
 }
 
-int al_git_abort_preview(const struct al_repo *repo, struct al_run_limits *budget,
-                         struct al_str *out, struct al_error *err)
+int al_git_abort_preview(const struct al_repo *repo, struct al_str *out, struct al_error *err)
 {
     al_auto(al_freep) char *target = abort_target(repo);
     const struct al_diff_options lost = { .stat = true, .unified = -1, .from_ref = target };
@@ -624,29 +620,28 @@ int al_git_abort_preview(const struct al_repo *repo, struct al_run_limits *budge
     al_str_addf(out, "%s %s is in progress.", state == AL_IN_PROGRESS_AM ? "An" : "A",
                 al_operation_state_noun(state));
     at = out->len;
-    r = al_git_loss_excerpt(repo, &lost, " Going back loses these changes:", budget, out, err);
+    r = al_git_loss_excerpt(repo, &lost, " Going back loses these changes:", out, err);
     if (r < 0)
         return r;
     if (out->len == at)
         al_str_adds(out, " Going back loses no changes.\n");
-    return al_git_untracked_excerpt(repo, target, NULL, budget, out, err);
+    return al_git_untracked_excerpt(repo, target, NULL, out, err);
 }
 
-int al_git_abort(struct al_repo *repo, struct al_run_limits *budget,
-                 enum al_operation_state *ret_done, struct al_error *err)
+int al_git_abort(struct al_repo *repo, enum al_operation_state *ret_done, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     enum al_operation_state state = al_git_operation_state(repo);
-    int r = al_git_abort_check(repo, budget, err);
+    int r = al_git_abort_check(repo, err);
 
     if (r == 0) /* git does not abort a merge while files look changed, as after a rollback */
-        r = al_git_refresh_index(&repo->at, budget, err);
+        r = al_git_refresh_index(&repo->at, err);
     if (r < 0)
         return r;
     command.starts_children =
         true; /* git merge --abort runs git reset; git rebase --abort runs git am or git stash */
     al_strv_adds(&command.argv, "git", al_operation_state_name(state), "--abort", NULL);
-    r = al_git_write(&repo->at, &command, AL_LOCK_INDEX, budget, err);
+    r = al_git_write(&repo->at, &command, AL_LOCK_INDEX, err);
     if (r == 0)
         *ret_done = state;
     return r;

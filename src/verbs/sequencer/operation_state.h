@@ -48,29 +48,25 @@ void al_git_operation_line(const struct al_repo *repo, size_t conflicts, struct 
 
 /** Return AL_ERR_EXECUTION while an operation is in progress: with AL_CODE_CONFLICT when there are
  * conflicts, else with AL_CODE_OPERATION_FAILED. */
-int al_git_check_no_operation(const struct al_repo *repo, struct al_run_limits *budget,
-                              struct al_error *err);
+int al_git_check_no_operation(const struct al_repo *repo, struct al_error *err);
 
 /** Check al_git_abort() before approval is asked for. Fails when no operation is in progress
  * (AL_CODE_OPERATION_FAILED), or when content would be written through a configured filter. */
-int al_git_abort_check(const struct al_repo *repo, struct al_run_limits *budget,
-                       struct al_error *err);
+int al_git_abort_check(const struct al_repo *repo, struct al_error *err);
 
 /** Append the files that al_git_abort() would overwrite, as listed by al_git_overwritten_files()
  * and al_git_untracked_overwritten(). */
-int al_git_abort_affected_files(const struct al_repo *repo, struct al_run_limits *budget,
-                                struct al_strv *out, struct al_error *err);
+int al_git_abort_affected_files(const struct al_repo *repo, struct al_strv *out,
+                                struct al_error *err);
 
 /** Append the changes that al_git_abort() would lose, as an excerpt for an approval. */
-int al_git_abort_preview(const struct al_repo *repo, struct al_run_limits *budget,
-                         struct al_str *out, struct al_error *err);
+int al_git_abort_preview(const struct al_repo *repo, struct al_str *out, struct al_error *err);
 
 /**
  * Abort the operation in progress, which restores the state before it began.
  * @param[out] ret_done  The operation that was aborted.
  */
-int al_git_abort(struct al_repo *repo, struct al_run_limits *budget,
-                 enum al_operation_state *ret_done, struct al_error *err);
+int al_git_abort(struct al_repo *repo, enum al_operation_state *ret_done, struct al_error *err);
 
 /* --- Operation sides --- */
 
@@ -91,8 +87,8 @@ void al_operation_sides_clear(struct al_operation_sides *sides);
 
 /** Name the sides of the operation in progress; without one, those of a stash that was brought
  * back.  One git child. */
-int al_git_operation_sides(const struct al_repo *repo, struct al_run_limits *budget,
-                           struct al_operation_sides *ret_sides, struct al_error *err);
+int al_git_operation_sides(const struct al_repo *repo, struct al_operation_sides *ret_sides,
+                           struct al_error *err);
 
 /** Read a file of the git directory, through no link.  Returns 0 or -errno, and then "". */
 int al_operation_file(const struct al_repo *repo, const char *name, struct al_str *ret_text);
@@ -134,8 +130,7 @@ enum al_begun al_operation_begun(const struct al_repo *repo, uint64_t session);
 
 /** Append an excerpt for an approval: the operation in progress and the commits it brings in.
  * Appends nothing when none of these is in progress. */
-int al_git_operation_excerpt(const struct al_repo *repo, struct al_run_limits *budget,
-                             struct al_str *out, struct al_error *err);
+int al_git_operation_excerpt(const struct al_repo *repo, struct al_str *out, struct al_error *err);
 
 /* --- Picked message --- */
 

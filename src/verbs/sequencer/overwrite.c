@@ -75,8 +75,7 @@ static bool add_tracked(void *payload, const struct al_index_entry *entry)
 
 /* The index tells at once, where airlock can read all of it. */
 static int find_tracked(const struct al_repo *repo, const struct al_strv *asked,
-                        struct al_run_limits *budget, struct al_strv *ret_found,
-                        struct al_error *err)
+                        struct al_strv *ret_found, struct al_error *err)
 {
     struct tracked tracked = { asked, ret_found };
     al_auto(al_freep) char *path = al_fs_join(repo->at.git_dir, "index");
@@ -86,15 +85,15 @@ static int find_tracked(const struct al_repo *repo, const struct al_strv *asked,
                                                    add_tracked, &tracked) == AL_INDEX_WHOLE))
         return 0;
     al_strv_clear(ret_found);
-    return al_repo_tracked_files(repo, asked, budget, ret_found, err);
+    return al_repo_tracked_files(repo, asked, ret_found, err);
 }
 
 /* List those of these that are untracked, and something untracked of each that is a directory. */
 static int list_lost(const struct al_repo *repo, int top_fd, const struct al_strv *found,
-                     struct al_run_limits *budget, struct al_strv *ret_lost, struct al_error *err)
+                     struct al_strv *ret_lost, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv tracked = AL_STRV_INIT;
-    int r = find_tracked(repo, found, budget, &tracked, err);
+    int r = find_tracked(repo, found, &tracked, err);
 
     al_strv_sort(&tracked);
     for (size_t i = 0; r == 0 && i < found->count; i++) {
@@ -138,7 +137,7 @@ bool al_overwrite_is_moved_away(const char *path)
 }
 
 int al_overwrite_list(const struct al_repo *repo, const struct al_strv *files,
-                      struct al_run_limits *budget, struct al_strv *ret_lost, struct al_error *err)
+                      struct al_strv *ret_lost, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv found = AL_STRV_INIT;
     al_auto(al_closep) int top_fd = -1;
@@ -154,15 +153,15 @@ int al_overwrite_list(const struct al_repo *repo, const struct al_strv *files,
             al_strv_take(&found, place);
     }
     al_paths_sort_once(&found); /* one in the way of many files is listed for each of them */
-    return r < 0 ? r : list_lost(repo, top_fd, &found, budget, ret_lost, err);
+    return r < 0 ? r : list_lost(repo, top_fd, &found, ret_lost, err);
 }
 
 int al_overwrite_check_files(const struct al_repo *repo, const struct al_strv *files,
-                             struct al_run_limits *budget, struct al_error *err)
+                             struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv lost = AL_STRV_INIT;
     al_auto(al_freep) char *word = NULL;
-    int r = al_overwrite_list(repo, files, budget, &lost, err);
+    int r = al_overwrite_list(repo, files, &lost, err);
 
     if (r < 0 || !lost.count)
         return r;
@@ -177,27 +176,27 @@ int al_overwrite_check_files(const struct al_repo *repo, const struct al_strv *f
 }
 
 static int check_listed(const struct al_repo *repo, const struct al_git_command *command,
-                        struct al_run_limits *budget, struct al_error *err)
+                        struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
-    int r = al_git_list_paths(repo, command, budget, &files, err);
+    int r = al_git_list_paths(repo, command, &files, err);
 
-    return r < 0 ? r : al_overwrite_check_files(repo, &files, budget, err);
+    return r < 0 ? r : al_overwrite_check_files(repo, &files, err);
 }
 
 /* git writes over no file that both have and the index has not. */
 int al_overwrite_check(const struct al_repo *repo, const char *from, const char *to,
-                       struct al_run_limits *budget, struct al_error *err)
+                       struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     al_strv_adds(&command.argv, "git", "diff-tree", "-r", "-z", "--name-only", "--no-renames",
                  "--diff-filter=A", from, to, "--", NULL);
-    return check_listed(repo, &command, budget, err);
+    return check_listed(repo, &command, err);
 }
 
 int al_overwrite_check_steps(const struct al_repo *repo, const char *from, const char *to,
-                             struct al_run_limits *budget, struct al_error *err)
+                             struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
@@ -207,5 +206,5 @@ int al_overwrite_check_steps(const struct al_repo *repo, const char *from, const
                  "--no-ext-diff", "--no-textconv", "--diff-filter=A", NULL);
     al_strv_addf(&command.argv, "%s..%s", from, to);
     al_strv_add(&command.argv, "--");
-    return check_listed(repo, &command, budget, err);
+    return check_listed(repo, &command, err);
 }

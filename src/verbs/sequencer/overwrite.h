@@ -13,20 +13,20 @@
 /** Fail with AL_CODE_DIRTY_WORKDIR if there is such a file when the working tree goes from one
  * commit or tree to the other. */
 int al_overwrite_check(const struct al_repo *repo, const char *from, const char *to,
-                       struct al_run_limits *budget, struct al_error *err);
+                       struct al_error *err);
 
 /** The same when it goes there commit by commit: by all that `from..to` writes. */
 int al_overwrite_check_steps(const struct al_repo *repo, const char *from, const char *to,
-                             struct al_run_limits *budget, struct al_error *err);
+                             struct al_error *err);
 
 /** List what would be lost where a command writes these files, relative to the top: of a directory
  * in the way one file. */
 int al_overwrite_list(const struct al_repo *repo, const struct al_strv *files,
-                      struct al_run_limits *budget, struct al_strv *ret_lost, struct al_error *err);
+                      struct al_strv *ret_lost, struct al_error *err);
 
 /** The same check for such files. */
 int al_overwrite_check_files(const struct al_repo *repo, const struct al_strv *files,
-                             struct al_run_limits *budget, struct al_error *err);
+                             struct al_error *err);
 
 /** Test whether a merge in memory gave this name to a file in the way of a directory,
  * "<name>~<id>". git has another one for it in the working tree. */

@@ -101,10 +101,10 @@ static const char *resolve_top_path(const struct al_repo *repo, const char *give
 }
 
 static int check_content(const struct al_repo *repo, const struct al_conflict_file *file,
-                         const char *content, struct al_run_limits *budget, struct al_error *err)
+                         const char *content, struct al_error *err)
 {
     bool has_markers;
-    int r = al_git_has_markers(repo, file, content, budget, &has_markers, err);
+    int r = al_git_has_markers(repo, file, content, &has_markers, err);
 
     if (r < 0 || !has_markers)
         return r;
@@ -132,20 +132,20 @@ static int check_disk(const struct al_conflict_file *file, struct al_error *err)
 }
 
 int al_git_check_no_markers(const struct al_repo *repo, const struct al_conflict *conflict,
-                            struct al_run_limits *budget, struct al_error *err)
+                            struct al_error *err)
 {
     al_auto(al_conflict_file_clear) struct al_conflict_file file = AL_CONFLICT_FILE_INIT;
-    int r = al_git_conflict_files(repo, conflict, 1, budget, &file, err);
+    int r = al_git_conflict_files(repo, conflict, 1, &file, err);
 
     return r < 0 ? r : check_disk(&file, err);
 }
 
 static int check_how(const struct al_repo *repo, const struct al_resolve_options *options,
-                     struct al_run_limits *budget, struct resolve_plan *plan, struct al_error *err)
+                     struct resolve_plan *plan, struct al_error *err)
 {
     al_auto(al_conflict_file_clear) struct al_conflict_file file = AL_CONFLICT_FILE_INIT;
     const bool takes_side = options->how == AL_RESOLVE_OURS || options->how == AL_RESOLVE_THEIRS;
-    int r = al_git_conflict_files(repo, plan->conflict, 1, budget, &file, err);
+    int r = al_git_conflict_files(repo, plan->conflict, 1, &file, err);
 
     plan->nested_size = file.nested_size;
     plan->keeps_disk = options->how == AL_RESOLVE_DISK;
@@ -162,7 +162,7 @@ static int check_how(const struct al_repo *repo, const struct al_resolve_options
         return resolve_refuse(
             plan->conflict->path,
             "is a symbolic link or a submodule on one side; choose ours or theirs", err);
-    return plan->keeps_conflict ? 0 : check_content(repo, &file, options->content, budget, err);
+    return plan->keeps_conflict ? 0 : check_content(repo, &file, options->content, err);
 }
 
 /* Fail unless every parent of the path is a directory, or missing. */
@@ -184,8 +184,8 @@ static int check_parents(const struct al_repo *repo, const char *path, struct al
 
 /* Check one resolution, and set every member of its plan except `marks_executable`. */
 static int plan_one(const struct al_repo *repo, const struct al_resolve_options *options,
-                    const struct al_conflicts *conflicts, struct al_run_limits *budget,
-                    struct resolve_plan *plan, struct al_error *err)
+                    const struct al_conflicts *conflicts, struct resolve_plan *plan,
+                    struct al_error *err)
 {
     int r = check_inside(repo, options->path, err);
 
@@ -201,26 +201,25 @@ static int plan_one(const struct al_repo *repo, const struct al_resolve_options 
         }
         return r;
     }
-    r = check_how(repo, options, budget, plan, err);
+    r = check_how(repo, options, plan, err);
     return r < 0 ? r : check_parents(repo, plan->conflict->path, err);
 }
 
 /* @return as al_git_resolve_check(). */
 static int plan_resolve(const struct al_repo *repo, const struct al_resolve_options *options,
-                        size_t count, struct al_run_limits *budget, struct resolve_plans *plans,
-                        struct al_error *err)
+                        size_t count, struct resolve_plans *plans, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
-    int r = al_git_conflicts(repo, budget, &plans->conflicts, err);
+    int r = al_git_conflicts(repo, &plans->conflicts, err);
 
     plans->items = al_calloc(count, sizeof(*plans->items));
     plans->count = count;
     for (size_t i = 0; r == 0 && i < count; i++) {
-        r = plan_one(repo, &options[i], &plans->conflicts, budget, &plans->items[i], err);
+        r = plan_one(repo, &options[i], &plans->conflicts, &plans->items[i], err);
         if (r == 0)
             al_strv_add(&paths, plans->items[i].conflict->path);
     }
-    return r < 0 ? r : al_git_check_filters(repo, &paths, NULL, budget, err);
+    return r < 0 ? r : al_git_check_filters(repo, &paths, NULL, err);
 }
 
 /* --- Resolve --- */
@@ -228,11 +227,11 @@ static int plan_resolve(const struct al_repo *repo, const struct al_resolve_opti
 #define EXECUTABLE 0111u
 
 int al_git_resolve_check(const struct al_repo *repo, const struct al_resolve_options *options,
-                         size_t count, struct al_run_limits *budget, struct al_error *err)
+                         size_t count, struct al_error *err)
 {
     al_auto(resolve_plans_clear) struct resolve_plans plans = RESOLVE_PLANS_INIT;
 
-    return plan_resolve(repo, options, count, budget, &plans, err);
+    return plan_resolve(repo, options, count, &plans, err);
 }
 
 /* Resolve conflicts that git wrote into the side itself. */
@@ -251,7 +250,7 @@ static void take_nested(const struct resolve_plan *plan, struct al_str *content)
 
 /* Read the side as git would write it into the working tree, with line endings as configured. */
 static int read_side(const struct al_repo *repo, const struct resolve_plan *plan,
-                     struct al_run_limits *budget, struct al_buffer *content, struct al_error *err)
+                     struct al_buffer *content, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -266,7 +265,7 @@ static int read_side(const struct al_repo *repo, const struct resolve_plan *plan
         al_strv_add(&command.argv, plan->side->oid);
     }
     r = al_git_run(&repo->at, &command, &(struct al_git_run){ .sink = al_buffer_sink(content) },
-                   budget, &output, err);
+                   &output, err);
     if (r < 0)
         return r;
     if (output.stopped)
@@ -279,10 +278,10 @@ static int read_side(const struct al_repo *repo, const struct resolve_plan *plan
 }
 
 static int preview_side(const struct al_repo *repo, const struct resolve_plan *plan,
-                        struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+                        struct al_str *out, struct al_error *err)
 {
     al_auto(al_buffer_clear) struct al_buffer content = AL_BUFFER_INIT(RESOLVE_MAX_BYTES);
-    int r = read_side(repo, plan, budget, &content, err);
+    int r = read_side(repo, plan, &content, err);
 
     if (r == 0 && (memchr(content.text.buf, '\0', content.text.len) ||
                    !al_utf8_valid(content.text.buf, content.text.len)))
@@ -290,7 +289,7 @@ static int preview_side(const struct al_repo *repo, const struct resolve_plan *p
     else if (r == 0) {
         al_str_adds(out, al_side_is_link(plan->side) ? "It becomes a symbolic link to:\n"
                                                      : "The file becomes:\n");
-        al_text_add_indented(out, content.text.buf, budget->in_full);
+        al_text_add_indented(out, content.text.buf, repo->at.budget->in_full);
     }
     return r;
 }
@@ -302,36 +301,35 @@ void al_git_resolve_affected_files(const struct al_repo *repo,
 }
 
 static int preview_one(const struct al_repo *repo, const struct resolve_plan *plan,
-                       struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+                       struct al_str *out, struct al_error *err)
 {
     if (plan->keeps_disk) {
         al_str_adds(out, "The file is taken as it is on disk.\n");
     } else if (!plan->side) {
         al_str_adds(out, "The file becomes:\n");
-        al_text_add_indented(out, plan->content, budget->in_full);
+        al_text_add_indented(out, plan->content, repo->at.budget->in_full);
     } else if (!plan->side->oid) {
         al_str_adds(out, "The file is removed: this side has none.\n");
     } else if (al_side_is_submodule(plan->side)) {
         al_str_addf(out, "The submodule becomes commit %s.\n", plan->side->oid);
     } else {
-        return preview_side(repo, plan, budget, out, err);
+        return preview_side(repo, plan, out, err);
     }
     return 0;
 }
 
 int al_git_resolve_preview(const struct al_repo *repo, const struct al_resolve_options *options,
-                           size_t count, struct al_run_limits *budget, struct al_str *out,
-                           struct al_error *err)
+                           size_t count, struct al_str *out, struct al_error *err)
 {
     al_auto(resolve_plans_clear) struct resolve_plans plans = RESOLVE_PLANS_INIT;
-    int r = plan_resolve(repo, options, count, budget, &plans, err);
+    int r = plan_resolve(repo, options, count, &plans, err);
 
     for (size_t i = 0; r == 0 && i < count; i++) {
         al_auto(al_freep) char *name = al_text_sanitize_line(plans.items[i].conflict->path);
 
         if (count > 1)
             al_str_addf(out, "%s\n", name);
-        r = preview_one(repo, &plans.items[i], budget, out, err);
+        r = preview_one(repo, &plans.items[i], out, err);
     }
     return r;
 }
@@ -382,8 +380,7 @@ static int write_beside(const struct al_watch *watch, int parent, const char *na
 }
 
 static int write_file(const struct al_repo *repo, int top, const struct resolve_plan *plan,
-                      const char *content, size_t len, const struct al_run_limits *budget,
-                      struct al_error *err)
+                      const char *content, size_t len, struct al_error *err)
 {
     const char *path = plan->conflict->path, *name;
     al_auto(al_closep) int parent = al_nofollow_open_parent(top, path, true, &name);
@@ -393,12 +390,11 @@ static int write_file(const struct al_repo *repo, int top, const struct resolve_
     if (r >= 0 && !plan->side && al_gitdir_contains(parent, name))
         return al_gitdir_refuse(path, err);
     if (r >= 0)
-        r = write_beside(budget->watch, parent, name, plan, repo->at.top, content, len);
+        r = write_beside(repo->at.budget->watch, parent, name, plan, repo->at.top, content, len);
     return r < 0 ? al_error_errno(err, -r, "cannot write '%s'", word) : 0;
 }
 
-static int remove_file(const struct al_repo *repo, int top, const char *path,
-                       const struct al_run_limits *budget, struct al_error *err)
+static int remove_file(const struct al_repo *repo, int top, const char *path, struct al_error *err)
 {
     const char *name;
     al_auto(al_closep) int parent = al_nofollow_open_parent(top, path, false, &name);
@@ -407,14 +403,14 @@ static int remove_file(const struct al_repo *repo, int top, const char *path,
     int r = parent;
 
     if (r >= 0)
-        r = al_rescue_unlink(budget->watch, parent, name, whole);
+        r = al_rescue_unlink(repo->at.budget->watch, parent, name, whole);
     if (r >= 0)
         al_nofollow_remove_parents(top, path);
     return r < 0 && r != -ENOENT ? al_error_errno(err, -r, "cannot remove '%s'", word) : 0;
 }
 
 static int write_to_worktree(const struct al_repo *repo, const struct resolve_plan *plan,
-                             struct al_run_limits *budget, struct al_error *err)
+                             struct al_error *err)
 {
     al_auto(al_buffer_clear) struct al_buffer content = AL_BUFFER_INIT(RESOLVE_MAX_BYTES);
     al_auto(al_closep) int top = -1;
@@ -425,20 +421,20 @@ static int write_to_worktree(const struct al_repo *repo, const struct resolve_pl
     if (plan->keeps_disk)
         return 0;
     if (!plan->side)
-        return write_file(repo, top, plan, plan->content, strlen(plan->content), budget, err);
+        return write_file(repo, top, plan, plan->content, strlen(plan->content), err);
     if (!plan->side->oid)
-        return remove_file(repo, top, plan->conflict->path, budget, err);
+        return remove_file(repo, top, plan->conflict->path, err);
     if (al_side_is_submodule(plan->side))
         return 0; /* its files belong to another repository */
-    r = read_side(repo, plan, budget, &content, err);
+    r = read_side(repo, plan, &content, err);
     if (r == 0)
-        r = write_file(repo, top, plan, content.text.buf, content.text.len, budget, err);
+        r = write_file(repo, top, plan, content.text.buf, content.text.len, err);
     return r;
 }
 
 /* With core.fileMode off, git loses the executable bit when it drops the stages of a conflict. */
 static int check_file_mode(const struct al_repo *repo, struct resolve_plan *plan,
-                           struct al_run_limits *budget, struct al_error *err)
+                           struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -450,7 +446,7 @@ static int check_file_mode(const struct al_repo *repo, struct resolve_plan *plan
     al_strv_adds(&command.argv, "git", "config", "--type=bool", "--default=true", "--get",
                  "core.fileMode", NULL);
     r = al_git_run(&repo->at, &command, &(struct al_git_run){ .sink = al_buffer_sink(&answer) },
-                   budget, &output, err);
+                   &output, err);
     if (r == 0 && !al_git_read_well(&output))
         r = al_git_failed(&output, err);
     plan->marks_executable = answer.text.buf[0] == 'f';
@@ -482,8 +478,7 @@ static const char *any_oid(const struct al_conflict *conflict)
 
 /* Update the index with all resolutions of one kind. */
 static int write_to_index(struct al_repo *repo, const struct resolve_plans *plans,
-                          enum index_entry entry, struct al_run_limits *budget,
-                          struct al_error *err)
+                          enum index_entry entry, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
@@ -507,20 +502,20 @@ static int write_to_index(struct al_repo *repo, const struct resolve_plans *plan
         al_str_add(&input, plan->conflict->path, strlen(plan->conflict->path) + 1);
     }
     al_git_command_feed(&command, &input);
-    return input.len ? al_git_write(&repo->at, &command, AL_LOCK_INDEX, budget, err) : 0;
+    return input.len ? al_git_write(&repo->at, &command, AL_LOCK_INDEX, err) : 0;
 }
 
 int al_git_resolve(struct al_repo *repo, const struct al_resolve_options *options, size_t count,
-                   struct al_run_limits *budget, struct al_error *err)
+                   struct al_error *err)
 {
     al_auto(resolve_plans_clear) struct resolve_plans plans = RESOLVE_PLANS_INIT;
-    int r = plan_resolve(repo, options, count, budget, &plans, err);
+    int r = plan_resolve(repo, options, count, &plans, err);
 
     for (size_t i = 0; r == 0 && i < count; i++)
-        r = check_file_mode(repo, &plans.items[i], budget, err);
+        r = check_file_mode(repo, &plans.items[i], err);
     for (size_t i = 0; r == 0 && i < count; i++)
-        r = write_to_worktree(repo, &plans.items[i], budget, err);
+        r = write_to_worktree(repo, &plans.items[i], err);
     for (int entry = ENTRY_OBJECT; r == 0 && entry <= ENTRY_EXECUTABLE; entry++)
-        r = write_to_index(repo, &plans, (enum index_entry)entry, budget, err);
+        r = write_to_index(repo, &plans, (enum index_entry)entry, err);
     return r;
 }

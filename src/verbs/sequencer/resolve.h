@@ -38,7 +38,7 @@ struct al_resolve_options {
  *         AL_ERR_BAD_ARGS with AL_CODE_CONFLICT for content that still has conflict markers.
  */
 int al_git_resolve_check(const struct al_repo *repo, const struct al_resolve_options *options,
-                         size_t count, struct al_run_limits *budget, struct al_error *err);
+                         size_t count, struct al_error *err);
 
 /**
  * Check that a file in conflict has no markers of git's left on disk.  What is no file, or larger
@@ -47,7 +47,7 @@ int al_git_resolve_check(const struct al_repo *repo, const struct al_resolve_opt
  * @return 0; AL_ERR_BAD_ARGS with AL_CODE_CONFLICT.
  */
 int al_git_check_no_markers(const struct al_repo *repo, const struct al_conflict *conflict,
-                            struct al_run_limits *budget, struct al_error *err);
+                            struct al_error *err);
 
 /** Append the absolute path of the file that would be overwritten. */
 void al_git_resolve_affected_files(const struct al_repo *repo,
@@ -55,11 +55,10 @@ void al_git_resolve_affected_files(const struct al_repo *repo,
 
 /** Append the content that each file would get, as an excerpt for an approval. */
 int al_git_resolve_preview(const struct al_repo *repo, const struct al_resolve_options *options,
-                           size_t count, struct al_run_limits *budget, struct al_str *out,
-                           struct al_error *err);
+                           size_t count, struct al_str *out, struct al_error *err);
 
 /** Write each file, or remove it if the chosen side has none, and mark the conflict as resolved. */
 int al_git_resolve(struct al_repo *repo, const struct al_resolve_options *options, size_t count,
-                   struct al_run_limits *budget, struct al_error *err);
+                   struct al_error *err);
 
 #endif

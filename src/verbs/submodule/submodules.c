@@ -44,7 +44,6 @@ struct scan {
     const char *path;
     bool untracked; /* untracked files count */
     struct queue *queue;
-    struct al_run_limits *budget;
     struct al_strv modified; /* files that differ from the index, as far as git can say */
     size_t looked_at;        /* submodules that are checked out */
     unsigned content;        /* enum al_submodule_content */
@@ -81,8 +80,7 @@ static bool take_listed(void *payload, char *const *fields)
     return true;
 }
 
-static void find_gitlinks(const struct al_repo *repo, struct queue *queue,
-                          struct al_run_limits *budget)
+static void find_gitlinks(const struct al_repo *repo, struct queue *queue)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
@@ -91,7 +89,7 @@ static void find_gitlinks(const struct al_repo *repo, struct queue *queue,
     if (!al_repo_index_facts(&repo->at).gitlinks)
         return;
     al_strv_adds(&command.argv, "git", "-C", repo->at.top, "ls-files", "-t", "--stage", "-z", NULL);
-    (void)al_git_read_records(&repo->at, &command, &records, budget, NULL);
+    (void)al_git_read_records(&repo->at, &command, &records, NULL);
 }
 
 /* --- One submodule --- */
@@ -114,7 +112,7 @@ static int read_status(struct scan *scan, const struct al_repo *submodule)
     al_auto(al_worktree_state_clear) struct al_worktree_state state = AL_WORKTREE_STATE_INIT;
 
     return al_git_read_worktree_state(submodule, scan->untracked ? "normal" : "no", take_file, scan,
-                                      scan->budget, &state, NULL);
+                                      &state, NULL);
 }
 
 /* git did not run the filters, without which nobody knows whether such a file has changed. */
@@ -126,8 +124,7 @@ static void judge_modified(struct scan *scan, const struct al_repo *submodule)
         return;
     for (size_t i = 0; i < scan->modified.count; i++)
         al_strv_take(&files, al_fs_join(submodule->at.top, scan->modified.items[i]));
-    if (al_git_has_filters(submodule) &&
-        al_git_check_files(submodule, &files, scan->budget, NULL) < 0)
+    if (al_git_has_filters(submodule) && al_git_check_files(submodule, &files, NULL) < 0)
         scan->unseen = filtered;
     else
         scan->content |= AL_MODIFIED_CONTENT;
@@ -145,7 +142,7 @@ static void scan_repository(struct scan *scan, const char *top, const char *git_
 {
     al_auto(al_worktree_beside_clear) struct al_worktree_beside beside = AL_WORKTREE_BESIDE_INIT;
     al_auto(al_freep) char *prefix = al_asprintf("%s/", scan->path);
-    int r = al_worktree_open_submodule(scan->repo, top, git_dir, scan->budget, &beside, NULL);
+    int r = al_worktree_open_submodule(scan->repo, top, git_dir, &beside, NULL);
 
     if (r == 0)
         r = has_index(git_dir) ? read_status(scan, beside.repo) : AL_ERR_EXECUTION;
@@ -156,7 +153,7 @@ static void scan_repository(struct scan *scan, const char *top, const char *git_
     judge_modified(scan, beside.repo);
     scan->queue->prefix = prefix;
     scan->queue->within = NULL;
-    find_gitlinks(beside.repo, scan->queue, scan->budget);
+    find_gitlinks(beside.repo, scan->queue);
 }
 
 /* A directory without a `.git` is a submodule that is not checked out. */
@@ -170,7 +167,7 @@ static void scan_submodule(struct scan *scan)
         return;
     if (++scan->looked_at > AL_SUBMODULES_MAX)
         scan->unseen = too_many;
-    else if (!scan->budget->left_ms)
+    else if (!scan->repo->at.budget->left_ms)
         scan->unseen = too_long;
     else if (r == 0)
         scan_repository(scan, top, git_dir);
@@ -224,17 +221,23 @@ static void scan_next(struct scan *scan, int top, size_t number, struct al_submo
 }
 
 void al_git_scan_submodules(const struct al_repo *repo, const char *within, bool untracked,
-                            struct al_run_limits *budget, struct al_submodules *ret_submodules)
+                            struct al_submodules *ret_submodules)
 {
     struct queue queue = { .within = within, .prefix = "" };
     const int64_t began_ms = al_clock_ms();
-    struct al_run_limits limits = *budget;
-    struct scan scan = { .repo = repo, .untracked = untracked, .queue = &queue, .budget = &limits };
+    struct al_run_limits limits = *repo->at.budget;
+    struct al_repo own = *repo;
+    struct scan scan = {
+        .repo = &own,
+        .untracked = untracked,
+        .queue = &queue,
+    };
     uint32_t took_ms;
     int top = -1;
 
     *ret_submodules = AL_SUBMODULES_INIT;
-    find_gitlinks(repo, &queue, budget);
+    own.at.budget = &limits;
+    find_gitlinks(repo, &queue);
     queue.owners = queue.paths.count;
     if (limits.left_ms > AL_SUBMODULE_TIME_MAX_MS)
         limits.left_ms = AL_SUBMODULE_TIME_MAX_MS;
@@ -244,7 +247,8 @@ void al_git_scan_submodules(const struct al_repo *repo, const char *within, bool
     al_close(top);
     al_strv_clear(&queue.paths);
     took_ms = (uint32_t)(al_clock_ms() - began_ms);
-    budget->left_ms = took_ms < budget->left_ms ? budget->left_ms - took_ms : 1;
+    repo->at.budget->left_ms =
+        took_ms < repo->at.budget->left_ms ? repo->at.budget->left_ms - took_ms : 1;
 }
 
 static void add_one(const struct al_submodule *submodule, struct al_str *out)

@@ -44,7 +44,7 @@ void al_submodules_clear(struct al_submodules *submodules);
  * @param untracked  Untracked content counts.
  */
 void al_git_scan_submodules(const struct al_repo *repo, const char *within, bool untracked,
-                            struct al_run_limits *budget, struct al_submodules *ret_submodules);
+                            struct al_submodules *ret_submodules);
 
 /** Append one line about the submodules, without a line end; nothing when there are none.  A line
  * end comes first if `out` has text. */

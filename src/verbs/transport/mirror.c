@@ -103,10 +103,9 @@ struct al_repo *al_mirror_to_repo(struct al_mirror *mirror, const char *shown)
 /* --- Exchanges --- */
 
 static int begin(const struct al_mirror *mirror, const struct al_repo *repo,
-                 enum al_direction direction, struct al_run_limits *budget,
-                 struct al_network **ret_network, struct al_error *err)
+                 enum al_direction direction, struct al_network **ret_network, struct al_error *err)
 {
-    int r = al_network_begin(repo, &mirror->remote, mirror->remote.urls.items[0], direction, budget,
+    int r = al_network_begin(repo, &mirror->remote, mirror->remote.urls.items[0], direction,
                              ret_network, err);
 
     if (r < 0)
@@ -142,35 +141,34 @@ static int failed(const struct al_network *network, const struct al_git_output *
 
 /* Run a command whose words stand before the address or the name of the remote. */
 static int run(struct al_mirror *mirror, struct al_network *network, struct al_git_command *command,
-               size_t max_bytes, struct al_run_limits *budget, struct al_git_output *ret_output,
-               struct al_error *err)
+               size_t max_bytes, struct al_git_output *ret_output, struct al_error *err)
 {
-    int r = explain(
-        al_network_run(network, command, max_bytes, mirror->progress, budget, ret_output, err),
-        err);
+    int r = explain(al_network_run(network, command, max_bytes, mirror->progress, ret_output, err),
+                    err);
 
     mirror->was_asked = network->was_asked;
     return r;
 }
 
-int al_mirror_check_token(struct al_mirror *mirror, struct al_run_limits *budget,
-                          struct al_error *err)
+int al_mirror_check_token(struct al_mirror *mirror, struct al_error *err)
 {
     al_auto(al_credential_clear) struct al_credential credential = AL_CREDENTIAL_INIT;
     al_auto(al_url_clear) struct al_url url = AL_URL_INIT;
     int r = al_url_parse(mirror->remote.urls.items[0], &url, err);
 
-    return r < 0 ? r : al_github_token(mirror->outer->at.git, &url, budget, &credential, err);
+    return r < 0 ? r
+                 : al_github_token(mirror->outer->at.git, &url, mirror->outer->at.budget,
+                                   &credential, err);
 }
 
 /* The lines `<oid> TAB <full name>` of the branches, or of the one that is given. */
-static int list(struct al_mirror *mirror, const char *branch, struct al_run_limits *budget,
-                struct al_git_output *ret_output, struct al_error *err)
+static int list(struct al_mirror *mirror, const char *branch, struct al_git_output *ret_output,
+                struct al_error *err)
 {
     al_auto(al_network_endp) struct al_network *network = NULL;
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     struct al_git_output output = { .exit_code = -1 };
-    int r = begin(mirror, mirror->outer, AL_FETCHES, budget, &network, err);
+    int r = begin(mirror, mirror->outer, AL_FETCHES, &network, err);
 
     if (r < 0)
         return r;
@@ -178,7 +176,7 @@ static int list(struct al_mirror *mirror, const char *branch, struct al_run_limi
                  network->name, NULL);
     if (branch)
         al_strv_addf(&command.argv, HEADS "%s", branch);
-    r = run(mirror, network, &command, LIST_MAX_BYTES, budget, &output, err);
+    r = run(mirror, network, &command, LIST_MAX_BYTES, &output, err);
     if (r < 0)
         return r;
     if (output.exit_code != 0) {
@@ -209,13 +207,13 @@ static bool next_branch(char **save, const char **ret_branch, const char **ret_o
     return false;
 }
 
-int al_mirror_branches(struct al_mirror *mirror, struct al_run_limits *budget,
-                       struct al_strv *ret_names, bool *ret_truncated, struct al_error *err)
+int al_mirror_branches(struct al_mirror *mirror, struct al_strv *ret_names, bool *ret_truncated,
+                       struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     const char *branch, *oid;
     char *save;
-    int r = list(mirror, NULL, budget, &output, err);
+    int r = list(mirror, NULL, &output, err);
 
     if (r < 0)
         return r;
@@ -226,13 +224,13 @@ int al_mirror_branches(struct al_mirror *mirror, struct al_run_limits *budget,
     return 0;
 }
 
-int al_mirror_look(struct al_mirror *mirror, const char *branch, struct al_run_limits *budget,
-                   char **ret_oid, struct al_error *err)
+int al_mirror_look(struct al_mirror *mirror, const char *branch, char **ret_oid,
+                   struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     const char *found, *oid;
     char *save;
-    int r = list(mirror, branch, budget, &output, err);
+    int r = list(mirror, branch, &output, err);
 
     if (r < 0)
         return r;
@@ -271,7 +269,7 @@ static bool has_branch(const struct al_mirror *mirror, const char *branch)
     return head && !strcmp(head, wanted);
 }
 
-static int open_copy(struct al_mirror *mirror, struct al_run_limits *budget, struct al_error *err)
+static int open_copy(struct al_mirror *mirror, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str config = AL_STR_INIT;
     al_auto(al_freep) char *path = al_fs_join(mirror->copy_dir, "config");
@@ -281,16 +279,17 @@ static int open_copy(struct al_mirror *mirror, struct al_run_limits *budget, str
         r = write_config(mirror->copy_dir, strcasestr(config.buf, "objectformat = sha256"));
     if (r < 0)
         return al_error_errno(err, -r, "cannot use what was fetched");
-    return al_repo_open_own(mirror->outer->at.git, mirror->copy_dir, budget, &mirror->copy, err);
+    return al_repo_open_own(mirror->outer->at.git, mirror->copy_dir, mirror->outer->at.budget,
+                            &mirror->copy, err);
 }
 
-int al_mirror_fetch(struct al_mirror *mirror, const char *branch, struct al_run_limits *budget,
-                    bool *ret_found, struct al_error *err)
+int al_mirror_fetch(struct al_mirror *mirror, const char *branch, bool *ret_found,
+                    struct al_error *err)
 {
     al_auto(al_network_endp) struct al_network *network = NULL;
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = begin(mirror, mirror->outer, AL_FETCHES, budget, &network, err);
+    int r = begin(mirror, mirror->outer, AL_FETCHES, &network, err);
 
     if (r < 0)
         return r;
@@ -298,7 +297,7 @@ int al_mirror_fetch(struct al_mirror *mirror, const char *branch, struct al_run_
     al_fs_remove_tree(mirror->copy_dir);
     network->is_partial = true;
     add_clone(&command.argv, mirror, network, branch);
-    r = run(mirror, network, &command, OUTPUT_MAX_BYTES, budget, &output, err);
+    r = run(mirror, network, &command, OUTPUT_MAX_BYTES, &output, err);
     if (r < 0)
         return r;
     *ret_found = !branch || !al_remote_lacks_branch(&output);
@@ -306,7 +305,7 @@ int al_mirror_fetch(struct al_mirror *mirror, const char *branch, struct al_run_
         return 0;
     if (output.exit_code != 0)
         return failed(network, &output, err);
-    r = open_copy(mirror, budget, err);
+    r = open_copy(mirror, err);
     if (r == 0 && branch)
         *ret_found = has_branch(mirror, branch);
     return r;
@@ -314,11 +313,10 @@ int al_mirror_fetch(struct al_mirror *mirror, const char *branch, struct al_run_
 
 /* Append the lines of the blobs that the mirror lacks. */
 static int find_missing(const struct al_mirror *mirror, const struct al_strv *oids,
-                        struct al_run_limits *budget, struct al_str *ret_lines,
-                        struct al_error *err)
+                        struct al_str *ret_lines, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv missing = AL_STRV_INIT;
-    int r = al_git_missing_objects(mirror->copy, oids, budget, &missing, err);
+    int r = al_git_missing_objects(mirror->copy, oids, &missing, err);
 
     for (size_t i = 0; r == 0 && i < missing.count; i++)
         al_str_addf(ret_lines, "%s\n", missing.items[i]);
@@ -326,17 +324,17 @@ static int find_missing(const struct al_mirror *mirror, const struct al_strv *oi
 }
 
 int al_mirror_fetch_blobs(struct al_mirror *mirror, const struct al_strv *oids,
-                          struct al_run_limits *budget, struct al_error *err)
+                          struct al_error *err)
 {
     al_auto(al_network_endp) struct al_network *network = NULL;
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
-    int r = find_missing(mirror, oids, budget, &lines, err);
+    int r = find_missing(mirror, oids, &lines, err);
 
     if (r < 0 || !lines.len)
         return r;
-    r = begin(mirror, mirror->copy, AL_FETCHES, budget, &network, err);
+    r = begin(mirror, mirror->copy, AL_FETCHES, &network, err);
     if (r < 0)
         return r;
     network->is_partial = true;
@@ -345,7 +343,7 @@ int al_mirror_fetch_blobs(struct al_mirror *mirror, const struct al_strv *oids,
                  "--upload-pack=git-upload-pack", mirror->progress ? "--progress" : "--no-progress",
                  "--stdin", network->name, NULL);
     al_git_command_feed(&command, &lines);
-    r = run(mirror, network, &command, OUTPUT_MAX_BYTES, budget, &output, err);
+    r = run(mirror, network, &command, OUTPUT_MAX_BYTES, &output, err);
     if (r < 0)
         return r;
     return output.exit_code != 0 ? failed(network, &output, err) : 0;
@@ -354,14 +352,14 @@ int al_mirror_fetch_blobs(struct al_mirror *mirror, const struct al_strv *oids,
 /* --- Pushing --- */
 
 int al_mirror_push(struct al_mirror *mirror, const struct al_push_options *options,
-                   struct al_run_limits *budget, struct al_pushed *ret_pushed, struct al_error *err)
+                   struct al_pushed *ret_pushed, struct al_error *err)
 {
     al_auto(al_network_endp) struct al_network *network = NULL;
-    int r = begin(mirror, mirror->copy, AL_PUSHES, budget, &network, err);
+    int r = begin(mirror, mirror->copy, AL_PUSHES, &network, err);
 
     if (r < 0)
         return r;
-    r = al_git_push(network, options, mirror->progress, OUTPUT_MAX_BYTES, budget, ret_pushed, err);
+    r = al_git_push(network, options, mirror->progress, OUTPUT_MAX_BYTES, ret_pushed, err);
     mirror->was_asked = network->was_asked;
     return explain(r, err);
 }

@@ -45,18 +45,17 @@ void al_mirror_freep(struct al_mirror **mirror);
 
 /** Test whether there is a token, before a user is asked about what cannot be done without one.
  * Returns as al_github_token(). */
-int al_mirror_check_token(struct al_mirror *mirror, struct al_run_limits *budget,
-                          struct al_error *err);
+int al_mirror_check_token(struct al_mirror *mirror, struct al_error *err);
 
 /** Append the names of the branches, without "refs/heads/", sorted by git.  `ret_truncated` is set
  * when there were too many. */
-int al_mirror_branches(struct al_mirror *mirror, struct al_run_limits *budget,
-                       struct al_strv *ret_names, bool *ret_truncated, struct al_error *err);
+int al_mirror_branches(struct al_mirror *mirror, struct al_strv *ret_names, bool *ret_truncated,
+                       struct al_error *err);
 
 /** The commit that a branch has on the server now; "" when there is no such branch.  Caller frees.
  */
-int al_mirror_look(struct al_mirror *mirror, const char *branch, struct al_run_limits *budget,
-                   char **ret_oid, struct al_error *err);
+int al_mirror_look(struct al_mirror *mirror, const char *branch, char **ret_oid,
+                   struct al_error *err);
 
 /**
  * Fetch the newest commit of a branch and its trees.  HEAD of the mirror is that branch, and an
@@ -66,8 +65,8 @@ int al_mirror_look(struct al_mirror *mirror, const char *branch, struct al_run_l
  * @param ret_found  False: there is no such branch, and nothing was fetched.
  * @return as al_network_run(), and AL_ERR_EXECUTION when git fails.
  */
-int al_mirror_fetch(struct al_mirror *mirror, const char *branch, struct al_run_limits *budget,
-                    bool *ret_found, struct al_error *err);
+int al_mirror_fetch(struct al_mirror *mirror, const char *branch, bool *ret_found,
+                    struct al_error *err);
 
 /**
  * Hand the mirror over to one of its repositories: the fetched one, or, before al_mirror_fetch(),
@@ -80,11 +79,10 @@ struct al_repo *al_mirror_to_repo(struct al_mirror *mirror, const char *shown);
 
 /** Fetch those of these blobs that the mirror does not have. */
 int al_mirror_fetch_blobs(struct al_mirror *mirror, const struct al_strv *oids,
-                          struct al_run_limits *budget, struct al_error *err);
+                          struct al_error *err);
 
 /** Push a commit of the mirror; as al_git_push(). */
 int al_mirror_push(struct al_mirror *mirror, const struct al_push_options *options,
-                   struct al_run_limits *budget, struct al_pushed *ret_pushed,
-                   struct al_error *err);
+                   struct al_pushed *ret_pushed, struct al_error *err);
 
 #endif

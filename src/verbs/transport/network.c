@@ -193,8 +193,7 @@ static int network_run_once(const struct network_job *job, int answers,
     link->env = &env;
     job->command->class = classes[network->url.kind];
     return al_git_run(&network->repo->at, job->command,
-                      &(struct al_git_run){ .max_bytes = job->max_bytes }, job->budget, ret_output,
-                      err);
+                      &(struct al_git_run){ .max_bytes = job->max_bytes }, ret_output, err);
 }
 
 /* --- Http auth --- */
@@ -372,8 +371,10 @@ static void *serve(void *payload)
         .has_job = true,
         .max_file_bytes = server->repo->at.git->max_fetch_bytes,
     };
+    struct al_location at = server->repo->at;
     bool pushes = server->direction == AL_PUSHES;
 
+    at.budget = &server->budget;
     add_receive_config(&config);
     command.link = &link;
     command.cwd_fd = server->dir_fd;
@@ -383,9 +384,8 @@ static void *serve(void *payload)
         al_strv_adds(&command.argv, "git", "receive-pack", ".", NULL);
     else
         al_strv_adds(&command.argv, "git", "upload-pack", "--strict", ".", NULL);
-    server->r = al_git_run(&server->repo->at, &command,
-                           &(struct al_git_run){ .max_bytes = SERVER_ERR_MAX_BYTES },
-                           &server->budget, &server->output, &server->err);
+    server->r = al_git_run(&at, &command, &(struct al_git_run){ .max_bytes = SERVER_ERR_MAX_BYTES },
+                           &server->output, &server->err);
     al_closep(&server->socket_fd);
     return NULL;
 }
@@ -409,8 +409,7 @@ static int run_client(const struct network_job *job, struct server *server,
         return r;
     }
     r = al_git_run(&job->network->repo->at, job->command,
-                   &(struct al_git_run){ .max_bytes = job->max_bytes }, job->budget, ret_output,
-                   err);
+                   &(struct al_git_run){ .max_bytes = job->max_bytes }, ret_output, err);
     al_close(job->link->fds[0]); /* the server then reads end of file and exits */
     (void)pthread_join(server->thread, NULL);
     /* Both have the same deadline, and either may reach it first; the other then sees the
@@ -567,15 +566,14 @@ static int hold_other(struct al_network *network, struct al_error *err)
     return 0;
 }
 
-static int open_other(struct al_network *network, struct al_run_limits *budget,
-                      struct al_error *err)
+static int open_other(struct al_network *network, struct al_error *err)
 {
     int r;
 
     if (network->url.kind != AL_URL_PATH)
         return 0;
-    r = al_repo_open_at(network->repo->at.git, network->repo->at.top, network->url.path, budget,
-                        &network->other, err);
+    r = al_repo_open_at(network->repo->at.git, network->repo->at.top, network->url.path,
+                        network->repo->at.budget, &network->other, err);
     if (r == 0)
         return hold_other(network, err);
     if (err && (r == AL_ERR_EXECUTION || r == AL_ERR_SANDBOX)) {
@@ -600,7 +598,7 @@ static int check_programs(const struct al_network *network, struct al_error *err
 }
 
 int al_network_begin(const struct al_repo *repo, const struct al_remote *remote,
-                     const char *address, enum al_direction direction, struct al_run_limits *budget,
+                     const char *address, enum al_direction direction,
                      struct al_network **ret_network, struct al_error *err)
 {
     al_auto(al_network_endp) struct al_network *network = al_calloc(1, sizeof(*network));
@@ -620,9 +618,9 @@ int al_network_begin(const struct al_repo *repo, const struct al_remote *remote,
     if (r == 0)
         r = check_programs(network, err);
     if (r == 0)
-        r = open_other(network, budget, err);
+        r = open_other(network, err);
     if (r == 0)
-        r = al_git_note_pushed(repo, budget, err);
+        r = al_git_note_pushed(repo, err);
     if (r < 0)
         return r;
     *ret_network = al_take(&network);
@@ -679,11 +677,11 @@ static void clean(const struct al_network *network, struct al_str *text)
 }
 
 int al_network_run(struct al_network *network, struct al_git_command *command, size_t max_bytes,
-                   const struct al_progress *progress, struct al_run_limits *budget,
-                   struct al_git_output *ret_output, struct al_error *err)
+                   const struct al_progress *progress, struct al_git_output *ret_output,
+                   struct al_error *err)
 {
     struct al_git_link link = { .progress = progress };
-    const struct network_job job = { network, command, &link, max_bytes, budget };
+    const struct network_job job = { network, command, &link, max_bytes, network->repo->at.budget };
     const int64_t since = leftovers_since();
     int r;
 

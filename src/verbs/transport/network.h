@@ -49,7 +49,7 @@ struct al_network {
  *         AL_ERR_SANDBOX when it leads outside the roots.
  */
 int al_network_begin(const struct al_repo *repo, const struct al_remote *remote,
-                     const char *address, enum al_direction direction, struct al_run_limits *budget,
+                     const char *address, enum al_direction direction,
                      struct al_network **ret_network, struct al_error *err);
 
 /** Cleanup for `al_auto(al_network_endp)`. */
@@ -72,8 +72,8 @@ const char *al_network_shown(const struct al_network *network);
  *         credentials and there are none, or wrong ones.
  */
 int al_network_run(struct al_network *network, struct al_git_command *command, size_t max_bytes,
-                   const struct al_progress *progress, struct al_run_limits *budget,
-                   struct al_git_output *ret_output, struct al_error *err);
+                   const struct al_progress *progress, struct al_git_output *ret_output,
+                   struct al_error *err);
 
 /** What a shell sees of an exchange.  Set up with {}. */
 struct al_network_shown {
@@ -86,8 +86,7 @@ struct al_network_shown {
  * and its address as the repository does.  A git that fails is a success here.  Returns as
  * al_network_run(). */
 int al_network_run_shown(struct al_network *network, struct al_git_command *command,
-                         struct al_network_shown *shown, struct al_run_limits *budget,
-                         struct al_error *err);
+                         struct al_network_shown *shown, struct al_error *err);
 
 /* --- Network failure --- */
 

@@ -177,8 +177,8 @@ static bool is_whole_oid(const char *text)
 }
 
 int al_git_push(struct al_network *network, const struct al_push_options *options,
-                const struct al_progress *progress, size_t max_bytes, struct al_run_limits *budget,
-                struct al_pushed *ret_pushed, struct al_error *err)
+                const struct al_progress *progress, size_t max_bytes, struct al_pushed *ret_pushed,
+                struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -192,8 +192,8 @@ int al_git_push(struct al_network *network, const struct al_push_options *option
                                "There is no commit on '%s'", options->branch);
     add_words(&command.argv, options, network->name, progress);
     if (options->shown)
-        return al_network_run_shown(network, &command, options->shown, budget, err);
-    r = al_network_run(network, &command, max_bytes, progress, budget, &output, err);
+        return al_network_run_shown(network, &command, options->shown, err);
+    r = al_network_run(network, &command, max_bytes, progress, &output, err);
     if (r < 0)
         return r;
     status = status_line(&output, options);
@@ -223,8 +223,7 @@ void al_there_clear(struct al_there *there)
 #define THERE_MAX_BYTES (1u << 20)
 
 /* Lines "<object id> TAB <reference>". */
-int al_git_look_there(struct al_network *network, struct al_run_limits *budget,
-                      struct al_there *ret_there, struct al_error *err)
+int al_git_look_there(struct al_network *network, struct al_there *ret_there, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -233,7 +232,7 @@ int al_git_look_there(struct al_network *network, struct al_run_limits *budget,
 
     al_strv_adds(&command.argv, "git", "ls-remote", "--upload-pack=git-upload-pack", network->name,
                  NULL);
-    r = al_network_run(network, &command, THERE_MAX_BYTES, NULL, budget, &output, err);
+    r = al_network_run(network, &command, THERE_MAX_BYTES, NULL, &output, err);
     if (r < 0)
         return r;
     if (output.exit_code != 0 || output.out.out.len > THERE_MAX_BYTES)
@@ -247,7 +246,7 @@ int al_git_look_there(struct al_network *network, struct al_run_limits *budget,
         al_strv_take(&ret_there->names,
                      al_strndup(line + digits + 1, (size_t)(end - line) - digits - 1));
     }
-    r = al_git_missing_objects(network->repo, &ids, budget, &missing, err);
+    r = al_git_missing_objects(network->repo, &ids, &missing, err);
     al_strv_sort(&missing);
     for (size_t i = 0; r == 0 && i < ids.count; i++)
         if (!al_strv_contains_sorted(&missing, ids.items[i]))
@@ -260,8 +259,7 @@ int al_git_look_there(struct al_network *network, struct al_run_limits *budget,
 /* Append the commits that are reachable from some and not from others.  Both lists end with NULL.
  */
 static int add_commits(const struct al_repo *repo, const char *const *words, const char *title,
-                       bool with_diffs, struct al_run_limits *budget, struct al_str *out,
-                       struct al_error *err)
+                       bool with_diffs, struct al_str *out, struct al_error *err)
 {
     const struct al_commits_shown shown = {
         .words = words,
@@ -271,12 +269,12 @@ static int add_commits(const struct al_repo *repo, const char *const *words, con
     };
     bool any;
 
-    return al_git_commits_excerpt(repo, &shown, budget, out, &any, err);
+    return al_git_commits_excerpt(repo, &shown, out, &any, err);
 }
 
 /* Count the commits that the words reach, or the bytes of their objects.  Caller frees. */
 static int count(const struct al_repo *repo, const struct al_strv *words, bool bytes,
-                 struct al_run_limits *budget, char **ret_number, struct al_error *err)
+                 char **ret_number, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
@@ -286,12 +284,12 @@ static int count(const struct al_repo *repo, const struct al_strv *words, bool b
         al_strv_add(&command.argv, "--objects");
     al_strv_add_all(&command.argv, words);
     al_strv_add(&command.argv, "--");
-    return al_git_run_word(repo, &command, budget, ret_number, err);
+    return al_git_run_word(repo, &command, ret_number, err);
 }
 
 /* Append the commits that come there. */
 static int add_coming(const struct al_repo *repo, const struct al_push_shown *push,
-                      struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+                      struct al_str *out, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv words = AL_STRV_INIT;
     al_auto(al_freep) char *commits = NULL;
@@ -305,9 +303,9 @@ static int add_coming(const struct al_repo *repo, const struct al_push_shown *pu
         al_strv_add(&words, "--not");
         al_strv_add_all(&words, push->there);
     } else {
-        r = count(repo, &words, false, budget, &commits, err);
+        r = count(repo, &words, false, &commits, err);
         if (r == 0)
-            r = count(repo, &words, true, budget, &bytes, err);
+            r = count(repo, &words, true, &bytes, err);
     }
     if (r < 0)
         return r;
@@ -315,12 +313,12 @@ static int add_coming(const struct al_repo *repo, const struct al_push_shown *pu
                 ? al_asprintf("To be pushed: the whole history, %s %s, %s bytes:", commits,
                               strcmp(commits, "1") ? "commits" : "commit", bytes)
                 : al_strdup("To be pushed:");
-    return add_commits(repo, (const char *const *)words.items, title, true, budget, out, err);
+    return add_commits(repo, (const char *const *)words.items, title, true, out, err);
 }
 
 /* Append which commits replace which, and what differs in them. */
 static int add_range_diff(const struct al_repo *repo, const char *commit, const char *seen,
-                          struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+                          struct al_str *out, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -329,31 +327,30 @@ static int add_range_diff(const struct al_repo *repo, const char *commit, const 
     command.show_controls = command.starts_children = true;
     al_strv_adds(&command.argv, "git", "-c", "core.abbrev=8", "range-diff", "--no-color", NULL);
     al_strv_addf(&command.argv, "%s...%s", seen, commit);
-    r = al_git_run(
-        &repo->at, &command,
-        &(struct al_git_run){ .max_bytes = al_git_excerpt_bytes(budget, 0), .checked = true },
-        budget, &output, err);
+    r = al_git_run(&repo->at, &command,
+                   &(struct al_git_run){ .max_bytes = al_git_excerpt_bytes(repo->at.budget, 0),
+                                         .checked = true },
+                   &output, err);
     if (r == 0)
         al_str_addf(out, "\nWhat replaces what (git range-diff):\n%s\n", output.out.out.buf);
     return r;
 }
 
 int al_git_push_preview(const struct al_repo *repo, const struct al_push_shown *push,
-                        struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+                        struct al_str *out, struct al_error *err)
 {
     const char *const gone[] = { push->replaced, "--not", push->commit, NULL };
     int r = 0;
 
     if (*push->replaced)
-        r = add_commits(repo, gone, "To be replaced, and then gone from there:", false, budget, out,
-                        err);
-    if (r == 0 && *push->replaced && budget->in_full)
-        r = add_range_diff(repo, push->commit, push->replaced, budget, out, err);
-    return r < 0 ? r : add_coming(repo, push, budget, out, err);
+        r = add_commits(repo, gone, "To be replaced, and then gone from there:", false, out, err);
+    if (r == 0 && *push->replaced && repo->at.budget->in_full)
+        r = add_range_diff(repo, push->commit, push->replaced, out, err);
+    return r < 0 ? r : add_coming(repo, push, out, err);
 }
 
 int al_git_set_upstream(struct al_repo *repo, const char *branch, const char *remote,
-                        struct al_run_limits *budget, struct al_error *err)
+                        struct al_error *err)
 {
     const char *const variables[] = { "remote", "merge" };
     al_auto(al_freep) char *merge = al_asprintf("refs/heads/%s", branch);
@@ -366,14 +363,14 @@ int al_git_set_upstream(struct al_repo *repo, const char *branch, const char *re
         al_strv_adds(&command.argv, "git", "config", "--local", "--replace-all", NULL);
         al_strv_addf(&command.argv, "branch.%s.%s", branch, variables[i]);
         al_strv_add(&command.argv, values[i]);
-        r = al_git_write(&repo->at, &command, 0, budget, err);
+        r = al_git_write(&repo->at, &command, 0, err);
     }
     return r;
 }
 
 int al_git_set_upstream_shown(struct al_repo *repo, const char *branch,
                               const struct al_remote *remote, const struct al_git_shell *shell,
-                              bool is_quiet, struct al_run_limits *budget, struct al_error *err)
+                              bool is_quiet, struct al_error *err)
 {
     al_auto(al_freep) char *tracking = al_remote_tracking(remote, branch);
     al_auto(al_strv_clear) struct al_strv words = AL_STRV_INIT;
@@ -381,7 +378,7 @@ int al_git_set_upstream_shown(struct al_repo *repo, const char *branch,
     int code;
 
     if (!tracking || !al_ref_exists(&repo->at, tracking)) /* git branch would refuse that */
-        return al_git_set_upstream(repo, branch, remote->name, budget, err);
+        return al_git_set_upstream(repo, branch, remote->name, err);
     al_strv_add(&words, "branch");
     if (is_quiet)
         al_strv_add(&words, "-q");
@@ -391,5 +388,5 @@ int al_git_set_upstream_shown(struct al_repo *repo, const char *branch,
         repo->at.git, repo,
         &(struct al_git_words){
             .globals = &none, .words = &words, .class = AL_GIT_WRITE, .shell = shell },
-        budget, &code, err);
+        repo->at.budget, &code, err);
 }

@@ -43,8 +43,8 @@ void al_pushed_clear(struct al_pushed *pushed);
 
 /** Run `git push` of a commit to one branch. */
 int al_git_push(struct al_network *network, const struct al_push_options *options,
-                const struct al_progress *progress, size_t max_bytes, struct al_run_limits *budget,
-                struct al_pushed *ret_pushed, struct al_error *err);
+                const struct al_progress *progress, size_t max_bytes, struct al_pushed *ret_pushed,
+                struct al_error *err);
 
 /** The references of another repository, as it tells them.  Both lists are sorted. */
 struct al_there {
@@ -58,8 +58,7 @@ void al_there_clear(struct al_there *there);
 
 /** Ask the other end what it has, by `git ls-remote`.  Fails when that is more than an answer may
  * have. */
-int al_git_look_there(struct al_network *network, struct al_run_limits *budget,
-                      struct al_there *ret_there, struct al_error *err);
+int al_git_look_there(struct al_network *network, struct al_there *ret_there, struct al_error *err);
 
 /** What a push brings. */
 struct al_push_shown {
@@ -73,15 +72,15 @@ struct al_push_shown {
 /** Append the commits that a push would add and remove at the remote, as excerpts.  Remote-tracking
  * branches do not count, since whoever asks for the push could have moved them. */
 int al_git_push_preview(const struct al_repo *repo, const struct al_push_shown *push,
-                        struct al_run_limits *budget, struct al_str *out, struct al_error *err);
+                        struct al_str *out, struct al_error *err);
 
 /** Configure the branch of the same name at a remote as a branch's upstream. */
 int al_git_set_upstream(struct al_repo *repo, const char *branch, const char *remote,
-                        struct al_run_limits *budget, struct al_error *err);
+                        struct al_error *err);
 
 /** The same with git's words in a shell. */
 int al_git_set_upstream_shown(struct al_repo *repo, const char *branch,
                               const struct al_remote *remote, const struct al_git_shell *shell,
-                              bool is_quiet, struct al_run_limits *budget, struct al_error *err);
+                              bool is_quiet, struct al_error *err);
 
 #endif

@@ -19,10 +19,9 @@
 #include "verbs/transport/network.h"
 
 /* Any failure of git remote is a remote error. */
-static int run(struct al_repo *repo, struct al_git_command *command, struct al_run_limits *budget,
-               struct al_error *err)
+static int run(struct al_repo *repo, struct al_git_command *command, struct al_error *err)
 {
-    int r = al_git_write(&repo->at, command, AL_LOCK_CONFIG, budget, err);
+    int r = al_git_write(&repo->at, command, AL_LOCK_CONFIG, err);
 
     if (r == AL_ERR_EXECUTION && err && err->code != AL_CODE_LOCK_TIMEOUT) {
         err->code = AL_CODE_REMOTE_ERROR;
@@ -79,7 +78,7 @@ static int check_address(const struct al_repo *repo, const char *text, struct al
 }
 
 int al_git_remote_change(struct al_repo *repo, const struct al_remote_change *change,
-                         struct al_run_limits *budget, struct al_error *err)
+                         struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     const char *name = change->name, *url = change->url, *to = change->new_name;
@@ -90,7 +89,7 @@ int al_git_remote_change(struct al_repo *repo, const struct al_remote_change *ch
     if (r == 0 && to)
         r = check_free(repo, to, err);
     if (r == 0 && !url)
-        r = al_git_note_pushed(repo, budget, err);
+        r = al_git_note_pushed(repo, err);
     if (r < 0)
         return r;
     if (url || to)
@@ -101,7 +100,7 @@ int al_git_remote_change(struct al_repo *repo, const struct al_remote_change *ch
     if (to)
         al_strv_add(&command.argv, "--no-progress");
     al_strv_adds(&command.argv, "--", name, url ? url : to, NULL);
-    return run(repo, &command, budget, err);
+    return run(repo, &command, err);
 }
 
 /* The line "From <address>" tells the caller nothing new. */
@@ -122,8 +121,8 @@ static void add_changes(const struct al_git_output *output, struct al_str *out)
 }
 
 int al_git_fetch(struct al_network *network, const struct al_fetch_options *options,
-                 const struct al_progress *progress, size_t max_bytes, struct al_run_limits *budget,
-                 struct al_str *ret_text, struct al_error *err)
+                 const struct al_progress *progress, size_t max_bytes, struct al_str *ret_text,
+                 struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -138,7 +137,7 @@ int al_git_fetch(struct al_network *network, const struct al_fetch_options *opti
     al_strv_add(&command.argv, network->name);
     if (options->branch)
         al_strv_addf(&command.argv, "refs/heads/%s", options->branch);
-    r = al_network_run(network, &command, max_bytes, progress, budget, &output, err);
+    r = al_network_run(network, &command, max_bytes, progress, &output, err);
     if (r < 0)
         return r;
     if (output.exit_code != 0)
@@ -148,8 +147,7 @@ int al_git_fetch(struct al_network *network, const struct al_fetch_options *opti
 }
 
 int al_git_fetch_words(struct al_network *network, const struct al_fetch_words *words,
-                       struct al_network_shown *shown, struct al_run_limits *budget,
-                       struct al_error *err)
+                       struct al_network_shown *shown, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
@@ -160,12 +158,11 @@ int al_git_fetch_words(struct al_network *network, const struct al_fetch_words *
     al_strv_add_all(&command.argv, &words->options);
     al_strv_add(&command.argv, network->name);
     al_strv_add_all(&command.argv, &words->refs);
-    return al_network_run_shown(network, &command, shown, budget, err);
+    return al_network_run_shown(network, &command, shown, err);
 }
 
 int al_git_clone_words(struct al_network *network, const struct al_strv *options, const char *dir,
-                       struct al_network_shown *shown, struct al_run_limits *budget,
-                       struct al_error *err)
+                       struct al_network_shown *shown, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_closep) int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -178,15 +175,15 @@ int al_git_clone_words(struct al_network *network, const struct al_strv *options
                  "--upload-pack=git-upload-pack", NULL);
     al_strv_add_all(&command.argv, options);
     al_strv_adds(&command.argv, "--", network->name, dir, NULL);
-    return al_network_run_shown(network, &command, shown, budget, err);
+    return al_network_run_shown(network, &command, shown, err);
 }
 
-int al_git_count_updated(const struct al_repo *repo, const char *before,
-                         struct al_run_limits *budget, uint64_t *ret_count, struct al_error *err)
+int al_git_count_updated(const struct al_repo *repo, const char *before, uint64_t *ret_count,
+                         struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
-    int r = al_git_list_changed(repo, *before ? before : al_git_empty_tree(repo), "HEAD", budget,
-                                &files, err);
+    int r =
+        al_git_list_changed(repo, *before ? before : al_git_empty_tree(repo), "HEAD", &files, err);
 
     *ret_count = files.count;
     return r;

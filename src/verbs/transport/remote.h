@@ -20,7 +20,7 @@ struct al_remote_change {
 /** `git remote add`, `remove` or `rename`.  Adding refuses an address that could never be used.
  * AL_ERR_EXECUTION with AL_CODE_REMOTE_ERROR when a name does not exist or is taken. */
 int al_git_remote_change(struct al_repo *repo, const struct al_remote_change *change,
-                         struct al_run_limits *budget, struct al_error *err);
+                         struct al_error *err);
 
 /** Options of a fetch. */
 struct al_fetch_options {
@@ -39,22 +39,20 @@ struct al_fetch_words {
 
 /** Run them. */
 int al_git_fetch_words(struct al_network *network, const struct al_fetch_words *words,
-                       struct al_network_shown *shown, struct al_run_limits *budget,
-                       struct al_error *err);
+                       struct al_network_shown *shown, struct al_error *err);
 
 /** `git clone` into a directory in the current one; `network` is of an empty repository.  Returns
  * as al_network_run(). */
 int al_git_clone_words(struct al_network *network, const struct al_strv *options, const char *dir,
-                       struct al_network_shown *shown, struct al_run_limits *budget,
-                       struct al_error *err);
+                       struct al_network_shown *shown, struct al_error *err);
 
 /** Run `git fetch`.  *ret_text gets a line for each reference that changed, "" when none did. */
 int al_git_fetch(struct al_network *network, const struct al_fetch_options *options,
-                 const struct al_progress *progress, size_t max_bytes, struct al_run_limits *budget,
-                 struct al_str *ret_text, struct al_error *err);
+                 const struct al_progress *progress, size_t max_bytes, struct al_str *ret_text,
+                 struct al_error *err);
 
 /** Count the files that differ between a commit and HEAD; all files of HEAD if `before` is "". */
-int al_git_count_updated(const struct al_repo *repo, const char *before,
-                         struct al_run_limits *budget, uint64_t *ret_count, struct al_error *err);
+int al_git_count_updated(const struct al_repo *repo, const char *before, uint64_t *ret_count,
+                         struct al_error *err);
 
 #endif

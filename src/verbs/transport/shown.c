@@ -97,8 +97,7 @@ static void leave_language(const struct al_strv *env, struct al_strv *ret_env)
 }
 
 int al_network_run_shown(struct al_network *network, struct al_git_command *command,
-                         struct al_network_shown *shown, struct al_run_limits *budget,
-                         struct al_error *err)
+                         struct al_network_shown *shown, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
@@ -109,7 +108,7 @@ int al_network_run_shown(struct al_network *network, struct al_git_command *comm
     network->is_shown = true;
     command->shell = &captured;
     command->quotes_names = true;
-    r = al_network_run(network, command, SHOWN_MAX_BYTES, NULL, budget, &output, err);
+    r = al_network_run(network, command, SHOWN_MAX_BYTES, NULL, &output, err);
     command->shell = NULL;
     clean_fetch_head(network);
     if (r < 0)

@@ -72,7 +72,7 @@ static bool take_path(void *payload, char *const *fields)
 }
 
 /* List the untracked files that the include file names, and keep those that git ignores. */
-static int list(struct copy *copy, struct al_run_limits *budget, struct al_error *err)
+static int list(struct copy *copy, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
@@ -83,9 +83,9 @@ static int list(struct copy *copy, struct al_run_limits *budget, struct al_error
     command.cwd_fd = copy->from_fd;
     al_strv_adds(&command.argv, "git", "ls-files", "-z", "--others", "--ignored",
                  "--exclude-from=" INCLUDE_FILE, NULL);
-    r = al_git_read_records(&copy->repo->at, &command, &records, budget, err);
+    r = al_git_read_records(&copy->repo->at, &command, &records, err);
     if (r == 0 && copy->paths.count)
-        r = al_git_ignored_paths(copy->repo, copy->from_fd, &copy->paths, budget, &ignored, err);
+        r = al_git_ignored_paths(copy->repo, copy->from_fd, &copy->paths, &ignored, err);
     al_strv_clear(&copy->paths);
     copy->paths = ignored;
     return r;
@@ -150,8 +150,8 @@ static int copy_file(const struct copy *copy, const char *path, bool *ret_copied
     return r;
 }
 
-static int copy_all(const struct copy *copy, struct al_run_limits *budget,
-                    struct al_worktree_copies *copies, struct al_error *err)
+static int copy_all(const struct copy *copy, struct al_worktree_copies *copies,
+                    struct al_error *err)
 {
     for (size_t i = 0; i < copy->paths.count; i++) {
         bool copied;
@@ -163,7 +163,7 @@ static int copy_all(const struct copy *copy, struct al_run_limits *budget,
             return al_error_errno(err, -r, "cannot copy '%s' into the worktree", safe);
         }
         copies->copied += copied;
-        if (al_cancel_fired(budget->cancel))
+        if (al_cancel_fired(copy->repo->at.budget->cancel))
             return al_error_set(err, AL_ERR_CANCELLED, "Cancelled");
     }
     return 0;
@@ -176,7 +176,6 @@ static int copy_all(const struct copy *copy, struct al_run_limits *budget,
  * @param to_fd The top of the new worktree.
  */
 static int worktree_copy_ignored(const struct al_repo *repo, const char *skip, int to_fd,
-                                 struct al_run_limits *budget,
                                  struct al_worktree_copies *ret_copies, struct al_error *err)
 {
     al_auto(copy_clear) struct copy copy = {
@@ -189,13 +188,11 @@ static int worktree_copy_ignored(const struct al_repo *repo, const char *skip, i
     if (r < 0 || fstatat(copy.from_fd, INCLUDE_FILE, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
         !S_ISREG(st.st_mode))
         return r;
-    r = list(&copy, budget, err);
+    r = list(&copy, err);
     if (r < 0)
         return r;
     measure(&copy, ret_copies);
-    return ret_copies->bytes > AL_WORKTREE_COPIES_MAX_BYTES
-               ? 0
-               : copy_all(&copy, budget, ret_copies, err);
+    return ret_copies->bytes > AL_WORKTREE_COPIES_MAX_BYTES ? 0 : copy_all(&copy, ret_copies, err);
 }
 
 /* --- Branch --- */
@@ -211,8 +208,7 @@ static char *message_of(const char *name, const struct al_worktree_record *recor
 
 /* Make the branch of a record.  An error if there is one of that name. */
 static int make_branch(const struct al_repo *repo, const char *name,
-                       const struct al_worktree_record *record, struct al_run_limits *budget,
-                       struct al_error *err)
+                       const struct al_worktree_record *record, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
@@ -222,12 +218,12 @@ static int make_branch(const struct al_repo *repo, const char *name,
     al_git_command_feed(&command, &input);
     al_strv_adds(&command.argv, "git", "update-ref", "--create-reflog", "-m", message, "--stdin",
                  NULL);
-    return al_git_write(&repo->at, &command, 0, budget, err);
+    return al_git_write(&repo->at, &command, 0, err);
 }
 
 /* Whether the last entry of the reflog is the one with which the branch began. */
 static bool is_as_made(const struct al_repo *repo, const char *name,
-                       const struct al_worktree_record *record, struct al_run_limits *budget)
+                       const struct al_worktree_record *record)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -236,7 +232,7 @@ static bool is_as_made(const struct al_repo *repo, const char *name,
     al_strv_adds(&command.argv, "git", "log", "--walk-reflogs", "--max-count=1",
                  "--no-show-signature", "--format=%gs", record->branch, "--", NULL);
     if (al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = OUTPUT_MAX_BYTES },
-                   budget, &output, NULL) < 0)
+                   &output, NULL) < 0)
         return false;
     al_str_trim_end(&output.out.out);
     return !strcmp(output.out.out.buf, message);
@@ -248,17 +244,17 @@ static void worktree_unmake_branch(const struct al_repo *repo, const char *name,
                                    const struct al_worktree_record *record)
 {
     struct al_run_limits budget = { .left_ms = UNMAKE_MS, .exit_code = -1 };
+    struct al_repo own = *repo;
     const struct al_ref_move move = { record->branch, record->branch_oid, NULL };
     al_auto(al_freep) char *now = NULL;
 
-    if (!record->branch || !record->branch_oid || !record->tree ||
-        !is_as_made(repo, name, record, &budget))
+    own.at.budget = &budget;
+    if (!record->branch || !record->branch_oid || !record->tree || !is_as_made(&own, name, record))
         return;
     now = al_ref_oid(&repo->at, record->branch);
     if (!strcmp(now, record->branch_oid) &&
-        al_worktree_check_free(repo, record->branch + strlen("refs/heads/"), false, &budget,
-                               NULL) == 0)
-        (void)al_git_move_refs(repo, &move, 1, &budget, NULL);
+        al_worktree_check_free(&own, record->branch + strlen("refs/heads/"), false, NULL) == 0)
+        (void)al_git_move_refs(&own, &move, 1, NULL);
 }
 
 /* --- Remove --- */
@@ -447,7 +443,7 @@ static int check_room(const struct al_repo *repo, const struct al_worktree_place
 }
 
 static int check_branch(const struct al_repo *repo, const struct al_worktree_add_options *options,
-                        struct al_run_limits *budget, struct al_error *err)
+                        struct al_error *err)
 {
     al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", options->branch);
     al_auto(al_freep) char *safe = al_text_sanitize_line(options->branch);
@@ -462,12 +458,11 @@ static int check_branch(const struct al_repo *repo, const struct al_worktree_add
         return al_error_about(al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_BRANCH_NOT_FOUND,
                                                 "There is no branch '%s'; create makes one", safe),
                               err, AL_SUBJECT_BRANCH, safe);
-    return options->start ? 0 : al_worktree_check_free(repo, options->branch, false, budget, err);
+    return options->start ? 0 : al_worktree_check_free(repo, options->branch, false, err);
 }
 
 int al_worktree_check_add(const struct al_repo *repo, const struct al_worktree_place *place,
-                          const struct al_worktree_add_options *options,
-                          struct al_run_limits *budget, struct al_error *err)
+                          const struct al_worktree_add_options *options, struct al_error *err)
 {
     al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", options->branch);
     const char *commit = options->start ? options->start : ref;
@@ -476,11 +471,10 @@ int al_worktree_check_add(const struct al_repo *repo, const struct al_worktree_p
     if (r == 0)
         r = check_room(repo, place, err);
     if (r == 0)
-        r = check_branch(repo, options, budget, err);
+        r = check_branch(repo, options, err);
     if (r == 0)
-        r = al_git_check_downloaded(repo, commit, NULL, budget, err);
-    return r < 0 ? r
-                 : al_git_check_filters_between(repo, al_git_empty_tree(repo), commit, budget, err);
+        r = al_git_check_downloaded(repo, commit, NULL, err);
+    return r < 0 ? r : al_git_check_filters_between(repo, al_git_empty_tree(repo), commit, err);
 }
 
 /* --- Making it --- */
@@ -532,7 +526,7 @@ static int run_git(struct making *making, struct al_error *err)
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     const struct al_worktree_add_options *options = making->options;
     int r = al_worktree_open_beside(making->repo, making->repo->at.top, making->record.path,
-                                    making->budget, &beside, err);
+                                    &beside, err);
 
     if (r < 0)
         return r;
@@ -545,8 +539,7 @@ static int run_git(struct making *making, struct al_error *err)
         al_strv_addf(&command.argv, "--reason=%s", options->reason);
     al_strv_adds(&command.argv, "--", making->record.path, options->branch, NULL);
     r = al_git_run(&beside.repo->at, &command,
-                   &(struct al_git_run){ .max_bytes = OUTPUT_MAX_BYTES }, making->budget, &output,
-                   err);
+                   &(struct al_git_run){ .max_bytes = OUTPUT_MAX_BYTES }, &output, err);
     return r == 0 && !al_git_wrote_all_files(&output) ? al_git_failed(&output, err) : r;
 }
 
@@ -582,10 +575,10 @@ static int fill(struct making *making, struct al_error *err)
         r = al_worktree_make_submodules(&(struct al_worktree_half){ .repo = making->repo,
                                                                     .top = making->record.path,
                                                                     .git_dir = git_dir },
-                                        making->budget, &making->added.submodules, err);
+                                        &making->added.submodules, err);
     if (r == 0)
-        r = worktree_copy_ignored(making->repo, making->place.dir, top_fd, making->budget,
-                                  &making->added.copies, err);
+        r = worktree_copy_ignored(making->repo, making->place.dir, top_fd, &making->added.copies,
+                                  err);
     return r;
 }
 
@@ -614,7 +607,7 @@ static int make(struct making *making, struct al_error *err)
     making->began = true;
     r = write_record(making, false, err);
     if (r == 0 && making->record.branch)
-        r = make_branch(making->repo, making->options->name, &making->record, making->budget, err);
+        r = make_branch(making->repo, making->options->name, &making->record, err);
     if (r == 0)
         r = fill(making, err);
     if (r == 0)
@@ -632,18 +625,17 @@ static void discard(struct making *making)
 }
 
 int al_worktree_add(const struct al_repo *repo, const struct al_worktree_add_options *options,
-                    struct al_run_limits *budget, struct al_worktree_added *ret_added,
-                    struct al_error *err)
+                    struct al_worktree_added *ret_added, struct al_error *err)
 {
     al_auto(making_clear) struct making making = {
-        .repo = repo, .options = options, .budget = budget, .place = AL_WORKTREE_PLACE_INIT
+        .repo = repo, .options = options, .budget = repo->at.budget, .place = AL_WORKTREE_PLACE_INIT
     };
     int r = al_worktree_place_find(repo, true, &making.place, err);
 
     if (r < 0)
         return r;
     al_worktree_discard_unfinished(repo, &making.place);
-    r = al_worktree_check_add(repo, &making.place, options, budget, err);
+    r = al_worktree_check_add(repo, &making.place, options, err);
     making.record.path = al_fs_join(making.place.dir, options->name);
     making.record.from = al_strdup(repo->at.top);
     making.record.agent = al_strdup(options->agent);
@@ -751,8 +743,7 @@ bool al_worktree_admit_recorded(struct al_git *git)
 /* --- Lock --- */
 
 int al_worktree_set_lock(const struct al_repo *repo, const struct al_worktree_found *found,
-                         const char *name, bool locks, const char *reason,
-                         struct al_run_limits *budget, struct al_error *err)
+                         const char *name, bool locks, const char *reason, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_freep) char *why = found->locked ? al_text_join_lines(found->locked) : NULL;
@@ -766,5 +757,5 @@ int al_worktree_set_lock(const struct al_repo *repo, const struct al_worktree_fo
     if (reason)
         al_strv_addf(&command.argv, "--reason=%s", reason);
     al_strv_adds(&command.argv, "--", found->top, NULL);
-    return al_git_write(&repo->at, &command, 0, budget, err);
+    return al_git_write(&repo->at, &command, 0, err);
 }

@@ -75,13 +75,11 @@ void al_worktree_added_clear(struct al_worktree_added *added);
  * exists or does not, and no other worktree has it checked out.
  */
 int al_worktree_check_add(const struct al_repo *repo, const struct al_worktree_place *place,
-                          const struct al_worktree_add_options *options,
-                          struct al_run_limits *budget, struct al_error *err);
+                          const struct al_worktree_add_options *options, struct al_error *err);
 
 /** Make it.  With the repository's write lock held.  The caller clears *ret_added. */
 int al_worktree_add(const struct al_repo *repo, const struct al_worktree_add_options *options,
-                    struct al_run_limits *budget, struct al_worktree_added *ret_added,
-                    struct al_error *err);
+                    struct al_worktree_added *ret_added, struct al_error *err);
 
 /* --- Roots --- */
 
@@ -154,7 +152,6 @@ bool al_worktree_discard_unfinished(const struct al_repo *repo,
  * @return 0; AL_ERR_EXECUTION when it is locked already, or is not.
  */
 int al_worktree_set_lock(const struct al_repo *repo, const struct al_worktree_found *found,
-                         const char *name, bool locks, const char *reason,
-                         struct al_run_limits *budget, struct al_error *err);
+                         const char *name, bool locks, const char *reason, struct al_error *err);
 
 #endif

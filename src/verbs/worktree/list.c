@@ -84,8 +84,8 @@ static bool take_line(void *payload, char *const *fields)
     return true;
 }
 
-int al_worktree_list(const struct al_repo *repo, struct al_run_limits *budget,
-                     struct al_worktrees *ret_worktrees, struct al_error *err)
+int al_worktree_list(const struct al_repo *repo, struct al_worktrees *ret_worktrees,
+                     struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_worktrees_clear) struct al_worktrees worktrees = AL_WORKTREES_INIT;
@@ -94,7 +94,7 @@ int al_worktree_list(const struct al_repo *repo, struct al_run_limits *budget,
     int r;
 
     al_strv_adds(&command.argv, "git", "worktree", "list", "--porcelain", "-z", NULL);
-    r = al_git_read_records(&repo->at, &command, &records, budget, err);
+    r = al_git_read_records(&repo->at, &command, &records, err);
     if (r < 0)
         return r;
     *ret_worktrees = worktrees;
@@ -132,10 +132,10 @@ static int is_held(const struct al_repo *repo, const struct al_worktree_entry *e
 }
 
 int al_worktree_check_free(const struct al_repo *repo, const char *branch, bool is_ok_here,
-                           struct al_run_limits *budget, struct al_error *err)
+                           struct al_error *err)
 {
     al_auto(al_worktrees_clear) struct al_worktrees worktrees = AL_WORKTREES_INIT;
-    int r = al_worktree_list(repo, budget, &worktrees, err);
+    int r = al_worktree_list(repo, &worktrees, err);
 
     for (size_t i = 0; r == 0 && i < worktrees.count; i++) {
         const struct al_worktree_entry *entry = &worktrees.items[i];
@@ -149,11 +149,11 @@ int al_worktree_check_free(const struct al_repo *repo, const char *branch, bool 
 
 /* --- What is in them --- */
 
-static int count(const struct al_repo *repo, struct al_run_limits *budget,
-                 struct al_worktree_counts *ret_counts, struct al_error *err)
+static int count(const struct al_repo *repo, struct al_worktree_counts *ret_counts,
+                 struct al_error *err)
 {
     al_auto(al_worktree_state_clear) struct al_worktree_state state = AL_WORKTREE_STATE_INIT;
-    int r = al_git_read_worktree_state(repo, "normal", NULL, NULL, budget, &state, err);
+    int r = al_git_read_worktree_state(repo, "normal", NULL, NULL, &state, err);
 
     if (r == 0)
         *ret_counts = (struct al_worktree_counts){ .known = true,
@@ -176,25 +176,24 @@ static int unless_over(int r)
 }
 
 int al_worktree_look(const struct al_repo *repo, const char *default_branch,
-                     struct al_run_limits *budget, struct al_worktree_entry *entry,
-                     struct al_error *err)
+                     struct al_worktree_entry *entry, struct al_error *err)
 {
     al_auto(al_worktree_beside_clear) struct al_worktree_beside beside = AL_WORKTREE_BESIDE_INIT;
     int r = 0;
 
     if (entry->head && default_branch) {
-        r = al_git_count_apart(repo, default_branch, entry->head, budget, &entry->behind,
-                               &entry->ahead, err);
+        r = al_git_count_apart(repo, default_branch, entry->head, &entry->behind, &entry->ahead,
+                               err);
         entry->is_compared = r == 0;
         r = unless_over(r);
     }
     if (r < 0 || entry->is_bare || entry->is_gone)
         return r;
     if (!strcmp(entry->path, repo->at.top))
-        return unless_over(count(repo, budget, &entry->counts, err));
-    r = al_worktree_open_beside(repo, entry->path, NULL, budget, &beside, err);
+        return unless_over(count(repo, &entry->counts, err));
+    r = al_worktree_open_beside(repo, entry->path, NULL, &beside, err);
     if (r == 0)
-        r = count(beside.repo, budget, &entry->counts, err);
+        r = count(beside.repo, &entry->counts, err);
     return unless_over(r);
 }
 
@@ -207,8 +206,8 @@ static bool take_ignored(void *payload, char *const *fields)
 }
 
 int al_worktree_list_files(const struct al_repo *repo, const char *top,
-                           enum al_worktree_files files, struct al_run_limits *budget,
-                           struct al_strv *ret_names, struct al_error *err)
+                           enum al_worktree_files files, struct al_strv *ret_names,
+                           struct al_error *err)
 {
     static const char *const words[][8] = {
         [AL_WORKTREE_CHANGED] = { "git", "ls-files", "-z", "--modified" },
@@ -223,13 +222,13 @@ int al_worktree_list_files(const struct al_repo *repo, const char *top,
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(1, take_ignored, ret_names);
-    int r = al_worktree_open_beside(repo, top, NULL, budget, &beside, err);
+    int r = al_worktree_open_beside(repo, top, NULL, &beside, err);
 
     if (r < 0)
         return r;
     for (size_t i = 0; words[files][i]; i++)
         al_strv_add(&command.argv, words[files][i]);
-    return al_git_read_records(&beside.repo->at, &command, &records, budget, err);
+    return al_git_read_records(&beside.repo->at, &command, &records, err);
 }
 
 /* --- Beside --- */
@@ -282,8 +281,7 @@ static int hand_over(struct al_worktree_beside *beside, struct al_worktree_besid
 }
 
 int al_worktree_open_beside(const struct al_repo *repo, const char *top, const char *also,
-                            struct al_run_limits *budget, struct al_worktree_beside *ret_beside,
-                            struct al_error *err)
+                            struct al_worktree_beside *ret_beside, struct al_error *err)
 {
     al_auto(al_worktree_beside_clear) struct al_worktree_beside beside = AL_WORKTREE_BESIDE_INIT;
     const struct al_git *git = repo->at.git;
@@ -304,7 +302,8 @@ int al_worktree_open_beside(const struct al_repo *repo, const char *top, const c
     if (r == 0)
         r = al_git_new_beside(git, &beside.roots, &beside.git, err);
     if (r == 0)
-        r = al_repo_open(beside.git, beside.roots.items[0].path, ".", budget, &beside.repo, err);
+        r = al_repo_open(beside.git, beside.roots.items[0].path, ".", repo->at.budget, &beside.repo,
+                         err);
     if (r == 0 && strcmp(beside.repo->at.common_dir, repo->at.common_dir) != 0)
         r = al_error_set(err, AL_ERR_SANDBOX,
                          "Path outside sandbox: it belongs to another repository");
@@ -312,8 +311,7 @@ int al_worktree_open_beside(const struct al_repo *repo, const char *top, const c
 }
 
 int al_worktree_open_submodule(const struct al_repo *repo, const char *top, const char *git_dir,
-                               struct al_run_limits *budget, struct al_worktree_beside *ret_beside,
-                               struct al_error *err)
+                               struct al_worktree_beside *ret_beside, struct al_error *err)
 {
     al_auto(al_worktree_beside_clear) struct al_worktree_beside beside = AL_WORKTREE_BESIDE_INIT;
     const struct al_git *git = repo->at.git;
@@ -330,7 +328,7 @@ int al_worktree_open_submodule(const struct al_repo *repo, const char *top, cons
     if (r == 0)
         r = al_git_new_beside(git, &beside.roots, &beside.git, err);
     if (r == 0)
-        r = al_repo_open_at(beside.git, first, ".", budget, &beside.repo, err);
+        r = al_repo_open_at(beside.git, first, ".", repo->at.budget, &beside.repo, err);
     if (r == 0 && strcmp(beside.repo->at.git_dir, git_dir) != 0)
         r = al_error_set(err, AL_ERR_SANDBOX, "Path outside sandbox: a submodule was replaced");
     return r < 0 ? r : hand_over(&beside, ret_beside);
@@ -392,8 +390,7 @@ static bool take_file(void *payload, char *const *fields)
     return true;
 }
 
-static int add_work(struct work *work, const struct al_repo *repo, struct al_run_limits *budget,
-                    struct al_error *err)
+static int add_work(struct work *work, const struct al_repo *repo, struct al_error *err)
 {
     static const char *const own[] = { "HEAD",         "logs",
                                        "MERGE_HEAD",   "REVERT_HEAD",
@@ -415,22 +412,22 @@ static int add_work(struct work *work, const struct al_repo *repo, struct al_run
     al_strv_adds(&command.argv, "git", "ls-files", "-z", "-t", "--stage", "--cached", "--modified",
                  "--others", "--exclude-standard", NULL);
     command.lists_untracked = true;
-    return al_git_read_records(&repo->at, &command, &records, budget, err);
+    return al_git_read_records(&repo->at, &command, &records, err);
 }
 
 int al_worktree_digest(const struct al_repo *repo, const struct al_worktree_found *found,
-                       struct al_run_limits *budget, struct al_str *ret_text, struct al_error *err)
+                       struct al_str *ret_text, struct al_error *err)
 {
     al_auto(al_worktree_beside_clear) struct al_worktree_beside beside = AL_WORKTREE_BESIDE_INIT;
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
     struct work work = { .facts = AL_STR_INIT, .top_fd = -1 };
     char text[AL_OID_TEXT] = "-";
     struct al_oid oid;
-    int r = found->is_whole ? al_worktree_open_beside(repo, found->top, NULL, budget, &beside, &why)
+    int r = found->is_whole ? al_worktree_open_beside(repo, found->top, NULL, &beside, &why)
                             : AL_ERR_NOT_FOUND;
 
     if (r == 0)
-        r = add_work(&work, beside.repo, budget, &why);
+        r = add_work(&work, beside.repo, &why);
     if (r == 0) {
         al_oid_of(true, AL_OBJECT_BLOB, work.facts.buf, work.facts.len, &oid);
         al_oid_text(&oid, true, text);
@@ -444,7 +441,7 @@ int al_worktree_digest(const struct al_repo *repo, const struct al_worktree_foun
 /* --- What only it reached --- */
 
 static int run(const struct al_repo *repo, struct al_git_command *command, const struct al_str *in,
-               struct al_run_limits *budget, struct al_str *ret_out, struct al_error *err)
+               struct al_str *ret_out, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     const struct al_git_run options = { .max_bytes = OUTPUT_MAX,
@@ -454,13 +451,12 @@ static int run(const struct al_repo *repo, struct al_git_command *command, const
     if (in) {
         al_git_command_feed(command, in);
     }
-    return al_git_run(&repo->at, command, &options, budget, &output, err);
+    return al_git_run(&repo->at, command, &options, &output, err);
 }
 
 /* The objects that HEAD, its log, the states of operations and its own references reach, as far as
  * they are there, and no reference of the others.  Nor the branch: others may delete it. */
-static int list_objects(const struct al_repo *repo, const char *branch,
-                        struct al_run_limits *budget, struct al_str *ret_objects,
+static int list_objects(const struct al_repo *repo, const char *branch, struct al_str *ret_objects,
                         struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command log = AL_GIT_COMMAND_INIT;
@@ -469,7 +465,7 @@ static int list_objects(const struct al_repo *repo, const char *branch,
     int r;
 
     al_strv_adds(&log.argv, "git", "rev-list", "--walk-reflogs", "HEAD", "--", NULL);
-    r = run(repo, &log, NULL, budget, &commits, NULL); /* HEAD may be unborn */
+    r = run(repo, &log, NULL, &commits, NULL); /* HEAD may be unborn */
     if (is_over(r))
         return al_error_set(err, (enum al_status)r, "Timed out or cancelled");
     al_strv_adds(&list.argv, "git", "rev-list", "--objects", "--missing=allow-promisor",
@@ -482,25 +478,25 @@ static int list_objects(const struct al_repo *repo, const char *branch,
     if (branch)
         al_strv_addf(&list.argv, "--exclude=%s", branch);
     al_strv_add(&list.argv, "--glob=refs/*");
-    return run(repo, &list, &commits, budget, ret_objects, err);
+    return run(repo, &list, &commits, ret_objects, err);
 }
 
 int al_worktree_pack(const struct al_repo *repo, const char *top, const char *branch, int dir_fd,
-                     const char *name, struct al_run_limits *budget, struct al_error *err)
+                     const char *name, struct al_error *err)
 {
     al_auto(al_worktree_beside_clear) struct al_worktree_beside beside = AL_WORKTREE_BESIDE_INIT;
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str objects = AL_STR_INIT;
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
     al_auto(al_freep) char *dir = al_fs_fd_path(dir_fd);
-    int r = al_worktree_open_beside(repo, top, NULL, budget, &beside, &why);
+    int r = al_worktree_open_beside(repo, top, NULL, &beside, &why);
 
     if (r == 0)
-        r = list_objects(beside.repo, branch, budget, &objects, &why);
+        r = list_objects(beside.repo, branch, &objects, &why);
     command.class = AL_GIT_WRITE;
     al_strv_adds(&command.argv, "git", "pack-objects", "-q", "--non-empty", NULL);
     al_strv_take(&command.argv, al_fs_join(dir ? dir : "", name));
     if (r == 0 && dir && objects.len)
-        r = run(beside.repo, &command, &objects, budget, NULL, &why);
+        r = run(beside.repo, &command, &objects, NULL, &why);
     return is_over(r) ? al_error_set(err, (enum al_status)r, "%s", why.message) : 0;
 }

@@ -44,21 +44,20 @@ struct al_worktrees {
 void al_worktrees_clear(struct al_worktrees *worktrees);
 
 /** List them: path, head, branch, locked. */
-int al_worktree_list(const struct al_repo *repo, struct al_run_limits *budget,
-                     struct al_worktrees *ret_worktrees, struct al_error *err);
+int al_worktree_list(const struct al_repo *repo, struct al_worktrees *ret_worktrees,
+                     struct al_error *err);
 
 /** Count what is not committed in one of them, and compare it with the default branch, a full name
  * or NULL.  What cannot be looked at stays unknown; the deadline is an error. */
 int al_worktree_look(const struct al_repo *repo, const char *default_branch,
-                     struct al_run_limits *budget, struct al_worktree_entry *entry,
-                     struct al_error *err);
+                     struct al_worktree_entry *entry, struct al_error *err);
 
 /** Test that no working tree has a branch (without refs/heads/) checked out; the error says which
  * one has, and how the branch gets free.
  *
  * @param is_ok_here  The working tree of `repo` may have it. */
 int al_worktree_check_free(const struct al_repo *repo, const char *branch, bool is_ok_here,
-                           struct al_run_limits *budget, struct al_error *err);
+                           struct al_error *err);
 
 /** The most names that al_worktree_list_files() gives. */
 #define AL_WORKTREE_IGNORED_MAX 1000
@@ -73,8 +72,8 @@ enum al_worktree_files {
 
 /** List such files.  A directory that is ignored or untracked whole is one name with a '/'. */
 int al_worktree_list_files(const struct al_repo *repo, const char *top,
-                           enum al_worktree_files files, struct al_run_limits *budget,
-                           struct al_strv *ret_names, struct al_error *err);
+                           enum al_worktree_files files, struct al_strv *ret_names,
+                           struct al_error *err);
 
 struct al_git;
 
@@ -98,8 +97,7 @@ void al_worktree_beside_clear(struct al_worktree_beside *beside);
  * @return as al_repo_open(); AL_ERR_SANDBOX when it is a worktree of another repository.
  */
 int al_worktree_open_beside(const struct al_repo *repo, const char *top, const char *also,
-                            struct al_run_limits *budget, struct al_worktree_beside *ret_beside,
-                            struct al_error *err);
+                            struct al_worktree_beside *ret_beside, struct al_error *err);
 
 /**
  * Open the repository of a submodule, with these two directories and no others.
@@ -110,13 +108,12 @@ int al_worktree_open_beside(const struct al_repo *repo, const char *top, const c
  * @return as al_repo_open().
  */
 int al_worktree_open_submodule(const struct al_repo *repo, const char *top, const char *git_dir,
-                               struct al_run_limits *budget, struct al_worktree_beside *ret_beside,
-                               struct al_error *err);
+                               struct al_worktree_beside *ret_beside, struct al_error *err);
 
 /** Append a digest of the work in a worktree: its index, its files that are not ignored, and the
  * state of its operations; "-" when it cannot be looked at. */
 int al_worktree_digest(const struct al_repo *repo, const struct al_worktree_found *found,
-                       struct al_run_limits *budget, struct al_str *ret_text, struct al_error *err);
+                       struct al_str *ret_text, struct al_error *err);
 
 /**
  * Pack the objects that only a worktree reaches, as files `<name>-<hash>.*` in a directory.  If
@@ -126,6 +123,6 @@ int al_worktree_digest(const struct al_repo *repo, const struct al_worktree_foun
  * @param branch  What this branch reaches counts, since others may delete it; full name, or NULL.
  */
 int al_worktree_pack(const struct al_repo *repo, const char *top, const char *branch, int dir_fd,
-                     const char *name, struct al_run_limits *budget, struct al_error *err);
+                     const char *name, struct al_error *err);
 
 #endif

@@ -69,7 +69,7 @@ static bool take_link(void *payload, char *const *fields)
 }
 
 static int read_links(const struct al_repo *repo, const struct al_strv *words,
-                      struct al_strv *links, struct al_run_limits *budget, struct al_error *err)
+                      struct al_strv *links, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
@@ -79,12 +79,12 @@ static int read_links(const struct al_repo *repo, const struct al_strv *words,
     al_strv_add_all(&command.argv, words);
     if (!words || !words->count)
         al_strv_add(&command.argv, ":/");
-    return al_git_read_records(&repo->at, &command, &records, budget, err);
+    return al_git_read_records(&repo->at, &command, &records, err);
 }
 
 /* git reads the file, else the index.  A link counts for no file: it could lead anywhere. */
 void al_worktree_submodule_settings(const struct al_repo *repo, bool of_modules,
-                                    struct al_run_limits *budget, struct al_strv *lines)
+                                    struct al_strv *lines)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
@@ -102,7 +102,7 @@ void al_worktree_submodule_settings(const struct al_repo *repo, bool of_modules,
     if (of_modules)
         al_strv_add(&command.argv, is_file ? "--file=-" : "--blob=:.gitmodules");
     al_strv_adds(&command.argv, "--get-regexp", "^submodule\\.", NULL);
-    (void)al_git_read_records(&repo->at, &command, &records, budget, NULL);
+    (void)al_git_read_records(&repo->at, &command, &records, NULL);
 }
 
 const char *al_worktree_submodule_value(const struct al_strv *lines, const char *name,
@@ -156,16 +156,15 @@ static void refuse(struct al_strv *refused, const char *path, const char *reason
 }
 
 int al_worktree_list_submodules(const struct al_repo *repo, const char *path, const char *dir,
-                                const struct al_strv *words, struct al_run_limits *budget,
-                                struct al_worktree_submodules *list, struct al_strv *refused,
-                                struct al_error *err)
+                                const struct al_strv *words, struct al_worktree_submodules *list,
+                                struct al_strv *refused, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv links = AL_STRV_INIT, lines = AL_STRV_INIT;
-    int r = read_links(repo, words, &links, budget, err);
+    int r = read_links(repo, words, &links, err);
 
     if (r < 0 || !links.count)
         return r;
-    al_worktree_submodule_settings(repo, true, budget, &lines);
+    al_worktree_submodule_settings(repo, true, &lines);
     for (size_t i = 0; i + 1 < links.count; i += 2) {
         al_auto(al_freep) char *name = name_of(&lines, links.items[i]);
         al_auto(al_freep) char *at = al_asprintf("%s%s", path, links.items[i]);
@@ -242,13 +241,12 @@ static char *worktree_submodule_source(const struct al_repo *repo, const char *d
 
 static int worktree_open_made(const struct al_worktree_half *half,
                               const struct al_worktree_submodule *submodule,
-                              struct al_run_limits *budget, struct al_worktree_beside *ret_beside,
-                              struct al_error *err)
+                              struct al_worktree_beside *ret_beside, struct al_error *err)
 {
     al_auto(al_freep) char *top = al_fs_join(half->top, submodule->path);
     al_auto(al_freep) char *git_dir = al_fs_join(half->git_dir, submodule->dir);
 
-    return al_worktree_open_submodule(half->repo, top, git_dir, budget, ret_beside, err);
+    return al_worktree_open_submodule(half->repo, top, git_dir, ret_beside, err);
 }
 
 /* --- What it is made from --- */
@@ -274,8 +272,7 @@ static int open_source(struct making *making, struct al_error *err)
         return al_error_set(err, AL_ERR_EXECUTION,
                             "it borrows objects (objects/info/alternates); 'git repack -a -d' in "
                             "it, and removing that file, changes that");
-    r = al_worktree_open_submodule(making->half->repo, NULL, path, making->budget, &making->source,
-                                   err);
+    r = al_worktree_open_submodule(making->half->repo, NULL, path, &making->source, err);
     if (r == 0)
         r = al_location_open_git_dir(&making->source.repo->at, &making->source_fd, err);
     if (r == 0 && fstatat(making->source_fd, "commondir", &st, AT_SYMLINK_NOFOLLOW) == 0)
@@ -348,8 +345,8 @@ static int add_addresses(const struct making *making, struct al_str *text, struc
     al_strv_addf(&command.argv, "--file=%s/config", source->at.git_dir);
     al_strv_adds(&command.argv, "-z", "--get-regexp", "^(remote|submodule)\\..*\\.url$", NULL);
     return al_git_run(&source->at, &command,
-                      &(struct al_git_run){ .sink = { al_nul_records_add, &records } },
-                      making->budget, &output, err);
+                      &(struct al_git_run){ .sink = { al_nul_records_add, &records } }, &output,
+                      err);
 }
 
 static int write_config(const struct making *making, struct al_str *text, struct al_error *err)
@@ -443,13 +440,12 @@ static int copy_objects(struct making *making, struct al_error *err)
     pack.input_len = strlen(head);
     al_strv_adds(&pack.argv, "git", "pack-objects", "-q", "--stdout", "--revs", "--all",
                  "--missing=allow-any", NULL);
-    r = al_git_read(&making->source.repo->at, &pack, (struct al_sink){ write_pack, &file.fd },
-                    making->budget, err);
+    r = al_git_read(&making->source.repo->at, &pack, (struct al_sink){ write_pack, &file.fd }, err);
     if (r == 0 && lseek(file.fd, 0, SEEK_SET) < 0)
         r = al_error_errno(err, errno, "its objects cannot be read");
     index.in_fd = file.fd;
     al_strv_adds(&index.argv, "git", "index-pack", "--stdin", NULL);
-    return r < 0 ? r : al_git_write(&making->made.repo->at, &index, 0, making->budget, err);
+    return r < 0 ? r : al_git_write(&making->made.repo->at, &index, 0, err);
 }
 
 /* One git lists the references as the other takes them.  A symbolic one gives no line of its own.
@@ -465,10 +461,10 @@ static int copy_refs(struct making *making, struct al_error *err)
                  "--format=%(if)%(symref)%(then)option no-deref%(else)create %(refname) "
                  "%(objectname)%(end)",
                  "refs/remotes/", "refs/tags/", NULL);
-    r = al_git_read(&making->source.repo->at, &list, al_git_sink(&refs), making->budget, err);
+    r = al_git_read(&making->source.repo->at, &list, al_git_sink(&refs), err);
     al_git_command_feed(&create, &refs);
     al_strv_adds(&create.argv, "git", "update-ref", "--stdin", NULL);
-    return r < 0 ? r : al_git_write(&making->made.repo->at, &create, 0, making->budget, err);
+    return r < 0 ? r : al_git_write(&making->made.repo->at, &create, 0, err);
 }
 
 /* --- Its files --- */
@@ -504,8 +500,7 @@ static int write_dot_git(const struct making *making, struct al_error *err)
 static int fill(struct making *making, struct al_error *err)
 {
     al_auto(al_freep) char *oid = NULL;
-    int r = al_git_find_object(making->source.repo, making->submodule->head, "commit",
-                               making->budget, &oid, err);
+    int r = al_git_find_object(making->source.repo, making->submodule->head, "commit", &oid, err);
 
     if (r == 0 && !oid)
         r = al_error_set(err, AL_ERR_EXECUTION,
@@ -516,7 +511,7 @@ static int fill(struct making *making, struct al_error *err)
     if (r == 0)
         r = write_dot_git(making, err);
     if (r == 0)
-        r = worktree_open_made(making->half, making->submodule, making->budget, &making->made, err);
+        r = worktree_open_made(making->half, making->submodule, &making->made, err);
     if (r == 0)
         r = copy_objects(making, err);
     return r < 0 ? r : copy_refs(making, err);
@@ -529,13 +524,13 @@ static int check_out(struct making *making, struct al_error *err)
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r;
 
-    r = al_git_check_filters_between(made, al_git_empty_tree(made), "HEAD", making->budget, err);
+    r = al_git_check_filters_between(made, al_git_empty_tree(made), "HEAD", err);
     if (r < 0)
         return r;
     command.class = AL_GIT_WRITE;
     al_strv_adds(&command.argv, "git", "read-tree", "--reset", "-u", "HEAD", NULL);
     r = al_git_run(&made->at, &command, &(struct al_git_run){ .max_bytes = OUTPUT_MAX_BYTES },
-                   making->budget, &output, err);
+                   &output, err);
     return r == 0 && !al_git_wrote_all_files(&output) ? al_git_failed(&output, err) : r;
 }
 
@@ -566,11 +561,11 @@ static void discard(struct making *making)
 /* Make one submodule of a worktree; on failure nothing of it is left. */
 static int worktree_make_submodule(const struct al_worktree_half *half,
                                    const struct al_worktree_submodule *submodule,
-                                   struct al_run_limits *budget, struct al_error *err)
+                                   struct al_error *err)
 {
     al_auto(making_clear) struct making making = { .half = half,
                                                    .submodule = submodule,
-                                                   .budget = budget,
+                                                   .budget = half->repo->at.budget,
                                                    .source = AL_WORKTREE_BESIDE_INIT,
                                                    .made = AL_WORKTREE_BESIDE_INIT,
                                                    .source_fd = -1,
@@ -648,7 +643,7 @@ static bool is_over(int r)
 }
 
 /* Make one, and list the submodules that it has. */
-static int make_next(const struct al_worktree_half *half, size_t at, struct al_run_limits *budget,
+static int make_next(const struct al_worktree_half *half, size_t at,
                      struct al_worktree_submodules *list, struct al_worktree_submodules_made *made,
                      struct al_error *err)
 {
@@ -666,7 +661,7 @@ static int make_next(const struct al_worktree_half *half, size_t at, struct al_r
             add_missing(made, submodule, reason);
         return 0;
     }
-    r = worktree_make_submodule(half, submodule, budget, &why);
+    r = worktree_make_submodule(half, submodule, &why);
     if (is_over(r))
         return al_error_set(err, r, "%s", why.message);
     if (r < 0) {
@@ -674,24 +669,23 @@ static int make_next(const struct al_worktree_half *half, size_t at, struct al_r
         return 0;
     }
     made->count++;
-    r = worktree_open_made(half, submodule, budget, &beside, err);
+    r = worktree_open_made(half, submodule, &beside, err);
     return r < 0 ? r
-                 : al_worktree_list_submodules(beside.repo, path, dir, NULL, budget, list,
-                                               &made->missing, err);
+                 : al_worktree_list_submodules(beside.repo, path, dir, NULL, list, &made->missing,
+                                               err);
 }
 
-int al_worktree_make_submodules(const struct al_worktree_half *half, struct al_run_limits *budget,
+int al_worktree_make_submodules(const struct al_worktree_half *half,
                                 struct al_worktree_submodules_made *made, struct al_error *err)
 {
     al_auto(al_worktree_beside_clear) struct al_worktree_beside beside = AL_WORKTREE_BESIDE_INIT;
     al_auto(al_worktree_submodules_clear) struct al_worktree_submodules list =
         AL_WORKTREE_SUBMODULES_INIT;
-    int r = al_worktree_open_beside(half->repo, half->top, NULL, budget, &beside, err);
+    int r = al_worktree_open_beside(half->repo, half->top, NULL, &beside, err);
 
     if (r == 0)
-        r = al_worktree_list_submodules(beside.repo, "", "", NULL, budget, &list, &made->missing,
-                                        err);
+        r = al_worktree_list_submodules(beside.repo, "", "", NULL, &list, &made->missing, err);
     for (size_t i = 0; i < list.count && r == 0; i++)
-        r = make_next(half, i, budget, &list, made, err);
+        r = make_next(half, i, &list, made, err);
     return r;
 }

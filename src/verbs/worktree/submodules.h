@@ -52,14 +52,13 @@ void al_worktree_submodules_clear(struct al_worktree_submodules *submodules);
  * @param refused  Gets "'<path>': <reason>" for those with a name that is none.
  */
 int al_worktree_list_submodules(const struct al_repo *repo, const char *path, const char *dir,
-                                const struct al_strv *words, struct al_run_limits *budget,
-                                struct al_worktree_submodules *list, struct al_strv *refused,
-                                struct al_error *err);
+                                const struct al_strv *words, struct al_worktree_submodules *list,
+                                struct al_strv *refused, struct al_error *err);
 
 /** Append what is configured for submodules, or what `.gitmodules` says, as
  * "submodule.NAME.VARIABLE NL VALUE". */
 void al_worktree_submodule_settings(const struct al_repo *repo, bool of_modules,
-                                    struct al_run_limits *budget, struct al_strv *lines);
+                                    struct al_strv *lines);
 
 /** The value that such lines give a submodule, the last one.  NULL: none.  Borrowed. */
 const char *al_worktree_submodule_value(const struct al_strv *lines, const char *name,
@@ -85,7 +84,7 @@ struct al_worktree_submodules_made {
  *
  * @return 0, also if one could not be made: it is in `missing`, and nothing is left of it.
  */
-int al_worktree_make_submodules(const struct al_worktree_half *half, struct al_run_limits *budget,
+int al_worktree_make_submodules(const struct al_worktree_half *half,
                                 struct al_worktree_submodules_made *made, struct al_error *err);
 
 #endif

@@ -34,8 +34,7 @@ static inline int run_status(struct al_call *call, const void *p, struct al_resu
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     const struct al_status_options options = { .porcelain = true, .untracked = true };
-    int r = al_git_status(al_call_repo(call), &options, al_call_max_bytes(call),
-                          al_call_budget(call), &output, err);
+    int r = al_git_status(al_call_repo(call), &options, al_call_max_bytes(call), &output, err);
 
     (void)p;
     if (r == 0)
@@ -49,8 +48,7 @@ static inline int run_add(struct al_call *call, const void *p, struct al_result 
     const struct args *args = p;
     const struct al_add_options options = { .mode = AL_ADD_PATHS, .paths = &args->paths };
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = al_git_add(al_call_repo(call), &options, al_call_max_bytes(call), al_call_budget(call),
-                       &output, err);
+    int r = al_git_add(al_call_repo(call), &options, al_call_max_bytes(call), &output, err);
 
     if (r == 0)
         al_call_shape_text(call, &output, "", result);
@@ -63,8 +61,7 @@ static inline int run_commit(struct al_call *call, const void *p, struct al_resu
     const struct args *args = p;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     const struct al_commit_options options = { .message = args->message };
-    int r = al_git_commit(al_call_repo(call), &options, al_call_max_bytes(call),
-                          al_call_budget(call), &output, err);
+    int r = al_git_commit(al_call_repo(call), &options, al_call_max_bytes(call), &output, err);
 
     if (r == 0)
         al_call_shape_text(call, &output, "", result);
@@ -75,7 +72,7 @@ static inline int show_staged(struct al_call *call, const void *p, struct al_str
                               struct al_error *err)
 {
     (void)p;
-    return al_git_commit_preview(al_call_repo(call), al_call_budget(call), out, err);
+    return al_git_commit_preview(al_call_repo(call), out, err);
 }
 
 static inline void name_paths(const void *p, struct al_str *out)

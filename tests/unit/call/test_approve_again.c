@@ -119,7 +119,7 @@ static int list_changed(struct al_call *call, const void *p, struct al_strv *out
 {
     (void)p;
     listings++;
-    return al_git_affected_files(al_call_repo(call), NULL, true, al_call_budget(call), out, err);
+    return al_git_affected_files(al_call_repo(call), NULL, true, out, err);
 }
 
 static int list_in_detail(struct al_call *call, const void *p, struct al_str *out,
@@ -130,7 +130,7 @@ static int list_in_detail(struct al_call *call, const void *p, struct al_str *ou
 
     (void)p;
     if (r == 0)
-        al_git_files_excerpt(al_call_repo(call), files, "Files:", al_call_budget(call), out);
+        al_git_files_excerpt(al_call_repo(call), files, "Files:", out);
     return r;
 }
 

@@ -38,7 +38,8 @@ struct world {
     struct al_roots roots;
     struct al_strv env_allow;
     struct al_git *git;
-    struct al_error err; /* of the last call */
+    struct al_run_limits budget; /* of what was opened */
+    struct al_error err;         /* of the last call */
 };
 
 /* A directory inside another one, to be filled like it; released with subdir_close(). */
@@ -134,12 +135,12 @@ static inline struct al_run_limits long_budget(void)
 /* Open the repository of `given`, as written below the root; NULL and w->err when refused. */
 static inline struct al_repo *try_open(struct world *w, const char *given)
 {
-    struct al_run_limits budget = long_budget();
     struct al_repo *repo = NULL;
     int r;
 
+    w->budget = long_budget();
     al_error_clear(&w->err);
-    r = al_repo_open(w->git, w->root->path, given, &budget, &repo, &w->err);
+    r = al_repo_open(w->git, w->root->path, given, &w->budget, &repo, &w->err);
     assert_int_equal(r, w->err.status);
     assert_true((r == 0) == (repo != NULL));
     return repo;
@@ -167,15 +168,13 @@ static inline char *text_of(const struct al_repo *repo, const char *const *words
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    struct al_run_limits budget = long_budget();
     int r;
 
     al_strv_add(&command.argv, "git");
     for (; *words; words++)
         al_strv_add(&command.argv, *words);
     r = al_git_run(&repo->at, &command,
-                   &(struct al_git_run){ .max_bytes = 1u << 20, .checked = true }, &budget, &output,
-                   &err);
+                   &(struct al_git_run){ .max_bytes = 1u << 20, .checked = true }, &output, &err);
     if (r < 0)
         print_message("# git %s: %s\n", command.argv.items[1], err.message);
     assert_int_equal(r, 0);
@@ -189,9 +188,8 @@ static inline char *status_text(const struct al_repo *repo)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     struct al_status_options options = { .porcelain = true, .untracked = true };
-    struct al_run_limits budget = long_budget();
 
-    assert_int_equal(al_git_status(repo, &options, 1u << 20, &budget, &output, NULL), 0);
+    assert_int_equal(al_git_status(repo, &options, 1u << 20, &output, NULL), 0);
     return al_str_detach(&output.out.out);
 }
 

@@ -17,14 +17,13 @@
 
 /* `/bin/sh -c script` as if it were git. */
 static int run_script(const struct al_repo *repo, const char *script, size_t max_bytes,
-                      struct al_run_limits *budget, struct al_git_output *ret_output,
-                      struct al_error *err)
+                      struct al_git_output *ret_output, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     command.starts_children = true; /* exec-once is git's alone */
     al_strv_adds(&command.argv, "git", "-c", script, NULL);
-    return al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = max_bytes }, budget,
+    return al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = max_bytes },
                       ret_output, err);
 }
 
@@ -66,10 +65,9 @@ static void says_that_there_is_no_git(void **state)
     struct world *w = *state;
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    struct al_run_limits budget = long_budget();
 
     free(al_take(&w->git->program));
-    assert_int_equal(run_script(repo, "", 1000, &budget, &output, &w->err), AL_ERR_EXECUTION);
+    assert_int_equal(run_script(repo, "", 1000, &output, &w->err), AL_ERR_EXECUTION);
     assert_string_equal(w->err.message, "git binary not available");
     assert_int_equal(w->err.code, AL_CODE_NO_GIT);
 }
@@ -98,9 +96,8 @@ static void runs_a_program_that_was_replaced(void **state)
     repo = open_with(w, program);
     for (int i = 0; i < 3; i++) {
         al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-        struct al_run_limits budget = long_budget();
 
-        assert_int_equal(run_script(repo, "echo new", 1000, &budget, &output, &w->err), 0);
+        assert_int_equal(run_script(repo, "echo new", 1000, &output, &w->err), 0);
         assert_string_equal(output.out.out.buf, "new\n");
         install_shell(w);
     }
@@ -112,19 +109,18 @@ static void misses_a_program_that_went_away(void **state)
     al_auto(al_freep) char *program = tmpdir_path(w->place, "git");
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(repo_freep) struct al_repo *repo = NULL;
-    struct al_run_limits budget = long_budget();
 
     install_shell(w);
     repo = open_with(w, program);
-    assert_int_equal(run_script(repo, "", 1000, &budget, &output, &w->err), 0);
+    assert_int_equal(run_script(repo, "", 1000, &output, &w->err), 0);
     assert_int_equal(unlink(program), 0);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(run_script(repo, "", 1000, &budget, &output, &w->err), AL_ERR_EXECUTION);
+        assert_int_equal(run_script(repo, "", 1000, &output, &w->err), AL_ERR_EXECUTION);
         assert_string_equal(w->err.message, "git binary not available");
         assert_int_equal(w->err.code, AL_CODE_NO_GIT);
     }
     install_shell(w);
-    assert_int_equal(run_script(repo, "", 1000, &budget, &output, &w->err), 0);
+    assert_int_equal(run_script(repo, "", 1000, &output, &w->err), 0);
 }
 
 static void keeps_what_came_until_the_deadline(void **state)
@@ -134,10 +130,11 @@ static void keeps_what_came_until_the_deadline(void **state)
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     struct al_run_limits budget = { .left_ms = 2000 };
 
+    repo->at.budget = &budget;
     assert_int_equal(mkfifoat(w->repo->fd, "never", 0600), 0);
-    assert_int_equal(run_script(repo, "echo some; echo more >&2; read x <never", 1000, &budget,
-                                &output, &w->err),
-                     AL_ERR_TIMEOUT);
+    assert_int_equal(
+        run_script(repo, "echo some; echo more >&2; read x <never", 1000, &output, &w->err),
+        AL_ERR_TIMEOUT);
     assert_string_equal(w->err.detail, "some\n\n\n[stderr]\nmore\n");
 }
 
@@ -148,9 +145,9 @@ static void keeps_nothing_when_nothing_came(void **state)
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     struct al_run_limits budget = { .left_ms = 1 };
 
+    repo->at.budget = &budget;
     assert_int_equal(mkfifoat(w->repo->fd, "never", 0600), 0);
-    assert_int_equal(run_script(repo, "read x <never", 1000, &budget, &output, &w->err),
-                     AL_ERR_TIMEOUT);
+    assert_int_equal(run_script(repo, "read x <never", 1000, &output, &w->err), AL_ERR_TIMEOUT);
     assert_null(w->err.detail);
 }
 
@@ -162,28 +159,28 @@ static void does_not_start_for_a_cancelled_call(void **state)
     al_auto(al_cancel_unrefp) struct al_cancel *cancel = al_cancel_new();
     struct al_run_limits budget = { .left_ms = LONG_MS, .cancel = cancel };
 
+    repo->at.budget = &budget;
     al_cancel_fire(cancel);
-    assert_int_equal(run_script(repo, "echo x", 1000, &budget, &output, &w->err), AL_ERR_CANCELLED);
+    assert_int_equal(run_script(repo, "echo x", 1000, &output, &w->err), AL_ERR_CANCELLED);
 }
 
 static void takes_the_time_a_child_ran_off_the_budget(void **state)
 {
     struct world *w = *state;
     al_auto(repo_freep) struct al_repo *repo = open_with(w, "/bin/sh");
-    struct al_run_limits budget = long_budget();
-    uint32_t before = budget.left_ms;
+    uint32_t before = w->budget.left_ms;
 
     for (int i = 0; i < 20; i++) {
         al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
 
         /* enough work for a millisecond to pass at some point */
         assert_int_equal(run_script(repo, "i=0; while [ $i -lt 9999 ]; do i=$((i + 1)); done", 1000,
-                                    &budget, &output, NULL),
+                                    &output, NULL),
                          0);
-        assert_in_range(budget.left_ms, 1, before);
-        before = budget.left_ms;
+        assert_in_range(w->budget.left_ms, 1, before);
+        before = w->budget.left_ms;
     }
-    assert_true(budget.left_ms < LONG_MS);
+    assert_true(w->budget.left_ms < LONG_MS);
 }
 
 /* How a program that writes so many bytes is seen through a cap of 100. */
@@ -191,9 +188,8 @@ static bool is_stopped(struct world *w, const struct al_repo *repo, int bytes, s
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_freep) char *script = al_asprintf("printf %%%dd 1", bytes);
-    struct al_run_limits budget = long_budget();
 
-    assert_int_equal(run_script(repo, script, 100, &budget, &output, &w->err), 0);
+    assert_int_equal(run_script(repo, script, 100, &output, &w->err), 0);
     assert_int_equal(output.exit_code, output.stopped ? -1 : 0);
     *ret_kept = output.out.out.len;
     return output.stopped;
@@ -218,10 +214,8 @@ static void stops_a_program_without_end(void **state)
     struct world *w = *state;
     al_auto(repo_freep) struct al_repo *repo = open_with(w, "/bin/sh");
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    struct al_run_limits budget = long_budget();
 
-    assert_int_equal(run_script(repo, "while :; do echo x; done", 1000, &budget, &output, &w->err),
-                     0);
+    assert_int_equal(run_script(repo, "while :; do echo x; done", 1000, &output, &w->err), 0);
     assert_true(output.stopped);
     assert_int_equal(output.exit_code, -1);
     assert_true(al_git_read_well(&output));
@@ -236,7 +230,6 @@ static void a_writer_is_never_stopped(void **state)
                                  "echo said >&2; exit $0";
     struct world *w = *state;
     al_auto(repo_freep) struct al_repo *repo = open_with(w, "/bin/sh");
-    struct al_run_limits budget = long_budget();
 
     for (int code = 0; code < 2; code++) {
         al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -249,13 +242,13 @@ static void a_writer_is_never_stopped(void **state)
         command.class = AL_GIT_WRITE;
         command.starts_children = true;
         al_strv_adds(&command.argv, "sh", "-c", script, code ? "1" : "0", NULL);
-        assert_int_equal(al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = 1 },
-                                    &budget, &text, &w->err),
-                         0);
+        assert_int_equal(
+            al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = 1 }, &text, &w->err),
+            0);
         assert_int_equal(text.exit_code, code);
         assert_int_equal(al_git_run(&repo->at, &command,
-                                    &(struct al_git_run){ .sink = al_buffer_sink(&buffer) },
-                                    &budget, &sunk, &w->err),
+                                    &(struct al_git_run){ .sink = al_buffer_sink(&buffer) }, &sunk,
+                                    &w->err),
                          0);
         assert_int_equal(sunk.exit_code, code);
         assert_int_equal(buffer.text.len, 1);
@@ -263,13 +256,13 @@ static void a_writer_is_never_stopped(void **state)
         assert_int_equal(al_git_run(&repo->at, &command,
                                     &(struct al_git_run){
                                         .max_bytes = 1, .max_err_bytes = 1, .may_time_out = true },
-                                    &budget, &until, &w->err),
+                                    &until, &w->err),
                          0);
         assert_int_equal(until.exit_code, code);
         assert_int_equal(al_git_run(&repo->at, &command,
                                     &(struct al_git_run){
                                         .max_bytes = 1, .waits_for_lock = true, .checked = true },
-                                    &budget, &writer, &w->err),
+                                    &writer, &w->err),
                          code ? AL_ERR_EXECUTION : 0);
         assert_false(text.stopped || sunk.stopped || until.stopped || writer.stopped);
         assert_string_equal(text.err.out.buf, "said\n"); /* told beyond the cap of what is shown */
@@ -281,9 +274,8 @@ static void assert_failed(struct world *w, const struct al_repo *repo, const cha
                           const char *message)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    struct al_run_limits budget = long_budget();
 
-    assert_int_equal(run_script(repo, script, 1000, &budget, &output, &w->err), 0);
+    assert_int_equal(run_script(repo, script, 1000, &output, &w->err), 0);
     assert_int_not_equal(output.exit_code, 0);
     assert_int_equal(al_git_failed(&output, &w->err), AL_ERR_EXECUTION);
     assert_string_equal(w->err.message, message);
@@ -306,14 +298,13 @@ static void gives_git_its_input(void **state)
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    struct al_run_limits budget = long_budget();
 
     command.input = "hello\n";
     command.input_len = 6;
     al_strv_adds(&command.argv, "git", "hash-object", "--stdin", NULL);
     assert_int_equal(al_git_run(&repo->at, &command,
-                                &(struct al_git_run){ .max_bytes = 100, .checked = true }, &budget,
-                                &output, NULL),
+                                &(struct al_git_run){ .max_bytes = 100, .checked = true }, &output,
+                                NULL),
                      0);
     assert_string_equal(output.out.out.buf, "ce013625030ba8dba906f756967f9e9ca394464a\n");
 }
@@ -324,7 +315,6 @@ static void reads_without_writing(void **state)
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    struct al_run_limits budget = long_budget();
 
     if (al_confine_abi() == 0) {
         print_message("# skipped: this kernel has no Landlock\n");
@@ -332,13 +322,13 @@ static void reads_without_writing(void **state)
     }
     al_strv_adds(&command.argv, "git", "update-ref", "refs/heads/other", "HEAD", NULL);
     assert_int_equal(al_git_run(&repo->at, &command,
-                                &(struct al_git_run){ .max_bytes = 1000, .checked = true }, &budget,
-                                &output, &w->err),
+                                &(struct al_git_run){ .max_bytes = 1000, .checked = true }, &output,
+                                &w->err),
                      AL_ERR_EXECUTION);
     command.class = AL_GIT_WRITE;
     assert_int_equal(al_git_run(&repo->at, &command,
-                                &(struct al_git_run){ .max_bytes = 1000, .checked = true }, &budget,
-                                &output, NULL),
+                                &(struct al_git_run){ .max_bytes = 1000, .checked = true }, &output,
+                                NULL),
                      0);
 }
 

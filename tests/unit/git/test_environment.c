@@ -63,7 +63,6 @@ static void gives_a_child_what_it_needs_and_nothing_else(void **state)
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(repo_freep) struct al_repo *repo = NULL;
     al_auto(al_freep) char *dir = al_asprintf("\nGIT_DIR=%s/.git\n", w->repo->path);
-    struct al_run_limits budget = long_budget();
     char *save = NULL;
 
     assert_int_equal(setenv("ALLOWED", "yes", 1) | setenv("STRAY", "secret", 1) |
@@ -76,7 +75,7 @@ static void gives_a_child_what_it_needs_and_nothing_else(void **state)
     al_strv_add(&command.argv, "git");
     assert_int_equal(al_git_run(&repo->at, &command,
                                 &(struct al_git_run){ .max_bytes = 1u << 20, .checked = true },
-                                &budget, &output, &w->err),
+                                &output, &w->err),
                      0);
     assert_null(strstr(output.out.out.buf, "secret"));
     assert_non_null(strstr(output.out.out.buf, "\nALLOWED=yes\n"));
@@ -136,7 +135,6 @@ static void hands_a_writer_more_overrides(void **state)
         al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
         al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
         const bool writes = classes[i] == AL_GIT_WRITE;
-        struct al_run_limits budget = long_budget();
         size_t keys = 0;
 
         command.class = classes[i];
@@ -144,7 +142,7 @@ static void hands_a_writer_more_overrides(void **state)
         al_strv_add(&command.argv, "git");
         assert_int_equal(al_git_run(&repo->at, &command,
                                     &(struct al_git_run){ .max_bytes = 1u << 20, .checked = true },
-                                    &budget, &output, &w->err),
+                                    &output, &w->err),
                          0);
         assert_non_null(strstr(output.out.out.buf, "=core.hookspath\n"));
         assert_int_equal(!strstr(output.out.out.buf, "=user.useconfigonly\n"), !writes);

@@ -24,14 +24,13 @@ struct saver {
 /* Open the repository and its store again, as the next call does. */
 static inline void saver_reopen(struct saver *s, const char *given)
 {
-    struct al_run_limits budget = long_budget();
     int r;
 
     al_store_close(s->store);
     al_repo_free(s->repo);
     s->store = NULL;
     s->repo = must_open(s->w, given);
-    r = al_store_open(&s->settings, s->repo, true, &budget, &s->store, &s->w->err);
+    r = al_store_open(&s->settings, s->repo, true, &s->store, &s->w->err);
     if (r < 0)
         print_message("# %s\n", s->w->err.message);
     assert_int_equal(r, 0);
@@ -73,7 +72,6 @@ static inline int saver_teardown(void **state)
 /* Take a checkpoint.  On success s->id is its id. */
 static inline int try_take(struct saver *s, const char *before, const struct al_strv *dropping)
 {
-    struct al_run_limits budget = long_budget();
     struct al_checkpoint_reason reason = {
         .tool = "git_test", .operation = "test", .before = before, .dropping = dropping
     };
@@ -81,7 +79,7 @@ static inline int try_take(struct saver *s, const char *before, const struct al_
     int r;
 
     al_error_clear(&s->w->err);
-    r = al_checkpoint_create(s->store, &reason, &budget, s->id, &s->w->err);
+    r = al_checkpoint_create(s->store, &reason, s->id, &s->w->err);
     al_fed_end(&s->store->import); /* while it runs, its packs are kept */
     return r;
 }
@@ -98,14 +96,13 @@ static inline void take(struct saver *s, const char *before)
 /* Take a checkpoint without some parts (enum al_checkpoint_parts). */
 static inline void take_without(struct saver *s, const char *before, unsigned without)
 {
-    struct al_run_limits budget = long_budget();
     struct al_checkpoint_reason reason = {
         .tool = "git_test", .operation = "test", .before = before, .without = without
     };
     int r;
 
     al_error_clear(&s->w->err);
-    r = al_checkpoint_create(s->store, &reason, &budget, s->id, &s->w->err);
+    r = al_checkpoint_create(s->store, &reason, s->id, &s->w->err);
     if (r < 0)
         print_message("# %s\n", s->w->err.message);
     assert_int_equal(r, 0);
@@ -158,10 +155,9 @@ static inline char *store_answer(struct saver *s, bool borrows, const char *cons
 /* Read a checkpoint. */
 static inline const struct al_saved *load(struct saver *s, const char *id)
 {
-    struct al_run_limits budget = long_budget();
     const struct al_saved *saved;
 
-    assert_int_equal(al_checkpoint_load_files(s->store, id, false, &budget, &saved, &s->w->err), 0);
+    assert_int_equal(al_checkpoint_load_files(s->store, id, false, &saved, &s->w->err), 0);
     return saved;
 }
 

@@ -10,7 +10,6 @@ struct between {
     char target[AL_OID_TEXT];
     struct al_way way;
     struct al_rollback report;
-    struct al_run_limits limits;
 };
 
 static inline void between_clear(struct between *b)
@@ -24,10 +23,8 @@ static inline void between_clear(struct between *b)
 /* Take the checkpoint of the present, to go back to s->id. */
 static inline void look(struct saver *s, struct between *b)
 {
-    b->limits = long_budget();
     b->way.store = s->store;
     b->way.repo = s->repo;
-    b->way.budget = &b->limits;
     b->way.report = &b->report;
     memcpy(b->way.token, "0123456789abcdef", AL_LOCK_TOKEN);
     memcpy(b->target, s->id, sizeof(b->target));

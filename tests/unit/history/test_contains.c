@@ -10,13 +10,12 @@ static const char *missing(struct saver *s, const char *dir, const char *const *
 {
     al_auto(al_strv_clear) struct al_strv list = AL_STRV_INIT;
     al_auto(al_closep) int fd = openat(s->w->repo->fd, *dir ? dir : ".", O_PATH | O_CLOEXEC);
-    struct al_run_limits budget = long_budget();
     const char *found = "not said";
 
     for (size_t i = 0; names[i]; i++)
         al_strv_add(&list, names[i]);
-    assert_int_equal(
-        al_checkpoint_contains(s->store, s->id, fd, dir, &list, &budget, &found, &s->w->err), 0);
+    assert_int_equal(al_checkpoint_contains(s->store, s->id, fd, dir, &list, &found, &s->w->err),
+                     0);
     for (size_t i = 0; found && names[i]; i++)
         if (!strcmp(found, names[i]))
             return names[i];
@@ -107,14 +106,13 @@ static void says_that_there_is_no_checkpoint(void **state)
 {
     struct saver *s = *state;
     al_auto(al_strv_clear) struct al_strv list = AL_STRV_INIT;
-    struct al_run_limits budget = long_budget();
     const char *found = "untouched";
 
     fill(s);
     al_strv_add(&list, "a.txt");
     memset(s->id, '1', 40);
-    assert_true(al_checkpoint_contains(s->store, s->id, s->w->repo->fd, "", &list, &budget, &found,
-                                       &s->w->err) < 0);
+    assert_true(
+        al_checkpoint_contains(s->store, s->id, s->w->repo->fd, "", &list, &found, &s->w->err) < 0);
     assert_string_equal(found, "untouched");
 }
 

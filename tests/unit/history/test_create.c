@@ -39,8 +39,13 @@ static void assert_parts(struct saver *s, const char *expected)
 static int create(struct saver *s, const struct al_checkpoint_reason *reason,
                   struct al_run_limits *limits)
 {
+    int r;
+
+    s->repo->at.budget = limits;
     al_error_clear(&s->w->err);
-    return al_checkpoint_create(s->store, reason, limits, s->id, &s->w->err);
+    r = al_checkpoint_create(s->store, reason, s->id, &s->w->err);
+    s->repo->at.budget = &s->w->budget;
+    return r;
 }
 
 static void names_the_one_before_and_the_one_after(void **state)

@@ -268,7 +268,6 @@ static void compares_what_both_have(void **state)
 {
     struct saver *s = *state;
     struct al_differences changes = { .items = NULL };
-    struct al_run_limits budget = long_budget();
     char whole[AL_OID_TEXT];
 
     take(s, NULL);
@@ -282,8 +281,7 @@ static void compares_what_both_have(void **state)
         size_t expected = (size_t)files + index + (without & AL_PARTS_REFS ? 0 : 1);
 
         take_without(s, NULL, without);
-        assert_int_equal(
-            al_checkpoint_changes_of(s->store, whole, s->id, &budget, &changes, &s->w->err), 0);
+        assert_int_equal(al_checkpoint_changes_of(s->store, whole, s->id, &changes, &s->w->err), 0);
         assert_int_equal(changes.count, expected);
         assert_int_equal(changes.index_was_written, index);
         al_differences_clear(&changes);
@@ -294,7 +292,6 @@ static void compares_what_both_have(void **state)
 static void keeps_what_is_asked_for(void **state)
 {
     struct saver *s = *state;
-    struct al_run_limits budget = long_budget();
     const struct al_saved *kept, *again;
     char ids[6][AL_OID_TEXT];
 
@@ -302,10 +299,10 @@ static void keeps_what_is_asked_for(void **state)
         take_without(s, NULL, NO_FILES);
         memcpy(ids[i], s->id, sizeof(ids[i]));
     }
-    assert_int_equal(al_checkpoint_load(s->store, ids[0], true, &budget, &kept, &s->w->err), 0);
+    assert_int_equal(al_checkpoint_load(s->store, ids[0], true, &kept, &s->w->err), 0);
     for (size_t i = 0; i < COUNT(ids); i++)
         assert_string_equal(load(s, ids[i])->id, ids[i]);
-    assert_int_equal(al_checkpoint_load(s->store, ids[0], false, &budget, &again, &s->w->err), 0);
+    assert_int_equal(al_checkpoint_load(s->store, ids[0], false, &again, &s->w->err), 0);
     assert_ptr_equal(again, kept);
     assert_string_equal(value_of(kept, AL_PART_HEAD, "HEAD"), "ref: refs/heads/main");
 }

@@ -26,10 +26,9 @@ static void change_all(struct saver *s)
 static int create_pending(struct saver *s, struct al_pending_checkpoint **ret_pending)
 {
     const struct al_checkpoint_reason reason = { .tool = "t", .operation = "o" };
-    struct al_run_limits limits = long_budget();
 
     al_error_clear(&s->w->err);
-    return al_checkpoint_create_pending(s->store, &reason, &limits, ret_pending, s->id, &s->w->err);
+    return al_checkpoint_create_pending(s->store, &reason, ret_pending, s->id, &s->w->err);
 }
 
 static struct al_pending_checkpoint *pend(struct saver *s)
@@ -46,10 +45,9 @@ static struct al_pending_checkpoint *pend(struct saver *s)
 static int accept_it(struct saver *s, struct al_pending_checkpoint *pending,
                      const struct al_strv *dropping)
 {
-    struct al_run_limits limits = long_budget();
 
     al_error_clear(&s->w->err);
-    return al_checkpoint_accept(pending, dropping, &limits, &s->w->err);
+    return al_checkpoint_accept(pending, dropping, &s->w->err);
 }
 
 static bool git_has(struct saver *s, const char *id)
@@ -116,7 +114,6 @@ static void can_be_read_meanwhile(void **state)
     struct saver *s = *state;
     const struct al_saved *saved;
     struct al_differences changes = { .items = NULL };
-    struct al_run_limits limits = long_budget();
     struct al_pending_checkpoint *pending;
     al_auto(al_freep) char *files = NULL;
     char before[AL_OID_TEXT];
@@ -129,8 +126,7 @@ static void can_be_read_meanwhile(void **state)
     assert_string_equal(files, "100644 a.txt\n100644 new.txt\n100644 staged.txt\n");
     saved = load(s, s->id);
     assert_int_equal(count_of(saved, AL_PART_REF), 2);
-    assert_int_equal(
-        al_checkpoint_changes_of(s->store, before, s->id, &limits, &changes, &s->w->err), 0);
+    assert_int_equal(al_checkpoint_changes_of(s->store, before, s->id, &changes, &s->w->err), 0);
     assert_int_equal(changes.count, 4); /* two files, the index, a branch */
     al_differences_clear(&changes);
     al_pending_checkpoint_free(pending);
@@ -223,7 +219,6 @@ static void is_removed_when_its_process_was_killed(void **state)
 {
     struct saver *s = *state;
     al_auto(al_freep) char *names = NULL, *left = NULL;
-    struct al_run_limits limits = long_budget();
     pid_t pid;
 
     take(s, NULL);
@@ -238,7 +233,7 @@ static void is_removed_when_its_process_was_killed(void **state)
     assert_int_equal(waitpid(pid, NULL, 0), pid);
     names = references(s);
     assert_non_null(strstr(names, "refs/new/"));
-    assert_int_equal(al_store_gc(s->store, &limits, &s->w->err), 0);
+    assert_int_equal(al_store_gc(s->store, &s->w->err), 0);
     left = references(s);
     assert_null(strstr(left, "refs/new/"));
     assert_true(git_has(s, s->id));
@@ -252,7 +247,6 @@ static void has_changes_made_to_it(void **state)
     struct saver *s = *state;
     al_auto(al_differences_clear) struct al_differences changes = { .items = NULL };
     al_auto(al_freep) char *names = NULL, *before = NULL, *diff = NULL;
-    struct al_run_limits limits = long_budget();
     struct al_pending_checkpoint *pending;
     char target[AL_OID_TEXT], old[AL_OID_TEXT];
 
@@ -266,8 +260,7 @@ static void has_changes_made_to_it(void **state)
     tmpdir_write(s->w->repo, "new", "new\n");
     before = references(s);
     pending = pend(s);
-    assert_int_equal(al_checkpoint_changes_of(s->store, old, s->id, &limits, &changes, &s->w->err),
-                     0);
+    assert_int_equal(al_checkpoint_changes_of(s->store, old, s->id, &changes, &s->w->err), 0);
     for (size_t i = 0; i < changes.count; i++) { /* back */
         struct al_difference *change = &changes.items[i];
         char *to = change->to;
@@ -276,8 +269,7 @@ static void has_changes_made_to_it(void **state)
         change->to_mode = change->from_mode;
         change->from = to;
     }
-    assert_int_equal(al_pending_checkpoint_changed(pending, &changes, &limits, target, &s->w->err),
-                     0);
+    assert_int_equal(al_pending_checkpoint_changed(pending, &changes, target, &s->w->err), 0);
     diff = store_git(s, "diff", "--name-status", target, s->id);
     assert_string_equal(diff, "D\tworktree/gone\nA\tworktree/new\n"
                               "M\t\"worktree/odd \\\"\\\\\\n\\377%\"\n");

@@ -10,9 +10,8 @@ static int plan_of(struct saver *s, struct al_executions *executions, size_t cou
                    struct al_plan *ret_plan)
 {
     al_auto(al_rollback_clear) struct al_rollback report = AL_ROLLBACK_INIT;
-    struct al_run_limits limits = long_budget();
     struct al_way way = {
-        .store = s->store, .executions = *executions, .budget = &limits, .report = &report
+        .store = s->store, .repo = s->repo, .executions = *executions, .report = &report
     };
     int r;
 
@@ -254,8 +253,7 @@ static void has_nothing_to_redo(void **state)
 
 static size_t further(struct saver *s, struct al_executions *executions, size_t count)
 {
-    struct al_run_limits limits = long_budget();
-    struct al_way way = { .store = s->store, .executions = *executions, .budget = &limits };
+    struct al_way way = { .store = s->store, .repo = s->repo, .executions = *executions };
 
     assert_int_equal(make(s, executions, count, &way.plan), 0);
     return al_plan_further(&way);

@@ -36,8 +36,7 @@ static struct packs size_of(struct saver *s)
 
 static void maintain(struct saver *s)
 {
-    struct al_run_limits budget = long_budget();
-    int r = al_store_gc(s->store, &budget, &s->w->err);
+    int r = al_store_gc(s->store, &s->w->err);
 
     if (r < 0)
         print_message("# %s\n", s->w->err.message);
@@ -131,10 +130,9 @@ static void keeps_the_last_execution_however_large_it_is(void **state)
 
 static enum al_room room_of(struct saver *s)
 {
-    struct al_run_limits budget = long_budget();
     enum al_room room = AL_ROOM_NONE;
 
-    assert_int_equal(al_store_room(s->store, &budget, &room, NULL), 0);
+    assert_int_equal(al_store_room(s->store, &room, NULL), 0);
     return room;
 }
 
@@ -223,13 +221,12 @@ static void believes_nothing_of_a_checkpoint_that_is_gone(void **state)
 static void does_nothing_while_another_process_reads(void **state)
 {
     struct saver *s = *state;
-    struct al_run_limits budget = long_budget();
     struct al_store *other = NULL;
 
     s->settings.max_store_bytes = 150u << 10;
     execute(s, 100u << 10);
     execute(s, 100u << 10);
-    assert_int_equal(al_store_open(&s->settings, s->repo, true, &budget, &other, NULL), 0);
+    assert_int_equal(al_store_open(&s->settings, s->repo, true, &other, NULL), 0);
     maintain(s);
     assert_int_equal(count(s), 4);
     al_store_close(other);
@@ -321,9 +318,9 @@ static void counts_the_deadline_and_the_cancel(void **state)
     struct al_run_limits budget = { .cancel = cancel, .left_ms = LONG_MS };
     struct al_checkpoint_reason reason = { .tool = "t", .operation = "o" };
 
+    s->repo->at.budget = &budget;
     al_cancel_fire(cancel);
-    assert_int_equal(al_checkpoint_create(s->store, &reason, &budget, s->id, &s->w->err),
-                     AL_ERR_CANCELLED);
+    assert_int_equal(al_checkpoint_create(s->store, &reason, s->id, &s->w->err), AL_ERR_CANCELLED);
     al_cancel_unref(cancel);
     for (int i = 0; i < 400; i++) {
         al_auto(al_freep) char *name = al_asprintf("many/%d", i);
@@ -331,8 +328,8 @@ static void counts_the_deadline_and_the_cancel(void **state)
         tmpdir_write(s->w->repo, name, name);
     }
     budget = (struct al_run_limits){ .left_ms = 1 };
-    assert_int_equal(al_checkpoint_create(s->store, &reason, &budget, s->id, &s->w->err),
-                     AL_ERR_TIMEOUT);
+    assert_int_equal(al_checkpoint_create(s->store, &reason, s->id, &s->w->err), AL_ERR_TIMEOUT);
+    s->repo->at.budget = &s->w->budget;
     assert_int_equal(count(s), 0);
 }
 
@@ -352,11 +349,11 @@ static void lives_with_what_ended_too_early(void **state)
         tmpdir_write_bytes(s->w->repo, name, noise, 200u << 10);
     }
     for (unsigned ms = 4; ms < LONG_MS && r == AL_ERR_TIMEOUT; ms += ms / 4) {
-        struct al_run_limits budget = { .left_ms = ms };
-
-        r = al_checkpoint_create(s->store, &reason, &budget, s->id, &s->w->err);
+        s->w->budget.left_ms = ms;
+        r = al_checkpoint_create(s->store, &reason, s->id, &s->w->err);
     }
     assert_int_equal(r, 0);
+    s->w->budget = long_budget();
     assert_int_equal(count(s), 1);
     assert_whole(s, s->id);
 }

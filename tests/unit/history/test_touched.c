@@ -29,12 +29,10 @@ static void add_names(struct answer *answer, const struct al_way *way)
 
 static struct answer way_back(struct saver *s, const struct al_executions *executions)
 {
-    struct al_run_limits limits = long_budget();
     struct answer answer = { .changes = AL_STR_INIT, .lost = AL_STR_INIT };
     al_auto(al_rollback_clear) struct al_rollback report = AL_ROLLBACK_INIT;
     struct al_way way = { .store = s->store,
                           .repo = s->repo,
-                          .budget = &limits,
                           .report = &report,
                           .journal_file = "/nonexistent",
                           AL_WAY_INIT };

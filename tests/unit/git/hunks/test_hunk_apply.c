@@ -13,11 +13,10 @@ static void read_list(struct world *w, enum al_hunk_side side, bool binary,
                       struct al_hunk_list *ret)
 {
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
-    struct al_run_limits budget = long_budget();
 
     assert_int_equal(al_git_read_hunks(repo,
                                        &(struct al_hunk_query){ .side = side, .binary = binary },
-                                       &budget, ret, &w->err),
+                                       ret, &w->err),
                      0);
 }
 
@@ -28,7 +27,6 @@ static int apply(struct world *w, enum al_hunk_apply how, unsigned bits)
     al_auto(al_hunk_choice_clear) struct al_hunk_choice choice = { .list = NULL };
     al_auto(al_strv_clear) struct al_strv ids = AL_STRV_INIT;
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
-    struct al_run_limits budget = long_budget();
     int r;
 
     read_list(w, how == AL_HUNKS_UNSTAGE ? AL_HUNKS_STAGED : AL_HUNKS_UNSTAGED, true, &list);
@@ -36,7 +34,7 @@ static int apply(struct world *w, enum al_hunk_apply how, unsigned bits)
         if (bits & 1u << i)
             al_strv_add(&ids, list.items[i].id);
     assert_int_equal(al_hunks_choose(&list, &ids, &choice, &w->err), 0);
-    r = al_git_apply_hunks(repo, &choice, how, NULL, &budget, &w->err);
+    r = al_git_apply_hunks(repo, &choice, how, NULL, &w->err);
     if (r < 0)
         print_message("# %s\n", w->err.message);
     return r;

@@ -70,9 +70,8 @@ static size_t list(struct world *w, const struct al_str *words, char **ret_first
     static const char *const command[] = { "git", "ls-files", "-z", "--full-name", "--", NULL };
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-    struct al_run_limits budget = long_budget();
 
-    assert_int_equal(al_batch_list(repo, command, words, &budget, &names, NULL), 0);
+    assert_int_equal(al_batch_list(repo, command, words, &names, NULL), 0);
     *ret_first = al_strdup(names.count ? names.items[0] : "");
     return names.count;
 }
@@ -113,9 +112,8 @@ static void assert_changed(struct world *w, const char *from, const char *to)
         git_output(w->repo, "diff", "--name-only", "--no-renames", from, to, NULL);
     al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
     al_auto(al_strv_clear) struct al_strv list = AL_STRV_INIT;
-    struct al_run_limits budget = long_budget();
 
-    assert_int_equal(al_git_list_changed(repo, from, to, &budget, &list, NULL), 0);
+    assert_int_equal(al_git_list_changed(repo, from, to, &list, NULL), 0);
     for (size_t i = 0; i < list.count; i++)
         al_str_addf(&names, "%s\n", list.items[i]);
     assert_string_equal(names.buf, expected);
@@ -181,8 +179,7 @@ static void lists_what_differs_to_the_limit(void **state)
     for (size_t i = 0; i < AL_COUNT(names); i++) {
         al_auto(al_strv_clear) struct al_strv list = AL_STRV_INIT;
         al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-        struct al_run_limits budget = long_budget();
-        int r = al_git_list_changed(repo, "none", names[i], &budget, &list, &err);
+        int r = al_git_list_changed(repo, "none", names[i], &list, &err);
 
         assert_int_equal(r, i < 2 ? 0 : AL_ERR_EXECUTION);
         if (r == 0)

@@ -8,14 +8,14 @@
 /* The repository at <state>/own.git, and one root beside it. */
 static struct al_repo *open_own(struct world *w, struct tmpdir *own)
 {
-    struct al_run_limits budget = { .left_ms = LONG_MS };
     struct al_repo *repo = NULL;
 
+    w->budget = long_budget();
     tmpdir_write(own, "config", "[core]\n\tbare = true\n");
     tmpdir_mkdir(own, "objects");
     tmpdir_mkdir(own, "refs");
     tmpdir_write(own, "HEAD", "ref: refs/heads/none\n");
-    assert_int_equal(al_repo_open_own(w->git, own->path, &budget, &repo, &w->err), 0);
+    assert_int_equal(al_repo_open_own(w->git, own->path, &w->budget, &repo, &w->err), 0);
     return repo;
 }
 
@@ -25,16 +25,15 @@ static bool hashes(const struct al_repo *repo, enum al_git_class class, bool wri
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    struct al_run_limits budget = { .left_ms = LONG_MS };
 
     command.class = class;
     al_strv_adds(&command.argv, "git", "hash-object", "--no-filters", NULL);
     if (writes)
         al_strv_add(&command.argv, "-w");
     al_strv_adds(&command.argv, "--", file, NULL);
-    assert_int_equal(al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = 4096 },
-                                &budget, &output, NULL),
-                     0);
+    assert_int_equal(
+        al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = 4096 }, &output, NULL),
+        0);
     return output.exit_code == 0;
 }
 

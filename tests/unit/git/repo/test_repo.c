@@ -11,12 +11,11 @@
 /* What git is told for a word, NULL when it is refused (then w->err).  Caller frees. */
 static char *spec_of(struct world *w, const struct al_repo *repo, const char *word)
 {
-    struct al_run_limits budget = long_budget();
     char *spec = NULL;
     int r;
 
     al_error_clear(&w->err);
-    r = al_repo_pathspec(repo, "paths", word, &budget, &spec, &w->err);
+    r = al_repo_pathspec(repo, "paths", word, &spec, &w->err);
     assert_int_equal(r, w->err.status);
     assert_true((r == 0) == (spec != NULL));
     return spec;
@@ -209,7 +208,6 @@ static void stages_what_was_named_and_nothing_else(void **state)
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
     struct al_add_options options = { .mode = AL_ADD_PATHS, .paths = &paths };
-    struct al_run_limits budget = long_budget();
     al_auto(al_freep) char *status = NULL;
 
     tmpdir_write(w->repo, "*.txt", "x\n");
@@ -219,7 +217,7 @@ static void stages_what_was_named_and_nothing_else(void **state)
     al_strv_add(&paths, "*.txt");
     al_strv_addf(&paths, "%s/deep/", w->repo->path);
     repo = must_open(w, "repo");
-    assert_int_equal(al_git_add(repo, &options, 1u << 20, &budget, &output, NULL), 0);
+    assert_int_equal(al_git_add(repo, &options, 1u << 20, &output, NULL), 0);
     status = status_text(repo);
     assert_string_equal(status, "A  *.txt\nA  deep/c.txt\n?? b.txt\n?? d.txt\n");
 }

@@ -114,7 +114,7 @@ static void *stage_all(void *payload)
     const struct al_add_options options = { .mode = AL_ADD_ALL };
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
 
-    writer->r = al_git_add(writer->repo, &options, 65536, &writer->budget, &output, &writer->err);
+    writer->r = al_git_add(writer->repo, &options, 65536, &output, &writer->err);
     return NULL;
 }
 
@@ -124,6 +124,7 @@ static void runs_git_again_when_a_lock_got_in_between(void **state)
     struct writer writer = { .repo = must_open(w, "repo"), .budget = long_budget() };
     al_auto(al_freep) char *status = NULL;
 
+    writer.repo->at.budget = &writer.budget;
     assert_int_equal(al_write_lock_acquire(writer.repo, &writer.budget, NULL), 0);
     tmpdir_write(w->repo, "b.txt", "x\n");
     lock_index(w);
@@ -138,10 +139,10 @@ static void runs_git_again_when_a_lock_got_in_between(void **state)
 static int check_lock(struct world *w)
 {
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
-    struct al_run_limits budget = { .left_ms = 20, .exit_code = -1 };
 
+    w->budget.left_ms = 20;
     al_error_clear(&w->err);
-    return al_index_lock_check(&repo->at, &budget, &w->err);
+    return al_index_lock_check(&repo->at, &w->err);
 }
 
 static void waits_only_briefly_for_a_lock_without_a_holder(void **state)

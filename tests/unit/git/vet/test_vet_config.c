@@ -91,7 +91,6 @@ static int blame_with(struct world *w, int count)
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     const struct al_blame_query options = { .path = "a.txt" };
-    struct al_run_limits budget = long_budget();
 
     al_str_adds(&text, "[core]\n\trepositoryformatversion = 0\n\tbare = false\n[blame]\n");
     for (int i = 0; i < count; i++) {
@@ -103,7 +102,7 @@ static int blame_with(struct world *w, int count)
     tmpdir_write(w->repo, ".git/config", text.buf);
     repo = must_open(w, "repo");
     al_error_clear(&w->err);
-    return al_git_blame(repo, &options, 1u << 20, &budget, &output, &w->err);
+    return al_git_blame(repo, &options, 1u << 20, &output, &w->err);
 }
 
 static void refuses_blame_with_too_many_ignore_revs_files(void **state)

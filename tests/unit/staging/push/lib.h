@@ -26,7 +26,7 @@ static inline struct al_push *plan_push(struct stager *s, struct al_repo *repo)
     const struct al_target target = { .type = AL_TARGET_LOCAL, .path = (char *)"repo" };
     struct al_push *push = NULL;
 
-    must(s, al_push_plan(s->staging, s->last.id, &target, repo, BUDGET, &push, &s->w->err));
+    must(s, al_push_plan(s->staging, s->last.id, &target, repo, &push, &s->w->err));
     return push;
 }
 
@@ -43,7 +43,7 @@ static inline char *push_last(struct stager *s)
     al_auto(al_push_result_clear) struct al_push_result result = { .message = NULL };
     al_auto(al_str_clear) struct al_str notes = AL_STR_INIT;
 
-    must(s, al_push_run(push, NULL, BUDGET, &result, &s->w->err));
+    must(s, al_push_run(push, NULL, &result, &s->w->err));
     assert_false(result.is_conflict);
     for (size_t i = 0; i < result.notes.count; i++)
         al_str_addf(&notes, "%s\n", result.notes.items[i]);
@@ -60,9 +60,8 @@ static inline char *show_last(struct stager *s)
     size_t framed;
 
     al_error_clear(&s->w->err);
-    return al_push_preview(push, BUDGET, &text, &framed, &commit, &s->w->err) < 0
-               ? NULL
-               : al_str_detach(&text);
+    return al_push_preview(push, &text, &framed, &commit, &s->w->err) < 0 ? NULL
+                                                                          : al_str_detach(&text);
 }
 
 #endif

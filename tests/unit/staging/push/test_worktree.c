@@ -12,12 +12,12 @@ static struct {
 } user;
 
 int __real_al_git_write(const struct al_location *at, struct al_git_command *command,
-                        unsigned locks, struct al_run_limits *budget, struct al_error *err);
+                        unsigned locks, struct al_error *err);
 int __wrap_al_git_write(const struct al_location *at, struct al_git_command *command,
-                        unsigned locks, struct al_run_limits *budget, struct al_error *err);
+                        unsigned locks, struct al_error *err);
 
 int __wrap_al_git_write(const struct al_location *at, struct al_git_command *command,
-                        unsigned locks, struct al_run_limits *budget, struct al_error *err)
+                        unsigned locks, struct al_error *err)
 {
     if (al_strv_contains(&command->argv, "read-tree") && al_strv_contains(&command->argv, "-u"))
         while (user.names[user.next]) {
@@ -25,7 +25,7 @@ int __wrap_al_git_write(const struct al_location *at, struct al_git_command *com
             if (!user.at_once)
                 break;
         }
-    return __real_al_git_write(at, command, locks, budget, err);
+    return __real_al_git_write(at, command, locks, err);
 }
 
 static void begin(struct stager *s)

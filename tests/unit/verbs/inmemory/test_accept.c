@@ -21,27 +21,25 @@ static void make(struct world *w, const char *ours, const char *theirs, struct m
 {
     al_auto(al_merged_clear) struct al_merged merged = AL_MERGED_INIT;
     al_auto(al_strv_clear) struct al_strv parents = AL_STRV_INIT;
-    struct al_run_limits budget = long_budget();
 
     made->repo = must_open(w, "repo");
     made->memory = must_open_memory(w, made->repo);
     al_strv_take(&parents, id_of(w, ours));
     al_strv_take(&parents, id_of(w, theirs));
-    assert_worked(w, al_inmemory_merge(made->memory, parents.items[0], parents.items[1], &budget,
-                                       &merged, &w->err));
+    assert_worked(
+        w, al_inmemory_merge(made->memory, parents.items[0], parents.items[1], &merged, &w->err));
     assert_worked(w, al_inmemory_commit(made->memory,
                                         &(struct al_new_commit){ .tree = merged.tree,
                                                                  .parents = &parents,
                                                                  .message = "merged\n" },
-                                        &budget, &made->commit, &w->err));
+                                        &made->commit, &w->err));
 }
 
 static int accept(struct world *w, struct made *made)
 {
-    struct al_run_limits budget = long_budget();
 
     al_error_clear(&w->err);
-    return al_inmemory_accept(made->memory, made->commit, &budget, &w->err);
+    return al_inmemory_accept(made->memory, made->commit, &w->err);
 }
 
 static size_t count_objects(const struct world *w)
@@ -81,7 +79,6 @@ static void brings_nothing_else(void **state)
     al_auto(made_clear) struct made made = { .repo = NULL };
     al_auto(al_merged_clear) struct al_merged tried = AL_MERGED_INIT;
     al_auto(al_freep) char *other = NULL, *ours = NULL;
-    struct al_run_limits budget = long_budget();
     size_t before;
 
     branch_with(w, "ours", "main", "b.txt", "b\n");
@@ -90,7 +87,7 @@ static void brings_nothing_else(void **state)
     make(w, "ours", "theirs", &made);
     other = id_of(w, "other");
     ours = id_of(w, "ours");
-    assert_worked(w, al_inmemory_merge(made.memory, ours, other, &budget, &tried, &w->err));
+    assert_worked(w, al_inmemory_merge(made.memory, ours, other, &tried, &w->err));
     assert_true(tried.conflicted);
     before = count_objects(w);
     assert_worked(w, accept(w, &made));

@@ -12,10 +12,9 @@ static int merge_names(struct world *w, const char *ours, const char *theirs,
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
     al_auto(memory_freep) struct al_inmemory *memory = must_open_memory(w, repo);
     al_auto(al_freep) char *one = id_of(w, ours), *other = id_of(w, theirs);
-    struct al_run_limits budget = long_budget();
 
     al_error_clear(&w->err);
-    return al_inmemory_merge(memory, one, other, &budget, merged, &w->err);
+    return al_inmemory_merge(memory, one, other, merged, &w->err);
 }
 
 /* The tree of merging `theirs` into `ours` in memory is the one that git merge makes. */
@@ -87,7 +86,6 @@ static void goes_by_the_attributes_of_each_merge(void **state)
                  { "other", true }, { "union", false }, { "text", true } };
     struct world *w = *state;
     al_auto(al_freep) char *theirs = NULL;
-    struct al_run_limits budget = long_budget();
 
     git_fixture_commit(w->repo, "sub/list", "a\n", "list");
     branch_with(w, "ours", "main", "sub/list", "a\nours\n");
@@ -104,7 +102,7 @@ static void goes_by_the_attributes_of_each_merge(void **state)
         al_auto(al_merged_clear) struct al_merged merged = AL_MERGED_INIT;
         al_auto(al_freep) char *ours = id_of(w, rows[i].ours);
 
-        assert_worked(w, al_inmemory_merge(memory, ours, theirs, &budget, &merged, &w->err));
+        assert_worked(w, al_inmemory_merge(memory, ours, theirs, &merged, &w->err));
         assert_int_equal(merged.conflicted, rows[i].conflicted);
     }
 }
@@ -178,7 +176,6 @@ static void a_given_base_is_the_base(void **state)
     al_auto(repo_freep) struct al_repo *repo = NULL;
     al_auto(memory_freep) struct al_inmemory *memory = NULL;
     al_auto(al_freep) char *base = NULL, *ours = NULL, *theirs = NULL, *tree = NULL;
-    struct al_run_limits budget = long_budget();
 
     branch_with(w, "topic", "main", "b.txt", "not picked\n");
     git_fixture_commit(w->repo, "c.txt", "picked\n", "picked");
@@ -193,7 +190,7 @@ static void a_given_base_is_the_base(void **state)
                memory,
                (const char *[AL_STAGES]){
                    [AL_STAGE_BASE] = base, [AL_STAGE_OURS] = ours, [AL_STAGE_THEIRS] = theirs },
-               &budget, &merged, &w->err));
+               &merged, &w->err));
     assert_false(merged.conflicted);
     git_ok(w->repo, "cherry-pick", "topic", NULL);
     tree = id_of(w, "HEAD^{tree}");
@@ -205,7 +202,7 @@ static void a_given_base_is_the_base(void **state)
                          (const char *[AL_STAGES]){ [AL_STAGE_BASE] = al_git_empty_tree(repo),
                                                     [AL_STAGE_OURS] = ours,
                                                     [AL_STAGE_THEIRS] = ours },
-                         &budget, &merged, &w->err));
+                         &merged, &w->err));
     assert_false(merged.conflicted);
 }
 
@@ -280,12 +277,11 @@ static void a_cancelled_merge_ends(void **state)
     al_auto(memory_freep) struct al_inmemory *memory = must_open_memory(w, repo);
     al_auto(al_freep) char *id = id_of(w, "main");
     struct al_cancel *cancel = al_cancel_new();
-    struct al_run_limits budget = { .left_ms = LONG_MS, .cancel = cancel };
 
     assert_non_null(cancel);
+    w->budget.cancel = cancel;
     al_cancel_fire(cancel);
-    assert_int_equal(al_inmemory_merge(memory, id, id, &budget, &merged, &w->err),
-                     AL_ERR_CANCELLED);
+    assert_int_equal(al_inmemory_merge(memory, id, id, &merged, &w->err), AL_ERR_CANCELLED);
     al_cancel_unref(cancel);
 }
 

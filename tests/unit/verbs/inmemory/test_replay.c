@@ -46,7 +46,6 @@ static void set_date(const char *variable, const char *identity)
 
 static int start(struct world *w, struct run *run, const char *onto)
 {
-    struct al_run_limits budget = long_budget();
     int r;
 
     run->repo = must_open(w, "repo");
@@ -56,7 +55,7 @@ static int start(struct world *w, struct run *run, const char *onto)
     run->replay.steps = run->steps;
     run->replayed = AL_REPLAYED_INIT;
     al_error_clear(&w->err);
-    r = al_inmemory_replay(run->memory, &run->replay, &budget, &run->replayed, &w->err);
+    r = al_inmemory_replay(run->memory, &run->replay, &run->replayed, &w->err);
     if (run->memory->committer)
         set_date("GIT_COMMITTER_DATE", run->memory->committer);
     if (run->memory->author)
@@ -371,21 +370,20 @@ static void begins_a_history_anew(void **state)
 {
     struct world *w = *state;
     al_auto(run_clear) struct run run = { .replay = { .fast_forwards = true, .is_root = true } };
-    struct al_run_limits budget = long_budget();
     al_auto(al_freep) char *nothing = NULL;
     al_auto(al_freep) char *parents = NULL;
 
     part(w);
     run.repo = must_open(w, "repo");
     run.memory = must_open_memory(w, run.repo);
-    assert_worked(w, al_inmemory_nothing(run.memory, &budget, &nothing, &w->err));
+    assert_worked(w, al_inmemory_nothing(run.memory, &nothing, &w->err));
     add(w, &run, AL_REPLAY_PICK, "topic~2", NULL);
     add(w, &run, AL_REPLAY_FIXUP, "topic~1", NULL);
     run.replay.onto = nothing;
     run.replay.steps = run.steps;
     run.replayed = AL_REPLAYED_INIT;
-    assert_worked(w, al_inmemory_replay(run.memory, &run.replay, &budget, &run.replayed, &w->err));
-    assert_worked(w, al_inmemory_accept(run.memory, run.replayed.tip, &budget, &w->err));
+    assert_worked(w, al_inmemory_replay(run.memory, &run.replay, &run.replayed, &w->err));
+    assert_worked(w, al_inmemory_accept(run.memory, run.replayed.tip, &w->err));
     parents = git_text(run.repo, "log", "--format=%P", run.replayed.tip);
     assert_string_equal(parents, "\n");
     git_ok(w->repo, "fsck", "--strict", "--no-dangling", NULL);
@@ -394,7 +392,6 @@ static void begins_a_history_anew(void **state)
 static void a_history_is_not_left_empty(void **state)
 {
     struct world *w = *state;
-    struct al_run_limits budget = long_budget();
     static const char *const firsts[] = { NULL, "topic" };
 
     part(w);
@@ -404,16 +401,15 @@ static void a_history_is_not_left_empty(void **state)
 
         run.repo = must_open(w, "repo");
         run.memory = must_open_memory(w, run.repo);
-        assert_worked(w, al_inmemory_nothing(run.memory, &budget, &nothing, &w->err));
+        assert_worked(w, al_inmemory_nothing(run.memory, &nothing, &w->err));
         if (firsts[i])
             add(w, &run, AL_REPLAY_PICK, firsts[i], NULL);
         run.replay.onto = nothing;
         run.replay.steps = run.steps;
         run.replayed = AL_REPLAYED_INIT;
         al_error_clear(&w->err);
-        assert_int_equal(
-            al_inmemory_replay(run.memory, &run.replay, &budget, &run.replayed, &w->err),
-            AL_ERR_EXECUTION);
+        assert_int_equal(al_inmemory_replay(run.memory, &run.replay, &run.replayed, &w->err),
+                         AL_ERR_EXECUTION);
         assert_non_null(
             strstr(w->err.message, firsts[i] ? "cannot be the first commit" : "Nothing would be"));
     }

@@ -12,21 +12,21 @@ static struct {
 } other;
 
 int __real_al_git_write(const struct al_location *at, struct al_git_command *command,
-                        unsigned locks, struct al_run_limits *budget, struct al_error *err);
+                        unsigned locks, struct al_error *err);
 int __wrap_al_git_write(const struct al_location *at, struct al_git_command *command,
-                        unsigned locks, struct al_run_limits *budget, struct al_error *err);
+                        unsigned locks, struct al_error *err);
 
 int __real_al_git_run(const struct al_location *at, const struct al_git_command *command,
-                      const struct al_git_run *options, struct al_run_limits *budget,
-                      struct al_git_output *ret_output, struct al_error *err);
+                      const struct al_git_run *options, struct al_git_output *ret_output,
+                      struct al_error *err);
 int __wrap_al_git_run(const struct al_location *at, const struct al_git_command *command,
-                      const struct al_git_run *options, struct al_run_limits *budget,
-                      struct al_git_output *ret_output, struct al_error *err);
+                      const struct al_git_run *options, struct al_git_output *ret_output,
+                      struct al_error *err);
 
 int __real_al_git_read(const struct al_location *at, const struct al_git_command *command,
-                       struct al_sink sink, struct al_run_limits *budget, struct al_error *err);
+                       struct al_sink sink, struct al_error *err);
 int __wrap_al_git_read(const struct al_location *at, const struct al_git_command *command,
-                       struct al_sink sink, struct al_run_limits *budget, struct al_error *err);
+                       struct al_sink sink, struct al_error *err);
 
 static void act_before(const struct al_git_command *command)
 {
@@ -37,25 +37,25 @@ static void act_before(const struct al_git_command *command)
 }
 
 int __wrap_al_git_write(const struct al_location *at, struct al_git_command *command,
-                        unsigned locks, struct al_run_limits *budget, struct al_error *err)
+                        unsigned locks, struct al_error *err)
 {
     act_before(command);
-    return __real_al_git_write(at, command, locks, budget, err);
+    return __real_al_git_write(at, command, locks, err);
 }
 
 int __wrap_al_git_run(const struct al_location *at, const struct al_git_command *command,
-                      const struct al_git_run *options, struct al_run_limits *budget,
-                      struct al_git_output *ret_output, struct al_error *err)
+                      const struct al_git_run *options, struct al_git_output *ret_output,
+                      struct al_error *err)
 {
     act_before(command);
-    return __real_al_git_run(at, command, options, budget, ret_output, err);
+    return __real_al_git_run(at, command, options, ret_output, err);
 }
 
 int __wrap_al_git_read(const struct al_location *at, const struct al_git_command *command,
-                       struct al_sink sink, struct al_run_limits *budget, struct al_error *err)
+                       struct al_sink sink, struct al_error *err)
 {
     act_before(command);
-    return __real_al_git_read(at, command, sink, budget, err);
+    return __real_al_git_read(at, command, sink, err);
 }
 
 static void write_file(void)
@@ -95,7 +95,6 @@ static void part(struct world *w)
 static int land(struct world *w, const char *before, void (*act)(void))
 {
     struct al_repo *repo = must_open(w, "repo");
-    struct al_run_limits budget = long_budget();
     struct al_landing *landing = NULL;
     int r;
 
@@ -103,12 +102,12 @@ static int land(struct world *w, const char *before, void (*act)(void))
     r = al_landing_plan(repo,
                         &(struct al_landing_request){
                             .branch = "feature", .into = "main", .strategy = AL_LAND_MERGE },
-                        &budget, &landing, &w->err);
+                        &landing, &w->err);
     assert_int_equal(r, 0);
     other.repo = w->repo;
     other.act = act;
     other.before = before;
-    r = al_landing_run(landing, &budget, &w->err);
+    r = al_landing_run(landing, &w->err);
     al_landing_free(landing);
     al_repo_free(repo);
     return r;

@@ -9,11 +9,10 @@
 static char *describe(struct world *w)
 {
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
-    struct al_run_limits budget = long_budget();
     char *message = NULL;
 
     al_error_clear(&w->err);
-    if (al_git_suggest_message(repo, &budget, &message, NULL, &w->err) < 0)
+    if (al_git_suggest_message(repo, &message, NULL, &w->err) < 0)
         print_message("# %s\n", w->err.message);
     return message;
 }

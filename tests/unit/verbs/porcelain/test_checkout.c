@@ -14,10 +14,9 @@ static void assert_target(const struct al_repo *repo, const char *word, const ch
                           const char *oid)
 {
     al_auto(al_checkout_target_clear) struct al_checkout_target target = { .branch = NULL };
-    struct al_run_limits budget = long_budget();
 
     print_message("  %s\n", word);
-    assert_int_equal(al_git_resolve_checkout(repo, word, &budget, &target, NULL), 0);
+    assert_int_equal(al_git_resolve_checkout(repo, word, &target, NULL), 0);
     assert_string_equal(target.branch ? target.branch : "", branch);
     assert_string_equal(target.oid ? target.oid : "", oid);
 }
@@ -86,10 +85,9 @@ static int check_filters(struct world *w, const char *tree)
     char one[] = "a.txt", other[] = "b.txt", *paths[] = { one, other };
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
     const struct al_strv list = { .items = paths, .count = COUNT(paths) };
-    struct al_run_limits budget = long_budget();
 
     al_error_clear(&w->err);
-    return al_git_check_filters(repo, &list, tree, &budget, &w->err);
+    return al_git_check_filters(repo, &list, tree, &w->err);
 }
 
 static void counts_the_attributes_of_the_tree_it_is_told(void **state)

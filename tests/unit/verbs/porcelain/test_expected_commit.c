@@ -13,19 +13,17 @@ static int commit(struct world *w, const char *expected)
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     const struct al_commit_options options = { .message = "message\n", .expected = expected };
-    struct al_run_limits budget = long_budget();
 
     al_error_clear(&w->err);
-    return al_git_commit(repo, &options, 65536, &budget, &output, &w->err);
+    return al_git_commit(repo, &options, 65536, &output, &w->err);
 }
 
 static char *expect(struct world *w)
 {
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
-    struct al_run_limits budget = long_budget();
     char *expected;
 
-    assert_int_equal(al_git_expect_commit(repo, NULL, &budget, &expected, NULL), 0);
+    assert_int_equal(al_git_expect_commit(repo, NULL, &expected, NULL), 0);
     return expected;
 }
 
@@ -154,10 +152,9 @@ static int merge(struct world *w, const char *shown, struct al_merge_outcome *ou
 {
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
     const struct al_merge_options options = { .commit = "feature", .oid = shown };
-    struct al_run_limits budget = long_budget();
 
     al_error_clear(&w->err);
-    return al_git_merge(repo, &options, 65536, &budget, outcome, &w->err);
+    return al_git_merge(repo, &options, 65536, outcome, &w->err);
 }
 
 /* `feature` is one commit ahead. With `ours` the merge needs a merge commit, and with a.txt it has

@@ -19,11 +19,10 @@ static bool write_out(struct world *w, struct al_strv *names)
     const struct al_diff_options options = { .unified = -1,
                                              .from_ref = "HEAD~1",
                                              .to_ref = "HEAD" };
-    struct al_run_limits budget = long_budget();
 
     al_error_clear(&w->err);
     return al_git_write_patches(repo, &options, &(struct al_path){ .abs = path, .fd = out->fd },
-                                NULL, &budget, names, &w->err) == 0;
+                                NULL, names, &w->err) == 0;
 }
 
 static size_t count_files(struct world *w)

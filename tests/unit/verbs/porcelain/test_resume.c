@@ -27,10 +27,9 @@ static void resolve(struct world *w, const char *text)
 static int go_on(struct world *w, const char *message, struct al_merge_outcome *outcome)
 {
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
-    struct al_run_limits budget = long_budget();
 
     al_error_clear(&w->err);
-    return al_git_resume(repo, message, NULL, 1u << 16, &budget, outcome, &w->err);
+    return al_git_resume(repo, message, NULL, 1u << 16, outcome, &w->err);
 }
 
 static void assert_subjects(struct world *w, const char *expected)
@@ -201,17 +200,16 @@ static void shows_what_goes_on(void **state)
     struct world *w = *state;
     al_auto(repo_freep) struct al_repo *repo = NULL;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT, empty = AL_STR_INIT;
-    struct al_run_limits budget = long_budget();
 
     stop(w, "--merge");
     resolve(w, "both\n");
     repo = must_open(w, "repo");
-    assert_int_equal(al_git_resume_preview(repo, &budget, &text, &w->err), 0);
+    assert_int_equal(al_git_resume_preview(repo, &text, &w->err), 0);
     assert_true(al_starts_with(text.buf,
                                "A rebase is in progress and continues, with 2 more commits "
                                "after this one.\n1 file, "));
     resolve(w, "theirs\n");
-    assert_int_equal(al_git_resume_preview(repo, &budget, &empty, &w->err), 0);
+    assert_int_equal(al_git_resume_preview(repo, &empty, &w->err), 0);
     assert_non_null(strstr(empty.buf, ".\nNothing of this commit is left.\n"));
 }
 

@@ -47,7 +47,6 @@ static int drop_amid(struct world *w, size_t index, int pushes_before, int pushe
     al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     struct al_stash_options options = { .action = AL_STASH_DROP };
-    struct al_run_limits budget = long_budget();
     int r;
 
     al_git_stash_entries(repo, &oids);
@@ -56,7 +55,7 @@ static int drop_amid(struct world *w, size_t index, int pushes_before, int pushe
     after = pushes_after;
     pushing = w;
     options.entries = index < oids.count ? oids.items[index] : "0123";
-    r = al_git_stash(repo, &options, 1u << 20, &budget, &output, &w->err);
+    r = al_git_stash(repo, &options, 1u << 20, &output, &w->err);
     pushing = NULL;
     if (r == 0)
         assert_non_null(strstr(output.out.out.buf, oids.items[index]));

@@ -40,12 +40,11 @@ static int verify(struct world *w, const char *id, bool *ret_complete)
 {
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
-    struct al_run_limits limits = long_budget();
 
     al_error_clear(&w->err);
     *ret_complete = true;
     al_str_addf(&words, "%s\n", id);
-    return al_git_verify_objects(repo, &words, &limits, ret_complete, &w->err);
+    return al_git_verify_objects(repo, &words, ret_complete, &w->err);
 }
 
 static void verifies_up_to_its_limit(void **state)
@@ -121,10 +120,9 @@ static void a_list_of_commits_says_that_there_are_too_many(void **state)
         repo = must_open(w, "repo");
         for (int lists = 0; lists < 2; lists++) {
             al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
-            struct al_run_limits limits = long_budget();
             bool any = false;
 
-            assert_int_equal(al_git_commits_excerpt(repo, &shown, &limits, &out, &any, &w->err), 0);
+            assert_int_equal(al_git_commits_excerpt(repo, &shown, &out, &any, &w->err), 0);
             assert_int_equal(al_starts_with(out.buf, warning), over > 0);
             assert_int_equal(strstr(out.buf, "Commits:") != NULL, shown.words == words);
             /* With too many commits an empty list does not prove that there is none. */

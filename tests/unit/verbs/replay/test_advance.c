@@ -48,14 +48,13 @@ static char *everything(const struct world *w)
 static int advance(struct world *w)
 {
     struct al_repo *repo = must_open(w, "repo");
-    struct al_run_limits budget = long_budget();
     al_auto(al_freep) char *from = id_of(w, "main"), *to = id_of(w, "ahead");
     int r;
 
     al_error_clear(&w->err);
     r = al_git_advance(
         repo, &(struct al_advance){ .from = from, .to = to, .reflog = "rebase (finish): x" },
-        &budget, &w->err);
+        &w->err);
     al_repo_free(repo);
     return r;
 }

@@ -40,9 +40,8 @@ static void seen_clear(struct seen *seen)
 static struct seen see(struct world *w)
 {
     struct seen seen = { .repo = must_open(w, "repo") };
-    struct al_run_limits budget = long_budget();
 
-    assert_int_equal(al_git_conflicts(seen.repo, &budget, &seen.conflicts, &w->err), 0);
+    assert_int_equal(al_git_conflicts(seen.repo, &seen.conflicts, &w->err), 0);
     return seen;
 }
 
@@ -157,11 +156,10 @@ static void refuses_while_there_are_conflicts(void **state)
 {
     struct world *w = *state;
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
-    struct al_run_limits budget = long_budget();
 
-    assert_int_equal(al_git_check_no_conflicts(repo, &budget, &w->err), 0);
+    assert_int_equal(al_git_check_no_conflicts(repo, &w->err), 0);
     collide(w, edit);
-    assert_int_equal(al_git_check_no_conflicts(repo, &budget, &w->err), AL_ERR_EXECUTION);
+    assert_int_equal(al_git_check_no_conflicts(repo, &w->err), AL_ERR_EXECUTION);
     assert_int_equal(w->err.code, AL_CODE_CONFLICT);
     assert_string_equal(w->err.message,
                         "There are unresolved conflicts in a.txt; resolve them first");

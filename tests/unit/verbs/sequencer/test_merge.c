@@ -21,10 +21,9 @@ static int merge(struct world *w, const struct al_merge_options *options,
                  struct al_merge_outcome *outcome)
 {
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
-    struct al_run_limits budget = long_budget();
 
     al_error_clear(&w->err);
-    return al_git_merge(repo, options, 1u << 20, &budget, outcome, &w->err);
+    return al_git_merge(repo, options, 1u << 20, outcome, &w->err);
 }
 
 static int merge_feature(struct world *w, struct al_merge_outcome *outcome)
@@ -251,10 +250,9 @@ static void needs_an_identity_only_for_a_commit(void **state)
 static int abort_it(struct world *w, enum al_operation_state *done)
 {
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
-    struct al_run_limits budget = long_budget();
 
     al_error_clear(&w->err);
-    return al_git_abort(repo, &budget, done, &w->err);
+    return al_git_abort(repo, done, &w->err);
 }
 
 static void aborts_whatever_is_in_progress(void **state)
@@ -298,14 +296,13 @@ static void shows_what_comes_in(void **state)
 {
     struct world *w = *state;
     al_auto(repo_freep) struct al_repo *repo = NULL;
-    struct al_run_limits budget = long_budget();
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     bool any = false;
 
     part(w, "c.txt", "c\n", "b.txt", "b\n");
     repo = must_open(w, "repo");
     assert_int_equal(al_git_merge_preview(repo, &(struct al_merge_options){ .commit = "feature" },
-                                          &budget, &text, &any, &w->err),
+                                          &text, &any, &w->err),
                      0);
     assert_true(any);
     assert_true(al_starts_with(text.buf, "These commits come in:\n"));
