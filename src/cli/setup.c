@@ -427,6 +427,20 @@ int al_setup_config(struct al_setup *setup, const struct al_options *options, st
     return read_shell_options(setup, options, err);
 }
 
+/* The client in whose shell a command runs: its hooks export the name, or it tells its session. */
+static const char *client_of_shell(void)
+{
+    static const char *const sessions[][2] = { { "CLAUDE_CODE_SESSION_ID", "claude-code" },
+                                               { "CODEX_SESSION_ID", "codex" } };
+    const char *name = al_environment_get("AIRLOCK_AGENT");
+
+    if (name && al_agent_check_name(name, NULL) < 0)
+        name = NULL;
+    for (size_t i = 0; !name && i < AL_COUNT(sessions); i++)
+        name = al_environment_get(sessions[i][0]) ? sessions[i][1] : NULL;
+    return name;
+}
+
 char *al_setup_agent_name(const struct al_setup *setup, const struct al_config *config,
                           const char *chosen, const char *grant)
 {
@@ -434,6 +448,8 @@ char *al_setup_agent_name(const struct al_setup *setup, const struct al_config *
         chosen = config->serve.agent;
     if (!chosen)
         chosen = setup->worker.name;
+    if (!chosen && setup->serves_shell)
+        chosen = client_of_shell();
     return al_agent_name(chosen ? chosen : grant);
 }
 

@@ -29,9 +29,9 @@ class Hook(hooks.Case):
         self.assertEqual(answer["hookEventName"], "SessionStart")
         self.assertIn("git_undo", answer["additionalContext"])
         self.assertLessEqual(len(answer["additionalContext"].encode()), 400)
-        script = f'. "{path}"; command -v git; echo $MINE$AIRLOCK_SESSION'
+        script = f'. "{path}"; command -v git; echo $MINE$AIRLOCK_SESSION $AIRLOCK_AGENT'
         out = subprocess.run(["sh", "-c", script], env=self.env, capture_output=True, check=True).stdout.decode()
-        self.assertEqual(out, f"{self.shim}/git\n1s1\n")
+        self.assertEqual(out, f"{self.shim}/git\n1s1 claude-code\n")
         self.wait_for(lambda: (self.home / ".local/state/airlock/tool_log.jsonl").exists() and self.log("run"))
         self.assertEqual((self.log()[0]["operation"], self.log()[0]["conversation_id"]), ("snapshot", "s1"))
         (self.shim / "git").unlink()
@@ -90,7 +90,7 @@ class Hook(hooks.Case):
                 self.write("a.txt", client)
                 event = self.recorded("after" + name, session=session)
                 if before:  # a client takes it in place of the model's, members that are not in it are lost
-                    command = f"export PATH={self.shim}:$PATH AIRLOCK_SESSION={session}\necho two >a.txt"
+                    command = f"export PATH={self.shim}:$PATH AIRLOCK_AGENT={client} AIRLOCK_SESSION={session}\necho two >a.txt"
                     self.assertEqual(before["hookSpecificOutput"]["tool_input"], event["tool_input"] | {"command": command})
                     event["tool_input"] = before["hookSpecificOutput"]["tool_input"]
                 self.assertIsNone(self.send(event))
@@ -202,10 +202,14 @@ class Hook(hooks.Case):
     def test_shim_within(self):
         """the shim in a hooked shell goes back with the command around it"""
         def act():
-            self.airlock("git", "tag", "t", env={"AIRLOCK_SESSION": "s1"})
+            self.airlock("git", "tag", "t", env={"AIRLOCK_SESSION": "s1", "AIRLOCK_AGENT": "claude-code"})
+            self.airlock("git", "status", env={"CLAUDE_CODE_SESSION_ID": "s1", "AIRLOCK_AGENT": "\n"})
+            self.airlock("git", "status", env={"CODEX_SESSION_ID": "s3"})
             self.airlock("run", "--", "true", env={"AIRLOCK_SESSION": "s1"})
             self.write("a.txt", "two\n")
         self.around(act)
+        self.assertEqual([line["agent"] for line in self.log("git")], ["claude-code", "claude-code", "codex"])
+        self.assertIsNone(self.log("run")[-1]["agent"])
         self.airlock("rollback", "--execution", str(self.log("git")[0]["seq"]))
         self.assertEqual((self.text(), self.out("tag")), ("one\n", ""))
 

@@ -31,11 +31,6 @@ static int staging_check_author(const char *author, struct al_error *err)
     return al_error_set(err, AL_ERR_BAD_ARGS, "must be 'Name <mail>'");
 }
 
-static bool is_loopback(const char *host)
-{
-    return !strcmp(host, "localhost") || !strcmp(host, "::1") || !strcmp(host, "127.0.0.1");
-}
-
 /* The address that GitHub repositories are below: https, or http to this machine. */
 static int staging_check_base_url(const char *address, struct al_error *err)
 {
@@ -47,7 +42,8 @@ static int staging_check_base_url(const char *address, struct al_error *err)
     if (strpbrk(address, "?#") || (good && (url.user || url.password)))
         return al_error_set(err, AL_ERR_BAD_ARGS,
                             "must have no user, no password, no query and no fragment");
-    if (!good || (strcmp(url.protocol, "https") != 0 && !is_loopback(url.host)))
+    if (!good || (strcmp(url.protocol, "https") != 0 && strcmp(url.host, "localhost") != 0 &&
+                  strcmp(url.host, "::1") != 0 && strcmp(url.host, "127.0.0.1") != 0))
         return al_error_set(err, AL_ERR_BAD_ARGS,
                             "must begin with https:// (http:// only for localhost, 127.0.0.1 and "
                             "[::1])");
@@ -277,13 +273,6 @@ const struct al_key *al_key_nth(size_t i)
     return i < AL_COUNT(keys) ? &keys[i] : NULL;
 }
 
-/* Whether `name` is a table that contains the key: "tools" and "tools.git" for "tools.git.enabled".
- */
-static bool is_table_of(const char *name, size_t len, const char *path)
-{
-    return !strncmp(path, name, len) && path[len] == '.';
-}
-
 const struct al_key *al_key_find(const char *name, bool *ret_is_table)
 {
     size_t len = strlen(name);
@@ -292,8 +281,8 @@ const struct al_key *al_key_find(const char *name, bool *ret_is_table)
     for (size_t i = 0; i < AL_COUNT(keys); i++) {
         if (!strcmp(keys[i].path, name))
             return &keys[i];
-        if (is_table_of(name, len, keys[i].path))
-            *ret_is_table = true;
+        /* "tools" and "tools.git" contain "tools.git.enabled" */
+        *ret_is_table |= !strncmp(keys[i].path, name, len) && keys[i].path[len] == '.';
     }
     return NULL;
 }

@@ -293,12 +293,6 @@ static int follow(struct view *view)
 
 /* --- The command --- */
 
-static int fail(const char *file, int r)
-{
-    al_log_note("cannot read the journal '%s': %s", file, strerrordesc_np(-r));
-    return AL_EXIT_FAILED;
-}
-
 static int verify(const char *file, bool json)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
@@ -399,7 +393,10 @@ static int show_log(const struct al_query *query, const char *file)
     if (r == 0 && query->tool && !view.shown_any && !query->follow &&
         !al_query_tool_exists(query->tool))
         return al_query_unknown_tool(query->tool);
-    return r < 0 && r != -EPIPE ? fail(file, r) : AL_EXIT_OK;
+    if (r == 0 || r == -EPIPE)
+        return AL_EXIT_OK;
+    al_log_note("cannot read the journal '%s': %s", file, strerrordesc_np(-r));
+    return AL_EXIT_FAILED;
 }
 
 /* A call whose process died gets its line when the journal is opened. */

@@ -173,11 +173,6 @@ static bool is_string(const struct doc *doc, size_t begin, size_t end, const cha
            !memcmp(json_string_value(value), text, strlen(text));
 }
 
-static bool is_index(const char *name)
-{
-    return *name && strspn(name, "0123456789") == strlen(name);
-}
-
 static bool find_nth(const struct doc *doc, const struct entry *array, const char *index,
                      struct entry *ret)
 {
@@ -196,7 +191,8 @@ static int find(const struct doc *doc, al_settings_path path, struct found *ret,
     for (; *ret->missing; ret->missing++) {
         struct entry entry = { .end = 0 }, member = { .end = 0 };
 
-        if (doc->copy.buf[ret->value.begin] == '[' && is_index(*ret->missing)) {
+        if (doc->copy.buf[ret->value.begin] == '[' && **ret->missing &&
+            strspn(*ret->missing, "0123456789") == strlen(*ret->missing)) {
             if (!find_nth(doc, &ret->value, *ret->missing, &member))
                 return 0;
             ret->above = ret->value;
