@@ -358,9 +358,8 @@ static void tighten(struct al_call *call)
     call->operation = &call->tightened;
 }
 
-/* Stage 4: the grant, then the checks that only the tool can make.  What is only explained waits
- * for nobody. */
-static int authorize(struct al_call *call, bool explains, struct al_error *err)
+/* Stage 4: the grant, then the checks that only the tool can make. */
+static int authorize(struct al_call *call, struct al_error *err)
 {
     int r = is_in_bare_root(call) && !al_effects_read_only(call->operation->effects)
                 ? al_call_refuse_bare(call, err)
@@ -372,8 +371,6 @@ static int authorize(struct al_call *call, bool explains, struct al_error *err)
         r = al_repo_go_to_top(call->repo, err);
     if (r == 0 && call->tool->takes_parent_paths)
         r = al_call_take_parent_paths(call, err);
-    if (r == 0 && !explains)
-        r = al_call_lock(call, err);
     if (r == 0)
         r = al_call_resolve(call, err);
     if (r == 0 && call->tool->authorize)
@@ -418,7 +415,7 @@ static int run_stages(struct al_call *call, struct al_result *result, struct al_
     if (r == 0)
         r = found;
     if (r == 0)
-        r = authorize(call, false, err);
+        r = authorize(call, err);
     return r < 0 ? r : execute(call, result, err);
 }
 
@@ -588,7 +585,7 @@ int al_call_explain(const struct al_session *session, const struct al_call_input
         r = find_repository(&call, err);
     if (r == 0) {
         select_operation(&call);
-        r = authorize(&call, true, err);
+        r = authorize(&call, err);
     }
     if (r < 0 && err &&
         (err->subject == AL_SUBJECT_PATH || err->subject == AL_SUBJECT_TRACKED_PATH)) {

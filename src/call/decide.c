@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Stages 5 and 6: decide whether this operation may run with these arguments, for whom the answer
- * counts, and what it is bound to.  The write lock is released while a user is asked; what the
- * answer was about is then looked at again, and asked about again if it has changed. */
+ * counts, and what it is bound to.  The write lock is taken only after the answer; what the answer
+ * was about is then looked at again, and asked about again if it has changed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -235,7 +235,7 @@ static int acquire_lock(struct al_call *call, struct al_error *err)
     const unsigned locks = AL_LOCK_INDEX | call->operation->locks;
     int r;
 
-    if (!call->repo || call->tool->goes_back || call->repo->write_fd >= 0)
+    if (!call->repo || call->tool->goes_back)
         return 0;
     if (call->tool->timeout_ms && most_ms && most_ms < wait.left_ms)
         wait.left_ms = most_ms;
@@ -243,6 +243,17 @@ static int acquire_lock(struct al_call *call, struct al_error *err)
     r = call->tool->at_first_root ? al_write_lock_acquire(call->repo, &wait, err)
                                   : al_write_lock_acquire_with(call->repo, locks, &wait, err);
     call->budget.left_ms += wait.left_ms;
+    return r;
+}
+
+static int await_locks(struct al_call *call, struct al_error *err)
+{
+    int r;
+
+    if (!call->repo || !al_effects_change_repository(call->operation->effects))
+        return 0;
+    r = acquire_lock(call, err);
+    al_write_lock_release(call->repo);
     return r;
 }
 
@@ -394,10 +405,8 @@ static int ask_approvers(struct al_call *call, const struct al_ruling *ruling,
     al_auto(al_freep) char *scope = always_scope(call, ruling); /* of what is shown */
     al_auto(al_freep) char *why = describe_reason(call, ruling);
     const char *by = NULL;
-    int r;
+    int r = al_approval_ask(call, request, why, &answer, &by, err);
 
-    al_write_lock_release(call->repo);
-    r = al_approval_ask(call, request, why, &answer, &by, err);
     if (r == AL_ERR_TIMEOUT)
         return refuse_unanswered(call, err);
     if (r < 0)
@@ -420,9 +429,11 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
     size_t framed_at;
     int r;
 
-    /* If rules were evaluated, the state is bound already; it is older, and so covers what is
-     * shown. */
-    r = call->state[0] ? 0 : bind_answer(call, call->state, err);
+    /* The user should not approve a call that a lock would stop.  If rules were evaluated, the
+     * state is bound already; it is older, and so covers what is shown. */
+    r = await_locks(call, err);
+    if (r == 0 && !call->state[0])
+        r = bind_answer(call, call->state, err);
     if (r == 0)
         r = preview(call, &shown, err);
     if (r < 0)
@@ -574,11 +585,19 @@ static int obtain(struct al_call *call, struct al_error *err)
 /* The number of times that a call is asked about again because the repository changed meanwhile. */
 #define ROUNDS_MAX 16
 
-/* Only one call at a time writes to a repository.  The lock is taken before the arguments are
- * resolved, and released while a user is asked. */
-int al_call_lock(struct al_call *call, struct al_error *err)
+/* Only one call at a time writes to a repository.  If no answer is bound to the resolved arguments,
+ * they are resolved again under the lock: the call before may have made the commit that this one is
+ * about.  A tool that goes back takes the lock itself, and looks anew then. */
+static int lock_for_writing(struct al_call *call, struct al_error *err)
 {
-    return al_effects_change_repository(call->operation->effects) ? acquire_lock(call, err) : 0;
+    int r;
+
+    if (!al_effects_change_repository(call->operation->effects))
+        return 0;
+    r = acquire_lock(call, err);
+    if (r == 0 && !call->state[0] && !call->tool->goes_back)
+        al_call_invalidate(call);
+    return r < 0 ? r : al_call_resolve(call, err);
 }
 
 /* Stages 5 and 6.  An approval is valid only while the repository is what the user was shown.  It
@@ -595,7 +614,7 @@ int al_call_prepare(struct al_call *call, struct al_error *err)
                                "The repository keeps changing under this call, and nothing was "
                                "done; try again when nobody else is at work in it");
         if (r == 0)
-            r = al_call_lock(call, err);
+            r = lock_for_writing(call, err);
         if (r == 0 && call->tool->fetch && !call->fetched) {
             call->fetched = true;
             r = call->tool->fetch(call, call->args, err);
@@ -609,6 +628,7 @@ int al_call_prepare(struct al_call *call, struct al_error *err)
         if (r < 0 || !current) {
             al_call_invalidate(call);
             al_call_checkpoint_drop(call);
+            al_write_lock_release(call->repo);
         }
     }
     return r;

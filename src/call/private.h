@@ -153,8 +153,6 @@ void al_call_name_kept(struct al_call *call, const char *what, const struct al_s
 /** Stages 5 and 6: obtain the approval, the write lock and the checkpoint, for an approval that is
  * still valid.  The caller releases the lock. */
 int al_call_prepare(struct al_call *call, struct al_error *err);
-/** Take the write lock of an operation that changes the repository, unless it is held. */
-int al_call_lock(struct al_call *call, struct al_error *err);
 
 /** Run the tool's resolve, unless its values are current. */
 int al_call_resolve(struct al_call *call, struct al_error *err);

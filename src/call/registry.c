@@ -97,10 +97,9 @@ static void add_toolset(struct al_registry *registry, const struct al_toolset *t
 /* Whether a toolset is named a second time. */
 static bool named_before(const struct al_strv *names, size_t at)
 {
-    for (size_t i = 0; i < at; i++) {
-        if (strcmp(names->items[i], names->items[at]) == 0)
+    for (size_t i = 0; i < at; i++)
+        if (!strcmp(names->items[i], names->items[at]))
             return true;
-    }
     return false;
 }
 

@@ -182,9 +182,8 @@ static int check_string(const struct al_param *param, const json_t *value, struc
 static int decode_bool(const struct al_param *param, const json_t *value, bool *field,
                        struct al_error *err)
 {
-    if (!json_is_boolean(value)) {
+    if (!json_is_boolean(value))
         return al_error_remedy(decode_wrong_type(param, err), err, param->bad_message);
-    }
     *field = json_is_true(value);
     return 0;
 }
@@ -350,10 +349,9 @@ struct rows {
 
 static const struct al_param *find_param(const struct rows *rows, const char *name)
 {
-    for (size_t i = 0; i < rows->nparams; i++) {
+    for (size_t i = 0; i < rows->nparams; i++)
         if (al_param_is_called(&rows->params[i], name))
             return &rows->params[i];
-    }
     return NULL;
 }
 

@@ -169,13 +169,6 @@ static int add_link(struct collection *to, const char *given, const char *resolv
     return 0;
 }
 
-/* Whether git treats the pathspec as a pattern.  A pathspec that names a file is quoted or has no
- * special characters. */
-static bool is_pattern(const char *spec)
-{
-    return spec[0] != ':' && strpbrk(spec, "*?[\\");
-}
-
 /* A pattern matches whatever exists when git runs.  So it affects everything below the directory in
  * front of its first special character. */
 static int add_pattern(struct collection *to, const char *given, struct al_error *err)
@@ -208,7 +201,8 @@ static int add_path(struct collection *to, const char *param, const char *given,
     int r;
 
     r = al_repo_pathspec(call->repo, param, given, &spec, err);
-    if (r == 0 && is_pattern(spec))
+    /* To git it is one: a pathspec that names a file is quoted or has no special characters. */
+    if (r == 0 && spec[0] != ':' && strpbrk(spec, "*?[\\"))
         return add_pattern(to, given, err);
     if (r == 0)
         r = al_path_resolve(call->session->roots, call->repo->at.dir, given, &path, err);
@@ -275,12 +269,6 @@ static int add_row(struct collection *to, const struct al_param *param, bool *re
     return r;
 }
 
-static void add_names(struct collection *to, const struct al_strv *names)
-{
-    for (size_t i = 0; i < names->count; i++)
-        add(to, names->items[i], false, NULL);
-}
-
 /* Add the paths of a call that names none, or everything.  Some tools know them; else it is every
  * path, if the tool takes paths or writes files. */
 static int add_unnamed(struct collection *to, bool every, struct al_error *err)
@@ -296,7 +284,8 @@ static int add_unnamed(struct collection *to, bool every, struct al_error *err)
     else if (changes)
         r = al_call_list_changed(call, &known, &names, err);
     if (r == 0)
-        add_names(to, &names);
+        for (size_t i = 0; i < names.count; i++)
+            add(to, names.items[i], false, NULL);
     if (r == 0 && !known && (every || !call->tool->policy_paths))
         add(to, "", false, NULL);
     return r;

@@ -611,7 +611,8 @@ static int check_config(const struct al_shell_words *words, struct al_error *err
         return 0;
     if (has_option(words, " --global --system ", false))
         return al_shell_words_refuse(
-            what, "the settings of the user and of the machine stay; --local sets it here", err);
+            what, "the user's and the machine's stay; without --global or --system it is set here",
+            err);
     if (al_config_key_is_harmless(key))
         return 0;
     return al_shell_words_refuse(
