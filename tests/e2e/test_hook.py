@@ -427,6 +427,9 @@ class Hook(hooks.Case):
         for edit in [*denied, {"tool_name": "Bash", "tool_input": {"command": "ls"}}, {"tool_input": {}}]:
             told = self.send(self.recorded("before_edit", **edit))["hookSpecificOutput"]
             self.assertEqual(told["permissionDecision"], "deny", edit)
+        self.write(".git/index.lock", "")  # a checkpoint would wait for it, and the tool goes on
+        told = self.send(self.recorded("before_edit", **denied[0]), late=True)["hookSpecificOutput"]
+        self.assertEqual(told["permissionDecision"], "deny")
 
     def test_inside_git(self):
         """a shell inside of the git directory is one of its repository"""

@@ -78,6 +78,13 @@ class Turns(worktrees.Case):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("\npaths      b.txt\n", done.stdout)
 
+    def test_denied(self):
+        """a call that is denied waits for no writer"""
+        fd = self.hold_lock(HOLDER)
+        self.assertEqual(self.call("git_add", {"paths": ["b.txt"]}, approval="deny").kind,
+                         "ApprovalDenied")
+        os.close(fd)
+
     def test_worktrees(self):
         """linked worktrees share the lock, other repositories do not"""
         linked, other = self.worktree("linked"), self.root / "other"
