@@ -340,8 +340,7 @@ int al_call_refuse_bare(const struct al_call *call, struct al_error *err)
         err, al_git_bare_remedy_of(call->repo ? &call->repo->at : NULL));
 }
 
-/* Make the operation the first of its stricter forms that holds. */
-static void tighten(struct al_call *call)
+bool al_call_tighten(struct al_call *call)
 {
     const struct al_stricter *form = call->tool->stricter, *end = form + call->tool->nstricter;
 
@@ -349,13 +348,14 @@ static void tighten(struct al_call *call)
            !(al_stricter_is_of(form, call->operation) && form->holds(call, call->args)))
         form++;
     if (form == end)
-        return;
+        return false;
     call->form = form;
     call->plain = call->operation;
     call->tightened = *call->operation;
     call->tightened.effects |= form->effects;
     call->tightened.asks = AL_ASKS_ALWAYS;
     call->operation = &call->tightened;
+    return true;
 }
 
 /* Stage 4: the grant, then the checks that only the tool can make. */
@@ -376,7 +376,7 @@ static int authorize(struct al_call *call, struct al_error *err)
     if (r == 0 && call->tool->authorize)
         r = call->tool->authorize(call, call->args, err);
     if (r == 0)
-        tighten(call);
+        (void)al_call_tighten(call);
     return r;
 }
 

@@ -569,17 +569,12 @@ static int obtain(struct al_call *call, struct al_error *err)
         r = evaluate_policy(call, &ruling, err);
     if (r < 0)
         return r;
-    if (ruling.decision == AL_APPROVAL_ASK && call->operation->asks == AL_ASKS_ELSEWHERE)
-        return record_decision(call, "auto", "policy");
-    switch (ruling.decision) {
-    case AL_APPROVAL_ALLOW:
-        return record_decision(call, ruling.number ? "rule" : "auto", "policy");
-    case AL_APPROVAL_DENY:
+    if (ruling.decision == AL_APPROVAL_DENY)
         return deny(call, &ruling, err);
-    case AL_APPROVAL_ASK:
-        break;
-    }
-    return ask_unless_always(call, &ruling, err);
+    if (ruling.decision == AL_APPROVAL_ALLOW)
+        return record_decision(call, ruling.number ? "rule" : "auto", "policy");
+    return call->operation->asks == AL_ASKS_ELSEWHERE ? record_decision(call, "auto", "policy")
+                                                      : ask_unless_always(call, &ruling, err);
 }
 
 /* The number of times that a call is asked about again because the repository changed meanwhile. */
@@ -625,7 +620,9 @@ int al_call_prepare(struct al_call *call, struct al_error *err)
             r = al_call_record_checkpoint(call, err);
         if (r == 0)
             r = check_answer(call, &current, err);
-        if (r < 0 || !current) {
+        /* Another writer, whom it waited for, may have pushed what it replaces. */
+        current = r == 0 && current && (call->form || !al_call_tighten(call));
+        if (!current) {
             al_call_invalidate(call);
             al_call_checkpoint_drop(call);
             al_write_lock_release(call->repo);

@@ -154,6 +154,10 @@ void al_call_name_kept(struct al_call *call, const char *what, const struct al_s
  * still valid.  The caller releases the lock. */
 int al_call_prepare(struct al_call *call, struct al_error *err);
 
+/** Make the operation the first of its stricter forms that holds, of one that is none yet.  Whether
+ * there is such a form. */
+bool al_call_tighten(struct al_call *call);
+
 /** Run the tool's resolve, unless its values are current. */
 int al_call_resolve(struct al_call *call, struct al_error *err);
 

@@ -85,6 +85,30 @@ class Turns(worktrees.Case):
                          "ApprovalDenied")
         os.close(fd)
 
+    def test_stricter_meanwhile(self):
+        """a call that waits is asked about if it is about a pushed commit by then"""
+        self.git("init", "-q", "--bare", str(self.base / "hub"))
+        self.git("remote", "add", "hub", str(self.base / "hub"))
+        fd = self.hold_lock(HOLDER)
+        server = harness.AskingServer(self, "--toolset", "everyday")
+        server.send(id=1, method="tools/call", params={
+            "name": "git_commit", "arguments": {"amend": True, "message": "second"},
+            "_meta": {"progressToken": "p"}})
+        self.assertIn("waiting for another writer", server.receive()["params"]["message"])
+        self.git("push", "-q", "hub", "HEAD:main")
+        os.close(fd)
+        question = server.receive()
+        while question["method"] == "notifications/progress":
+            question = server.receive()
+        self.assertIn("a commit that a remote-tracking branch has", question["params"]["message"])
+        server.send(id=question["id"],
+                    result={"action": "accept", "content": {"decision": "reject"}})
+        answer = server.receive()
+        while "id" not in answer:
+            answer = server.receive()
+        self.assertTrue(harness.Result(answer["result"]).failed, answer)
+        self.assertEqual(self.out("log", "--format=%s"), "first\n")
+
     def test_worktrees(self):
         """linked worktrees share the lock, other repositories do not"""
         linked, other = self.worktree("linked"), self.root / "other"
