@@ -201,7 +201,8 @@ int al_checkpoint_changes_of(struct al_store *store, const char *before, const c
 
     if (r == 0)
         r = al_checkpoint_load(store, end, false, &to, err);
-    if (r < 0)
+    *ret_changes = changes;
+    if (r < 0 || from == to)
         return r;
     without = from->without | to->without;
     same_modes = from->modes.len == to->modes.len &&
@@ -228,10 +229,9 @@ int al_checkpoint_changes_of(struct al_store *store, const char *before, const c
         if (!can_make(from, to, change) || is_of_both(from, to, change))
             al_change_drop(&changes, change);
     }
-    changes.index_was_written =
-        !(without & AL_PARTS_INDEX) &&
-        (from->has_index != to->has_index || from->index.len != to->index.len ||
-         memcmp(from->index.buf, to->index.buf, from->index.len) != 0);
+    changes.index_was_written = !(without & AL_PARTS_INDEX) &&
+                                (from->index.len != to->index.len ||
+                                 memcmp(from->index.buf, to->index.buf, from->index.len) != 0);
     *ret_changes = changes;
     changes = (struct al_differences){ .items = NULL };
     return 0;
