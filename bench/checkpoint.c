@@ -88,6 +88,7 @@ static void take(struct place *place, const char *before, char ret_id[AL_OID_TEX
                                            .before = before };
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
 
+    place->budget.left_ms = LEFT_MS;
     must(al_checkpoint_create(place->store, &reason, ret_id, &err), &err);
 }
 

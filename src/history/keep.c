@@ -301,12 +301,9 @@ int al_keep_lost(struct al_store *store, const struct al_differences *refs,
                  const struct al_gitdir_files *files, const struct al_strv *dropping,
                  bool nothing_lost, struct al_error *err)
 {
-    al_auto(keeper_clear) struct keeper keeper = { .store = store,
-                                                   .bare = store->bare,
-                                                   .lines = AL_STR_INIT,
-                                                   .seen = AL_STR_INIT,
-
-                                                   .err = err };
+    al_auto(keeper_clear) struct keeper keeper = {
+        .store = store, .bare = store->bare, .lines = AL_STR_INIT, .seen = AL_STR_INIT, .err = err
+    };
     int r = 0, written;
 
     keeper.bare.borrows_held = true;

@@ -34,7 +34,7 @@ struct al_repo {
 /**
  * Open the repository that holds `given`, the call's working_dir resolved against `base`.
  *
- * @param budget  For the git child that lists the configuration, unless the vetting is remembered.
+ * @param budget  For every git child in the repository; borrowed until al_repo_free().
  * @return 0; AL_ERR_EXECUTION with AL_CODE_NOT_INITIALIZED "Not a git repository: <given>", or "No
  *         such directory: <given>"; AL_ERR_SANDBOX when the top, the git directory, the common
  *         directory or an alternate lies outside the roots, or another uid owns it.

@@ -287,7 +287,6 @@ struct replaying {
     struct al_inmemory *memory;
     const struct al_replay *replay;
     struct al_replayed *replayed;
-    struct al_run_limits *budget;
     const struct al_commit_read *tip; /* the last commit */
     char *joined; /* the message of `tip` with those of melded commits that were dropped; owned,
                      NULL: there are none */
@@ -543,11 +542,9 @@ int al_inmemory_replay(struct al_inmemory *memory, const struct al_replay *repla
 {
     al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
     al_auto(al_replayed_clear) struct al_replayed replayed = AL_REPLAYED_INIT;
-    struct replaying with = { .memory = memory,
-                              .replay = replay,
-                              .replayed = &replayed,
-                              .budget = memory->view.at.budget,
-                              .at_root = replay->is_root };
+    struct replaying with = {
+        .memory = memory, .replay = replay, .replayed = &replayed, .at_root = replay->is_root
+    };
     int r = check_steps(replay, err);
 
     al_strv_add(&oids, replay->onto);

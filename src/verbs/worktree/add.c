@@ -490,7 +490,6 @@ void al_worktree_added_clear(struct al_worktree_added *added)
 struct making {
     const struct al_repo *repo;
     const struct al_worktree_add_options *options;
-    struct al_run_limits *budget;
     struct al_worktree_place place;
     struct al_worktree_record record;
     struct al_worktree_added added;
@@ -627,9 +626,9 @@ static void discard(struct making *making)
 int al_worktree_add(const struct al_repo *repo, const struct al_worktree_add_options *options,
                     struct al_worktree_added *ret_added, struct al_error *err)
 {
-    al_auto(making_clear) struct making making = {
-        .repo = repo, .options = options, .budget = repo->at.budget, .place = AL_WORKTREE_PLACE_INIT
-    };
+    al_auto(making_clear) struct making making = { .repo = repo,
+                                                   .options = options,
+                                                   .place = AL_WORKTREE_PLACE_INIT };
     int r = al_worktree_place_find(repo, true, &making.place, err);
 
     if (r < 0)

@@ -199,7 +199,6 @@ int al_worktree_list_submodules(const struct al_repo *repo, const char *path, co
 struct making {
     const struct al_worktree_half *half;
     const struct al_worktree_submodule *submodule;
-    struct al_run_limits *budget;
     struct al_worktree_beside source, made;
     int source_fd; /* the git directory that it is made from */
     int top_fd, git_fd;
@@ -565,7 +564,6 @@ static int worktree_make_submodule(const struct al_worktree_half *half,
 {
     al_auto(making_clear) struct making making = { .half = half,
                                                    .submodule = submodule,
-                                                   .budget = half->repo->at.budget,
                                                    .source = AL_WORKTREE_BESIDE_INIT,
                                                    .made = AL_WORKTREE_BESIDE_INIT,
                                                    .source_fd = -1,

@@ -52,7 +52,6 @@ int __wrap_al_store_has_blobs(struct al_store *any, const struct al_oid *oids, s
     struct al_oid known;
 
     (void)any;
-    (void)any->repo->at.budget;
     (void)err;
     al_oid_of(false, AL_OBJECT_BLOB, "known", 5, &known);
     for (size_t i = 0; i < count; i++)
