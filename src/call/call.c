@@ -367,7 +367,7 @@ static int authorize(struct al_call *call, struct al_error *err)
 
     if (r == 0)
         r = check_grant(call, err);
-    if (r == 0 && call->tool->runs_at_top)
+    if (r == 0 && call->tool->runs_at_top && call->repo)
         r = al_repo_go_to_top(call->repo, err);
     if (r == 0 && call->tool->takes_parent_paths)
         r = al_call_take_parent_paths(call, err);

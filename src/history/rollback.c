@@ -436,12 +436,13 @@ int al_rollback_run(struct al_repo *repo, const struct al_rollback_options *opti
         .index_lock = AL_LOCKFILE_INIT,
     };
     struct al_run_limits *given = repo->at.budget;
-    struct al_store *store = NULL;
-    int r = al_store_open(options->settings, repo, false, &store, err);
+    /* git children cannot begin in a directory that the rollback removes. */
+    int r = al_repo_go_to_top(repo, err);
 
+    if (r == 0)
+        r = al_store_open(options->settings, repo, false, &ctx.way.store, err);
     if (r == AL_ERR_NOT_FOUND)
         return al_error_set(err, r, "there is nothing to roll back in this repository");
-    ctx.way.store = store;
     if (r == 0)
         r = al_way_open(&ctx.way, err);
     if (r == 0)
@@ -454,7 +455,7 @@ int al_rollback_run(struct al_repo *repo, const struct al_rollback_options *opti
     rollback->changes = ctx.way.changes;
     ctx.way.changes = (struct al_differences){ .items = NULL };
     al_way_clear(&ctx.way);
-    al_store_close(store);
+    al_store_close(ctx.way.store);
     repo->at.budget = given;
     return r;
 }

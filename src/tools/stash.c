@@ -744,7 +744,11 @@ static int everyday_push(struct al_call *call, const void *p, struct al_result *
     if (r < 0)
         return r;
     if (al_git_stash_find_new(repo, &before, &output.out.out, &oid) == 0) {
-        al_str_adds(&result->text, "Nothing to stash: no change here\n");
+        al_str_adds(&result->text,
+                    ((const struct stash_args *)p)->include_untracked
+                        ? "Nothing to stash: no change here\n"
+                        : "Nothing to stash: no tracked file is changed here; untracked: true "
+                          "stashes new files, too\n");
     } else if (!oid) {
         al_str_adds(&result->text, "Stashed.  Another git stashed at the same time: action list "
                                    "shows which entry it is\n");

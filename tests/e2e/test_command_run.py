@@ -508,6 +508,19 @@ class CommandRun(harness.Case):
                                  ["info/exclude", "info/attributes"] if more == -100 else
                                  [] if target + more <= 0 else ["info/exclude" if target else "hooks/huge"])
 
+    def test_directory_gone(self):
+        """a command, or a rollback, that removes the directory it began in is an execution like any other"""
+        below = self.root / "below"
+        below.mkdir()
+        self.airlock("run", "sh", "-c", "echo new >new.txt", cwd=below)
+        self.assertEqual(self.airlock("rollback", cwd=below)[1], "")
+        self.assertFalse((below / "new.txt").exists())
+        self.airlock("rollback", "--redo")
+        self.assertEqual((below / "new.txt").read_text(), "new\n")
+        self.assertEqual(self.airlock("run", "rm", "-rf", str(below), cwd=below)[1], "")
+        self.airlock("rollback")
+        self.assertEqual((below / "new.txt").read_text(), "new\n")
+
     def test_repository_gone(self):
         """the status is that of the command which removed the repository; it comes back into a new one"""
         head = self.out("rev-parse", "HEAD")

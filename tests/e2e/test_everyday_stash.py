@@ -204,7 +204,7 @@ class Stash(everyday.Case):
         for action in ("pop", "apply", "show", "drop"):
             self.fails("ExecutionFailed", "There is no stash entry", "git_stash",
                        {"action": action})
-        self.assertIn("Nothing to stash", self.says("git_stash"))
+        self.assertIn("Nothing to stash: no tracked file is changed here; untracked: true", self.says("git_stash"))
 
     def test_other_worktree(self):
         """git_stash: pop takes this worktree's newest; another's is asked about"""

@@ -165,6 +165,7 @@ const struct al_tool al_tool_commands_hook = {
     AL_TOOL_ROWS(params, operations),
     .args_size = sizeof(struct hook_args),
     .working_dir_offset = offsetof(struct hook_args, working_dir),
+    .runs_at_top = true,
     .expand = expand,
     .open_repository = open_repository,
     .tells_changes = true,

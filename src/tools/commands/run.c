@@ -153,6 +153,7 @@ const struct al_tool al_tool_commands_run = {
     AL_TOOL_ROWS(params, operations),
     .args_size = sizeof(struct run_args),
     .working_dir_offset = offsetof(struct run_args, working_dir),
+    .runs_at_top = true,
     .at_first_root = true,
     .tells_changes = true,
     .check = check,

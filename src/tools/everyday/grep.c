@@ -62,12 +62,6 @@ struct showing {
     unsigned long long last_line;
 };
 
-static bool is_over(const struct showing *showing)
-{
-    return showing->args->max_count.given &&
-           showing->shown >= (uint64_t)showing->args->max_count.value;
-}
-
 /* The line above the matches of a file, where a file or a page begins. */
 static void add_heading(struct showing *showing, const struct al_grep_line *line,
                         struct al_str *unit)
@@ -106,7 +100,8 @@ static bool take_line(void *payload, const struct al_grep_line *line)
 
     showing->read++;
     if (!showing->pages->full && line->is_match && al_pages_shows(showing->pages)) {
-        if (is_over(showing))
+        if (showing->args->max_count.given &&
+            showing->shown >= (uint64_t)showing->args->max_count.value)
             al_pages_stop(showing->pages, AL_PAGES_LARGER_COUNT);
         else
             showing->shown++;

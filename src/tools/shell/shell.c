@@ -9,12 +9,6 @@
 #include "tools/shell/profile.h"
 #include "tools/shell/state.h"
 
-static void warn(const struct al_shell *shell)
-{
-    if (shell->options.live)
-        al_log_note("Warning: firejail not installed, running without isolation");
-}
-
 /* Choose an isolation that is available: the configured one, else Landlock, else firejail, else
  * none. */
 static int choose_isolation(struct al_shell *shell, struct al_error *err)
@@ -34,8 +28,8 @@ static int choose_isolation(struct al_shell *shell, struct al_error *err)
     shell->firejail = al_program_find("firejail", options->path_list, options->roots);
     if (shell->firejail)
         shell->isolation = AL_ISOLATION_FIREJAIL;
-    else
-        warn(shell);
+    else if (options->live)
+        al_log_note("Warning: firejail not installed, running without isolation");
     return 0;
 }
 
