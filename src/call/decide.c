@@ -508,8 +508,8 @@ static int deny_by_rule(const struct al_call *call, const struct al_ruling *ruli
     if (message)
         al_str_addf(&detail, "Denied by %s. Nothing was done.%s", by.buf, pattern ? " " : "");
     if (pattern)
-        al_str_addf(&detail, "%s other than '%s' are not denied by this rule.",
-                    rule->path ? "Paths" : "Branches", pattern);
+        al_str_addf(&detail, "Calls about other %s than '%s' alone are not denied by this rule.",
+                    rule->path ? "paths" : "branches", pattern);
     if (detail.len)
         err->detail = al_str_detach(&detail);
     return r;

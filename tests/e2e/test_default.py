@@ -73,6 +73,7 @@ class Default(Program):
                 'tool = "git_branch"\noperation = "force_delete"\ndecision = "ask"',
                 'tool = "git_generate_pr"\ndecision = "allow"',
                 'tool = "git_push"\ndecision = "deny"',
+                'tool = "git"\noperation = "commit"\ndecision = "ask"', 'tool = "hook"\ndecision = "deny"',
                 'tool = "git_*"\ndecision = "ask"', 'effect = "writes_refs"\ndecision = "ask"'))
         config = self.config(rules)
         for more, idle in (((), [("1 (line 1)", "git_checkout", "git"),

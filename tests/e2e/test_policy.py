@@ -193,7 +193,7 @@ class Rules(policy.Case):
             self.assertEqual(result.kind, DENIED, (tool, arguments, result))
             self.assertIn(f"denied by rule 1 of the configuration (line {line}). Nothing was done",
                           result.text)
-            self.assertIn("Paths other than 'secrets' are not denied by this rule.", result.text)
+            self.assertIn("Calls about other paths than 'secrets' alone are not denied by this rule.", result.text)
         self.write("a.txt", "staged\n")
         self.git("add", "a.txt")
         for tool, arguments in (("git_commit", {"message": "a"}), ("git_log", {}),

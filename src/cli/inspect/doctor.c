@@ -61,7 +61,7 @@ static void check_rules(struct al_findings *findings, const struct al_setup *set
         const char *toolset = is_idle(setup, rule) ? toolset_of(setup, rule) : NULL;
         al_auto(al_freep) char *safe = NULL;
 
-        if (!toolset)
+        if (!toolset || !strcmp(toolset, "commands")) /* they are the shell's, of no session */
             continue;
         safe = al_text_sanitize_line(rule->tool ? rule->tool : rule->operation);
         al_finding_add(findings, "rules", AL_WARNING,

@@ -46,9 +46,10 @@ static void decides_anew_when_head_went_to_another_branch(void **state)
     run(scene, &tool, RECORD);
     assert_int_equal(scene->asked, 1);
     assert_int_equal(scene->result.status, AL_ERR_APPROVAL_DENIED);
-    assert_string_equal(scene->result.text.buf,
-                        "not here\n\nDenied by rule 1 of the configuration (line 0). Nothing was "
-                        "done. Branches other than 'other' are not denied by this rule.");
+    assert_string_equal(
+        scene->result.text.buf,
+        "not here\n\nDenied by rule 1 of the configuration (line 0). Nothing was "
+        "done. Calls about other branches than 'other' alone are not denied by this rule.");
     assert_journal(scene, "declined rule policy record no");
 }
 
