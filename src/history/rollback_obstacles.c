@@ -82,7 +82,8 @@ int al_obstacles_others(struct al_way *way, const struct al_difference *change, 
     bool loses = true;
     int r = 0;
 
-    if (al_change_is_same(now, now_mode, change->to, change->to_mode))
+    if (al_difference_is_note(change) ||
+        al_change_is_same(now, now_mode, change->to, change->to_mode))
         return 0;
     if (change->part == AL_PART_STASH)
         r = loses_entry(way, change, now, &loses, err);
@@ -257,8 +258,6 @@ static char *find_unsaved(const struct al_way *way, const struct al_difference *
 
 void al_obstacles_unsaved(struct al_way *way)
 {
-    struct al_strv *unsaved = &way->report->unsaved;
-
     for (size_t i = 0; i < way->changes.count; i++) {
         const struct al_difference *change = &way->changes.items[i];
         al_auto(al_freep) char *found = al_change_is_file(change) && change->to && !change->from
@@ -266,9 +265,9 @@ void al_obstacles_unsaved(struct al_way *way)
                                             : NULL;
 
         if (found)
-            al_strv_take(unsaved, al_text_sanitize_line(found));
+            al_strv_take(&way->report->unsaved, al_text_sanitize_line(found));
     }
-    al_paths_sort_once(unsaved); /* it is the same for all files of a directory */
+    al_paths_sort_once(&way->report->unsaved); /* it is the same for all files of a directory */
 }
 
 /* --- Branches that other worktrees have checked out --- */

@@ -221,6 +221,17 @@ class Undo(everyday.Case):
         self.server.says("git_undo")
         self.assertEqual(self.out("diff", "--cached", "--name-only"), "")
 
+    def test_notes(self):
+        """git_undo: what git only notes, as ORIG_HEAD is, is no obstacle when others write it"""
+        for name in "ab":
+            self.write("f.txt", name)
+            self.server.says("git_commit", {"message": name, "paths": ["f.txt"]})
+        head = self.out("rev-parse", "HEAD")
+        self.server.says("git_reset", {"to": "HEAD~1", "mode": "keep"})
+        self.git("reset", "-q", "--hard")
+        self.server.says("git_undo")
+        self.assertEqual(self.out("rev-parse", "HEAD"), head)
+
     def test_ignored_here(self):
         """git_undo: of a switch takes files along that are ignored here and tracked there"""
         self.git("checkout", "-q", "-b", "side")
