@@ -341,11 +341,10 @@ static int restore(struct context *ctx, struct al_error *err)
         const struct al_difference *change = &way->changes.items[i];
         al_auto(al_freep) char *words = al_difference_words(change);
 
-        if (change->part == AL_PART_WORKTREE && !al_strv_contains(&way->report->left, words))
-            al_strv_add(&written, change->name);
-        way->report->files += change->part == AL_PART_WORKTREE &&
-                              !al_strv_contains(&way->report->kept, words) &&
-                              !al_strv_contains(&way->report->left, words) &&
+        if (change->part != AL_PART_WORKTREE || al_strv_contains(&way->report->left, words))
+            continue;
+        al_strv_add(&written, change->name);
+        way->report->files += !al_strv_contains(&way->report->kept, words) &&
                               !al_strv_contains(&way->report->lacking, words);
     }
     /* Also after a failure, so that its result can be undone as well. */

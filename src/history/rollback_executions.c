@@ -13,17 +13,16 @@
 
 /* --- Executions --- */
 
-static bool lists(const struct al_execution *execution, uint64_t seq)
+/* Whether the other one ended while an execution ran.  One that was killed lists none, and has its
+ * number from when that was found. */
+static bool lists(const struct al_execution *execution, const struct al_execution *other)
 {
-    const json_t *value;
-    size_t i;
+    bool has = !execution->ended_ms && other->seq < execution->seq &&
+               other->ended_ms >= execution->began_ms;
 
-    json_array_foreach(execution->overlaps, i, value)
-    {
-        if ((uint64_t)json_integer_value(value) == seq)
-            return true;
-    }
-    return false;
+    for (size_t i = 0; i < json_array_size(execution->overlaps); i++)
+        has |= (uint64_t)json_integer_value(json_array_get(execution->overlaps, i)) == other->seq;
+    return has;
 }
 
 static bool is_of(const char *name, const char *wanted)
@@ -57,7 +56,7 @@ static void note_files(struct al_executions *executions)
 
     for (size_t i = 0; i < executions->count; i++)
         for (size_t k = 0; items[i].overlaps && k < executions->count; k++)
-            if (lists(&items[i], items[k].seq)) {
+            if (lists(&items[i], &items[k])) {
                 note_file(&items[i], &items[k]);
                 note_file(&items[k], &items[i]);
             }
@@ -68,6 +67,8 @@ static void add_execution(struct al_executions *executions, const json_t *line, 
     const char *tool = al_json_get_string(line, "tool");
     const char *before = al_json_get_string(line, "git_commit");
     const char *outcome = al_json_get_string(line, "outcome");
+    const char *operation = al_json_get_string(line, "operation");
+    const json_t *took = json_object_get(line, "duration_ms");
     struct al_execution *item;
 
     if (!tool || !outcome || strlen(before) >= AL_OID_TEXT)
@@ -83,10 +84,13 @@ static void add_execution(struct al_executions *executions, const json_t *line, 
         .summary = al_strdup(al_json_get_string(line, "summary")),
     };
     item->began_ms = al_clock_iso_ms(al_json_get_string(line, "time"));
+    item->pushes = operation && !strcmp(operation, "push");
+    item->fetches = operation && (!strcmp(operation, "fetch") || !strcmp(operation, "pull") ||
+                                  !strcmp(operation, "remote_update"));
     item->held_no_lock = al_journal_held_no_lock(line);
     item->file = item->held_no_lock ? file_of(line, top) : NULL;
-    if (json_is_integer(json_object_get(line, "duration_ms"))) /* else its changes are not known */
-        item->overlaps = json_incref(json_object_get(line, "overlaps"));
+    item->ended_ms = json_is_integer(took) ? item->began_ms + json_integer_value(took) : 0;
+    item->overlaps = json_incref(json_object_get(line, "overlaps")); /* none if it was killed */
     (void)snprintf(item->before, sizeof(item->before), "%s", before);
     if (!strcmp(tool, "rollback"))
         item->input = json_incref(json_object_get(line, "input"));
@@ -185,7 +189,7 @@ void al_executions_keep(struct al_executions *executions, const char *agent, con
 static bool ran_inside(const struct al_execution *inner, const struct al_execution *outer)
 {
     return (!strcmp(inner->tool, "run") || (!strcmp(inner->tool, "git") && !inner->held_no_lock)) &&
-           lists(outer, inner->seq) && inner->began_ms >= outer->began_ms &&
+           lists(outer, inner) && inner->began_ms >= outer->began_ms &&
            is_of(inner->session, outer->session);
 }
 
@@ -333,15 +337,18 @@ int al_execution_read_end(struct al_way *way, size_t which, size_t end, struct a
 bool al_execution_tells_of_remote(const struct al_execution *execution,
                                   const struct al_difference *change)
 {
+    const char *tool = execution->tool, *name = change->name;
+
+    if (change->part != AL_PART_REF)
+        return execution->pushes && change->part == AL_PART_STATE && !strcmp(name, "config");
+    if (execution->pushes || execution->fetches)
+        return al_starts_with(name, "refs/remotes/") ||
+               (execution->fetches && !change->from && al_starts_with(name, "refs/tags/"));
     /* A rollback has what it took back; git_remote takes these references along with the remote,
-     * and so does `airlock git`, which fetches nothing. */
-    if (execution->input || !strcmp(execution->tool, "git_remote") ||
-        !strcmp(execution->tool, "git"))
-        return false;
-    if (change->part == AL_PART_REF)
-        return al_starts_with(change->name, "refs/remotes/");
-    return change->part == AL_PART_STATE && !strcmp(change->name, "config") &&
-           !strcmp(execution->tool, "git_push");
+     * `airlock git` as well, and so does a command that removes the remote, or the repository. */
+    return al_starts_with(name, "refs/remotes/") && !execution->input &&
+           strcmp(tool, "git_remote") != 0 && strcmp(tool, "git") != 0 &&
+           (change->to || !al_change_find(&execution->changes, AL_PART_STATE, "config"));
 }
 
 /* Append "git_add: Stage a.c". */
@@ -359,7 +366,7 @@ bool al_difference_is_note(const struct al_difference *change)
 {
     return change->part == AL_PART_STATE &&
            (!strcmp(change->name, "ORIG_HEAD") || !strcmp(change->name, "AUTO_MERGE") ||
-            al_starts_with(change->name, "sharedindex."));
+            al_change_is_shared_index(change));
 }
 
 /* Whether an execution changed anything that a rollback takes back: 1 or 0.  One that was
@@ -409,7 +416,7 @@ static int step_back(struct al_way *way, size_t *at, struct al_strv *pushes, str
         r = is_step(way, *at, err);
         if (r != 0)
             return r;
-        if (!strcmp(execution->tool, "git_push"))
+        if (execution->pushes)
             name_call(execution, pushes);
     }
     return 0;
@@ -468,7 +475,7 @@ static int too_many(const struct al_rollback_options *options, size_t found, str
 static int share_a_change(struct al_way *way, struct al_execution *item,
                           const struct al_execution *planned, struct al_error *err)
 {
-    const bool together = lists(item, planned->seq) || lists(planned, item->seq);
+    const bool together = lists(item, planned) || lists(planned, item);
     int r = together ? al_execution_read(way->store, item, err) : 0;
 
     for (size_t i = 0; r == 0 && i < item->changes.count; i++) {

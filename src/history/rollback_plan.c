@@ -160,7 +160,8 @@ int al_way_read_blob(const struct al_way *way, const char *oid, struct al_str *r
 
 /** One thing that executions changed, whose texts are theirs. */
 struct item {
-    struct al_difference change; /* from the value that the last of them left, to the target's */
+    struct al_difference change; /* first, as al_difference_order() compares it; from the value that
+                                    the last of them left, to the target's */
     size_t first;                /* the first of the executions that changed it */
     bool stays;    /* nothing but what is known of a remote changed it, and that is left so */
     bool is_users; /* a program changed how git works: see is_users() */
@@ -228,16 +229,12 @@ static int by_thing(const void *a, const void *b)
     return order ? order : (one->first > two->first) - (one->first < two->first);
 }
 
-static int by_order(const void *key, const void *item)
-{
-    return al_difference_order(key, &((const struct item *)item)->change);
-}
-
 static struct item *find_item(const struct items *items, enum al_part part, const char *name)
 {
     const struct al_difference key = { .part = part, .name = (char *)(uintptr_t)name };
 
-    return items->count ? bsearch(&key, items->items, items->count, sizeof(*items->items), by_order)
+    return items->count ? bsearch(&key, items->items, items->count, sizeof(*items->items),
+                                  al_difference_order)
                         : NULL;
 }
 
@@ -300,13 +297,6 @@ static int collect(struct al_way *way, bool entries, struct items *items, struct
     return r;
 }
 
-/* The shared part of a split index is git's to remove: some index may need it. */
-static bool is_gits(const struct al_difference *change)
-{
-    return change->part == AL_PART_STATE && !change->to &&
-           al_starts_with(change->name, "sharedindex.");
-}
-
 /* Whether it goes with a whole worktree that an execution before added, or stays with one that was
  * moved. */
 static bool is_of_linked(const struct al_way *way, const struct items *items,
@@ -348,7 +338,9 @@ static int add_way(struct al_way *way, const struct items *items, const struct a
         if (change.part == AL_PART_LINKED && al_starts_with(change.name, AL_LINKED_MOVED_PREFIX))
             al_strv_addf(&way->report->left, "the worktree '%s', which was moved",
                          strrchr(change.name, '/') + 1);
-        if (item->stays || is_gits(&change) || is_of_linked(way, items, &change) ||
+        /* The shared part of a split index is git's to remove: some index may need it. */
+        if (item->stays || (!change.to && al_change_is_shared_index(&change)) ||
+            is_of_linked(way, items, &change) ||
             al_change_is_same(change.from, change.from_mode, change.to, change.to_mode))
             continue;
         if (item->is_users) {

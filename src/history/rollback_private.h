@@ -39,14 +39,15 @@ struct al_execution {
     char *agent;   /**< the name of the agent; NULL when it has none */
     char *summary; /**< NULL when there is none */
     char before[AL_OID_TEXT];
-    int64_t began_ms;  /**< since 1970 */
-    bool held_no_lock; /**< every change meanwhile, by whomever, is among `changes` */
-    json_t *overlaps;  /**< owned; numbers of those that ended while it ran; may be NULL */
-    bool interrupted;  /**< a rollback that was killed, or that stopped half way */
-    bool redo;         /**< a rollback that undid another rollback */
-    json_t *input;     /**< owned; NULL unless the execution was a rollback */
-    bool undone;       /**< it did not end, and a user has rolled it back */
-    char *file;        /**< the only one that it writes, below the top: a client's own; NULL: any */
+    bool pushes, fetches;       /**< what is known of a remote then stays */
+    int64_t began_ms, ended_ms; /**< since 1970; 0: it was killed */
+    bool held_no_lock;          /**< every change meanwhile, by whomever, is among `changes` */
+    json_t *overlaps;           /**< owned; numbers of those that ended while it ran; may be NULL */
+    bool interrupted;           /**< a rollback that was killed, or that stopped half way */
+    bool redo;                  /**< a rollback that undid another rollback */
+    json_t *input;              /**< owned; NULL unless the execution was a rollback */
+    bool undone;                /**< it did not end, and a user has rolled it back */
+    char *file; /**< the only one that it writes, below the top: a client's own; NULL: any */
     struct al_strv others; /**< for each that ran meanwhile and has another file: its `before` and
                                 that file */
     struct al_execution *inside; /**< owned: see al_executions_absorb() */
@@ -92,8 +93,9 @@ bool al_executions_unfinished(const struct al_executions *executions);
 /** Read what an execution changed, once. */
 int al_execution_read(struct al_store *store, struct al_execution *execution, struct al_error *err);
 
-/** Test whether a change only says what is known of a remote: where its branches are, and after a
- * push which of them a branch follows.  The remote stays as it is when a call is undone. */
+/** Test whether a change only says what is known of a remote: where its branches are, after a push
+ * which of them a branch follows, after a fetch which tags it has.  The remote stays as it is when
+ * a call is undone. */
 bool al_execution_tells_of_remote(const struct al_execution *execution,
                                   const struct al_difference *change);
 
@@ -198,6 +200,9 @@ bool al_change_is_same(const char *a, unsigned a_mode, const char *b, unsigned b
 /** Test whether a change is of a file of the working tree.  The git directory at the top is no part
  * of that, whatever a checkpoint says. */
 bool al_change_is_file(const struct al_difference *change);
+
+/** Test whether a change is of the part of a split index that the index names. */
+bool al_change_is_shared_index(const struct al_difference *change);
 
 /** Test whether it gives or finds something that cannot be where another one needs a directory: a
  * file, or an entry of the index.  The sides of a conflict can, and NULL. */

@@ -133,8 +133,7 @@ static int replace(const struct al_way *way, const struct al_difference *change,
 
 /* --- Files below a directory --- */
 
-/* The part of a split index that the index names. */
-static bool is_shared_index(const struct al_difference *change)
+bool al_change_is_shared_index(const struct al_difference *change)
 {
     return change->part == AL_PART_STATE && al_starts_with(change->name, "sharedindex.");
 }
@@ -143,7 +142,7 @@ static bool is_state(const struct al_difference *change)
 {
     return change->part == AL_PART_STASH ||
            (change->part == AL_PART_STATE && strcmp(change->name, "HEAD") != 0 &&
-            !is_shared_index(change));
+            !al_change_is_shared_index(change));
 }
 
 /* A state that is in a file. */
@@ -676,7 +675,7 @@ int al_restore_apply(struct al_way *way, struct al_error *err)
     };
     const bool has_index = way->index || way->entries.count;
     /* An index needs its shared part at all times. */
-    int r = write_files(way, is_shared_index, err);
+    int r = write_files(way, al_change_is_shared_index, err);
 
     if (r == 0 && has_index)
         r = write_index(way, err);

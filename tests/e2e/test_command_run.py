@@ -248,6 +248,23 @@ class CommandRun(harness.Case):
         self.airlock("rollback", "--redo")
         self.assertNotIn("meanwhile", self.airlock("rollback", "--execution", str(seq))[0])
 
+    def test_meanwhile_killed(self):
+        """the same for a command whose airlock was killed"""
+        script = "echo ready; read go"
+        with subprocess.Popen([harness.AIRLOCK, "run", "--agent", "A", "--", "sh", "-c", script], cwd=self.root,
+                              env=self.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            self.assertEqual(process.stdout.readline(), b"ready\n")
+            self.write("b.txt", "B\n")
+            self.airlock("call", "--agent", "B", "git_commit", '{"message":"B","paths":["b.txt"]}')
+            process.kill()
+            process.communicate(timeout=harness.WATCHDOG_SECONDS)  # the command has ended, too
+        seq = [line["seq"] for line in self.log() if line["agent"] == "B"][0]
+        self.airlock("call", "--agent", "D", "git_branch", '{"name":"later"}')
+        out = self.airlock("rollback", "-y", "--agent", "A", "--force")[0]
+        self.assertIn(f"execution {seq}, git_commit by B", out)
+        self.assertNotIn("by D", out)
+        self.assertEqual(self.out("log", "-1", "--format=%s"), "first\n")
+
     def test_meanwhile_ends_later(self):
         """two commands at once: neither takes the other's work along"""
         commands = []

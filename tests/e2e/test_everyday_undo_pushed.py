@@ -221,6 +221,70 @@ class Pushed(everyday.Case):
         self.undo()
         self.assertEqual((self.at("HEAD"), self.at("origin/main")), (self.base_commit, commit))
 
+    def run_airlock(self, *words):
+        """A command of the shell, which may push."""
+        config = self.home / ".config/airlock/config.toml"
+        config.parent.mkdir(parents=True, exist_ok=True)
+        config.write_text('[[tools.approval.rule]]\ndecision = "allow"\ntool = "git"\n', encoding="ascii")
+        done = subprocess.run([harness.AIRLOCK, *words], cwd=self.root, env=self.env, stdin=subprocess.DEVNULL,
+                              capture_output=True, check=False, timeout=harness.WATCHDOG_SECONDS)
+        self.assertEqual(done.returncode, 0, done)
+
+    def theirs(self, name):
+        """A commit and a tag, the same name, that somebody else pushes."""
+        other = self.base / name
+        self.git("clone", "-q", str(self.root / "hub.git"), str(other), cwd=self.base)
+        commit = self.commit(name, "t\n", name, other)
+        self.git("tag", name, cwd=other)
+        self.git("push", "-q", "--tags", "origin", "main", cwd=other)
+        return commit
+
+    def test_shell(self):
+        """a push or a fetch of the shell's git, a command's too, is no step"""
+        for link in (), ("run", "--"):
+            with self.subTest(link):
+                self.run_airlock("git", "commit", "-q", "--allow-empty", "-m", "own")
+                commit = self.at("HEAD")
+                self.run_airlock(*link, "git", "push", "-q", "origin", "HEAD")
+                self.run_airlock(*link, "git", "fetch", "-q", "--no-tags")
+                text = self.rolled_back("--yes")
+                self.assertEqual("stays on the remote" in text, not link, text)
+                self.assertEqual((self.at("HEAD"), self.at("origin/main")), (self.at(commit + "~"), commit))
+                self.git("merge", "-q", "--ff-only", "origin/main")
+
+    def test_shell_upstream(self):
+        """the upstream that a push of the shell's git set stays"""
+        self.run_airlock("git", "switch", "-q", "-c", "side")
+        self.run_airlock("git", "push", "-q", "-u", "origin", "side")
+        self.rolled_back("--yes")
+        self.assertEqual((self.out("branch", "--show-current"), self.at("refs/heads/side")), ("main\n", ""))
+        self.assertEqual(self.at("origin/side"), self.base_commit)
+
+    def test_tags_of_a_fetch(self):
+        """the tags that a fetch brought stay, and the fetch is no step; a pull goes back without them"""
+        for name, fetch in (("t1", lambda: self.server.ok("git_fetch")),
+                            ("t2", lambda: self.run_airlock("git", "fetch", "-q")),
+                            ("t3", lambda: self.run_airlock("git", "remote", "update")),
+                            ("t4", lambda: self.run_airlock("git", "pull", "-q", "--ff-only"))):
+            with self.subTest(name):
+                head, theirs = self.at("HEAD"), self.theirs(name)
+                if name != "t4":
+                    self.make("own" + name)
+                fetch()
+                self.rolled_back("--yes")
+                self.assertEqual((self.at("HEAD"), self.at("origin/main"), self.at(name)), (head, theirs, theirs))
+
+    def test_shell_remote(self):
+        """what a command took along with the remote, or the repository, comes back"""
+        for words in (("git", "remote", "remove", "origin"), ("run", "--", "git", "remote", "remove", "origin"),
+                      ("run", "--", "sh", "-c", "rm -rf .git; git init -q")):
+            with self.subTest(words):
+                self.run_airlock(*words)
+                self.assertEqual(self.at("refs/remotes/origin/main"), "")
+                self.rolled_back("--yes", "--force")
+                self.assertEqual(self.at("refs/remotes/origin/main"), self.base_commit)
+                self.assertNotIn("gone", self.out("status", "-b", "--short"))
+
 
 if __name__ == "__main__":
     harness.main()
