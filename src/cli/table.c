@@ -141,22 +141,16 @@ static char *repository_of(const json_t *line, const char *common_dir)
     return path && *path ? al_text_sanitize_line(path) : al_strdup("-");
 }
 
-/* Whether the summary has all the words that were given. */
-static bool is_command_line(const json_t *line)
-{
-    const char *tool = al_json_get_string(line, "tool");
-
-    return tool && !strcmp(tool, "git");
-}
-
 /* Append the input of a call that only reads, except values that the summary contains. */
 static void add_input(const json_t *line, const char *summary, struct al_str *out)
 {
     const json_t *effects = json_object_get(line, "effects"), *value;
     const char *name, *before = ": ", *only = json_string_value(json_array_get(effects, 0));
+    const char *tool = al_json_get_string(line, "tool");
 
+    /* The summary of the shell's git has all the words that were given. */
     if (json_array_size(effects) > 1 || (only && strcmp(only, "reads") != 0) ||
-        is_command_line(line))
+        (tool && !strcmp(tool, "git")))
         return;
     json_object_foreach(json_object_get(line, "input"), name, value)
     {

@@ -103,6 +103,14 @@ static int check_absolute(const char *path, struct al_error *err)
     return *path == '/' ? 0 : al_error_set(err, AL_ERR_BAD_ARGS, "must be an absolute path");
 }
 
+/* A rule whose pattern nothing matches protects nothing. */
+static int check_rule_glob(const char *glob, struct al_error *err)
+{
+    return al_starts_with(glob, "./") || al_starts_with(glob, "refs/heads/")
+               ? al_error_set(err, AL_ERR_BAD_ARGS, "must be without ./ and refs/heads/")
+               : 0;
+}
+
 /* A relative path leads down: airlock makes the directory, and git never lists it. */
 static int check_worktrees_dir(const char *path, struct al_error *err)
 {
@@ -158,8 +166,10 @@ static const struct al_key keys[] = {
     { "tools.approval.rule.operation", "Names of operations, as a glob.", RULE_STRING(operation) },
     { "tools.approval.rule.effect", "An effect.", RULE_STRING(effect),
       .check = al_policy_check_effect },
-    { "tools.approval.rule.branch", "Branches, as a glob.", RULE_STRING(branch) },
-    { "tools.approval.rule.path", "Paths from the top, as a glob.", RULE_STRING(path) },
+    { "tools.approval.rule.branch", "Branches, as a glob.", RULE_STRING(branch),
+      .check = check_rule_glob },
+    { "tools.approval.rule.path", "Paths from the top, as a glob.", RULE_STRING(path),
+      .check = check_rule_glob },
     { "tools.approval.rule.address", "Addresses of remotes, as a glob.", RULE_STRING(address) },
     { "tools.approval.rule.decision", "What the rule decides.", .kind = AL_KEY_CHOICE,
       OF_RULE(decision, enum al_approval_mode), .words = approval_modes },

@@ -327,13 +327,6 @@ static bool exceeds_terminal(size_t lines)
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row && lines >= size.ws_row;
 }
 
-/* Whether all may be left out because of what was asked for. */
-static bool filters(const struct al_query *query)
-{
-    return (query->tool && al_query_tool_exists(query->tool)) || query->agent || query->session ||
-           query->top || *query->since;
-}
-
 /* Count the lines that the query selects, and decide which columns the table needs for the last
  * ones.
  */
@@ -365,7 +358,9 @@ static int show_recorded(struct view *view, const char *file, struct al_pager *p
         r = show_to_end(view, skip, query->last && !query->follow ? query->last : SIZE_MAX);
     if (r == 0 && !view->shown_any && !view->history.last && !view->history.size)
         (void)fputs("nothing recorded yet\n", query->json ? stderr : stdout);
-    else if (r == 0 && !view->shown_any && !query->follow && filters(query))
+    else if (r == 0 && !view->shown_any && !query->follow &&
+             ((query->tool && al_query_tool_exists(query->tool)) || query->agent ||
+              query->session || query->top || *query->since))
         al_log_note("nothing matches; airlock log --all without --tool, --agent, --session and "
                     "--since shows everything");
     (void)fflush(stdout);

@@ -309,13 +309,6 @@ static bool is_member(const json_t *call, const char *name, const char *value)
     return its && value ? !strcmp(its, value) : its == value;
 }
 
-/* A turn of an agent ends without those of its subagents. */
-static bool is_of_agent(const struct hook *hook, const json_t *call)
-{
-    return hook->kind != AL_EVENT_CLOSE ||
-           is_member(json_object_get(call, "input"), AGENT, al_json_get_string(hook->event, AGENT));
-}
-
 /* The one of this call; or all of the session after a turn.  Without an id, two calls of one input
  * are the same, and the newest one counts. */
 static void take_waiting(void *payload, long pid, const json_t *call)
@@ -325,8 +318,12 @@ static void take_waiting(void *payload, long pid, const json_t *call)
     const char *time = al_json_get_string(call, "time");
 
     if (!is_member(call, "operation", AL_HOOK_OPERATION) ||
-        !is_member(call, "conversation_id", hook->session) || !is_of_agent(hook, call) || !time ||
+        !is_member(call, "conversation_id", hook->session) || !time ||
         waiting->count == AL_COUNT(waiting->pid))
+        return;
+    /* A turn of an agent ends without those of its subagents. */
+    if (hook->kind == AL_EVENT_CLOSE &&
+        !is_member(json_object_get(call, "input"), AGENT, al_json_get_string(hook->event, AGENT)))
         return;
     if (hook->tool && hook->call_id && !is_member(call, "call_id", hook->call_id))
         return;
