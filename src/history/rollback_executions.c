@@ -17,7 +17,7 @@
  * number from when that was found. */
 static bool lists(const struct al_execution *execution, const struct al_execution *other)
 {
-    bool has = !execution->ended_ms && other->seq < execution->seq &&
+    bool has = execution->ended_ms < 0 && other->seq < execution->seq &&
                other->ended_ms >= execution->began_ms;
 
     for (size_t i = 0; i < json_array_size(execution->overlaps); i++)
@@ -89,7 +89,7 @@ static void add_execution(struct al_executions *executions, const json_t *line, 
                                   !strcmp(operation, "remote_update"));
     item->held_no_lock = al_journal_held_no_lock(line);
     item->file = item->held_no_lock ? file_of(line, top) : NULL;
-    item->ended_ms = json_is_integer(took) ? item->began_ms + json_integer_value(took) : 0;
+    item->ended_ms = json_is_integer(took) ? item->began_ms + json_integer_value(took) : -1;
     item->overlaps = json_incref(json_object_get(line, "overlaps")); /* none if it was killed */
     (void)snprintf(item->before, sizeof(item->before), "%s", before);
     if (!strcmp(tool, "rollback"))

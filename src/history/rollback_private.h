@@ -40,7 +40,7 @@ struct al_execution {
     char *summary; /**< NULL when there is none */
     char before[AL_OID_TEXT];
     bool pushes, fetches;       /**< what is known of a remote then stays */
-    int64_t began_ms, ended_ms; /**< since 1970; 0: it was killed */
+    int64_t began_ms, ended_ms; /**< since 1970; -1: it was killed */
     bool held_no_lock;          /**< every change meanwhile, by whomever, is among `changes` */
     json_t *overlaps;           /**< owned; numbers of those that ended while it ran; may be NULL */
     bool interrupted;           /**< a rollback that was killed, or that stopped half way */
