@@ -241,6 +241,13 @@ class Push(Case):
         self.fails("ExecutionFailed", "The remote has another 'refs/tags/v1'", "git_push",
                    {"tags": True})
         self.assertEqual(self.at_hub("refs/tags/v1"), was)
+        self.git("tag", "-f", "v1", was)
+        self.git("reset", "-q", "--hard", "HEAD~1")
+        self.commit("d.txt", "d\n", "secret")
+        self.git("tag", "v3")
+        failed = self.fails("ExecutionFailed", "The remote's branch", "git_push", {"tags": True})
+        self.assertIn("These were pushed: refs/tags/v3", failed.text)
+        self.assertEqual(self.at_hub("refs/tags/v3"), self.here("v3"))
 
     def test_tag(self):
         """git_push tag: that tag alone; one that is there is not moved"""

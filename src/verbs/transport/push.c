@@ -15,8 +15,9 @@
 #include "verbs/preview/diff_excerpt.h"
 #include "verbs/transport/network.h"
 
-#define SHA1_HEX_BYTES   40
-#define SHA256_HEX_BYTES 64
+#define TAGS_NAMED_MAX 20
+
+#define SHA1_HEX_BYTES 40
 
 void al_pushed_clear(struct al_pushed *pushed)
 {
@@ -128,25 +129,15 @@ static void list_new_tags(const struct al_git_output *output, struct al_strv *ou
     }
 }
 
-/* The line of a tag that the remote does not take; NULL: there is none.  Caller frees. */
-static char *rejected_tag(const struct al_git_output *output)
+/* Name the tags that went there although the branch did not. */
+static void add_pushed(const struct al_strv *tags, struct al_error *err)
 {
-    const char *at = strstr(output->out.out.buf, "!\trefs/tags/");
+    struct al_str text = AL_STR_INIT;
 
-    return at ? al_strndup(at + 2, strcspn(at + 2, ":")) : NULL;
-}
-
-static void parse_status(const struct al_git_output *output, const char *status, bool tags,
-                         struct al_pushed *pushed)
-{
-    pushed->up_to_date = *status == '=';
-    pushed->is_new = *status == '*';
-    pushed->forced = *status == '+';
-    if (*status == ' ' || *status == '+')
-        pushed->range = al_strndup(status + 1, strcspn(status + 1, " "));
-    if (tags)
-        list_new_tags(output, &pushed->tags);
-    add_hook_words(output, &pushed->from_hook);
+    al_str_addf(&text, "%s. These were pushed: ", err->message);
+    al_text_add_list(&text, tags, TAGS_NAMED_MAX);
+    free(err->message);
+    err->message = al_str_detach(&text);
 }
 
 static void add_words(struct al_strv *argv, const struct al_push_options *options,
@@ -169,13 +160,6 @@ static void add_words(struct al_strv *argv, const struct al_push_options *option
         al_strv_add(argv, "refs/tags/*:refs/tags/*");
 }
 
-static bool is_whole_oid(const char *text)
-{
-    size_t len = strlen(text);
-
-    return (len == SHA1_HEX_BYTES || len == SHA256_HEX_BYTES) && al_is_oid(text, len);
-}
-
 int al_git_push(struct al_network *network, const struct al_push_options *options,
                 const struct al_progress *progress, size_t max_bytes, struct al_pushed *ret_pushed,
                 struct al_error *err)
@@ -183,11 +167,12 @@ int al_git_push(struct al_network *network, const struct al_push_options *option
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_freep) char *status = NULL;
-    al_auto(al_freep) char *tag = NULL;
+    const char *tag;
     int r;
 
-    if (!options->deletes &&
-        !is_whole_oid(options->commit)) /* an empty source would delete the remote's branch */
+    /* An empty source would delete the remote's branch. */
+    if (!options->deletes && (strlen(options->commit) < SHA1_HEX_BYTES ||
+                              !al_is_oid(options->commit, strlen(options->commit))))
         return al_remote_error(err, "See git_branch with action list.",
                                "There is no commit on '%s'", options->branch);
     add_words(&command.argv, options, network->name, progress);
@@ -201,15 +186,28 @@ int al_git_push(struct al_network *network, const struct al_push_options *option
         ret_pushed->is_rejected = true;
         ret_pushed->is_stale = strstr(status, "(stale info)");
         ret_pushed->is_behind = strstr(status, "(non-fast-forward)");
-        return rejected(&output, options->branch, status, err);
+        r = rejected(&output, options->branch, status, err);
+        if (options->tags && !options->looks)
+            list_new_tags(&output, &ret_pushed->tags);
+        if (ret_pushed->tags.count && err)
+            add_pushed(&ret_pushed->tags, err);
+        return r;
     }
-    tag = status && options->tags ? rejected_tag(&output) : NULL;
+    tag = status && options->tags ? strstr(output.out.out.buf, "!\trefs/tags/") : NULL;
     if (tag)
         return al_remote_error(err, "A tag that is there is not moved; the branch was pushed.",
-                               "The remote has another '%s'", tag);
+                               "The remote has another '%.*s'", (int)strcspn(tag + 2, ":"),
+                               tag + 2);
     if (output.exit_code != 0 || !status)
         return al_network_failed(network, &output, err);
-    parse_status(&output, status, options->tags, ret_pushed);
+    ret_pushed->up_to_date = *status == '=';
+    ret_pushed->is_new = *status == '*';
+    ret_pushed->forced = *status == '+';
+    if (*status == ' ' || *status == '+')
+        ret_pushed->range = al_strndup(status + 1, strcspn(status + 1, " "));
+    if (options->tags)
+        list_new_tags(&output, &ret_pushed->tags);
+    add_hook_words(&output, &ret_pushed->from_hook);
     ret_pushed->is_cut = output.out.out.len > max_bytes;
     return 0;
 }
