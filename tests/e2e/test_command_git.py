@@ -232,6 +232,17 @@ class CommandGit(harness.Case):
         self.assertEqual(self.airlock("diff", **hostile), self.run_line(["git"], ["diff"]))
         self.assertFalse(fired.exists())
 
+    def test_no_pager(self):
+        """values that start no pager and no editor are those that count anyway"""
+        for line in ("-c core.pager=cat log", "-c core.pager= diff", "-c core.editor=true revert --no-edit HEAD",
+                     "-c core.editor=: -c sequence.editor=true log -1"):
+            plain, ours = self.both(line)
+            self.assertEqual(ours, plain, line)
+        for setting in "core.pager=less", "core.pager=cat x", "core.pager", "core.editor=vi", "core.editor=", "pager.log=cat":
+            out, err, code = self.airlock("-c", setting, "log")
+            self.assertEqual((out, code), ("", 128), setting)
+            self.assertIn(f"-c {setting.partition('=')[0]} is refused: ", err)
+
     def test_closed_streams(self):
         """a stream that is closed is none for git, and nothing of airlock's own takes its place"""
         for line, streams in ("status", "0<&-"), ("log -1", ">&-"), ("nowhere", "2>&-"), ("tag closed", "<&- >&- 2>&-"):
@@ -409,6 +420,33 @@ class CommandGit(harness.Case):
             self.assertRegex(err, r"\Aairlock: [^\n]*airlock review[^\n]*\n\Z")
             self.assertTrue((self.root / "x.log").exists())
 
+    def question(self, *words):
+        """What a review shows of a command that waits for it."""
+        sockets = self.home / "airlock"
+        sockets.mkdir(mode=0o700, exist_ok=True)
+        with open(sockets / "review.lock", "w+", encoding="ascii") as lock:
+            fcntl.lockf(lock, fcntl.LOCK_SH)
+            with subprocess.Popen([harness.AIRLOCK, "git", *words], cwd=self.root, env=self.env,
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+                self.addCleanup(process.kill)
+                self.assertIn("waiting for approval", process.stderr.readline())
+                shown = subprocess.run([harness.AIRLOCK, "review", "--list", "--json"], cwd=self.base, env=self.env,
+                                       check=True, capture_output=True, timeout=harness.WATCHDOG_SECONDS).stdout
+                process.kill()
+        return json.loads(shown)[0]["text"]
+
+    def test_clean(self):
+        """the question names what would go, as git says it, and nothing has gone"""
+        self.write("dir/\x1b[2J.log", "ignored\n")
+        for line in ("clean -fx", "clean -fdx", "clean -fdX", "clean -fdxq", "clean -fx -e u.*", "clean -fx --exc -- dir",
+                     "clean -fX -- dir/*.log", "-C dir clean -fx", "clean -x --no-dry-run -f"):
+            plain = self.out(*line.replace("clean", "clean -n").replace("q", "").replace("--no-dry-run", "").split())
+            text = self.question(*line.split())
+            self.assertIn("Would remove ", plain)
+            self.assertEqual([shown for shown in text.splitlines() if "Would " in shown], plain.splitlines(), line)
+            self.assertTrue((self.root / "x.log").exists() and (self.root / "dir/\x1b[2J.log").exists())
+
     def test_worktree_remove(self):
         """the question names what is lost; without --force git keeps it, and nobody is asked"""
         self.git("worktree", "add", "-q", "wt", "clean")
@@ -416,19 +454,7 @@ class CommandGit(harness.Case):
         out, err, code = self.airlock("worktree", "remove", "wt")
         self.assertEqual((out, code), ("", 128))
         self.assertEqual(err, "airlock: 'wt' contains modified or untracked files, use --force to delete it\n")
-        sockets = self.home / "airlock"
-        sockets.mkdir(mode=0o700, exist_ok=True)
-        with open(sockets / "review.lock", "w+", encoding="ascii") as lock:
-            fcntl.lockf(lock, fcntl.LOCK_SH)
-            with subprocess.Popen([harness.AIRLOCK, "git", "worktree", "remove", "--force", "wt"], cwd=self.root,
-                                  env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                  stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
-                self.addCleanup(process.kill)
-                self.assertIn("waiting for approval", process.stderr.readline())
-                shown = subprocess.run([harness.AIRLOCK, "review", "--list", "--json"], cwd=self.base, env=self.env,
-                                       check=True, capture_output=True, timeout=harness.WATCHDOG_SECONDS).stdout
-                process.kill()
-        text = json.loads(shown)[0]["text"]
+        text = self.question("worktree", "remove", "--force", "wt")
         self.assertIn("no rollback brings it back", text)
         self.assertIn("untracked: mine.txt", text)
 

@@ -41,12 +41,12 @@ static void say_done(const struct al_network_shown *shown, const struct al_strv 
 static int take_path(struct al_call *call, const struct al_shell_words *words, struct al_error *err)
 {
     al_auto(al_freep) char *here = getcwd(NULL, 0);
-    al_auto(al_freep) char *path = al_fs_join(here ? here : ".", words->others.items[0]);
+    al_auto(al_freep) char *path = al_fs_join(here ? here : ".", words->operands.items[0]);
     const struct al_strv *options = &words->connection.git.options;
     al_auto(al_strv_clear) struct al_strv place = AL_STRV_INIT, set = AL_STRV_INIT;
     int code;
 
-    al_strv_adds(&place, "-C", words->others.items[1], NULL);
+    al_strv_adds(&place, "-C", words->operands.items[1], NULL);
     al_strv_add(&set, "config");
     al_strv_addf(&set, "remote.%s.url", origin_of(options));
     al_strv_add(&set, path);
@@ -100,7 +100,7 @@ static int open_named(const char *given)
 static int clone_into(struct al_call *call, struct al_shell_words *words, struct al_repo *own,
                       struct al_network_shown *shown, struct al_error *err)
 {
-    const char *given = words->others.items[0];
+    const char *given = words->operands.items[0];
     al_auto(al_closep) int fd = open_named(given);
     al_auto(al_freep) char *path = fd < 0 ? user_address(own, given) : al_fs_fd_path(fd);
     al_auto(al_remote_clear) struct al_remote remote = { .name = al_strdup(given) };
@@ -121,7 +121,7 @@ static int clone_into(struct al_call *call, struct al_shell_words *words, struct
         network->address = al_strdup(given);
     }
     if (r == 0)
-        r = al_git_clone_words(network, &words->connection.git.options, words->others.items[1],
+        r = al_git_clone_words(network, &words->connection.git.options, words->operands.items[1],
                                shown, err);
     if (r == 0 && !shown->exit_code && network->other && !strstr(remote.urls.items[0], "://"))
         say_done(shown, &words->connection.git.options);

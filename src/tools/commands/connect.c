@@ -342,18 +342,16 @@ char *al_shell_guess_dir(const char *address, bool is_bare)
 static int read_clone(struct al_shell_words *words, const struct connecting *row,
                       struct al_error *err)
 {
-    struct al_strv *others = &words->others;
+    struct al_strv *both = &words->operands;
     al_auto(al_url_clear) struct al_url url = AL_URL_INIT;
 
-    for (size_t i = 0; i < words->paths.count; i++)
-        al_strv_add(others, words->paths.items[i]);
-    if (!others->count || others->count > 2)
+    if (!both->count || both->count > 2)
         return refuse(row, "", "it takes an address, and a directory", err);
-    if (others->count == 1)
-        al_strv_take(others, al_shell_guess_dir(others->items[0], has(words, "--bare", "--bare")));
-    if (!*others->items[1])
+    if (both->count == 1)
+        al_strv_take(both, al_shell_guess_dir(both->items[0], has(words, "--bare", "--bare")));
+    if (!*both->items[1])
         return refuse(row, "", "name the directory that it makes", err);
-    return al_url_parse(others->items[0], &url, err);
+    return al_url_parse(both->items[0], &url, err);
 }
 
 static int decode(struct al_shell_connection *to, const struct al_tool_defaults *defaults,

@@ -15,6 +15,7 @@
 #include "git/repo/git.h"
 #include "git/repo/repo.h"
 #include "git/repo/words.h"
+#include "git/run.h"
 #include "git/vet/vet.h"
 #include "guard/env.h"
 #include "guard/gitdir.h"
@@ -156,38 +157,32 @@ static bool removes_files(const struct al_shell_words *words)
 static int check_removed(const struct al_repo *repo, const struct al_shell_words *words,
                          struct al_error *err)
 {
-    const struct al_strv *lists[] = { &words->others, &words->paths };
+    for (size_t i = 0; i < words->operands.count; i++) {
+        al_auto(al_freep) char *abs = al_fs_join(repo->at.dir, words->operands.items[i]);
+        al_auto(al_freep) char *git = al_fs_join(abs, ".git");
+        const char *below = al_fs_beneath(repo->at.top, abs);
 
-    for (size_t i = 0; i < AL_COUNT(lists); i++)
-        for (size_t k = 0; k < lists[i]->count; k++) {
-            al_auto(al_freep) char *abs = al_fs_join(repo->at.dir, lists[i]->items[k]);
-            al_auto(al_freep) char *git = al_fs_join(abs, ".git");
-            const char *below = al_fs_beneath(repo->at.top, abs);
-
-            if (below && *below && strcmp(lists[i]->items[k], ".") != 0 && access(git, F_OK) == 0)
-                return al_shell_words_refuse(
-                    "rm",
-                    "git would run a shell in the submodule; git rm --cached takes it out of the "
-                    "index, then remove its directory",
-                    err);
-        }
+        if (below && *below && strcmp(words->operands.items[i], ".") != 0 && access(git, F_OK) == 0)
+            return al_shell_words_refuse(
+                "rm",
+                "git would run a shell in the submodule; git rm --cached takes it out of the "
+                "index, then remove its directory",
+                err);
+    }
     return 0;
 }
 
 /* The directory that git makes; NULL: none. */
 static const char *made_by(const struct al_shell_words *words)
 {
-    const size_t others = words->others.count;
     const char *first = words->words.count ? words->words.items[0] : "git"; /* alone */
-    const bool has_verb = others && !strcmp(first, "worktree");
+    const bool has_verb = words->others.count && !strcmp(first, "worktree");
     const char *verb = has_verb ? words->others.items[0] : first;
     const size_t at = !strcmp(verb, "init") ? 0 : !strcmp(verb, "move") ? 2 : 1;
 
     if (!al_shell_words_list(has_verb ? " add move " : " clone init ", verb))
         return NULL;
-    if (at < others)
-        return words->others.items[at];
-    return at - others < words->paths.count ? words->paths.items[at - others] : "";
+    return at < words->operands.count ? words->operands.items[at] : "";
 }
 
 /* git writes to the directory that it is given, which may be git's own: the next existing one above
@@ -221,13 +216,10 @@ static int check_renamed(const struct al_repo *repo, const struct al_shell_words
                          struct al_error *err)
 {
     const struct al_shell_words_form renames = { .command = "branch", .options = " -m -M --move " };
-    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
 
-    al_strv_add_all(&names, &words->others);
-    al_strv_add_all(&names, &words->paths); /* behind "--" */
-    if (names.count < 2 || !al_shell_words_match(words, &renames))
+    if (words->operands.count < 2 || !al_shell_words_match(words, &renames))
         return 0;
-    return al_worktree_check_free(repo, names.items[0], true, err);
+    return al_worktree_check_free(repo, words->operands.items[0], true, err);
 }
 
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
@@ -298,21 +290,19 @@ bool al_shell_address_is_new(const struct al_repo *repo, const char *address)
 static void find_new_addresses(const struct al_call *call, struct al_strv *out)
 {
     const struct al_shell_words *words = al_call_tool_data(call);
-    const struct al_strv *lists[] = { &words->others, &words->paths };
 
-    if (words->command && !strcmp(words->command->name, "clone") && words->others.count &&
-        al_shell_address_is_new(al_call_repo(call), words->others.items[0]))
-        al_strv_take(out, al_url_shown(words->others.items[0]));
+    if (words->command && !strcmp(words->command->name, "clone") && words->operands.count &&
+        al_shell_address_is_new(al_call_repo(call), words->operands.items[0]))
+        al_strv_take(out, al_url_shown(words->operands.items[0]));
     for (size_t i = 1; i < words->clones.count; i += 3)
         if (al_shell_address_is_new(al_call_repo(call), words->clones.items[i]))
             al_strv_take(out, al_url_shown(words->clones.items[i]));
     if (!al_call_repo(call) || !words->command || strcmp(words->command->name, "remote") != 0 ||
         !words->others.count || !al_shell_words_list(" add set-url ", words->others.items[0]))
         return;
-    for (size_t i = 0; i < AL_COUNT(lists); i++)
-        for (size_t k = 0; k < lists[i]->count; k++)
-            if (al_shell_address_is_new(al_call_repo(call), lists[i]->items[k]))
-                al_strv_take(out, al_url_shown(lists[i]->items[k]));
+    for (size_t i = 0; i < words->operands.count; i++)
+        if (al_shell_address_is_new(al_call_repo(call), words->operands.items[i]))
+            al_strv_take(out, al_url_shown(words->operands.items[i]));
 }
 
 static bool leads_elsewhere(struct al_call *call, const void *p)
@@ -436,8 +426,8 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT, addresses = AL_STRV_INIT;
 
     (void)p;
-    if (words->command && !strcmp(words->command->name, "clone") && words->others.count) {
-        al_auto(al_freep) char *shown = al_url_shown(words->others.items[0]);
+    if (words->command && !strcmp(words->command->name, "clone") && words->operands.count) {
+        al_auto(al_freep) char *shown = al_url_shown(words->operands.items[0]);
 
         al_resolved_add(out, AL_RESOLVED_ADDRESS, shown);
     }
@@ -538,9 +528,7 @@ static int preview_removal(struct al_call *call, const struct git_args *args,
                            const struct al_shell_words *words, struct al_str *out,
                            struct al_error *err)
 {
-    const char *word = words->others.count > 1 ? words->others.items[1]
-                       : words->paths.count    ? words->paths.items[0]
-                                               : "";
+    const char *word = words->operands.count > 1 ? words->operands.items[1] : "";
     al_auto(al_freep) char *full = al_fs_join(args->working_dir ? args->working_dir : ".", word);
     al_auto(al_closep) int fd = open(full, O_PATH | O_DIRECTORY | O_CLOEXEC);
     al_auto(al_freep) char *top = fd >= 0 ? al_fs_fd_path(fd) : NULL;
@@ -562,6 +550,29 @@ static int preview_removal(struct al_call *call, const struct git_args *args,
     return 0;
 }
 
+/* What git clean removes, as it says itself. */
+static int preview_clean(const struct al_repo *repo, const struct al_shell_words *words,
+                         struct al_str *out, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output said = { .exit_code = -1 };
+    const size_t most = al_git_excerpt_bytes(repo->at.budget, AL_GIT_EXCERPT_MAX_BYTES);
+    int r;
+
+    command.show_controls = command.lists_untracked = true;
+    al_strv_add(&command.argv, "git");
+    al_strv_add_all(&command.argv, &words->globals);
+    al_strv_add(&command.argv, "clean");
+    al_strv_add_all(&command.argv, &words->given);
+    al_strv_adds(&command.argv, "--no-quiet", "--dry-run", "--", NULL);
+    al_strv_add_all(&command.argv, &words->operands);
+    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = most, .checked = true },
+                   &said, err);
+    if (r == 0)
+        al_git_add_excerpt(repo->at.budget, said.out.out.buf, said.out.out.len, said.stopped, out);
+    return r;
+}
+
 /* Without a repository git itself says what it needs. */
 static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
 {
@@ -571,6 +582,8 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
     if (al_call_repo(call) && words->words.count && !strcmp(words->words.items[0], "worktree") &&
         words->others.count && !strcmp(words->others.items[0], "remove"))
         return preview_removal(call, p, words, out, err);
+    if (al_call_repo(call) && words->command && !strcmp(words->command->name, "clean"))
+        return preview_clean(al_call_repo(call), words, out, err);
     if (to->tool)
         return to->tool->preview(call, to->args, out, err);
     if (!al_call_repo(call) && !leads_elsewhere(call, p))
@@ -693,19 +706,16 @@ static int run(struct al_call *call, const void *p, struct al_result *result, st
 {
     struct al_shell_words *words = al_call_tool_data(call);
     const unsigned flags = words->command->flags;
+    const bool connects = words->connection.tool || !strcmp(words->command->name, "clone");
     const bool reads = al_effects_read_only(effects_of(call));
     enum al_git_class class = reads ? AL_GIT_READ : AL_GIT_WRITE;
     al_auto(al_str_clear) struct al_str waiting = AL_STR_INIT;
     int code = 0, r;
 
     (void)p;
-    if (words->connection.tool || !strcmp(words->command->name, "clone")) {
-        r = connect_to(call, words, &code, err);
-        result->exit_code = code;
-        return r;
-    }
-    if (al_call_repo(call) && al_shell_fetches_submodules(words)) {
-        r = al_shell_submodules(call, words, &code, err);
+    if (connects || (al_call_repo(call) && al_shell_fetches_submodules(words))) {
+        r = connects ? connect_to(call, words, &code, err)
+                     : al_shell_submodules(call, words, &code, err);
         result->exit_code = code;
         return r;
     }

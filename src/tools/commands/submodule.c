@@ -56,9 +56,8 @@ static bool has(const struct al_shell_words *words, const char *option, const ch
 /* The words behind the verb that are no options. */
 static void take_specs(const struct al_shell_words *words, struct al_strv *out)
 {
-    for (size_t i = 1; i < words->others.count; i++)
-        al_strv_add(out, words->others.items[i]);
-    al_strv_add_all(out, &words->paths);
+    for (size_t i = 1; i < words->operands.count; i++)
+        al_strv_add(out, words->operands.items[i]);
 }
 
 /* The value of an option, attached or not; NULL: not given. */
@@ -400,7 +399,7 @@ static int clone_part(const struct level *level, char *const *clone, int *ret_co
     above = al_nofollow_open_parent(git_fd, clone[2], true, &name);
     if (above < 0)
         return al_error_errno(err, -above, "cannot make the git directory of '%s'", clone[0]);
-    al_strv_adds(&line.others, clone[1], full, NULL);
+    al_strv_adds(&line.operands, clone[1], full, NULL);
     al_strv_add(options, "--no-checkout");
     al_strv_addf(options, "--separate-git-dir=%s/%s", level->repo->at.git_dir, clone[2]);
     for (size_t i = 0; i < AL_COUNT(kept); i++)

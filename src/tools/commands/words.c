@@ -210,6 +210,7 @@ void al_shell_words_clear(struct al_shell_words *words)
     al_strv_clear(&words->given);
     al_strv_clear(&words->others);
     al_strv_clear(&words->paths);
+    al_strv_clear(&words->operands);
     al_strv_clear(&words->clones);
     al_shell_connection_clear(&words->connection);
 }
@@ -278,9 +279,13 @@ static const char *value_of(const char *name, const struct al_strv *given, size_
 /* -c KEY=VALUE, or KEY alone for "true". */
 static int add_setting(struct al_shell_words *words, const char *setting, struct al_error *err)
 {
+    static const char idle[] = " core.pager= core.pager=cat core.editor=: core.editor=true "
+                               "sequence.editor=: sequence.editor=true ";
     al_auto(al_freep) char *key = al_strndup(setting, strcspn(setting, "="));
     al_auto(al_freep) char *what = al_asprintf("-c %s", key);
 
+    if (al_shell_words_list(idle, setting)) /* there is no pager and no editor */
+        return 0;
     if (!al_config_key_is_harmless(key))
         return al_shell_words_refuse(
             what, "this key can run something or lead elsewhere; leave it out", err);
@@ -487,6 +492,8 @@ static void read_options(struct al_shell_words *words)
     }
     for (i++; i < all->count; i++)
         al_strv_add(&words->paths, all->items[i]);
+    al_strv_add_all(&words->operands, &words->others);
+    al_strv_add_all(&words->operands, &words->paths);
 }
 
 static bool is_refused(const struct al_shell_words *words, const struct refusal *row)
@@ -591,12 +598,10 @@ static int check_formats(const struct al_shell_words *words, struct al_error *er
 static int check_symbolic_ref(const struct al_shell_words *words, struct al_error *err)
 {
     static const char heads[] = "refs/heads/";
-    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    char *const *names = words->operands.items;
 
-    al_strv_add_all(&names, &words->others);
-    al_strv_add_all(&names, &words->paths);
-    if (names.count < 2 || !strcmp(names.items[0], "HEAD") ||
-        (!al_starts_with(names.items[0], heads) && !al_starts_with(names.items[1], heads)))
+    if (words->operands.count < 2 || !strcmp(names[0], "HEAD") ||
+        (!al_starts_with(names[0], heads) && !al_starts_with(names[1], heads)))
         return 0;
     return al_shell_words_refuse(
         "symbolic-ref", "a second name for a branch; git branch NAME makes one of its own", err);

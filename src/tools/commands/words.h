@@ -65,6 +65,8 @@ struct al_shell_words {
     bool lacks_value;       /**< there is none behind the last one, which takes one */
     struct al_strv others;  /**< what is neither an option nor the value of one, before "--" */
     struct al_strv paths;   /**< what follows "--" */
+    struct al_strv
+        operands; /**< `others`, and then `paths`; of git clone an address and a directory */
     const char *git_dir, *work_tree; /**< the values of these options, borrowed; NULL: not given */
     const struct al_shell_words_command *command;
     struct al_shell_words_command plain; /**< it, if there is nothing to say of it */
@@ -94,7 +96,7 @@ int al_shell_connection_read(struct al_shell_words *words, const struct al_repo 
                              const struct al_tool_defaults *defaults, struct al_error *err);
 void al_shell_connection_clear(struct al_shell_connection *connection);
 
-/** git clone, of the first of the other words into the second, with the options of the connection.
+/** git clone, of the first operand into the second, with the options of the connection.
  */
 int al_shell_clone(struct al_call *call, struct al_shell_words *words, int *ret_code,
                    struct al_error *err);
