@@ -167,18 +167,16 @@ char *al_text_sanitize_shown_line(const char *data)
     return al_str_detach(&text);
 }
 
-/* Make one line of a text: newlines and tabs become spaces. */
+/* Make one line of a text: newlines and tabs become spaces, and a blank line no second one. */
 static char *one_line(struct al_str *text)
 {
     size_t len = 0;
 
     for (size_t i = 0; i < text->len; i++) {
-        char c = text->buf[i];
+        const char c = text->buf[i];
 
-        if (c == '\n' || c == '\t')
-            c = ' ';
-        if (c != '\r')
-            text->buf[len++] = c;
+        if (c != '\r' && !(c == '\n' && len && text->buf[len - 1] == ' '))
+            text->buf[len++] = c == '\n' || c == '\t' ? ' ' : c;
     }
     al_str_truncate(text, len);
     return al_str_detach(text);

@@ -409,6 +409,8 @@ class CommandGit(harness.Case):
             self.assertEqual((out, code), ("", 128), line)
             self.assertRegex(err, r"\Aairlock: [^\n]*rule 1 of the configuration[^\n]*\n\Z")
             self.assertNotIn("rule 1", self.airlock(*other.split())[1], other)
+        self.policy(rule + 'tool = "git_reset"\nmessage = "no hard resets"\n')
+        self.assertIn("airlock: no hard resets. Denied by rule 1 ", self.airlock("reset", "--hard")[1])
 
     def test_asks(self):
         """a question nobody can answer ends with 128, and says how a user grants it"""
