@@ -111,12 +111,6 @@ static int fetch_shown(struct al_call *call, const char *name, const struct al_f
     return r < 0 ? r : al_git_fetch_words(network, words, shown, err);
 }
 
-static bool says_each(const struct al_fetch_words *words, size_t count)
-{
-    return (count > 1 || words->is_update) && !al_strv_contains(&words->options, "-q") &&
-           !al_strv_contains(&words->options, "--quiet");
-}
-
 int al_fetch_in_shell(struct al_call *call, const void *args, struct al_fetch_words *words,
                       int *ret_code, struct al_error *err)
 {
@@ -129,7 +123,8 @@ int al_fetch_in_shell(struct al_call *call, const void *args, struct al_fetch_wo
     for (size_t i = 0; i < names.count && r == 0; i++) {
         al_auto(al_freep) char *line = al_asprintf("Fetching %s\n", names.items[i]);
 
-        if (says_each(words, names.count))
+        if ((names.count > 1 || words->is_update) && !al_strv_contains(&words->options, "-q") &&
+            !al_strv_contains(&words->options, "--quiet"))
             (void)al_write_all(shown.shell->out_fd, line, strlen(line));
         r = fetch_shown(call, names.items[i], words, &shown, err);
         if (shown.exit_code)

@@ -95,11 +95,6 @@ struct viewing {
     bool in_line, is_binary;
 };
 
-static bool is_wanted(const struct viewing *viewing)
-{
-    return viewing->line >= viewing->lines->first && viewing->line <= viewing->lines->last;
-}
-
 static bool flush(struct viewing *viewing)
 {
     bool more =
@@ -112,7 +107,7 @@ static bool flush(struct viewing *viewing)
 /* Add a part of a line, or its end. */
 static bool add_piece(struct viewing *viewing, const char *data, size_t len, bool ends)
 {
-    if (is_wanted(viewing)) {
+    if (viewing->line >= viewing->lines->first && viewing->line <= viewing->lines->last) {
         if (!viewing->in_line && viewing->lines->is_numbered)
             al_str_addf(&viewing->unit, "%" PRIu64 "\t", viewing->line);
         al_str_add(&viewing->unit, data, len);

@@ -205,6 +205,18 @@ class CommandGit(harness.Case):
                 self.assertIn(way, err)
                 self.assertEqual(self.shown(), before)
 
+    def test_file_elsewhere(self):
+        """a file outside of the roots cannot be read: git fails, and airlock says why and what to do"""
+        message = self.base / "message"
+        message.write_text("text\n", encoding="ascii")
+        for words in (("-F", str(message)), (f"--file={message}",), (f"-F{message}",)):
+            out, err, code = self.airlock("commit", "--allow-empty", *words)
+            self.assertEqual((out, code), ("", 128), err)
+            self.assertIn(f"airlock: {message} is outside of the roots, where git reads nothing; copy it", err)
+        self.assertNotIn("airlock:", self.airlock("show", "none/tmp")[1])
+        self.write("message", "text\n")
+        self.assertEqual(self.airlock("commit", "--allow-empty", "-qF", str(self.root / "message")), ("", "", 0))
+
     def test_init(self):
         """git init makes nothing in a git directory, whatever leads there"""
         (self.root / "link").symlink_to(".git/refs/heads")

@@ -702,6 +702,22 @@ static void note_driver(const char *driver, struct al_result *result)
     al_result_note(result, note);
 }
 
+/* git cannot read a file elsewhere, and does not know why: "-F /tmp/message". */
+static void note_outside(const struct al_roots *roots, const struct al_strv *words,
+                         struct al_result *result)
+{
+    for (size_t i = 1; i < words->count; i++) {
+        const char *word = words->items[i], *path = strchr("/-", *word) ? strchr(word, '/') : NULL;
+        al_auto(al_freep) char *safe = path ? al_text_sanitize_line(path) : NULL;
+        al_auto(al_freep) char *line = al_asprintf(
+            "%s is outside of the roots, where git reads nothing; copy it inside, or pipe it in",
+            safe ? safe : "");
+
+        if (path && !al_roots_find(roots, path) && access(path, F_OK) == 0)
+            al_result_note(result, line);
+    }
+}
+
 static int run(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
 {
     struct al_shell_words *words = al_call_tool_data(call);
@@ -747,6 +763,8 @@ static int run(struct al_call *call, const void *p, struct al_result *result, st
     if (code > 1 && (flags & AL_SHELL_STARTS_CHILDREN) && !reads && al_call_repo(call) &&
         al_call_repo(call)->vetting->merge_drivers.count)
         note_driver(al_call_repo(call)->vetting->merge_drivers.items[0], result);
+    if (code > 1)
+        note_outside(al_call_session(call)->roots, &words->words, result);
     al_str_addf(&result->text, "git exited with %d", code);
     result->exit_code = code;
     result->not_done = code != 0 && !reads;

@@ -31,12 +31,6 @@ static void add_safe(const json_t *text, struct al_str *out)
     al_text_sanitize(json_string_value(text), json_string_length(text), out);
 }
 
-/* One line of safe text; "" for NULL.  Caller frees. */
-static char *line_of(const json_t *text)
-{
-    return text ? al_text_join_lines(json_string_value(text)) : al_strdup("");
-}
-
 /* Take bytes of the room that is left; false: they do not fit. */
 static bool take_room(struct taking *to, size_t bytes)
 {
@@ -200,7 +194,9 @@ static void add_item(struct taking *to, const json_t *given)
     const json_t *from = kind && kind->inside ? json_object_get(given, kind->inside) : given;
     const json_t *text = kind ? string_in(from, kind->text) : NULL;
     const json_t *data = kind && !text ? string_in(from, kind->data) : NULL;
-    al_auto(al_freep) char *label = line_of(kind ? string_in(from, kind->label) : NULL);
+    const json_t *named = kind ? string_in(from, kind->label) : NULL;
+    al_auto(al_freep) char *label =
+        named ? al_text_join_lines(json_string_value(named)) : al_strdup("");
     const bool is_link = kind && !kind->text && !kind->data;
     json_t *item, *object;
 

@@ -69,11 +69,6 @@ char *al_mounted_refusal(const char *server, const char *tool)
 #define FIELDS_MAX       64u
 #define SCHEMA_MAX_BYTES 65536u
 
-static bool is_read_by_users(const char *name)
-{
-    return !strcmp(name, "title") || !strcmp(name, "description") || !strcmp(name, "enumNames");
-}
-
 /* A copy in which text that users read is safe.  Caller owns the reference. */
 static json_t *safe_copy(const json_t *value, bool is_read)
 {
@@ -96,7 +91,9 @@ static json_t *safe_copy(const json_t *value, bool is_read)
     copy = al_json_object();
     json_object_foreach((json_t *)value, name, member)
     {
-        al_json_set(copy, name, safe_copy(member, is_read_by_users(name)));
+        al_json_set(copy, name,
+                    safe_copy(member, !strcmp(name, "title") || !strcmp(name, "description") ||
+                                          !strcmp(name, "enumNames")));
     }
     return copy;
 }

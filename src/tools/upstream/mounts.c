@@ -79,19 +79,13 @@ static void add_if_it_fits(struct part *part, const json_t *definition)
     mounted_free(mounted);
 }
 
-/* Whether the configuration names the tool, or names none. */
-static bool is_wanted(const struct al_mount *mount, const char *tool)
-{
-    return !mount->limits_tools || al_strv_contains(&mount->tools, tool);
-}
-
 static void add_tool(struct part *part, const json_t *definition, const struct rules *rules)
 {
     const char *server = al_upstream_name(part->mount->upstream);
     const char *name = al_json_get_string(definition, "name");
     al_auto(al_freep) char *refusal = NULL;
 
-    if (!is_wanted(part->mount, name))
+    if (part->mount->limits_tools && !al_strv_contains(&part->mount->tools, name))
         return;
     refusal = al_mounted_refusal(server, name);
     if (refusal)
