@@ -84,7 +84,7 @@ static void add_execution(struct al_executions *executions, const json_t *line, 
         .summary = al_strdup(al_json_get_string(line, "summary")),
     };
     item->began_ms = al_clock_iso_ms(al_json_get_string(line, "time"));
-    item->pushes = operation && !strcmp(operation, "push");
+    item->pushes = !strcmp(tool, "git_push") || (!strcmp(tool, "git") && is_of(operation, "push"));
     item->fetches = operation && (!strcmp(operation, "fetch") || !strcmp(operation, "pull") ||
                                   !strcmp(operation, "remote_update"));
     item->held_no_lock = al_journal_held_no_lock(line);

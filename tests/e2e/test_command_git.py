@@ -217,6 +217,18 @@ class CommandGit(harness.Case):
         self.write("message", "text\n")
         self.assertEqual(self.airlock("commit", "--allow-empty", "-qF", str(self.root / "message")), ("", "", 0))
 
+    def test_end_of_options(self):
+        """what follows --end-of-options is no option of git, so it makes nothing of a removal that reads"""
+        for line, gone in (("clean -f --end-of-options -n u.txt", "u.txt"),
+                           ("rm -fq --ignore-unmatch --end-of-options --cached a.txt", "a.txt")):
+            self.git(*line.split())  # the control: plain git removes it
+            self.assertFalse((self.root / gone).exists())
+            self.fresh()
+            out, err, code = self.airlock(*line.split())
+            self.assertEqual((out, code, (self.root / gone).exists()), ("", 128, True), err)
+            self.assertIn("--end-of-options is refused", err)
+        self.assertEqual(self.airlock("rev-parse", "--verify", "--end-of-options", "HEAD")[2], 0)
+
     def test_init(self):
         """git init makes nothing in a git directory, whatever leads there"""
         (self.root / "link").symlink_to(".git/refs/heads")

@@ -196,6 +196,20 @@ class Pushed(everyday.Case):
         self.assertEqual(self.at("refs/heads/side"), "")
         self.assertNotEqual(self.at("origin/side"), "")
 
+    def test_force_and_delete(self):
+        """a push that is forced or deletes a branch is no step, and its upstream stays; a stash is no push"""
+        self.make()
+        self.server.ok("git_stash", {"action": "push"})
+        self.assertNotIn("remote", self.undo(dry_run=True))
+        self.server.ok("git_switch", {"branch": "side", "create": True})
+        self.make("h.txt")
+        self.server.decided("once", "git_push", {"force": True, "set_upstream": True})
+        self.server.decided("once", "git_push", {"delete": True, "branch": "side"})
+        text = self.undo()
+        self.assertIn("git_commit", text)
+        self.assertIn("What was pushed stays on the remote", text)
+        self.assertEqual(self.out("config", "branch.side.merge").strip(), "refs/heads/side")
+
     def test_fetch(self):
         """a fetch is no step"""
         commit = self.make()

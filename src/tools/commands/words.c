@@ -122,6 +122,8 @@ static const struct refusal {
     { "branch", " --edit-description ", NULL, NULL,
       "it opens an editor; git config branch.NAME.description TEXT sets it" },
     { " checkout reset restore ", " -p --patch ", NULL, NULL, AT_TERMINAL "; name files" },
+    { " branch checkout clean config reset restore rm switch tag ", " --end-of-options ", NULL,
+      NULL, "what follows is no option, and would count as one; leave it out" },
     { " checkout reset restore switch ", " --recurse-submodules ", NULL, NULL,
       "git would work in a submodule; leave it out" },
     { "checkout-index", " --prefix ", NULL, NULL,
@@ -147,7 +149,7 @@ static const struct refusal {
     { "format-patch", NULL, " --stdout ", NULL,
       "git writes to git directories too; use --stdout, and write that to a file" },
     { "fsck", " --lost-found ", NULL, NULL, "it writes what was lost; git fsck names it" },
-    { "gc", " --expire-to ", NULL, NULL, "it writes packs anywhere; leave it out" },
+    { " gc repack ", " --expire-to --filter-to ", NULL, NULL, "it writes elsewhere; leave it out" },
     { "grep", " -O --open-files-in-pager ", NULL, NULL, "it starts a pager; leave it out" },
     { "help", " -w --web -i --info -m --man ", NULL, NULL,
       "it opens another program; git COMMAND -h is short" },
@@ -178,7 +180,6 @@ static const struct refusal {
       "other commits would stand for these; airlock call git_rebase changes commits" },
     { " rerere ", NULL, NULL, NULL,
       "it would resolve conflicts unseen; airlock call git_conflicts resolves them" },
-    { "repack", " --expire-to --filter-to ", NULL, NULL, "it writes packs anywhere; leave it out" },
     { "stash", " -p --patch ", " show list ", NULL, AT_TERMINAL "; git stash push -- FILES" },
     { "stash", NULL, NULL, " export import ",
       "no rule sees what it writes; git stash branch NAME" },
@@ -597,11 +598,10 @@ static int check_formats(const struct al_shell_words *words, struct al_error *er
 /* Through another name a branch could be moved past the rules for its own. */
 static int check_symbolic_ref(const struct al_shell_words *words, struct al_error *err)
 {
-    static const char heads[] = "refs/heads/";
     char *const *names = words->operands.items;
 
     if (words->operands.count < 2 || !strcmp(names[0], "HEAD") ||
-        (!al_starts_with(names[0], heads) && !al_starts_with(names[1], heads)))
+        (!al_starts_with(names[0], "refs/heads/") && !al_starts_with(names[1], "refs/heads/")))
         return 0;
     return al_shell_words_refuse(
         "symbolic-ref", "a second name for a branch; git branch NAME makes one of its own", err);
