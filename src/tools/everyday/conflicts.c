@@ -431,7 +431,7 @@ static const struct al_param params[] = {
     AL_STRING(struct al_conflicts_args, path, NULL, .flags = AL_PARAM_PATH, .min_bytes = 1),
     AL_EVERYDAY_PATHS_ROW(struct al_conflicts_args, .max = PATHS_MAX),
     AL_STRING(struct al_conflicts_args, take,
-              "ours, theirs, both by hunk, or disk: as it is now; of path, paths or all files.",
+              "ours, theirs: whole files; both: by hunk; disk: as it is; of path, paths or all.",
               .pattern = "^(ours|theirs|both|disk)$", .max_bytes = 6,
               .bad_message = "take is ours, theirs, both or disk"),
     AL_STRING(struct al_conflicts_args, content, "The whole file.", .max_bytes = CONTENT_MAX_BYTES),
