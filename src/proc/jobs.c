@@ -111,7 +111,7 @@ static bool acquire_or_queue(struct waiter *waiter)
     return acquired;
 }
 
-/* What becomes of the job of this thread. */
+/* The job of this thread, and what becomes of it. */
 static void become(enum job next)
 {
     pthread_mutex_lock(&mutex);

@@ -248,6 +248,12 @@ class Push(Case):
         failed = self.fails("ExecutionFailed", "The remote's branch", "git_push", {"tags": True})
         self.assertIn("These were pushed: refs/tags/v3", failed.text)
         self.assertEqual(self.at_hub("refs/tags/v3"), self.here("v3"))
+        for count in (19, 20, 21):
+            for i in range(count):
+                self.git("tag", f"t{count}-{i:02}")
+            failed = self.fails("ExecutionFailed", "The remote's branch", "git_push", {"tags": True})
+            self.assertEqual(failed.text.count(f"refs/tags/t{count}-"), min(count, 20))
+            self.assertEqual(f"t{count}-19..." in failed.text, count > 20, failed.text)
 
     def test_tag(self):
         """git_push tag: that tag alone; one that is there is not moved"""

@@ -339,7 +339,7 @@ void al_git_stash_entries(const struct al_repo *repo, struct al_strv *ret_oids)
     read_log(repo, ret_oids, NULL);
 }
 
-/* What git printed as it stands in a log: with one space for each run of them. */
+/* A log has git's output with one space for each run of them. */
 static void squeeze(const struct al_str *said, struct al_str *out)
 {
     al_auto(al_freep) char *text = al_strndup(said->len ? said->buf : "", said->len);

@@ -550,7 +550,7 @@ static int preview_removal(struct al_call *call, const struct git_args *args,
     return 0;
 }
 
-/* What git clean removes, as it says itself. */
+/* git clean says itself what it removes. */
 static int preview_clean(const struct al_repo *repo, const struct al_shell_words *words,
                          struct al_str *out, struct al_error *err)
 {

@@ -26,7 +26,7 @@
 #include "tools/transfer.h"
 #include "verbs/worktree/submodules.h"
 
-/* What is configured about the submodules of a repository. */
+/* The configuration has these keys about the submodules of a repository. */
 struct settings {
     struct al_strv lines, chosen; /* the paths that submodule.active has */
     bool chooses;                 /* there is one */
