@@ -21,142 +21,46 @@ enum value {
     EQUALS,   /* --name=VALUE */
     MAY,      /* --name, or --name=VALUE */
     ATTACHED, /* -nVALUE, or -n */
-    NEXT,     /* -n VALUE, --name VALUE, -nVALUE or --name=VALUE */
+    NEXT,     /* -n VALUE or -nVALUE */
 };
 
-static const struct option {
-    const char *name;
+static const struct form {
     unsigned commands;
     enum value value;
-} options[] = {
-    { "-p", PATCH, NONE },
-    { "-u", PATCH, NONE },
-    { "-u", STATUS, ATTACHED },
-    { "--patch", PATCH, NONE },
-    { "-s", ALL, NONE },
-    { "--no-patch", PATCH, NONE },
-    { "-U", PATCH, ATTACHED },
-    { "--unified", PATCH, EQUALS },
-    { "--raw", PATCH, NONE },
-    { "--patch-with-stat", PATCH, NONE },
-    { "--minimal", PATCH, NONE },
-    { "--patience", PATCH, NONE },
-    { "--histogram", PATCH, NONE },
-    { "--diff-algorithm", PATCH, EQUALS },
-    { "--stat", PATCH, MAY },
-    { "--numstat", PATCH, NONE },
-    { "--shortstat", PATCH, NONE },
-    { "--dirstat", PATCH, MAY },
-    { "--summary", PATCH, NONE },
-    { "--compact-summary", PATCH, NONE },
-    { "--name-only", PATCH, NONE },
-    { "--name-status", PATCH, NONE },
-    { "--no-color", PATCH, NONE },
-    { "--word-diff", PATCH, MAY },
-    { "--word-diff-regex", PATCH, EQUALS },
-    { "--no-renames", ALL, NONE },
-    { "-M", PATCH, ATTACHED },
-    { "-C", PATCH, ATTACHED },
-    { "-B", PATCH, ATTACHED },
-    { "--find-renames", ALL, MAY },
-    { "--find-copies", PATCH, MAY },
-    { "--diff-filter", PATCH, EQUALS },
-    { "-S", PATCH, ATTACHED },
-    { "-G", PATCH, ATTACHED },
-    { "--pickaxe-all", PATCH, NONE },
-    { "--pickaxe-regex", PATCH, NONE },
-    { "-R", PATCH, NONE },
-    { "--relative", PATCH, MAY },
-    { "-a", PATCH, NONE },
-    { "--text", PATCH, NONE },
-    { "-w", PATCH, NONE },
-    { "-b", ALL, NONE },
-    { "--ignore-all-space", PATCH, NONE },
-    { "--ignore-space-change", PATCH, NONE },
-    { "--ignore-space-at-eol", PATCH, NONE },
-    { "--ignore-blank-lines", PATCH, NONE },
-    { "-W", PATCH, NONE },
-    { "--function-context", PATCH, NONE },
-    { "--inter-hunk-context", PATCH, EQUALS },
-    { "--exit-code", DIFF, NONE },
-    { "--quiet", DIFF, NONE },
-    { "--full-index", PATCH, NONE },
-    { "--abbrev", PATCH, MAY },
-    { "--binary", PATCH, NONE },
-    { "--check", PATCH, NONE },
-    { "--no-prefix", PATCH, NONE },
-    { "--src-prefix", PATCH, EQUALS },
-    { "--dst-prefix", PATCH, EQUALS },
-    { "--cached", DIFF, NONE },
-    { "--staged", DIFF, NONE },
-    { "--merge-base", DIFF, NONE },
-    { "--no-ext-diff", PATCH, NONE },
-    { "--no-textconv", PATCH, NONE },
-    { "-z", ALL, NONE },
-    { "-n", HISTORY, NEXT },
-    { "--max-count", HISTORY, EQUALS },
-    { "--skip", LOG, EQUALS },
-    { "--since", LOG, EQUALS },
-    { "--after", LOG, EQUALS },
-    { "--until", LOG, EQUALS },
-    { "--before", LOG, EQUALS },
-    { "--author", LOG, EQUALS },
-    { "--committer", LOG, EQUALS },
-    { "--grep", LOG, EQUALS },
-    { "--all-match", LOG, NONE },
-    { "--invert-grep", LOG, NONE },
-    { "-i", LOG, NONE },
-    { "-E", LOG, NONE },
-    { "-F", LOG, NONE },
-    { "-P", LOG, NONE },
-    { "--merges", LOG, NONE },
-    { "--no-merges", LOG, NONE },
-    { "--first-parent", HISTORY, NONE },
-    { "--all", LOG, NONE },
-    { "--branches", LOG, MAY },
-    { "--tags", LOG, MAY },
-    { "--remotes", LOG, MAY },
-    { "--reverse", LOG, NONE },
-    { "--graph", LOG, NONE },
-    { "--oneline", HISTORY, NONE },
-    { "--decorate", HISTORY, MAY },
-    { "--no-decorate", HISTORY, NONE },
-    { "--format", HISTORY, EQUALS },
-    { "--pretty", HISTORY, MAY },
-    { "--abbrev-commit", HISTORY, NONE },
-    { "--no-abbrev-commit", HISTORY, NONE },
-    { "--date", HISTORY, EQUALS },
-    { "--relative-date", HISTORY, NONE },
-    { "--follow", LOG, NONE },
-    { "-L", LOG, NEXT },
-    { "--full-history", LOG, NONE },
-    { "--simplify-by-decoration", LOG, NONE },
-    { "--topo-order", LOG, NONE },
-    { "--date-order", LOG, NONE },
-    { "--left-right", LOG, NONE },
-    { "--left-only", LOG, NONE },
-    { "--right-only", LOG, NONE },
-    { "--cherry-pick", LOG, NONE },
-    { "--boundary", LOG, NONE },
-    { "--ancestry-path", LOG, NONE },
-    { "--parents", HISTORY, NONE },
-    { "-g", LOG, NONE },
-    { "--walk-reflogs", LOG, NONE },
-    { "-c", HISTORY, NONE },
-    { "--cc", HISTORY, NONE },
-    { "-m", HISTORY, NONE },
-    { "--no-notes", HISTORY, NONE },
-    { "--short", STATUS, NONE },
-    { "--branch", STATUS, NONE },
-    { "--porcelain", STATUS, MAY },
-    { "--long", STATUS, NONE },
-    { "--show-stash", STATUS, NONE },
-    { "--untracked-files", STATUS, MAY },
-    { "--ignored", STATUS, MAY },
-    { "--ahead-behind", STATUS, NONE },
-    { "--no-ahead-behind", STATUS, NONE },
-    { "-v", STATUS, NONE },
-    { "-sb", STATUS, NONE },
+    const char *names; /* between spaces */
+} forms[] = {
+    { ALL, NONE, "-s --no-renames -b -z" },
+    { ALL, MAY, "--find-renames" },
+    { PATCH, NONE,
+      "-p -u --patch --no-patch --raw --patch-with-stat --minimal --patience --histogram "
+      "--numstat --shortstat --summary --compact-summary --name-only --name-status --no-color "
+      "--pickaxe-all --pickaxe-regex -R -a --text -w --ignore-all-space --ignore-space-change "
+      "--ignore-space-at-eol --ignore-blank-lines -W --function-context --full-index --binary "
+      "--check --no-prefix --no-ext-diff --no-textconv" },
+    { PATCH, ATTACHED, "-U -M -C -B -S -G" },
+    { PATCH, EQUALS,
+      "--unified --diff-algorithm --word-diff-regex --diff-filter --inter-hunk-context "
+      "--src-prefix --dst-prefix" },
+    { PATCH, MAY, "--stat --dirstat --word-diff --find-copies --relative --abbrev" },
+    { HISTORY, NEXT, "-n" },
+    { HISTORY, EQUALS, "--max-count --format --date" },
+    { HISTORY, NONE,
+      "--first-parent --oneline --no-decorate --abbrev-commit --no-abbrev-commit "
+      "--relative-date --parents -c --cc -m --no-notes" },
+    { HISTORY, MAY, "--decorate --pretty" },
+    { LOG, EQUALS, "--skip --since --after --until --before --author --committer --grep" },
+    { LOG, NONE,
+      "--all-match --invert-grep -i -E -F -P --merges --no-merges --all --reverse --graph "
+      "--follow --full-history --simplify-by-decoration --topo-order --date-order "
+      "--left-right --left-only --right-only --cherry-pick --boundary --ancestry-path -g "
+      "--walk-reflogs" },
+    { LOG, MAY, "--branches --tags --remotes" },
+    { LOG, NEXT, "-L" },
+    { DIFF, NONE, "--exit-code --quiet --cached --staged --merge-base" },
+    { STATUS, ATTACHED, "-u" },
+    { STATUS, NONE,
+      "--short --branch --long --show-stash --ahead-behind --no-ahead-behind -v -sb" },
+    { STATUS, MAY, "--porcelain --untracked-files --ignored" },
 };
 
 static int refuse(const char *word, const char *why, struct al_error *err)
@@ -166,26 +70,21 @@ static int refuse(const char *word, const char *why, struct al_error *err)
     return al_error_set(err, AL_ERR_SANDBOX, "git: '%s' is not allowed: %s", safe, why);
 }
 
-static bool is_option(const struct option *option, const char *word)
+/* Whether a word is an option of this form.  The rest of the word follows the name. */
+static bool is_of(const struct form *form, const char *word, const char **ret_rest)
 {
-    size_t len = strlen(option->name);
-    bool is_long = option->name[1] == '-';
+    for (const char *name = form->names; *name; name += strspn(name, " ")) {
+        const size_t len = strcspn(name, " ");
+        const bool begins = !strncmp(name, word, len);
+        const char next = begins ? word[len] : '\0';
 
-    if (strncmp(option->name, word, len) != 0)
-        return false;
-    switch (option->value) {
-    case NONE:
-        return !word[len];
-    case EQUALS:
-        return word[len] == '=';
-    case MAY:
-        return !word[len] || word[len] == '=';
-    case ATTACHED:
-        return true;
-    case NEXT:
-        break;
+        name += len;
+        *ret_rest = word + (begins ? len : 0);
+        if (begins && (form->value >= ATTACHED || (!next && form->value != EQUALS) ||
+                       (next == '=' && form->value != NONE)))
+            return true;
     }
-    return !is_long || !word[len] || word[len] == '=';
+    return false;
 }
 
 /* "-5": a number of commits. */
@@ -197,11 +96,11 @@ static bool is_count(const char *word)
     return true;
 }
 
-static const struct option *find_option(const char *word, unsigned command)
+static const struct form *find_form(const char *word, unsigned command, const char **ret_rest)
 {
-    for (size_t i = 0; i < AL_COUNT(options); i++)
-        if ((options[i].commands & command) && is_option(&options[i], word))
-            return &options[i];
+    for (size_t i = 0; i < AL_COUNT(forms); i++)
+        if ((forms[i].commands & command) && is_of(&forms[i], word, ret_rest))
+            return &forms[i];
     return NULL;
 }
 
@@ -209,8 +108,8 @@ static int check_options(const struct al_strv *words, size_t from, unsigned comm
                          struct al_error *err)
 {
     for (size_t i = from; i < words->count; i++) {
-        const char *word = words->items[i];
-        const struct option *option;
+        const char *word = words->items[i], *rest;
+        const struct form *form;
 
         if (!strcmp(word, "--"))
             return 0;
@@ -218,10 +117,10 @@ static int check_options(const struct al_strv *words, size_t from, unsigned comm
             continue;
         if (command == LOG && is_count(word))
             continue;
-        option = find_option(word, command);
-        if (!option)
+        form = find_form(word, command, &rest);
+        if (!form)
             return refuse(word, "it is not among the options that only read", err);
-        if (option->value == NEXT && !word[strlen(option->name)])
+        if (form->value == NEXT && !*rest)
             i++;
     }
     return 0;
