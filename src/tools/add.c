@@ -1,32 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_add: stage files; with git's words, and with text of our own, for hunks too. */
-#include <unistd.h>
 
-#include "base/fs.h"
 #include "base/log.h"
-#include "call/call.h"
 #include "git/plumbing/batch.h"
 #include "git/plumbing/filters.h"
 #include "git/plumbing/skipped.h"
 #include "git/refs.h"
-#include "git/repo/repo.h"
 #include "git/run.h"
-#include "guard/text.h"
+#include "tools/dialects.h"
 #include "tools/everyday/chosen.h"
-#include "tools/everyday/everyday.h"
-#include "tools/git.h"
 #include "tools/left_out.h"
 #include "tools/outcome.h"
 #include "verbs/porcelain/commit.h"
 #include "verbs/preview/affected_files.h"
-#include "verbs/sequencer/conflict.h"
 #include "verbs/sequencer/resolve.h"
 
 struct add_args {
     struct al_strv paths;
     struct al_strv hunks; /* of the toolset everyday */
     bool all, update;
-    AL_GIT_COMMON_FIELDS;
+    struct al_opt_int timeout_ms;
+    const char *working_dir;
 };
 
 static enum al_add_mode mode_of(const struct add_args *args)
@@ -156,7 +150,7 @@ const struct al_tool al_tool_git_add = {
     .title = "Stage files",
     .about = "Stage files: the named paths, all changes, or tracked files only.",
     AL_TOOL_ONE(git_params, "add", NULL, AL_WRITES_INDEX, git_execute, AL_ASKS_BY_EFFECTS),
-    AL_GIT_COMMON_OFFSETS(struct add_args),
+    AL_DIALECT_TOOL(struct add_args),
     .check = git_check,
     .authorize = git_authorize,
     .affected_files = affected_files,
@@ -168,12 +162,12 @@ const struct al_tool al_tool_git_add = {
 /* The toolset everyday. */
 
 static const struct al_param everyday_params[] = {
-    AL_EVERYDAY_PATHS_ROW(struct add_args, .min = 0),
+    AL_PATHS_ROW(struct add_args, .min = 0),
     AL_CHOSEN_ROW(struct add_args),
     AL_BOOL(struct add_args, all, "Every change, new files too.", .flags = AL_PARAM_EVERY_PATH),
     AL_BOOL(struct add_args, update, "Every change of tracked files.",
             .flags = AL_PARAM_EVERY_PATH),
-    AL_EVERYDAY_WORKING_DIR_ROW(struct add_args),
+    AL_WORKING_DIR_ROW(struct add_args),
 };
 
 static int everyday_check(const void *p, struct al_error *err)

@@ -3,21 +3,15 @@
 #include "git/reading/read_blame.h"
 
 #include <inttypes.h>
-#include <string.h>
 
-#include "call/call.h"
 #include "call/missing_paths.h"
-#include "call/place.h"
 #include "call/state_line.h"
 #include "git/plumbing/skipped.h"
 #include "git/reading/read_object.h"
 #include "git/refs.h"
-#include "git/repo/repo.h"
 #include "git/run.h"
-#include "guard/arg.h"
+#include "tools/dialects.h"
 #include "tools/everyday/change_view.h"
-#include "tools/everyday/everyday.h"
-#include "tools/git.h"
 
 struct blame_args {
     const char *path;
@@ -26,7 +20,8 @@ struct blame_args {
     struct al_opt_int max_bytes;
     const char *lines, *rev; /* of the toolset everyday */
     struct al_page page;
-    AL_GIT_COMMON_FIELDS;
+    struct al_opt_int timeout_ms;
+    const char *working_dir;
 };
 
 /* Refuse a path outside the repository first, and pathspec magic where no file is called so. */
@@ -96,7 +91,7 @@ const struct al_tool al_tool_git_blame = {
     SHARED,
     .about = "Show which commit last changed each line of a file, or of a range.",
     AL_TOOL_ONE(git_params, "blame", NULL, AL_READS, git_blame, AL_ASKS_BY_EFFECTS),
-    AL_GIT_COMMON_OFFSETS(struct blame_args),
+    AL_DIALECT_TOOL(struct blame_args),
     .check = git_check,
     .summary = "Blame {path}[start_line? lines {start_line}-][!start_line?[end_line? lines 1-]]"
                "[end_line?{end_line}]",
@@ -111,7 +106,7 @@ static const struct al_param everyday_params[] = {
     AL_STRING(struct blame_args, rev, "Default: the working tree.", .flags = AL_PARAM_NAME,
               .check = al_arg_check_revision),
     AL_PAGE_ROWS(struct blame_args),
-    AL_EVERYDAY_WORKING_DIR_ROW(struct blame_args),
+    AL_WORKING_DIR_ROW(struct blame_args),
 };
 
 static int everyday_check(const void *p, struct al_error *err)

@@ -5,25 +5,16 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "call/answer.h"
-#include "call/call.h"
-#include "call/place.h"
-#include "call/resolved.h"
 #include "git/git_lock.h"
 #include "git/plumbing/heads.h"
 #include "git/reading/read_object.h"
 #include "git/refs.h"
 #include "git/run.h"
-#include "guard/arg.h"
 #include "guard/text.h"
 #include "tools/checkout.h"
-#include "tools/everyday/everyday.h"
-#include "tools/git.h"
+#include "tools/dialects.h"
 #include "tools/outcome.h"
-#include "tools/workflow/results.h"
-#include "tools/workflow/workflow.h"
 #include "verbs/worktree/list.h"
 
 enum action { LIST, CREATE, RENAME, DELETE };
@@ -36,7 +27,8 @@ struct branch_args {
     /* Of the toolset git, whose arguments name the action. */
     bool list_all, list_remote;
     const char *create, *delete, *force_delete, *rename;
-    AL_GIT_COMMON_FIELDS;
+    struct al_opt_int timeout_ms;
+    const char *working_dir;
 };
 
 /* In the order of the schemas. */
@@ -431,7 +423,7 @@ const struct al_tool al_tool_git_branch = {
                "[delete?Delete branch '{delete}'][!delete?[create?Create branch '{create}']"
                "[!create?List branches]]]]",
     AL_TOOL_ROWS(git_params, git_operations),
-    AL_GIT_COMMON_OFFSETS(struct branch_args),
+    AL_DIALECT_TOOL(struct branch_args),
     .check = git_check,
 };
 
@@ -683,7 +675,7 @@ static const struct al_param everyday_params[] = {
     REVISION_ROW(merged_into, "list"),
     AL_BOOL(struct branch_args, force, "Delete what is not merged.", .actions = "delete"),
     REVISION_ROW(contains, "list"),
-    AL_EVERYDAY_WORKING_DIR_ROW(struct branch_args),
+    AL_WORKING_DIR_ROW(struct branch_args),
 };
 
 static int check_name(const struct branch_args *args, struct al_error *err)

@@ -8,22 +8,16 @@
 #include "base/utf8.h"
 #include "git/diff/diff.h"
 #include "git/failure.h"
-#include "git/plumbing/batch.h"
 #include "git/plumbing/filters.h"
 #include "git/plumbing/index_scan.h"
 #include "git/plumbing/revision.h"
 #include "git/plumbing/skipped.h"
 #include "git/refs.h"
-#include "git/repo/repo.h"
 #include "git/run.h"
-#include "guard/arg.h"
 #include "guard/text.h"
-#include "tools/git.h"
-#include "tools/workflow/results.h"
-#include "tools/workflow/workflow.h"
+#include "tools/dialects.h"
 #include "verbs/porcelain/branch.h"
 #include "verbs/preview/affected_files.h"
-#include "verbs/preview/diff_excerpt.h"
 #include "verbs/sequencer/conflict.h"
 #include "verbs/worktree/list.h"
 
@@ -235,7 +229,8 @@ struct checkout_args {
     struct al_strv paths;
     /* Of the toolset git. */
     const char *branch, *create_branch, *commit;
-    AL_GIT_COMMON_FIELDS;
+    struct al_opt_int timeout_ms;
+    const char *working_dir;
 };
 
 static const char *const hooks[] = { "post-checkout", "reference-transaction", "post-index-change",
@@ -533,7 +528,7 @@ const struct al_tool al_tool_git_checkout = {
     SHARED,
     .about = "Switch to a branch, create one, look at a commit, or put files back from the index.",
     AL_TOOL_ROWS(git_params, git_operations),
-    AL_GIT_COMMON_OFFSETS(struct checkout_args),
+    AL_DIALECT_TOOL(struct checkout_args),
     .check = git_check,
     .summary = "[create_branch?Create and switch to branch '{create_branch}'][!create_branch?"
                "[branch?Switch to branch '{branch}'][!branch?[commit?Checkout commit '{commit}']"

@@ -3,24 +3,19 @@
  * words and a conventional message, and with structured results. */
 #include "verbs/porcelain/commit.h"
 
-#include "base/error.h"
 #include "base/fs.h"
 #include "base/utf8.h"
-#include "call/call.h"
 #include "git/diff/diff.h"
 #include "git/failure.h"
 #include "git/plumbing/filters.h"
 #include "git/plumbing/skipped.h"
 #include "git/reading/read_log.h"
 #include "git/refs.h"
-#include "git/repo/repo.h"
 #include "git/run.h"
 #include "git/vet/vet.h"
 #include "guard/text.h"
-#include "tools/git.h"
+#include "tools/dialects.h"
 #include "tools/left_out.h"
-#include "tools/workflow/results.h"
-#include "tools/workflow/workflow.h"
 #include "verbs/message/commit_message.h"
 #include "verbs/porcelain/resume.h"
 #include "verbs/preview/affected_files.h"
@@ -34,7 +29,8 @@ struct commit_args {
     const char *message;
     bool all;
     const char *type, *scope; /* of the toolset git */
-    AL_GIT_COMMON_FIELDS;
+    struct al_opt_int timeout_ms;
+    const char *working_dir;
 };
 
 /* Continuing a stopped operation may write the working tree as well.  Only the state of the
@@ -257,7 +253,7 @@ const struct al_tool al_tool_git_commit = {
     .about = "Commit what is staged. The message becomes \"type(scope): message\" of these three "
              "parameters.",
     AL_TOOL_ROWS(git_params, git_operations),
-    AL_GIT_COMMON_OFFSETS(struct commit_args),
+    AL_DIALECT_TOOL(struct commit_args),
     .preview = git_preview,
     .summarize = git_summarize,
 };

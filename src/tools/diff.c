@@ -2,32 +2,21 @@
 /* git_diff: what has changed, between any two of the working tree, the index and revisions.  With
  * git's words or as patch files, with structured results, and with text. */
 #include <inttypes.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "base/json.h"
-#include "call/call.h"
 #include "call/missing_paths.h"
-#include "call/place.h"
 #include "git/diff/diff.h"
 #include "git/diff/hunks.h"
-#include "git/hunks/hunk_list.h"
 #include "git/plumbing/skipped.h"
-#include "git/reading/change_reader.h"
 #include "git/reading/worktree_state.h"
 #include "git/run.h"
-#include "guard/arg.h"
 #include "guard/gitdir.h"
 #include "guard/path.h"
-#include "guard/text.h"
+#include "tools/dialects.h"
 #include "tools/everyday/change_view.h"
 #include "tools/everyday/chosen.h"
-#include "tools/everyday/everyday.h"
-#include "tools/git.h"
-#include "tools/workflow/results.h"
-#include "tools/workflow/workflow.h"
 #include "verbs/porcelain/patch_files.h"
 
 struct diff_args {
@@ -43,7 +32,8 @@ struct diff_args {
     bool hunks;
     struct al_opt_int context;
     struct al_page page;
-    AL_GIT_COMMON_FIELDS;
+    struct al_opt_int timeout_ms;
+    const char *working_dir;
 };
 
 /* The toolset git. */
@@ -203,7 +193,7 @@ const struct al_tool al_tool_git_diff = {
     .about = "Show unstaged changes, staged ones (cached), or those between two commits. "
              "Reads, but for output_dir, which writes files.",
     AL_TOOL_ROWS(git_params, git_operations),
-    AL_GIT_COMMON_OFFSETS(struct diff_args),
+    AL_DIALECT_TOOL(struct diff_args),
     .check = git_check,
     .authorize = git_authorize,
     .summary = "Show diff[cached? cached][from_ref? {from_ref}..{to_ref}]"
@@ -336,13 +326,13 @@ static const struct al_param everyday_params[] = {
     AL_STRING(struct diff_args, to, NULL, .flags = AL_PARAM_NAME | AL_PARAM_REVISION,
               .check = al_arg_check_revision),
     AL_BOOL(struct diff_args, staged, NULL),
-    AL_EVERYDAY_PATHS_ROW(struct diff_args, .min = 0),
+    AL_PATHS_ROW(struct diff_args, .min = 0),
     AL_BOOL(struct diff_args, stat, NULL),
     AL_BOOL(struct diff_args, hunks, "Each hunk with an id, for git_add and others."),
     AL_INT(struct diff_args, context, NULL, .min = 0, .max = CONTEXT_MAX,
            .default_int = CONTEXT_DEFAULT),
     AL_PAGE_ROWS(struct diff_args),
-    AL_EVERYDAY_WORKING_DIR_ROW(struct diff_args),
+    AL_WORKING_DIR_ROW(struct diff_args),
 };
 
 static bool is_range(const struct diff_args *args)

@@ -1,23 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_fetch: fetch from a remote, and say what moved; with a structured result and with text. */
-#include "verbs/transport/remote.h"
 
 #include "base/fs.h"
-#include "call/answer.h"
-#include "call/place.h"
-#include "call/resolved.h"
 #include "git/refs.h"
-#include "git/repo/remotes.h"
-#include "guard/arg.h"
 #include "guard/text.h"
-#include "tools/everyday/everyday.h"
 #include "tools/transfer.h"
-#include "tools/workflow/workflow.h"
 
 struct fetch_args {
     const char *remote, *branch;
     bool all, prune, tags;
-    AL_EVERYDAY_FIELDS;
+    const char *working_dir;
 };
 
 /* All remotes, the one that is given, or the one that the current branch follows. */
@@ -217,7 +209,7 @@ static const struct al_param everyday_params[] = {
               .check = al_arg_check_branch),
     AL_BOOL(struct fetch_args, prune, NULL),
     AL_BOOL(struct fetch_args, tags, NULL),
-    AL_EVERYDAY_WORKING_DIR_ROW(struct fetch_args),
+    AL_WORKING_DIR_ROW(struct fetch_args),
 };
 
 static int everyday_check(const void *p, struct al_error *err)

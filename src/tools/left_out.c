@@ -4,18 +4,14 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <fnmatch.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "base/mem.h"
-#include "call/call.h"
 #include "git/location.h"
 #include "git/refs.h"
 #include "git/repo/repo.h"
 #include "guard/nofollow.h"
-#include "guard/policy.h"
 #include "guard/text.h"
 #include "tools/everyday/chosen.h"
 #include "verbs/preview/affected_files.h"

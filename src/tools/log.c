@@ -3,24 +3,16 @@
  * branch, by what they are and what they changed. */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/utf8.h"
-#include "call/call.h"
 #include "call/missing_paths.h"
-#include "call/place.h"
 #include "git/reading/read_log.h"
 #include "git/refs.h"
-#include "git/repo/repo.h"
 #include "git/run.h"
-#include "guard/arg.h"
 #include "guard/date.h"
 #include "guard/text.h"
+#include "tools/dialects.h"
 #include "tools/everyday/change_view.h"
-#include "tools/everyday/everyday.h"
-#include "tools/git.h"
-#include "tools/workflow/results.h"
-#include "tools/workflow/workflow.h"
 
 struct log_args {
     const char *author, *since, *until, *grep;
@@ -34,7 +26,8 @@ struct log_args {
     struct al_strv paths;
     bool all, regex, stat, patch, follow, first_parent;
     struct al_page page;
-    AL_GIT_COMMON_FIELDS;
+    struct al_opt_int timeout_ms;
+    const char *working_dir;
 };
 
 /* The toolset git. */
@@ -128,7 +121,7 @@ const struct al_tool al_tool_git_log = {
     .about = "Show commits of HEAD, newest first; filter by author, date, message or path. Other "
              "commits: git_show.",
     AL_TOOL_ONE(git_params, "log", NULL, AL_READS, git_log, AL_ASKS_BY_EFFECTS),
-    AL_GIT_COMMON_OFFSETS(struct log_args),
+    AL_DIALECT_TOOL(struct log_args),
     .summary = "Show git log",
 };
 
@@ -256,7 +249,7 @@ static const struct al_param everyday_params[] = {
     AL_STRING(struct log_args, range, "Revisions: A..B, A...B, \"A ^B\".", .flags = AL_PARAM_NAME,
               .check = al_arg_check_revisions),
     AL_BOOL(struct log_args, all, "All branches."),
-    AL_EVERYDAY_PATHS_ROW(struct log_args, .min = 0),
+    AL_PATHS_ROW(struct log_args, .min = 0),
     AL_STRING(struct log_args, author, NULL, .min_bytes = 1),
     TEXT_ROW(since, "A date or a revision."),
     AL_STRING(struct log_args, until, NULL, .min_bytes = 1),
@@ -270,7 +263,7 @@ static const struct al_param everyday_params[] = {
     AL_BOOL(struct log_args, follow, NULL, .flags = AL_PARAM_EVERY_PATH), /* under older names */
     AL_BOOL(struct log_args, first_parent, NULL),
     AL_PAGE_ROWS(struct log_args),
-    AL_EVERYDAY_WORKING_DIR_ROW(struct log_args),
+    AL_WORKING_DIR_ROW(struct log_args),
 };
 
 static int everyday_check(const void *p, struct al_error *err)

@@ -1,34 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_merge: merge a branch into the current one, conflicts are a result; or abort what is in
  * progress.  With structured results and with text. */
-#include "verbs/sequencer/merge.h"
 
-#include <limits.h>
 #include <stdlib.h>
 
-#include "call/answer.h"
-#include "call/call.h"
-#include "call/place.h"
-#include "call/resolved.h"
 #include "git/plumbing/revision.h"
 #include "git/refs.h"
-#include "git/repo/repo.h"
-#include "guard/arg.h"
-#include "tools/everyday/everyday.h"
+#include "tools/dialects.h"
 #include "tools/outcome.h"
-#include "tools/workflow/results.h"
-#include "tools/workflow/workflow.h"
 #include "verbs/inmemory/inmemory.h"
 #include "verbs/replay/along.h"
 #include "verbs/replay/merge_guard.h"
 #include "verbs/replay/work.h"
-#include "verbs/sequencer/operation_state.h"
 #include "verbs/sequencer/overwrite.h"
 
 struct merge_args {
     const char *branch, *message;
     bool no_ff, abort, squash;
-    AL_EVERYDAY_FIELDS;
+    const char *working_dir;
 };
 
 AL_WHEN(aborts, struct merge_args, args->abort)
@@ -216,7 +205,7 @@ static const struct al_param everyday_params[] = {
     AL_BOOL(struct merge_args, squash, "One change without a merge; committed with message."),
     AL_BOOL(struct merge_args, no_ff, NULL),
     AL_STRING(struct merge_args, message, NULL, .min_bytes = 1),
-    AL_EVERYDAY_WORKING_DIR_ROW(struct merge_args),
+    AL_WORKING_DIR_ROW(struct merge_args),
 };
 
 static int everyday_check(const void *p, struct al_error *err)

@@ -2,26 +2,18 @@
 #include "tools/outcome.h"
 
 #include <ctype.h>
-#include <stdlib.h>
-#include <sys/stat.h>
 
-#include "base/fs.h"
 #include "call/answer.h"
-#include "call/call.h"
 #include "call/failure.h"
 #include "call/place.h"
 #include "call/state_line.h"
-#include "git/plumbing/revision.h"
 #include "git/plumbing/skipped.h"
 #include "git/reading/change_reader.h"
 #include "git/repo/repo.h"
 #include "guard/text.h"
-#include "verbs/preview/affected_files.h"
 #include "verbs/preview/diff_excerpt.h"
 #include "verbs/replay/along.h"
 #include "verbs/sequencer/conflict_hunks.h"
-#include "verbs/sequencer/merge.h"
-#include "verbs/sequencer/operation_state.h"
 
 int al_everyday_check_idle(struct al_call *call, struct al_error *err)
 {

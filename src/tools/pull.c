@@ -3,30 +3,20 @@
  */
 #include <stdlib.h>
 
-#include "call/answer.h"
-#include "call/place.h"
-#include "call/resolved.h"
 #include "git/plumbing/heads.h"
 #include "git/plumbing/revision.h"
 #include "git/refs.h"
-#include "git/repo/remotes.h"
-#include "git/repo/repo.h"
-#include "guard/arg.h"
 #include "guard/url.h"
-#include "tools/everyday/everyday.h"
 #include "tools/outcome.h"
 #include "tools/transfer.h"
-#include "tools/workflow/results.h"
-#include "tools/workflow/workflow.h"
 #include "verbs/replay/along.h"
 #include "verbs/replay/merge_guard.h"
 #include "verbs/replay/work.h"
-#include "verbs/transport/remote.h"
 
 struct pull_args {
     const char *remote, *branch;
     bool rebase;
-    AL_EVERYDAY_FIELDS;
+    const char *working_dir;
 };
 
 /* A resolved value of the toolset everyday: HEAD's commit, if published commits are rewritten. */
@@ -336,7 +326,7 @@ static const struct al_param everyday_params[] = {
     AL_TRANSFER_ROW_ANY_REMOTE(struct pull_args),
     AL_STRING(struct pull_args, branch, NULL, .flags = AL_PARAM_NAME, .check = al_arg_check_branch),
     AL_BOOL(struct pull_args, rebase, "Rebase instead of merge."),
-    AL_EVERYDAY_WORKING_DIR_ROW(struct pull_args),
+    AL_WORKING_DIR_ROW(struct pull_args),
 };
 
 static void add_rebased(const struct pull *pull, struct al_str *text)

@@ -2,15 +2,11 @@
 /* git_pr, and git_generate_pr of the toolset workflow: title and text of a pull request, from the
  * commits of the current branch. */
 #include "verbs/message/pull_request.h"
-#include "call/call.h"
-#include "guard/arg.h"
-#include "tools/everyday/everyday.h"
-#include "tools/workflow/results.h"
-#include "tools/workflow/workflow.h"
+#include "tools/dialects.h"
 
 struct pr_args {
     const char *target, *template;
-    AL_EVERYDAY_FIELDS;
+    const char *working_dir;
 };
 
 #define TEMPLATE_ROW                                                                               \
@@ -75,7 +71,7 @@ static const struct al_param everyday_params[] = {
     AL_STRING(struct pr_args, target, "Default: the default branch.", .flags = AL_PARAM_NAME,
               .check = al_arg_check_revision),
     TEMPLATE_ROW,
-    AL_EVERYDAY_WORKING_DIR_ROW(struct pr_args),
+    AL_WORKING_DIR_ROW(struct pr_args),
 };
 
 static int everyday_execute(struct al_call *call, const void *p, struct al_result *result,

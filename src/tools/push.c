@@ -1,34 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_push: push a branch to the branch of the same name at a remote, or delete it there; with a
  * structured result and with text. */
-#include "verbs/transport/push.h"
 
 #include <stdlib.h>
 
 #include "base/fs.h"
-#include "call/answer.h"
-#include "call/call.h"
-#include "call/place.h"
-#include "call/resolved.h"
 #include "git/oid.h"
 #include "git/reading/read_object.h"
 #include "git/refs.h"
-#include "git/repo/remotes.h"
 #include "git/repo/words.h"
-#include "guard/arg.h"
 #include "guard/text.h"
-#include "tools/everyday/everyday.h"
 #include "tools/outcome.h"
 #include "tools/transfer.h"
-#include "tools/workflow/results.h"
-#include "tools/workflow/workflow.h"
 #include "verbs/porcelain/branch.h"
-#include "verbs/transport/network.h"
 
 struct push_args {
     const char *remote, *branch, *tag;
     bool set_upstream, force, tags, delete;
-    AL_EVERYDAY_FIELDS;
+    const char *working_dir;
 };
 
 /* The pushes of this server, by session, address and branch.  A forgotten one asks again. */
@@ -681,7 +670,7 @@ static const struct al_param everyday_params[] = {
               .check = al_arg_check_branch),
     AL_BOOL(struct push_args, tags, "All tags too."),
     AL_BOOL(struct push_args, delete, "Delete the branch there."),
-    AL_EVERYDAY_WORKING_DIR_ROW(struct push_args),
+    AL_WORKING_DIR_ROW(struct push_args),
 };
 
 static int everyday_check(const void *p, struct al_error *err)

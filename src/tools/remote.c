@@ -2,22 +2,17 @@
 /* git_remote: list, add, remove and rename remotes; with structured results and with text. */
 #include "verbs/transport/remote.h"
 
-#include "call/answer.h"
-#include "call/call.h"
-#include "call/place.h"
 #include "git/git_lock.h"
 #include "git/repo/remotes.h"
-#include "guard/arg.h"
 #include "guard/url.h"
-#include "tools/everyday/everyday.h"
-#include "tools/workflow/workflow.h"
+#include "tools/dialects.h"
 
 enum action { LIST, ADD, REMOVE, RENAME };
 
 struct remote_args {
     int action;
     const char *name, *url, *new_name;
-    AL_EVERYDAY_FIELDS;
+    const char *working_dir;
 };
 
 static const struct al_choice actions[] = {
@@ -236,7 +231,7 @@ static const struct al_param everyday_params[] = {
     AL_STRING(struct remote_args, url, NULL, .max_bytes = AL_URL_MAX_BYTES, .actions = "add"),
     AL_STRING(struct remote_args, new_name, NULL, .max_bytes = AL_PARAM_NAME_MAX_BYTES,
               .check = al_arg_check_branch, .actions = "rename"),
-    AL_EVERYDAY_WORKING_DIR_ROW(struct remote_args),
+    AL_WORKING_DIR_ROW(struct remote_args),
 };
 
 static int everyday_check(const void *p, struct al_error *err)

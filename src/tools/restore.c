@@ -1,32 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_restore: take back changes of files, or unstage them; with git's words, and with text of our
  * own, for hunks and from any revision too. */
-#include "verbs/porcelain/checkout.h"
 
-#include "call/call.h"
-#include "call/resolved.h"
 #include "call/state_line.h"
 #include "git/diff/diff.h"
 #include "git/plumbing/batch.h"
 #include "git/plumbing/index_scan.h"
-#include "git/repo/repo.h"
 #include "git/run.h"
-#include "guard/arg.h"
-#include "guard/text.h"
 #include "tools/checkout.h"
+#include "tools/dialects.h"
 #include "tools/everyday/chosen.h"
-#include "tools/everyday/everyday.h"
-#include "tools/git.h"
 #include "tools/outcome.h"
 #include "verbs/preview/affected_files.h"
-#include "verbs/preview/diff_excerpt.h"
 
 struct restore_args {
     struct al_strv paths, hunks;
     bool staged;
     bool worktree; /* of the toolset git, where it is the default */
     const char *rev;
-    AL_GIT_COMMON_FIELDS;
+    struct al_opt_int timeout_ms;
+    const char *working_dir;
 };
 
 static bool writes_files(const struct restore_args *args)
@@ -234,7 +227,7 @@ const struct al_tool al_tool_git_restore = {
     .title = "Restore files",
     .about = "Discard changes of files on disk, or unstage them.",
     AL_TOOL_ROWS(git_params, git_operations),
-    AL_GIT_COMMON_OFFSETS(struct restore_args),
+    AL_DIALECT_TOOL(struct restore_args),
     .check = git_check,
     .summary = "[!staged?Restore {#paths} file(s) to worktree]"
                "[staged?[worktree?Restore and unstage][!worktree?Unstage] {#paths} file(s)]",
@@ -243,12 +236,12 @@ const struct al_tool al_tool_git_restore = {
 /* The toolset everyday. */
 
 static const struct al_param everyday_params[] = {
-    AL_EVERYDAY_PATHS_ROW(struct restore_args, .min = 0),
+    AL_PATHS_ROW(struct restore_args, .min = 0),
     AL_CHOSEN_ROW(struct restore_args),
     AL_BOOL(struct restore_args, staged, "Unstage, the file stays; with rev: both."),
     AL_STRING(struct restore_args, rev, "Restore as it is there.", .flags = AL_PARAM_NAME,
               .check = al_arg_check_revision),
-    AL_EVERYDAY_WORKING_DIR_ROW(struct restore_args),
+    AL_WORKING_DIR_ROW(struct restore_args),
 };
 
 static int everyday_check(const void *p, struct al_error *err)

@@ -3,25 +3,18 @@
  * a file or a directory at a revision. */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
-#include "call/answer.h"
-#include "call/call.h"
-#include "call/failure.h"
 #include "call/missing_paths.h"
-#include "call/place.h"
 #include "git/failure.h"
 #include "git/plumbing/revision.h"
 #include "git/reading/read_log.h"
 #include "git/reading/read_object.h"
 #include "git/refs.h"
 #include "git/run.h"
-#include "guard/arg.h"
+#include "tools/dialects.h"
 #include "tools/everyday/change_view.h"
-#include "tools/everyday/everyday.h"
-#include "tools/git.h"
 #include "tools/outcome.h"
 
 struct show_args {
@@ -31,7 +24,8 @@ struct show_args {
     struct al_opt_int max_bytes;
     const char *rev, *path, *lines; /* of the toolset everyday */
     struct al_page page;
-    AL_GIT_COMMON_FIELDS;
+    struct al_opt_int timeout_ms;
+    const char *working_dir;
 };
 
 /* The toolset git. */
@@ -71,7 +65,7 @@ const struct al_tool al_tool_git_show = {
     .title = "Show a commit",
     .about = "Show one commit: author, date, message and changes.",
     AL_TOOL_ONE(git_params, "show", NULL, AL_READS, git_show, AL_ASKS_BY_EFFECTS),
-    AL_GIT_COMMON_OFFSETS(struct show_args),
+    AL_DIALECT_TOOL(struct show_args),
     .summary = "Show commit {commit}",
 };
 
@@ -274,7 +268,7 @@ static const struct al_param everyday_params[] = {
     AL_BOOL(struct show_args, stat, NULL),
     AL_BOOL(struct show_args, hunks, "Each with an id, to split the commit by git_rebase."),
     AL_PAGE_ROWS(struct show_args),
-    AL_EVERYDAY_WORKING_DIR_ROW(struct show_args),
+    AL_WORKING_DIR_ROW(struct show_args),
 };
 
 static int everyday_check(const void *p, struct al_error *err)

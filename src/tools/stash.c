@@ -2,23 +2,16 @@
 /* git_stash: put changes aside and bring them back; with git's words, with structured results, and
  * with text of our own, where entries are named by id. */
 #include <inttypes.h>
-#include <string.h>
 #include <strings.h>
 
-#include "call/call.h"
-#include "call/failure.h"
-#include "call/place.h"
-#include "call/resolved.h"
 #include "call/state_line.h"
 #include "git/failure.h"
 #include "git/git_lock.h"
 #include "git/plumbing/stash_owners.h"
 #include "git/refs.h"
 #include "git/run.h"
-#include "tools/everyday/everyday.h"
-#include "tools/git.h"
+#include "tools/dialects.h"
 #include "tools/outcome.h"
-#include "tools/workflow/workflow.h"
 #include "verbs/porcelain/stash.h"
 #include "verbs/preview/affected_files.h"
 #include "verbs/replay/merge_guard.h"
@@ -34,7 +27,8 @@ struct stash_args {
     bool include_untracked;
     struct al_strv paths; /* of a push; none: all */
     const char *id;       /* of the toolset everyday */
-    AL_GIT_COMMON_FIELDS;
+    struct al_opt_int timeout_ms;
+    const char *working_dir;
 };
 
 /* Names of resolved values: the entry's id, of a clear the ids of all, separated by spaces; and
@@ -472,7 +466,7 @@ const struct al_tool al_tool_git_stash = {
     .about = "Put uncommitted changes aside (push), bring them back (pop, apply), list, show, drop "
              "or clear.",
     AL_TOOL_ROWS(git_params, git_operations),
-    AL_GIT_COMMON_OFFSETS(struct stash_args),
+    AL_DIALECT_TOOL(struct stash_args),
 };
 
 /* The toolset workflow. */
@@ -699,7 +693,7 @@ static const struct al_param everyday_params[] = {
                .actions = "push"),
     AL_STRING(struct stash_args, id, "Entry; default: the newest of this worktree.",
               .actions = "pop apply show drop", .flags = AL_PARAM_NAME, .max_bytes = 128),
-    AL_EVERYDAY_WORKING_DIR_ROW(struct stash_args),
+    AL_WORKING_DIR_ROW(struct stash_args),
 };
 
 AL_WHEN(looks, struct stash_args, only_reads(args))

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_status: the branch, and which files are staged, modified or untracked.  With git's words,
  * with structured results, and with text that says where one is in one call. */
-#include <string.h>
 
-#include "call/answer.h"
-#include "call/call.h"
 #include "call/collapse.h"
-#include "call/place.h"
 #include "call/state_line.h"
 #include "git/plumbing/heads.h"
 #include "git/plumbing/skipped.h"
@@ -16,10 +12,7 @@
 #include "git/refs.h"
 #include "git/repo/remotes.h"
 #include "git/run.h"
-#include "guard/text.h"
-#include "tools/everyday/everyday.h"
-#include "tools/git.h"
-#include "tools/workflow/workflow.h"
+#include "tools/dialects.h"
 #include "verbs/porcelain/stash.h"
 #include "verbs/sequencer/operation_state.h"
 #include "verbs/submodule/submodules.h"
@@ -27,7 +20,8 @@
 struct status_args {
     bool porcelain, branch, untracked; /* of the toolset git */
     struct al_page page;               /* of the toolset everyday */
-    AL_GIT_COMMON_FIELDS;
+    struct al_opt_int timeout_ms;
+    const char *working_dir;
 };
 
 /* Note an operation in progress, and conflicts, for which neither form has a field. */
@@ -84,7 +78,7 @@ static int git_status(struct al_call *call, const void *p, struct al_result *res
 const struct al_tool al_tool_git_status = {
     SHARED,
     AL_TOOL_ONE(git_params, "status", NULL, AL_READS, git_status, AL_ASKS_BY_EFFECTS),
-    AL_GIT_COMMON_OFFSETS(struct status_args),
+    AL_DIALECT_TOOL(struct status_args),
 };
 
 /* What the toolsets workflow and everyday list. */
@@ -374,7 +368,7 @@ static void add_facts(struct al_call *call, const struct al_worktree_state *stat
 
 static const struct al_param everyday_params[] = {
     AL_PAGE_ROWS(struct status_args),
-    AL_EVERYDAY_WORKING_DIR_ROW(struct status_args),
+    AL_WORKING_DIR_ROW(struct status_args),
 };
 
 static void add_submodules(struct files *files)

@@ -4,15 +4,10 @@
 #include <stdlib.h>
 
 #include "tools/commands/commands.h"
-#include "tools/everyday/everyday.h"
+#include "tools/dialects.h"
 #include "tools/files.h"
-#include "tools/git.h"
-#include "tools/parallel/parallel.h"
-#include "tools/readonly/readonly.h"
 #include "tools/shell/shell.h"
 #include "tools/staging/staging.h"
-#include "tools/transfer.h"
-#include "tools/workflow/workflow.h"
 
 static const struct al_tool *const git_tools[] = {
     &al_tool_git_status, &al_tool_git_diff,     &al_tool_git_log,   &al_tool_git_show,

@@ -8,7 +8,6 @@
 #include "guard/arg.h"
 #include "guard/url.h"
 #include "tools/outcome.h"
-#include "verbs/sequencer/operation_state.h"
 
 int al_transfer_check_remote(const char *param, const char *name, struct al_error *err)
 {

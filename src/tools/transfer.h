@@ -3,16 +3,11 @@
 #ifndef AL_TOOLS_TRANSFER_H
 #define AL_TOOLS_TRANSFER_H
 
-#include "call/call.h"
-#include "call/resolved.h"
 #include "git/repo/remotes.h"
+#include "tools/dialects.h"
 #include "verbs/transport/network.h"
 #include "verbs/transport/push.h"
 #include "verbs/transport/remote.h"
-
-/** The tools. */
-extern const struct al_tool al_tool_workflow_fetch, al_tool_everyday_fetch, al_tool_everyday_pull,
-    al_tool_everyday_push;
 
 /** The parameter row of the remote.  `T` is the tool's args struct. */
 #define AL_TRANSFER_ROW_REMOTE(T, ...)                                                             \

@@ -6,17 +6,11 @@
 #include <sys/stat.h>
 
 #include "base/fs.h"
-#include "base/str.h"
-#include "call/answer.h"
-#include "call/call.h"
-#include "call/resolved.h"
 #include "git/plumbing/heads.h"
 #include "git/plumbing/revision.h"
-#include "git/repo/repo.h"
-#include "guard/arg.h"
 #include "guard/text.h"
 #include "history/worktree.h"
-#include "tools/parallel/parallel.h"
+#include "tools/dialects.h"
 #include "tools/worktree.h"
 #include "verbs/worktree/add.h"
 #include "verbs/worktree/find.h"
@@ -274,7 +268,7 @@ static const struct al_param params[] = {
               .flags = AL_PARAM_NAME, .check = al_arg_check_revision, .actions = "add"),
     AL_STRING(struct worktree_args, reason, "Lock it, and why.", .max_bytes = REASON_MAX_BYTES,
               .actions = "add lock"),
-    AL_PARALLEL_WORKING_DIR_ROW(struct worktree_args),
+    AL_WORKING_DIR_ROW(struct worktree_args),
 };
 
 static int check(const void *p, struct al_error *err)

@@ -43,7 +43,7 @@
 #include "proc/hold.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/words.h"
-#include "tools/parallel/parallel.h"
+#include "tools/dialects.h"
 #include "verbs/worktree/find.h"
 
 #define TIME_MS         1800

@@ -10,13 +10,11 @@
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "call/answer.h"
-#include "call/place.h"
 #include "git/oid.h"
 #include "git/run.h"
 #include "guard/nofollow.h"
 #include "guard/text.h"
-#include "tools/everyday/everyday.h"
+#include "tools/dialects.h"
 #include "verbs/preview/affected_files.h"
 
 #define NAMED_MAX 20

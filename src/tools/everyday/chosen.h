@@ -3,10 +3,9 @@
 #ifndef AL_TOOLS_EVERYDAY_CHOSEN_H
 #define AL_TOOLS_EVERYDAY_CHOSEN_H
 
+#include "call/call.h"
 #include <stdint.h>
 
-#include "call/call.h"
-#include "call/tool.h"
 #include "git/hunks/hunk_list.h"
 
 #define AL_CHOSEN_IDS_MAX 1000

@@ -3,18 +3,11 @@
 #include "verbs/porcelain/commit.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
-#include "base/str.h"
-#include "call/call.h"
-#include "call/failure.h"
-#include "call/place.h"
-#include "call/resolved.h"
 #include "call/state_line.h"
 #include "git/command.h"
 #include "git/failure.h"
-#include "git/plumbing/batch.h"
 #include "git/plumbing/filters.h"
 #include "git/plumbing/heads.h"
 #include "git/plumbing/revision.h"
@@ -23,13 +16,11 @@
 #include "git/reading/change_reader.h"
 #include "git/reading/read_log.h"
 #include "git/refs.h"
-#include "git/repo/repo.h"
 #include "git/run.h"
 #include "git/vet/vet.h"
-#include "guard/arg.h"
 #include "guard/text.h"
+#include "tools/dialects.h"
 #include "tools/everyday/chosen.h"
-#include "tools/everyday/everyday.h"
 #include "tools/left_out.h"
 #include "tools/outcome.h"
 #include "verbs/inmemory/inmemory.h"
@@ -38,8 +29,6 @@
 #include "verbs/preview/diff_excerpt.h"
 #include "verbs/preview/verify_objects.h"
 #include "verbs/replay/series.h"
-#include "verbs/sequencer/conflict.h"
-#include "verbs/sequencer/operation_state.h"
 
 /* A longer message is taken to be another one. */
 #define MESSAGE_MAX_BYTES (1u << 20)
@@ -117,7 +106,7 @@ struct commit_args {
     bool all, amend, allow_empty;
     const char *author, *into, *branch;
     struct al_objects commits;
-    AL_EVERYDAY_FIELDS;
+    const char *working_dir;
 };
 
 #define COMMITS_MAX 100
@@ -138,7 +127,7 @@ static const struct al_param params[] = {
                .min = 1, .max = COMMITS_MAX, .flags = AL_PARAM_EVERY_PATH),
     AL_STRING(struct commit_args, author, "Name <address>.", .max_bytes = 1024),
     AL_BOOL(struct commit_args, allow_empty, NULL),
-    AL_EVERYDAY_WORKING_DIR_ROW(struct commit_args),
+    AL_WORKING_DIR_ROW(struct commit_args),
 };
 
 static bool chooses(const struct commit_args *args)

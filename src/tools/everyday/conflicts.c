@@ -1,30 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_conflicts: show conflicts hunk by hunk, resolve them, and go on with what stopped there. */
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/str.h"
 #include "base/utf8.h"
-#include "call/answer.h"
-#include "call/call.h"
-#include "call/failure.h"
-#include "call/place.h"
-#include "call/tool.h"
 #include "git/diff/diff.h"
 #include "git/refs.h"
-#include "git/repo/repo.h"
-#include "tools/everyday/everyday.h"
+#include "tools/dialects.h"
 #include "tools/outcome.h"
 #include "verbs/message/commit_message.h"
 #include "verbs/porcelain/commit.h"
 #include "verbs/porcelain/resume.h"
 #include "verbs/preview/affected_files.h"
-#include "verbs/preview/diff_excerpt.h"
 #include "verbs/replay/along.h"
 #include "verbs/replay/work.h"
-#include "verbs/sequencer/conflict.h"
 #include "verbs/sequencer/conflict_hunks.h"
-#include "verbs/sequencer/operation_state.h"
 #include "verbs/sequencer/resolve.h"
 
 #define ID_MAX_BYTES           32
@@ -105,7 +94,7 @@ struct al_conflicts_args {
     struct al_strv paths;
     struct al_objects hunks;
     bool goes_on;
-    AL_EVERYDAY_FIELDS;
+    const char *working_dir;
 };
 
 /* What the arguments of a resolution come to: an entry for each file. */
@@ -429,7 +418,7 @@ static const struct al_choice actions[] = {
 static const struct al_param params[] = {
     AL_CHOICE(struct al_conflicts_args, action, NULL, .choices = actions),
     AL_STRING(struct al_conflicts_args, path, NULL, .flags = AL_PARAM_PATH, .min_bytes = 1),
-    AL_EVERYDAY_PATHS_ROW(struct al_conflicts_args, .max = PATHS_MAX),
+    AL_PATHS_ROW(struct al_conflicts_args, .max = PATHS_MAX),
     AL_STRING(struct al_conflicts_args, take,
               "ours, theirs: whole files; both: by hunk; disk: as it is; of path, paths or all.",
               .pattern = "^(ours|theirs|both|disk)$", .max_bytes = 6,
@@ -439,7 +428,7 @@ static const struct al_param params[] = {
                .max = HUNKS_MAX),
     AL_BOOL_AS(struct al_conflicts_args, goes_on, "continue", "Resolve, then continue.",
                .flags = AL_PARAM_EVERY_PATH),
-    AL_EVERYDAY_WORKING_DIR_ROW(struct al_conflicts_args),
+    AL_WORKING_DIR_ROW(struct al_conflicts_args),
 };
 
 static int check(const void *p, struct al_error *err)

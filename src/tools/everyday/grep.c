@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_grep: lines of the tracked files, or of a revision. */
 #include <stdlib.h>
-#include <string.h>
 
-#include "call/call.h"
 #include "call/missing_paths.h"
-#include "call/place.h"
 #include "git/reading/grep.h"
-#include "guard/arg.h"
-#include "tools/everyday/everyday.h"
+#include "tools/dialects.h"
 
 #define CONTEXT_MAX 100
 #define COUNT_MAX   100000
@@ -23,14 +19,14 @@ struct grep_args {
     bool files_only;
     struct al_opt_int max_count;
     struct al_page page;
-    AL_EVERYDAY_FIELDS;
+    const char *working_dir;
 };
 
 static const struct al_param params[] = {
     AL_STRING(struct grep_args, pattern, NULL, .flags = AL_PARAM_REQUIRED, .min_bytes = 1),
     AL_STRING(struct grep_args, rev, "Default: the working tree.",
               .flags = AL_PARAM_NAME | AL_PARAM_REVISION, .check = al_arg_check_revision),
-    AL_EVERYDAY_PATHS_ROW(struct grep_args, .min = 0),
+    AL_PATHS_ROW(struct grep_args, .min = 0),
     AL_BOOL(struct grep_args, ignore_case, NULL),
     AL_BOOL(struct grep_args, regex, "Extended regex, not plain text."),
     AL_BOOL(struct grep_args, word, NULL),
@@ -39,7 +35,7 @@ static const struct al_param params[] = {
     AL_INT(struct grep_args, max_count, NULL, .flags = AL_PARAM_MAX_HIDDEN, .min = 1,
            .max = COUNT_MAX),
     AL_PAGE_ROWS(struct grep_args),
-    AL_EVERYDAY_WORKING_DIR_ROW(struct grep_args),
+    AL_WORKING_DIR_ROW(struct grep_args),
 };
 
 static int check(const void *p, struct al_error *err)

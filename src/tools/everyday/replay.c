@@ -5,21 +5,13 @@
 #include <stdlib.h>
 
 #include "base/fs.h"
-#include "call/answer.h"
-#include "call/call.h"
-#include "call/failure.h"
-#include "call/place.h"
-#include "call/resolved.h"
 #include "git/failure.h"
 #include "git/plumbing/batch.h"
 #include "git/plumbing/heads.h"
 #include "git/plumbing/revision.h"
 #include "git/refs.h"
-#include "git/repo/repo.h"
-#include "git/run.h"
 #include "git/vet/vet.h"
-#include "guard/arg.h"
-#include "tools/everyday/everyday.h"
+#include "tools/dialects.h"
 #include "tools/outcome.h"
 #include "verbs/preview/diff_excerpt.h"
 #include "verbs/replay/along.h"
@@ -261,7 +253,7 @@ struct rebase_args {
     struct al_objects plan;
     bool autosquash;
     bool update_refs;
-    AL_EVERYDAY_FIELDS;
+    const char *working_dir;
 };
 
 static const struct al_param rebase_params[] = {
@@ -272,7 +264,7 @@ static const struct al_param rebase_params[] = {
                rebase_plan_row, .min = 1, .max = PLAN_MAX, .flags = AL_PARAM_EVERY_PATH),
     AL_BOOL(struct rebase_args, autosquash, NULL),
     AL_BOOL(struct rebase_args, update_refs, "Other branches on these commits follow."),
-    AL_EVERYDAY_WORKING_DIR_ROW(struct rebase_args),
+    AL_WORKING_DIR_ROW(struct rebase_args),
 };
 
 static int check_rebase(const void *p, struct al_error *err)
@@ -396,7 +388,7 @@ struct pick_args {
     struct al_strv commits;
     bool no_commit;
     struct al_opt_int mainline;
-    AL_EVERYDAY_FIELDS;
+    const char *working_dir;
 };
 
 #define COMMITS_ROW                                                                                \
@@ -408,7 +400,7 @@ struct pick_args {
 static const struct al_param pick_params[] = {
     COMMITS_ROW,
     NO_COMMIT_ROW,
-    AL_EVERYDAY_WORKING_DIR_ROW(struct pick_args),
+    AL_WORKING_DIR_ROW(struct pick_args),
 };
 
 static const struct al_param revert_params[] = {
@@ -416,7 +408,7 @@ static const struct al_param revert_params[] = {
     NO_COMMIT_ROW,
     AL_INT(struct pick_args, mainline, "Of a merge: the parent to go back to.", .min = 1,
            .max = MAINLINE_MAX),
-    AL_EVERYDAY_WORKING_DIR_ROW(struct pick_args),
+    AL_WORKING_DIR_ROW(struct pick_args),
 };
 
 /* The words are resolved once: what was approved is what is applied. */

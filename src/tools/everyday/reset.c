@@ -1,25 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_reset: move the branch to another commit. */
-#include "verbs/porcelain/checkout.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
-#include "call/resolved.h"
 #include "call/state_line.h"
-#include "git/command.h"
 #include "git/plumbing/heads.h"
 #include "git/plumbing/revision.h"
 #include "git/refs.h"
-#include "git/run.h"
-#include "guard/arg.h"
 #include "tools/checkout.h"
-#include "tools/everyday/everyday.h"
+#include "tools/dialects.h"
 #include "tools/outcome.h"
 #include "verbs/preview/affected_files.h"
 #include "verbs/preview/diff_excerpt.h"
 #include "verbs/replay/along.h"
-#include "verbs/sequencer/operation_state.h"
 #include "verbs/sequencer/overwrite.h"
 
 #define RESOLVED_HEAD "head"
@@ -27,7 +20,7 @@
 struct reset_args {
     const char *to;
     int mode; /* enum al_reset_mode */
-    AL_EVERYDAY_FIELDS;
+    const char *working_dir;
 };
 
 static const struct al_choice modes[] = {
@@ -43,7 +36,7 @@ static const struct al_param params[] = {
               .check = al_arg_check_revision),
     AL_CHOICE(struct reset_args, mode, "What becomes of changes: unstaged, staged, kept, or lost.",
               .choices = modes, .default_int = AL_RESET_MIXED),
-    AL_EVERYDAY_WORKING_DIR_ROW(struct reset_args),
+    AL_WORKING_DIR_ROW(struct reset_args),
 };
 
 static int mode_of(const void *p)

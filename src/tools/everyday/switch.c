@@ -2,21 +2,18 @@
 /* git_switch: change to a branch, make one, or look at a commit. */
 #include <stdlib.h>
 
-#include "call/place.h"
 #include "git/refs.h"
 #include "git/repo/remotes.h"
 #include "git/run.h"
-#include "guard/arg.h"
 #include "guard/text.h"
 #include "tools/checkout.h"
-#include "tools/everyday/everyday.h"
+#include "tools/dialects.h"
 #include "tools/outcome.h"
-#include "verbs/sequencer/operation_state.h"
 
 struct switch_args {
     const char *branch, *from, *rev;
     bool create;
-    AL_EVERYDAY_FIELDS;
+    const char *working_dir;
 };
 
 static const struct al_param params[] = {
@@ -28,7 +25,7 @@ static const struct al_param params[] = {
               .flags = AL_PARAM_NAME, .check = al_arg_check_revision),
     AL_STRING(struct switch_args, rev, "Commit to look at, on no branch.", .flags = AL_PARAM_NAME,
               .check = al_arg_check_revision),
-    AL_EVERYDAY_WORKING_DIR_ROW(struct switch_args),
+    AL_WORKING_DIR_ROW(struct switch_args),
 };
 
 AL_WHEN(creates, struct switch_args, args->create)

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_tag: list tags, create or delete one. */
-#include <string.h>
 
-#include "call/call.h"
-#include "call/place.h"
-#include "call/resolved.h"
 #include "git/git_lock.h"
 #include "git/reading/read_object.h"
 #include "git/refs.h"
-#include "guard/arg.h"
 #include "guard/text.h"
 #include "tools/checkout.h"
-#include "tools/everyday/everyday.h"
+#include "tools/dialects.h"
 #include "tools/outcome.h"
 #include "verbs/porcelain/branch.h"
 
@@ -23,7 +18,7 @@ enum action { LIST, CREATE, DELETE };
 struct tag_args {
     int action; /* enum action */
     const char *name, *rev, *message, *pattern;
-    AL_EVERYDAY_FIELDS;
+    const char *working_dir;
 };
 
 static const struct al_choice actions[] = {
@@ -41,7 +36,7 @@ static const struct al_param params[] = {
     AL_STRING(struct tag_args, message, "Makes it annotated.", .min_bytes = 1, .actions = "create"),
     AL_STRING(struct tag_args, pattern, NULL, .min_bytes = 1, .max_bytes = AL_PARAM_NAME_MAX_BYTES,
               .actions = "list"),
-    AL_EVERYDAY_WORKING_DIR_ROW(struct tag_args),
+    AL_WORKING_DIR_ROW(struct tag_args),
 };
 
 /* The rules for the name of a tag are those for a branch. */

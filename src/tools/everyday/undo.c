@@ -2,12 +2,9 @@
 /* git_undo: take back what this session's own last calls changed, or an undo. */
 #include <stdlib.h>
 
-#include "call/place.h"
-#include "call/resolved.h"
 #include "call/state_line.h"
-#include "guard/policy.h"
 #include "history/rollback.h"
-#include "tools/everyday/everyday.h"
+#include "tools/dialects.h"
 #include "verbs/sequencer/operation_state.h"
 
 #define STEPS_MAX  50
@@ -16,14 +13,14 @@
 struct undo_args {
     struct al_opt_int steps;
     bool dry_run;
-    AL_EVERYDAY_FIELDS;
+    const char *working_dir;
 };
 
 static const struct al_param params[] = {
     AL_INT(struct undo_args, steps, "How many calls; -1 redoes the last undo.",
            .flags = AL_PARAM_HAS_DEFAULT, .min = -1, .max = STEPS_MAX, .default_int = 1),
     AL_BOOL(struct undo_args, dry_run, NULL),
-    AL_EVERYDAY_WORKING_DIR_ROW(struct undo_args),
+    AL_WORKING_DIR_ROW(struct undo_args),
 };
 
 static int check(const void *p, struct al_error *err)

@@ -2,20 +2,17 @@
 /* git_compare: how branches would combine.  Nothing is touched. */
 #include "verbs/landing/landing.h"
 
-#include "call/answer.h"
-#include "call/call.h"
-#include "call/place.h"
 #include "call/state_line.h"
 #include "guard/text.h"
+#include "tools/dialects.h"
 #include "tools/outcome.h"
-#include "tools/parallel/parallel.h"
 
 #define FILES_SHOWN_BYTES 400u
 
 struct compare_args {
     struct al_strv branches;
     const char *into;
-    AL_PARALLEL_FIELDS;
+    const char *working_dir;
 };
 
 static const struct al_param params[] = {
@@ -25,7 +22,7 @@ static const struct al_param params[] = {
                .check = al_landing_check_name),
     AL_STRING(struct compare_args, into, "What they land in; default: the default branch.",
               .flags = AL_PARAM_NAME, .check = al_landing_check_name),
-    AL_PARALLEL_WORKING_DIR_ROW(struct compare_args),
+    AL_WORKING_DIR_ROW(struct compare_args),
 };
 
 static int check(const void *p, struct al_error *err)

@@ -2,16 +2,11 @@
 /* git_land: one branch comes into another without a checkout, after a user approved it. */
 #include "verbs/landing/landing.h"
 
-#include "call/answer.h"
-#include "call/call.h"
-#include "call/place.h"
-#include "call/resolved.h"
 #include "call/state_line.h"
 #include "git/refs.h"
-#include "git/repo/repo.h"
 #include "guard/root.h"
+#include "tools/dialects.h"
 #include "tools/outcome.h"
-#include "tools/parallel/parallel.h"
 #include "verbs/preview/affected_files.h"
 
 #define CONFLICTS_SHOWN 100
@@ -20,7 +15,7 @@ struct land_args {
     const char *branch, *into;
     int strategy;
     const char *message;
-    AL_PARALLEL_FIELDS;
+    const char *working_dir;
 };
 
 static const struct al_choice strategies[] = {
@@ -42,7 +37,7 @@ static const struct al_param params[] = {
               "nothing has to be made.",
               .choices = strategies, .default_int = AL_LAND_MERGE),
     AL_STRING(struct land_args, message, "Of a merge or squash."),
-    AL_PARALLEL_WORKING_DIR_ROW(struct land_args),
+    AL_WORKING_DIR_ROW(struct land_args),
 };
 
 static int check(const void *p, struct al_error *err)

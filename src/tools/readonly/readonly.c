@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/readonly/readonly.h"
+#include "tools/dialects.h"
 
 #include "base/clock.h"
-#include "base/json.h"
-#include "call/call.h"
 #include "git/readonly/readonly_commands.h"
 #include "guard/guards.h"
-#include "guard/text.h"
 #include "verbs/submodule/submodules.h"
 
 /* Git: eight commands that only read, each with a list of allowed options. */

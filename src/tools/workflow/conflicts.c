@@ -2,14 +2,13 @@
 /* git_conflict_info: the files in conflict, both sides of each, and their conflicted hunks; and
  * git_resolve_conflict: resolve one file with ours, theirs, or given content. */
 #include "base/utf8.h"
-#include "call/call.h"
-#include "tools/workflow/workflow.h"
+#include "tools/dialects.h"
 #include "verbs/sequencer/conflict.h"
 #include "verbs/sequencer/conflict_hunks.h"
 #include "verbs/sequencer/resolve.h"
 
 struct conflict_info_args {
-    AL_WORKFLOW_FIELDS;
+    const char *working_dir;
 };
 
 static const struct al_param info_params[] = {
@@ -152,7 +151,7 @@ const struct al_tool al_tool_workflow_conflict_info = {
 struct resolve_args {
     const char *path, *content;
     int strategy; /* enum al_resolution */
-    AL_WORKFLOW_FIELDS;
+    const char *working_dir;
 };
 
 static const struct al_choice strategies[] = {

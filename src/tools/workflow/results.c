@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/workflow/results.h"
-
-#include <string.h>
+#include "tools/dialects.h"
 
 #include "base/fs.h"
-#include "call/call.h"
-#include "call/failure.h"
 #include "git/refs.h"
-#include "git/repo/repo.h"
 #include "guard/gitdir.h"
 #include "guard/path.h"
 #include "guard/text.h"
-#include "proc/proc.h"
 #include "tools/outcome.h"
 
 int al_workflow_check_path(struct al_call *call, const char *param, const char *given,

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "verbs/follow/follow.h"
 
-#include <ctype.h>
 #include <fcntl.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +20,7 @@
 #include "guard/text.h"
 #include "verbs/preview/affected_files.h"
 #include "verbs/sequencer/overwrite.h"
+#include <ctype.h>
 
 /* --- Paths --- */
 

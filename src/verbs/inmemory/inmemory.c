@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,7 +19,6 @@
 #include "git/plumbing/revision.h"
 #include "git/plumbing/scratch_index.h"
 #include "git/private_dir.h"
-#include "git/refs.h"
 #include "git/run.h"
 #include "git/vet/vet.h"
 #include "verbs/inmemory/private.h"

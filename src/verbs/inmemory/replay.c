@@ -6,7 +6,6 @@
 #include "base/utf8.h"
 #include "git/failure.h"
 #include "git/plumbing/revision.h"
-#include "git/repo/repo.h"
 #include "git/vet/vet.h"
 #include "verbs/inmemory/private.h"
 

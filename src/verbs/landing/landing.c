@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fs.h"
 #include "git/diff/diff.h"
 #include "git/plumbing/batch.h"
 #include "git/plumbing/filters.h"

@@ -8,16 +8,13 @@
 #include "base/fs.h"
 #include "base/utf8.h"
 #include "git/command.h"
-#include "git/failure.h"
 #include "git/location.h"
 #include "git/plumbing/heads.h"
 #include "git/plumbing/revision.h"
 #include "git/reading/change_reader.h"
 #include "git/refs.h"
-#include "git/run.h"
 #include "guard/nofollow.h"
 #include "guard/text.h"
-#include "verbs/sequencer/merge.h"
 
 void al_pull_request_clear(struct al_pull_request *pr)
 {

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "git/command.h"
-#include "git/diff/diff.h"
 #include "git/failure.h"
 #include "git/git_lock.h"
 #include "git/plumbing/revision.h"

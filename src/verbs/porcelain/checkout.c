@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "git/command.h"
-#include "git/failure.h"
 #include "git/git_lock.h"
 #include "git/plumbing/batch.h"
 #include "git/plumbing/filters.h"
@@ -15,7 +14,6 @@
 #include "git/repo/repo.h"
 #include "git/run.h"
 #include "git/vet/vet.h"
-#include "verbs/sequencer/merge.h"
 
 int al_git_checkout(struct al_repo *repo, const struct al_checkout_options *options,
                     size_t max_bytes, struct al_git_output *ret_output, struct al_error *err)

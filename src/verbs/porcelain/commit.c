@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "verbs/porcelain/commit.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fs.h"
 #include "git/command.h"
 #include "git/diff/diff.h"
 #include "git/failure.h"

@@ -2,7 +2,6 @@
 #include "verbs/porcelain/resume.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -18,7 +18,6 @@
 #include "git/vet/vet.h"
 #include "verbs/preview/affected_files.h"
 #include "verbs/preview/diff_excerpt.h"
-#include "verbs/preview/verify_objects.h"
 
 #define OUTPUT_MAX_BYTES (64u << 10)
 

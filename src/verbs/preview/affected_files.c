@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "verbs/preview/affected_files.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -15,8 +14,6 @@
 #include "git/location.h"
 #include "git/oid.h"
 #include "git/plumbing/batch.h"
-#include "git/plumbing/filters.h"
-#include "git/plumbing/heads.h"
 #include "git/plumbing/index_scan.h"
 #include "git/private_dir.h"
 #include "git/refs.h"
@@ -25,6 +22,7 @@
 #include "guard/nofollow.h"
 #include "guard/text.h"
 #include "verbs/preview/diff_excerpt.h"
+#include <ctype.h>
 
 /* --- Unseen changes --- */
 

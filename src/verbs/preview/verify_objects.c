@@ -3,26 +3,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fs.h"
 #include "git/command.h"
 #include "git/failure.h"
 #include "git/layer.h"
-#include "git/oid.h"
-#include "git/plumbing/batch.h"
 #include "git/plumbing/cat_file.h"
-#include "git/plumbing/filters.h"
 #include "git/plumbing/revision.h"
-#include "git/refs.h"
 #include "git/run.h"
-#include "git/vet/vet.h"
 #include "guard/root.h"
 #include "guard/text.h"
 #include "proc/cancel.h"

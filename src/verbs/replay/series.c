@@ -6,8 +6,6 @@
 
 #include "git/command.h"
 #include "git/hunks/hunk_list.h"
-#include "git/oid.h"
-#include "git/plumbing/revision.h"
 #include "git/plumbing/scratch_index.h"
 #include "git/refs.h"
 #include "git/run.h"

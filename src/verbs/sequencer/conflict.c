@@ -6,7 +6,6 @@
 #include "git/command.h"
 #include "git/plumbing/diff_raw.h"
 #include "git/plumbing/index_scan.h"
-#include "git/run.h"
 
 #define TYPE_MASK 0170000u
 #define TYPE_LINK 0120000u

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fs.h"
@@ -14,8 +13,6 @@
 #include "git/plumbing/filters.h"
 #include "git/plumbing/index_scan.h"
 #include "git/reading/worktree_state.h"
-#include "git/run.h"
-#include "git/vet/vet.h"
 #include "guard/nofollow.h"
 #include "guard/text.h"
 #include "verbs/worktree/list.h"

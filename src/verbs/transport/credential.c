@@ -6,7 +6,6 @@
 #include <sys/mman.h>
 
 #include "git/layer.h"
-#include "git/repo/remotes.h"
 #include "guard/env.h"
 #include "guard/program.h"
 #include "proc/proc.h"

@@ -10,14 +10,12 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/lock.h"
 #include "git/command.h"
-#include "git/failure.h"
 #include "git/git_lock.h"
 #include "git/layer.h"
 #include "git/location.h"

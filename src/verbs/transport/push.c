@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "git/command.h"
-#include "git/oid.h"
 #include "git/plumbing/revision.h"
 #include "git/plumbing/rollback_plumbing.h"
 #include "git/refs.h"

@@ -6,7 +6,6 @@
 #include "git/command.h"
 #include "git/location.h"
 #include "git/refs.h"
-#include "git/repo/repo.h"
 #include "verbs/transport/network.h"
 
 void al_network_add_upstream(struct al_strv *config, const struct al_network *network)

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,7 +14,6 @@
 #include "git/layer.h"
 #include "git/locate.h"
 #include "git/location.h"
-#include "git/plumbing/batch.h"
 #include "git/plumbing/filters.h"
 #include "git/plumbing/partial_clone.h"
 #include "git/plumbing/revision.h"
@@ -23,7 +21,6 @@
 #include "git/refs.h"
 #include "git/repo/repo.h"
 #include "git/run.h"
-#include "git/vet/vet.h"
 #include "guard/nofollow.h"
 #include "guard/root.h"
 #include "guard/text.h"

@@ -4,18 +4,15 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/fs.h"
 #include "git/environment.h"
 #include "git/failure.h"
 #include "git/locate.h"
 #include "git/location.h"
-#include "git/plumbing/batch.h"
 #include "git/plumbing/filters.h"
 #include "git/plumbing/revision.h"
 #include "git/run.h"
@@ -25,6 +22,7 @@
 #include "guard/nofollow.h"
 #include "guard/text.h"
 #include "verbs/worktree/list.h"
+#include <unistd.h>
 
 /* The most submodules of one call. */
 #define WORKTREE_SUBMODULES_MAX 64

@@ -3,8 +3,7 @@
 #include "history/checkpoint.h"
 #include "proc/proc.h"
 #include "tests/unit/call/lib.h"
-#include "tools/git.h"
-#include "tools/workflow/workflow.h"
+#include "tools/dialects.h"
 
 static size_t started;
 static struct al_str *words; /* the commands, one a line */
