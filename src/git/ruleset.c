@@ -103,8 +103,8 @@ static void add_class(struct al_confine_rules *rules, const struct al_git *git,
         add_ssh(rules, git);
 }
 
-int al_git_ruleset(const struct al_location *at, enum al_git_class class,
-                   struct al_ruleset **ret_ruleset, struct al_error *err)
+int al_git_ruleset(const struct al_location *at, enum al_git_class class, int *ret_ruleset_fd,
+                   struct al_error *err)
 {
     const struct al_git *git = at->git;
     const bool writes = al_git_class_writes(class);
@@ -112,7 +112,7 @@ int al_git_ruleset(const struct al_location *at, enum al_git_class class,
     al_auto(al_freep) char *tmp = al_fs_join(git->private_dir, "tmp");
     al_auto(al_confine_rules_clear) struct al_confine_rules rules = { .count = 0 };
 
-    *ret_ruleset = NULL;
+    *ret_ruleset_fd = 0;
     if (al_confine_abi() == 0)
         return 0; /* al_git_new() refuses when confinement is required */
     add_class(&rules, git, class);
@@ -127,5 +127,6 @@ int al_git_ruleset(const struct al_location *at, enum al_git_class class,
             al_confine_add(&rules, tmp, AL_RIGHT_READ | AL_RIGHT_WRITE, false);
         add_roots(&rules, git->roots, class == AL_GIT_SCRATCH ? AL_RIGHT_READ : rights);
     }
-    return al_ruleset_new(rules.items, rules.count, al_git_class_connects(class), ret_ruleset, err);
+    return al_ruleset_new(rules.items, rules.count, al_git_class_connects(class), ret_ruleset_fd,
+                          err);
 }

@@ -69,13 +69,13 @@ static struct al_limits limits_of(const struct al_git_command *command, uint32_t
     };
 }
 
-static struct al_confinement sandbox_of(const struct al_git_command *command,
-                                        const struct al_ruleset *ruleset, uint32_t left_ms)
+static struct al_confinement sandbox_of(const struct al_git_command *command, int ruleset_fd,
+                                        uint32_t left_ms)
 {
     bool network = al_git_class_connects(command->class);
 
     return (struct al_confinement){
-        .ruleset = ruleset,
+        .ruleset_fd = ruleset_fd,
         .exec_once = !command->starts_children,
         .no_sockets = !network,
         .network = network,
@@ -94,11 +94,11 @@ int al_git_child_prepare(const struct al_location *at, const struct al_git_comma
     *ret_child = AL_GIT_CHILD_INIT;
     if (!at->git->program)
         return al_git_not_available(err);
-    r = al_git_ruleset(at, command->class, &ret_child->ruleset, err);
+    r = al_git_ruleset(at, command->class, &ret_child->ruleset_fd, err);
     if (r < 0)
         return r;
     al_git_command_env(&ret_child->env, at, command);
-    ret_child->sandbox = sandbox_of(command, ret_child->ruleset, at->budget->left_ms);
+    ret_child->sandbox = sandbox_of(command, ret_child->ruleset_fd, at->budget->left_ms);
     ret_child->spec = (struct al_proc_spec){
         .program = at->git->program,
         .argv = (const char *const *)command->argv.items,
@@ -125,7 +125,7 @@ int al_git_child_prepare(const struct al_location *at, const struct al_git_comma
 void al_git_child_clear(struct al_git_child *child)
 {
     al_strv_clear(&child->env);
-    al_ruleset_free(child->ruleset);
+    al_ruleset_free(child->ruleset_fd);
 }
 
 static int start(const struct al_location *at, const struct al_git_command *command,

@@ -29,11 +29,11 @@
 /** Everything that a git child is started with.  Borrows from the command. */
 struct al_git_child {
     struct al_strv env;
-    struct al_ruleset *ruleset;
+    int ruleset_fd;
     struct al_confinement sandbox;
     struct al_proc_spec spec; /**< without its sinks and its sandbox */
 };
-#define AL_GIT_CHILD_INIT ((struct al_git_child){ .ruleset = NULL })
+#define AL_GIT_CHILD_INIT ((struct al_git_child){ .ruleset_fd = 0 })
 
 /**
  * Prepare a git child.

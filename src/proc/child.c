@@ -9,6 +9,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/close_range.h>
+#include <linux/landlock.h>
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <string.h>
@@ -16,13 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "proc/confine.h"
-
-#define no_sanitize_fn __attribute__((noinline, no_sanitize("address", "undefined", "thread")))
-
-#ifndef SYS_landlock_restrict_self
-#define SYS_landlock_restrict_self 446
-#endif
+#define no_sanitize_fn      __attribute__((noinline, no_sanitize("address", "undefined", "thread")))
 
 #define KERNEL_SIGNALS      64
 #define KERNEL_SIGSET_BYTES 8
@@ -52,7 +48,7 @@ no_sanitize_fn static long set_streams(const struct al_child_plan *plan)
  * change. */
 no_sanitize_fn static long close_others(const struct al_child_plan *plan)
 {
-    if (syscall(SYS_close_range, 3u, ~0u, AL_CLOSE_AT_EXEC) < 0)
+    if (syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC) < 0)
         return -1;
     for (size_t i = 0; i < plan->nkept_fds; i++) {
         if (syscall(SYS_fcntl, plan->kept_fds[i], F_SETFD, 0) < 0)
@@ -90,15 +86,16 @@ no_sanitize_fn static long reset_signals(const struct al_child_plan *plan)
 /* Only the child can do this: /proc/self is a link to the directory of the process that looks. */
 no_sanitize_fn static long allow_own_proc(const struct al_child_plan *plan)
 {
-    struct al_path_rule rule = { .allowed_access = plan->own_proc_access };
+    struct landlock_path_beneath_attr rule = { .allowed_access = LANDLOCK_ACCESS_FS_READ_FILE |
+                                                                 LANDLOCK_ACCESS_FS_READ_DIR };
 
-    if (!plan->own_proc_access)
+    if (!plan->reads_own_proc)
         return 0;
     rule.parent_fd =
         (int32_t)syscall(SYS_openat, AT_FDCWD, "/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (rule.parent_fd < 0)
         return 0; /* no /proc, so nothing to read */
-    return syscall(SYS_landlock_add_rule, plan->ruleset_fd, AL_PATH_RULE, &rule, 0);
+    return syscall(SYS_landlock_add_rule, plan->ruleset_fd, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
 }
 
 /* Returns the number of the step that failed.  Does not return when all steps succeed. */
@@ -122,9 +119,9 @@ no_sanitize_fn static int run_steps(const struct al_child_plan *plan)
         return AL_STEP_LIMITS;
     if (!plan->keep_setuid && syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         return AL_STEP_PRIVILEGES;
-    if (plan->ruleset_fd >= 0 && allow_own_proc(plan) < 0)
+    if (plan->ruleset_fd && allow_own_proc(plan) < 0)
         return AL_STEP_LANDLOCK;
-    if (plan->ruleset_fd >= 0 && syscall(SYS_landlock_restrict_self, plan->ruleset_fd, 0) < 0)
+    if (plan->ruleset_fd && syscall(SYS_landlock_restrict_self, plan->ruleset_fd, 0) < 0)
         return AL_STEP_LANDLOCK;
     if (plan->filter && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, plan->filter) < 0)
         return AL_STEP_SECCOMP;

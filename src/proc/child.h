@@ -13,15 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/types.h>
-
-#ifndef SYS_close_range
-#define SYS_close_range 436
-#endif
-
-/** CLOSE_RANGE_CLOEXEC, kernel 5.11. */
-#define AL_CLOSE_AT_EXEC (1u << 2)
 
 /** The steps of a child, in order.  A failed step is reported by its number. */
 enum al_child_step {
@@ -66,8 +58,8 @@ struct al_child_plan {
     const int *kept_fds;      /**< stay open under the same numbers */
     size_t nkept_fds;
     int cwd_fd;
-    int ruleset_fd;                  /**< -1: no Landlock */
-    uint64_t own_proc_access;        /**< what Landlock allows on /proc/self; 0: nothing */
+    int ruleset_fd;                  /**< 0: no Landlock */
+    bool reads_own_proc;             /**< Landlock lets it read /proc/self */
     const struct sock_fprog *filter; /**< NULL: no seccomp */
     bool keep_setuid;
     struct al_child_limit limits[AL_CHILD_LIMITS];

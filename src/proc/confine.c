@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/landlock.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -11,44 +13,24 @@
 
 #include "base/mem.h"
 
-#ifndef SYS_landlock_create_ruleset
-#define SYS_landlock_create_ruleset 444
-#define SYS_landlock_add_rule       445
-#define SYS_landlock_restrict_self  446
-#endif
-
-/* The interface as of ABI 7, with the bits of <linux/landlock.h>; installed headers are often older
- * than the kernel. */
-#define FS_EXECUTE     (UINT64_C(1) << 0)
-#define FS_WRITE_FILE  (UINT64_C(1) << 1)
-#define FS_READ_FILE   (UINT64_C(1) << 2)
-#define FS_READ_DIR    (UINT64_C(1) << 3)
-#define FS_REMOVE_DIR  (UINT64_C(1) << 4)
-#define FS_REMOVE_FILE (UINT64_C(1) << 5)
-#define FS_MAKE_DIR    (UINT64_C(1) << 7)
-#define FS_MAKE_REG    (UINT64_C(1) << 8)
-#define FS_MAKE_SYM    (UINT64_C(1) << 12)
-#define FS_REFER       (UINT64_C(1) << 13) /* ABI 2 */
-#define FS_TRUNCATE    (UINT64_C(1) << 14) /* ABI 3 */
-#define FS_IOCTL_DEV   (UINT64_C(1) << 15) /* ABI 5 */
-#define FS_ABI_1       ((UINT64_C(1) << 13) - 1)
-#define NET_BIND       (UINT64_C(1) << 0) /* ABI 4 */
-#define NET_CONNECT    (UINT64_C(1) << 1) /* ABI 4 */
-#define SCOPE_ALL      UINT64_C(3)        /* ABI 6: abstract sockets, signals */
+/* Of ABI 7; installed headers are often older than the kernel. */
+#define FS_REFER     (UINT64_C(1) << 13) /* ABI 2 */
+#define FS_TRUNCATE  (UINT64_C(1) << 14) /* ABI 3 */
+#define FS_IOCTL_DEV (UINT64_C(1) << 15) /* ABI 5 */
+#define FS_ABI_1     ((UINT64_C(1) << 13) - 1)
+#define NET_BIND     (UINT64_C(1) << 0) /* ABI 4 */
+#define NET_CONNECT  (UINT64_C(1) << 1) /* ABI 4 */
+#define SCOPE_ALL    UINT64_C(3)        /* ABI 6: abstract sockets, signals */
 
 /* The rights that a rule for a non-directory may have. */
-#define FS_OF_FILES            (FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | FS_TRUNCATE | FS_IOCTL_DEV)
-
-#define CREATE_RULESET_VERSION 1u
+#define FS_OF_FILES                                                                                \
+    (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_READ_FILE |   \
+     FS_TRUNCATE | FS_IOCTL_DEV)
 
 struct ruleset_attr {
     uint64_t handled_access_fs;
     uint64_t handled_access_net;
     uint64_t scoped;
-};
-
-struct al_ruleset {
-    int fd;
 };
 
 int al_confine_abi(void)
@@ -58,7 +40,7 @@ int al_confine_abi(void)
 
     if (abi >= 0)
         return abi;
-    abi = (int)syscall(SYS_landlock_create_ruleset, NULL, 0, CREATE_RULESET_VERSION);
+    abi = (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
     if (abi < 0)
         abi = 0;
     atomic_store(&remembered, abi);
@@ -99,29 +81,26 @@ static uint64_t access_for(unsigned rights, mode_t mode)
     uint64_t allowed = 0;
 
     if (rights & (AL_RIGHT_EXECUTE | AL_RIGHT_EXECUTE_BENEATH))
-        allowed |= FS_EXECUTE | FS_READ_FILE; /* execve reads the file */
+        allowed |=
+            LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE; /* execve reads the file */
     if (rights & AL_RIGHT_READ)
-        allowed |= FS_READ_FILE | FS_READ_DIR;
+        allowed |= LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
     if (rights & AL_RIGHT_WRITE)
-        allowed |= FS_WRITE_FILE | FS_TRUNCATE | FS_MAKE_REG | FS_MAKE_DIR | FS_MAKE_SYM |
-                   FS_REMOVE_FILE | FS_REMOVE_DIR | FS_REFER;
+        allowed |= LANDLOCK_ACCESS_FS_WRITE_FILE | FS_TRUNCATE | LANDLOCK_ACCESS_FS_MAKE_REG |
+                   LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_SYM |
+                   LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR | FS_REFER;
     if (rights & AL_RIGHT_WRITE_FILE)
-        allowed |= FS_WRITE_FILE | FS_TRUNCATE;
+        allowed |= LANDLOCK_ACCESS_FS_WRITE_FILE | FS_TRUNCATE;
     if ((rights & AL_RIGHT_WRITE_FILE) && S_ISCHR(mode))
         allowed |= FS_IOCTL_DEV;
     return S_ISDIR(mode) ? allowed : allowed & FS_OF_FILES;
 }
 
-uint64_t al_confine_read_access(void)
-{
-    return FS_READ_FILE | FS_READ_DIR;
-}
-
-static int add_rule(const struct al_ruleset *ruleset, const struct al_confine_rule *rule, int fd,
-                    mode_t mode, struct al_error *err)
+static int add_rule(int ruleset_fd, const struct al_confine_rule *rule, int fd, mode_t mode,
+                    struct al_error *err)
 {
     const uint64_t handled = handled_at(al_confine_abi()).handled_access_fs;
-    const struct al_path_rule attr = {
+    const struct landlock_path_beneath_attr attr = {
         .allowed_access = access_for(rule->rights, mode) & handled,
         .parent_fd = fd,
     };
@@ -131,14 +110,13 @@ static int add_rule(const struct al_ruleset *ruleset, const struct al_confine_ru
                             "'%s' is a directory, and its rule is for a file", rule->path);
     if (!attr.allowed_access)
         return 0;
-    if (syscall(SYS_landlock_add_rule, ruleset->fd, AL_PATH_RULE, &attr, 0) < 0)
+    if (syscall(SYS_landlock_add_rule, ruleset_fd, LANDLOCK_RULE_PATH_BENEATH, &attr, 0) < 0)
         return al_error_errno(err, errno, "cannot add a Landlock rule for '%s'", rule->path);
     return 0;
 }
 
 /* Open the path of a rule, unless it comes open, and add the rule. */
-static int open_and_add(const struct al_ruleset *ruleset, const struct al_confine_rule *rule,
-                        struct al_error *err)
+static int open_and_add(int ruleset_fd, const struct al_confine_rule *rule, struct al_error *err)
 {
     al_auto(al_closep) int opened = rule->by_fd ? -1 : open(rule->path, O_PATH | O_CLOEXEC);
     const int fd = rule->by_fd ? rule->fd : opened;
@@ -148,12 +126,7 @@ static int open_and_add(const struct al_ruleset *ruleset, const struct al_confin
         return 0;
     if (fd < 0 || fstat(fd, &st) < 0)
         return al_error_errno(err, errno, "cannot open '%s'", rule->path);
-    return add_rule(ruleset, rule, fd, st.st_mode, err);
-}
-
-static void al_ruleset_freep(struct al_ruleset **ruleset)
-{
-    al_ruleset_free(al_take(ruleset));
+    return add_rule(ruleset_fd, rule, fd, st.st_mode, err);
 }
 
 void al_confine_rules_clear(struct al_confine_rules *rules)
@@ -190,40 +163,32 @@ void al_confine_add_all(struct al_confine_rules *rules, const char *const *paths
 }
 
 int al_ruleset_new(const struct al_confine_rule *rules, size_t nrules, bool connects,
-                   struct al_ruleset **ret_ruleset, struct al_error *err)
+                   int *ret_ruleset_fd, struct al_error *err)
 {
     const int abi = al_confine_abi();
     struct ruleset_attr attr = handled_at(abi);
-    al_auto(al_ruleset_freep) struct al_ruleset *ruleset = NULL;
+    al_auto(al_closep) int fd = -1;
     int r;
 
     if (abi == 0)
         return al_error_set(err, AL_ERR_SANDBOX, "this kernel has no Landlock");
     if (connects) /* what is not handled is allowed */
         attr.handled_access_net &= ~NET_CONNECT;
-    ruleset = al_calloc(1, sizeof(*ruleset));
     /* An older kernel accepts a longer struct if the members it does not know are zero. */
-    ruleset->fd = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
-    if (ruleset->fd < 0)
+    fd = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
+    if (fd < 0)
         return al_error_errno(err, errno, "cannot create a Landlock ruleset");
     for (size_t i = 0; i < nrules; i++) {
-        r = open_and_add(ruleset, &rules[i], err);
+        r = open_and_add(fd, &rules[i], err);
         if (r < 0)
             return r;
     }
-    *ret_ruleset = al_take(&ruleset);
+    *ret_ruleset_fd = al_take_fd(&fd);
     return 0;
 }
 
-void al_ruleset_free(struct al_ruleset *ruleset)
+void al_ruleset_free(int ruleset_fd)
 {
-    if (!ruleset)
-        return;
-    al_close(ruleset->fd);
-    free(ruleset);
-}
-
-int al_ruleset_fd(const struct al_ruleset *ruleset)
-{
-    return ruleset->fd;
+    if (ruleset_fd)
+        al_close(ruleset_fd);
 }

@@ -13,7 +13,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "base/error.h"
 
@@ -55,25 +54,12 @@ void al_confine_add_fd(struct al_confine_rules *rules, const char *what, int fd,
 void al_confine_add_all(struct al_confine_rules *rules, const char *const *paths, size_t count,
                         unsigned rights);
 
-/** A rule as landlock_add_rule(2) has it. */
-struct al_path_rule {
-    uint64_t allowed_access;
-    int32_t parent_fd;
-} __attribute__((packed));
-
-#define AL_PATH_RULE 1 /* LANDLOCK_RULE_PATH_BENEATH */
-
-/** What a rule allows that lets files and directories be read. */
-uint64_t al_confine_read_access(void);
-
 /** Keep this process, and what it starts, from abstract UNIX sockets and processes outside; no
  * effect below ABI 6.  0, or -1 with errno. */
 int al_confine_scope(void);
 
 /** The Landlock ABI of this kernel; 0: none.  Determined once.  Threads: any. */
 int al_confine_abi(void);
-
-struct al_ruleset;
 
 /**
  * Build a ruleset that allows only what the rules allow, as far as this kernel's ABI can restrict:
@@ -86,14 +72,13 @@ struct al_ruleset;
  * @param connects  TCP connect is allowed; bind is not.
  * @return 0, or AL_ERR_SANDBOX when the kernel has no Landlock, AL_ERR_EXECUTION when a path that
  *         is not optional is missing or a system call failed.
- * Ownership: the caller frees it with al_ruleset_free().  Threads: any.
+ * Ownership: *ret_ruleset_fd, for landlock_restrict_self(2), is closed by al_ruleset_free().
+ * Threads: any.
  */
 int al_ruleset_new(const struct al_confine_rule *rules, size_t nrules, bool connects,
-                   struct al_ruleset **ret_ruleset, struct al_error *err);
+                   int *ret_ruleset_fd, struct al_error *err);
 
-void al_ruleset_free(struct al_ruleset *ruleset);
-
-/** The descriptor for landlock_restrict_self(2).  Borrowed. */
-int al_ruleset_fd(const struct al_ruleset *ruleset);
+/** Close the descriptor of a ruleset; 0: there is none. */
+void al_ruleset_free(int ruleset_fd);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -150,7 +151,7 @@ static int start_sandbox(struct foreground *self, char *const *argv, char *const
     char text[512] = "";
 
     if (error_fd < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0 ||
-        pipe2(said, O_CLOEXEC) < 0 || syscall(SYS_close_range, 3u, ~0u, AL_CLOSE_AT_EXEC) < 0 ||
+        pipe2(said, O_CLOEXEC) < 0 || syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC) < 0 ||
         setsockopt(pair[0], SOL_SOCKET, SO_PASSCRED, &(int){ 1 }, sizeof(int)) < 0)
         r = errno;
     if (!r && !(r = posix_spawn_file_actions_init(&actions))) {

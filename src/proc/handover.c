@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/mount.h>
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <signal.h>
@@ -19,13 +20,6 @@
 #include "proc/confine.h"
 #include "proc/proc.h"
 #include "proc/seccomp.h"
-
-#ifndef SYS_mount_setattr
-#define SYS_mount_setattr 442
-#endif
-#ifndef AT_RECURSIVE
-#define AT_RECURSIVE 0x8000
-#endif
 
 #define STREAMS           3
 #define REQUEST_MAX_BYTES (4u << 20)
@@ -172,12 +166,9 @@ int al_handover_greet(int pair_fd, bool (*known)(void *payload, pid_t process), 
     return known(payload, process) && write(pair_fd, "", 1) == 1 ? 0 : -1;
 }
 
-/* Of <linux/mount.h>, which older systems lack. */
 static int close_links(const char *root)
 {
-    const struct {
-        uint64_t set, clear, propagation, userns_fd;
-    } no_links = { .set = UINT64_C(0x200000) };
+    const struct mount_attr no_links = { .attr_set = MOUNT_ATTR_NOSYMFOLLOW };
 
     return (int)syscall(SYS_mount_setattr, AT_FDCWD, root, AT_RECURSIVE, &no_links,
                         sizeof(no_links));

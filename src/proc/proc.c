@@ -56,10 +56,7 @@ int al_proc_exec(const char *program, char *const *argv, char *const *envp)
 
 void al_pids_add(struct al_pids *pids, pid_t pid)
 {
-    if (pids->count == pids->capacity) {
-        pids->capacity = pids->capacity ? 2 * pids->capacity : 16;
-        pids->items = al_reallocarray(pids->items, pids->capacity, sizeof(*pids->items));
-    }
+    pids->items = al_grow(pids->items, pids->count, sizeof(*pids->items));
     pids->items[pids->count++] = pid;
 }
 
@@ -71,21 +68,16 @@ void al_pids_clear(struct al_pids *pids)
 
 bool al_pids_contain(const struct al_pids *pids, pid_t pid)
 {
-    for (size_t i = 0; i < pids->count; i++) {
+    for (size_t i = 0; i < pids->count; i++)
         if (pids->items[i] == pid)
             return true;
-    }
     return false;
 }
 
-/* The number `text` begins with. */
+/* The number `text` begins with; 0: it begins with none. */
 static pid_t number_at(const char *text)
 {
-    pid_t number = 0;
-
-    for (; *text >= '0' && *text <= '9'; text++)
-        number = number * 10 + (*text - '0');
-    return number;
+    return (pid_t)strtoull(text, NULL, 10);
 }
 
 bool al_pids_add_listed(struct al_pids *pids, pid_t parent)
@@ -136,10 +128,6 @@ void al_pids_add_scanned(struct al_pids *pids, pid_t parent)
     }
 }
 
-#ifndef MAP_FIXED_NOREPLACE
-#define MAP_FIXED_NOREPLACE 0x100000
-#endif
-
 static bool ready;
 static const char *exec_path; /* AL_EXEC_PATH once it is mapped */
 static atomic_uint_fast64_t started;
@@ -170,10 +158,6 @@ static int map_exec_page(const char *program, struct al_error *err)
                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     if (page == MAP_FAILED)
         return al_error_errno(err, errno, "cannot map the exec-once page");
-    if (page != (void *)AL_EXEC_PAGE) { /* before Linux 4.17 the flag is only a hint */
-        (void)munmap(page, page_bytes);
-        return al_error_errno(err, EEXIST, "cannot map the exec-once page");
-    }
     memcpy((char *)AL_EXEC_PATH, program, len + 1);
     if (mprotect(page, page_bytes, PROT_READ) < 0)
         return al_error_errno(err, errno, "cannot protect the exec-once page");
@@ -232,7 +216,7 @@ int al_spec_check(const struct al_proc_spec *spec, struct al_error *err)
     if (sandbox->exec_once && (!exec_path || strcmp(spec->program, exec_path) != 0))
         return al_error_set(err, AL_ERR_SANDBOX, "'%s' is not the exec-once program",
                             spec->program);
-    if (sandbox->keep_setuid && (sandbox->ruleset || sandbox->exec_once || sandbox->no_sockets))
+    if (sandbox->keep_setuid && (sandbox->ruleset_fd || sandbox->exec_once || sandbox->no_sockets))
         return al_error_set(err, AL_ERR_SANDBOX, "a set-uid program cannot be confined");
     return 0;
 }

@@ -61,7 +61,7 @@ void al_child_end(struct al_child *child, bool exec_once, siginfo_t *ret_info);
 /** A list of process ids.  Zero-initialised it is empty; al_pids_clear() releases it. */
 struct al_pids {
     pid_t *items;
-    size_t count, capacity;
+    size_t count;
 };
 
 void al_pids_clear(struct al_pids *pids);

@@ -43,24 +43,7 @@
 #endif
 
 /* Since 5.1 the numbers are the same on every architecture. */
-#ifndef SYS_pidfd_getfd
-#define SYS_pidfd_getfd 438
-#endif
-#ifndef SYS_clone3
-#define SYS_clone3 435
-#endif
-#ifndef SYS_open_tree
-#define SYS_open_tree  428
-#define SYS_move_mount 429
-#define SYS_fsopen     430
-#define SYS_fsconfig   431
-#define SYS_fsmount    432
-#define SYS_fspick     433
-#endif
-#ifndef SYS_mount_setattr
-#define SYS_mount_setattr 442
-#endif
-#ifndef SYS_open_tree_attr
+#ifndef SYS_open_tree_attr /* Linux 6.15 */
 #define SYS_open_tree_attr 467
 #endif
 
@@ -80,11 +63,11 @@ struct row {
     uint32_t number;
     unsigned filters;
     int error;            /* EPERM, EACCES or ENOSYS */
-    uint32_t only[2];     /* refused only if the second argument is one of these (ioctl requests) */
+    unsigned arg;         /* refused only if this argument, the first being 0, */
+    uint32_t only[2];     /* is one of these (ioctl requests, a family of sockets) */
     uint64_t unless;      /* refused unless this is the first argument (an address) */
     uint32_t bits;        /* refused if the first argument has one of these */
     uint32_t unless_bits; /* in EXEC_ONCE also refused unless it has one of these */
-    uint32_t family;      /* refused only if this is the first argument (a family of sockets) */
     bool unless_pair;     /* refused unless the arguments ask for a pair of UNIX streams */
 };
 
@@ -145,7 +128,11 @@ static const struct row rows[] = {
     { .number = SYS_io_uring_register, .filters = EVERY, .error = EPERM },
 
     /* Input into a terminal or a console. */
-    { .number = SYS_ioctl, .filters = EVERY, .error = EPERM, .only = { TIOCSTI, TIOCLINUX } },
+    { .number = SYS_ioctl,
+      .filters = EVERY,
+      .error = EPERM,
+      .arg = 1,
+      .only = { TIOCSTI, TIOCLINUX } },
 
     /* Every family, since Landlock does not cover the path of a UNIX socket. */
     { .number = SYS_socket, .filters = NO_SOCKETS, .error = EACCES },
@@ -158,7 +145,10 @@ static const struct row rows[] = {
      * ssh's agent or docker would start programs for it that are not confined.
      */
     { .number = SYS_socket, .filters = PAIRS, .error = EACCES },
-    { .number = SYS_socket, .filters = NETWORK_PAIRS, .error = EACCES, .family = AF_UNIX },
+    { .number = SYS_socket,
+      .filters = NETWORK_PAIRS,
+      .error = EACCES,
+      .only = { AF_UNIX, AF_UNIX } },
     { .number = SYS_socketpair,
       .filters = PAIRS | NETWORK_PAIRS,
       .error = EACCES,
@@ -239,16 +229,9 @@ static void add_row(struct filter *filter, const struct row *row, bool exec_once
     };
     const struct sock_filter only[] = {
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, row->number, 0, 5),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, ARG_LOW(1)),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, ARG_LOW(row->arg)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, row->only[0], 2, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, row->only[1], 1, 0),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-        BPF_STMT(BPF_RET | BPF_K, refuse),
-    };
-    const struct sock_filter family[] = {
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, row->number, 0, 4),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, ARG_LOW(0)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, row->family, 1, 0),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
         BPF_STMT(BPF_RET | BPF_K, refuse),
     };
@@ -273,8 +256,6 @@ static void add_row(struct filter *filter, const struct row *row, bool exec_once
         add(filter, bits, AL_COUNT(bits));
     else if (row->only[0])
         add(filter, only, AL_COUNT(only));
-    else if (row->family)
-        add(filter, family, AL_COUNT(family));
     else if (row->unless_pair)
         add(filter, unless_pair, AL_COUNT(unless_pair));
     else

@@ -148,9 +148,8 @@ static struct al_child_plan make_plan(const struct al_proc_spec *spec, const str
         .kept_fds = spec->kept_fds,
         .nkept_fds = spec->nkept_fds,
         .cwd_fd = spec->cwd_fd,
-        .ruleset_fd = sandbox->ruleset ? al_ruleset_fd(sandbox->ruleset) : -1,
-        .own_proc_access =
-            sandbox->ruleset && sandbox->reads_own_proc ? al_confine_read_access() : 0,
+        .ruleset_fd = sandbox->ruleset_fd,
+        .reads_own_proc = sandbox->reads_own_proc,
         .filter = al_filter_get(sandbox),
         .keep_setuid = sandbox->keep_setuid,
     };

@@ -25,10 +25,6 @@
 #include "base/mem.h"
 #include "proc/proc.h"
 
-#ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV /* Linux 5.19 */
-#define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1ul << 5)
-#endif
-
 #ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS /* Linux 6.6 */
 #define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
 #endif

@@ -76,28 +76,28 @@ static void check(const struct tmpdir *dir, const struct al_confinement *sandbox
 
 /* A ruleset that runs the probe, and gives `rights` at and below `name` in the scratch directory.
  */
-static struct al_ruleset *ruleset_for(const struct tmpdir *dir, const char *name, unsigned rights)
+static int ruleset_for(const struct tmpdir *dir, const char *name, unsigned rights)
 {
     al_auto(al_freep) char *path = al_fs_join(dir->path, name);
     const struct al_confine_rule rules[] = {
         { .path = probe, .rights = AL_RIGHT_EXECUTE },
         { .path = path, .rights = rights },
     };
-    struct al_ruleset *ruleset = NULL;
+    int ruleset_fd = 0;
 
-    assert_int_equal(al_ruleset_new(rules, COUNT(rules), false, &ruleset, NULL), 0);
-    return ruleset;
+    assert_int_equal(al_ruleset_new(rules, COUNT(rules), false, &ruleset_fd, NULL), 0);
+    return ruleset_fd;
 }
 
 static void check_with_rights(const char *name, unsigned rights, const char *action, const char *a,
                               const char *b, const char *expected)
 {
     struct tmpdir *dir = make_scratch();
-    struct al_ruleset *ruleset = ruleset_for(dir, name, rights);
-    const struct al_confinement sandbox = { .ruleset = ruleset };
+    const int ruleset_fd = ruleset_for(dir, name, rights);
+    const struct al_confinement sandbox = { .ruleset_fd = ruleset_fd };
 
     check(dir, &sandbox, action, a, b, expected);
-    al_ruleset_free(ruleset);
+    al_ruleset_free(ruleset_fd);
     tmpdir_free(dir);
 }
 
@@ -148,7 +148,7 @@ static void reading_and_writing_never_means_executing_or_special_files(void **st
         { "mkfifo", "in/new" },
         { "mksock", "in/new" },
     };
-    const struct al_confinement open = { .ruleset = NULL };
+    const struct al_confinement open = { .ruleset_fd = 0 };
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -180,7 +180,7 @@ static void rights_end_at_their_directory(void **state)
         { "read", "/etc/passwd", NULL },
         { "list", "/", NULL },
     };
-    const struct al_confinement open = { .ruleset = NULL };
+    const struct al_confinement open = { .ruleset_fd = 0 };
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -199,9 +199,9 @@ static void rights_end_at_their_directory(void **state)
 static void one_device_can_be_written_and_no_other(void **state)
 {
     struct tmpdir *dir = make_scratch();
-    struct al_ruleset *with = ruleset_for(dir, "/dev/null", AL_RIGHT_READ | AL_RIGHT_WRITE_FILE);
-    struct al_ruleset *without = ruleset_for(dir, "/dev/null", AL_RIGHT_READ);
-    const struct al_confinement may = { .ruleset = with }, may_not = { .ruleset = without };
+    const int with = ruleset_for(dir, "/dev/null", AL_RIGHT_READ | AL_RIGHT_WRITE_FILE);
+    const int without = ruleset_for(dir, "/dev/null", AL_RIGHT_READ);
+    const struct al_confinement may = { .ruleset_fd = with }, may_not = { .ruleset_fd = without };
 
     (void)state;
     check(dir, &may, "write", "/dev/null", NULL, "ok");
@@ -218,8 +218,8 @@ static void one_device_can_be_written_and_no_other(void **state)
 static void a_ruleset_allows_no_tcp(void **state)
 {
     struct tmpdir *dir = make_scratch();
-    struct al_ruleset *ruleset = ruleset_for(dir, "in", AL_RIGHT_READ);
-    const struct al_confinement confined = { .ruleset = ruleset }, open = { .ruleset = NULL };
+    const int ruleset_fd = ruleset_for(dir, "in", AL_RIGHT_READ);
+    const struct al_confinement confined = { .ruleset_fd = ruleset_fd }, open = { .ruleset_fd = 0 };
 
     (void)state;
     if (al_confine_abi() < 4)
@@ -228,7 +228,7 @@ static void a_ruleset_allows_no_tcp(void **state)
     check(dir, &confined, "connect", "1", NULL, "EACCES");
     check(dir, &open, "bind", "0", NULL, "ok");
     check(dir, &confined, "bind", "0", NULL, "EACCES");
-    al_ruleset_free(ruleset);
+    al_ruleset_free(ruleset_fd);
     tmpdir_free(dir);
 }
 
@@ -248,8 +248,8 @@ static int listen_abstract(const char *name)
 static void a_ruleset_keeps_signals_and_abstract_sockets_inside(void **state)
 {
     struct tmpdir *dir = make_scratch();
-    struct al_ruleset *ruleset = ruleset_for(dir, "in", AL_RIGHT_READ);
-    const struct al_confinement confined = { .ruleset = ruleset }, open = { .ruleset = NULL };
+    const int ruleset_fd = ruleset_for(dir, "in", AL_RIGHT_READ);
+    const struct al_confinement confined = { .ruleset_fd = ruleset_fd }, open = { .ruleset_fd = 0 };
     al_auto(al_freep) char *pid = al_asprintf("%d", (int)getpid());
     al_auto(al_freep) char *name = al_asprintf("confine-%d", (int)getpid());
     int fd = listen_abstract(name);
@@ -262,7 +262,7 @@ static void a_ruleset_keeps_signals_and_abstract_sockets_inside(void **state)
     check(dir, &open, "abstract", name, NULL, "ok");
     check(dir, &confined, "abstract", name, NULL, "EPERM");
     close(fd);
-    al_ruleset_free(ruleset);
+    al_ruleset_free(ruleset_fd);
     tmpdir_free(dir);
 }
 
@@ -274,18 +274,18 @@ static void a_connecting_ruleset_allows_connecting_alone(void **state)
         { .path = probe, .rights = AL_RIGHT_EXECUTE },
         { .path = in, .rights = AL_RIGHT_READ },
     };
-    struct al_ruleset *ruleset = NULL;
+    int ruleset_fd = 0;
     struct al_confinement confined = { .network = true };
 
     (void)state;
-    assert_int_equal(al_ruleset_new(rules, COUNT(rules), true, &ruleset, NULL), 0);
-    confined.ruleset = ruleset;
+    assert_int_equal(al_ruleset_new(rules, COUNT(rules), true, &ruleset_fd, NULL), 0);
+    confined.ruleset_fd = ruleset_fd;
     check(dir, &confined, "connect", "1", NULL, "ECONNREFUSED");
     check(dir, &confined, "bind", "0", NULL, "EACCES");
     check(dir, &confined, "read", "in/file", NULL, "ok");
     check(dir, &confined, "write", "in/file", NULL, "EACCES");
     check(dir, &confined, "read", "out/file", NULL, "EACCES");
-    al_ruleset_free(ruleset);
+    al_ruleset_free(ruleset_fd);
     tmpdir_free(dir);
 }
 
@@ -313,7 +313,7 @@ static void no_sockets_means_of_no_family(void **state)
         { "socket", "16", "3" }, /* netlink */
         { "socketpair", NULL, NULL },
     };
-    const struct al_confinement offline = { .no_sockets = true }, open = { .ruleset = NULL },
+    const struct al_confinement offline = { .no_sockets = true }, open = { .ruleset_fd = 0 },
                                 once = { .exec_once = true };
     struct tmpdir *dir = make_scratch();
 
@@ -388,7 +388,7 @@ static void every_filter_refuses_what_no_tool_needs(void **state)
         { "ioctl", "0x5412", "/dev/null", false }, /* TIOCSTI */
         { "ioctl", "0x541c", "/dev/null", false }, /* TIOCLINUX */
     };
-    const struct al_confinement open = { .ruleset = NULL }, once = { .exec_once = true },
+    const struct al_confinement open = { .ruleset_fd = 0 }, once = { .exec_once = true },
                                 offline = { .no_sockets = true },
                                 both = { .exec_once = true, .no_sockets = true },
                                 network = { .network = true };
@@ -413,7 +413,7 @@ static void every_filter_refuses_what_no_tool_needs(void **state)
 /* Threads and processes are created as on a kernel without clone3; namespaces are refused. */
 static void no_filter_lets_namespaces_be_made(void **state)
 {
-    const struct al_confinement open = { .ruleset = NULL }, once = { .exec_once = true },
+    const struct al_confinement open = { .ruleset_fd = 0 }, once = { .exec_once = true },
                                 offline = { .no_sockets = true }, network = { .network = true };
     const struct al_confinement *const filtered[] = { &once, &offline, &network };
     struct tmpdir *dir = make_scratch();
@@ -437,7 +437,7 @@ static void no_filter_lets_namespaces_be_made(void **state)
 #if defined(__x86_64__)
 static void other_calling_conventions_are_deadly(void **state)
 {
-    const struct al_confinement open = { .ruleset = NULL }, once = { .exec_once = true };
+    const struct al_confinement open = { .ruleset_fd = 0 }, once = { .exec_once = true };
     al_auto(al_freep) char *killed = al_asprintf("signal %d", SIGSYS);
     al_auto(al_freep) char *x32 = al_asprintf("%d", 0x40000000 | __NR_getpid);
     struct tmpdir *dir = make_scratch();

@@ -46,10 +46,10 @@ static int ask_in_a_fork(int (*question)(void))
 static int build_without_landlock(void)
 {
     const struct al_confine_rule rule = { .path = "/usr", .rights = AL_RIGHT_READ };
-    struct al_ruleset *ruleset = NULL;
+    int ruleset_fd = 0;
 
     forget_system_call(SYS_landlock_create_ruleset);
-    return al_confine_abi() == 0 ? -al_ruleset_new(&rule, 1, false, &ruleset, NULL) : 101;
+    return al_confine_abi() == 0 ? -al_ruleset_new(&rule, 1, false, &ruleset_fd, NULL) : 101;
 }
 
 static int run_without_restrict_self(void)
@@ -58,14 +58,14 @@ static int run_without_restrict_self(void)
                                              { .path = "/bin/sh", .rights = AL_RIGHT_EXECUTE } };
     struct al_confinement sandbox = { .no_sockets = false };
     struct al_proc_spec spec = SHELL_SPEC("echo ran");
-    struct al_ruleset *ruleset = NULL;
+    int ruleset_fd = 0;
     struct outcome got;
 
-    if (al_ruleset_new(rules, COUNT(rules), false, &ruleset, NULL) < 0 ||
+    if (al_ruleset_new(rules, COUNT(rules), false, &ruleset_fd, NULL) < 0 ||
         al_proc_init(NULL, NULL) < 0)
         return 101;
     forget_system_call(SYS_landlock_restrict_self);
-    sandbox.ruleset = ruleset;
+    sandbox.ruleset_fd = ruleset_fd;
     spec.sandbox = &sandbox;
     got = run(&spec);
     return got.out.total == 0 ? -got.r : 102;

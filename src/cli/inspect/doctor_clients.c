@@ -249,7 +249,7 @@ static void try_hook(struct al_findings *findings, const struct al_setup *setup,
                                             .input_len = input.len,
                                             .out = al_buffer_sink(&out),
                                             .err = al_buffer_sink(&said),
-                                            .sandbox = &(struct al_confinement){ .ruleset = NULL },
+                                            .sandbox = &(struct al_confinement){ .ruleset_fd = 0 },
                                             .timeout_ms = START_MS },
                     &result, &err);
     if (r < 0 || result.exit_code != 0 || out.text.len || said.text.len)

@@ -72,7 +72,7 @@ static bool add_output(void *payload, const char *data, size_t len)
 
 static void *thread_main(void *payload)
 {
-    static const struct al_confinement unconfined = { .ruleset = NULL };
+    static const struct al_confinement unconfined = { .ruleset_fd = 0 };
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     struct al_review_job *job = payload;
     const struct al_proc_spec spec = {

@@ -83,7 +83,7 @@ static bool is_busy(const struct al_review_notify *notify)
 
 void al_review_notify_send(struct al_review_notify *notify, size_t count, const char *summary)
 {
-    static const struct al_confinement unconfined = { .ruleset = NULL };
+    static const struct al_confinement unconfined = { .ruleset_fd = 0 };
     al_auto(al_str_clear) struct al_str title = AL_STR_INIT, body = AL_STR_INIT;
     al_auto(al_closep) int root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
     al_auto(al_freep) char *line = al_text_join_shown_lines(summary);

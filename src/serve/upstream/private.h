@@ -333,7 +333,7 @@ int al_upstream_read_tools(struct al_upstream_link *link, int64_t deadline_ms, b
 struct al_upstream_profile {
     char *program; /**< absolute; links are not resolved, since some programs look at their path */
     struct al_strv env;
-    struct al_ruleset *ruleset; /**< NULL: not confined */
+    int ruleset_fd; /**< 0: not confined */
     struct al_confinement sandbox;
 };
 

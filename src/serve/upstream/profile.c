@@ -217,8 +217,7 @@ static void add_roots(struct rules *rules, const struct al_roots *roots)
 }
 
 static int build_ruleset(const struct al_upstream_settings *settings, const char *program,
-                         const char *resolved, struct al_ruleset **ret_ruleset,
-                         struct al_error *err)
+                         const char *resolved, int *ret_ruleset_fd, struct al_error *err)
 {
     al_auto(rules_clear) struct rules rules = { .roots = al_roots_parts(settings->roots),
                                                 .paths = AL_STRV_INIT };
@@ -239,7 +238,8 @@ static int build_ruleset(const struct al_upstream_settings *settings, const char
     add_list(&rules, settings->read, AL_RIGHT_READ);
     add_list(&rules, settings->write, AL_RIGHT_READ | AL_RIGHT_WRITE);
     add_list(&rules, settings->exec, AL_RIGHT_READ | AL_RIGHT_EXECUTE_BENEATH);
-    return al_ruleset_new(rules.list.items, rules.list.count, settings->network, ret_ruleset, err);
+    return al_ruleset_new(rules.list.items, rules.list.count, settings->network, ret_ruleset_fd,
+                          err);
 }
 
 /* The program in a list of directories, as it is named there, and where its links lead. */
@@ -299,7 +299,7 @@ void al_upstream_profile_clear(struct al_upstream_profile *profile)
 {
     free(profile->program);
     al_strv_clear(&profile->env);
-    al_ruleset_free(profile->ruleset);
+    al_ruleset_free(profile->ruleset_fd);
     *profile = AL_UPSTREAM_PROFILE_INIT;
 }
 
@@ -314,12 +314,12 @@ int al_upstream_profile_make(const struct al_upstream_settings *settings,
     if (r == 0)
         r = make_scratch(settings, err);
     if (r == 0 && settings->confine)
-        r = build_ruleset(settings, profile.program, resolved, &profile.ruleset, err);
+        r = build_ruleset(settings, profile.program, resolved, &profile.ruleset_fd, err);
     if (r < 0)
         return r;
     make_env(settings, &profile.env);
     profile.sandbox = (struct al_confinement){
-        .ruleset = profile.ruleset,
+        .ruleset_fd = profile.ruleset_fd,
         .reads_own_proc = true, /* node cannot tell its memory without it */
         .no_sockets = settings->confine && !settings->network,
         .network = settings->confine && settings->network,

@@ -121,7 +121,7 @@ static int build_ruleset(const struct al_shell *shell, enum al_shell_kind kind,
     else if (writes)
         al_confine_add(&rules, tmp, AL_RIGHT_READ | AL_RIGHT_WRITE, false);
     add_roots(&rules, shell, writes);
-    return al_ruleset_new(rules.items, rules.count, false, &program->ruleset, err);
+    return al_ruleset_new(rules.items, rules.count, false, &program->ruleset_fd, err);
 }
 
 static int make_directories(const struct al_shell *shell, struct al_error *err)
@@ -140,7 +140,7 @@ static int make_directories(const struct al_shell *shell, struct al_error *err)
 
 void al_shell_program_clear(struct al_shell_program *program)
 {
-    al_ruleset_free(program->ruleset);
+    al_ruleset_free(program->ruleset_fd);
     free(program->path);
     *program = (struct al_shell_program){ .path = NULL };
 }

@@ -13,8 +13,8 @@ struct al_shell;
 
 /** A program that was found, and what it may access.  Set up with zeros. */
 struct al_shell_program {
-    char *path;                 /**< NULL: there is no such program */
-    struct al_ruleset *ruleset; /**< NULL: no Landlock */
+    char *path;     /**< NULL: there is no such program */
+    int ruleset_fd; /**< 0: no Landlock */
 };
 
 void al_shell_program_clear(struct al_shell_program *program);

@@ -393,7 +393,7 @@ static int add_program(struct run *run, struct stage *stage, struct al_error *er
     spec->envp = (const char *const *)(step->kind == AL_SHELL_GO ? run->shell->go_env.items
                                                                  : run->shell->env.items);
     run->sandboxes[stage->spec] = (struct al_confinement){
-        .ruleset = stage->program.ruleset,
+        .ruleset_fd = stage->program.ruleset_fd,
         .no_sockets = true,
         .limits = al_shell_limits(step->kind, run->budget->left_ms),
     };

@@ -62,7 +62,7 @@ int __wrap_al_store_has_blobs(struct al_store *any, const struct al_oid *oids, s
 /* Run a shell script under a watch; what stays aside goes to `ret_kept`. */
 static void run(const char *script, struct al_strv *ret_kept)
 {
-    const struct al_confinement none = { .ruleset = NULL };
+    const struct al_confinement none = { .ruleset_fd = 0 };
     const char *argv[] = { "sh", "-c", script, NULL }, *envp[] = { "PATH=/usr/bin:/bin", NULL };
     struct al_rescue *rescue = NULL;
     struct al_proc_result result;

@@ -14,7 +14,7 @@ static void this_kernel_has_landlock(void **state)
 
 /* One rule on a path of the scratch directory. */
 static int build(struct tmpdir *dir, const char *name, unsigned rights, bool optional,
-                 struct al_ruleset **ret_ruleset, struct al_error *err)
+                 int *ret_ruleset_fd, struct al_error *err)
 {
     al_auto(al_freep) char *path = tmpdir_path(dir, name);
     const struct al_confine_rule rules[] = {
@@ -22,20 +22,21 @@ static int build(struct tmpdir *dir, const char *name, unsigned rights, bool opt
         { .path = path, .rights = rights, .optional = optional },
     };
 
-    return al_ruleset_new(rules, COUNT(rules), false, ret_ruleset, err);
+    return al_ruleset_new(rules, COUNT(rules), false, ret_ruleset_fd, err);
 }
 
 static void refuses_a_missing_path_that_is_not_optional(void **state)
 {
     struct tmpdir *dir = tmpdir_new();
-    struct al_ruleset *ruleset = NULL;
+    int ruleset_fd = 0;
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     int before = count_descriptors();
 
     (void)state;
-    assert_int_equal(build(dir, "absent", AL_RIGHT_READ, false, &ruleset, &err), AL_ERR_EXECUTION);
+    assert_int_equal(build(dir, "absent", AL_RIGHT_READ, false, &ruleset_fd, &err),
+                     AL_ERR_EXECUTION);
     assert_non_null(strstr(err.message, "/absent'"));
-    assert_null(ruleset);
+    assert_int_equal(ruleset_fd, 0);
     assert_int_equal(count_descriptors(), before);
     tmpdir_free(dir);
 }
@@ -43,16 +44,18 @@ static void refuses_a_missing_path_that_is_not_optional(void **state)
 static void refuses_rights_of_files_on_directories(void **state)
 {
     struct tmpdir *dir = tmpdir_new();
-    struct al_ruleset *ruleset = NULL;
+    int ruleset_fd = 0;
 
     (void)state;
     tmpdir_mkdir(dir, "bin");
-    assert_int_equal(build(dir, "bin", AL_RIGHT_EXECUTE, false, &ruleset, NULL), AL_ERR_EXECUTION);
-    assert_int_equal(build(dir, "bin", AL_RIGHT_WRITE_FILE, false, &ruleset, NULL),
+    assert_int_equal(build(dir, "bin", AL_RIGHT_EXECUTE, false, &ruleset_fd, NULL),
                      AL_ERR_EXECUTION);
-    assert_int_equal(build(dir, "bin", AL_RIGHT_READ | AL_RIGHT_WRITE, false, &ruleset, NULL), 0);
-    al_ruleset_free(ruleset);
-    al_ruleset_free(NULL);
+    assert_int_equal(build(dir, "bin", AL_RIGHT_WRITE_FILE, false, &ruleset_fd, NULL),
+                     AL_ERR_EXECUTION);
+    assert_int_equal(build(dir, "bin", AL_RIGHT_READ | AL_RIGHT_WRITE, false, &ruleset_fd, NULL),
+                     0);
+    al_ruleset_free(ruleset_fd);
+    al_ruleset_free(0);
     tmpdir_free(dir);
 }
 
