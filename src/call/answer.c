@@ -4,15 +4,11 @@
 #include <errno.h>
 #include <nettle/sha2.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/error.h"
-#include "base/json.h"
 #include "base/secret.h"
-#include "base/str.h"
 #include "base/utf8.h"
-#include "call/call.h"
 #include "call/state_line.h"
 #include "guard/text.h"
 
@@ -475,20 +471,28 @@ void al_answer_done(struct al_call *call, struct al_result *result)
     al_answer_text(&whole, result);
 }
 
-void al_answer_add_count(uint64_t count, struct al_str *out)
+struct al_counted al_counted(uint64_t count, const char *one, const char *many)
 {
-    if (count >= 1000) {
-        al_answer_add_count(count / 1000, out);
-        al_str_addf(out, ",%03u", (unsigned)(count % 1000));
-        return;
+    const char *noun = count == 1 ? one : many;
+    struct al_counted counted;
+    char number[32] = "";
+    size_t at = sizeof(number) - 1;
+
+    for (size_t digits = 0; !digits || count; digits++, count /= 10) {
+        if (digits && digits % 3 == 0)
+            number[--at] = ',';
+        number[--at] = (char)('0' + count % 10);
     }
-    al_str_addf(out, "%u", (unsigned)count);
+    snprintf(counted.text, sizeof(counted.text), "%s%s%s", number + at, noun ? " " : "",
+             noun ? noun : "");
+    return counted;
 }
 
-void al_answer_add_counted(uint64_t count, const char *one, const char *many, struct al_str *out)
+void al_answer_add_more(uint64_t count, uint64_t max, const char *one, const char *many,
+                        struct al_str *out)
 {
-    al_answer_add_count(count, out);
-    al_str_addf(out, " %s", count == 1 ? one : many);
+    al_str_addf(out, "%s%s", count > max ? "more than " : "",
+                al_counted(count > max ? max : count, one, many).text);
 }
 
 void al_answer_add_items(const struct al_strv *items, size_t max_bytes, struct al_str *out)
@@ -506,11 +510,8 @@ void al_answer_add_items_of(const struct al_strv *items, size_t total, size_t ma
             break;
         al_str_addf(out, "%s%s", i ? ", " : "", items->items[i]);
     }
-    if (i < total) {
-        al_str_adds(out, ", … and ");
-        al_answer_add_count(total - i, out);
-        al_str_adds(out, " more");
-    }
+    if (i < total)
+        al_str_addf(out, ", … and %s more", al_counted(total - i, NULL, NULL).text);
 }
 
 void al_answer_add_plain(const char *param, const char *text, struct al_str *out)

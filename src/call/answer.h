@@ -143,11 +143,17 @@ void al_answer_done(struct al_call *call, struct al_result *result);
  */
 void al_answer_text(struct al_str *text, struct al_result *result);
 
-/** Append a number with separators: 1,204. */
-void al_answer_add_count(uint64_t count, struct al_str *out);
+/** A number with separators and its noun, for a line that is written: "1 file", "1,204 files".  Of
+ * NULL, the number alone. */
+struct al_counted {
+    char text[64];
+};
+struct al_counted al_counted(uint64_t count, const char *one, const char *many);
 
-/** Append a number and its noun: "1 file", "1,204 files". */
-void al_answer_add_counted(uint64_t count, const char *one, const char *many, struct al_str *out);
+/** Append what is left, "12 more commits", or "more than 1,000 more commits" where no more than
+ * `max` were counted. */
+void al_answer_add_more(uint64_t count, uint64_t max, const char *one, const char *many,
+                        struct al_str *out);
 
 /** Append the items of a list until `max_bytes` of it are written, then "… and 12 more". */
 void al_answer_add_items(const struct al_strv *items, size_t max_bytes, struct al_str *out);

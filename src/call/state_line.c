@@ -90,10 +90,8 @@ void al_state_add_waiting(struct al_call *call, struct al_str *out)
     /* git may have removed it: it is in the store then. */
     (void)al_git_list_changed(repo, base, saved, &files, NULL);
     al_str_adds(out, "Uncommitted changes");
-    if (files.count) {
-        al_str_adds(out, " of ");
-        al_answer_add_counted(files.count, "file", "files", out);
-    }
+    if (files.count)
+        al_str_addf(out, " of %s", al_counted(files.count, "file", "files").text);
     if (state != AL_IN_PROGRESS_NONE)
         al_str_addf(out, " wait until the %s ends.\n", al_operation_state_noun(state));
     else
@@ -102,11 +100,8 @@ void al_state_add_waiting(struct al_call *call, struct al_str *out)
 
 static void add_number(size_t count, const char *what, struct al_str *out)
 {
-    if (!count)
-        return;
-    al_str_adds(out, ", ");
-    al_answer_add_count(count, out);
-    al_str_addf(out, " %s", what);
+    if (count)
+        al_str_addf(out, ", %s", al_counted(count, what, what).text);
 }
 
 void al_state_line(struct al_call *call, struct al_str *out)

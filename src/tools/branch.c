@@ -286,12 +286,7 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
     }
     if (request.action == CREATE)
         r = al_git_branch_create_check(al_call_repo(call), request.name, err);
-    if (r < 0 || !at)
-        return r;
-    al_str_adds(out, "At ");
-    r = al_outcome_add_commit(call, at, out, err);
-    al_str_addc(out, '\n');
-    return r;
+    return r < 0 || !at ? r : al_outcome_add_commit(call, "At ", at, "\n", out, err);
 }
 
 /* Create, delete or rename one branch. */
@@ -646,11 +641,9 @@ static int list_branches(struct al_call *call, const struct al_refs_query *query
     if (r == 0) {
         if (!showing.listed)
             tell_none(query, &showing.text);
-        if (showing.left) {
-            al_str_adds(&showing.text, "-- ");
-            al_answer_add_count(showing.left, &showing.text);
-            al_str_adds(&showing.text, " more, older ones: name takes a glob\n");
-        }
+        if (showing.left)
+            al_str_addf(&showing.text, "-- %s more, older ones: name takes a glob\n",
+                        al_counted(showing.left, NULL, NULL).text);
         al_answer_text(&showing.text, result);
     }
     al_str_clear(&showing.text);

@@ -375,10 +375,8 @@ static int everyday_check(const void *p, struct al_error *err)
 
 static void add_number(size_t count, const char *what, struct al_str *out)
 {
-    if (!count)
-        return;
-    al_answer_add_counted(count, "file is ", "files are ", out);
-    al_str_addf(out, "%s\n", what);
+    if (count)
+        al_str_addf(out, "%s %s\n", al_counted(count, "file is", "files are").text, what);
 }
 
 /* What a new file needs to be compared, and where else changes are. */
@@ -505,12 +503,10 @@ static int show_hunks(struct al_call *call, const struct diff_args *args, struct
     if (!list.nfiles && !list.truncated && !files.count)
         add_nothing(call, args, pages);
     if (!al_change_view_hunks(al_call_repo(call), &list, (size_t)context, pages, &shown) ||
-        !add_new_files(al_call_repo(call), &files, pages, &shown)) {
-        al_answer_add_count(list.count + files.count - shown, &left);
-        al_str_adds(&left, " of ");
-        al_answer_add_counted(list.count + files.count, "hunk", "hunks", &left);
-        al_str_adds(&left, " not shown");
-    }
+        !add_new_files(al_call_repo(call), &files, pages, &shown))
+        al_str_addf(&left, "%s of %s not shown",
+                    al_counted(list.count + files.count - shown, NULL, NULL).text,
+                    al_counted(list.count + files.count, "hunk", "hunks").text);
     if (list.nfiles || files.count)
         add_missing(call, args, pages);
     if ((list.nfiles || files.count) && files.nameless)

@@ -422,10 +422,9 @@ static void add_left(const struct showing *showing, struct al_str *out)
 {
     if (showing->timed_out) {
         al_str_adds(out, "out of time");
-        if (showing->pages.part) {
-            al_str_adds(out, " after ");
-            al_answer_add_counted(showing->pages.part, "commit", "commits", out);
-        }
+        if (showing->pages.part)
+            al_str_addf(out, " after %s",
+                        al_counted(showing->pages.part, "commit", "commits").text);
         al_str_adds(out, ": older ones are not searched yet");
         return;
     }
@@ -437,10 +436,7 @@ static void add_left(const struct showing *showing, struct al_str *out)
         al_str_adds(out, "more commits match");
         return;
     }
-    if (showing->more > MORE_MAX)
-        al_str_adds(out, "more than ");
-    al_answer_add_counted(showing->more > MORE_MAX ? MORE_MAX : showing->more, "more commit",
-                          "more commits", out);
+    al_answer_add_more(showing->more, MORE_MAX, "more commit", "more commits", out);
 }
 
 /* Where a path is looked for. */

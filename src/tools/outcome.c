@@ -41,8 +41,7 @@ int al_merged_answer(struct al_call *call, const char *name, const struct al_mer
     } else {
         al_place_addf(&result->text, "%s %s: ", outcome->fast_forward ? "Moved on to" : "Merged",
                       name);
-        r = al_outcome_add_commit(call, "HEAD", &result->text, err);
-        al_str_addc(&result->text, '\n');
+        r = al_outcome_add_commit(call, "", "HEAD", "\n", &result->text, err);
         (void)al_shortstat_add_numbers(outcome->text.buf, &result->text);
         al_outcome_add_skipped(call, al_merge_hooks(outcome), !outcome->fast_forward,
                                &result->text);
@@ -144,10 +143,9 @@ static void describe(const struct al_conflict_file *file, struct al_str *out)
                  out);
     else if (!file->blocks.count)
         al_str_adds(out, "no hunks are left: take disk when the file is as it should be");
-    if (file->blocks.count) {
-        al_str_adds(out, kind ? ", with " : "");
-        al_answer_add_counted(file->blocks.count, "hunk", "hunks", out);
-    }
+    if (file->blocks.count)
+        al_str_addf(out, "%s%s", kind ? ", with " : "",
+                    al_counted(file->blocks.count, "hunk", "hunks").text);
     if (!kind && file->is_text && modes_differ(file->conflict))
         add_both(file->conflict, ", and its mode", out);
     if (!kind && file->blocks.count && !sides[AL_STAGE_BASE].oid)
@@ -243,9 +241,7 @@ static int add_files(struct al_call *call, const struct al_conflicts *conflicts,
         shown++;
     }
     if (r == 0 && left.count) {
-        al_str_adds(text, "-- ");
-        al_answer_add_counted(left.count, "file", "files", text);
-        al_str_adds(text, " not shown: ");
+        al_str_addf(text, "-- %s not shown: ", al_counted(left.count, "file", "files").text);
         al_answer_add_items(&left, LEFT_BYTES, text);
         al_str_adds(text, " -- resolve these first, or name others with paths\n");
     }
@@ -375,8 +371,8 @@ void al_outcome_add_skipped(struct al_call *call, const char *const *hooks, bool
         al_str_addf(text, "%s\n", line.buf);
 }
 
-int al_outcome_add_commit(struct al_call *call, const char *rev, struct al_str *out,
-                          struct al_error *err)
+int al_outcome_add_commit(struct al_call *call, const char *before, const char *rev,
+                          const char *after, struct al_str *out, struct al_error *err)
 {
     const struct al_commits_shown one = {
         .words = (const char *const[]){ "-1", "--no-walk", "--end-of-options", rev, NULL },
@@ -386,6 +382,6 @@ int al_outcome_add_commit(struct al_call *call, const char *rev, struct al_str *
     int r = al_git_commits_list(al_call_repo(call), &one, &line, err);
 
     al_str_trim_end(&line);
-    al_str_adds(out, line.buf);
+    al_str_addf(out, "%s%s%s", before, line.buf, after);
     return r;
 }

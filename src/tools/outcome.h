@@ -36,9 +36,9 @@ void al_outcome_add_skipped(struct al_call *call, const char *const *hooks, bool
 void al_outcome_add_places(const struct al_repo *repo, const struct al_strv *files,
                            size_t max_bytes, struct al_str *out);
 
-/** Append "a1b2c3d4 subject" of a commit. */
-int al_outcome_add_commit(struct al_call *call, const char *rev, struct al_str *out,
-                          struct al_error *err);
+/** Append "a1b2c3d4 subject" of a commit, with what stands before and after it. */
+int al_outcome_add_commit(struct al_call *call, const char *before, const char *rev,
+                          const char *after, struct al_str *out, struct al_error *err);
 
 /**
  * The result of a merge.

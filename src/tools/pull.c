@@ -336,11 +336,8 @@ static void add_rebased(const struct pull *pull, struct al_str *text)
         return;
     }
     al_place_addf(text, "%s %s", pull->replayed ? "Rebased onto" : "Moved on to", pull->name);
-    if (pull->replayed) {
-        al_str_adds(text, ", ");
-        al_answer_add_counted(pull->replayed, "commit", "commits", text);
-        al_str_adds(text, " replayed");
-    }
+    if (pull->replayed)
+        al_str_addf(text, ", %s replayed", al_counted(pull->replayed, "commit", "commits").text);
     if (pull->known)
         al_str_addf(text, ", %zu left out that %s there already", pull->known,
                     pull->known == 1 ? "is" : "are");

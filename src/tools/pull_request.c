@@ -89,12 +89,12 @@ static int everyday_execute(struct al_call *call, const void *p, struct al_resul
     } else {
         al_str_addf(&text, "%s\n\n%s", pr.title, pr.body.buf);
         al_str_trim_end(&text);
-        al_str_adds(&text, "\n\n-- ");
-        al_answer_add_counted(pr.commits, "commit, ", "commits, ", &text);
-        al_answer_add_counted(pr.files.count, "file", "files", &text);
-        al_str_adds(&text, pr.truncated ? "; not all of them are listed. " : ". ");
-        al_str_adds(&text, "Nothing was sent: git_push sends the branch, a user opens the pull "
-                           "request.\n");
+        al_str_addf(&text,
+                    "\n\n-- %s, %s%s. Nothing was sent: git_push sends the branch, a user opens "
+                    "the pull request.\n",
+                    al_counted(pr.commits, "commit", "commits").text,
+                    al_counted(pr.files.count, "file", "files").text,
+                    pr.truncated ? "; not all of them are listed" : "");
     }
     al_answer_text(&text, result);
     return 0;

@@ -103,11 +103,8 @@ static void push_tags_show(const struct al_call *call, const struct al_strv *lis
     al_str_adds(out, told ? "Tags that are new there:\n" : "Tags, if they are new there:\n");
     for (size_t i = 0; i < list->count && i < NAMED_MAX; i++)
         add_one(tags, list->items[i], out);
-    if (list->count > NAMED_MAX) {
-        al_str_adds(out, "  and ");
-        al_answer_add_count(list->count - NAMED_MAX, out);
-        al_str_adds(out, " more\n");
-    }
+    if (list->count > NAMED_MAX)
+        al_str_addf(out, "  and %s more\n", al_counted(list->count - NAMED_MAX, NULL, NULL).text);
 }
 
 /* The name of the resolved value that identifies the repository at an address.  Caller frees. */
@@ -727,10 +724,8 @@ static void add_done(struct al_call *call, const struct push_args *args,
     else
         al_str_addf(text, "%s %s: %s", pushed->forced ? "Force pushed" : "Pushed", there.buf,
                     pushed->range);
-    if (pushed->tags.count) {
-        al_str_adds(text, ", and ");
-        al_answer_add_counted(pushed->tags.count, "new tag", "new tags", text);
-    }
+    if (pushed->tags.count)
+        al_str_addf(text, ", and %s", al_counted(pushed->tags.count, "new tag", "new tags").text);
     if (sets_upstream(call, args))
         al_str_adds(text, "; the branch follows it");
     al_str_addc(text, '\n');

@@ -136,8 +136,7 @@ static bool take_bytes(void *payload, const char *data, size_t len)
 
 static void add_left(const struct viewing *viewing, struct al_str *out)
 {
-    al_str_adds(out, "the file has ");
-    al_answer_add_counted(viewing->info->bytes, "byte", "bytes", out);
+    al_str_addf(out, "the file has %s", al_counted(viewing->info->bytes, "byte", "bytes").text);
     if (viewing->lines->is_numbered)
         al_str_addf(out, ", and the lines from about %" PRIu64 " on are not shown", viewing->line);
 }
@@ -154,19 +153,15 @@ static int show_file(struct al_call *call, struct viewing *viewing, struct al_re
     if (viewing->in_line && viewing->unit.len)
         al_str_adds(&viewing->unit, "\n\\ No newline at end of file\n");
     (void)flush(viewing);
-    if (viewing->is_binary) {
-        al_str_adds(&left, "Binary file, ");
-        al_answer_add_counted(viewing->info->bytes, "byte.\n", "bytes.\n", &left);
-    } else if (!viewing->info->bytes) {
-        al_str_adds(&left, "Empty file.\n");
-    } else if (viewing->line - !viewing->in_line < viewing->lines->first) {
+    if (viewing->is_binary)
+        (void)al_pages_addf(viewing->pages, "Binary file, %s.\n",
+                            al_counted(viewing->info->bytes, "byte", "bytes").text);
+    else if (!viewing->info->bytes)
+        (void)al_pages_adds(viewing->pages, "Empty file.\n");
+    else if (viewing->line - !viewing->in_line < viewing->lines->first)
         return al_failure_bad_args(err, "Give lines that the file has.",
                                    "lines: the file has only %" PRIu64,
                                    viewing->line - !viewing->in_line);
-    }
-    if (left.len)
-        (void)al_pages_add(viewing->pages, left.buf, left.len);
-    al_str_reset(&left);
     add_left(viewing, &left);
     return al_pages_end(viewing->pages, left.buf, result, err);
 }
@@ -186,10 +181,8 @@ static bool take_entry(void *payload, const struct al_tree_entry *entry)
             al_str_adds(&line, " (symbolic link)");
         else if (entry->mode & 0111)
             al_str_adds(&line, " (executable)");
-        if (entry->bytes) {
-            al_str_addc(&line, ' ');
-            al_answer_add_count(entry->bytes, &line);
-        }
+        if (entry->bytes)
+            al_str_addf(&line, " %s", al_counted(entry->bytes, NULL, NULL).text);
     }
     al_str_addc(&line, '\n');
     return al_pages_add(pages, line.buf, line.len);
@@ -345,15 +338,13 @@ static int show_hunks(struct al_call *call, const char *oid, struct al_pages *pa
                                      .to = oid },
             &list, err);
     if (r == 0)
-        r = al_outcome_add_commit(call, oid, &line, err);
+        r = al_outcome_add_commit(call, "", oid, "\n", &line, err);
     if (r < 0)
         return r;
-    al_str_addc(&line, '\n');
     (void)al_pages_adds(pages, line.buf);
-    if (!al_change_view_hunks(repo, &list, AL_HUNKS_CONTEXT, pages, &shown)) {
-        al_answer_add_count(list.count - shown, &left);
-        al_str_addf(&left, " of %zu hunks not shown", list.count);
-    }
+    if (!al_change_view_hunks(repo, &list, AL_HUNKS_CONTEXT, pages, &shown))
+        al_str_addf(&left, "%s of %zu hunks not shown",
+                    al_counted(list.count - shown, NULL, NULL).text, list.count);
     return al_pages_end(pages, left.buf, result, err);
 }
 

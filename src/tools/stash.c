@@ -663,9 +663,8 @@ static int add_patch(struct al_call *call, const char *oid, bool of_untracked, s
 static int stash_text_show(struct al_call *call, const char *oid, struct al_str *text,
                            struct al_error *err)
 {
-    int r = al_outcome_add_commit(call, oid, text, err);
+    int r = al_outcome_add_commit(call, "", oid, "\n", text, err);
 
-    al_str_addc(text, '\n');
     if (r == 0)
         r = add_patch(call, oid, false, text, err);
     return r < 0 ? r : add_patch(call, oid, true, text, err);
@@ -747,9 +746,7 @@ static int everyday_push(struct al_call *call, const void *p, struct al_result *
         al_str_adds(&result->text, "Stashed.  Another git stashed at the same time: action list "
                                    "shows which entry it is\n");
     } else {
-        al_str_adds(&result->text, "Stashed as ");
-        r = al_outcome_add_commit(call, oid, &result->text, err);
-        al_str_addc(&result->text, '\n');
+        r = al_outcome_add_commit(call, "Stashed as ", oid, "\n", &result->text, err);
     }
     return r;
 }
@@ -776,14 +773,13 @@ static int everyday_apply(struct al_call *call, const void *p, struct al_result 
         al_error_clear(err);
         r = 0;
     }
-    if (r == 0) {
-        al_str_adds(&result->text, pops && !conflicts ? "Popped " : "Applied ");
-        r = al_outcome_add_commit(call, oid, &result->text, err);
-    }
+    if (r == 0)
+        r = al_outcome_add_commit(
+            call, pops && !conflicts ? "Popped " : "Applied ", oid,
+            conflicts ? ", with conflicts; the entry stays, git_undo undoes this\n" : "\n",
+            &result->text, err);
     if (r < 0)
         return r;
-    al_str_adds(&result->text,
-                conflicts ? ", with conflicts; the entry stays, git_undo undoes this\n" : "\n");
     if (has_staged && (conflicts || !options.keeps_staged))
         al_str_adds(&result->text, "What was staged in it is no longer told apart from what was "
                                    "not; git_status shows what is staged now.\n");
@@ -794,11 +790,9 @@ static int everyday_drop(struct al_call *call, const void *p, struct al_result *
                          struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r;
+    int r = al_outcome_add_commit(call, "Dropped ", al_call_resolved(call, AL_STASH_ENTRY), "\n",
+                                  &result->text, err);
 
-    al_str_adds(&result->text, "Dropped ");
-    r = al_outcome_add_commit(call, al_call_resolved(call, AL_STASH_ENTRY), &result->text, err);
-    al_str_addc(&result->text, '\n');
     return r < 0 ? r : run(call, p, &output, err);
 }
 

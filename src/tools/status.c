@@ -304,8 +304,8 @@ static void add_stashes(struct al_call *call, struct al_str *out)
             own++ < STASHES_NAMED)
             al_place_addf(&names, " %.*s %s\n", AL_SHORT_ID, stashes.items[i].oid,
                           stashes.items[i].subject);
-    al_str_addf(out, "stash: %s", stashes.truncated ? "more than " : "");
-    al_answer_add_counted(stashes.count, "entry", "entries", out);
+    al_str_addf(out, "stash: %s%s", stashes.truncated ? "more than " : "",
+                al_counted(stashes.count, "entry", "entries").text);
     if (owners.is_shared)
         al_str_addf(out, ", %zu of them of this working tree", own);
     al_str_addf(out, "\n%s", names.buf);
@@ -394,10 +394,10 @@ struct writing {
 static void take_line(void *payload, const char *path, size_t count, size_t index)
 {
     static const char *const nouns[][2] = {
-        [CONFLICTS] = { " conflict", " conflicts" },
-        [STAGED] = { " file", " files" },
-        [UNSTAGED] = { " file", " files" },
-        [UNTRACKED] = { " untracked file", " untracked files" },
+        [CONFLICTS] = { "conflict", "conflicts" },
+        [STAGED] = { "file", "files" },
+        [UNSTAGED] = { "file", "files" },
+        [UNTRACKED] = { "untracked file", "untracked files" },
     };
     const struct writing *writing = payload;
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
@@ -410,9 +410,8 @@ static void take_line(void *payload, const char *path, size_t count, size_t inde
 
         al_str_addf(&line, "%s%s%s", *words ? " (" : "", words, *words ? ")" : "");
     } else {
-        al_str_adds(&line, *path ? ": " : "and ");
-        al_answer_add_count(count, &line);
-        al_str_adds(&line, nouns[writing->list][count != 1]);
+        al_str_addf(&line, "%s%s", *path ? ": " : "and ",
+                    al_counted(count, nouns[writing->list][0], nouns[writing->list][1]).text);
     }
     al_str_addc(&line, '\n');
     (void)al_pages_add(writing->pages, line.buf, line.len);
@@ -428,13 +427,11 @@ static void add_lists(struct al_pages *pages, const struct files *files)
 
     for (int i = 0; i < LISTS; i++) {
         struct writing writing = { .pages = pages, .files = files, .list = (enum list)i };
-        al_auto(al_str_clear) struct al_str title = AL_STR_INIT;
 
         if (!files->paths[i].count)
             continue;
-        al_answer_add_count(files->paths[i].count, &title);
-        al_str_addf(&title, " %s:\n", titles[i]);
-        (void)al_pages_add(pages, title.buf, title.len);
+        (void)al_pages_addf(pages, "%s:\n",
+                            al_counted(files->paths[i].count, titles[i], titles[i]).text);
         al_collapse(&files->paths[i], LINES_MAX, take_line, &writing);
     }
 }

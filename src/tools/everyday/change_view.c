@@ -57,11 +57,6 @@ void al_change_view_clear(struct al_change_view *view)
     free(al_take(&view->at));
 }
 
-static void add_numbers(uint64_t added, uint64_t deleted, struct al_str *out)
-{
-    al_str_addf(out, "+%" PRIu64 " -%" PRIu64, added, deleted);
-}
-
 /* Of a renamed file: "old.c -> new.c". */
 static void add_path(const struct al_repo *repo, const char *old_path, const char *path,
                      struct al_str *out)
@@ -80,8 +75,7 @@ void al_change_view_add_file(const struct al_repo *repo, const struct al_change 
     if (file->binary) {
         al_str_adds(out, " binary");
     } else if (file->added || file->deleted) {
-        al_str_addc(out, ' ');
-        add_numbers(file->added, file->deleted, out);
+        al_str_addf(out, " +%" PRIu64 " -%" PRIu64, file->added, file->deleted);
     }
 }
 
@@ -112,8 +106,8 @@ static void take_line(void *payload, const char *path, size_t count, size_t inde
         } else {
             al_str_adds(&line, "and ");
         }
-        al_answer_add_counted(count, "file ", "files ", &line);
-        add_numbers(added, deleted, &line);
+        al_str_addf(&line, "%s +%" PRIu64 " -%" PRIu64, al_counted(count, "file", "files").text,
+                    added, deleted);
     }
     al_str_addc(&line, '\n');
     (void)al_pages_add(listing->view->pages, line.buf, line.len);
@@ -132,14 +126,13 @@ static void add_collapsed(struct al_change_view *view, const struct al_diff_raw 
 bool al_change_view_files(void *payload, const struct al_diff_raw *files)
 {
     struct al_change_view *view = payload;
-    al_auto(al_str_clear) struct al_str total = AL_STR_INIT;
 
     view->files = files;
     if (files->count < 2 && !view->lists_all)
         return true;
-    al_answer_add_counted(files->count, "file changed, ", "files changed, ", &total);
-    add_numbers(files->added, files->deleted, &total);
-    if (!al_pages_addf(view->pages, "%s\n", total.buf))
+    if (!al_pages_addf(view->pages, "%s, +%" PRIu64 " -%" PRIu64 "\n",
+                       al_counted(files->count, "file changed", "files changed").text, files->added,
+                       files->deleted))
         return false;
     if (files->count > FILES_MAX && !view->lists_all) {
         add_collapsed(view, files);
@@ -302,12 +295,9 @@ void al_change_view_left(const struct al_change_view *view, struct al_str *out)
         if (left.count > LEFT_BYTES / 4) /* only the first ones are named */
             break;
     }
-    if (view->at)
-        al_str_adds(out, " and ");
-    al_answer_add_count(count - view->begun, out);
-    al_str_adds(out, " of ");
-    al_answer_add_counted(count, "file", "files", out);
-    al_str_adds(out, " not shown");
+    al_str_addf(out, "%s%s of %s not shown", view->at ? " and " : "",
+                al_counted(count - view->begun, NULL, NULL).text,
+                al_counted(count, "file", "files").text);
     if (view->names_all)
         return;
     al_str_adds(out, ": ");

@@ -279,9 +279,7 @@ static void describe_file(const struct al_call *call, const struct al_chosen *ch
     }
     if (!count)
         return;
-    al_str_adds(out, out->len ? ", " : "");
-    al_answer_add_counted(count, "hunk", "hunks", out);
-    al_str_adds(out, " of ");
+    al_str_addf(out, "%s%s of ", out->len ? ", " : "", al_counted(count, "hunk", "hunks").text);
     al_place_add(al_call_repo(call), of->path, out);
     if (added || removed)
         al_str_addf(out, " (+%" PRId64 " -%" PRId64 ")", added, removed);
@@ -335,9 +333,6 @@ void al_chosen_add_names(const struct al_call *call, const struct al_strv *files
         al_str_adds(out, i ? ", " : "");
         al_place_add(repo, *name == '/' ? al_location_worktree_name(&repo->at, name) : name, out);
     }
-    if (files->count > NAMED_MAX) {
-        al_str_adds(out, " and ");
-        al_answer_add_count(files->count - NAMED_MAX, out);
-        al_str_adds(out, " more");
-    }
+    if (files->count > NAMED_MAX)
+        al_str_addf(out, " and %s more", al_counted(files->count - NAMED_MAX, NULL, NULL).text);
 }

@@ -718,8 +718,8 @@ static int add_series(struct al_call *call, const struct commit_series *all,
             al_str_addf(out, "  was %.8s%s\n", into, all->items[i].changes ? "" : ", reworded");
     }
     if (made->replayed > 1) {
-        al_answer_add_counted(made->replayed - 1, "commit", "commits", out);
-        al_str_adds(out, " replayed after it");
+        al_str_addf(out, "%s replayed after it",
+                    al_counted(made->replayed - 1, "commit", "commits").text);
         if (made->dropped)
             al_str_addf(out, ", %zu of them dropped as empty", made->dropped);
         al_str_addc(out, '\n');

@@ -368,13 +368,10 @@ static int skip_preview(struct al_call *call, struct al_str *out, struct al_erro
     int r = 0;
 
     al_str_addf(out, "A %s is in progress.", al_operation_state_noun(al_git_operation_state(repo)));
-    if (*oid) {
-        al_str_adds(out, " This commit is left out:\n  ");
-        r = al_outcome_add_commit(call, oid, out, err);
-    } else {
-        al_str_adds(out, " The commit at which it stopped is left out.");
-    }
-    al_str_addc(out, '\n');
+    if (*oid)
+        r = al_outcome_add_commit(call, " This commit is left out:\n  ", oid, "\n", out, err);
+    else
+        al_str_adds(out, " The commit at which it stopped is left out.\n");
     return r < 0 ? r : al_git_loss_excerpt(repo, &lost, "These changes are lost:", out, err);
 }
 
@@ -679,19 +676,6 @@ static int bring_back(struct al_call *call, struct al_result *result, struct al_
     return 0;
 }
 
-/* Name the commit that was left out. */
-static void add_left_out(struct al_call *call, const char *oid, struct al_str *text)
-{
-    if (!*oid) {
-        al_str_adds(text, "Left one commit out. ");
-        return;
-    }
-    al_str_adds(text, "Left out ");
-    if (al_outcome_add_commit(call, oid, text, NULL) < 0)
-        al_str_addf(text, "%.8s", oid);
-    al_str_adds(text, ". ");
-}
-
 /* The result of an operation that went on, or was skipped on, to its end or to its next stop.
  * `left_out`: the commit that was, "" if it cannot be told; NULL: none. */
 static int went_on(struct al_call *call, enum al_operation_state state, const char *left_out,
@@ -704,16 +688,17 @@ static int went_on(struct al_call *call, enum al_operation_state state, const ch
                                              NULL };
     const char *name = al_operation_state_name(state);
 
-    if (left_out)
-        add_left_out(call, left_out, text);
+    if (left_out && !*left_out)
+        al_str_adds(text, "Left one commit out. ");
+    else if (left_out)
+        (void)al_outcome_add_commit(call, "Left out ", left_out, ". ", text, NULL);
     if (outcome->conflicted || outcome->in_progress) {
         al_str_addf(text, "The %s went on and stopped again.\n", name);
         return al_outcome_stopped(call, result, err);
     }
     al_str_addf(text, "The %s is done: ", name);
-    if (al_outcome_add_commit(call, "HEAD", text, err) < 0)
+    if (al_outcome_add_commit(call, "", "HEAD", "\n", text, err) < 0)
         return AL_ERR_EXECUTION;
-    al_str_addc(text, '\n');
     al_outcome_add_skipped(call, committed, true, text);
     return 0;
 }

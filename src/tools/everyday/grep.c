@@ -119,17 +119,6 @@ static bool take_line(void *payload, const struct al_grep_line *line)
     return showing->more <= MORE_MAX;
 }
 
-static void add_left(const struct showing *showing, struct al_str *out)
-{
-    bool files = showing->args->files_only;
-
-    if (showing->more > MORE_MAX)
-        al_str_adds(out, "more than ");
-    al_answer_add_counted(showing->more > MORE_MAX ? MORE_MAX : showing->more,
-                          files ? "more file" : "more match", files ? "more files" : "more matches",
-                          out);
-}
-
 static void add_nothing(struct al_call *call, const struct grep_args *args, struct al_pages *pages)
 {
     const struct al_path_scope scope = { .rev = args->rev, .worktree = !args->rev };
@@ -168,7 +157,8 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
         add_nothing(call, args, &pages);
     else
         al_missing_paths_end(call, &args->paths, args->rev, &pages);
-    add_left(&showing, &left);
+    al_answer_add_more(showing.more, MORE_MAX, args->files_only ? "more file" : "more match",
+                       args->files_only ? "more files" : "more matches", &left);
     return al_pages_end(&pages, left.buf, result, err);
 }
 

@@ -318,14 +318,12 @@ static void add_left_out(const struct al_rebase_list *list, struct al_str *lines
 {
     const size_t known = list->all.count - list->commits.count;
 
-    if (known) {
-        al_answer_add_counted(known, "commit", "commits", lines);
-        al_str_adds(lines, " left out: their change is there already\n");
-    }
-    if (list->merges.count) {
-        al_answer_add_counted(list->merges.count, "merge", "merges", lines);
-        al_str_adds(lines, " left out: a rebase makes the history linear\n");
-    }
+    if (known)
+        al_str_addf(lines, "%s left out: their change is there already\n",
+                    al_counted(known, "commit", "commits").text);
+    if (list->merges.count)
+        al_str_addf(lines, "%s left out: a rebase makes the history linear\n",
+                    al_counted(list->merges.count, "merge", "merges").text);
 }
 
 static int add_steps(struct al_call *call, const struct rebase_args *args,
@@ -724,9 +722,7 @@ static void add_rebased(struct al_call *call, const struct rebase_args *args,
         al_place_add_name(args->onto, text);
     else if (!work->is_root)
         al_str_addf(text, "%.8s", work->onto);
-    al_str_adds(text, ", ");
-    al_answer_add_counted(nsteps, "commit", "commits", text);
-    al_str_adds(text, " replayed");
+    al_str_addf(text, ", %s replayed", al_counted(nsteps, "commit", "commits").text);
     if (dropped)
         al_str_addf(text, ", %zu of them dropped as empty", dropped);
     al_str_adds(text, dropped < nsteps ? "; newest first:\n" : "\n");
@@ -735,15 +731,13 @@ static void add_rebased(struct al_call *call, const struct rebase_args *args,
 static void add_picked(struct al_call *call, const struct pick_args *args, struct al_str *text)
 {
     const struct al_strv *done = &attempt_of(call)->work->replayed.commits;
-    const char *verb = is_revert(call) ? "Reverted" : "Picked";
     size_t kept = 0;
 
     for (size_t i = 0; i < done->count; i++)
         kept += *done->items[i] != '\0';
-    al_str_addf(text, "%s ", verb);
-    al_answer_add_counted(kept, "commit", "commits", text);
-    if (args->no_commit)
-        al_str_adds(text, ", staged and not committed");
+    al_str_addf(text, "%s %s%s", is_revert(call) ? "Reverted" : "Picked",
+                al_counted(kept, "commit", "commits").text,
+                args->no_commit ? ", staged and not committed" : "");
     if (kept < done->count)
         al_str_addf(text, "; %zu changed nothing here and %s left out", done->count - kept,
                     done->count - kept == 1 ? "was" : "were");

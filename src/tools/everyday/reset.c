@@ -157,13 +157,12 @@ static int add_moved(struct al_call *call, const char *head, const char *to, str
     int r = al_git_count_apart(al_call_repo(call), head, to, &left, &came, err);
 
     if (r == 0 && left) {
-        al_answer_add_counted(left, "commit", "commits", text);
-        al_str_addf(text, " left the branch (it was at %.*s):\n", AL_SHORT_ID, head);
+        al_str_addf(text, "%s left the branch (it was at %.*s):\n",
+                    al_counted(left, "commit", "commits").text, AL_SHORT_ID, head);
         r = list_commits(call, head, to, left, text, err);
     }
     if (r == 0 && came) {
-        al_answer_add_counted(came, "commit", "commits", text);
-        al_str_adds(text, " came:\n");
+        al_str_addf(text, "%s came:\n", al_counted(came, "commit", "commits").text);
         r = list_commits(call, to, head, came, text, err);
     }
     return r;
@@ -195,10 +194,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     if (r == 0)
         r = al_git_reset(al_call_repo(call), to, (enum al_reset_mode)mode_of(p), err);
     if (r == 0)
-        al_str_adds(&result->text, said[mode_of(p)]);
-    if (r == 0)
-        r = al_outcome_add_commit(call, to, &result->text, err);
-    al_str_addc(&result->text, '\n');
+        r = al_outcome_add_commit(call, said[mode_of(p)], to, "\n", &result->text, err);
     if (r == 0)
         r = add_moved(call, head, to, &result->text, err);
     if (r == 0)

@@ -211,8 +211,7 @@ static int describe(struct al_call *call, const struct switch_args *args, const 
     int r = 0;
 
     if (!ref) {
-        al_str_adds(text, "On no branch, at ");
-        r = al_outcome_add_commit(call, "HEAD", text, err);
+        r = al_outcome_add_commit(call, "On no branch, at ", "HEAD", "", text, err);
     } else {
         const bool same = before && !strcmp(before, now);
 

@@ -97,9 +97,7 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
 
     if (args->action != CREATE || !oid)
         return 0;
-    al_str_adds(out, "At ");
-    r = al_outcome_add_commit(call, oid, out, err);
-    al_str_addc(out, '\n');
+    r = al_outcome_add_commit(call, "At ", oid, "\n", out, err);
     if (r == 0 && args->message) {
         al_str_adds(out, "The message:\n");
         al_text_add_indented(out, args->message, al_call_budget(call)->in_full);
@@ -136,11 +134,9 @@ static int list(struct al_call *call, const void *p, struct al_result *result, s
     if (r == 0) {
         if (!showing.listed)
             al_str_adds(&showing.text, args->pattern ? "No tags match.\n" : "No tags.\n");
-        if (showing.left) {
-            al_str_adds(&showing.text, "-- ");
-            al_answer_add_count(showing.left, &showing.text);
-            al_str_adds(&showing.text, " more, older ones: pattern takes a glob\n");
-        }
+        if (showing.left)
+            al_str_addf(&showing.text, "-- %s more, older ones: pattern takes a glob\n",
+                        al_counted(showing.left, NULL, NULL).text);
         al_answer_text(&showing.text, result);
     }
     al_str_clear(&showing.text);

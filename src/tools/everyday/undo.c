@@ -80,11 +80,8 @@ static void add_changes(const struct al_repo *repo, const struct al_differences 
         else
             more++;
     }
-    if (!more)
-        return;
-    al_str_adds(out, "  and ");
-    al_answer_add_count(more, out);
-    al_str_adds(out, " more\n");
+    if (more)
+        al_str_addf(out, "  and %s more\n", al_counted(more, NULL, NULL).text);
 }
 
 static void add_left(const char *why, const struct al_strv *names, struct al_str *out)

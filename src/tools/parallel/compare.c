@@ -49,11 +49,10 @@ static void add_branch(const struct al_repo *repo, const struct al_compared *com
         al_str_adds(out, "unrelated history\n");
         return;
     }
-    al_str_addf(out, "%zu ahead, %zu behind, base %.*s, ", compared->ahead, compared->behind,
-                AL_SHORT_ID, compared->base);
-    al_answer_add_counted(compared->files.count, "file", "files", out);
-    if (compared->files.count)
-        al_str_adds(out, ": ");
+    al_str_addf(out, "%zu ahead, %zu behind, base %.*s, %s%s", compared->ahead, compared->behind,
+                AL_SHORT_ID, compared->base,
+                al_counted(compared->files.count, "file", "files").text,
+                compared->files.count ? ": " : "");
     al_outcome_add_places(repo, &compared->files, FILES_SHOWN_BYTES, out);
     al_str_addc(out, '\n');
 }
@@ -80,9 +79,9 @@ static void add_clash(const struct al_repo *repo, const struct al_branch_compari
 static void write_answer(const struct al_repo *repo, const struct al_branch_comparison *comparison,
                          size_t more, struct al_str *out)
 {
-    al_answer_add_counted(comparison->count, "branch", "branches", out);
-    al_place_addf(out, " to land in %s at %.*s\n", al_named_branch_name(&comparison->into),
-                  AL_SHORT_ID, comparison->into.oid);
+    al_place_addf(out, "%s to land in %s at %.*s\n",
+                  al_counted(comparison->count, "branch", "branches").text,
+                  al_named_branch_name(&comparison->into), AL_SHORT_ID, comparison->into.oid);
     if (more)
         al_str_addf(out, "%zu more are left out; name them with branches\n", more);
     for (size_t i = 0; i < comparison->count; i++)

@@ -215,10 +215,11 @@ static void write_conflict(const struct al_repo *repo, const struct al_landing *
     add_side(&landing->branch, out);
     al_str_adds(out, " and ");
     add_side(&landing->into, out);
-    al_str_adds(out,
-                landing->conflict.files.count ? " conflict in " : " conflict about a directory");
     if (landing->conflict.files.count)
-        al_answer_add_counted(landing->conflict.files.count, "file", "files", out);
+        al_str_addf(out, " conflict in %s",
+                    al_counted(landing->conflict.files.count, "file", "files").text);
+    else
+        al_str_adds(out, " conflict about a directory");
     if (landing->conflict_commit)
         al_str_addf(out, ", at commit %.*s", AL_SHORT_ID, landing->conflict_commit);
     al_str_addc(out, '\n');
@@ -254,11 +255,10 @@ static void write_landed(const struct al_repo *repo, const struct al_landing *la
 {
     al_str_adds(out, "Landed ");
     add_side(&landing->branch, out);
-    al_place_addf(out, " into %s: %s, ", al_named_branch_name(&landing->into),
-                  al_landing_strategy_name(landing->strategy));
-    al_answer_add_counted(landing->commits, "commit", "commits", out);
-    al_str_addf(out, ", %.*s..%.*s\n", AL_SHORT_ID, landing->into.oid, AL_SHORT_ID,
-                landing->commit);
+    al_place_addf(out, " into %s: %s, %s, %.*s..%.*s\n", al_named_branch_name(&landing->into),
+                  al_landing_strategy_name(landing->strategy),
+                  al_counted(landing->commits, "commit", "commits").text, AL_SHORT_ID,
+                  landing->into.oid, AL_SHORT_ID, landing->commit);
     if (al_landing_is_checked_out(repo, landing->into.ref))
         al_place_addf(out, "The working tree %s was brought along\n", repo->at.top);
 }
