@@ -497,15 +497,6 @@ static int add_entries(struct recorder *recorder, const char *last_name, struct 
                : al_error_set(err, AL_ERR_EXECUTION, "an index of the store is broken");
 }
 
-/* A git that was killed leaves the lock of the store's own index.  Only one process records at a
- * time. */
-static void remove_stale_lock(const struct recorder *recorder)
-{
-    al_auto(al_freep) char *lock = al_asprintf("%s.lock", recorder->dir.index);
-
-    (void)unlink(lock);
-}
-
 static void recorder_clear(struct recorder *recorder)
 {
     al_str_clear(&recorder->add);
@@ -513,6 +504,15 @@ static void recorder_clear(struct recorder *recorder)
     al_str_clear(&recorder->gone);
     al_str_clear(&recorder->new);
     free(recorder->ids);
+}
+
+/* A git that was killed leaves the lock of the store's own index.  Only one process records at a
+ * time. */
+static void remove_stale_lock(const struct recorder *recorder)
+{
+    al_auto(al_freep) char *lock = al_asprintf("%s.lock", recorder->dir.index);
+
+    (void)unlink(lock);
 }
 
 /* Record what changed. */

@@ -382,13 +382,6 @@ static const char *outcome_of(const struct al_record_end *end)
     }
 }
 
-/* Calls that only read, or that did nothing, do not wait for the disk. */
-static bool is_durable(const struct al_record_end *end, const char *outcome)
-{
-    return al_effects_have_side_effects(end->effects) && strcmp(outcome, "refused") != 0 &&
-           strcmp(outcome, "declined") != 0 && strcmp(outcome, "dry_run") != 0;
-}
-
 uint64_t al_record_seen(const struct al_record *record)
 {
     return record ? record->seen : 0;
@@ -423,7 +416,9 @@ int al_record_close(struct al_record *record, const struct al_record_end *end)
     r = al_chain_append(&journal->chain, record->line, end->overlaps ? &record->seen : NULL, &err);
     if (r == AL_ERR_AGAIN)
         return r;
-    if (r == 0 && is_durable(end, outcome)) {
+    /* Calls that only read, or that did nothing, do not wait for the disk. */
+    if (r == 0 && al_effects_have_side_effects(end->effects) && strcmp(outcome, "refused") != 0 &&
+        strcmp(outcome, "declined") != 0 && strcmp(outcome, "dry_run") != 0) {
         if (sync_later(&journal->later, record))
             return 0;
         r = al_chain_sync(&journal->chain, &err);

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/fs.h"
@@ -104,15 +105,20 @@ void al_modes_dump(const struct al_modes *modes, struct al_str *out)
 
 int al_modes_write(struct al_modes *modes, const struct al_store *store, struct al_error *err)
 {
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str before = AL_STR_INIT, text = AL_STR_INIT;
     int r;
 
     if (!modes->set.count)
         return 0;
     if (modes->is_new)
         count_usual(modes);
+    al_modes_dump(modes, &before);
     join(modes);
     al_modes_dump(modes, &text);
+    /* The same: it was looked at now, and two waits for the disk are saved. */
+    if (before.len == text.len && !memcmp(before.buf, text.buf, text.len) &&
+        utimensat(store->dir_fd, NAME, NULL, 0) == 0)
+        return 0;
     /* Durable: the index that is written after it may be on the disk first. */
     r = al_fs_write_durable(store->dir_fd, NAME, text.buf, text.len, 0600);
     return r < 0 ? al_store_unusable(store, -r, err) : 0;

@@ -217,24 +217,19 @@ static bool is_full(const struct al_history *history)
     return lstat(path, &st) == 0;
 }
 
-/* Whether the file that is read was removed, after which another journal may begin. */
-static bool is_removed(const struct al_history *history)
-{
-    struct stat st;
-
-    return history->follow && history->fd >= 0 && fstat(history->fd, &st) == 0 && !st.st_nlink;
-}
-
 int al_history_next(struct al_history *history, const char **ret_line, size_t *ret_len)
 {
     for (;;) {
         /* The end of a file that was full before this read is its end. */
         const bool full = is_full(history);
         int r = history->fd < 0 ? open_file(history) : 0;
+        struct stat st;
 
         if (r == 0 && history->fd >= 0)
             r = next_line(history, ret_line, ret_len);
-        if (r != 0 || (!full && !is_removed(history)))
+        /* After a file that was removed another journal may begin. */
+        if (r != 0 || (!full && (!history->follow || history->fd < 0 ||
+                                 fstat(history->fd, &st) < 0 || st.st_nlink)))
             return r;
         history->is_torn |= history->buf.len > history->begin;
         al_close(history->fd);
