@@ -83,6 +83,7 @@ struct al_git_command {
     bool lists_untracked;  /**< the untracked cache in the repository's index is not believed */
     const char *work_tree; /**< GIT_WORK_TREE; NULL: the repository's own; borrowed */
     int cwd_fd;            /**< directory to start in; 0: the repository's working directory */
+    bool borrows;          /**< the objects of the lender, if there is one, can be read as well */
     const void *input;     /**< standard input; borrowed */
     size_t input_len;
     int in_fd;          /**< standard input, instead of `input`; 0: none; borrowed */

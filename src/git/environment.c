@@ -155,7 +155,8 @@ static void add_repository(struct al_strv *env, const struct al_location *at,
 }
 
 /* Objects that are borrowed: git writes none there. */
-static void add_objects(struct al_strv *env, const struct al_location *at)
+static void add_objects(struct al_strv *env, const struct al_location *at,
+                        const struct al_git_command *command)
 {
     al_auto(al_strv_clear) struct al_strv lenders = AL_STRV_INIT;
     al_auto(al_freep) char *shallow = NULL;
@@ -164,13 +165,13 @@ static void add_objects(struct al_strv *env, const struct al_location *at)
         al_env_add(env, "GIT_OBJECT_DIRECTORY", at->objects);
         al_strv_take(&lenders, al_fs_join(at->common_dir, "objects"));
     }
-    if (at->borrows) {
+    if (command->borrows && at->lender) {
         shallow = al_fs_join(at->lender->common_dir, "shallow");
         al_env_add(env, "GIT_SHALLOW_FILE", shallow);
         al_strv_take(&lenders, al_fs_join(at->lender->common_dir, "objects"));
+        if (at->held)
+            al_strv_add(&lenders, at->held);
     }
-    if (at->borrows && at->held)
-        al_strv_add(&lenders, at->held);
     if (lenders.count)
         al_strv_take(env, al_git_alternates(&lenders));
 }
@@ -211,7 +212,7 @@ void al_git_command_env(struct al_strv *env, const struct al_location *at,
     if (at->git_dir) /* else git says itself that there is no repository */
         al_env_add(env, "GIT_CEILING_DIRECTORIES", git->ceiling);
     add_repository(env, at, command);
-    add_objects(env, at);
+    add_objects(env, at, command);
     if (!al_git_class_writes(command->class))
         al_strv_add(env, "GIT_OPTIONAL_LOCKS=0");
     if (command->buffered)

@@ -11,6 +11,15 @@
 #include "guard/nofollow.h"
 #include "guard/root.h"
 
+void al_location_set_own(struct al_location *at, const char *dir)
+{
+    at->is_own = true;
+    at->dir = al_strdup(dir);
+    at->top = al_strdup(dir);
+    at->git_dir = al_strdup(dir);
+    at->common_dir = al_strdup(dir);
+}
+
 void al_location_clear(struct al_location *at)
 {
     al_close(at->dir_fd);

@@ -31,10 +31,9 @@ struct al_location {
     bool is_said_bare;          /**< its configuration says so, and a `.git` leads to it; see
                                    al_location_make_bare() */
     bool is_own; /**< a repository of airlock's own, outside every root; see al_repo_open_own() */
-    const struct al_location *lender; /**< of an own one: the repository whose files its git may
-                                         read; NULL: none; borrowed */
-    bool borrows; /**< its objects, too, and those of the directory `held` (NULL: none) */
-    const char *held;
+    const struct al_location *lender; /**< of an own one: the repository whose objects and files the
+                                         commands that ask for them read; NULL: none; borrowed */
+    const char *held;    /**< objects that the lender may have lost; NULL: none; borrowed */
     const char *objects; /**< a directory below airlock's private one: git writes new objects there,
                             and reads them besides those of the repository; NULL: none; borrowed */
     const struct al_git_config *config; /**< borrowed; NULL until the repository is vetted */
@@ -53,6 +52,9 @@ struct al_git_config {
 };
 
 #define AL_LOCATION_INIT ((struct al_location){ .dir_fd = -1 })
+
+/** Set the names of a bare repository of airlock's own, which are one. */
+void al_location_set_own(struct al_location *at, const char *dir);
 
 /** Close and free everything it holds. */
 void al_location_clear(struct al_location *at);

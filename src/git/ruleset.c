@@ -103,9 +103,11 @@ static void add_class(struct al_confine_rules *rules, const struct al_git *git,
         add_ssh(rules, git);
 }
 
-int al_git_ruleset(const struct al_location *at, enum al_git_class class, int *ret_ruleset_fd,
-                   struct al_error *err)
+int al_git_ruleset(const struct al_location *at, const struct al_git_command *command,
+                   int *ret_ruleset_fd, struct al_error *err)
 {
+    const enum al_git_class class = command->class;
+    const struct al_location *lender = command->borrows || command->cwd_fd ? at->lender : NULL;
     const struct al_git *git = at->git;
     const bool writes = al_git_class_writes(class);
     const unsigned rights = AL_RIGHT_READ | (writes ? AL_RIGHT_WRITE : 0);
@@ -118,9 +120,9 @@ int al_git_ruleset(const struct al_location *at, enum al_git_class class, int *r
     add_class(&rules, git, class);
     if (at->is_own && class != AL_GIT_CONFIG) {
         al_confine_add_fd(&rules, at->dir, at->dir_fd, rights);
-        if (at->lender && at->lender->is_own)
-            al_confine_add_fd(&rules, at->lender->dir, at->lender->dir_fd, AL_RIGHT_READ);
-        else if (at->lender)
+        if (lender && lender->is_own)
+            al_confine_add_fd(&rules, lender->dir, lender->dir_fd, AL_RIGHT_READ);
+        else if (lender)
             add_roots(&rules, git->roots, AL_RIGHT_READ);
     } else {
         if (writes)

@@ -11,11 +11,11 @@
 struct al_git;
 
 /**
- * The ruleset for a child of a class.  In a location that is_own nothing of the user's files and
+ * The ruleset for a command.  In a location that is_own nothing of the user's files and
  * folders may be read or written, only the repository itself and what its lender has.  The caller
  * frees it; NULL when the kernel has no Landlock.
  */
-int al_git_ruleset(const struct al_location *at, enum al_git_class class, int *ret_ruleset_fd,
-                   struct al_error *err);
+int al_git_ruleset(const struct al_location *at, const struct al_git_command *command,
+                   int *ret_ruleset_fd, struct al_error *err);
 
 #endif

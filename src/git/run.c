@@ -94,7 +94,7 @@ int al_git_child_prepare(const struct al_location *at, const struct al_git_comma
     *ret_child = AL_GIT_CHILD_INIT;
     if (!at->git->program)
         return al_git_not_available(err);
-    r = al_git_ruleset(at, command->class, &ret_child->ruleset_fd, err);
+    r = al_git_ruleset(at, command, &ret_child->ruleset_fd, err);
     if (r < 0)
         return r;
     al_git_command_env(&ret_child->env, at, command);

@@ -180,8 +180,7 @@ static int list(struct al_store *store, const char *id, const char *const *paths
     return !al_store_parse_id(store, id, &oid)
                ? al_store_no_checkpoint(err)
                : al_bare_list_tree(&store->bare, id, paths,
-                                   (struct al_sink){ al_nul_records_add, &records },
-                                   store->repo->at.budget, err);
+                                   (struct al_sink){ al_nul_records_add, &records }, err);
 }
 
 static int add_bytes(void *payload, size_t which, const char *data, size_t len, bool last,
@@ -284,7 +283,7 @@ static int read_checkpoint(struct al_store *store, const char *id, struct al_sav
     r = list(store, id, other_parts, &loading, err);
     if (r == 0)
         r = al_bare_read(&store->bare, (const char *const *)loading.oids.items, loading.oids.count,
-                         add_bytes, &loading, store->repo->at.budget, err);
+                         add_bytes, &loading, err);
     if (r == 0)
         r = parse(&loading, store->sha256, err);
     if (r == 0) {
@@ -409,7 +408,7 @@ int al_store_has_blobs(struct al_store *store, const struct al_oid *oids, size_t
             al_strv_add(&asked, text);
         }
     if (asked.count)
-        r = al_bare_existing(&store->bare, &asked, true, &lines, store->repo->at.budget, err);
+        r = al_bare_existing(&store->bare, &asked, true, &lines, err);
     for (const char *at = lines.buf; r == 0 && *at; at = strchr(at, '\n') + 1)
         if (al_oid_parse(at, store->sha256, &oid))
             (void)al_oid_set_add(&found, &oid);
@@ -480,7 +479,7 @@ int al_find_missing(struct al_store *store, const char *id, int top_fd, const st
         al_str_addf(&names, "%s:%s", id, saved);
         al_str_addc(&names, '\0');
     }
-    r = al_snapshot_find_missing(&store->bare, &names, store->repo->at.budget, &missing, err);
+    r = al_snapshot_find_missing(&store->bare, &names, &missing, err);
     for (size_t i = 0; r == 0 && i < missing.count && ret_missing->count < MISSING_MAX; i++)
         al_strv_take(ret_missing, al_files_path(strchr(missing.items[i], ':') + 1));
     return r;

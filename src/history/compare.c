@@ -209,7 +209,7 @@ int al_checkpoint_changes_of(struct al_store *store, const char *before, const c
                  !memcmp(from->modes.buf, to->modes.buf, from->modes.len);
     if (!(without & AL_PARTS_WORKTREE) && same_modes) {
         r = al_bare_read_changes(&store->bare, from->id, to->id, al_saved_files, take_file,
-                                 &changes, store->repo->at.budget, err);
+                                 &changes, err);
         if (changes.count)
             qsort(changes.items, changes.count, sizeof(*changes.items), al_difference_order);
         al_modes_apply(&from->modes, &changes);

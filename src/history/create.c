@@ -105,7 +105,7 @@ void al_pending_checkpoint_free(struct al_pending_checkpoint *taken)
  * their sorted ids are the lines of STAGED. */
 static int copy_staged(struct al_pending_checkpoint *taken)
 {
-    const struct al_bare *bare = &taken->store->bare;
+    const struct al_location *bare = &taken->store->bare;
     al_auto(al_str_clear) struct al_str known = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
     al_auto(al_strv_clear) struct al_strv last = AL_STRV_INIT;
@@ -118,14 +118,13 @@ static int copy_staged(struct al_pending_checkpoint *taken)
         if (!last.count || !al_strv_contains_sorted(&last, taken->staged.items[i]))
             al_str_addf(&lines, "%s\n", taken->staged.items[i]);
     if (lines.len)
-        r = al_bare_pack(bare, &lines, false, taken->store->repo->at.budget, &hash, taken->err);
+        r = al_bare_pack(bare, &lines, false, &hash, taken->err);
     if (r == AL_ERR_EXECUTION) { /* one is gone: it was lost before */
         al_error_clear(taken->err);
         al_str_reset(&lines);
-        r = al_bare_existing(bare, &taken->staged, true, &lines, taken->store->repo->at.budget,
-                             taken->err);
+        r = al_bare_existing(bare, &taken->staged, true, &lines, taken->err);
         if (r == 0 && lines.len)
-            r = al_bare_pack(bare, &lines, false, taken->store->repo->at.budget, &hash, taken->err);
+            r = al_bare_pack(bare, &lines, false, &hash, taken->err);
         al_strv_clear(&taken->staged);
         al_strv_split(&taken->staged, lines.buf, "\n");
     }
@@ -418,7 +417,7 @@ static int write_commit(struct al_pending_checkpoint *taken)
     add_lists(taken);
     al_str_adds(&taken->stream, "\nget-mark :1\n");
     r = al_snapshot_commit(&taken->store->bare, &taken->store->import, &taken->stream,
-                           taken->reference, taken->store->repo->at.budget, &output, taken->err);
+                           taken->reference, &output, taken->err);
     if (taken->reason.before)
         al_fed_close(taken->store->import);
     if (r == 0 && !parse_output(taken, output.buf))
@@ -626,7 +625,7 @@ static int import(struct al_pending_checkpoint *taken, struct al_str *stream,
     int r;
 
     al_str_adds(stream, "\nget-mark :1\ndone\n");
-    r = al_snapshot_import(&store->bare, stream, true, taken->store->repo->at.budget, &output, err);
+    r = al_snapshot_import(&store->bare, stream, &output, err);
     if (r == 0 && !al_oid_parse(output.buf, store->sha256, &oid))
         r = al_error_set(err, AL_ERR_EXECUTION, "git answered in an unknown form");
     if (r == 0)

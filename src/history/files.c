@@ -290,15 +290,15 @@ static bool take_recent(void *payload, const struct al_index_entry *entry)
 
 static int list(struct recorder *recorder, struct al_error *err)
 {
-    struct al_run_limits *budget = recorder->dir.budget, first = *budget;
+    struct al_run_limits *budget = recorder->dir.at.budget, first = *budget;
     al_auto(al_closep) int fd = open(recorder->dir.index, INDEX_FLAGS);
     const struct al_strv *include = recorder->store->settings->include_ignored;
     int r;
 
     first.left_ms = first.left_ms / FIRST_TRY_PART + 1;
-    recorder->dir.budget = &first;
+    recorder->dir.at.budget = &first;
     r = al_snapshot_list(&recorder->dir, take_path, recorder, err);
-    recorder->dir.budget = budget;
+    recorder->dir.at.budget = budget;
     budget->left_ms -= budget->left_ms / FIRST_TRY_PART + 1 - first.left_ms;
     if (r == AL_ERR_TIMEOUT)
         r = list_again(recorder, err);
@@ -773,8 +773,7 @@ static int begin(struct recorder *recorder, struct al_error *err)
         return 0;
     r = al_snapshot_begin(&recorder->dir, head, err);
     if (r == 0)
-        r = al_bare_index_tree(&recorder->store->bare, recorder->dir.index, false,
-                               recorder->dir.budget, tree, err);
+        r = al_bare_index_tree(&recorder->dir.at, recorder->dir.index, false, tree, err);
     if (r == AL_ERR_EXECUTION) { /* a commit that cannot be read only makes it slower */
         al_error_clear(err);
         (void)unlink(recorder->dir.index);
@@ -900,11 +899,10 @@ int al_files_record(struct al_store *store, int top_fd, const struct al_checkpoi
     al_auto(recorder_clear) struct recorder recorder = {
         .store = store,
         .files = files,
-        .dir = { .bare = &store->bare,
+        .dir = { .at = store->bare,
                  .fd = top_fd,
                  .index = index,
-                 .excludes = store->repo->vetting->excludes_path,
-                 .budget = store->repo->at.budget },
+                 .excludes = store->repo->vetting->excludes_path },
         .shown = "",
         .saved = AL_DIR_WORKTREE,
         .add = AL_STR_INIT,

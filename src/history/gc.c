@@ -91,7 +91,7 @@ static int prune(struct al_store *store, struct al_error *err)
     al_auto(al_closedirp) DIR *dir = NULL;
     struct dirent *entry;
     char loose[sizeof("objects/00")];
-    int r = al_bare_pack(&store->bare, NULL, true, store->repo->at.budget, &hash, err);
+    int r = al_bare_pack(&store->bare, NULL, true, &hash, err);
 
     if (r == 0)
         r = al_store_sync_dir(store, "objects/pack", err);
@@ -131,7 +131,7 @@ static int list_all(struct al_store *store, struct list *ret_list, struct al_err
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     char *lines = NULL, *words = NULL;
-    int r = al_bare_refs(&store->bare, al_git_sink(&text), store->repo->at.budget, err);
+    int r = al_bare_refs(&store->bare, al_git_sink(&text), err);
 
     for (char *line = strtok_r(text.buf, "\n", &lines); r == 0 && line;
          line = strtok_r(NULL, "\n", &lines)) {
@@ -171,7 +171,7 @@ static int drop_and_prune(struct al_store *store, const struct list *list, size_
                           struct al_error *err)
 {
     const struct al_strv names = { .items = list->names.items, .count = count };
-    int r = count ? al_bare_delete_refs(&store->bare, &names, store->repo->at.budget, err) : 0;
+    int r = count ? al_bare_delete_refs(&store->bare, &names, err) : 0;
 
     if (r == 0)
         r = al_store_sync_dir(store, AL_REF_BEFORE, err);
@@ -281,7 +281,7 @@ int al_store_gc(struct al_store *store, struct al_error *err)
     if (r == 0)
         r = measure(store, &size, err);
     if (r == 0 && size.packs > PACKS_MAX)
-        r = al_bare_tidy(&store->bare, true, store->repo->at.budget, err);
+        r = al_bare_tidy(&store->bare, true, err);
     lock_shared(store);
     return r;
 }

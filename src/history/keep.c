@@ -28,12 +28,12 @@ struct ids {
 /** What is known of a repository's commits. */
 struct keeper {
     struct al_store *store;
-    struct al_bare bare; /* its, which borrows what is held */
-    struct ids now;      /* the references */
-    struct ids frail;    /* the stash, a detached HEAD, heads of an operation */
-    struct ids before;   /* the references of the last checkpoint */
-    struct ids known;    /* frail ones that a reference reached then */
-    struct ids packed;   /* by a pack */
+    struct al_location bare; /* its, which borrows what is held */
+    struct ids now;          /* the references */
+    struct ids frail;        /* the stash, a detached HEAD, heads of an operation */
+    struct ids before;       /* the references of the last checkpoint */
+    struct ids known;        /* frail ones that a reference reached then */
+    struct ids packed;       /* by a pack */
     struct ids wanted;
     struct al_str lines; /* of SEEN, for what is held */
     struct al_str seen;  /* SEEN as it was */
@@ -212,8 +212,7 @@ static int pack(struct keeper *keeper, const struct al_strv *wanted, const struc
         al_str_addf(&lines, "%s\n", wanted->items[i]);
     for (size_t i = 0; i < staying->count; i++)
         al_str_addf(&lines, "^%s\n", staying->items[i]);
-    r = al_bare_pack(&keeper->bare, &lines, true, keeper->store->repo->at.budget, &hash,
-                     keeper->err);
+    r = al_bare_pack(&keeper->bare, &lines, true, &hash, keeper->err);
     if (r < 0)
         return r;
     for (size_t i = 0; i < wanted->count; i++)
@@ -274,8 +273,7 @@ static int keep_wanted(struct keeper *keeper)
     if (!has_failed(keeper, r))
         return r;
     al_strv_add_all(&asked, &keeper->wanted.list);
-    r = al_bare_existing(&keeper->bare, &asked, false, &existing, keeper->store->repo->at.budget,
-                         keeper->err);
+    r = al_bare_existing(&keeper->bare, &asked, false, &existing, keeper->err);
     for (char *line = strtok_r(existing.buf, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
         al_strv_add(is_in(keeper, &keeper->wanted, line) ? &wanted : &staying, line);
     return r < 0 || !wanted.count ? r : pack_apart(keeper, &wanted, &staying);
@@ -304,9 +302,10 @@ int al_keep_lost(struct al_store *store, const struct al_differences *refs,
     al_auto(keeper_clear) struct keeper keeper = {
         .store = store, .bare = store->bare, .lines = AL_STR_INIT, .seen = AL_STR_INIT, .err = err
     };
+    al_auto(al_freep) char *held = al_fs_join(store->path, AL_BARE_HELD);
     int r = 0, written;
 
-    keeper.bare.borrows_held = true;
+    keeper.bare.held = held;
     collect(&keeper, refs, files);
     read_seen(&keeper);
     /* Uncommitted changes may have been put aside. */
@@ -362,7 +361,7 @@ int al_keep_return(struct al_store *store, const struct al_repo *repo, const str
 {
     al_auto(al_freep) char *hash = NULL;
     al_auto(al_freep) char *name = NULL;
-    int r = al_bare_pack(&store->bare, lines, true, repo->at.budget, &hash, err);
+    int r = al_bare_pack(&store->bare, lines, true, &hash, err);
 
     name = al_asprintf("pack-%s.pack", hash ? hash : "");
     return r < 0 || !*hash ? r : al_git_store_pack(repo, store->pack_fd, name, err);

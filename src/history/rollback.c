@@ -51,8 +51,8 @@ void al_rollback_clear(struct al_rollback *rollback)
 struct context {
     const struct al_rollback_options *options;
     struct al_way way;
-    /* The limits while the repository is changed.  Only SIGKILL stops it then. */
-    struct al_run_limits apply_limits;
+    struct al_run_limits
+        given; /* while the repository is changed: those of the call; else no time */
     struct al_record *record;
     char *summary; /* for the journal */
     int lock_fd;   /* rollback.lock in the store */
@@ -393,9 +393,9 @@ static int apply(struct context *ctx, struct al_error *err)
         r = al_record_update(ctx->record, &record, true, err);
     if (r == 0) {
         /* A half restored repository is useless: from here on only SIGKILL stops it. */
-        ctx->apply_limits =
-            (struct al_run_limits){ .left_ms = ctx->way.repo->at.budget->left_ms, .exit_code = -1 };
-        ctx->way.repo->at.budget = &ctx->apply_limits;
+        ctx->given = *ctx->way.repo->at.budget;
+        *ctx->way.repo->at.budget =
+            (struct al_run_limits){ .left_ms = ctx->given.left_ms, .exit_code = -1 };
         ctx->is_consistent = changed = true;
         r = restore(ctx, err);
     }
@@ -416,7 +416,7 @@ static int preview(struct context *ctx, struct al_error *err)
         r = al_pending_checkpoint_changed(way->pending, &way->changes, target, err);
     if (r == 0)
         r = al_bare_diff(&way->store->bare, way->present, target, AL_BARE_WORKTREE, STAT_MAX_BYTES,
-                         way->repo->at.budget, &way->report->stat, err);
+                         &way->report->stat, err);
     return r < 0 ? r : check_refusals(ctx, err);
 }
 
@@ -434,7 +434,6 @@ int al_rollback_run(struct al_repo *repo, const struct al_rollback_options *opti
         .lock_fd = -1,
         .index_lock = AL_LOCKFILE_INIT,
     };
-    struct al_run_limits *given = repo->at.budget;
     /* git children cannot begin in a directory that the rollback removes. */
     int r = al_repo_go_to_top(repo, err);
 
@@ -455,7 +454,8 @@ int al_rollback_run(struct al_repo *repo, const struct al_rollback_options *opti
     ctx.way.changes = (struct al_differences){ .items = NULL };
     al_way_clear(&ctx.way);
     al_store_close(ctx.way.store);
-    repo->at.budget = given;
+    if (ctx.given.left_ms)
+        *repo->at.budget = ctx.given;
     return r;
 }
 

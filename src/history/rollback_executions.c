@@ -658,12 +658,11 @@ static int diff_sides(const struct al_way *way, bool lines, bool staged,
             al_state_commit(sides[i], NULL, commit);
         al_commit_treeish(way->store, commit, trees[i]);
         if (staged && sides[i]->has_index)
-            r = al_bare_write_tree(&way->store->bare, &sides[i]->index, way->repo->at.budget,
-                                   trees[i], NULL);
+            r = al_bare_write_tree(&way->store->bare, &sides[i]->index, trees[i], NULL);
     }
     if (r == 0 && strcmp(trees[0], trees[1]) != 0)
         r = al_bare_diff(&way->store->bare, trees[0], trees[1], lines ? AL_BARE_LINES : 0,
-                         AL_DIFFERENCE_MAX_BYTES, way->repo->at.budget, ret_text, NULL);
+                         AL_DIFFERENCE_MAX_BYTES, ret_text, NULL);
     return r == AL_ERR_EXECUTION || r == AL_ERR_NOT_FOUND ? 0 : r;
 }
 
@@ -679,7 +678,7 @@ static int add_patches(struct al_way *way, bool lines, const struct al_execution
     if (r == 0 && execution->changes.items[0].part == AL_PART_WORKTREE) /* they come first */
         r = al_bare_diff(&way->store->bare, execution->before, execution->after,
                          AL_BARE_WORKTREE | (lines ? AL_BARE_LINES : 0), AL_DIFFERENCE_MAX_BYTES,
-                         way->repo->at.budget, &patches[AL_PATCH_WORKTREE], err);
+                         &patches[AL_PATCH_WORKTREE], err);
     if (r == 0 && al_change_find(&execution->changes, AL_PART_INDEX, "index"))
         r = diff_sides(way, lines, true, sides, &patches[AL_PATCH_INDEX]);
     return r < 0 ? r : diff_sides(way, lines, false, sides, &patches[AL_PATCH_HEAD]);

@@ -151,9 +151,7 @@ static int add_bytes(void *payload, size_t which, const char *data, size_t len, 
 int al_way_read_blob(const struct al_way *way, const char *oid, struct al_str *ret_text,
                      struct al_error *err)
 {
-    return oid ? al_bare_read(&way->store->bare, &oid, 1, add_bytes, ret_text, way->repo->at.budget,
-                              err)
-               : 0;
+    return oid ? al_bare_read(&way->store->bare, &oid, 1, add_bytes, ret_text, err) : 0;
 }
 
 /* --- All executions together --- */

@@ -307,8 +307,7 @@ static int write_files(const struct al_way *way, wanted_fn *wanted, struct al_er
         writer.changes[count] = &changes->items[i];
         oids[count++] = changes->items[i].to;
     }
-    return al_bare_read(&way->store->bare, oids, count, write_piece, &writer, way->repo->at.budget,
-                        err);
+    return al_bare_read(&way->store->bare, oids, count, write_piece, &writer, err);
 }
 
 /* --- The working tree --- */
@@ -565,7 +564,7 @@ static int add_existing(const struct al_way *way, const struct al_strv *ids, con
                         struct al_str *lines, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str found = AL_STR_INIT;
-    int r = al_bare_existing(&way->store->bare, ids, false, &found, way->repo->at.budget, err);
+    int r = al_bare_existing(&way->store->bare, ids, false, &found, err);
 
     for (const char *at = found.buf, *end; r == 0 && (end = strchr(at, '\n')); at = end + 1)
         al_str_addf(lines, "%s%.*s\n", before, (int)(end - at), at);

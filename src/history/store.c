@@ -103,7 +103,7 @@ static int open_bare(struct al_store *store, struct al_error *err)
     store->bare.dir_fd = open(store->path, DIR_FLAGS);
     if (store->bare.dir_fd < 0)
         return errno == ENOENT ? no_store(err) : al_store_unusable(store, errno, err);
-    r = al_bare_init(store->bare.dir_fd, store->sha256, refs, "", AL_SNAPSHOT_ATTRIBUTES);
+    r = al_bare_open(&store->bare, store->sha256, refs, "", AL_SNAPSHOT_ATTRIBUTES);
     if (r < 0)
         return al_store_unusable(store, -r, err);
     store->pack_fd = openat(store->bare.dir_fd, "objects/pack", DIR_FLAGS);
@@ -124,8 +124,8 @@ int al_store_open(const struct al_checkpoint_settings *settings, struct al_repo 
     store->path = al_fs_join(store->dir, "checkpoints.git");
     store->dir_fd = store->lock_fd = store->pack_fd = -1;
     store->refs = AL_STR_INIT;
-    store->bare = (struct al_bare){
-        .git = repo->at.git, .lender = &repo->at, .dir_fd = -1, .reads_borrowed = true
+    store->bare = (struct al_location){
+        .git = repo->at.git, .lender = &repo->at, .dir_fd = -1, .budget = repo->at.budget
     };
     r = open_dirs(store, create, err);
     if (r == 0)
@@ -154,7 +154,7 @@ void al_store_close(struct al_store *store)
     al_str_clear(&store->refs);
     al_close(store->lock_fd);
     al_close(store->pack_fd);
-    al_close(store->bare.dir_fd);
+    al_location_clear(&store->bare);
     al_close(store->dir_fd);
     free(store->path);
     free(store->dir);

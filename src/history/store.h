@@ -46,10 +46,10 @@ struct al_store {
     char *dir;  /* <state>/<id> */
     char *path; /* of checkpoints.git */
     int dir_fd;
-    struct al_bare bare;   /* checkpoints.git; the descriptor in it belongs to the store */
-    int pack_fd;           /* objects/pack */
-    int lock_fd;           /* locked shared while the store is open */
-    struct al_fed *import; /* writes checkpoints; NULL: not started */
+    struct al_location bare; /* checkpoints.git, which borrows from the repository */
+    int pack_fd;             /* objects/pack */
+    int lock_fd;             /* locked shared while the store is open */
+    struct al_fed *import;   /* writes checkpoints; NULL: not started */
     /* Of the checkpoint before an execution that was taken last; the one after begins with it. */
     char before[AL_OID_TEXT]; /* its id; "": none */
     struct al_str refs;       /* its references */

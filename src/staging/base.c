@@ -125,6 +125,7 @@ int al_base_load(struct al_staging *staging, const char *key, struct al_run_limi
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
     al_auto(al_json_decrefp) json_t *known = NULL;
     struct reading reading = { .base = &base, .sha256 = staging->options.sha256 };
+    const struct al_location bare = al_staging_bare(staging, budget);
     struct al_oid oid;
     char commit[AL_OID_TEXT];
     int r;
@@ -135,7 +136,7 @@ int al_base_load(struct al_staging *staging, const char *key, struct al_run_limi
         return 0;
     }
     al_oid_text(&oid, reading.sha256, commit);
-    r = al_bare_read_commit(&staging->bare, commit, &message, add_file, &reading, budget, err);
+    r = al_bare_read_commit(&bare, commit, &message, add_file, &reading, err);
     if (r < 0)
         return r;
     known = json_loadb(message.buf, message.len, JSON_REJECT_DUPLICATES, NULL);

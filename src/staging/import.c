@@ -137,6 +137,7 @@ int al_import_end(struct al_import *import, struct al_run_limits *budget, struct
                   struct al_error *err)
 {
     const struct al_staging *staging = import->staging;
+    const struct al_location bare = al_staging_bare(staging, budget);
     al_auto(al_str_clear) struct al_str output = AL_STR_INIT;
     al_auto(al_freep) char *lock = al_asprintf("%s.lock", import->ref ? import->ref : "");
     struct al_oid oid;
@@ -148,7 +149,7 @@ int al_import_end(struct al_import *import, struct al_run_limits *budget, struct
     if (fflush(import->file) != 0 || ferror(import->file) ||
         lseek(fileno(import->file), 0, SEEK_SET) < 0)
         return al_staging_unusable(staging, errno, err);
-    r = al_bare_import(&staging->bare, fileno(import->file), budget, &output, err);
+    r = al_bare_import(&bare, fileno(import->file), &output, err);
     if (r == 0 && import->ref && !al_oid_parse(output.buf, staging->options.sha256, &oid))
         r = al_error_set(err, AL_ERR_EXECUTION, "git answered in an unknown form");
     if (r == 0)

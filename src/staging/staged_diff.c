@@ -134,14 +134,14 @@ int al_staged_diff(struct al_staging *staging, const struct al_staged *staged, s
         AL_BUFFER_INIT(PRINTED_TIMES * max_bytes + PRINTED_BYTES);
     al_auto(al_freep) char *title = al_staged_title(staged);
     al_auto(al_freep) char *heading = al_asprintf("Staged commit: %s\n", title);
+    const struct al_location bare = al_staging_bare(staging, budget);
     char commit[AL_OID_TEXT];
     int r;
 
     al_oid_text(&staged->commit, staging->options.sha256, commit);
     at.text.show_controls = true;
     (void)add(&at, heading);
-    r = al_bare_commit_patch(&staging->bare, commit, "/workspace/", al_buffer_sink(&patch), budget,
-                             err);
+    r = al_bare_commit_patch(&bare, commit, "/workspace/", al_buffer_sink(&patch), err);
     if (r == 0) {
         rewrite(&at, &patch.text);
         al_text_end(&at.text);

@@ -72,6 +72,14 @@ void al_staging_unlock(struct al_staging *staging)
     (void)pthread_mutex_unlock(&staging->mutex);
 }
 
+struct al_location al_staging_bare(const struct al_staging *staging, struct al_run_limits *budget)
+{
+    struct al_location bare = staging->bare;
+
+    bare.budget = budget;
+    return bare;
+}
+
 int al_staging_read_ref(const struct al_staging *staging, const char *name, struct al_oid *ret_oid,
                         struct al_error *err)
 {
@@ -164,7 +172,7 @@ static int open_top(struct al_staging *staging, struct al_error *err)
 static int open_parts(struct al_staging *staging, struct al_error *err)
 {
     static const char *const refs[] = { "refs/staged", "refs/base", NULL };
-    struct al_bare *bare = &staging->bare;
+    struct al_location *bare = &staging->bare;
     int r = open_dir(staging, staging->dir_fd, "staged", &staging->staged_fd, err);
 
     if (r == 0)
@@ -175,7 +183,7 @@ static int open_parts(struct al_staging *staging, struct al_error *err)
         return r;
     /* A repository that lends objects may have a commit-graph that tells other trees and parents
      * than its commits do. */
-    r = al_bare_init(bare->dir_fd, staging->options.sha256, refs,
+    r = al_bare_open(bare, staging->options.sha256, refs,
                      "[core]\n\tbigFileThreshold = 4m\n\tcommitGraph = false\n", NULL);
     if (r < 0)
         return al_staging_unusable(staging, -r, err);
@@ -191,8 +199,9 @@ static int read_blobs(void *payload, const char *const *oids, size_t count, al_b
 {
     struct al_staging *staging = payload;
     struct al_run_limits budget = { .left_ms = READ_TIMEOUT_MS };
+    const struct al_location bare = al_staging_bare(staging, &budget);
 
-    return al_bare_read(&staging->bare, oids, count, take, take_payload, &budget, err);
+    return al_bare_read(&bare, oids, count, take, take_payload, err);
 }
 
 /* A memory sandbox lives as long as this lock. */
@@ -278,7 +287,7 @@ int al_staging_new(const struct al_staging_options *options, struct al_run_limit
     staging->dir = al_fs_join(parent, id);
     staging->dir_fd = staging->staged_fd = staging->sandboxes_fd = staging->pack_fd = -1;
     staging->lock_fd = staging->alive_fd = -1;
-    staging->bare = (struct al_bare){ .git = options->git, .dir_fd = -1 };
+    staging->bare = (struct al_location){ .git = options->git, .dir_fd = -1 };
     init_mutexes(staging);
     r = open_store(staging, budget, err);
     if (r < 0) {
@@ -343,7 +352,7 @@ void al_staging_free(struct al_staging *staging)
     al_close(staging->alive_fd);
     al_close(staging->lock_fd);
     al_close(staging->pack_fd);
-    al_close(staging->bare.dir_fd);
+    al_location_clear(&staging->bare);
     al_close(staging->sandboxes_fd);
     al_close(staging->staged_fd);
     al_close(staging->dir_fd);
@@ -490,12 +499,13 @@ static int drop_refs(struct al_staging *staging, const char *dir, struct al_erro
 static int expire(struct al_staging *staging, const char *expiry, struct al_run_limits *budget,
                   struct al_error *err)
 {
+    const struct al_location bare = al_staging_bare(staging, budget);
     const uint64_t settled = settled_bytes(staging);
     struct packs packs;
     int r = measure(staging, &packs, err);
 
     if (r == 0 && packs.bytes > settled + staging->options.max_bytes) {
-        r = al_bare_expire(&staging->bare, expiry, budget, err);
+        r = al_bare_expire(&bare, expiry, err);
         if (r == 0)
             r = measure(staging, &packs, err);
     } else {
@@ -538,6 +548,7 @@ int al_staging_make_room(struct al_staging *staging, struct al_run_limits *budge
 
 int al_staging_gc(struct al_staging *staging, struct al_run_limits *budget, struct al_error *err)
 {
+    const struct al_location bare = al_staging_bare(staging, budget);
     struct packs packs;
     int r = measure(staging, &packs, err);
 
@@ -549,7 +560,7 @@ int al_staging_gc(struct al_staging *staging, struct al_run_limits *budget, stru
     if (is_due(staging))
         r = sweep(staging, EXPIRY, budget, err);
     else
-        r = al_bare_tidy(&staging->bare, false, budget, err);
+        r = al_bare_tidy(&bare, false, err);
     al_staging_unlock(staging);
     return r;
 }

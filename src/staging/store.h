@@ -37,7 +37,7 @@ struct al_staging {
     struct al_staging_options options;
     char *dir; /* <state>/staging/<id> */
     int dir_fd, staged_fd, sandboxes_fd, pack_fd;
-    struct al_bare bare;           /* store.git; its descriptor belongs to the staging */
+    struct al_location bare;       /* store.git; git gets al_staging_bare() of it */
     char key[AL_STAGING_KEY_TEXT]; /* of the sandbox; "" without one */
     int alive_fd;                  /* sandboxes/<key>.alive, locked; -1: not a memory sandbox */
 
@@ -57,6 +57,9 @@ void al_staging_unlock(struct al_staging *staging);
 
 /** The first digits of a hash of two strings. */
 void al_staging_make_key(const char *first, const char *second, char ret_key[AL_STAGING_KEY_TEXT]);
+
+/** The store with the limits of a call, for git.  Borrows everything. */
+struct al_location al_staging_bare(const struct al_staging *staging, struct al_run_limits *budget);
 
 /** Test whether a sandbox was in memory, and its process has ended. */
 bool al_staging_is_gone(const struct al_staging *staging, const char *key);

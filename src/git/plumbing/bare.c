@@ -11,7 +11,6 @@
 #include "base/fs.h"
 #include "git/command.h"
 #include "git/oid.h"
-#include "git/plumbing/bare_run.h"
 #include "git/plumbing/cat_file.h"
 #include "git/run.h"
 
@@ -47,8 +46,8 @@ static int make_dirs(int dir_fd, const char *const *dirs)
     return 0;
 }
 
-int al_bare_init(int dir_fd, bool sha256, const char *const *refs, const char *settings,
-                 const char *attributes)
+static int fill(int dir_fd, bool sha256, const char *const *refs, const char *settings,
+                const char *attributes)
 {
     static const char *const dirs[] = { "objects", "objects/pack", "objects/info",
                                         "refs",    "refs/heads",   "info",
@@ -76,13 +75,27 @@ int al_bare_init(int dir_fd, bool sha256, const char *const *refs, const char *s
     return r < 0 ? r : sync_dirs(dir_fd);
 }
 
+int al_bare_open(struct al_location *at, bool sha256, const char *const *refs, const char *settings,
+                 const char *attributes)
+{
+    static char none[] = "/dev/null";
+    static const struct al_git_config config = { .global = none };
+    al_auto(al_freep) char *dir = al_fs_fd_path(at->dir_fd);
+
+    if (!dir)
+        return -ENOENT;
+    al_location_set_own(at, dir);
+    at->config = &config;
+    return fill(at->dir_fd, sha256, refs, settings, attributes);
+}
+
 /* --- Running git --- */
 
 /* Run a command and drop its output. */
-static int run_quietly(const struct al_bare *bare, struct al_git_command *command,
-                       struct al_run_limits *budget, struct al_error *err)
+static int run_quietly(const struct al_location *at, struct al_git_command *command,
+                       struct al_error *err)
 {
-    return al_bare_run(bare, command, false, al_git_sink(NULL), budget, err);
+    return al_git_read(at, command, al_git_sink(NULL), err);
 }
 
 /* While objects are read. */
@@ -129,9 +142,8 @@ static void add_lines(struct al_str *text, const char *const *lines, size_t coun
     }
 }
 
-int al_bare_read(const struct al_bare *bare, const char *const *oids, size_t noids,
-                 al_object_fn take, void *payload, struct al_run_limits *budget,
-                 struct al_error *err)
+int al_bare_read(const struct al_location *at, const char *const *oids, size_t noids,
+                 al_object_fn take, void *payload, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
@@ -144,12 +156,11 @@ int al_bare_read(const struct al_bare *bare, const char *const *oids, size_t noi
 
     if (!noids)
         return 0;
-    reader.verifies = true;
+    reader.verifies = command.borrows = true;
     add_lines(&input, oids, noids);
     al_git_command_feed(&command, &input);
     al_strv_adds(&command.argv, "git", "cat-file", "--batch", "--buffer", NULL);
-    r = al_bare_run(bare, &command, bare->reads_borrowed,
-                    (struct al_sink){ al_cat_file_add, &reader }, budget, err);
+    r = al_git_read(at, &command, (struct al_sink){ al_cat_file_add, &reader }, err);
     if (reading.status < 0)
         return reading.status;
     if (reader.mismatch)
@@ -159,8 +170,8 @@ int al_bare_read(const struct al_bare *bare, const char *const *oids, size_t noi
     return r == 0 && reading.which != noids ? lost(oids[reading.which], err) : r;
 }
 
-int al_bare_existing(const struct al_bare *bare, const struct al_strv *oids, bool blobs,
-                     struct al_str *ret_lines, struct al_run_limits *budget, struct al_error *err)
+int al_bare_existing(const struct al_location *at, const struct al_strv *oids, bool blobs,
+                     struct al_str *ret_lines, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
@@ -174,7 +185,8 @@ int al_bare_existing(const struct al_bare *bare, const struct al_strv *oids, boo
     al_git_command_feed(&command, &input);
     al_strv_adds(&command.argv, "git", "cat-file", "--batch-check=%(objectname) %(objecttype)",
                  "--buffer", NULL);
-    r = al_bare_run(bare, &command, true, al_git_sink(&output), budget, err);
+    command.borrows = true;
+    r = al_git_read(at, &command, al_git_sink(&output), err);
     for (char *line = strtok_r(output.buf, "\n", &save); r == 0 && line;
          line = strtok_r(NULL, "\n", &save)) {
         char *type = strchr(line, ' ');
@@ -187,8 +199,8 @@ int al_bare_existing(const struct al_bare *bare, const struct al_strv *oids, boo
     return r;
 }
 
-int al_bare_pack(const struct al_bare *bare, const struct al_str *lines, bool reachable,
-                 struct al_run_limits *budget, char **ret_hash, struct al_error *err)
+int al_bare_pack(const struct al_location *at, const struct al_str *lines, bool reachable,
+                 char **ret_hash, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str output = AL_STR_INIT;
@@ -205,7 +217,8 @@ int al_bare_pack(const struct al_bare *bare, const struct al_str *lines, bool re
     if (!lines)
         al_strv_adds(&command.argv, "--all", "--honor-pack-keep", "--window=0", NULL);
     al_strv_add(&command.argv, "objects/pack/pack");
-    r = al_bare_run(bare, &command, lines != NULL, al_git_sink(&output), budget, err);
+    command.borrows = lines != NULL;
+    r = al_git_read(at, &command, al_git_sink(&output), err);
     if (r < 0)
         return r;
     al_str_trim_end(&output);
@@ -220,14 +233,14 @@ static void add_paths(struct al_git_command *command, const char *const *paths)
         al_strv_add(&command->argv, *paths);
 }
 
-int al_bare_list_tree(const struct al_bare *bare, const char *treeish, const char *const *paths,
-                      struct al_sink sink, struct al_run_limits *budget, struct al_error *err)
+int al_bare_list_tree(const struct al_location *at, const char *treeish, const char *const *paths,
+                      struct al_sink sink, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     al_strv_adds(&command.argv, "git", "ls-tree", "-r", "-z", "--full-tree", treeish, NULL);
     add_paths(&command, paths);
-    return al_bare_run(bare, &command, false, sink, budget, err);
+    return al_git_read(at, &command, sink, err);
 }
 
 /* What a commit changes, as `diff-tree --root -z --format=%B%x00` prints it: the message NUL NUL,
@@ -260,22 +273,20 @@ static bool take_change(void *payload, char *const *fields)
     return !reading->is_broken && reading->take(reading->payload, &change);
 }
 
-static int read_changes(const struct al_bare *bare, const struct al_git_command *command,
-                        struct commit_reading *reading, struct al_run_limits *budget,
-                        struct al_error *err)
+static int read_changes(const struct al_location *at, const struct al_git_command *command,
+                        struct commit_reading *reading, struct al_error *err)
 {
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(2, take_change, reading);
-    int r = al_bare_run(bare, command, false, (struct al_sink){ al_nul_records_add, &records },
-                        budget, err);
+    int r = al_git_read(at, command, (struct al_sink){ al_nul_records_add, &records }, err);
 
     if (r == 0 && (reading->is_broken || !reading->has_message))
         r = al_error_set(err, AL_ERR_EXECUTION, "git diff-tree did not say what was asked");
     return r;
 }
 
-int al_bare_read_commit(const struct al_bare *bare, const char *commit, struct al_str *ret_message,
-                        al_bare_change_fn take, void *payload, struct al_run_limits *budget,
+int al_bare_read_commit(const struct al_location *at, const char *commit,
+                        struct al_str *ret_message, al_bare_change_fn take, void *payload,
                         struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -283,12 +294,12 @@ int al_bare_read_commit(const struct al_bare *bare, const char *commit, struct a
 
     al_strv_adds(&command.argv, "git", "diff-tree", "--root", "-r", "-z", "--raw", "--no-abbrev",
                  "--no-renames", "--always", "--format=%B%x00", commit, NULL);
-    return read_changes(bare, &command, &reading, budget, err);
+    return read_changes(at, &command, &reading, err);
 }
 
-int al_bare_read_changes(const struct al_bare *bare, const char *from, const char *to,
+int al_bare_read_changes(const struct al_location *at, const char *from, const char *to,
                          const char *const *paths, al_bare_change_fn take, void *payload,
-                         struct al_run_limits *budget, struct al_error *err)
+                         struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     struct commit_reading reading = { .has_message = true, .take = take, .payload = payload };
@@ -296,12 +307,11 @@ int al_bare_read_changes(const struct al_bare *bare, const char *from, const cha
     al_strv_adds(&command.argv, "git", "diff-tree", "-r", "-z", "--raw", "--no-abbrev",
                  "--no-renames", from, to, NULL);
     add_paths(&command, paths);
-    return read_changes(bare, &command, &reading, budget, err);
+    return read_changes(at, &command, &reading, err);
 }
 
-int al_bare_diff(const struct al_bare *bare, const char *from, const char *to, unsigned how,
-                 size_t max_bytes, struct al_run_limits *budget, struct al_str *ret_text,
-                 struct al_error *err)
+int al_bare_diff(const struct al_location *at, const char *from, const char *to, unsigned how,
+                 size_t max_bytes, struct al_str *ret_text, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     struct al_text text = AL_TEXT_INIT(max_bytes);
@@ -312,7 +322,8 @@ int al_bare_diff(const struct al_bare *bare, const char *from, const char *to, u
                  how & AL_BARE_WORKTREE ? "--relative=worktree" : "--no-relative", from, to, NULL);
     text.show_controls = true;
     command.quotes_names = true;
-    r = al_bare_run(bare, &command, true, al_git_text_sink(&text), budget, err);
+    command.borrows = true;
+    r = al_git_read(at, &command, al_git_text_sink(&text), err);
     al_text_end(&text);
     if (r == 0)
         al_str_add(ret_text, text.out.buf, text.out.len);
@@ -321,8 +332,8 @@ int al_bare_diff(const struct al_bare *bare, const char *from, const char *to, u
     return r;
 }
 
-int al_bare_commit_patch(const struct al_bare *bare, const char *commit, const char *below,
-                         struct al_sink sink, struct al_run_limits *budget, struct al_error *err)
+int al_bare_commit_patch(const struct al_location *at, const char *commit, const char *below,
+                         struct al_sink sink, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
@@ -331,12 +342,11 @@ int al_bare_commit_patch(const struct al_bare *bare, const char *commit, const c
     al_strv_addf(&command.argv, "--src-prefix=a%s", below);
     al_strv_addf(&command.argv, "--dst-prefix=b%s", below);
     al_strv_add(&command.argv, commit);
-    return al_bare_run(bare, &command, false, sink, budget, err);
+    return al_git_read(at, &command, sink, err);
 }
 
-int al_bare_index_tree(const struct al_bare *bare, const char *index, bool borrows,
-                       struct al_run_limits *budget, char ret_tree[AL_OID_TEXT],
-                       struct al_error *err)
+int al_bare_index_tree(const struct al_location *at, const char *index, bool borrows,
+                       char ret_tree[AL_OID_TEXT], struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str tree = AL_STR_INIT;
@@ -346,38 +356,37 @@ int al_bare_index_tree(const struct al_bare *bare, const char *index, bool borro
     command.index = index;
     /* git 2.51 to 2.54 take trees of the index's cache for written that are not there */
     al_strv_adds(&command.argv, "git", "write-tree", "--missing-ok", "--ignore-cache-tree", NULL);
-    r = al_bare_run(bare, &command, borrows, al_git_sink(&tree), budget, err);
+    command.borrows = borrows;
+    r = al_git_read(at, &command, al_git_sink(&tree), err);
     if (r == 0)
         (void)snprintf(ret_tree, AL_OID_TEXT, "%.*s", (int)strcspn(tree.buf, "\n"), tree.buf);
     return r;
 }
 
-int al_bare_write_tree(const struct al_bare *bare, const struct al_str *index,
-                       struct al_run_limits *budget, char ret_tree[AL_OID_TEXT],
-                       struct al_error *err)
+int al_bare_write_tree(const struct al_location *at, const struct al_str *index,
+                       char ret_tree[AL_OID_TEXT], struct al_error *err)
 {
     al_auto(al_freep) char *name = al_asprintf("tree-%ld.index", (long)getpid());
-    int r = al_fs_write_atomic(bare->dir_fd, name, index->buf, index->len, 0600, true);
+    int r = al_fs_write_atomic(at->dir_fd, name, index->buf, index->len, 0600, true);
 
     if (r < 0)
         return al_error_errno(err, -r, "cannot write to the checkpoint store");
-    r = al_bare_index_tree(bare, name, true, budget, ret_tree, err);
-    (void)unlinkat(bare->dir_fd, name, 0); /* if this fails, the next call replaces it */
+    r = al_bare_index_tree(at, name, true, ret_tree, err);
+    (void)unlinkat(at->dir_fd, name, 0); /* if this fails, the next call replaces it */
     return r;
 }
 
-int al_bare_refs(const struct al_bare *bare, struct al_sink sink, struct al_run_limits *budget,
-                 struct al_error *err)
+int al_bare_refs(const struct al_location *at, struct al_sink sink, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     al_strv_adds(&command.argv, "git", "for-each-ref", "--format=%(refname) %(contents:body)",
                  "--sort=contents:body", NULL);
-    return al_bare_run(bare, &command, false, sink, budget, err);
+    return al_git_read(at, &command, sink, err);
 }
 
-int al_bare_delete_refs(const struct al_bare *bare, const struct al_strv *names,
-                        struct al_run_limits *budget, struct al_error *err)
+int al_bare_delete_refs(const struct al_location *at, const struct al_strv *names,
+                        struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
@@ -387,11 +396,10 @@ int al_bare_delete_refs(const struct al_bare *bare, const struct al_strv *names,
     command.class = AL_GIT_WRITE;
     al_git_command_feed(&command, &input);
     al_strv_adds(&command.argv, "git", "-c", SYNC_REFS, "update-ref", "--stdin", NULL);
-    return run_quietly(bare, &command, budget, err);
+    return run_quietly(at, &command, err);
 }
 
-int al_bare_tidy(const struct al_bare *bare, bool refs, struct al_run_limits *budget,
-                 struct al_error *err)
+int al_bare_tidy(const struct al_location *at, bool refs, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command repack = AL_GIT_COMMAND_INIT;
     al_auto(al_git_command_clear) struct al_git_command pack_refs = AL_GIT_COMMAND_INIT;
@@ -401,12 +409,11 @@ int al_bare_tidy(const struct al_bare *bare, bool refs, struct al_run_limits *bu
     repack.starts_children = true;
     al_strv_adds(&repack.argv, "git", "repack", "-d", "-q", "--geometric=2", NULL);
     al_strv_adds(&pack_refs.argv, "git", "-c", SYNC_REFS, "pack-refs", "--all", NULL);
-    r = run_quietly(bare, &repack, budget, err);
-    return r < 0 || !refs ? r : run_quietly(bare, &pack_refs, budget, err);
+    r = run_quietly(at, &repack, err);
+    return r < 0 || !refs ? r : run_quietly(at, &pack_refs, err);
 }
 
-int al_bare_expire(const struct al_bare *bare, const char *expiry, struct al_run_limits *budget,
-                   struct al_error *err)
+int al_bare_expire(const struct al_location *at, const char *expiry, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command repack = AL_GIT_COMMAND_INIT;
     al_auto(al_git_command_clear) struct al_git_command prune = AL_GIT_COMMAND_INIT;
@@ -418,8 +425,8 @@ int al_bare_expire(const struct al_bare *bare, const char *expiry, struct al_run
     al_strv_addf(&repack.argv, "--unpack-unreachable=%s", expiry);
     al_strv_adds(&prune.argv, "git", "prune", NULL);
     al_strv_addf(&prune.argv, "--expire=%s", expiry);
-    r = run_quietly(bare, &repack, budget, err);
-    return r < 0 ? r : run_quietly(bare, &prune, budget, err);
+    r = run_quietly(at, &repack, err);
+    return r < 0 ? r : run_quietly(at, &prune, err);
 }
 
 /* --- Merge of three files --- */
@@ -427,9 +434,8 @@ int al_bare_expire(const struct al_bare *bare, const char *expiry, struct al_run
 /* The exit code is the number of conflicts, at most this; beyond it are errors. */
 #define CONFLICTS_MAX 127
 
-int al_bare_merge_files(const struct al_bare *bare, const struct al_merge_files *files,
-                        struct al_run_limits *budget, struct al_str *ret_content,
-                        bool *ret_conflict, struct al_error *err)
+int al_bare_merge_files(const struct al_location *at, const struct al_merge_files *files,
+                        struct al_str *ret_content, bool *ret_conflict, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
@@ -438,9 +444,8 @@ int al_bare_merge_files(const struct al_bare *bare, const struct al_merge_files 
     al_strv_adds(&command.argv, "git", "merge-file", "-p", "-q", "-L", AL_MERGE_LABEL_OURS, "-L",
                  "base", "-L", AL_MERGE_LABEL_THEIRS, "--", files->ours, files->base, files->theirs,
                  NULL);
-    budget->exit_code = -1;
-    r = al_bare_run(bare, &command, false, al_git_sink(ret_content), budget, &why);
-    *ret_conflict = budget->exit_code > 0 && budget->exit_code <= CONFLICTS_MAX;
+    r = al_git_read(at, &command, al_git_sink(ret_content), &why);
+    *ret_conflict = at->budget->exit_code > 0 && at->budget->exit_code <= CONFLICTS_MAX;
     if (r < 0 && *ret_conflict)
         return 0;
     return al_error_pass(r, &why, err);

@@ -21,28 +21,18 @@
 /** Its directory of objects that the lender may have lost. */
 #define AL_BARE_HELD "held"
 
-/** The bare repository.  All members are borrowed. */
-struct al_bare {
-    struct al_git *git; /**< runs git */
-    const struct al_location
-        *lender;         /**< the repository whose objects may be borrowed; NULL: none */
-    int dir_fd;          /**< the directory of the bare repository, open */
-    bool reads_borrowed; /**< al_bare_read() reads what the lender has as well */
-    bool borrows_held;   /**< what is borrowed is also what AL_BARE_HELD has */
-};
-
 /**
- * Make a bare repository in an empty directory.  Does nothing if there is one; processes that do so
- * at the same time make the same one.  It has no branch and never collects garbage by itself.  Its
- * files are synchronised.
+ * Make a bare repository in an empty directory, unless there is one, and set its location: git gets
+ * no settings of the user's there.  Processes that do so at the same time make the same one.  It
+ * has no branch and never collects garbage by itself.  Its files are synchronised.
  *
- * @param dir_fd      Borrowed.
+ * @param at          `dir_fd` is its directory, open.
  * @param refs        Directories of references, ended by NULL.
  * @param settings    More of its config.
  * @param attributes  Its info/attributes; NULL: none.
- * @return 0 or a negative errno.
+ * @return 0 or a negative errno.  The caller clears the location, after a failure too.
  */
-int al_bare_init(int dir_fd, bool sha256, const char *const *refs, const char *settings,
+int al_bare_open(struct al_location *at, bool sha256, const char *const *refs, const char *settings,
                  const char *attributes);
 
 /** Gets the bytes of objects in the order of the request, each object in pieces; `last` is set with
@@ -50,16 +40,15 @@ int al_bare_init(int dir_fd, bool sha256, const char *const *refs, const char *s
 typedef int (*al_object_fn)(void *payload, size_t which, const char *data, size_t len, bool last,
                             struct al_error *err);
 
-/** Read objects of the bare repository, and of the lender if it reads_borrowed.  AL_ERR_EXECUTION
- * when one is missing, or is not what its id says. */
-int al_bare_read(const struct al_bare *bare, const char *const *oids, size_t noids,
-                 al_object_fn take, void *payload, struct al_run_limits *budget,
-                 struct al_error *err);
+/** Read objects of the bare repository, and of the lender.  AL_ERR_EXECUTION when one is missing,
+ * or is not what its id says. */
+int al_bare_read(const struct al_location *at, const char *const *oids, size_t noids,
+                 al_object_fn take, void *payload, struct al_error *err);
 
 /** Append the ids, one a line, of the objects among `oids` that exist here or in the borrowed
  * repository.  With `blobs`, only blobs. */
-int al_bare_existing(const struct al_bare *bare, const struct al_strv *oids, bool blobs,
-                     struct al_str *ret_lines, struct al_run_limits *budget, struct al_error *err);
+int al_bare_existing(const struct al_location *at, const struct al_strv *oids, bool blobs,
+                     struct al_str *ret_lines, struct al_error *err);
 
 /**
  * Pack objects, borrowed ones included, into the bare repository.
@@ -70,13 +59,13 @@ int al_bare_existing(const struct al_bare *bare, const struct al_strv *oids, boo
  * @param[out] ret_hash  The hash in the name of the pack, pack-<hash>; "" when there was nothing to
  *                       pack.
  */
-int al_bare_pack(const struct al_bare *bare, const struct al_str *lines, bool reachable,
-                 struct al_run_limits *budget, char **ret_hash, struct al_error *err);
+int al_bare_pack(const struct al_location *at, const struct al_str *lines, bool reachable,
+                 char **ret_hash, struct al_error *err);
 
 /** List the files of a tree recursively, or those below some paths, which end with NULL: "<mode> SP
  * blob SP <oid> TAB <path>" NUL each. */
-int al_bare_list_tree(const struct al_bare *bare, const char *treeish, const char *const *paths,
-                      struct al_sink sink, struct al_run_limits *budget, struct al_error *err);
+int al_bare_list_tree(const struct al_location *at, const char *treeish, const char *const *paths,
+                      struct al_sink sink, struct al_error *err);
 
 /** A file that a commit changes.  Its modes are 0 where there is none. */
 struct al_bare_change {
@@ -90,14 +79,14 @@ typedef bool (*al_bare_change_fn)(void *payload, const struct al_bare_change *ch
 
 /** Read the message of a commit, appended, and what it changes of its only parent; one without a
  * parent adds all of its files.  Sorted by the bytes of the paths. */
-int al_bare_read_commit(const struct al_bare *bare, const char *commit, struct al_str *ret_message,
-                        al_bare_change_fn take, void *payload, struct al_run_limits *budget,
+int al_bare_read_commit(const struct al_location *at, const char *commit,
+                        struct al_str *ret_message, al_bare_change_fn take, void *payload,
                         struct al_error *err);
 
 /** Read what differs below some paths, which end with NULL, between two commits. */
-int al_bare_read_changes(const struct al_bare *bare, const char *from, const char *to,
+int al_bare_read_changes(const struct al_location *at, const char *from, const char *to,
                          const char *const *paths, al_bare_change_fn take, void *payload,
-                         struct al_run_limits *budget, struct al_error *err);
+                         struct al_error *err);
 
 /** How al_bare_diff() compares. */
 enum al_bare_diff {
@@ -107,43 +96,37 @@ enum al_bare_diff {
 
 /** The differences of two trees or commits, of this repository or the borrowed one, as safe text.
  * `how`: of enum al_bare_diff. */
-int al_bare_diff(const struct al_bare *bare, const char *from, const char *to, unsigned how,
-                 size_t max_bytes, struct al_run_limits *budget, struct al_str *ret_text,
-                 struct al_error *err);
+int al_bare_diff(const struct al_location *at, const char *from, const char *to, unsigned how,
+                 size_t max_bytes, struct al_str *ret_text, struct al_error *err);
 
 /** The patch from a commit's only parent to the commit, as git prints it.  Names begin with
  * `a<below>` and `b<below>`: "/workspace/". */
-int al_bare_commit_patch(const struct al_bare *bare, const char *commit, const char *below,
-                         struct al_sink sink, struct al_run_limits *budget, struct al_error *err);
+int al_bare_commit_patch(const struct al_location *at, const char *commit, const char *below,
+                         struct al_sink sink, struct al_error *err);
 
 /** Write the tree of an index file's entries, all of it into the bare repository unless it borrows.
  * AL_ERR_EXECUTION when they form no tree, for example in a conflict. */
-int al_bare_index_tree(const struct al_bare *bare, const char *index, bool borrows,
-                       struct al_run_limits *budget, char ret_tree[AL_OID_TEXT],
-                       struct al_error *err);
+int al_bare_index_tree(const struct al_location *at, const char *index, bool borrows,
+                       char ret_tree[AL_OID_TEXT], struct al_error *err);
 
 /** The same of the content of an index file; it borrows. */
-int al_bare_write_tree(const struct al_bare *bare, const struct al_str *index,
-                       struct al_run_limits *budget, char ret_tree[AL_OID_TEXT],
-                       struct al_error *err);
+int al_bare_write_tree(const struct al_location *at, const struct al_str *index,
+                       char ret_tree[AL_OID_TEXT], struct al_error *err);
 
 /** List the references: "<name> SP <commit message without its first paragraph>" LF each, sorted by
  * that message. */
-int al_bare_refs(const struct al_bare *bare, struct al_sink sink, struct al_run_limits *budget,
-                 struct al_error *err);
+int al_bare_refs(const struct al_location *at, struct al_sink sink, struct al_error *err);
 
 /** Delete references, packed or not. */
-int al_bare_delete_refs(const struct al_bare *bare, const struct al_strv *names,
-                        struct al_run_limits *budget, struct al_error *err);
+int al_bare_delete_refs(const struct al_location *at, const struct al_strv *names,
+                        struct al_error *err);
 
 /** Combine small packs (geometric repack), and with `refs` pack the references. */
-int al_bare_tidy(const struct al_bare *bare, bool refs, struct al_run_limits *budget,
-                 struct al_error *err);
+int al_bare_tidy(const struct al_location *at, bool refs, struct al_error *err);
 
 /** Join all packs.  Objects that no reference holds are deleted if they are older than `expiry`, a
  * date as git takes it. */
-int al_bare_expire(const struct al_bare *bare, const char *expiry, struct al_run_limits *budget,
-                   struct al_error *err);
+int al_bare_expire(const struct al_location *at, const char *expiry, struct al_error *err);
 
 /** The label of each side in a conflict: "<<<<<<< ours (sandbox)", ">>>>>>> theirs (incoming)". */
 #define AL_MERGE_LABEL_OURS   "ours (sandbox)"
@@ -160,8 +143,7 @@ struct al_merge_files {
  * @param[out] ret_content   Appended: the result, with markers where the sides conflict.
  * @param[out] ret_conflict  Whether they do.
  */
-int al_bare_merge_files(const struct al_bare *bare, const struct al_merge_files *files,
-                        struct al_run_limits *budget, struct al_str *ret_content,
-                        bool *ret_conflict, struct al_error *err);
+int al_bare_merge_files(const struct al_location *at, const struct al_merge_files *files,
+                        struct al_str *ret_content, bool *ret_conflict, struct al_error *err);
 
 #endif

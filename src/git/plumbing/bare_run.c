@@ -18,76 +18,12 @@
 #define END_MS        2000 /* time for git to end by itself */
 #define POLL_MS       1000 /* the deadline is looked at as often */
 
-/* The bare repository as a location, where git gets no settings of the user's. */
-struct place {
-    struct al_location at;
-    char *dir, *held;
-};
-
-static void place_clear(struct place *place)
-{
-    free(place->dir);
-    free(place->held);
-}
-
-static int find_place(const struct al_bare *bare, const struct al_git_command *command,
-                      bool borrows, struct al_run_limits *budget, struct place *ret_place,
-                      struct al_error *err)
-{
-    static char none[] = "/dev/null";
-    static const struct al_git_config settings = { .global = none };
-    char *dir = al_fs_fd_path(bare->dir_fd);
-
-    *ret_place = (struct place){ .dir = dir };
-    if (!dir)
-        return al_error_errno(err, ENOENT, "cannot find the bare repository");
-    borrows = borrows && bare->lender;
-    ret_place->held = bare->borrows_held ? al_fs_join(dir, AL_BARE_HELD) : NULL;
-    ret_place->at =
-        (struct al_location){ .git = bare->git,
-                              .dir = dir,
-                              .dir_fd = bare->dir_fd,
-                              .top = dir,
-                              .git_dir = dir,
-                              .common_dir = dir,
-                              .is_own = true,
-                              .lender = borrows || command->cwd_fd ? bare->lender : NULL,
-                              .borrows = borrows,
-                              .held = ret_place->held,
-                              .config = &settings,
-                              .budget = budget };
-    return 0;
-}
-
-static int prepare(const struct al_bare *bare, const struct al_git_command *command, bool borrows,
-                   struct al_run_limits *budget, struct al_git_child *ret_child,
-                   struct al_error *err)
-{
-    al_auto(place_clear) struct place place;
-    int r = find_place(bare, command, borrows, budget, &place, err);
-
-    *ret_child = AL_GIT_CHILD_INIT;
-    if (r == 0)
-        r = al_git_child_prepare(&place.at, command, ret_child, err);
-    ret_child->spec.sandbox = &ret_child->sandbox;
-    return r;
-}
-
 /* The error of a child that ended in another way than with exit code 0. */
-static int end_badly(struct al_git_output *output, struct al_run_limits *budget,
+static int end_badly(const struct al_location *at, const struct al_git_output *output,
                      struct al_error *err)
 {
-    budget->exit_code = output->exit_code;
+    at->budget->exit_code = output->exit_code;
     return al_git_failed(output, err);
-}
-
-int al_bare_run(const struct al_bare *bare, const struct al_git_command *command, bool borrows,
-                struct al_sink sink, struct al_run_limits *budget, struct al_error *err)
-{
-    al_auto(place_clear) struct place place;
-    int r = find_place(bare, command, borrows, budget, &place, err);
-
-    return r < 0 ? r : al_git_read(&place.at, command, sink, err);
 }
 
 /* Give a sink what a file has. */
@@ -102,9 +38,8 @@ static int give(int fd, struct al_sink sink)
     return len < 0 ? -errno : 0;
 }
 
-int al_bare_run_two(const struct al_bare *bare, const struct al_git_command commands[2],
-                    bool borrows, struct al_sink sink, struct al_run_limits *budget,
-                    struct al_error *err)
+int al_bare_run_two(const struct al_location *at, const struct al_git_command commands[2],
+                    struct al_sink sink, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = {
         .out = AL_TEXT_INIT(0),
@@ -115,11 +50,14 @@ int al_bare_run_two(const struct al_bare *bare, const struct al_git_command comm
     al_auto(al_git_child_clear) struct al_git_child second;
     al_auto(al_closep) int out_fd = memfd_create("list", MFD_CLOEXEC);
     struct al_proc_result results[2];
-    int r = prepare(bare, &commands[0], borrows, budget, &first, err);
-    const int other = prepare(bare, &commands[1], borrows, budget, &second, r < 0 ? NULL : err);
+    uint32_t *left_ms = &at->budget->left_ms;
+    int r = al_git_child_prepare(at, &commands[0], &first, err);
+    const int other = al_git_child_prepare(at, &commands[1], &second, r < 0 ? NULL : err);
 
     if (r < 0 || other < 0)
         return r < 0 ? r : other;
+    first.spec.sandbox = &first.sandbox;
+    second.spec.sandbox = &second.sandbox;
     first.spec.out_fd = out_fd;
     second.spec.out = sink;
     first.spec.err = second.spec.err = al_git_text_sink(&output.err);
@@ -128,14 +66,13 @@ int al_bare_run_two(const struct al_bare *bare, const struct al_git_command comm
                                           results, err);
     if (r < 0)
         return r;
-    budget->left_ms -=
-        results[0].ran_ms < budget->left_ms ? results[0].ran_ms : budget->left_ms - 1;
+    *left_ms -= results[0].ran_ms < *left_ms ? results[0].ran_ms : *left_ms - 1;
     al_text_end(&output.err);
     for (size_t i = 0; i < AL_COUNT(results); i++) {
         output.exit_code = results[i].exit_code;
         output.stopped = results[i].stopped;
         if (!al_git_read_well(&output))
-            return end_badly(&output, budget, err);
+            return end_badly(at, &output, err);
     }
     r = give(out_fd, sink);
     return r < 0 ? al_error_errno(err, -r, "cannot read a list") : 0;
@@ -148,11 +85,11 @@ struct al_fed {
     int in_fd;
 };
 
-static int start_fed(const struct al_bare *bare, const struct al_git_command *command,
-                     struct al_run_limits *budget, struct al_fed **ret_fed, struct al_error *err)
+static int start_fed(const struct al_location *at, const struct al_git_command *command,
+                     struct al_fed **ret_fed, struct al_error *err)
 {
     al_auto(al_git_child_clear) struct al_git_child child;
-    int pipe_fds[2], r = prepare(bare, command, false, budget, &child, err);
+    int pipe_fds[2], r = al_git_child_prepare(at, command, &child, err);
 
     if (r < 0)
         return r;
@@ -161,6 +98,7 @@ static int start_fed(const struct al_bare *bare, const struct al_git_command *co
     *ret_fed = al_calloc(1, sizeof(**ret_fed));
     (*ret_fed)->in_fd = pipe_fds[1];
     (void)fcntl(pipe_fds[1], F_SETFL, O_NONBLOCK);
+    child.spec.sandbox = &child.sandbox;
     child.spec.in_fd = pipe_fds[0];
     r = al_running_start(&child.spec, &(*ret_fed)->child, err);
     al_close(pipe_fds[0]);
@@ -212,9 +150,9 @@ static int converse(const struct al_fed *fed, const struct al_str *input, const 
     return r;
 }
 
-int al_fed_add(const struct al_bare *bare, const struct al_git_command *command,
+int al_fed_add(const struct al_location *at, const struct al_git_command *command,
                struct al_fed **fed, const struct al_str *input, const char *until,
-               struct al_run_limits *budget, struct al_str *ret_output, struct al_error *err)
+               struct al_str *ret_output, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = {
         .out = AL_TEXT_INIT(0),
@@ -230,10 +168,10 @@ int al_fed_add(const struct al_bare *bare, const struct al_git_command *command,
     if (*fed && (*fed)->in_fd < 0)
         al_fed_end(fed);
     was_there = *fed;
-    r = *fed ? 0 : start_fed(bare, command, budget, fed, err);
+    r = *fed ? 0 : start_fed(at, command, fed, err);
     if (r < 0)
         return r;
-    r = converse(*fed, input, until, budget, ret_output, &said, err);
+    r = converse(*fed, input, until, at->budget, ret_output, &said, err);
     if (r != AL_ERR_AGAIN) {
         if (r < 0)
             al_fed_end(fed);
@@ -247,10 +185,10 @@ int al_fed_add(const struct al_bare *bare, const struct al_git_command *command,
     al_fed_end(fed);
     if (was_there) { /* it was killed since; another one does as well */
         al_str_truncate(ret_output, len);
-        return al_fed_add(bare, command, fed, input, until, budget, ret_output, err);
+        return al_fed_add(at, command, fed, input, until, ret_output, err);
     }
     output.exit_code = result.exit_code;
-    return end_badly(&output, budget, err);
+    return end_badly(at, &output, err);
 }
 
 void al_fed_close(struct al_fed *fed)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* One git child in a bare repository of airlock's own. */
+/* git children that work side by side, or piece by piece. */
 #ifndef AL_GIT_PLUMBING_BARE_RUN_H
 #define AL_GIT_PLUMBING_BARE_RUN_H
 
@@ -11,27 +11,13 @@
 #include "proc/proc.h"
 
 /**
- * Run a command in the bare repository.
- *
- * With command->cwd_fd, that directory of the lender's roots is the working tree, which git may
- * read.
- *
- * @param borrows  Objects of bare->lender can be read as well.
- * @param sink     Gets standard output.
- * @return 0; AL_ERR_EXECUTION also when git exits with another code than 0.
- */
-int al_bare_run(const struct al_bare *bare, const struct al_git_command *command, bool borrows,
-                struct al_sink sink, struct al_run_limits *budget, struct al_error *err);
-
-/**
  * Run two commands side by side.
  *
  * @param sink  Gets the output of the second, then that of the first.
- * @return As al_bare_run(), of the first one that fails.  Both have ended.
+ * @return As al_git_read(), of the first one that fails.  Both have ended.
  */
-int al_bare_run_two(const struct al_bare *bare, const struct al_git_command commands[2],
-                    bool borrows, struct al_sink sink, struct al_run_limits *budget,
-                    struct al_error *err);
+int al_bare_run_two(const struct al_location *at, const struct al_git_command commands[2],
+                    struct al_sink sink, struct al_error *err);
 
 /** A git child that takes its input piece by piece, and works again when there is more. */
 struct al_fed;
@@ -39,15 +25,15 @@ struct al_fed;
 /**
  * Give a child more input, and wait until its output ends with `until`.
  *
- * @param command  Starts the child if there is none yet; without input, and borrows nothing.
+ * @param command  Starts the child if there is none yet; without input.
  * @param fed      NULL at first, and again after a failure; one that was closed is started anew.
  *                 For al_fed_end().
- * @return As al_bare_run(); AL_ERR_EXECUTION when the child ends instead.
+ * @return As al_git_read(); AL_ERR_EXECUTION when the child ends instead.
  * Threads: the child ends with the thread that started it.
  */
-int al_fed_add(const struct al_bare *bare, const struct al_git_command *command,
+int al_fed_add(const struct al_location *at, const struct al_git_command *command,
                struct al_fed **fed, const struct al_str *input, const char *until,
-               struct al_run_limits *budget, struct al_str *ret_output, struct al_error *err);
+               struct al_str *ret_output, struct al_error *err);
 
 /** End the input: the child works no more, and ends meanwhile.  NULL is allowed. */
 void al_fed_close(struct al_fed *fed);

@@ -2,6 +2,7 @@
 #include "git/plumbing/diff_raw.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "git/command.h"
 #include "git/plumbing/revision.h"
@@ -178,6 +179,20 @@ bool al_diff_raw_add(void *payload, const char *data, size_t len)
 bool al_diff_raw_at_end(const struct al_diff_raw *changes)
 {
     return changes->state == HEADER && !changes->field.len;
+}
+
+static void add_object(const char *oid, unsigned mode, struct al_str *words)
+{
+    if (mode && (mode & S_IFMT) != AL_TYPE_GITLINK && oid[strspn(oid, "0")])
+        al_str_addf(words, "%s\n", oid);
+}
+
+void al_diff_raw_add_objects(const struct al_diff_raw *changes, struct al_str *words)
+{
+    for (size_t i = 0; i < changes->count; i++) {
+        add_object(changes->items[i].old_oid, changes->items[i].old_mode, words);
+        add_object(changes->items[i].new_oid, changes->items[i].new_mode, words);
+    }
 }
 
 int al_git_list_changes(const struct al_repo *repo, const struct al_git_command *command,

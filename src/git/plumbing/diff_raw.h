@@ -75,6 +75,9 @@ bool al_diff_raw_at_end(const struct al_diff_raw *changes);
 int al_git_staged_changes(const struct al_repo *repo, struct al_diff_raw *changes,
                           struct al_error *err);
 
+/** Append the ids of the content of both sides, one a line; a submodule has none. */
+void al_diff_raw_add_objects(const struct al_diff_raw *changes, struct al_str *words);
+
 /** The octal digits that a text begins with: the mode of a file.  Something else follows them. */
 unsigned al_diff_mode(const char *text);
 

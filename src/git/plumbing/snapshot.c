@@ -36,9 +36,9 @@ static void begin(struct al_git_command *command, const struct al_snapshot_dir *
 }
 
 static int run(const struct al_snapshot_dir *dir, const struct al_git_command *command,
-               bool borrows, struct al_error *err)
+               struct al_error *err)
 {
-    return al_bare_run(dir->bare, command, borrows, al_git_sink(NULL), dir->budget, err);
+    return al_git_read(&dir->at, command, al_git_sink(NULL), err);
 }
 
 /* Look at the times of all files: those with the same content need not be read next time. */
@@ -56,8 +56,8 @@ static int refresh(const struct al_snapshot_dir *dir, struct al_error *err)
     int r;
 
     begin_refresh(&command, dir);
-    r = run(dir, &command, false, &why);
-    if (r == AL_ERR_EXECUTION && dir->budget->exit_code == 1) /* some files have changed */
+    r = run(dir, &command, &why);
+    if (r == AL_ERR_EXECUTION && dir->at.budget->exit_code == 1) /* some files have changed */
         return 0;
     return r < 0 ? al_error_set(err, (enum al_status)r, "%s", why.message) : 0;
 }
@@ -69,18 +69,21 @@ static int copy_and_refresh(const struct al_snapshot_dir *dir, const char *commi
 {
     struct al_git_command commands[] = { AL_GIT_COMMAND_INIT, AL_GIT_COMMAND_INIT };
     al_auto(al_freep) char *tree = al_asprintf("%s^{tree}\n", commit);
-    struct al_run_limits part = *dir->budget;
+    struct al_run_limits part = *dir->at.budget;
+    struct al_location at = dir->at;
     int r;
 
     part.left_ms = part.left_ms / COPY_PART + 1;
+    at.budget = &part;
     commands[0].class = commands[1].class = AL_GIT_WRITE;
+    commands[0].borrows = true;
     commands[0].input = tree;
     commands[0].input_len = strlen(tree);
     al_strv_adds(&commands[0].argv, "git", "pack-objects", "-q", "--non-empty", "--revs",
                  "--missing=allow-any", "--window=0", "objects/pack/pack", NULL);
     begin_refresh(&commands[1], dir);
-    r = al_bare_run_two(dir->bare, commands, true, al_git_sink(NULL), &part, err);
-    dir->budget->left_ms -= dir->budget->left_ms / COPY_PART + 1 - part.left_ms;
+    r = al_bare_run_two(&at, commands, al_git_sink(NULL), err);
+    dir->at.budget->left_ms -= dir->at.budget->left_ms / COPY_PART + 1 - part.left_ms;
     al_git_command_clear(&commands[0]);
     al_git_command_clear(&commands[1]);
     if (r == AL_ERR_EXECUTION || r == AL_ERR_TIMEOUT)
@@ -96,7 +99,8 @@ int al_snapshot_begin(const struct al_snapshot_dir *dir, const char *commit, str
     begin(&command, dir);
     command.class = AL_GIT_WRITE;
     al_strv_adds(&command.argv, "read-tree", "-m", commit, NULL);
-    r = run(dir, &command, true, err);
+    command.borrows = true;
+    r = run(dir, &command, err);
     return r < 0 ? r : copy_and_refresh(dir, commit, err);
 }
 
@@ -131,8 +135,7 @@ int al_snapshot_list(const struct al_snapshot_dir *dir, al_snapshot_fn take, voi
     al_strv_adds(&commands[1].argv, "ls-files", "-z", "--others", NULL);
     if (!dir->ignores_nothing)
         al_strv_add(&commands[1].argv, "--exclude-standard");
-    r = al_bare_run_two(dir->bare, commands, false,
-                        (struct al_sink){ al_nul_records_add, &records }, dir->budget, err);
+    r = al_bare_run_two(&dir->at, commands, (struct al_sink){ al_nul_records_add, &records }, err);
     al_git_command_clear(&commands[0]);
     al_git_command_clear(&commands[1]);
     return listing.status < 0 ? listing.status : r;
@@ -151,8 +154,7 @@ int al_snapshot_list_ignored(const struct al_snapshot_dir *dir, bool known, al_s
     begin(&command, dir);
     al_strv_adds(&command.argv, "ls-files", "-z", known ? "--cached" : "--others", "--ignored",
                  "--exclude-standard", NULL);
-    r = al_bare_run(dir->bare, &command, false, (struct al_sink){ al_nul_records_add, &records },
-                    dir->budget, err);
+    r = al_git_read_records(&dir->at, &command, &records, err);
     return listing.status < 0 ? listing.status : r;
 }
 
@@ -186,10 +188,9 @@ static void feed_file(const struct al_snapshot_dir *dir, const char *path, struc
  * changes meanwhile, is stored there. */
 static int feed(const struct al_snapshot_dir *dir, const struct al_str *paths, struct al_error *err)
 {
-    al_auto(al_closep) int fd =
-        openat(dir->bare->dir_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    al_auto(al_closep) int fd = openat(dir->at.dir_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     al_auto(al_str_clear) struct al_str output = AL_STR_INIT, stream = AL_STR_INIT;
-    struct al_deadline deadline = al_deadline_begin(dir->budget);
+    struct al_deadline deadline = al_deadline_begin(dir->at.budget);
     int r = 0;
 
     for (size_t at = 0; fd >= 0 && r == 0 && at < paths->len; at += strlen(paths->buf + at) + 1) {
@@ -206,7 +207,7 @@ static int feed(const struct al_snapshot_dir *dir, const struct al_str *paths, s
     if (fd < 0 || r < 0 || al_write_all(fd, stream.buf, stream.len) < 0 ||
         lseek(fd, 0, SEEK_SET) < 0)
         return r;
-    return al_bare_import(dir->bare, fd, dir->budget, &output, err);
+    return al_bare_import(&dir->at, fd, &output, err);
 }
 
 int al_snapshot_update(const struct al_snapshot_dir *dir, const struct al_str *paths, bool drop,
@@ -230,7 +231,7 @@ int al_snapshot_update(const struct al_snapshot_dir *dir, const struct al_str *p
     else
         al_strv_adds(&command.argv, "--add", "--remove", "--replace", NULL);
     al_strv_adds(&command.argv, "-z", "--stdin", NULL);
-    return run(dir, &command, false, err);
+    return run(dir, &command, err);
 }
 
 static void begin_import(struct al_git_command *command)
@@ -241,43 +242,41 @@ static void begin_import(struct al_git_command *command)
                  "--force", "--date-format=raw", "--depth=0", NULL);
 }
 
-static int import(const struct al_bare *bare, struct al_git_command *command, bool borrows,
-                  struct al_run_limits *budget, struct al_str *ret_output, struct al_error *err)
+static int import(const struct al_location *at, struct al_git_command *command,
+                  struct al_str *ret_output, struct al_error *err)
 {
     begin_import(command);
     al_strv_add(&command->argv, "--done");
-    return al_bare_run(bare, command, borrows, al_git_sink(ret_output), budget, err);
+    return al_git_read(at, command, al_git_sink(ret_output), err);
 }
 
-int al_snapshot_commit(const struct al_bare *bare, struct al_fed **import, struct al_str *stream,
-                       const char *reference, struct al_run_limits *budget,
-                       struct al_str *ret_output, struct al_error *err)
+int al_snapshot_commit(const struct al_location *at, struct al_fed **import, struct al_str *stream,
+                       const char *reference, struct al_str *ret_output, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     begin_import(&command);
     al_str_addf(stream, "checkpoint\nreset %s\n\nprogress " COMMITTED "\n", reference);
-    return al_fed_add(bare, &command, import, stream, "progress " COMMITTED "\n", budget,
-                      ret_output, err);
+    return al_fed_add(at, &command, import, stream, "progress " COMMITTED "\n", ret_output, err);
 }
 
-int al_snapshot_import(const struct al_bare *bare, const struct al_str *stream, bool borrows,
-                       struct al_run_limits *budget, struct al_str *ret_output,
-                       struct al_error *err)
+int al_snapshot_import(const struct al_location *at, const struct al_str *stream,
+                       struct al_str *ret_output, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
+    command.borrows = true;
     al_git_command_feed(&command, stream);
-    return import(bare, &command, borrows, budget, ret_output, err);
+    return import(at, &command, ret_output, err);
 }
 
-int al_bare_import(const struct al_bare *bare, int stream_fd, struct al_run_limits *budget,
-                   struct al_str *ret_output, struct al_error *err)
+int al_bare_import(const struct al_location *at, int stream_fd, struct al_str *ret_output,
+                   struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     command.in_fd = stream_fd;
-    return import(bare, &command, false, budget, ret_output, err);
+    return import(at, &command, ret_output, err);
 }
 
 void al_import_quote(struct al_str *stream, const char *dir, const char *path)
@@ -314,9 +313,8 @@ void al_import_object(struct al_str *stream, unsigned mode, const char *oid, con
     al_str_addc(stream, '\n');
 }
 
-int al_snapshot_find_missing(const struct al_bare *bare, const struct al_str *names,
-                             struct al_run_limits *budget, struct al_strv *ret_missing,
-                             struct al_error *err)
+int al_snapshot_find_missing(const struct al_location *at, const struct al_str *names,
+                             struct al_strv *ret_missing, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str output = AL_STR_INIT;
@@ -327,7 +325,8 @@ int al_snapshot_find_missing(const struct al_bare *bare, const struct al_str *na
         return 0;
     al_git_command_feed(&command, names);
     al_strv_adds(&command.argv, "git", "cat-file", "-z", "--batch-check=%(objecttype)", NULL);
-    r = al_bare_run(bare, &command, true, al_git_sink(&output), budget, err);
+    command.borrows = true;
+    r = al_git_read(at, &command, al_git_sink(&output), err);
     /* An answer is the type, or the name, which may have any byte, and " missing". */
     for (answer = output.buf; r == 0 && *answer && name < names->buf + names->len;
          name += strlen(name) + 1) {

@@ -26,12 +26,11 @@
 
 /** A directory of the user's, and the index over it.  All members are borrowed. */
 struct al_snapshot_dir {
-    const struct al_bare *bare;
-    int fd;               /**< the directory, open */
-    const char *index;    /**< the index file: an absolute path in the bare repository */
-    const char *excludes; /**< the user's core.excludesFile; NULL: none */
-    bool ignores_nothing; /**< files that the ignore rules match count as well */
-    struct al_run_limits *budget;
+    struct al_location at; /**< of the bare repository */
+    int fd;                /**< the directory, open */
+    const char *index;     /**< the index file: an absolute path in the bare repository */
+    const char *excludes;  /**< the user's core.excludesFile; NULL: none */
+    bool ignores_nothing;  /**< files that the ignore rules match count as well */
 };
 
 /** Copy the files of a commit that the lender has, as far as they are there and a part of the time
@@ -63,19 +62,18 @@ int al_snapshot_update(const struct al_snapshot_dir *dir, const struct al_str *p
                        struct al_error *err);
 
 /**
- * Write objects and references from a stream of git-fast-import(1).  Packs and references are
+ * Write objects and references from a stream of git-fast-import(1), which may name objects of the
+ * lender.  Packs and references are
  * synchronised, their directories not.
  *
- * @param borrows     The stream names objects of the lender as well.
  * @param ret_output  What the stream's commands print, appended.
  */
-int al_snapshot_import(const struct al_bare *bare, const struct al_str *stream, bool borrows,
-                       struct al_run_limits *budget, struct al_str *ret_output,
-                       struct al_error *err);
+int al_snapshot_import(const struct al_location *at, const struct al_str *stream,
+                       struct al_str *ret_output, struct al_error *err);
 
-/** The same with a stream that is in a file, from its position on. */
-int al_bare_import(const struct al_bare *bare, int stream_fd, struct al_run_limits *budget,
-                   struct al_str *ret_output, struct al_error *err);
+/** The same with a stream that is in a file, from its position on, and names no such objects. */
+int al_bare_import(const struct al_location *at, int stream_fd, struct al_str *ret_output,
+                   struct al_error *err);
 
 /**
  * Write a commit in the same way, to `reference`, with a git that stays for the next one: starting
@@ -84,9 +82,8 @@ int al_bare_import(const struct al_bare *bare, int stream_fd, struct al_run_limi
  * @param import  NULL at first, and again after a failure.  For al_fed_end().
  * @param stream  What is to be done last is appended.
  */
-int al_snapshot_commit(const struct al_bare *bare, struct al_fed **import, struct al_str *stream,
-                       const char *reference, struct al_run_limits *budget,
-                       struct al_str *ret_output, struct al_error *err);
+int al_snapshot_commit(const struct al_location *at, struct al_fed **import, struct al_str *stream,
+                       const char *reference, struct al_str *ret_output, struct al_error *err);
 
 /** Tell such a stream that a file has this content.  Its path is `dir`, which ends with '/' or is
  * empty, and `path`.
@@ -102,9 +99,8 @@ void al_import_object(struct al_str *stream, unsigned mode, const char *oid, con
 void al_import_quote(struct al_str *stream, const char *dir, const char *path);
 
 /** Append the paths (as "<revision>:<path>") that name nothing.  The request has NUL after each. */
-int al_snapshot_find_missing(const struct al_bare *bare, const struct al_str *names,
-                             struct al_run_limits *budget, struct al_strv *ret_missing,
-                             struct al_error *err);
+int al_snapshot_find_missing(const struct al_location *at, const struct al_str *names,
+                             struct al_strv *ret_missing, struct al_error *err);
 
 /**
  * List the references of a repository: "<value> SP <name>" LF each, sorted by name.  The value is

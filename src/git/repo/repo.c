@@ -272,11 +272,7 @@ int al_repo_open_own(struct al_git *git, const char *dir, struct al_run_limits *
     bool is_new;
     int r = 0;
 
-    repo->at.is_own = true;
-    repo->at.dir = al_strdup(dir);
-    repo->at.top = al_strdup(dir);
-    repo->at.git_dir = al_strdup(dir);
-    repo->at.common_dir = al_strdup(dir);
+    al_location_set_own(&repo->at, dir);
     repo->at.dir_fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     if (repo->at.dir_fd < 0)
         r = al_error_errno(err, errno, "cannot open '%s'", dir);

@@ -186,6 +186,7 @@ int al_pull_complete(const struct al_pull *pull)
 void al_pull_recover(struct al_staging *staging)
 {
     struct al_run_limits budget = { .left_ms = RECOVERY_MS };
+    const struct al_location bare = al_staging_bare(staging, &budget);
     al_auto(al_freep) char *ref = record_name(staging);
     al_auto(al_freep) char *base = base_commit(staging);
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
@@ -199,7 +200,7 @@ void al_pull_recover(struct al_staging *staging)
     if (al_staging_read_ref(staging, ref, &oid, NULL) < 0)
         return;
     al_oid_text(&oid, staging->options.sha256, commit);
-    r = al_bare_read_commit(&staging->bare, commit, &message, read_change, &pull, &budget, &why);
+    r = al_bare_read_commit(&bare, commit, &message, read_change, &pull, &why);
     if (r == 0 && !strcmp(message.buf, base)) /* else the base was written: the pull was complete */
         r = take_back(&pull);
     if (r == 0)

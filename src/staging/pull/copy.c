@@ -71,7 +71,7 @@ static int verify_trees(const struct al_pull *pull)
 
     al_str_addf(&words, "%s\n%s^{tree}\n", commit, commit);
     al_str_add(&words, pull->commit.trees.buf, pull->commit.trees.len);
-    r = al_git_verify_objects(pull->request->repo, &words, &complete, pull->err);
+    r = al_git_verify_objects(&pull->request->repo->at, &words, &complete, pull->err);
     if (r == 0 && !complete)
         r = al_error_set(pull->err, AL_ERR_EXECUTION,
                          "the directories of the commit to pull have more than %u bytes; pull from "
@@ -123,7 +123,7 @@ int al_pull_copy_blobs(struct al_pull *pull)
                                .import = &import,
                                .content = AL_STR_INIT,
                                .max_bytes = pull->staging->options.max_bytes };
-    struct al_bare both = pull->staging->bare;
+    struct al_location both = al_staging_bare(pull->staging, pull->budget);
     int r = verify_trees(pull);
 
     list_blobs(pull, &oids);
@@ -133,10 +133,9 @@ int al_pull_copy_blobs(struct al_pull *pull)
     if (r == 0)
         r = al_import_begin(pull->staging, &import, pull->err);
     both.lender = &repo->at;
-    both.reads_borrowed = true;
     if (r == 0)
         r = al_bare_read(&both, (const char *const *)oids.items, oids.count, take, &copying,
-                         pull->budget, pull->err);
+                         pull->err);
     al_str_clear(&copying.content);
     return r < 0 ? r : al_import_end(&import, pull->budget, NULL, pull->err);
 }

@@ -63,6 +63,7 @@ static int merge_lines(struct al_staging *staging, const struct al_str *const te
     static const char *const sides[SIDES] = { "ours", "base", "theirs" };
     static atomic_uint serial;
     unsigned number = atomic_fetch_add(&serial, 1);
+    const struct al_location bare = al_staging_bare(staging, budget);
     char *names[SIDES];
     int r;
 
@@ -70,11 +71,11 @@ static int merge_lines(struct al_staging *staging, const struct al_str *const te
         names[i] = al_asprintf("tmp_merge_%ld_%u_%s", (long)getpid(), number, sides[i]);
     r = write_files(staging, texts, names, err);
     if (r == 0)
-        r = al_bare_merge_files(&staging->bare,
+        r = al_bare_merge_files(&bare,
                                 &(struct al_merge_files){ .base = names[BASE],
                                                           .ours = names[OURS],
                                                           .theirs = names[THEIRS] },
-                                budget, ret_content, ret_conflict, err);
+                                ret_content, ret_conflict, err);
     remove_files(staging, names);
     for (size_t i = 0; i < SIDES; i++)
         free(names[i]);
@@ -145,11 +146,11 @@ static int read_stored(const struct al_pull *pull, const struct al_pull_item *it
     const bool sha256 = pull->staging->options.sha256;
     char theirs[AL_OID_TEXT], base[AL_OID_TEXT];
     const char *const oids[] = { theirs, base };
+    const struct al_location bare = al_staging_bare(pull->staging, pull->budget);
 
     al_oid_text(&item->theirs.oid, sha256, theirs);
     al_oid_text(&item->base.oid, sha256, base);
-    return al_bare_read(&pull->staging->bare, oids, item->base.mode ? 2 : 1, take, stored,
-                        pull->budget, pull->err);
+    return al_bare_read(&bare, oids, item->base.mode ? 2 : 1, take, stored, pull->err);
 }
 
 /* What the agent wrote; of a file that is too large to be merged only a part. */

@@ -18,7 +18,7 @@
 
 #include "base/fs.h"
 #include "git/command.h"
-#include "git/plumbing/bare_run.h"
+#include "git/plumbing/bare.h"
 #include "git/plumbing/revision.h"
 #include "git/run.h"
 #include "staging/base.h"
@@ -35,9 +35,9 @@
 
 /* Remove what a killed process left.  A process of another user, or one that took over the number,
  * only makes it stay longer. */
-static void remove_left(const char *store, int dir_fd)
+static void remove_left(const struct al_location *store)
 {
-    al_auto(al_closedirp) DIR *entries = al_fs_list_at(dir_fd);
+    al_auto(al_closedirp) DIR *entries = al_fs_list_at(store->dir_fd);
     const struct dirent *entry;
 
     while (entries && (entry = readdir(entries))) {
@@ -49,7 +49,7 @@ static void remove_left(const char *store, int dir_fd)
         pid = strtoull(entry->d_name + strlen(PREFIX), NULL, 10);
         if (!pid || pid > INT32_MAX || kill((pid_t)pid, 0) == 0 || errno != ESRCH)
             continue;
-        path = al_fs_join(store, entry->d_name);
+        path = al_fs_join(store->dir, entry->d_name);
         al_fs_remove_tree(path);
     }
 }
@@ -57,19 +57,18 @@ static void remove_left(const char *store, int dir_fd)
 int al_push_dir_make(struct al_push *push)
 {
     const struct al_staging *staging = push->staging;
-    al_auto(al_freep) char *store = al_fs_fd_path(staging->bare.dir_fd);
     al_auto(al_freep) char *name = NULL;
     uint64_t nonce;
 
-    if (!store || getrandom(&nonce, sizeof(nonce), 0) != (ssize_t)sizeof(nonce))
+    if (getrandom(&nonce, sizeof(nonce), 0) != (ssize_t)sizeof(nonce))
         return al_staging_unusable(staging, errno, push->err);
-    remove_left(store, staging->bare.dir_fd);
+    remove_left(&staging->bare);
     name = al_asprintf(PREFIX "%ld-%016" PRIx64, (long)getpid(), nonce);
     if (mkdirat(staging->bare.dir_fd, name, 0700) < 0)
         return al_staging_unusable(staging, errno, push->err);
-    push->dir.bare = staging->bare;
+    push->dir.bare = al_staging_bare(staging, push->repo->at.budget);
     push->dir.bare.lender = &push->repo->at;
-    push->dir.path = al_fs_join(store, name);
+    push->dir.path = al_fs_join(staging->bare.dir, name);
     push->dir.index = al_fs_join(push->dir.path, "index");
     return 0;
 }
@@ -83,23 +82,17 @@ void al_push_dir_remove(struct al_push *push)
     push->dir = (struct al_push_dir){ .path = NULL };
 }
 
-static bool add_bytes(void *payload, const char *data, size_t len)
-{
-    if (payload)
-        al_str_add(payload, data, len);
-    return true;
-}
-
 int al_push_git_sink(const struct al_push *push, struct al_git_command *command,
                      struct al_sink sink)
 {
     command->index = push->dir.index;
-    return al_bare_run(&push->dir.bare, command, true, sink, push->repo->at.budget, push->err);
+    command->borrows = true;
+    return al_git_read(&push->dir.bare, command, sink, push->err);
 }
 
 int al_push_git(const struct al_push *push, struct al_git_command *command, struct al_str *out)
 {
-    return al_push_git_sink(push, command, (struct al_sink){ add_bytes, out });
+    return al_push_git_sink(push, command, al_git_sink(out));
 }
 
 /* --- The tree of the branch --- */
@@ -245,8 +238,8 @@ static int read_contents(struct contents *contents)
         contents->files[oids.count] = i;
         al_strv_add(&oids, oid);
     }
-    r = al_bare_read(&contents->push->staging->bare, (const char *const *)oids.items, oids.count,
-                     take, contents, contents->push->repo->at.budget, contents->push->err);
+    r = al_bare_read(&contents->push->dir.bare, (const char *const *)oids.items, oids.count, take,
+                     contents, contents->push->err);
     free(al_take(&contents->files));
     return r;
 }

@@ -213,31 +213,15 @@ static int read_diff(const struct al_push *push, const char *commit,
     return 0;
 }
 
-static void add_object(const char *oid, unsigned mode, struct al_str *words)
-{
-    if (mode && (mode & TYPE_MASK) != TYPE_GITLINK && oid[strspn(oid, "0")])
-        al_str_addf(words, "%s\n", oid);
-}
-
 static int verify(const struct al_push *push, const char *commit, const struct al_diff_raw *changes,
                   bool *ret_complete)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
-    al_auto(al_object_verifier_clear) struct al_object_verifier verifier;
     int r;
 
-    al_object_verifier_begin(&verifier, push->repo->at.budget);
     al_str_addf(&words, "%s\n%s^{tree}\n", commit, commit);
-    for (size_t i = 0; i < changes->count; i++) {
-        add_object(changes->items[i].old_oid, changes->items[i].old_mode, &words);
-        add_object(changes->items[i].new_oid, changes->items[i].new_mode, &words);
-    }
-    al_git_command_feed(&command, &words);
-    al_strv_adds(&command.argv, "git", "cat-file", "--batch", "--buffer", NULL);
-    r = al_push_git_sink(push, &command, (struct al_sink){ al_cat_file_add, &verifier.reader });
-    if (r == 0)
-        r = al_object_verifier_end(&verifier, ret_complete, push->err);
+    al_diff_raw_add_objects(changes, &words);
+    r = al_git_verify_objects(&push->dir.bare, &words, ret_complete, push->err);
     return r == 0 && *push->parent
                ? al_git_verify_tree(push->repo, push->parent, ret_complete, push->err)
                : r;

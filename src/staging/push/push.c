@@ -417,7 +417,7 @@ static int send_pack(const struct al_push *push, const char *commit)
     al_str_addf(&revisions, "%s\n", commit);
     if (*push->parent)
         al_str_addf(&revisions, "^%s\n", push->parent);
-    r = al_bare_pack(&push->dir.bare, &revisions, true, push->repo->at.budget, &hash, push->err);
+    r = al_bare_pack(&push->dir.bare, &revisions, true, &hash, push->err);
     name = al_asprintf("pack-%s.pack", hash ? hash : "");
     if (r == 0)
         r = al_git_store_pack(push->repo, push->staging->pack_fd, name, push->err);

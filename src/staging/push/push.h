@@ -28,9 +28,9 @@ struct al_staging;
 
 /** A directory of the store that one push works in. */
 struct al_push_dir {
-    struct al_bare bare; /* the store, borrowing from the target */
-    char *path;          /* absolute; NULL: not made */
-    char *index;         /* absolute path of the private index */
+    struct al_location bare; /* the store, borrowing from the target */
+    char *path;              /* absolute; NULL: not made */
+    char *index;             /* absolute path of the private index */
 };
 
 /** A planned push.  From al_push_plan(); the last members are set when the commit is built. */

@@ -108,7 +108,7 @@ static int find_other(struct al_push *push)
     }
     if (r == 0)
         r = al_bare_read_commit(&push->dir.bare, push->commit, &message, take_change, &before,
-                                push->repo->at.budget, push->err);
+                                push->err);
     al_base_clear(&before.origin);
     return r;
 }

@@ -554,7 +554,7 @@ static int verify(const struct al_inmemory *memory, const struct needed *needed,
     int r;
 
     memory->view.at.budget->stable_read = &found;
-    r = al_git_verify_objects(memory->real, &needed->ids, &complete, err);
+    r = al_git_verify_objects(&memory->real->at, &needed->ids, &complete, err);
     memory->view.at.budget->stable_read = outer;
     if (r == 0 && complete && found.oids.count < needed->count)
         r = al_error_set(err, AL_ERR_EXECUTION,

@@ -502,12 +502,6 @@ static int add_diff(const struct al_repo *repo, const struct al_diff_options *op
     return r;
 }
 
-static void add_object(const char *oid, unsigned mode, struct al_str *words)
-{
-    if (mode && (mode & TYPE_MASK) != AL_TYPE_GITLINK && oid[strspn(oid, "0")])
-        al_str_addf(words, "%s\n", oid);
-}
-
 /* Verify the objects that were shown: the content of both sides, and the trees that list the
  * files. */
 static int verify_shown(const struct al_repo *repo, const struct al_diff_options *options,
@@ -519,12 +513,7 @@ static int verify_shown(const struct al_repo *repo, const struct al_diff_options
     int r = 0;
 
     *ret_complete = changes->count == changes->total;
-    for (size_t i = 0; i < changes->count; i++) {
-        const struct al_change *change = &changes->items[i];
-
-        add_object(change->old_oid, change->old_mode, &words);
-        add_object(change->new_oid, change->new_mode, &words);
-    }
+    al_diff_raw_add_objects(changes, &words);
     if (options->cached && !options->from_ref)
         head = al_ref_head(&repo->at);
     if (head && *head)
@@ -532,7 +521,7 @@ static int verify_shown(const struct al_repo *repo, const struct al_diff_options
     for (size_t i = 0; r == 0 && i < AL_COUNT(trees); i++)
         if (trees[i])
             r = al_git_verify_tree(repo, trees[i], ret_complete, err);
-    return r == 0 ? al_git_verify_objects(repo, &words, ret_complete, err) : r;
+    return r == 0 ? al_git_verify_objects(&repo->at, &words, ret_complete, err) : r;
 }
 
 int al_git_diff_excerpt(const struct al_repo *repo, const struct al_diff_options *options,

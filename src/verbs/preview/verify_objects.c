@@ -250,9 +250,16 @@ int al_stable_read_check(const struct al_repo *repo, const struct al_stable_read
 
 #define LIST_MAX_BYTES (8u << 20)
 
+/* While objects are hashed. */
+struct verifier {
+    struct al_cat_file reader;
+    struct al_strv *oids; /* receives the id of each object; may be NULL */
+    uint64_t bytes;       /* read in all */
+};
+
 static bool add_object(void *payload, const char *data, size_t len, bool last)
 {
-    struct al_object_verifier *verifier = payload;
+    struct verifier *verifier = payload;
 
     (void)data;
     verifier->bytes += len;
@@ -261,23 +268,7 @@ static bool add_object(void *payload, const char *data, size_t len, bool last)
     return verifier->bytes <= AL_VERIFY_MAX_BYTES;
 }
 
-void al_object_verifier_begin(struct al_object_verifier *verifier,
-                              const struct al_run_limits *budget)
-{
-    *verifier = (struct al_object_verifier){
-        .reader = AL_CAT_FILE_INIT(NULL, add_object, verifier),
-        .oids = budget->stable_read ? &budget->stable_read->oids : NULL,
-    };
-    verifier->reader.verifies = true;
-}
-
-void al_object_verifier_clear(struct al_object_verifier *verifier)
-{
-    al_cat_file_clear(&verifier->reader);
-}
-
-int al_object_verifier_end(const struct al_object_verifier *verifier, bool *ret_complete,
-                           struct al_error *err)
+static int check_end(const struct verifier *verifier, bool *ret_complete, struct al_error *err)
 {
     if (verifier->reader.mismatch)
         return al_error_set(
@@ -292,21 +283,25 @@ int al_object_verifier_end(const struct al_object_verifier *verifier, bool *ret_
     return 0;
 }
 
-int al_git_verify_objects(const struct al_repo *repo, const struct al_str *words,
+int al_git_verify_objects(const struct al_location *at, const struct al_str *words,
                           bool *ret_complete, struct al_error *err)
 {
+    struct al_stable_read *reading = at->budget->stable_read;
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_object_verifier_clear) struct al_object_verifier verifier;
+    struct verifier verifier = { .reader = AL_CAT_FILE_INIT(NULL, add_object, &verifier),
+                                 .oids = reading ? &reading->oids : NULL };
     int r;
 
-    al_object_verifier_begin(&verifier, repo->at.budget);
     if (!words->len)
         return 0;
+    verifier.reader.verifies = command.borrows = true;
     al_git_command_feed(&command, words);
     al_strv_adds(&command.argv, "git", "cat-file", "--batch", "--buffer", NULL);
-    r = al_git_read(&repo->at, &command, (struct al_sink){ al_cat_file_add, &verifier.reader },
-                    err);
-    return r < 0 ? r : al_object_verifier_end(&verifier, ret_complete, err);
+    r = al_git_read(at, &command, (struct al_sink){ al_cat_file_add, &verifier.reader }, err);
+    if (r == 0)
+        r = check_end(&verifier, ret_complete, err);
+    al_cat_file_clear(&verifier.reader);
+    return r;
 }
 
 /* Append what a command lists, as far as it is no more than can be verified. */
@@ -349,7 +344,7 @@ int al_git_verify_tree(const struct al_repo *repo, const char *commit, bool *ret
     r = list(repo, &command, &trees, ret_complete, err);
     al_str_addf(&words, "%s\n%s^{tree}\n", commit, commit);
     add_trees(&trees.text, &words);
-    return r < 0 ? r : al_git_verify_objects(repo, &words, ret_complete, err);
+    return r < 0 ? r : al_git_verify_objects(&repo->at, &words, ret_complete, err);
 }
 
 int al_git_verify_commits(const struct al_repo *repo, const char *const *words, bool *ret_complete,
@@ -364,5 +359,5 @@ int al_git_verify_commits(const struct al_repo *repo, const char *const *words, 
         al_strv_add(&command.argv, *words);
     al_strv_add(&command.argv, "--");
     r = list(repo, &command, &ids, ret_complete, err);
-    return r < 0 ? r : al_git_verify_objects(repo, &ids.text, ret_complete, err);
+    return r < 0 ? r : al_git_verify_objects(&repo->at, &ids.text, ret_complete, err);
 }

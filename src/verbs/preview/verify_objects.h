@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 #include "base/str.h"
-#include "git/plumbing/cat_file.h"
 #include "git/repo/repo.h"
 
 /** At most this many bytes are verified in one call. */
@@ -22,11 +21,12 @@
 /**
  * Hash objects, compare the hashes with their ids, and add the ids to budget->stable_read.
  *
- * @param words         Object names for `git cat-file`, one a line.  Missing objects are ignored.
+ * @param words         Object names for `git cat-file`, one a line, of a lender as well.  Missing
+ * objects are ignored.
  * @param ret_complete  Set to false when there were too many bytes to verify all; else unchanged.
  * @return 0, or AL_ERR_EXECUTION naming the first object whose hash differs.
  */
-int al_git_verify_objects(const struct al_repo *repo, const struct al_str *words,
+int al_git_verify_objects(const struct al_location *at, const struct al_str *words,
                           bool *ret_complete, struct al_error *err);
 
 /** Verify a commit, its root tree and all trees below: which files the commit has. */
@@ -36,24 +36,6 @@ int al_git_verify_tree(const struct al_repo *repo, const char *commit, bool *ret
 /** Verify the commits that `git rev-list` prints for these arguments (ending with NULL). */
 int al_git_verify_commits(const struct al_repo *repo, const char *const *words, bool *ret_complete,
                           struct al_error *err);
-
-/** While objects are hashed.  Must not be moved after al_object_verifier_begin(). */
-struct al_object_verifier {
-    struct al_cat_file reader; /**< gets the output of `git cat-file --batch` */
-
-    /* Private. */
-    struct al_strv *oids; /* receives the id of each object; may be NULL */
-    uint64_t bytes;       /* read in all */
-};
-
-/** Set it up. */
-void al_object_verifier_begin(struct al_object_verifier *verifier,
-                              const struct al_run_limits *budget);
-void al_object_verifier_clear(struct al_object_verifier *verifier);
-
-/** The end of the output.  Returns as al_git_verify_objects(), which says more of a mismatch. */
-int al_object_verifier_end(const struct al_object_verifier *verifier, bool *ret_complete,
-                           struct al_error *err);
 
 /* --- Stable read --- */
 

@@ -328,7 +328,7 @@ static int show_heads(const struct al_repo *repo, const struct al_strv *heads, s
         al_str_addf(&words, "%s\n", heads->items[i]);
     }
     al_strv_add(&command.argv, "--");
-    r = al_git_verify_objects(repo, &words, &all, err);
+    r = al_git_verify_objects(&repo->at, &words, &all, err);
     if (r == 0)
         r = al_git_run(&repo->at, &command,
                        &(struct al_git_run){

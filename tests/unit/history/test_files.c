@@ -202,7 +202,6 @@ static void finds_names_that_a_checkpoint_lacks(void **state)
     struct saver *s = *state;
     al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
     al_auto(al_strv_clear) struct al_strv missing = AL_STRV_INIT;
-    struct al_run_limits budget = long_budget();
     size_t next = 0;
 
     tmpdir_write(s->w->repo, "two\nlines", "x");
@@ -212,14 +211,13 @@ static void finds_names_that_a_checkpoint_lacks(void **state)
     tmpdir_write(s->w->repo, "blob\n", "x");
     tmpdir_symlink(s->w->repo, "dir", "link");
     take(s, NULL);
-    assert_int_equal(al_snapshot_find_missing(&s->store->bare, &names, &budget, &missing, NULL), 0);
+    assert_int_equal(al_snapshot_find_missing(&s->store->bare, &names, &missing, NULL), 0);
     assert_int_equal(missing.count, 0);
     for (size_t i = 0; i < COUNT(rows); i++) {
         al_str_addf(&names, "%s:%s", s->id, rows[i].path);
         al_str_addc(&names, '\0');
     }
-    assert_int_equal(
-        al_snapshot_find_missing(&s->store->bare, &names, &budget, &missing, &s->w->err), 0);
+    assert_int_equal(al_snapshot_find_missing(&s->store->bare, &names, &missing, &s->w->err), 0);
     for (size_t i = 0; i < COUNT(rows); i++) {
         if (rows[i].there)
             continue;

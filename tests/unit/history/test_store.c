@@ -205,13 +205,12 @@ static void believes_nothing_of_a_checkpoint_that_is_gone(void **state)
 {
     struct saver *s = *state;
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-    struct al_run_limits budget = long_budget();
 
     tmpdir_write(s->w->repo, "b.txt", "only in the store\n");
     take(s, NULL);
     al_strv_addf(&names, AL_REF_BEFORE "%s", s->id);
     al_strv_add(&names, AL_REF_FILES);
-    assert_int_equal(al_bare_delete_refs(&s->store->bare, &names, &budget, NULL), 0);
+    assert_int_equal(al_bare_delete_refs(&s->store->bare, &names, NULL), 0);
     free(store_git(s, "gc", "-q", "--prune=now"));
     take(s, NULL);
     assert_whole(s, s->id);
@@ -315,10 +314,9 @@ static void counts_the_deadline_and_the_cancel(void **state)
 {
     struct saver *s = *state;
     struct al_cancel *cancel = al_cancel_new();
-    struct al_run_limits budget = { .cancel = cancel, .left_ms = LONG_MS };
     struct al_checkpoint_reason reason = { .tool = "t", .operation = "o" };
 
-    s->repo->at.budget = &budget;
+    s->w->budget = (struct al_run_limits){ .cancel = cancel, .left_ms = LONG_MS };
     al_cancel_fire(cancel);
     assert_int_equal(al_checkpoint_create(s->store, &reason, s->id, &s->w->err), AL_ERR_CANCELLED);
     al_cancel_unref(cancel);
@@ -327,9 +325,9 @@ static void counts_the_deadline_and_the_cancel(void **state)
 
         tmpdir_write(s->w->repo, name, name);
     }
-    budget = (struct al_run_limits){ .left_ms = 1 };
+    s->w->budget = (struct al_run_limits){ .left_ms = 1 };
     assert_int_equal(al_checkpoint_create(s->store, &reason, s->id, &s->w->err), AL_ERR_TIMEOUT);
-    s->repo->at.budget = &s->w->budget;
+    s->w->budget = long_budget();
     assert_int_equal(count(s), 0);
 }
 

@@ -44,7 +44,7 @@ static int verify(struct world *w, const char *id, bool *ret_complete)
     al_error_clear(&w->err);
     *ret_complete = true;
     al_str_addf(&words, "%s\n", id);
-    return al_git_verify_objects(repo, &words, ret_complete, &w->err);
+    return al_git_verify_objects(&repo->at, &words, ret_complete, &w->err);
 }
 
 static void verifies_up_to_its_limit(void **state)
