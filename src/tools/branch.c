@@ -460,14 +460,8 @@ struct listing {
 static bool list_branch(void *payload, const struct al_listed_ref *branch)
 {
     struct listing *listing = payload;
-    json_t *object;
+    json_t *object = al_json_object();
 
-    listing->truncated =
-        !al_workflow_fits(&listing->room, strlen(branch->name) + strlen(branch->hash) +
-                                              strlen(branch->upstream) + AL_WORKFLOW_OBJECT_COSTS);
-    if (listing->truncated)
-        return false;
-    object = al_json_object();
     al_json_set(object, "name", al_json_string(branch->name));
     al_json_set(object, "current", al_json_bool(branch->is_current));
     if (branch->is_remote)
@@ -475,8 +469,8 @@ static bool list_branch(void *payload, const struct al_listed_ref *branch)
     if (*branch->upstream)
         al_json_set(object, "upstream", al_json_string(branch->upstream));
     al_json_set(object, "hash", al_json_string(branch->hash));
-    al_json_append(listing->branches, object);
-    return true;
+    listing->truncated = !al_workflow_append(listing->branches, object, &listing->room);
+    return !listing->truncated;
 }
 
 static int workflow_list(struct al_call *call, const void *p, struct al_result *result,

@@ -84,8 +84,11 @@ extern const struct al_tool al_tool_git_worktree, al_tool_parallel_compare, al_t
 /** The last row in `everyday` and `parallel`. */
 #define AL_WORKING_DIR_ROW(T)                                                                      \
     AL_STRING(T, working_dir, NULL, .flags = AL_PARAM_NAME, .max_bytes = AL_PARAM_PATH_MAX_BYTES)
-#define AL_PATHS_ROW(T, ...) AL_STRINGS(T, paths, NULL, .flags = AL_PARAM_PATH, __VA_ARGS__)
-#define AL_DIALECT_TOOL(T)   .args_size = sizeof(T), .working_dir_offset = offsetof(T, working_dir)
+/** A row of a field of the options that the verb takes, which are the member `of`. */
+#define AL_BOOL_IN(T, of, field, ...)   AL_BOOL_AS(T, of.field, #field, __VA_ARGS__)
+#define AL_STRING_IN(T, of, field, ...) AL_STRING_AS(T, of.field, #field, __VA_ARGS__)
+#define AL_PATHS_ROW(T, ...)            AL_STRINGS(T, paths, NULL, .flags = AL_PARAM_PATH, __VA_ARGS__)
+#define AL_DIALECT_TOOL(T)              .args_size = sizeof(T), .working_dir_offset = offsetof(T, working_dir)
 
 /* Of `git`, where the args struct has a member `struct al_opt_int timeout_ms`. */
 #define AL_GIT_COMMON_ROWS(T)                                                                      \
@@ -125,12 +128,11 @@ extern const struct al_tool al_tool_git_worktree, al_tool_parallel_compare, al_t
 void al_git_shape_restored(const struct al_call *call, const struct al_strv *paths, bool unstaged,
                            struct al_git_output *output, struct al_result *result);
 
-/** Bytes that JSON adds to a name in a list, and to an object of a few members. */
-#define AL_WORKFLOW_NAME_COSTS   3
-#define AL_WORKFLOW_OBJECT_COSTS 96
-
 /** Subtract `bytes` from the room that a list has yet; false: they do not fit. */
 bool al_workflow_fits(size_t *room, size_t bytes);
+
+/** Append an item to a list, taking it over, if there is room for it; else let it go: false. */
+bool al_workflow_append(json_t *array, json_t *item, size_t *room);
 
 /** An array of strings.  The caller owns the reference. */
 json_t *al_workflow_strings(const struct al_strv *items);

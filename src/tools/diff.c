@@ -21,34 +21,38 @@
 
 struct diff_args {
     struct al_strv paths;
-    bool stat;              /* of the toolsets git and everyday */
-    bool staged;            /* of the toolsets workflow and everyday */
-    bool cached, name_only; /* of the toolset git */
-    struct al_opt_int unified;
-    const char *from_ref, *to_ref, *output_dir;
-    struct al_opt_int max_bytes;
-    const char *ref;       /* of the toolset workflow */
-    const char *from, *to; /* of the toolset everyday */
-    bool hunks;
+    struct al_diff_options options; /* but for the paths and the context */
     struct al_opt_int context;
+    const char *output_dir; /* of the toolset git */
+    struct al_opt_int max_bytes;
+    bool hunks; /* of the toolset everyday */
     struct al_page page;
     struct al_opt_int timeout_ms;
     const char *working_dir;
 };
 
+static struct al_diff_options options_of(const struct diff_args *args)
+{
+    struct al_diff_options options = args->options;
+
+    options.unified = args->context.given ? args->context.value : -1;
+    options.paths = &args->paths;
+    return options;
+}
+
 /* The toolset git. */
 
 static const struct al_param git_params[] = {
-    AL_BOOL(struct diff_args, cached, "Staged changes."),
-    AL_BOOL(struct diff_args, name_only, "Names only.", .unless = "output_dir"),
-    AL_BOOL(struct diff_args, stat, "As --stat.", .unless = "output_dir name_only"),
-    AL_INT(struct diff_args, unified, "Lines of context.", .min = 0, .max = 1000000,
-           .flags = AL_PARAM_MAX_HIDDEN),
+    AL_BOOL_IN(struct diff_args, options, cached, "Staged changes."),
+    AL_BOOL_IN(struct diff_args, options, name_only, "Names only.", .unless = "output_dir"),
+    AL_BOOL_IN(struct diff_args, options, stat, "As --stat.", .unless = "output_dir name_only"),
+    AL_INT_AS(struct diff_args, context, "unified", "Lines of context.", .min = 0, .max = 1000000,
+              .flags = AL_PARAM_MAX_HIDDEN),
     AL_STRINGS(struct diff_args, paths, "Only these paths.", .flags = AL_PARAM_PATH),
-    AL_STRING(struct diff_args, from_ref, "Compare from.",
-              .flags = AL_PARAM_NAME | AL_PARAM_REVISION, .check = al_arg_check_revision),
-    AL_STRING(struct diff_args, to_ref, "Compare to; needs from_ref.",
-              .flags = AL_PARAM_NAME | AL_PARAM_REVISION, .check = al_arg_check_revision),
+    AL_STRING_IN(struct diff_args, options, from_ref, "Compare from.",
+                 .flags = AL_PARAM_NAME | AL_PARAM_REVISION, .check = al_arg_check_revision),
+    AL_STRING_IN(struct diff_args, options, to_ref, "Compare to; needs from_ref.",
+                 .flags = AL_PARAM_NAME | AL_PARAM_REVISION, .check = al_arg_check_revision),
     AL_STRING(struct diff_args, output_dir,
               "Write a patch file per path here, replacing files; needs both refs.",
               .flags = AL_PARAM_OUTPUT),
@@ -60,26 +64,13 @@ static int git_check(const void *p, struct al_error *err)
 {
     const struct diff_args *args = p;
 
-    if (args->cached && (args->from_ref || args->to_ref))
+    if (args->options.cached && (args->options.from_ref || args->options.to_ref))
         return al_error_set(err, AL_ERR_BAD_ARGS, "cached cannot be used with from_ref/to_ref");
-    if (args->output_dir && (!args->from_ref || !args->to_ref))
+    if (args->output_dir && (!args->options.from_ref || !args->options.to_ref))
         return al_error_set(err, AL_ERR_BAD_ARGS, "output_dir requires both from_ref and to_ref");
-    if (args->to_ref && !args->from_ref)
+    if (args->options.to_ref && !args->options.from_ref)
         return al_error_set(err, AL_ERR_BAD_ARGS, "to_ref requires from_ref");
     return 0;
-}
-
-static struct al_diff_options options_of(const struct diff_args *args)
-{
-    return (struct al_diff_options){
-        .cached = args->cached,
-        .name_only = args->name_only,
-        .stat = args->stat,
-        .unified = args->unified.given ? args->unified.value : -1,
-        .from_ref = args->from_ref,
-        .to_ref = args->to_ref,
-        .paths = &args->paths,
-    };
 }
 
 AL_WHEN(only_shows, struct diff_args, !args->output_dir)
@@ -96,7 +87,7 @@ static int git_show(struct al_call *call, const void *p, struct al_result *resul
     r = al_git_diff(al_call_repo(call), &options, al_call_max_bytes(call), &output, err);
     if (r < 0)
         return r;
-    if (!args->cached && !args->to_ref) /* otherwise the working tree is not read */
+    if (!args->options.cached && !args->options.to_ref) /* otherwise the working tree is not read */
         al_git_skipped_filters(al_call_repo(call), &notes);
     al_call_shape_text(call, &output, notes.buf, result);
     return 0;
@@ -203,10 +194,11 @@ const struct al_tool al_tool_git_diff = {
 /* The toolset workflow. */
 
 static const struct al_param workflow_params[] = {
-    AL_BOOL(struct diff_args, staged, "Diff what is staged."),
+    AL_BOOL_AS(struct diff_args, options.cached, "staged", "Diff what is staged."),
     AL_STRINGS(struct diff_args, paths, "Only these files or directories.", .flags = AL_PARAM_PATH),
-    AL_STRING(struct diff_args, ref, "Commit to compare with, or a range, e.g. main..feature.",
-              .flags = AL_PARAM_NAME | AL_PARAM_REVISION, .check = al_arg_check_range),
+    AL_STRING_AS(struct diff_args, options.from_ref, "ref",
+                 "Commit to compare with, or a range, e.g. main..feature.",
+                 .flags = AL_PARAM_NAME | AL_PARAM_REVISION, .check = al_arg_check_range),
     AL_WORKFLOW_CWD_ROW(struct diff_args),
 };
 
@@ -214,7 +206,7 @@ static int workflow_check(const void *p, struct al_error *err)
 {
     const struct diff_args *args = p;
 
-    if (args->staged && args->ref && strstr(args->ref, ".."))
+    if (args->options.cached && args->options.from_ref && strstr(args->options.from_ref, ".."))
         return al_error_set(err, AL_ERR_BAD_ARGS,
                             "staged compares with one commit; ref must not be a range");
     return 0;
@@ -270,12 +262,7 @@ static int workflow_show(struct al_call *call, const void *p, struct al_result *
                          struct al_error *err)
 {
     const struct diff_args *args = p;
-    const struct al_diff_options options = {
-        .cached = args->staged,
-        .unified = -1,
-        .from_ref = args->ref,
-        .paths = &args->paths,
-    };
+    const struct al_diff_options options = options_of(args);
     al_auto(diff_result_clear) struct diff_result parts = { .diff = AL_STR_INIT,
                                                             .hunks = al_json_array() };
     al_auto(al_hunks_clear) struct al_hunks patch = AL_HUNKS_INIT(add_line, &parts);
@@ -321,13 +308,13 @@ const struct al_tool al_tool_workflow_diff = {
 #define CONTEXT_MAX     1000
 
 static const struct al_param everyday_params[] = {
-    AL_STRING(struct diff_args, from, "A revision, or a range A...B.",
-              .flags = AL_PARAM_NAME | AL_PARAM_REVISION, .check = al_arg_check_range),
-    AL_STRING(struct diff_args, to, NULL, .flags = AL_PARAM_NAME | AL_PARAM_REVISION,
-              .check = al_arg_check_revision),
-    AL_BOOL(struct diff_args, staged, NULL),
+    AL_STRING_AS(struct diff_args, options.from_ref, "from", "A revision, or a range A...B.",
+                 .flags = AL_PARAM_NAME | AL_PARAM_REVISION, .check = al_arg_check_range),
+    AL_STRING_AS(struct diff_args, options.to_ref, "to", NULL,
+                 .flags = AL_PARAM_NAME | AL_PARAM_REVISION, .check = al_arg_check_revision),
+    AL_BOOL_AS(struct diff_args, options.cached, "staged", NULL),
     AL_PATHS_ROW(struct diff_args, .min = 0),
-    AL_BOOL(struct diff_args, stat, NULL),
+    AL_BOOL_IN(struct diff_args, options, stat, NULL),
     AL_BOOL(struct diff_args, hunks, "Each hunk with an id, for git_add and others."),
     AL_INT(struct diff_args, context, NULL, .min = 0, .max = CONTEXT_MAX,
            .default_int = CONTEXT_DEFAULT),
@@ -337,18 +324,18 @@ static const struct al_param everyday_params[] = {
 
 static bool is_range(const struct diff_args *args)
 {
-    return args->from && strstr(args->from, "..");
+    return args->options.from_ref && strstr(args->options.from_ref, "..");
 }
 
 static int check_revisions(const struct diff_args *args, struct al_error *err)
 {
-    if (args->to && !args->from)
+    if (args->options.to_ref && !args->options.from_ref)
         return al_failure_bad_args(err, "Give from as well, or make to the from.",
                                    "to: without from there is nothing to compare it with");
-    if (is_range(args) && args->to)
+    if (is_range(args) && args->options.to_ref)
         return al_failure_bad_args(err, "Give a range in from, or from and to.",
                                    "from is a range, so to cannot be given");
-    if (args->staged && (args->to || is_range(args)))
+    if (args->options.cached && (args->options.to_ref || is_range(args)))
         return al_failure_bad_args(
             err, "Leave out staged, or compare the index with one revision.",
             "staged compares the index with one revision, not two revisions");
@@ -362,12 +349,12 @@ static int everyday_check(const void *p, struct al_error *err)
 
     if (r < 0)
         return r;
-    if (args->hunks && args->from)
+    if (args->hunks && args->options.from_ref)
         return al_failure_bad_args(err, "Leave out from: hunks are of what can be staged.",
                                    "hunks: only changes of the working tree or the index have ids");
-    if (args->hunks && args->stat)
+    if (args->hunks && args->options.stat)
         return al_failure_bad_args(err, "Give hunks or stat.", "stat and hunks exclude each other");
-    if (args->stat && args->context.given)
+    if (args->options.stat && args->context.given)
         return al_failure_bad_args(err, "Leave out context, or stat.",
                                    "context: with stat no lines are shown");
     return 0;
@@ -384,12 +371,12 @@ static void add_elsewhere(struct al_call *call, const struct diff_args *args, st
 {
     al_auto(al_worktree_state_clear) struct al_worktree_state state = AL_WORKTREE_STATE_INIT;
 
-    if (args->from ||
+    if (args->options.from_ref ||
         al_git_read_worktree_state(al_call_repo(call), "normal", NULL, NULL, &state, NULL) < 0)
         return;
-    add_number(args->staged ? state.unstaged : state.staged,
-               args->staged ? "changed and not staged: see git_diff without staged"
-                            : "staged: see git_diff with staged",
+    add_number(args->options.cached ? state.unstaged : state.staged,
+               args->options.cached ? "changed and not staged: see git_diff without staged"
+                                    : "staged: see git_diff with staged",
                out);
     add_number(state.untracked, "untracked: see git_status", out);
 }
@@ -397,13 +384,15 @@ static void add_elsewhere(struct al_call *call, const struct diff_args *args, st
 /* Both sides as one range.  NULL: there is one side, or none.  Caller frees. */
 static char *range_of(const struct diff_args *args)
 {
-    return args->to ? al_asprintf("%s..%s", args->from, args->to) : NULL;
+    return args->options.to_ref
+               ? al_asprintf("%s..%s", args->options.from_ref, args->options.to_ref)
+               : NULL;
 }
 
 static void add_missing(struct al_call *call, const struct diff_args *args, struct al_pages *pages)
 {
     al_auto(al_freep) char *both = range_of(args);
-    const char *from = args->from ? args->from : "HEAD";
+    const char *from = args->options.from_ref ? args->options.from_ref : "HEAD";
 
     al_missing_paths_end(call, &args->paths, both ? both : from, pages);
 }
@@ -411,15 +400,15 @@ static void add_missing(struct al_call *call, const struct diff_args *args, stru
 static void add_nothing(struct al_call *call, const struct diff_args *args, struct al_pages *pages)
 {
     al_auto(al_freep) char *both = range_of(args);
-    const struct al_path_scope scope = { .rev = both ? both : args->from,
-                                         .worktree = !args->to && !is_range(args) };
+    const struct al_path_scope scope = { .rev = both ? both : args->options.from_ref,
+                                         .worktree = !args->options.to_ref && !is_range(args) };
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     struct al_str *out = &text;
 
     al_str_adds(out, "No changes");
-    if (args->staged)
-        al_str_addf(out, " staged%s", args->from ? " against that revision" : "");
-    else if (!args->from)
+    if (args->options.cached)
+        al_str_addf(out, " staged%s", args->options.from_ref ? " against that revision" : "");
+    else if (!args->options.from_ref)
         al_str_adds(out, " in the working tree that are not staged");
     al_str_adds(out, args->paths.count ? " in these paths.\n" : ".\n");
     if (args->paths.count)
@@ -432,26 +421,21 @@ static void add_nothing(struct al_call *call, const struct diff_args *args, stru
 static int show_changes(struct al_call *call, const struct diff_args *args, struct al_pages *pages,
                         struct al_result *result, struct al_error *err)
 {
-    const struct al_diff_options options = {
-        .cached = args->staged,
-        .unified = args->stat            ? -1
-                   : args->context.given ? args->context.value
-                                         : CONTEXT_DEFAULT,
-        .from_ref = args->from,
-        .to_ref = args->to,
-        .paths = args->paths.count ? &args->paths : NULL,
-    };
-    al_auto(al_change_view_clear) struct al_change_view view = {
-        .pages = pages, .repo = al_call_repo(call), .lists_all = args->stat, .header = AL_STR_INIT
-    };
+    struct al_diff_options options = options_of(args);
+    al_auto(al_change_view_clear) struct al_change_view view = { .pages = pages,
+                                                                 .repo = al_call_repo(call),
+                                                                 .lists_all = args->options.stat,
+                                                                 .header = AL_STR_INIT };
     al_auto(al_change_reader_clear) struct al_change_reader reader;
     al_auto(al_str_clear) struct al_str left = AL_STR_INIT;
     struct al_patch_taker to = al_change_view_taker;
     int r;
 
+    options.stat = false; /* the numbers are always read */
+    options.unified = args->options.stat ? -1 : args->context.value;
     to.payload = &view;
     al_change_reader_init(&reader, al_change_view_files, &to);
-    r = al_git_read_changes(al_call_repo(call), &options, !args->stat, &reader, err);
+    r = al_git_read_changes(al_call_repo(call), &options, !args->options.stat, &reader, err);
     if (r < 0)
         return r;
     al_change_view_end(&view);
@@ -487,22 +471,23 @@ static bool add_new_files(const struct al_repo *repo, const struct al_untracked 
 static int show_hunks(struct al_call *call, const struct diff_args *args, struct al_pages *pages,
                       struct al_result *result, struct al_error *err)
 {
-    const struct al_hunk_query query = { .side = args->staged ? AL_HUNKS_STAGED : AL_HUNKS_UNSTAGED,
+    const struct al_hunk_query query = { .side = args->options.cached ? AL_HUNKS_STAGED
+                                                                      : AL_HUNKS_UNSTAGED,
                                          .paths = args->paths.count ? &args->paths : NULL };
-    const int64_t context = args->context.given ? args->context.value : CONTEXT_DEFAULT;
     al_auto(al_hunk_list_clear) struct al_hunk_list list = AL_HUNK_LIST_INIT;
     al_auto(al_str_clear) struct al_str left = AL_STR_INIT;
     al_auto(al_untracked_clear) struct al_untracked files = { .items = NULL };
     size_t shown = 0;
     int r = al_git_read_hunks(al_call_repo(call), &query, &list, err);
 
-    if (r == 0 && !args->staged)
+    if (r == 0 && !args->options.cached)
         r = al_untracked_read(call, query.paths, NULL, &files, err);
     if (r < 0)
         return r;
     if (!list.nfiles && !list.truncated && !files.count)
         add_nothing(call, args, pages);
-    if (!al_change_view_hunks(al_call_repo(call), &list, (size_t)context, pages, &shown) ||
+    if (!al_change_view_hunks(al_call_repo(call), &list, (size_t)args->context.value, pages,
+                              &shown) ||
         !add_new_files(al_call_repo(call), &files, pages, &shown))
         al_str_addf(&left, "%s of %s not shown",
                     al_counted(list.count + files.count - shown, NULL, NULL).text,

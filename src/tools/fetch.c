@@ -7,8 +7,9 @@
 #include "tools/transfer.h"
 
 struct fetch_args {
-    const char *remote, *branch;
-    bool all, prune, tags;
+    const char *remote;
+    bool all;
+    struct al_fetch_options options;
     const char *working_dir;
 };
 
@@ -76,16 +77,13 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
 static int fetch_one(struct al_call *call, const char *name, const struct fetch_args *args,
                      struct al_str *changes, struct al_error *err)
 {
-    const struct al_fetch_options options = { .branch = args->branch,
-                                              .prune = args->prune,
-                                              .tags = args->tags };
     al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
     int r = al_remote_find(al_call_repo(call), name, &remote, err);
 
     if (r < 0)
         return r;
     al_transfer_accept(call, &remote, AL_FETCHES);
-    return al_transfer_fetch(call, &remote, &options, changes, err);
+    return al_transfer_fetch(call, &remote, &args->options, changes, err);
 }
 
 static int fetch_shown(struct al_call *call, const char *name, const struct al_fetch_words *words,
@@ -140,10 +138,10 @@ static const struct al_stricter stricter[] = {
 
 static const struct al_param workflow_params[] = {
     AL_TRANSFER_ROW_REMOTE(struct fetch_args, .unless = "all"),
-    AL_STRING(struct fetch_args, branch, "Only this branch.", .flags = AL_PARAM_NAME,
-              .check = al_arg_check_branch),
+    AL_STRING_IN(struct fetch_args, options, branch, "Only this branch.", .flags = AL_PARAM_NAME,
+                 .check = al_arg_check_branch),
     AL_BOOL(struct fetch_args, all, "From all remotes."),
-    AL_BOOL(struct fetch_args, prune, "Forget branches that are gone."),
+    AL_BOOL_IN(struct fetch_args, options, prune, "Forget branches that are gone."),
     AL_WORKFLOW_CWD_ROW(struct fetch_args),
 };
 
@@ -179,9 +177,9 @@ static int workflow_execute(struct al_call *call, const void *p, struct al_resul
         return r;
     result->truncated = al_text_truncate(&text, al_call_max_bytes(call));
     al_transfer_result(result, true, args->all ? "all" : args->remote, text.buf);
-    if (args->branch)
-        al_result_set(result, "branch", al_json_string(args->branch));
-    if (args->prune)
+    if (args->options.branch)
+        al_result_set(result, "branch", al_json_string(args->options.branch));
+    if (args->options.prune)
         al_result_set(result, "pruned", al_json_bool(true));
     return 0;
 }
@@ -205,10 +203,10 @@ const struct al_tool al_tool_workflow_fetch = {
 
 static const struct al_param everyday_params[] = {
     AL_TRANSFER_ROW_ANY_REMOTE(struct fetch_args),
-    AL_STRING(struct fetch_args, branch, NULL, .flags = AL_PARAM_NAME,
-              .check = al_arg_check_branch),
-    AL_BOOL(struct fetch_args, prune, NULL),
-    AL_BOOL(struct fetch_args, tags, NULL),
+    AL_STRING_IN(struct fetch_args, options, branch, NULL, .flags = AL_PARAM_NAME,
+                 .check = al_arg_check_branch),
+    AL_BOOL_IN(struct fetch_args, options, prune, NULL),
+    AL_BOOL_IN(struct fetch_args, options, tags, NULL),
     AL_WORKING_DIR_ROW(struct fetch_args),
 };
 
@@ -216,7 +214,7 @@ static int everyday_check(const void *p, struct al_error *err)
 {
     const struct fetch_args *args = p;
 
-    if (args->branch && args->prune)
+    if (args->options.branch && args->options.prune)
         return al_error_set(err, AL_ERR_BAD_ARGS,
                             "branch and prune cannot both hold: what is gone is known only when "
                             "every branch is fetched");

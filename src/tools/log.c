@@ -15,16 +15,12 @@
 #include "tools/everyday/change_view.h"
 
 struct log_args {
-    const char *author, *since, *until, *grep;
-    const char *path;            /* of the toolsets git and workflow */
-    struct al_opt_int max_count; /* of the toolsets git and everyday */
-    struct al_opt_int limit;     /* of the toolset workflow */
-    const char *format;          /* of the toolset git */
-    bool oneline;
+    struct al_log_options options; /* of the toolset git */
     struct al_opt_int max_bytes;
-    const char *range, *changed; /* of the toolset everyday */
+    struct al_log_query query; /* of the toolsets workflow and everyday */
+    const char *path;
     struct al_strv paths;
-    bool all, regex, stat, patch, follow, first_parent;
+    struct al_opt_int max_count;
     struct al_page page;
     struct al_opt_int timeout_ms;
     const char *working_dir;
@@ -39,13 +35,13 @@ struct log_args {
 static const struct al_param git_params[] = {
     AL_INT(struct log_args, max_count, "At most so many.", .min = 1, .max = INT32_MAX,
            .flags = AL_PARAM_MAX_HIDDEN),
-    AL_BOOL(struct log_args, oneline, "As --oneline.", .unless = "format"),
-    AL_STRING(struct log_args, format, "As --format; wins over oneline."),
-    AL_STRING(struct log_args, author, "Pattern of the author."),
-    AL_STRING(struct log_args, since, "After this date.", .check = al_date_check),
-    AL_STRING(struct log_args, until, "Before this date.", .check = al_date_check),
-    AL_STRING(struct log_args, grep, "Pattern of the message."),
-    AL_STRING(struct log_args, path, "Touching this path.", .flags = AL_PARAM_PATH),
+    AL_BOOL_IN(struct log_args, options, oneline, "As --oneline.", .unless = "format"),
+    AL_STRING_IN(struct log_args, options, format, "As --format; wins over oneline."),
+    AL_STRING_IN(struct log_args, options, author, "Pattern of the author."),
+    AL_STRING_IN(struct log_args, options, since, "After this date.", .check = al_date_check),
+    AL_STRING_IN(struct log_args, options, until, "Before this date.", .check = al_date_check),
+    AL_STRING_IN(struct log_args, options, grep, "Pattern of the message."),
+    AL_STRING_IN(struct log_args, options, path, "Touching this path.", .flags = AL_PARAM_PATH),
     AL_GIT_MAX_BYTES_ROW(struct log_args, .unless = NULL),
     AL_GIT_COMMON_ROWS(struct log_args),
 };
@@ -93,19 +89,11 @@ static int git_log(struct al_call *call, const void *p, struct al_result *result
                    struct al_error *err)
 {
     const struct log_args *args = p;
-    const struct al_log_options options = {
-        .max_count = args->max_count.given ? args->max_count.value : 0,
-        .oneline = args->oneline,
-        .format = args->format,
-        .author = args->author,
-        .since = args->since,
-        .until = args->until,
-        .grep = args->grep,
-        .path = args->path,
-    };
+    struct al_log_options options = args->options;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r;
 
+    options.max_count = args->max_count.given ? args->max_count.value : 0;
     r = al_git_log(al_call_repo(call), &options, al_call_max_bytes(call), &output, err);
     if (r < 0)
         return r;
@@ -132,13 +120,15 @@ const struct al_tool al_tool_git_log = {
 #define SHORT_HASH_SIZE 7
 
 static const struct al_param workflow_params[] = {
-    AL_INT(struct log_args, limit, "Most commits to list.", .flags = AL_PARAM_HAS_DEFAULT, .min = 1,
-           .max = LIMIT_MAX, .default_int = LIMIT_DEFAULT),
-    AL_STRING(struct log_args, author,
-              "Only commits whose author's name or address contains this."),
-    AL_STRING(struct log_args, since, "Only commits after this date, e.g. 2024-01-01, 1.week.ago.",
-              .check = al_date_check),
-    AL_STRING(struct log_args, until, "Before this date.", .check = al_date_check),
+    AL_INT_AS(struct log_args, max_count, "limit", "Most commits to list.",
+              .flags = AL_PARAM_HAS_DEFAULT, .min = 1, .max = LIMIT_MAX,
+              .default_int = LIMIT_DEFAULT),
+    AL_STRING_IN(struct log_args, query, author,
+                 "Only commits whose author's name or address contains this."),
+    AL_STRING_IN(struct log_args, query, since,
+                 "Only commits after this date, e.g. 2024-01-01, 1.week.ago.",
+                 .check = al_date_check),
+    AL_STRING_IN(struct log_args, query, until, "Before this date.", .check = al_date_check),
     AL_STRING(struct log_args, path, "Only commits that touch this file or directory.",
               .flags = AL_PARAM_PATH),
     AL_WORKFLOW_CWD_ROW(struct log_args),
@@ -158,32 +148,26 @@ static int workflow_authorize(struct al_call *call, const void *p, struct al_err
 /** What is listed while git prints. */
 struct listing {
     json_t *commits;
-    size_t count, limit, room; /* bytes that objects may have yet */
+    size_t limit, room; /* bytes that objects may have yet */
     bool truncated;
 };
 
 static bool list_commit(void *payload, const struct al_logged *commit)
 {
     struct listing *listing = payload;
-    const size_t id = strlen(commit->hash), author = strlen(commit->author),
-                 message = strlen(commit->message);
-    json_t *object;
+    const size_t id = strlen(commit->hash);
+    json_t *object = al_json_object();
 
-    listing->truncated = listing->count == listing->limit ||
-                         !al_workflow_fits(&listing->room, id + strlen(commit->date) + author +
-                                                               message + AL_WORKFLOW_OBJECT_COSTS);
-    if (listing->truncated)
-        return false;
-    listing->count++;
-    object = al_json_object();
     al_json_set(object, "hash", al_json_string(commit->hash));
     al_json_set(object, "shortHash",
                 al_json_stringn(commit->hash, id < SHORT_HASH_SIZE ? id : SHORT_HASH_SIZE));
-    al_json_set(object, "author", al_json_stringn(commit->author, author));
+    al_json_set(object, "author", al_json_stringn(commit->author, strlen(commit->author)));
     al_json_set(object, "date", al_json_string(commit->date));
-    al_json_set(object, "message", al_json_stringn(commit->message, message));
-    al_json_append(listing->commits, object);
-    return true;
+    al_json_set(object, "message", al_json_stringn(commit->message, strlen(commit->message)));
+    if (json_array_size(listing->commits) == listing->limit)
+        listing->room = 0; /* it was read to know that there are more */
+    listing->truncated = !al_workflow_append(listing->commits, object, &listing->room);
+    return !listing->truncated;
 }
 
 static int workflow_log(struct al_call *call, const void *p, struct al_result *result,
@@ -193,28 +177,26 @@ static int workflow_log(struct al_call *call, const void *p, struct al_result *r
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
     al_auto(al_json_decrefp) json_t *commits = al_json_array();
     struct listing listing = { .commits = commits,
-                               .limit = (size_t)args->limit.value,
+                               .limit = (size_t)args->max_count.value,
                                .room = al_call_max_bytes(call) };
-    const struct al_log_query query = { .author = args->author,
-                                        .since = args->since,
-                                        .until = args->until,
-                                        .paths = args->path ? &paths : NULL,
-                                        .in_full = true,
-                                        .max_count = listing.limit + 1 };
+    struct al_log_query query = args->query;
     const struct al_log_taker to = { .take_commit = list_commit, .patch = { .payload = &listing } };
     bool unborn;
     int r;
 
+    query.in_full = true;
+    query.max_count = listing.limit + 1;
+    query.paths = args->path ? &paths : NULL;
     if (args->path)
         al_strv_add(&paths, args->path);
     r = al_git_read_commits(al_call_repo(call), &query, &to, &unborn, err);
     if (r < 0)
         return r;
-    al_result_set(result, "commits", al_take(&commits));
-    al_result_set(result, "count", al_json_int((int64_t)listing.count));
+    al_result_set(result, "commits", json_incref(commits));
+    al_result_set(result, "count", al_json_int((int64_t)json_array_size(commits)));
     al_result_set(result, "truncated", al_json_bool(listing.truncated));
     /* A log that is cut at the caller's own limit is complete. */
-    result->truncated = listing.truncated && listing.count < listing.limit;
+    result->truncated = listing.truncated && json_array_size(commits) < listing.limit;
     return 0;
 }
 
@@ -243,25 +225,26 @@ const struct al_tool al_tool_workflow_log = {
 /** Commits beyond the ones that are shown are counted up to this number. */
 #define MORE_MAX               1000
 
-#define TEXT_ROW(field, about) AL_STRING(struct log_args, field, about, .min_bytes = 1)
+#define TEXT_ROW(field, about) AL_STRING_IN(struct log_args, query, field, about, .min_bytes = 1)
 
 static const struct al_param everyday_params[] = {
-    AL_STRING(struct log_args, range, "Revisions: A..B, A...B, \"A ^B\".", .flags = AL_PARAM_NAME,
-              .check = al_arg_check_revisions),
-    AL_BOOL(struct log_args, all, "All branches."),
+    AL_STRING_IN(struct log_args, query, range, "Revisions: A..B, A...B, \"A ^B\".",
+                 .flags = AL_PARAM_NAME, .check = al_arg_check_revisions),
+    AL_BOOL_IN(struct log_args, query, all, "All branches."),
     AL_PATHS_ROW(struct log_args, .min = 0),
-    AL_STRING(struct log_args, author, NULL, .min_bytes = 1),
+    TEXT_ROW(author, NULL),
     TEXT_ROW(since, "A date or a revision."),
-    AL_STRING(struct log_args, until, NULL, .min_bytes = 1),
+    TEXT_ROW(until, NULL),
     TEXT_ROW(grep, "Regex for the message."),
     TEXT_ROW(changed, "Text added or removed by the commit."),
-    AL_BOOL(struct log_args, regex, "changed is a regex."),
+    AL_BOOL_IN(struct log_args, query, regex, "changed is a regex."),
     AL_INT(struct log_args, max_count, NULL, .flags = AL_PARAM_HAS_DEFAULT | AL_PARAM_MAX_HIDDEN,
            .min = 1, .max = COUNT_MAX, .default_int = COUNT_DEFAULT),
-    AL_BOOL(struct log_args, stat, NULL),
-    AL_BOOL(struct log_args, patch, NULL),
-    AL_BOOL(struct log_args, follow, NULL, .flags = AL_PARAM_EVERY_PATH), /* under older names */
-    AL_BOOL(struct log_args, first_parent, NULL),
+    AL_BOOL_IN(struct log_args, query, stat, NULL),
+    AL_BOOL_IN(struct log_args, query, patch, NULL),
+    AL_BOOL_IN(struct log_args, query, follow, NULL, .flags = AL_PARAM_EVERY_PATH), /* under older
+                                                                                      names */
+    AL_BOOL_IN(struct log_args, query, first_parent, NULL),
     AL_PAGE_ROWS(struct log_args),
     AL_WORKING_DIR_ROW(struct log_args),
 };
@@ -270,14 +253,14 @@ static int everyday_check(const void *p, struct al_error *err)
 {
     const struct log_args *args = p;
 
-    if (args->all && args->range)
+    if (args->query.all && args->query.range)
         return al_failure_bad_args(err, "Give range or all.", "range and all exclude each other");
-    if (args->regex && !args->changed)
+    if (args->query.regex && !args->query.changed)
         return al_failure_bad_args(err, "Give changed, or leave out regex: grep always is a regex.",
                                    "regex: it is about changed, which is not given");
-    if (args->stat && args->patch)
+    if (args->query.stat && args->query.patch)
         return al_failure_bad_args(err, "Give stat or patch.", "stat and patch exclude each other");
-    if (args->follow && args->paths.count != 1)
+    if (args->query.follow && args->paths.count != 1)
         return al_failure_bad_args(err, "Give one file in paths, or leave out follow.",
                                    "follow takes exactly one path");
     return 0;
@@ -333,7 +316,7 @@ static void showing_clear(struct showing *showing)
 
 static bool is_long(const struct log_args *args)
 {
-    return args->stat || args->patch;
+    return args->query.stat || args->query.patch;
 }
 
 static void add_message(const char *message, struct al_str *out)
@@ -442,7 +425,7 @@ static void add_left(const struct showing *showing, struct al_str *out)
 /* Where a path is looked for. */
 static const char *one_range(const struct log_args *args)
 {
-    return args->range && !strchr(args->range, ' ') ? args->range : "HEAD";
+    return args->query.range && !strchr(args->query.range, ' ') ? args->query.range : "HEAD";
 }
 
 static void add_nothing(struct al_call *call, struct showing *showing)
@@ -454,8 +437,8 @@ static void add_nothing(struct al_call *call, struct showing *showing)
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
     al_str_adds(&text, args->page.cursor ? "No more commits match.\n" : "No commits match.\n");
-    if (args->changed && !args->regex)
-        al_answer_add_plain("changed", args->changed, &text);
+    if (args->query.changed && !args->query.regex)
+        al_answer_add_plain("changed", args->query.changed, &text);
     al_missing_paths_add(call, &args->paths, &scope, &text);
     (void)al_pages_adds(&showing->pages, text.buf);
 }
@@ -484,7 +467,7 @@ static void add_end(struct al_call *call, bool unborn, struct showing *showing)
     else
         al_missing_paths_end(call, &showing->args->paths, one_range(showing->args),
                              &showing->pages);
-    if (shallow && !unborn && !showing->has_more && !showing->args->range)
+    if (shallow && !unborn && !showing->has_more && !showing->args->query.range)
         (void)al_pages_adds(&showing->pages, "-- shallow clone: older commits are not here\n");
 }
 
@@ -527,26 +510,17 @@ static int everyday_log(struct al_call *call, const void *p, struct al_result *r
                                                       .pages = AL_PAGES_INIT };
     al_auto(al_freep) char *since = NULL;
     al_auto(al_freep) char *until = NULL;
-    struct al_log_query query = { .range = args->range,
-                                  .all = args->all,
-                                  .paths = args->paths.count ? &args->paths : NULL,
-                                  .author = args->author,
-                                  .grep = args->grep,
-                                  .changed = args->changed,
-                                  .regex = args->regex,
-                                  .follow = args->follow,
-                                  .first_parent = args->first_parent,
-                                  .stat = args->stat,
-                                  .patch = args->patch };
+    struct al_log_query query = args->query;
     int r = al_pages_begin(&showing.pages, call, &args->page, err);
 
     showing.view = (struct al_change_view){ .pages = &showing.pages,
                                             .repo = showing.repo,
                                             .header = AL_STR_INIT };
     if (r == 0)
-        r = read_date(call, "since", args->since, 1, &since, err);
+        r = read_date(call, "since", query.since, 1, &since, err);
     if (r == 0)
-        r = read_date(call, "until", args->until, 0, &until, err);
+        r = read_date(call, "until", query.until, 0, &until, err);
+    query.paths = args->paths.count ? &args->paths : NULL;
     query.since = since;
     query.until = until;
     return r < 0 ? r : show(call, &query, &showing, result, err);
@@ -560,7 +534,7 @@ static int policy_paths(struct al_call *call, const void *p, struct al_strv *out
 
     (void)call;
     (void)err;
-    if (args->stat || args->patch || args->changed)
+    if (args->query.stat || args->query.patch || args->query.changed)
         al_strv_add(out, "");
     return 0;
 }

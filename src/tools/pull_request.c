@@ -5,30 +5,20 @@
 #include "tools/dialects.h"
 
 struct pr_args {
-    const char *target, *template;
+    struct al_pull_request_options options;
     const char *working_dir;
 };
 
 #define TEMPLATE_ROW                                                                               \
-    AL_STRING(struct pr_args, template, "With {title} {commits} {files} {branch} {target}.",       \
-              .max_bytes = AL_PULL_REQUEST_TEMPLATE_BYTES)
-
-static int generate(struct al_call *call, const struct pr_args *args, bool is_everyday,
-                    size_t max_bytes, struct al_pull_request *pr, struct al_error *err)
-{
-    const struct al_pull_request_options options = { .target = args->target,
-                                                     .template = args->template,
-                                                     .prefers_origin = is_everyday,
-                                                     .has_numbers = is_everyday };
-
-    return al_git_generate_pull_request(al_call_repo(call), &options, max_bytes, pr, err);
-}
+    AL_STRING_IN(struct pr_args, options, template,                                                \
+                 "With {title} {commits} {files} {branch} {target}.",                              \
+                 .max_bytes = AL_PULL_REQUEST_TEMPLATE_BYTES)
 
 /* The toolset workflow. */
 
 static const struct al_param workflow_params[] = {
-    AL_STRING(struct pr_args, target, "Branch to merge into.", .flags = AL_PARAM_NAME,
-              .check = al_arg_check_revision),
+    AL_STRING_IN(struct pr_args, options, target, "Branch to merge into.", .flags = AL_PARAM_NAME,
+                 .check = al_arg_check_revision),
     TEMPLATE_ROW,
     AL_WORKFLOW_CWD_ROW(struct pr_args),
 };
@@ -37,7 +27,8 @@ static int workflow_execute(struct al_call *call, const void *p, struct al_resul
                             struct al_error *err)
 {
     al_auto(al_pull_request_clear) struct al_pull_request pr = AL_PULL_REQUEST_INIT;
-    int r = generate(call, p, false, al_call_max_bytes(call), &pr, err);
+    int r = al_git_generate_pull_request(al_call_repo(call), &((const struct pr_args *)p)->options,
+                                         al_call_max_bytes(call), &pr, err);
 
     if (r < 0)
         return r;
@@ -68,8 +59,8 @@ const struct al_tool al_tool_workflow_generate_pr = {
 /* The toolset everyday. */
 
 static const struct al_param everyday_params[] = {
-    AL_STRING(struct pr_args, target, "Default: the default branch.", .flags = AL_PARAM_NAME,
-              .check = al_arg_check_revision),
+    AL_STRING_IN(struct pr_args, options, target, "Default: the default branch.",
+                 .flags = AL_PARAM_NAME, .check = al_arg_check_revision),
     TEMPLATE_ROW,
     AL_WORKING_DIR_ROW(struct pr_args),
 };
@@ -79,8 +70,12 @@ static int everyday_execute(struct al_call *call, const void *p, struct al_resul
 {
     al_auto(al_pull_request_clear) struct al_pull_request pr = AL_PULL_REQUEST_INIT;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    int r = generate(call, p, true, AL_ANSWER_DEFAULT_BYTES / 2, &pr, err);
+    struct al_pull_request_options options = ((const struct pr_args *)p)->options;
+    int r;
 
+    options.prefers_origin = options.has_numbers = true;
+    r = al_git_generate_pull_request(al_call_repo(call), &options, AL_ANSWER_DEFAULT_BYTES / 2, &pr,
+                                     err);
     if (r < 0)
         return r;
     if (!pr.commits) {

@@ -161,19 +161,9 @@ static int workflow_list(struct al_call *call, const void *p, struct al_result *
     (void)p;
     (void)err;
     al_remote_names(al_call_repo(call), &names);
-    for (size_t i = 0; i < names.count; i++) {
-        al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-        json_t *entry = entry_of(al_call_repo(call), names.items[i]);
-
-        al_json_dump(entry, false, &text);
-        if (text.len > room) {
-            json_decref(entry);
-            result->truncated = true;
-            break;
-        }
-        room -= text.len;
-        al_json_append(remotes, entry);
-    }
+    for (size_t i = 0; i < names.count && !result->truncated; i++)
+        result->truncated =
+            !al_workflow_append(remotes, entry_of(al_call_repo(call), names.items[i]), &room);
     al_result_set(result, "remotes", remotes);
     return 0;
 }

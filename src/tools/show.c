@@ -19,8 +19,7 @@
 
 struct show_args {
     bool stat, hunks;
-    const char *commit, *format; /* of the toolset git */
-    bool name_only;
+    struct al_show_options options; /* of the toolset git */
     struct al_opt_int max_bytes;
     const char *rev, *path, *lines; /* of the toolset everyday */
     struct al_page page;
@@ -31,12 +30,12 @@ struct show_args {
 /* The toolset git. */
 
 static const struct al_param git_params[] = {
-    AL_STRING(struct show_args, commit, "What to show.",
-              .flags = AL_PARAM_HAS_DEFAULT | AL_PARAM_NAME, .default_str = "HEAD",
-              .check = al_arg_check_revision),
-    AL_BOOL(struct show_args, stat, "As --stat.", .unless = "name_only"),
-    AL_BOOL(struct show_args, name_only, "Names only; wins over stat."),
-    AL_STRING(struct show_args, format, "As --format."),
+    AL_STRING_IN(struct show_args, options, commit, "What to show.",
+                 .flags = AL_PARAM_HAS_DEFAULT | AL_PARAM_NAME, .default_str = "HEAD",
+                 .check = al_arg_check_revision),
+    AL_BOOL_IN(struct show_args, options, stat, "As --stat.", .unless = "name_only"),
+    AL_BOOL_IN(struct show_args, options, name_only, "Names only; wins over stat."),
+    AL_STRING_IN(struct show_args, options, format, "As --format."),
     AL_GIT_MAX_BYTES_ROW(struct show_args, .unless = NULL),
     AL_GIT_COMMON_ROWS(struct show_args),
 };
@@ -45,14 +44,8 @@ static int git_show(struct al_call *call, const void *p, struct al_result *resul
                     struct al_error *err)
 {
     const struct show_args *args = p;
-    const struct al_show_options options = {
-        .commit = args->commit,
-        .stat = args->stat,
-        .name_only = args->name_only,
-        .format = args->format,
-    };
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = al_git_show(al_call_repo(call), &options, al_call_max_bytes(call), &output, err);
+    int r = al_git_show(al_call_repo(call), &args->options, al_call_max_bytes(call), &output, err);
 
     if (r < 0)
         return r;

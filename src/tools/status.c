@@ -18,8 +18,8 @@
 #include "verbs/submodule/submodules.h"
 
 struct status_args {
-    bool porcelain, branch, untracked; /* of the toolset git */
-    struct al_page page;               /* of the toolset everyday */
+    struct al_status_options options; /* of the toolset git */
+    struct al_page page;              /* of the toolset everyday */
     struct al_opt_int timeout_ms;
     const char *working_dir;
 };
@@ -43,9 +43,9 @@ static void note_operation(const struct al_call *call, size_t conflicts, struct 
 /* The toolset git. */
 
 static const struct al_param git_params[] = {
-    AL_BOOL(struct status_args, porcelain, "As --porcelain=1.", .default_int = 1),
-    AL_BOOL(struct status_args, branch, "With the branch line.", .default_int = 1),
-    AL_BOOL(struct status_args, untracked, "With untracked files.", .default_int = 1),
+    AL_BOOL_IN(struct status_args, options, porcelain, "As --porcelain=1.", .default_int = 1),
+    AL_BOOL_IN(struct status_args, options, branch, "With the branch line.", .default_int = 1),
+    AL_BOOL_IN(struct status_args, options, untracked, "With untracked files.", .default_int = 1),
     AL_GIT_COMMON_ROWS(struct status_args),
 };
 
@@ -53,24 +53,19 @@ static int git_status(struct al_call *call, const void *p, struct al_result *res
                       struct al_error *err)
 {
     const struct status_args *args = p;
-    const struct al_status_options options = {
-        .porcelain = args->porcelain,
-        .branch = args->branch,
-        .untracked = args->untracked,
-    };
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_submodules_clear) struct al_submodules submodules = AL_SUBMODULES_INIT;
     al_auto(al_str_clear) struct al_str notes = AL_STR_INIT;
-    int r;
+    int r =
+        al_git_status(al_call_repo(call), &args->options, al_call_max_bytes(call), &output, err);
 
-    r = al_git_status(al_call_repo(call), &options, al_call_max_bytes(call), &output, err);
     if (r < 0)
         return r;
     al_git_skipped_filters(al_call_repo(call), &notes);
-    al_git_scan_submodules(al_call_repo(call), NULL, args->untracked, &submodules);
+    al_git_scan_submodules(al_call_repo(call), NULL, args->options.untracked, &submodules);
     al_submodules_add_line(&submodules, &notes);
     al_call_shape_text(call, &output, notes.buf, result);
-    if (args->porcelain) /* git's long format contains it */
+    if (args->options.porcelain) /* git's long format contains it */
         note_operation(call, 0, result);
     return 0;
 }

@@ -832,22 +832,19 @@ static int give_up(struct al_call *call, const void *p, struct al_result *result
     return r < 0 ? r : bring_back(call, result, err);
 }
 
-AL_WHEN(shows, struct al_conflicts_args, args->action == AL_CONFLICTS_SHOW)
 AL_WHEN(resolves, struct al_conflicts_args, args->action == AL_CONFLICTS_RESOLVE && !args->goes_on)
 AL_WHEN(resolves_and_goes_on, struct al_conflicts_args, args->goes_on)
-AL_WHEN(continues, struct al_conflicts_args, args->action == AL_CONFLICTS_CONTINUE)
-AL_WHEN(skips, struct al_conflicts_args, args->action == AL_CONFLICTS_SKIP)
 
 #define WRITES (AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS)
 
 static const struct al_operation operations[] = {
-    { "show", shows, AL_READS, show, AL_ASKS_NEVER },
+    { "show", NULL, AL_READS, show, AL_ASKS_NEVER },
     { "resolve", resolves, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_DISCARDS_WORK, resolve,
       AL_ASKS_UNLESS_SAVED },
-    { "continue", continues, WRITES, go_on, AL_ASKS_UNLESS_SAVED },
+    { "continue", NULL, WRITES, go_on, AL_ASKS_UNLESS_SAVED },
     { "resolve_and_continue", resolves_and_goes_on, WRITES | AL_DISCARDS_WORK, resolve_and_go_on,
       AL_ASKS_UNLESS_SAVED },
-    { "skip", skips, WRITES | AL_DISCARDS_WORK, go_on, AL_ASKS_UNLESS_SAVED },
+    { "skip", NULL, WRITES | AL_DISCARDS_WORK, go_on, AL_ASKS_UNLESS_SAVED },
     { "abort", NULL, WRITES | AL_DISCARDS_WORK, give_up, AL_ASKS_UNLESS_SAVED },
 };
 

@@ -12,26 +12,24 @@
 #define MORE_MAX 10000
 
 struct grep_args {
-    const char *pattern, *rev;
+    struct al_grep_query query;
     struct al_strv paths;
-    bool ignore_case, regex, word;
-    struct al_opt_int context;
-    bool files_only;
-    struct al_opt_int max_count;
+    struct al_opt_int context, max_count;
     struct al_page page;
     const char *working_dir;
 };
 
 static const struct al_param params[] = {
-    AL_STRING(struct grep_args, pattern, NULL, .flags = AL_PARAM_REQUIRED, .min_bytes = 1),
-    AL_STRING(struct grep_args, rev, "Default: the working tree.",
-              .flags = AL_PARAM_NAME | AL_PARAM_REVISION, .check = al_arg_check_revision),
+    AL_STRING_IN(struct grep_args, query, pattern, NULL, .flags = AL_PARAM_REQUIRED,
+                 .min_bytes = 1),
+    AL_STRING_IN(struct grep_args, query, rev, "Default: the working tree.",
+                 .flags = AL_PARAM_NAME | AL_PARAM_REVISION, .check = al_arg_check_revision),
     AL_PATHS_ROW(struct grep_args, .min = 0),
-    AL_BOOL(struct grep_args, ignore_case, NULL),
-    AL_BOOL(struct grep_args, regex, "Extended regex, not plain text."),
-    AL_BOOL(struct grep_args, word, NULL),
+    AL_BOOL_IN(struct grep_args, query, ignore_case, NULL),
+    AL_BOOL_IN(struct grep_args, query, regex, "Extended regex, not plain text."),
+    AL_BOOL_IN(struct grep_args, query, word, NULL),
     AL_INT(struct grep_args, context, NULL, .min = 0, .max = CONTEXT_MAX),
-    AL_BOOL(struct grep_args, files_only, NULL),
+    AL_BOOL_IN(struct grep_args, query, files_only, NULL),
     AL_INT(struct grep_args, max_count, NULL, .flags = AL_PARAM_MAX_HIDDEN, .min = 1,
            .max = COUNT_MAX),
     AL_PAGE_ROWS(struct grep_args),
@@ -42,7 +40,7 @@ static int check(const void *p, struct al_error *err)
 {
     const struct grep_args *args = p;
 
-    if (args->files_only && args->context.given)
+    if (args->query.files_only && args->context.given)
         return al_failure_bad_args(err, "Leave out context, or files_only.",
                                    "context: with files_only no lines are shown");
     return 0;
@@ -105,7 +103,7 @@ static bool take_line(void *payload, const struct al_grep_line *line)
     if (showing->pages->moved)
         return false;
     if (!showing->pages->full) {
-        if (showing->args->files_only) {
+        if (showing->args->query.files_only) {
             al_place_add(showing->repo, line->path, &unit);
             al_str_addc(&unit, '\n');
         } else {
@@ -121,12 +119,12 @@ static bool take_line(void *payload, const struct al_grep_line *line)
 
 static void add_nothing(struct al_call *call, const struct grep_args *args, struct al_pages *pages)
 {
-    const struct al_path_scope scope = { .rev = args->rev, .worktree = !args->rev };
+    const struct al_path_scope scope = { .rev = args->query.rev, .worktree = !args->query.rev };
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
-    al_str_addf(&text, "No matches%s.\n", args->rev ? "" : " in tracked files");
-    if (!args->regex)
-        al_answer_add_plain("pattern", args->pattern, &text);
+    al_str_addf(&text, "No matches%s.\n", args->query.rev ? "" : " in tracked files");
+    if (!args->query.regex)
+        al_answer_add_plain("pattern", args->query.pattern, &text);
     al_missing_paths_add(call, &args->paths, &scope, &text);
     (void)al_pages_adds(pages, text.buf);
 }
@@ -138,16 +136,11 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     al_auto(al_pages_clear) struct al_pages pages = AL_PAGES_INIT;
     al_auto(al_str_clear) struct al_str left = AL_STR_INIT;
     struct showing showing = { .args = args, .repo = al_call_repo(call), .pages = &pages };
-    const struct al_grep_query query = { .pattern = args->pattern,
-                                         .rev = args->rev,
-                                         .paths = args->paths.count ? &args->paths : NULL,
-                                         .ignore_case = args->ignore_case,
-                                         .regex = args->regex,
-                                         .word = args->word,
-                                         .files_only = args->files_only,
-                                         .context = args->context.value };
+    struct al_grep_query query = args->query;
     int r = al_pages_begin(&pages, call, &args->page, err);
 
+    query.paths = args->paths.count ? &args->paths : NULL;
+    query.context = args->context.value;
     if (r == 0)
         r = al_git_grep(showing.repo, &query, take_line, &showing, err);
     free(showing.path);
@@ -156,9 +149,9 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     if (!showing.read)
         add_nothing(call, args, &pages);
     else
-        al_missing_paths_end(call, &args->paths, args->rev, &pages);
-    al_answer_add_more(showing.more, MORE_MAX, args->files_only ? "more file" : "more match",
-                       args->files_only ? "more files" : "more matches", &left);
+        al_missing_paths_end(call, &args->paths, args->query.rev, &pages);
+    al_answer_add_more(showing.more, MORE_MAX, args->query.files_only ? "more file" : "more match",
+                       args->query.files_only ? "more files" : "more matches", &left);
     return al_pages_end(&pages, left.buf, result, err);
 }
 

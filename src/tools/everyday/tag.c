@@ -17,7 +17,8 @@ enum action { LIST, CREATE, DELETE };
 
 struct tag_args {
     int action; /* enum action */
-    const char *name, *rev, *message, *pattern;
+    struct al_tag_options options;
+    const char *pattern;
     const char *working_dir;
 };
 
@@ -30,10 +31,12 @@ static const struct al_choice actions[] = {
 
 static const struct al_param params[] = {
     AL_CHOICE(struct tag_args, action, NULL, .choices = actions, .default_int = LIST),
-    AL_STRING(struct tag_args, name, NULL, .flags = AL_PARAM_NAME | AL_PARAM_DELETED_TAG),
-    AL_STRING(struct tag_args, rev, NULL, .flags = AL_PARAM_NAME, .check = al_arg_check_revision,
-              .actions = "create"),
-    AL_STRING(struct tag_args, message, "Makes it annotated.", .min_bytes = 1, .actions = "create"),
+    AL_STRING_IN(struct tag_args, options, name, NULL,
+                 .flags = AL_PARAM_NAME | AL_PARAM_DELETED_TAG),
+    AL_STRING_IN(struct tag_args, options, rev, NULL, .flags = AL_PARAM_NAME,
+                 .check = al_arg_check_revision, .actions = "create"),
+    AL_STRING_IN(struct tag_args, options, message, "Makes it annotated.", .min_bytes = 1,
+                 .actions = "create"),
     AL_STRING(struct tag_args, pattern, NULL, .min_bytes = 1, .max_bytes = AL_PARAM_NAME_MAX_BYTES,
               .actions = "list"),
     AL_WORKING_DIR_ROW(struct tag_args),
@@ -43,17 +46,17 @@ static const struct al_param params[] = {
 static int check(const void *p, struct al_error *err)
 {
     const struct tag_args *args = p;
-    if (args->name && args->action == LIST)
+    if (args->options.name && args->action == LIST)
         return al_failure_bad_args(err,
                                    "Give action create to make the tag, delete to remove it; "
                                    "pattern is what list takes.",
                                    "name has no meaning for action list");
     if (args->action == LIST)
         return 0;
-    if (!args->name)
+    if (!args->options.name)
         return al_failure_bad_args(err, "Give name.", "%s needs the name of the tag",
                                    actions[args->action].name);
-    return al_arg_check_branch("name", args->name, err);
+    return al_arg_check_branch("name", args->options.name, err);
 }
 
 static bool exists(const struct al_call *call, const char *name)
@@ -69,23 +72,23 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
 {
     const struct tag_args *args = p;
 
-    return args->action == CREATE ? al_resolve_commit(call, args->rev, out, err) : 0;
+    return args->action == CREATE ? al_resolve_commit(call, args->options.rev, out, err) : 0;
 }
 
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct tag_args *args = p;
 
-    if (args->action == DELETE && !exists(call, args->name))
+    if (args->action == DELETE && !exists(call, args->options.name))
         return al_error_reason(
             al_error_about(al_failure_set(err, "git_tag lists the tags there are.",
-                                          "There is no tag '%s'", args->name),
-                           err, AL_SUBJECT_TAG, args->name),
+                                          "There is no tag '%s'", args->options.name),
+                           err, AL_SUBJECT_TAG, args->options.name),
             err, "not_found");
-    if (args->action == CREATE && exists(call, args->name))
+    if (args->action == CREATE && exists(call, args->options.name))
         return al_failure_set(
             err, "Choose another name, or delete that tag first: git_tag with action delete.",
-            "There is a tag '%s' already", args->name);
+            "There is a tag '%s' already", args->options.name);
     return 0;
 }
 
@@ -98,9 +101,9 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
     if (args->action != CREATE || !oid)
         return 0;
     r = al_outcome_add_commit(call, "At ", oid, "\n", out, err);
-    if (r == 0 && args->message) {
+    if (r == 0 && args->options.message) {
         al_str_adds(out, "The message:\n");
-        al_text_add_indented(out, args->message, al_call_budget(call)->in_full);
+        al_text_add_indented(out, args->options.message, al_call_budget(call)->in_full);
     }
     return r;
 }
@@ -148,14 +151,14 @@ static int create(struct al_call *call, const void *p, struct al_result *result,
 {
     const struct tag_args *args = p;
     const char *oid = al_call_resolved(call, AL_RESOLVED_COMMIT);
-    const struct al_tag_options options = { .name = args->name,
-                                            .rev = oid,
-                                            .message = args->message };
-    int r = al_git_tag_create(al_call_repo(call), &options, err);
+    struct al_tag_options options = args->options;
+    int r;
 
+    options.rev = oid;
+    r = al_git_tag_create(al_call_repo(call), &options, err);
     if (r == 0)
         al_str_addf(&result->text, "Created %stag %s at %.8s; git_push with tag sends it.\n",
-                    args->message ? "annotated " : "", args->name, oid);
+                    args->options.message ? "annotated " : "", args->options.name, oid);
     return r;
 }
 
@@ -163,12 +166,12 @@ static int remove_tag(struct al_call *call, const void *p, struct al_result *res
                       struct al_error *err)
 {
     const struct tag_args *args = p;
-    al_auto(al_freep) char *ref = al_asprintf("refs/tags/%s", args->name);
+    al_auto(al_freep) char *ref = al_asprintf("refs/tags/%s", args->options.name);
     al_auto(al_freep) char *oid = al_ref_oid(&al_call_repo(call)->at, ref);
-    int r = al_git_tag_delete(al_call_repo(call), args->name, err);
+    int r = al_git_tag_delete(al_call_repo(call), args->options.name, err);
 
     if (r == 0)
-        al_str_addf(&result->text, "Deleted tag %s, was %.8s.\n", args->name, oid);
+        al_str_addf(&result->text, "Deleted tag %s, was %.8s.\n", args->options.name, oid);
     return r;
 }
 
@@ -187,7 +190,7 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
     (void)err;
     if (args->action != DELETE)
         return 0;
-    al_strv_addf(out, "%s/refs/tags/%s", al_call_repo(call)->at.common_dir, args->name);
+    al_strv_addf(out, "%s/refs/tags/%s", al_call_repo(call)->at.common_dir, args->options.name);
     al_strv_addf(out, "%s/packed-refs", al_call_repo(call)->at.common_dir);
     return 0;
 }

@@ -97,52 +97,26 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     return 0;
 }
 
-static json_t *command_of(const struct al_readonly_run *found)
-{
-    json_t *list = al_json_array();
-
-    for (size_t i = 0; i < found->argv.count; i++)
-        al_json_append(list, al_json_string(found->argv.items[i]));
-    return list;
-}
-
-static json_t *seconds(int64_t ms)
-{
-    json_t *value = json_real((double)ms / 1000.0);
-
-    return value ? value : al_json_int(0);
-}
-
-/* git that was stopped at the output limit has not failed. */
-static int exit_code_of(const struct al_readonly_run *found)
-{
-    return found->output.stopped ? 0 : found->output.exit_code;
-}
-
-static const char *name_of(const struct git_args *args)
-{
-    const struct al_choice *op = ops;
-
-    while (op->name && op->value != args->op)
-        op++;
-    return op->name ? op->name : "";
-}
-
 static void set_result(const struct git_args *args, const struct al_readonly_run *found,
                        int64_t took_ms, struct al_result *result)
 {
     const struct al_str *out = &found->output.out.out, *errors = &found->output.err.out;
+    /* git that was stopped at the output limit has not failed. */
+    const int exit_code = found->output.stopped ? 0 : found->output.exit_code;
+    json_t *command = al_json_array();
 
-    al_result_set(result, "op", al_json_string(name_of(args)));
-    al_result_set(result, "exit_code", al_json_int(exit_code_of(found)));
+    for (size_t i = 0; i < found->argv.count; i++)
+        al_json_append(command, al_json_string(found->argv.items[i]));
+    al_result_set(result, "op", al_json_string(ops[args->op].name));
+    al_result_set(result, "exit_code", al_json_int(exit_code));
     al_result_set(result, "stdout", al_json_stringn(out->buf, out->len));
     al_result_set(result, "stderr", al_json_stringn(errors->buf, errors->len));
-    al_result_set(result, "duration_s", seconds(took_ms));
+    al_result_set(result, "duration_s", json_real((double)took_ms / 1000.0));
     al_result_set(result, "timed_out", al_json_bool(found->output.timed_out));
-    al_result_set(result, "cmd", command_of(found));
+    al_result_set(result, "cmd", command);
     al_result_set(result, "stdout_truncated", al_json_bool(found->out_truncated));
     al_result_set(result, "stderr_truncated", al_json_bool(found->err_truncated));
-    result->exit_code = exit_code_of(found);
+    result->exit_code = exit_code;
     result->truncated = found->out_truncated || found->err_truncated;
 }
 
@@ -204,20 +178,20 @@ static const struct al_operation operations[] = {
     OP("branch"), OP("blame"), OP("ls_files"), OP("rev_parse"),
 };
 
-static const char output_schema[] =
-    "{\"type\":\"object\",\"properties\":{"
-    "\"op\":{\"type\":\"string\"},"
-    "\"exit_code\":{\"type\":\"integer\"},"
-    "\"stdout\":{\"type\":\"string\"},"
-    "\"stderr\":{\"type\":\"string\"},"
-    "\"duration_s\":{\"type\":\"number\"},"
-    "\"timed_out\":{\"type\":\"boolean\"},"
-    "\"cmd\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},"
-    "\"stdout_truncated\":{\"type\":\"boolean\"},"
-    "\"stderr_truncated\":{\"type\":\"boolean\"}},"
-    "\"required\":[\"op\",\"exit_code\",\"stdout\",\"stderr\",\"duration_s\",\"timed_out\","
-    "\"cmd\",\"stdout_truncated\",\"stderr_truncated\"],"
-    "\"additionalProperties\":false}";
+/* clang-format off */
+static const char output_schema[] = AL_JSON({
+    "type": "object",
+    "properties": {
+        "op": {"type": "string"}, "exit_code": {"type": "integer"}, "stdout": {"type": "string"},
+        "stderr": {"type": "string"}, "duration_s": {"type": "number"},
+        "timed_out": {"type": "boolean"}, "cmd": {"type": "array", "items": {"type": "string"}},
+        "stdout_truncated": {"type": "boolean"}, "stderr_truncated": {"type": "boolean"}
+    },
+    "required": ["op", "exit_code", "stdout", "stderr", "duration_s", "timed_out", "cmd",
+                 "stdout_truncated", "stderr_truncated"],
+    "additionalProperties": false
+});
+/* clang-format on */
 
 const struct al_tool al_tool_readonly_git = {
     .name = "Git",

@@ -56,6 +56,19 @@ bool al_workflow_fits(size_t *room, size_t bytes)
     return fits;
 }
 
+bool al_workflow_append(json_t *array, json_t *item, size_t *room)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    al_json_dump(item, false, &text);
+    if (!al_workflow_fits(room, text.len + 1)) { /* and a comma */
+        json_decref(item);
+        return false;
+    }
+    al_json_append(array, item);
+    return true;
+}
+
 json_t *al_workflow_strings(const struct al_strv *items)
 {
     json_t *array = al_json_array();
@@ -68,11 +81,8 @@ json_t *al_workflow_strings(const struct al_strv *items)
 void al_workflow_add_names(const struct al_strv *names, json_t *array, size_t *room,
                            bool *truncated)
 {
-    for (size_t i = 0; i < names->count && !*truncated; i++) {
-        *truncated = !al_workflow_fits(room, strlen(names->items[i]) + AL_WORKFLOW_NAME_COSTS);
-        if (!*truncated)
-            al_json_append(array, al_json_name(names->items[i]));
-    }
+    for (size_t i = 0; i < names->count && !*truncated; i++)
+        *truncated = !al_workflow_append(array, al_json_name(names->items[i]), room);
 }
 
 void al_workflow_skipped(struct al_call *call, const char *const *hooks, bool commits,
