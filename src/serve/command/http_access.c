@@ -162,10 +162,10 @@ static int make_account(const struct al_http_access *access, struct al_config *c
     struct seat *seat = al_calloc(1, sizeof(*seat));
     int r = fill_seat(access->setup, config, token, seat, err);
 
-    if (r == 0)
-        r = al_account_new(access->endpoint, &seat->session, free_seat, seat, ret_account, err);
     if (r < 0)
         free_seat(seat);
+    else
+        *ret_account = al_account_new(access->endpoint, &seat->session, free_seat, seat);
     return r;
 }
 

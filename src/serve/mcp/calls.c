@@ -1,158 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serve/mcp/calls.h"
 
-#include <nettle/sha2.h>
+#include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
 
 #include "base/clock.h"
 #include "base/lock.h"
 #include "base/progress.h"
+#include "base/secret.h"
 #include "base/sink.h"
 #include "call/call.h"
 #include "call/mounts.h"
 #include "call/tool.h"
 #include "proc/cancel.h"
-#include "serve/mcp/inflight.h"
 
-/* The key of the approval in inputRequests and inputResponses. */
-#define REQUEST_KEY "approve"
+/* One call, from al_calls_start() to the end of run_call(). */
+struct al_inflight {
+    struct al_task task;
+    struct al_inflight *next;
+    struct al_calls *calls;
+    struct al_call_spec spec;
+    struct al_cancel *cancel;
+    size_t nbytes; /* of the arguments, as its scope's quota counts them; 0 without one */
+    const struct al_mounted_list *mounted; /* that spec.tool is borrowed from; NULL: none */
 
-static void hash_string(struct sha256_ctx *sum, const char *text)
-{
-    sha256_update(sum, strlen(text) + 1, (const uint8_t *)text);
-}
-
-static int hash_piece(const char *data, size_t len, void *sum)
-{
-    sha256_update(sum, len, (const uint8_t *)data);
-    return 0;
-}
-
-static struct al_request_state_digest digest_of(struct sha256_ctx *sum)
-{
-    struct al_request_state_digest digest;
-
-    sha256_digest(sum, sizeof(digest.bytes), digest.bytes);
-    return digest;
-}
-
-/* A digest of the parsed arguments: white space and the order of names do not matter. */
-static struct al_request_state_digest digest_call(const struct al_input_required *input)
-{
-    struct sha256_ctx sum;
-
-    sha256_init(&sum);
-    hash_string(&sum, input->tool);
-    if (!input->arguments)
-        (void)hash_piece("{}", 2, &sum);
-    else if (json_dump_callback(input->arguments, hash_piece, &sum, JSON_COMPACT | JSON_SORT_KEYS) <
-             0)
-        abort(); /* not an object, or out of memory */
-    return digest_of(&sum);
-}
-
-static struct al_request_state_digest digest_shown(const struct al_approval_request *request)
-{
-    struct sha256_ctx sum;
-
-    sha256_init(&sum);
-    hash_string(&sum, request->operation);
-    hash_string(&sum, request->summary);
-    hash_string(&sum, request->detail);
-    hash_string(&sum, request->repository);
-    hash_string(&sum, request->state);
-    hash_string(&sum, request->always_covers ? request->always_covers : "");
-    return digest_of(&sum);
-}
-
-static bool same(const struct al_request_state_digest *a, const struct al_request_state_digest *b)
-{
-    return !memcmp(a->bytes, b->bytes, sizeof(a->bytes));
-}
-
-enum al_rpc_code al_input_required_begin(struct al_input_required *input, const json_t *params,
-                                         const char **ret_problem)
-{
-    const json_t *state = json_object_get(params, "requestState");
-    const json_t *responses = json_object_get(params, "inputResponses");
-    const json_t *response = json_object_get(responses, REQUEST_KEY);
-    struct al_request_state_digest call;
-
-    if (responses && !json_is_object(responses)) {
-        *ret_problem = "inputResponses must be an object";
-        return AL_RPC_INVALID_PARAMS;
-    }
-    if (!state)
-        return AL_RPC_OK; /* an answer without requestState is ignored */
-    if (!json_is_string(state) ||
-        !al_request_state_read(input->request_states, json_string_value(state),
-                               json_string_length(state), &input->request_state)) {
-        *ret_problem = "requestState was not issued by this server process, or was changed; "
-                       "make the call again without it";
-        return AL_RPC_INVALID_PARAMS;
-    }
-    call = digest_call(input);
-    if (!same(&call, &input->request_state.call)) {
-        *ret_problem = "requestState belongs to a call of another tool or with other arguments; "
-                       "make the call again without it";
-        return AL_RPC_INVALID_PARAMS;
-    }
-    if (response)
-        al_approval_form_answer(response, &input->answer);
-    return AL_RPC_OK;
-}
-
-void al_input_required_clear(struct al_input_required *input)
-{
-    al_str_clear(&input->result);
-    al_approval_answer_clear(&input->answer);
-    *input = AL_INPUT_REQUIRED_INIT;
-}
-
-static int require_input(struct al_input_required *input, const struct al_approval_request *request,
-                         const struct al_request_state_digest *shown,
-                         struct al_approval_answer *ret_answer, struct al_error *err)
-{
-    const struct al_request_state_digest call = digest_call(input);
-    al_auto(al_json_decrefp) json_t *params = NULL;
-    char state[AL_REQUEST_STATE_CHARS + 1];
-    int r;
-
-    r = al_request_state_issue(input->request_states, &call, shown, state, err);
-    if (r < 0)
-        return r;
-    params = al_approval_form_params(AL_APPROVAL_FORM_RESULT, request);
-    al_str_reset(&input->result);
-    al_str_adds(&input->result,
-                "\"resultType\":\"input_required\",\"inputRequests\":{\"" REQUEST_KEY
-                "\":{\"method\":\"elicitation/create\",\"params\":");
-    al_json_dump(params, false, &input->result);
-    al_str_addf(&input->result, "}},\"requestState\":\"%s\"", state);
-    ret_answer->decision = AL_ANSWER_LATER;
-    return 0;
-}
-
-int al_input_required_ask(struct al_input_required *input,
-                          const struct al_approval_request *request,
-                          struct al_approval_answer *ret_answer, struct al_error *err)
-{
-    const struct al_request_state_digest shown = digest_shown(request);
-    al_auto(al_approval_answer_clear) struct al_approval_answer answer = input->answer;
-    bool counts;
-
-    input->answer = AL_APPROVAL_ANSWER_INIT; /* it answers one request of the call only */
-    if (answer.decision == AL_ANSWER_NONE)
-        return require_input(input, request, &shown, ret_answer, err);
-    counts = al_request_state_spend(input->request_states, &input->request_state) &&
-             same(&shown, &input->request_state.shown);
-    if (!counts && answer.decision != AL_ANSWER_REJECT)
-        return require_input(input, request, &shown, ret_answer, err);
-    *ret_answer = answer;
-    answer = AL_APPROVAL_ANSWER_INIT;
-    return 0;
-}
+    /* The lock of `calls` guards the members below. */
+    bool cancelled;
+    struct al_client_request *parked; /* it waits without a request; NULL: it does not */
+    const char *waiting_for;          /* the progress message while the client is asked, or NULL */
+    int64_t progress_due_ms;          /* when the next notification is due */
+    int64_t progress_sent_ms;         /* when the last one was sent */
+    char *last_progress;              /* the last line of git's progress, or NULL */
+    unsigned long progress;           /* of the last notification */
+};
 
 void al_call_scope_init(struct al_call_scope *scope, const struct al_session *session)
 {
@@ -180,14 +64,12 @@ void al_call_scope_unref(struct al_call_scope *scope)
 
 void al_calls_init(struct al_calls *calls, const struct al_calls_options *options)
 {
-    *calls = (struct al_calls){ .options = *options,
-                                .reads = { .max = AL_READS_MAX },
-                                .progress_due_ms = INT64_MAX };
+    *calls = (struct al_calls){ .options = *options, .reads = { .max = AL_READS_MAX } };
     (void)pthread_mutex_init(&calls->lock, NULL);
     (void)pthread_cond_init(&calls->idle, NULL);
 }
 
-void al_inflight_free(struct al_inflight *call)
+static void free_call(struct al_inflight *call)
 {
     struct al_calls *calls = call->calls;
     struct al_call_scope *scope = call->spec.scope;
@@ -270,8 +152,10 @@ void al_calls_cancel_all(struct al_calls *calls, const struct al_call_scope *sco
             cancel_inflight(call);
 }
 
-struct al_inflight *al_calls_find(struct al_calls *calls, const struct al_call_scope *scope,
-                                  const char *id)
+/* Caller holds the lock.  The call of a scope whose request has this id; NULL: none, or the scope
+ * has no ids to find one by. */
+static struct al_inflight *find(struct al_calls *calls, const struct al_call_scope *scope,
+                                const char *id)
 {
     struct al_inflight *call = scope->ids_repeat ? NULL : calls->inflight;
 
@@ -285,43 +169,35 @@ void al_calls_cancel(struct al_calls *calls, const struct al_call_scope *scope, 
     struct al_inflight *call;
 
     al_hold(&calls->lock);
-    call = al_calls_find(calls, scope, id);
+    call = find(calls, scope, id);
     if (call)
         cancel_inflight(call);
 }
 
-/* The thread is woken only if it would come too late: waking it for each call with a progress
- * token costs 2 % of a short call. */
-void al_calls_schedule(struct al_calls *calls, int64_t at_ms)
-{
-    if (at_ms < calls->progress_due_ms) {
-        calls->progress_due_ms = at_ms;
-        (void)eventfd_write(calls->options.wake_fd, 1);
-    }
-}
-
-/* Caller holds the lock. */
-static void schedule_progress(struct al_inflight *call, int64_t at_ms)
+/* Caller holds the lock.  A notification is due at that time, if the client wants any. */
+static void schedule(struct al_inflight *call, int64_t at_ms)
 {
     if (!call->spec.progress_token)
         return;
     call->progress_due_ms = at_ms;
-    al_calls_schedule(call->calls, at_ms);
+    (void)eventfd_write(call->calls->options.wake_fd, 1);
 }
 
-void al_calls_set_waiting(struct al_inflight *call, const char *waiting_for)
+/* The call waits for something, named in the present tense for progress; NULL: no longer. */
+static void set_waiting(struct al_inflight *call, const char *waiting_for)
 {
     al_hold(&call->calls->lock);
     call->waiting_for = waiting_for;
     if (waiting_for)
-        schedule_progress(call, al_clock_ms());
+        schedule(call, al_clock_ms());
 }
 
-void al_calls_set_waiting_aside(struct al_inflight *call, const char *waiting_for)
+/* The same for somebody who may take long: others do not wait for the call meanwhile. */
+static void set_waiting_aside(struct al_inflight *call, const char *waiting_for)
 {
     struct al_calls *calls = call->calls;
 
-    al_calls_set_waiting(call, waiting_for);
+    set_waiting(call, waiting_for);
     al_hold(&calls->lock);
     if (waiting_for)
         al_pool_leave(calls->options.pool, &call->task);
@@ -352,7 +228,7 @@ static void send_progress(struct al_inflight *call)
 /* git reports more often than clients want: a line that comes too soon is sent the next time,
  * unless a newer one replaces it.  A call that was resumed by a request without a token has none
  * any more. */
-void al_calls_report(void *payload, const char *line)
+static void report(void *payload, const char *line)
 {
     struct al_inflight *call = payload;
 
@@ -364,7 +240,9 @@ void al_calls_report(void *payload, const char *line)
         send_progress(call);
 }
 
-bool al_calls_unregister(struct al_inflight *call)
+/* No progress is sent from here on, and the id may be used again.  False: the call was cancelled.
+ */
+static bool unregister(struct al_inflight *call)
 {
     struct al_calls *calls = call->calls;
     struct al_inflight **at;
@@ -405,7 +283,7 @@ static void add_inflight(struct al_inflight *call)
         call->spec.scope->quota->ninflight++;
         call->spec.scope->quota->nbytes += call->nbytes;
     }
-    schedule_progress(call, al_clock_ms() + AL_PROGRESS_FIRST_MS);
+    schedule(call, al_clock_ms() + AL_PROGRESS_FIRST_MS);
     if (calls->closing)
         cancel_inflight(call);
 }
@@ -419,7 +297,7 @@ static bool try_register(struct al_inflight *call)
 
     (void)pthread_mutex_lock(&calls->lock);
     calls->nunanswered++;
-    is_known = al_calls_find(calls, scope, call->spec.id) != NULL;
+    is_known = find(calls, scope, call->spec.id) != NULL;
     if (!is_known && has_place(calls, scope->quota, call->nbytes)) {
         add_inflight(call);
         added = true;
@@ -434,9 +312,403 @@ static bool try_register(struct al_inflight *call)
     return added;
 }
 
+/* --- Parking --- */
+
+/*
+ * Calls that wait for a modern client's answer to a question of another MCP server.
+ *
+ * A modern client is asked with the result of its request.  The server cannot be asked to begin
+ * again, so the call goes on waiting without a request of its own, until a request with its
+ * `requestState` brings the answer.  That request is answered when the call ends, or asks again.
+ *
+ *   state     request of the call   ends when
+ *   running   its own               it is answered
+ *   parked    none                  a request brings the answer, PARKED_MS pass, or the input ends
+ *   resumed   the later request     it is answered
+ *
+ * A requestState is 128 random bits, and is good for one answer to the same tool with the same
+ * arguments.
+ *
+ * Source: MCP 2026-07-28, "Multi round-trip requests".
+ */
+#define PREFIX      "airlock-question-"
+#define REQUEST_KEY "question"
+
+/* The random part in hexadecimal. */
+#define TOKEN_BYTES 16
+
+/* A call that waits longer ends as cancelled. */
+#define PARKED_MS 120000
+
+/* Take the request away from the call.  The id "" is no JSON, so no request has it. */
+static bool park(struct al_inflight *call, struct al_client_request *parked, char **ret_id,
+                 struct al_message_sink **ret_sink)
+{
+    bool parks;
+
+    al_hold(&call->calls->lock);
+    parks = !call->cancelled;
+    if (parks) {
+        *ret_id = call->spec.id;
+        *ret_sink = call->spec.sink;
+        call->spec.id = al_strdup("");
+        call->spec.sink = NULL;
+        free(al_take(&call->spec.progress_token));
+        call->parked = parked;
+    }
+    return parks;
+}
+
+static void send_question(const struct al_inflight *call, const char *id,
+                          struct al_message_sink *sink, const char *state, const json_t *params)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    al_rpc_begin_result(&line, id);
+    al_str_adds(&line, "{\"resultType\":\"input_required\",\"inputRequests\":{\"" REQUEST_KEY
+                       "\":{\"method\":\"elicitation/create\",\"params\":");
+    al_json_dump(params, false, &line);
+    al_str_addf(&line, "}},\"requestState\":\"%s\",\"_meta\":{%s}}", state, call->spec.extra->meta);
+    al_rpc_end(&line);
+    al_reply_send(sink, &line);
+}
+
+/* The answer; NULL: there is none, and the call is not answered either. */
+static json_t *unpark(struct al_inflight *call, const struct al_client_request *parked)
+{
+    al_hold(&call->calls->lock);
+    call->parked = NULL;
+    call->cancelled |= !parked->result;
+    return parked->result;
+}
+
+/* Answer the request of a call with a question, and wait for the answer, whose reference the caller
+ * owns.  Runs on the thread of the call.  AL_ERR_CANCELLED: nobody answered, and the call has no
+ * request to be answered any more. */
+static int park_and_ask(struct al_inflight *call, const json_t *params, struct al_cancel *cancel,
+                        json_t **ret_result, struct al_error *err)
+{
+    struct al_client_requests *requests = &call->spec.scope->client_requests;
+    al_auto(al_freep) char *id = NULL;
+    struct al_client_request parked;
+    struct al_message_sink *sink;
+    char token[2 * TOKEN_BYTES + 1];
+    bool parks;
+    int r;
+
+    if (!al_random_hex(TOKEN_BYTES, token))
+        return al_error_errno(err, errno, "cannot get random bytes");
+    r = al_client_request_begin(requests, &parked, al_asprintf(PREFIX "%s", token), err);
+    if (r < 0)
+        return r;
+    al_auto(al_freep) char *state = parked.id;
+
+    parks = park(call, &parked, &id, &sink);
+    if (parks)
+        send_question(call, id, sink, state, params);
+    (void)al_client_request_await(requests, &parked, PARKED_MS, NULL, cancel);
+    *ret_result = parks ? unpark(call, &parked) : NULL;
+    return *ret_result ? 0 : al_error_set(err, AL_ERR_CANCELLED, "the client did not answer");
+}
+
+bool al_calls_is_answer(const json_t *params)
+{
+    const char *state = al_json_get_string(params, "requestState");
+
+    return state && al_starts_with(state, PREFIX);
+}
+
+/* Caller holds the lock.  The parked call with this state that has no answer yet; NULL: none. */
+static struct al_inflight *find_parked(const struct al_calls *calls,
+                                       const struct al_call_scope *scope, const char *state)
+{
+    struct al_inflight *call = calls->inflight;
+
+    while (call && (call->spec.scope != scope || !call->parked || call->parked->answered ||
+                    call->cancelled || strcmp(call->parked->id, state) != 0))
+        call = call->next;
+    return call;
+}
+
+static bool is_same_call(const struct al_inflight *call, const struct al_call_spec *spec,
+                         const char *tool)
+{
+    const json_t *own = call->spec.arguments, *given = spec->arguments;
+
+    return !strcmp(call->spec.tool->tool->name, tool) && !spec->arguments_error &&
+           (json_equal(own, given) || (!json_object_size(own) && !json_object_size(given)));
+}
+
+/* Caller holds the lock. */
+static void resume(struct al_inflight *call, struct al_call_spec *spec)
+{
+    free(call->spec.id);
+    call->spec.id = al_take(&spec->id);
+    call->spec.progress_token = al_take(&spec->progress_token);
+    call->spec.sink = spec->sink;
+    schedule(call, al_clock_ms() + AL_PROGRESS_FIRST_MS);
+}
+
+/* Caller holds the lock.  Why the request does not answer the parked call; NULL: it has. */
+static const char *try_answer(struct al_inflight *call, const struct al_call_spec *spec,
+                              const char *tool, const json_t *response)
+{
+    if (call && !is_same_call(call, spec, tool))
+        return "requestState belongs to a call of another tool or with other arguments; make the "
+               "call again without it";
+    if (call && !json_is_object(response))
+        return "inputResponses lacks 'question', an object";
+    if (call && find(call->calls, spec->scope, spec->id))
+        return "a request with this id is in flight";
+    if (!call || !al_client_request_answer(&spec->scope->client_requests, call->parked, response))
+        return "no call waits with this requestState: it was answered, or nobody answered in time; "
+               "make the call again without it";
+    return NULL;
+}
+
+enum al_rpc_code al_calls_resume(struct al_calls *calls, struct al_call_spec *spec,
+                                 const char *tool, const json_t *params, const char **ret_problem)
+{
+    const json_t *response =
+        json_object_get(json_object_get(params, "inputResponses"), REQUEST_KEY);
+    struct al_inflight *call;
+
+    al_hold(&calls->lock);
+    call = find_parked(calls, spec->scope, al_json_get_string(params, "requestState"));
+    *ret_problem = try_answer(call, spec, tool, response);
+    if (!*ret_problem)
+        resume(call, spec);
+    return *ret_problem ? AL_RPC_INVALID_PARAMS : AL_RPC_OK;
+}
+
+/* --- A call on its thread: what it asks the client, what it runs, and its answer --- */
+
+/* Ask the client, and let others go on meanwhile.  A modern client is asked with the result of the
+ * call's request.  AL_ERR_AGAIN: too many questions wait. */
+static int ask_client(struct al_inflight *call, const char *waiting_for,
+                      const struct al_client_question *question, struct al_cancel *cancel,
+                      json_t **ret_result, struct al_error *err)
+{
+    int r;
+
+    *ret_result = NULL;
+    set_waiting_aside(call, waiting_for);
+    r = call->spec.form == AL_APPROVAL_FORM_RESULT
+            ? park_and_ask(call, question->params, cancel, ret_result, err)
+            : al_client_requests_ask(&call->spec.scope->client_requests, call->spec.sink, question,
+                                     cancel, ret_result, err);
+    set_waiting_aside(call, NULL);
+    return r;
+}
+
+/* An approval of a modern client is asked for by ending the call, which the client repeats. */
+static int approve(void *payload, const struct al_approval_request *request,
+                   struct al_cancel *cancel, struct al_approval_answer *ret_answer,
+                   struct al_error *err)
+{
+    struct al_inflight *call = payload;
+    al_auto(al_json_decrefp) json_t *params = NULL, *result = NULL;
+    int r;
+
+    if (call->spec.form == AL_APPROVAL_FORM_RESULT)
+        return al_input_required_ask(&call->spec.input_required, request, ret_answer, err);
+    params = al_approval_form_params(call->spec.form, request);
+    r = ask_client(call, "waiting for approval",
+                   &(struct al_client_question){ .method = "elicitation/create",
+                                                 .params = params,
+                                                 .meanwhile = request->meanwhile },
+                   cancel, &result, err);
+    if (r == AL_ERR_AGAIN)
+        ret_answer->decision = AL_ANSWER_TOO_MANY;
+    else if (result)
+        al_approval_form_answer(result, ret_answer);
+    return r == AL_ERR_AGAIN ? 0 : r;
+}
+
+/* A review in another window answers, and not the client. */
+static void wait_aside(void *payload, const char *waiting_for)
+{
+    set_waiting_aside(payload, waiting_for);
+}
+
+static int sample_text(void *payload, const struct al_sampling_request *request,
+                       struct al_cancel *cancel, char **ret_text, struct al_error *err)
+{
+    al_auto(al_json_decrefp) json_t *params = al_sampling_params(request), *result = NULL;
+    const int r = ask_client(payload, "waiting for the client's model",
+                             &(struct al_client_question){ .method = "sampling/createMessage",
+                                                           .params = params,
+                                                           .timeout_ms = request->timeout_ms },
+                             cancel, &result, err);
+
+    *ret_text = result ? al_sampling_text(result) : NULL;
+    return r == AL_ERR_AGAIN ? 0 : r;
+}
+
+/* Pass a question of another MCP server on, which waits in its call. */
+static int pass_on(void *payload, const char *method, const json_t *params,
+                   struct al_cancel *cancel, json_t **ret_result, struct al_error *err)
+{
+    struct al_inflight *call = payload;
+    const bool is_form = !strcmp(method, "elicitation/create");
+    int r;
+
+    *ret_result = NULL;
+    if (is_form ? call->spec.form == AL_APPROVAL_FORM_NONE : !call->spec.sampling)
+        return 0;
+    r = ask_client(call, is_form ? "waiting for the user" : "waiting for the client's model",
+                   &(struct al_client_question){
+                       .method = method, .params = params, .timeout_ms = AL_UPSTREAM_QUESTION_MS },
+                   cancel, ret_result, err);
+    return r == AL_ERR_AGAIN ? 0 : r;
+}
+
+static bool can_be_asked(const struct al_inflight *call)
+{
+    return call->spec.form != AL_APPROVAL_FORM_NONE || call->spec.sampling;
+}
+
+/* Whether the call ends with an InputRequiredResult. */
+static bool requires_input(const struct al_inflight *call, const struct al_result *result)
+{
+    return call->spec.input_required.result.len && result->status == AL_ERR_APPROVAL_REQUIRED;
+}
+
+static void answer(struct al_inflight *call, const struct al_result *result)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    if (!unregister(call)) {
+        al_reply_nothing(call->spec.sink);
+        return;
+    }
+    al_rpc_begin_result(&line, call->spec.id);
+    if (requires_input(call, result))
+        al_str_addf(&line, "{%s,\"_meta\":{%s}}", call->spec.input_required.result.buf,
+                    call->spec.extra->meta);
+    else
+        al_result_dump_with(result, call->spec.extra, &line);
+    al_rpc_end(&line);
+    al_reply_send(call->spec.sink, &line);
+}
+
+/* A call that is cancelled meanwhile goes on, and ends as cancelled. */
+static void wait_until_ready(struct al_inflight *call)
+{
+    const struct al_cancel *ready = call->calls->options.ready;
+    struct pollfd wait[2] = {
+        { .fd = al_cancel_fd(ready), .events = POLLIN },
+        { .fd = al_cancel_fd(call->cancel), .events = POLLIN },
+    };
+
+    if (!ready || al_cancel_fired(ready))
+        return;
+    set_waiting(call, "waiting for the files that the worker file names");
+    while (!al_cancel_fired(ready) && !al_cancel_fired(call->cancel))
+        (void)poll(wait, AL_COUNT(wait), -1);
+    set_waiting(call, NULL);
+}
+
+static void run_tool(struct al_inflight *call)
+{
+    const struct al_approver approver = {
+        .name = "elicitation",
+        .ask = approve,
+        .payload = call,
+        .ends_call = call->spec.form == AL_APPROVAL_FORM_RESULT,
+        .has_answer = call->spec.input_required.answer.decision != AL_ANSWER_NONE,
+    };
+    const struct al_waiting waiting = { .set = wait_aside, .payload = call };
+    const struct al_progress progress = { .report = report, .payload = call };
+    const struct al_sampler sampler = { .sample = sample_text, .payload = call };
+    const struct al_asker asker = { .ask = pass_on, .payload = call };
+    const struct al_call_input input = {
+        .tool = call->spec.tool,
+        .arguments = call->spec.arguments,
+        .arguments_error = call->spec.arguments_error,
+        .cancel = call->cancel,
+        .client = call->spec.client,
+        .approvers = &approver,
+        .napprovers = call->spec.form != AL_APPROVAL_FORM_NONE,
+        .progress = call->spec.progress_token ? &progress : NULL,
+        .sampler = call->spec.sampling ? &sampler : NULL,
+        .asker = can_be_asked(call) ? &asker : NULL,
+        .waiting = &waiting,
+    };
+    al_auto(al_result_clear) struct al_result result = AL_RESULT_INIT;
+
+    wait_until_ready(call);
+    al_call_run(call->spec.scope->session, &input, &result);
+    answer(call, &result);
+}
+
+/* Answer for a tool that cannot be called: there is none, or its server does not run. */
+static void answer_without_tool(struct al_inflight *call, struct al_error *why)
+{
+    al_auto(al_result_clear) struct al_result result = AL_RESULT_INIT;
+
+    if (why->status != AL_ERR_NOT_FOUND) {
+        al_call_record_failure(call->spec.scope->session,
+                               &(struct al_call_input){ .arguments = call->spec.arguments,
+                                                        .client = call->spec.client },
+                               call->spec.mounted_tool, why);
+        result.status = why->status;
+        result.error = *why;
+        *why = AL_ERROR_INIT;
+        al_str_adds(&result.text, result.error.message);
+        answer(call, &result);
+    } else if (unregister(call)) {
+        al_reply_error_about(call->spec.sink, call->spec.id, AL_RPC_INVALID_PARAMS, "Unknown tool",
+                             call->spec.mounted_tool, NULL);
+    } else {
+        al_reply_nothing(call->spec.sink);
+    }
+}
+
+/* Find the tool of another server.  No server is started for a tool that is not granted. */
+static int find_mounted(struct al_inflight *call, struct al_error *err)
+{
+    const struct al_session *session = call->spec.scope->session;
+    int r = al_grant_check_tool(session->grant, call->spec.mounted_tool, err);
+
+    return r < 0 ? r
+                 : al_mounts_find(session->mounts, call->spec.mounted_tool, call->cancel,
+                                  &call->mounted, &call->spec.tool, err);
+}
+
+/* Answer another request than tools/call. */
+static void respond(struct al_inflight *call)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    al_rpc_begin_result(&line, call->spec.id);
+    call->spec.respond(call->spec.payload, call->spec.extra, call->cancel, &line);
+    al_rpc_end(&line);
+    if (unregister(call))
+        al_reply_send(call->spec.sink, &line);
+    else
+        al_reply_nothing(call->spec.sink);
+}
+
+/* Run the call on this thread and answer it, unless it is cancelled.  Frees `call`. */
+static void run_call(struct al_inflight *call)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+
+    if (call->spec.respond)
+        respond(call);
+    else if (!call->spec.tool && find_mounted(call, &err) < 0)
+        answer_without_tool(call, &err);
+    else
+        run_tool(call);
+    free_call(call);
+}
+
+/* --- From outside --- */
+
 static void run_task(struct al_task *task)
 {
-    al_calls_run((struct al_inflight *)task);
+    run_call((struct al_inflight *)task);
 }
 
 /* What the call waits for before it begins; NULL: nothing. */
@@ -469,7 +741,7 @@ void al_calls_start(struct al_calls *calls, struct al_call_spec *spec)
     if (try_register(call))
         (void)al_pool_submit(calls->options.pool, &call->task); /* which is in no lane */
     else
-        al_inflight_free(call);
+        free_call(call);
 }
 
 int al_calls_progress(struct al_calls *calls)
@@ -485,6 +757,5 @@ int al_calls_progress(struct al_calls *calls)
         if (call->progress_due_ms < next)
             next = call->progress_due_ms;
     }
-    calls->progress_due_ms = next;
     return next == INT64_MAX ? -1 : (int)(next - now);
 }

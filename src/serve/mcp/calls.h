@@ -34,22 +34,9 @@
 #include "guard/approval.h"
 #include "serve/mcp/approval_form.h"
 #include "serve/mcp/client_request.h"
+#include "serve/mcp/input_required.h"
 #include "serve/mcp/pool.h"
 #include "serve/mcp/reply.h"
-#include "serve/mcp/request_state.h"
-
-/** The input of one call.  `request_states`, `tool` and `arguments` are borrowed. */
-struct al_input_required {
-    struct al_request_states *request_states;
-    const char *tool;
-    const json_t *arguments; /**< NULL: {} */
-
-    struct al_approval_answer answer;      /**< the answer in the call; AL_ANSWER_NONE: none */
-    struct al_request_state request_state; /**< which request it answers */
-    struct al_str result;                  /**< members of the InputRequiredResult; "": none */
-};
-
-#define AL_INPUT_REQUIRED_INIT ((struct al_input_required){ .result = AL_STR_INIT })
 
 struct al_cancel;
 struct al_listed_tool;
@@ -118,8 +105,6 @@ struct al_calls {
     size_t nunanswered;   /**< those, and calls that have just left the list to be answered */
     struct al_gate reads; /**< calls that only read */
     bool closing;
-    int64_t progress_due_ms; /**< when al_calls_progress() is called next; INT64_MAX: when the
-                                thread that does is woken */
 };
 
 void al_calls_init(struct al_calls *calls, const struct al_calls_options *options);
@@ -179,18 +164,17 @@ void al_calls_cancel(struct al_calls *calls, const struct al_call_scope *scope, 
  * none. */
 int al_calls_progress(struct al_calls *calls);
 
-/**
- * Read `requestState` and `inputResponses` from the params of a call.
- * @return AL_RPC_OK, or AL_RPC_INVALID_PARAMS with *ret_problem.
- */
-enum al_rpc_code al_input_required_begin(struct al_input_required *input, const json_t *params,
-                                         const char **ret_problem);
-void al_input_required_clear(struct al_input_required *input);
+/** Test whether the params of a request have the requestState of a parked call. */
+bool al_calls_is_answer(const json_t *params);
 
-/** Return the answer in the call, or put a request into `result` and return AL_ANSWER_LATER.  The
- * contract is that of al_approver_fn. */
-int al_input_required_ask(struct al_input_required *input,
-                          const struct al_approval_request *request,
-                          struct al_approval_answer *ret_answer, struct al_error *err);
+/**
+ * Give the answer in a request to the call that waits for it.
+ *
+ * @param spec  The request.  Its id, sink and progress token are taken over on success.
+ * @param tool  The tool that the request names.
+ * @return AL_RPC_OK: the call answers the request; otherwise *ret_problem says what is wrong.
+ */
+enum al_rpc_code al_calls_resume(struct al_calls *calls, struct al_call_spec *spec,
+                                 const char *tool, const json_t *params, const char **ret_problem);
 
 #endif

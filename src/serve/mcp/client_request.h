@@ -2,7 +2,7 @@
 /*
  * Questions of calls to their client, each of which waits on the thread of its call: a request to a
  * legacy client, which stays open until the client answers; or the result of a modern client's
- * request (serve/mcp/parking.h).
+ * request (serve/mcp/calls.h).
  *
  * Source: MCP 2025-06-18 and 2025-11-25, requests from the server.
  */

@@ -8,7 +8,6 @@
 #include "call/registry.h"
 #include "guard/agent.h"
 #include "serve/mcp/client_request.h"
-#include "serve/mcp/parking.h"
 #include "serve/mcp/reply.h"
 
 /* A message, and what the client can do according to the message's era. */
@@ -223,6 +222,7 @@ static void clear_spec(struct al_call_spec *spec)
     free(spec->progress_token);
     free(spec->mounted_tool);
     json_decref(spec->arguments);
+    al_input_required_clear(&spec->input_required);
 }
 
 /* The request brings the answer to a question of another server.  Its call goes on and answers it.
@@ -237,7 +237,7 @@ static void resume_call(struct al_dispatch *dispatch, const struct request *requ
 
     spec->id = al_strdup(message->id);
     spec->progress_token = al_rpc_token(message, token_path);
-    code = al_parking_resume(&dispatch->service->calls, spec, tool, message->params, &problem);
+    code = al_calls_resume(&dispatch->service->calls, spec, tool, message->params, &problem);
     if (code != AL_RPC_OK)
         refuse(request, code, problem);
     clear_spec(spec);
@@ -260,7 +260,7 @@ static void call_tool(struct al_dispatch *dispatch, const struct request *reques
     if (!find_tool(dispatch, request, &spec))
         return;
     take_arguments(message, &spec);
-    if (request->era == AL_ERA_MODERN && al_parking_is_answer(message->params)) {
+    if (request->era == AL_ERA_MODERN && al_calls_is_answer(message->params)) {
         resume_call(dispatch, request, &spec);
         return;
     }

@@ -87,36 +87,21 @@ void al_listing_clear(struct al_listing *listing)
         free(listing->subscriptions[i].id);
 }
 
-/* Caller holds the lock.  A list that is referred to keeps its address. */
-static void make_text(struct al_offer *offer, const struct al_mounted_list *now)
-{
-    struct al_mounts *mounts = offer->session->mounts;
-
-    if (offer->text && now == offer->list) {
-        al_mounted_list_unref(mounts, now);
-        return;
-    }
-    free(offer->text);
-    offer->text = al_tools_list_text(offer->session, now);
-    al_mounted_list_unref(mounts, offer->list);
-    offer->list = now;
-}
-
 void al_listing_add(struct al_listing *listing, struct al_cancel *cancel, struct al_str *out)
 {
     struct al_mounts *mounts = listing->listings->mounts;
+    const struct al_mounted_list *now;
+    al_auto(al_freep) char *text = NULL;
 
     al_mounts_await(mounts, AL_LISTING_WAIT_MS, cancel);
     /* A change from here on is not in this list for sure, so it is told. */
     (void)pthread_mutex_lock(&listing->listings->lock);
     listing->is_listed = true;
     (void)pthread_mutex_unlock(&listing->listings->lock);
-
-    const struct al_mounted_list *now = al_mounts_list(mounts);
-
-    al_hold(&listing->listings->lock);
-    make_text(listing->offer, now);
-    al_str_adds(out, listing->offer->text);
+    now = al_mounts_list(mounts);
+    text = al_tools_list_text(listing->offer->session, now);
+    al_str_adds(out, text);
+    al_mounted_list_unref(mounts, now);
 }
 
 void al_listing_set_legacy(struct al_listing *listing, struct al_message_sink *sink)

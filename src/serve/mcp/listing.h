@@ -35,7 +35,7 @@ struct al_offer;
 /** Every listing of a server. */
 struct al_listings {
     struct al_mounts *mounts;
-    pthread_mutex_t lock; /**< guards the list, the listings in it, and the lists of their offers */
+    pthread_mutex_t lock; /**< guards the list, and the listings in it */
     struct al_listing *first;
 };
 

@@ -259,22 +259,17 @@ static char *instructions_text(const struct al_session *session)
     return al_str_detach(&json);
 }
 
-int al_offer_init(struct al_offer *offer, const struct al_session *session, bool is_private,
-                  struct al_error *err)
+void al_offer_init(struct al_offer *offer, const struct al_session *session, bool is_private)
 {
     *offer = (struct al_offer){ .session = session, .is_private = is_private };
-    if (al_request_states_init(&offer->request_states, err) < 0)
-        return AL_ERR_EXECUTION;
+    al_request_states_init(&offer->request_states);
     offer->tools = session->mounts ? NULL : al_tools_list_text(session, NULL);
     offer->instructions = instructions_text(session);
-    return 0;
 }
 
 void al_offer_clear(struct al_offer *offer)
 {
-    al_mounted_list_unref(offer->session->mounts, offer->list);
     al_request_states_clear(&offer->request_states);
-    free(offer->text);
     free(offer->tools);
     free(offer->instructions);
 }

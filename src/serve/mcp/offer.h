@@ -11,8 +11,7 @@
 
 #include <stdbool.h>
 
-#include "base/error.h"
-#include "serve/mcp/request_state.h"
+#include "serve/mcp/input_required.h"
 
 struct al_mounted_list;
 struct al_session;
@@ -24,15 +23,10 @@ struct al_offer {
                            tools, and al_listing_add() makes it */
     char *instructions; /**< for the model, a JSON string */
     struct al_request_states request_states;
-
-    /* The lock of struct al_listings guards these. */
-    const struct al_mounted_list *list; /**< what `text` was made from */
-    char *text;                         /**< the member "tools"; NULL: not made yet */
 };
 
-/** `session` is borrowed.  0 or AL_ERR_EXECUTION. */
-int al_offer_init(struct al_offer *offer, const struct al_session *session, bool is_private,
-                  struct al_error *err);
+/** `session` is borrowed. */
+void al_offer_init(struct al_offer *offer, const struct al_session *session, bool is_private);
 void al_offer_clear(struct al_offer *offer);
 
 /** The member `"tools":[…]` for the session's registry and these mounted tools (NULL: none), which

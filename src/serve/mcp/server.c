@@ -101,11 +101,7 @@ static int open_service(struct server *server, struct al_error *err)
 
     if (r < 0)
         return r;
-    r = al_offer_init(&server->offer, session, false, err);
-    if (r < 0) {
-        al_pool_free(server->pool);
-        return r;
-    }
+    al_offer_init(&server->offer, session, false);
     al_service_init(&server->service, server->options->version, session->mounts,
                     &(struct al_calls_options){ .ready = server->options->ready,
                                                 .max = AL_CALLS_MAX,

@@ -224,20 +224,14 @@ static void set_limits(struct al_account *account, const struct al_endpoint_opti
     };
 }
 
-int al_account_new(struct al_endpoint *endpoint, const struct al_session *session,
-                   void (*release)(void *payload), void *payload, struct al_account **ret_account,
-                   struct al_error *err)
+struct al_account *al_account_new(struct al_endpoint *endpoint, const struct al_session *session,
+                                  void (*release)(void *payload), void *payload)
 {
     static atomic_uint_least64_t last;
     struct al_account *account = al_calloc(1, sizeof(*account));
-    int r;
 
     account->session = *session;
-    r = al_offer_init(&account->offer, &account->session, true, err);
-    if (r < 0) {
-        free(account);
-        return r;
-    }
+    al_offer_init(&account->offer, &account->session, true);
     account->endpoint = endpoint;
     account->release = release;
     account->payload = payload;
@@ -248,8 +242,7 @@ int al_account_new(struct al_endpoint *endpoint, const struct al_session *sessio
     account->modern = peer_new(account, "");
     account->next = endpoint->accounts;
     endpoint->accounts = account;
-    *ret_account = account;
-    return 0;
+    return account;
 }
 
 struct al_peer *al_account_modern(struct al_account *account)
