@@ -25,7 +25,7 @@
 #include "serve/http/address.h"
 #include "serve/http/server.h"
 
-/* --- listen.c --- */
+/* --- server.c --- */
 
 /** The functions of the library that are used here; each is MHD_<name>(). */
 #define AL_HTTP_FUNCTIONS(X)                                                                       \
@@ -72,19 +72,7 @@ struct al_http_listening {
     struct MHD_Daemon *daemon; /**< NULL: not started */
 };
 
-/** Take an address, without listening there yet.  See al_http_server_new() for Unix sockets.  0 or
- * AL_ERR_EXECUTION. */
-int al_http_listening_open(const struct al_http_address *address, bool tls,
-                           struct al_http_listening *ret, struct al_error *err);
-
-/** Close the socket, and remove the file of a Unix socket if it is still that file.  Again:
- * nothing. */
-void al_http_listening_close(struct al_http_listening *listening);
-
-/* --- fields.c --- */
-
-/** More headers than this are refused with 431. */
-#define AL_HTTP_FIELDS_MAX 100u
+/* --- request.c --- */
 
 /** Headers in the order of the request. */
 struct al_http_fields {
@@ -93,40 +81,6 @@ struct al_http_fields {
 
 #define AL_HTTP_FIELDS_INIT                                                                        \
     ((struct al_http_fields){ .names = AL_STRV_INIT, .values = AL_STRV_INIT })
-
-/** What the headers say about the body. */
-struct al_http_framing {
-    bool has_body; /**< a body follows, perhaps an empty one */
-    bool chunked;
-    bool too_large;  /**< Content-Length is above the limit */
-    const char *bad; /**< the request is refused with 400: why; else NULL */
-};
-
-/** Values that prove who asks (Authorization, Cookie) are wiped. */
-void al_http_fields_clear(struct al_http_fields *fields);
-
-/** Wipe the value of a header; it is "" from here on.  Threads: others may look for other headers.
- */
-void al_http_fields_wipe(struct al_http_fields *fields, const char *name);
-
-/** The value of a header, or NULL.  `name` in any case. */
-const char *al_http_fields_find(const struct al_http_fields *fields, const char *name);
-
-/** Add a header line.  NULL, or why it is refused, as a short phrase. */
-const char *al_http_fields_add(struct al_http_fields *fields, const char *name, size_t name_len,
-                               const char *value, size_t value_len);
-
-/** Read Content-Length, Transfer-Encoding and Upgrade as strictly as any server does. */
-struct al_http_framing al_http_fields_framing(const struct al_http_fields *fields,
-                                              size_t max_body_bytes);
-
-/** Test the target of a request: NULL, or why it is refused. */
-const char *al_http_check_target(const char *target);
-
-/** Test whether all bytes are those of a token (RFC 9110), as in methods and names. */
-bool al_http_is_token(const char *text, size_t len);
-
-/* --- server.c --- */
 
 struct al_http_server {
     atomic_size_t refs;

@@ -3,10 +3,234 @@
  * answers. */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/clock.h"
 #include "base/lock.h"
+#include "base/utf8.h"
 #include "serve/http/private.h"
+
+/* --- Headers, read as strictly as any server reads them --- */
+
+/* More headers than this are refused with 431. */
+#define FIELDS_MAX 100u
+
+/* What the headers say about the body. */
+struct framing {
+    bool has_body; /* a body follows, perhaps an empty one */
+    bool chunked;
+    bool too_large;  /* Content-Length is above the limit */
+    const char *bad; /* the request is refused with 400: why; else NULL */
+};
+
+/* Headers whose value is a list, so that several lines mean the same as one (RFC 9110 5.3), and
+ * Cookie, which HTTP/2 gateways split.  Those that begin with X- or Sec- are not looked at here. */
+static const char *const lists[] = {
+    "accept",          "accept-charset",
+    "accept-encoding", "accept-language",
+    "baggage",         "cache-control",
+    "connection",      "cookie",
+    "forwarded",       "if-match",
+    "if-none-match",   "keep-alive",
+    "pragma",          "prefer",
+    "priority",        "te",
+    "tracestate",      "via",
+    "warning",
+};
+
+/* Headers that prove who asks. */
+static const char *const secrets[] = { "authorization", "cookie", "proxy-authorization" };
+
+static char **find(const struct al_http_fields *fields, const char *name)
+{
+    for (size_t i = 0; i < fields->names.count; i++)
+        if (strcasecmp(fields->names.items[i], name) == 0)
+            return &fields->values.items[i];
+    return NULL;
+}
+
+/* The value is "" from here on.  Threads: others may look for other headers. */
+static void wipe_field(struct al_http_fields *fields, const char *name)
+{
+    char **value = find(fields, name);
+
+    if (value)
+        explicit_bzero(*value, strlen(*value));
+}
+
+/* Values that prove who asks (Authorization, Cookie) are wiped. */
+static void clear_fields(struct al_http_fields *fields)
+{
+    for (size_t i = 0; i < AL_COUNT(secrets); i++)
+        wipe_field(fields, secrets[i]);
+    al_strv_clear(&fields->names);
+    al_strv_clear(&fields->values);
+}
+
+static bool is_list(const char *name)
+{
+    if (strncasecmp(name, "x-", 2) == 0 || strncasecmp(name, "sec-", 4) == 0)
+        return true;
+    for (size_t i = 0; i < AL_COUNT(lists); i++)
+        if (strcasecmp(name, lists[i]) == 0)
+            return true;
+    return false;
+}
+
+static const char *find_value(const struct al_http_fields *fields, const char *name)
+{
+    char **value = find(fields, name);
+
+    return value ? *value : NULL;
+}
+
+const char *al_http_find_header(const struct al_http_request *request, const char *name)
+{
+    return find_value(request->fields, name);
+}
+
+/* Whether all bytes are those of a token (RFC 9110), as in methods and names. */
+static bool is_token(const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)text[i];
+
+        if (c <= ' ' || c >= 0x7f || strchr("\"(),/:;<=>?@[\\]{}", c))
+            return false;
+    }
+    return len > 0;
+}
+
+static bool is_value(const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)text[i];
+
+        if ((c < ' ' && c != '\t') || c == 0x7f)
+            return false;
+    }
+    return al_utf8_valid(text, len);
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* Add a header line.  NULL, or why it is refused, as a short phrase. */
+static const char *add_field(struct al_http_fields *fields, const char *name, size_t name_len,
+                             const char *value, size_t value_len)
+{
+    al_auto(al_freep) char *key = NULL;
+    al_auto(al_freep) char *text = NULL;
+    char **before;
+
+    if (!is_token(name, name_len))
+        return "the name of a header is no token";
+    while (value_len && is_space(value[value_len - 1]))
+        value_len--;
+    while (value_len && is_space(*value)) {
+        value++;
+        value_len--;
+    }
+    if (!is_value(value, value_len))
+        return "a header has control characters or is not UTF-8";
+    key = al_strndup(name, name_len);
+    text = al_strndup(value, value_len);
+    before = find(fields, key);
+    if (before && !is_list(key)) {
+        explicit_bzero(text, strlen(text));
+        return "a header with a single value is there twice";
+    }
+    if (before) {
+        char *joined = al_asprintf("%s, %s", *before, text);
+
+        explicit_bzero(*before, strlen(*before));
+        explicit_bzero(text, strlen(text));
+        free(*before);
+        *before = joined;
+        return NULL;
+    }
+    al_strv_take(&fields->names, al_take(&key));
+    al_strv_take(&fields->values, al_take(&text));
+    return NULL;
+}
+
+/* 0; -1: no number; 1: above the limit. */
+static int check_length(const char *text, size_t max_bytes, bool *ret_empty)
+{
+    uint64_t value = 0;
+
+    if (!*text || strspn(text, "0123456789") != strlen(text))
+        return -1;
+    for (; *text; text++) {
+        if (value > (UINT64_MAX - 9) / 10)
+            return 1;
+        value = value * 10 + (uint64_t)(*text - '0');
+    }
+    *ret_empty = value == 0;
+    return value > max_bytes;
+}
+
+/* Read Content-Length, Transfer-Encoding and Upgrade as strictly as any server does. */
+static struct framing framing_of(const struct al_http_fields *fields, size_t max_body_bytes)
+{
+    const char *length = find_value(fields, "content-length");
+    const char *coding = find_value(fields, "transfer-encoding");
+    const char *upgrade = find_value(fields, "upgrade");
+    struct framing framing = { .has_body = length || coding, .chunked = coding };
+    bool empty = false;
+    int r = length ? check_length(length, max_body_bytes, &empty) : 0;
+
+    if (length && coding)
+        framing.bad = "Content-Length and Transfer-Encoding exclude each other";
+    else if (r < 0)
+        framing.bad = "Content-Length is no number";
+    else if (coding && strcasecmp(coding, "chunked") != 0)
+        framing.bad = "the only Transfer-Encoding is chunked";
+    /* Clients offer h2c with each first request; a server may ignore it (RFC 9110 7.8). */
+    else if (upgrade && strcasecmp(upgrade, "h2c") != 0)
+        framing.bad = "this server changes to no other protocol";
+    framing.too_large = r > 0;
+    framing.has_body = framing.has_body && !empty;
+    return framing;
+}
+
+/* Test the target of a request: NULL, or why it is refused. */
+static const char *check_target(const char *target)
+{
+    size_t path_len = strcspn(target, "?");
+
+    if (*target != '/')
+        return "the target is no path that begins with '/'";
+    if (memchr(target, '%', path_len))
+        return "the path has percent-encoded bytes";
+    for (; *target; target++)
+        if (*target <= ' ' || *target >= 0x7f || *target == '#')
+            return "the target is not plain ASCII";
+    return NULL;
+}
+
+bool al_http_bearer(const char *value, const char **ret_token, size_t *ret_len)
+{
+    static const char scheme[] = "Bearer ";
+    const char *token;
+    size_t len = 0;
+
+    if (!value || strncasecmp(value, scheme, sizeof(scheme) - 1) != 0)
+        return false;
+    token = value + sizeof(scheme) - 1;
+    token += strspn(token, " ");
+    while (token[len] > 0x20 && token[len] < 0x7f)
+        len++;
+    if (!len || token[len])
+        return false;
+    *ret_token = token;
+    *ret_len = len;
+    return true;
+}
+
+/* --- Exchanges --- */
 
 /* A body up to this size is written together with the headers.  A larger one is written in blocks
  * of this size, so that a client that takes some of it is seen to. */
@@ -35,7 +259,7 @@ void al_http_unref(struct al_http_exchange *exchange)
 {
     if (!exchange || atomic_fetch_sub(&exchange->refs, 1) != 1)
         return;
-    al_http_fields_clear(&exchange->fields);
+    clear_fields(&exchange->fields);
     free((char *)exchange->request.method);
     free(exchange->target);
     free((char *)exchange->request.peer);
@@ -57,11 +281,6 @@ void al_http_drop_body(struct al_http_exchange *exchange)
     al_str_clear(&exchange->body);
     exchange->request.body = exchange->body.buf;
     exchange->request.body_len = 0;
-}
-
-const char *al_http_find_header(const struct al_http_request *request, const char *name)
-{
-    return al_http_fields_find(request->fields, name);
 }
 
 void al_http_set_data(struct al_http_exchange *exchange, void *data)
@@ -315,15 +534,15 @@ static enum MHD_Result on_field(void *cls, enum MHD_ValueKind kind, const char *
     (void)kind;
     if (!value)
         value_len = 0;
-    if (++reading->count > AL_HTTP_FIELDS_MAX)
+    if (++reading->count > FIELDS_MAX)
         return MHD_NO;
     if (reading->next && reading->next != name)
         reading->bad = "a line does not end with CR and LF, is folded, or has a NUL";
     if (reading->next && value)
         reading->next = value + value_len + 2;
     if (!reading->bad)
-        reading->bad = al_http_fields_add(&reading->exchange->fields, name, name_len,
-                                          value ? value : "", value_len);
+        reading->bad =
+            add_field(&reading->exchange->fields, name, name_len, value ? value : "", value_len);
     return reading->bad ? MHD_NO : MHD_YES;
 }
 
@@ -372,7 +591,7 @@ static const char *read_fields(struct al_http_connection *connection, const char
         reading.next = version + strlen(version) + 2;
     }
     library->get_connection_values_n(connection->library, MHD_HEADER_KIND, on_field, &reading);
-    *ret_too_many = reading.count > AL_HTTP_FIELDS_MAX;
+    *ret_too_many = reading.count > FIELDS_MAX;
     if (!reading.bad && reading.next && !*ret_too_many &&
         reading.next + 2 != method + header_bytes(connection))
         return "a line does not end with CR and LF, is folded, or has a NUL";
@@ -381,14 +600,14 @@ static const char *read_fields(struct al_http_connection *connection, const char
 
 /* The room's own refusals.  False: the request was refused. */
 static bool check(struct al_http_connection *connection, const char *method, const char *version,
-                  struct al_http_framing *ret_framing)
+                  struct framing *ret_framing)
 {
     struct al_http_exchange *exchange = connection->exchange;
     bool too_many = false;
     const char *bad;
 
     /* Of a refused request nothing more is read, whatever its headers say. */
-    *ret_framing = (struct al_http_framing){ .has_body = true };
+    *ret_framing = (struct framing){ .has_body = true };
     if (strcmp(version, "HTTP/1.1") != 0) {
         refuse(exchange, MHD_HTTP_HTTP_VERSION_NOT_SUPPORTED, "this server speaks HTTP/1.1 only");
         return false;
@@ -398,13 +617,12 @@ static bool check(struct al_http_connection *connection, const char *method, con
         refuse(exchange, MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE, "the headers are too large");
         return false;
     }
-    if (!bad && !al_http_is_token(method, strlen(method)))
+    if (!bad && !is_token(method, strlen(method)))
         bad = "the method is no token";
     if (!bad)
-        bad = al_http_check_target(exchange->target);
+        bad = check_target(exchange->target);
     if (!bad) {
-        *ret_framing =
-            al_http_fields_framing(&exchange->fields, connection->server->limits.body_bytes);
+        *ret_framing = framing_of(&exchange->fields, connection->server->limits.body_bytes);
         bad = ret_framing->bad;
     }
     if (bad)
@@ -416,7 +634,7 @@ static void begin(struct al_http_connection *connection, const char *method, con
 {
     struct al_http_server *server = connection->server;
     struct al_http_exchange *exchange = exchange_new(server);
-    struct al_http_framing framing;
+    struct framing framing;
 
     connection->exchange = exchange;
     exchange->connection = connection;
@@ -483,7 +701,7 @@ static void complete(struct al_http_connection *connection)
         refuse(exchange, MHD_HTTP_BAD_REQUEST, "headers after the body are not accepted");
     else if (due_at(exchange) == INT64_MAX)
         server->handler->on_request(server->payload, exchange, &exchange->request);
-    al_http_fields_wipe(&exchange->fields, "authorization"); /* an exchange may last for hours */
+    wipe_field(&exchange->fields, "authorization"); /* an exchange may last for hours */
     al_http_connection_tell_gone(connection);
 }
 
