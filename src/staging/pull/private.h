@@ -53,7 +53,7 @@ struct al_pull {
     bool allows_symlinks;
     struct al_pull_item *items; /**< sorted by path */
     size_t count;
-    bool is_begun; /**< private to apply.c: files may have changed */
+    bool is_begun; /**< files may have changed */
     struct al_error *err;
 };
 
@@ -76,52 +76,5 @@ void al_pull_keep_ours(struct al_pull_item *item, const char *conflict);
 
 /** List the files of the commit that is pulled from. */
 int al_pull_read_commit(struct al_pull *pull);
-
-/** Ask a repository on GitHub for the content of the chosen files that changed there.  Needs no
- * lock, so that other calls go on while the network is slow.  Does nothing for other repositories.
- */
-int al_pull_bring_blobs(const struct al_pull *pull);
-
-/**
- * Copy the content of these files into the store, durable.
- *
- * The commit, its trees and every blob are hashed, and compared with their ids: a forged object
- * does not get into the store, nor does a forged tree decide which files there are.
- *
- * @return 0; AL_ERR_EXECUTION naming an object that is forged or missing, or when the blobs are
- *         larger than staging.max_bytes.
- */
-int al_pull_copy_blobs(struct al_pull *pull);
-
-/**
- * Merge the lines of every item with `merges`, whose incoming version the store has.  Beside a
- * directory the results are put into the store with the versions that they replace, for a pull that
- * is killed; what is in memory alone is in no file.
- */
-int al_pull_merge(struct al_pull *pull);
-
-/* --- Changing the sandbox, all of it or nothing --- */
-
-/*
- * In a directory the files change one after the other.  From before the first change until the base
- * has been written, refs/pull/<key> is a commit of the changed files as they become; its parent has
- * them as they were, and its message names the base.  So a pull that was killed in between is taken
- * back by the next session.  A file is there as a whole or not at all.
- */
-
-/**
- * Make the changes.  The store has both versions of every file already.  With the store's
- * lock held.
- *
- * @return 0; AL_ERR_EXECUTION, also when a file has changed since it was decided.  What was
- *         changed until then, al_pull_take_back() changes back.
- */
-int al_pull_apply(struct al_pull *pull);
-
-/** Undo the changes of a pull that failed.  Files that are not as the pull left them stay. */
-void al_pull_take_back(struct al_pull *pull);
-
-/** The base has been written: the pull is complete. */
-int al_pull_complete(const struct al_pull *pull);
 
 #endif

@@ -22,16 +22,9 @@ int al_push_dir_make(struct al_push *push);
 /** Remove the directory, if it was made. */
 void al_push_dir_remove(struct al_push *push);
 
-/** Run a git in the store and append its standard output to `out` (NULL: dropped). */
-int al_push_git(const struct al_push *push, struct al_git_command *command, struct al_str *out);
-
-/** The same with a sink for standard output. */
+/** Run a git in the store, with a sink for standard output. */
 int al_push_git_sink(const struct al_push *push, struct al_git_command *command,
                      struct al_sink sink);
-
-/** Check the tree that the commit will have, and set the files of the private index: those of the
- * parent with the staged ones, as git add would store them. */
-int al_push_build_index(const struct al_push *push);
 
 /** Run a command of the target that prints records, and ends with 1 when there are none. */
 int al_push_read_records(const struct al_push *push, struct al_git_command *command,
@@ -44,14 +37,11 @@ int al_push_find_author(const struct al_push *push, char **ret_author);
 int al_push_find_refusal(const struct al_push *push, char **ret_refusal);
 
 /** Find what the question and the result say about the files: `lfs` and `other`.  After
- * al_push_build_index(). */
+ * al_push_build(). */
 int al_push_find_remarks(struct al_push *push);
 
 /** Add what the result of a push says about them, safe lines. */
 void al_push_note_remarks(const struct al_push *push, struct al_strv *notes);
-
-/** Append files with another base, as many as a question or a result names. */
-void al_push_add_other(const struct al_push *push, struct al_str *out);
 
 /** Refuse files in a git directory of the working tree. */
 int al_push_check_gitdirs(const struct al_push *push);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* staging/pull/apply.c: somebody writes into the directory of the sandbox while a pull changes it.
+/* staging/pull/pull.c: somebody writes into the directory of the sandbox while a pull changes it.
  */
 #include "staging/pull/pull.h"
 #include "staging/sandbox/backend.h"
