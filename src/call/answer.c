@@ -456,7 +456,6 @@ void al_answer_text(struct al_str *text, struct al_result *result)
     al_str_clear(&result->text);
     result->text = *text;
     *text = AL_STR_INIT;
-    result->exit_code = 0;
 }
 
 void al_answer_done(struct al_call *call, struct al_result *result)

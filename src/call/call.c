@@ -389,7 +389,10 @@ static int execute(struct al_call *call, struct al_result *result, struct al_err
     if (r == 0) {
         call->executed = true;
         al_call_trace_execute(call, timeout_of(call));
+        result->exit_code = 0; /* but where it says another one */
         r = call->operation->execute(call, call->args, result, err);
+        if (r < 0 && !result->structured)
+            result->exit_code = -1;
         al_result_finish(result, r == 0);
         if (r == 0 && call->tool->finish && !al_effects_read_only(call->operation->effects))
             call->tool->finish(call, result);

@@ -17,7 +17,6 @@
 #include "git/refs.h"
 #include "git/repo/git.h"
 #include "guard/path.h"
-#include "guard/root.h"
 #include "guard/text.h"
 #include "history/checkpoint.h"
 #include "history/keep.h"

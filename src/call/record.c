@@ -77,7 +77,6 @@ static struct al_record_end record_end_of(const struct al_call *call)
                 : call->tool->at_first_root       ? al_call_repository_path(call)
                                                   : NULL,
         .repository = call->repo ? al_call_repository_path(call) : NULL,
-        .confinement = call->session->confinement,
         .git_commit = call->checkpoint[0] ? call->checkpoint : NULL,
         .changes = call->changes,
     };
@@ -164,8 +163,7 @@ void al_call_record_close(struct al_call *call, const struct al_result *result)
     end.interrupted = result->interrupted;
     end.text = result->text.buf;
     end.text_len = result->text.len;
-    if (result->confinement)
-        end.confinement = result->confinement;
+    end.confinement = result->confinement ? result->confinement : call->session->confinement;
     /* Without a checkpoint there are no changes that could be another's. */
     end.overlaps = call->checkpoint[0] ? overlaps : NULL;
     while (al_record_close(call->record, &end) == AL_ERR_AGAIN) {

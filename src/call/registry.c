@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/str.h"
-#include "base/value.h"
 #include "call/mounts.h"
 #include "guard/grant.h"
 #include "guard/text.h"

@@ -33,7 +33,6 @@ void al_result_set_structured(struct al_result *result, json_t *object)
     json_decref(result->structured);
     result->structured = object;
     result->text_is_object = true;
-    result->exit_code = 0;
     write_object(result);
 }
 

@@ -36,29 +36,26 @@ static int fail(const char *message)
     return REFUSED;
 }
 
-/* These say where something is: to drop one would change another place. */
-static const char *find_place(void)
+/* These say where something is: to drop one would change another place.  Caller frees. */
+static char *find_place(void)
 {
-    static const char *const places[] = { "GIT_DIR",
-                                          "GIT_WORK_TREE",
-                                          "GIT_INDEX_FILE",
-                                          "GIT_OBJECT_DIRECTORY",
-                                          "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-                                          "GIT_COMMON_DIR",
-                                          "GIT_CONFIG",
-                                          "GIT_NAMESPACE",
-                                          "GIT_NOTES_REF",
-                                          "GIT_SHALLOW_FILE" };
+    static const char places[] =
+        " GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY "
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_COMMON_DIR GIT_CONFIG GIT_NAMESPACE GIT_NOTES_REF "
+        "GIT_SHALLOW_FILE ";
 
-    for (size_t i = 0; i < AL_COUNT(places); i++)
-        if (al_environment_get(places[i]))
-            return places[i];
+    for (char *const *at = environ; *at; at++) {
+        al_auto(al_freep) char *name = al_strndup(*at, strcspn(*at, "="));
+
+        if (al_shell_words_list(places, name) && al_environment_get(name))
+            return al_take(&name);
+    }
     return NULL;
 }
 
 /* What of the environment counts: who commits and when, the language, the terminal, and how paths
  * are read.  What runs programs or carries configuration is left out. */
-static void take_environment(struct al_strv *ret_env)
+static void take_environment(bool tells_programs, struct al_strv *ret_env)
 {
     static const char taken[] =
         " GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_AUTHOR_DATE GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL "
@@ -69,7 +66,9 @@ static void take_environment(struct al_strv *ret_env)
     for (char *const *at = environ; *at; at++) {
         al_auto(al_freep) char *name = al_strndup(*at, strcspn(*at, "="));
 
-        if (al_starts_with(name, "LC_") || al_shell_words_list(taken, name))
+        if (al_starts_with(name, "LC_") || al_shell_words_list(taken, name) ||
+            (tells_programs && (al_ends_with(name, "EDITOR") || al_ends_with(name, "PAGER") ||
+                                !strcmp(name, "VISUAL"))))
             al_strv_add(ret_env, *at);
     }
     if (!al_environment_get("LC_ALL")) /* else ours would stay */
@@ -99,13 +98,13 @@ static int change_directory(int argc, char **argv)
     return 0;
 }
 
-static json_t *arguments_of(int argc, char **argv)
+static json_t *arguments_of(const char *name, int argc, char **argv)
 {
     json_t *object = al_json_object(), *words = al_json_array();
 
     for (int i = 0; i < argc; i++)
         al_json_append(words, al_json_name(argv[i]));
-    al_json_set(object, "args", words);
+    al_json_set(object, name, words);
     return object;
 }
 
@@ -215,7 +214,8 @@ static int call_from_shell(const struct al_options *options, struct al_git_shell
     shell.env = &env;
     shell.home = al_environment_get("HOME");
     shell.path_list = al_environment_get("PATH");
-    take_environment(&env);
+    shell.ceilings = al_environment_get("GIT_CEILING_DIRECTORIES");
+    take_environment(shell.tells_programs, &env);
     r = al_setup_config(&setup, options, &err);
     setup.session.caller_shell = &shell;
     setup.serves_shell = true;
@@ -239,14 +239,6 @@ static bool is_inside(void)
     return access(AL_HANDOVER_DIR, F_OK) == 0;
 }
 
-static int hand_over(char **argv)
-{
-    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    int code = al_handover_git(argv, &err);
-
-    return code < 0 ? fail(err.message) : code;
-}
-
 static int enter(char **argv)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
@@ -264,8 +256,9 @@ static int enter(char **argv)
 static int run_git(const struct al_options *options, struct al_git_shell shell, int argc,
                    char **argv)
 {
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     al_auto(al_json_decrefp) json_t *arguments = NULL;
-    const char *place = find_place();
+    al_auto(al_freep) char *place = find_place();
     int code = 0;
 
     if (place) {
@@ -274,12 +267,15 @@ static int run_git(const struct al_options *options, struct al_git_shell shell, 
 
         return fail(line);
     }
-    if (is_inside())
-        return hand_over(argv);
+    if (is_inside()) {
+        code = al_handover_git(argv, &err);
+        return code < 0 ? fail(err.message) : code;
+    }
     code = change_directory(argc, argv);
     if (code)
         return code;
-    arguments = arguments_of(argc, argv);
+    arguments = arguments_of("args", argc, argv);
+    shell.tells_programs = argc && !strcmp(argv[0], "var");
     return call_from_shell(options, shell, "git", arguments);
 }
 
@@ -333,7 +329,7 @@ static int run_for_sandbox(struct al_options *options, bool network)
 static int run_labelled(const char *command, bool takes_words, int argc, char **argv)
 {
     al_auto(al_options_clear) struct al_options options = { .json = false };
-    al_auto(al_json_decrefp) json_t *arguments = al_json_object();
+    al_auto(al_json_decrefp) json_t *arguments = NULL;
     al_auto(al_strv_clear) struct al_strv again = AL_STRV_INIT;
     const char *label = NULL;
     bool confine = false, network = false, as_git = false;
@@ -345,10 +341,8 @@ static int run_labelled(const char *command, bool takes_words, int argc, char **
         { NULL, NULL, NULL },
     };
     char *const *const given = argv;
-    json_t *words = al_json_array();
     int code;
 
-    al_json_set(arguments, "command", words);
     if (!al_options_take_first(&options, command, own, &argc, &argv, &code))
         return code;
     if (as_git && options.roots.count)
@@ -366,8 +360,7 @@ static int run_labelled(const char *command, bool takes_words, int argc, char **
     for (char *const *at = given; at < argv; at++)
         if (strcmp(*at, "--") != 0)
             al_strv_add(&again, *at);
-    for (int i = 0; i < argc; i++)
-        al_json_append(words, al_json_name(argv[i]));
+    arguments = arguments_of("command", argc, argv);
     if (label)
         al_json_set(arguments, "label", al_json_name(label));
     if (confine)

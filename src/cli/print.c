@@ -235,6 +235,10 @@ int al_unknown_tool(const struct al_setup *setup, const char *word, struct al_er
     if (al_registry_find(&setup->registry, word))
         return al_error_set(err, AL_ERR_BAD_ARGS, "the grant '%s' does not include '%s'",
                             setup->session.grant->name, word);
+    if (other.tool && !strcmp(other.toolset->name, "commands"))
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "'%s' is no tool of a session, but for a shell: airlock help %s", word,
+                            word);
     if (setup->registry.count && other.tool)
         return al_error_set(
             err, AL_ERR_BAD_ARGS,

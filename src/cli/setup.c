@@ -19,7 +19,6 @@
 #include "review/place.h"
 #include "review/server.h"
 #include "staging/settings.h"
-#include "tools/shell/shell.h"
 #include "tools/toolsets.h"
 
 /* The queue of questions of a session, and its socket. */

@@ -66,6 +66,8 @@ struct al_git_shell {
     /** "NAME=value": what of its environment counts, such as the language and who commits. */
     const struct al_strv *env;
     const char *home, *path_list; /**< of its environment; NULL: not set */
+    const char *ceilings;         /**< GIT_CEILING_DIRECTORIES there; NULL: not set */
+    bool tells_programs;          /**< git says which editor and pager it would start */
     const struct al_strv *again;  /**< program and words to run git with the same options as this
                                        `airlock run`; NULL: it is none */
     const struct al_strv *config; /**< more overrides: key, value, key, ...; NULL: none */

@@ -47,7 +47,9 @@ static bool is_replaced(const struct al_git_command *command, const char *entry)
     if (!command->shell && (!command->link || !command->link->env))
         return false;
     name = al_strndup(entry, strcspn(entry, "="));
-    return (command->shell && al_env_get(command->shell->env, name)) ||
+    return (command->shell && command->shell->tells_programs &&
+            (al_ends_with(name, "_EDITOR") || al_ends_with(name, "_PAGER"))) ||
+           (command->shell && al_env_get(command->shell->env, name)) ||
            (command->link && command->link->env && al_env_get(command->link->env, name));
 }
 
@@ -211,6 +213,8 @@ void al_git_command_env(struct al_strv *env, const struct al_location *at,
     al_env_add(env, "TMPDIR", tmp);
     if (at->git_dir) /* else git says itself that there is no repository */
         al_env_add(env, "GIT_CEILING_DIRECTORIES", git->ceiling);
+    else if (command->shell && command->shell->ceilings)
+        al_env_add(env, "GIT_CEILING_DIRECTORIES", command->shell->ceilings);
     add_repository(env, at, command);
     add_objects(env, at, command);
     if (!al_git_class_writes(command->class))

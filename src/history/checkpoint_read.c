@@ -17,7 +17,6 @@
 #include "history/modes.h"
 #include "history/rescue.h"
 #include "history/store.h"
-#include "history/worktree.h"
 
 /* --- Names of files --- */
 

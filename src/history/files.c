@@ -17,7 +17,6 @@
 #include "base/fs.h"
 #include "git/locate.h"
 #include "git/plumbing/blocking_files.h"
-#include "git/plumbing/gitdir.h"
 #include "git/plumbing/index_scan.h"
 #include "git/plumbing/snapshot.h"
 #include "git/refs.h"

@@ -16,7 +16,6 @@
 #include "git/plumbing/rollback_plumbing.h"
 #include "git/plumbing/stash_owners.h"
 #include "git/refs.h"
-#include "git/run.h"
 #include "guard/nofollow.h"
 #include "guard/text.h"
 #include "history/aside.h"

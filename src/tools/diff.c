@@ -159,7 +159,6 @@ static int write_patches(struct al_call *call, const void *p, struct al_result *
     for (size_t i = 0; i < names.count; i++)
         al_json_append(json_object_get(list, "patches"), al_json_string(names.items[i]));
     al_json_dump(list, false, &result->text);
-    result->exit_code = 0;
     return 0;
 }
 

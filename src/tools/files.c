@@ -137,7 +137,6 @@ static int read_file(struct al_call *call, const void *p, struct al_result *resu
             al_str_add(&result->text, content.bytes.buf, content.bytes.len);
         result->structured = object_of(args, &content, &result->text);
         result->truncated = content.offset + content.bytes.len < content.size;
-        result->exit_code = 0;
         add_notes(&content, result);
     }
     al_str_clear(&content.bytes);
@@ -219,7 +218,6 @@ static int write_file(struct al_call *call, const void *p, struct al_result *res
         return r;
     al_str_addf(&result->text, "Wrote %zu byte%s to %s", bytes.len, bytes.len == 1 ? "" : "s",
                 shown);
-    result->exit_code = 0;
     return 0;
 }
 
@@ -319,7 +317,6 @@ static int list_files(struct al_call *call, const void *p, struct al_result *res
         return r;
     result->truncated = add_lines(&paths, al_call_max_bytes(call), &result->text);
     result->truncated |= al_text_truncate(&result->text, al_call_max_bytes(call));
-    result->exit_code = 0;
     return 0;
 }
 
@@ -350,7 +347,6 @@ static int delete_file(struct al_call *call, const void *p, struct al_result *re
     if (r < 0)
         return r;
     al_str_addf(&result->text, "Deleted %s", shown);
-    result->exit_code = 0;
     return 0;
 }
 

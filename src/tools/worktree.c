@@ -193,7 +193,6 @@ static int list(struct al_call *call, const void *args, struct al_result *result
         return r;
     find_last_calls(&view);
     add_lines(&view, result);
-    result->exit_code = 0;
     return 0;
 }
 

@@ -37,6 +37,7 @@ cherry-pick clean | revert --no-edit HEAD | rebase clean | clean -n | clean -f |
 update-ref refs/heads/x HEAD | notes add -m note | stash show -p | stash list -p | switch --force side
 branch --abbrev -D side | notes show HEAD~2 | commit -u -am all | config --get user.name | switch -Cclean | config color.ui false
 remote add up ../up | gc -q | init -q sub | write-tree
+config -- user.name other | config -- user.name | branch -- topic | tag -- v9 | symbolic-ref -- HEAD refs/heads/side
 merge side --abort | commit --dry-run -m x | help | help -a | describe --broken --tags | rev-parse --is-inside-work-tree --show-prefix
 """
 
@@ -56,7 +57,7 @@ REFUSED = {
     "submodule foreach ls": "-C PATH", "submodule update -i": "--init", "submodule clone --name=.. --path=x --url=./a": "init",
     "submodule --depth clone init --name=.. --path=x --url=./a": "init", "submodule -- foreach ls": "init", "config core.pager less": "the user can set",
     "config core.fsmonitor x": "the user can set", "config --global user.name x": "--global",
-    "config alias.x !sh": "the user can set", "config -e": "config KEY", "config --file x -l": "any file",
+    "config alias.x !sh": "the user can set", "config -- core.pager less": "the user can set", "config -e": "config KEY", "config --file x -l": "any file",
     "-c core.pager=less log": "leave it out", "-c diff.external=x diff": "leave it out",
     "--exec-path=/tmp status": "leave it out", "--config-env=a=b status": "leave it out",
     "diff --ext-diff": "program", "log -p --textconv": "program", "show --remerge-diff": "-m", "grep -O line": "pager",
@@ -255,6 +256,25 @@ class CommandGit(harness.Case):
         fired.unlink()
         self.assertEqual(self.airlock("diff", **hostile), self.run_line(["git"], ["diff"]))
         self.assertFalse(fired.exists())
+
+    def test_ceilings(self):
+        """git looks for a repository in no directory that GIT_CEILING_DIRECTORIES has, nor above one"""
+        self.write("dir/sub/x.txt", "x\n")
+        for ceilings in str(self.root), f"{self.root}/dir:/", f"{self.root}/dir/sub", str(self.base), "/none":
+            for line in "status -s", "rev-parse --show-toplevel", "add .":
+                for place in "dir/sub", ".":
+                    answers = []
+                    for program in (["git"], [harness.AIRLOCK, "git"]):
+                        answers.append(self.run_line(program, line.split(), cwd=self.root / place, GIT_CEILING_DIRECTORIES=ceilings))
+                    self.assertEqual(answers[1], answers[0], (ceilings, line, place))
+
+    def test_told_programs(self):
+        """git var tells which editor and pager git would start"""
+        self.env = {name: value for name, value in self.env.items() if "EDITOR" not in name and "PAGER" not in name}
+        for variables in ({}, {"EDITOR": "nano", "PAGER": "more"}, {"VISUAL": "joe", "TERM": "xterm"}, {"TERM": "dumb"},
+                          {"GIT_EDITOR": "ed -s", "GIT_PAGER": "less -F", "GIT_SEQUENCE_EDITOR": "vim"}):
+            for name in "GIT_EDITOR", "GIT_PAGER", "GIT_SEQUENCE_EDITOR":
+                self.assertEqual(self.airlock("var", name, **variables), self.run_line(["git"], ["var", name], **variables))
 
     def test_no_pager(self):
         """values that start no pager and no editor are those that count anyway"""
@@ -516,6 +536,11 @@ class CommandGit(harness.Case):
                               timeout=harness.WATCHDOG_SECONDS)
         self.assertEqual(done.returncode, 2)
         self.assertIn("unknown toolset", done.stderr)
+        for words in ("policy", "explain", "git"), ("call", "run"), ("tools", "git"):
+            done = subprocess.run([harness.AIRLOCK, *words], cwd=self.root, env=self.env, capture_output=True, check=False,
+                                  text=True, timeout=harness.WATCHDOG_SECONDS)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertRegex(done.stderr, f"'{words[-1]}' is no tool of a session, but for a shell: airlock help {words[-1]}\n")
 
 
 if __name__ == "__main__":

@@ -412,7 +412,7 @@ class CommandRun(harness.Case):
         while "no calls" not in self.airlock("log", "--running")[0]:
             pass
         self.airlock("log")
-        self.assertEqual([line["outcome"] for line in self.log()], ["ok", "interrupted"])
+        self.assertEqual([(line["outcome"], line["confinement"]) for line in self.log()], [("ok", "none"), ("interrupted", None)])
         self.assertIn("was interrupted", self.airlock("rollback", code=1)[1])
         self.airlock("rollback", "--force")
         self.assertEqual((self.text(), self.text("first.txt")), ("one\n", "first\n"))

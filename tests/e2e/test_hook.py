@@ -734,13 +734,18 @@ class Installed(hooks.Case):
         self.assertIn("runs these hooks when", self.install("codex", "--shell", "--yes"))
         doctor = lambda: subprocess.run([self.airlock_path, "doctor"], cwd=self.root, env=self.env, check=False,
                                         capture_output=True, timeout=harness.WATCHDOG_SECONDS).stdout.decode()
+        path = self.root / ".claude/settings.json"
+        whole = self.text(path)
+        self.assertNotIn("older airlock", doctor())
+        path.write_text(whole.replace('"StopFailure"', '"Another"'), encoding="ascii")
+        self.assertIn("StopFailure has no hook, since an older airlock wrote them", doctor())
+        path.write_text(whole, encoding="ascii")
         (self.shim / "git").unlink()
         self.assertIn("libexec/airlock/bin/git", doctor())
         self.install("claude-code", "--remove", "--yes")
         shutil.rmtree(self.prefix / "libexec")
         (self.prefix / "libexec").write_text("no directory\n", encoding="ascii")
         self.assertIn("is not airlock's", self.install("claude-code", "--shell", "--yes"))
-        path = self.root / ".claude/settings.json"
         path.write_text(self.text(path).replace(str(self.airlock_path), "/bin/true"), encoding="ascii")
         self.assertIn("start another program", doctor())
 

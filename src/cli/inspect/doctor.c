@@ -11,14 +11,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/fs.h"
 #include "cli/cli.h"
 #include "cli/config/tokens.h"
 #include "cli/environment.h"
 #include "cli/names.h"
 #include "cli/print.h"
 #include "cli/tty.h"
-#include "git/repo/git.h"
 #include "git/version.h"
 #include "guard/program.h"
 #include "guard/text.h"
@@ -158,16 +156,6 @@ static void check_hosts(struct al_findings *findings, const struct al_setup *set
                        "none");
     else if (setup->config.serve.hosts.count)
         al_finding_add(findings, "hosts", AL_FINE, NULL, "%s", hosts);
-}
-
-/* Check what the configuration says of a server over HTTP: places, token file, TLS, hosts. */
-static void check_serve(struct al_findings *findings, const struct al_setup *setup,
-                        const struct al_options *options)
-{
-    check_places(findings, setup, options);
-    check_tokens(findings, setup);
-    check_tls(findings, setup);
-    check_hosts(findings, setup);
 }
 
 void al_finding_add(struct al_findings *findings, const char *what, enum al_level level,
@@ -429,7 +417,10 @@ static void check_all(struct al_findings *findings, const struct al_options *opt
         check_disk(findings, &setup);
         if (check_worker(findings, &setup) && has_git && check_roots(findings, &setup)) {
             al_doctor_repositories(findings, &setup, options);
-            check_serve(findings, &setup, options);
+            check_places(findings, &setup, options);
+            check_tokens(findings, &setup);
+            check_tls(findings, &setup);
+            check_hosts(findings, &setup);
             al_doctor_servers(findings, &setup);
             al_doctor_clients(findings, &setup);
         }

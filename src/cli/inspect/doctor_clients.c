@@ -274,20 +274,31 @@ static void check_hooks(struct al_findings *findings, const struct al_setup *set
     al_auto(al_freep) char *path = al_fs_join(dir, client->hooks->file);
     al_auto(al_freep) char *safe = al_text_sanitize_line(path);
     const struct al_client_event *at = client->hooks->events;
-    al_auto(al_json_decrefp) json_t *groups = NULL;
+    al_auto(al_freep) char *what = al_asprintf("%s hooks", client->name);
     al_auto(al_freep) char *program = NULL;
+    const char *idle = NULL, *lacking = NULL;
 
-    while (at->event != AL_EVENT_CLOSE)
-        at++;
     if (al_settings_file_read(path, &file, NULL) < 0 || !file.exists)
         return;
-    groups = al_settings_json_get(&file.text, (const char *const[]){ "hooks", at->name, NULL });
-    program = find_hook(groups, client);
-    if (program && is_this_program(program)) {
-        try_hook(findings, setup, client, at->name, safe);
-    } else if (program) {
-        al_auto(al_freep) char *what = al_asprintf("%s hooks", client->name);
+    for (; at->name; at++) {
+        al_auto(al_json_decrefp) json_t *groups =
+            al_settings_json_get(&file.text, (const char *const[]){ "hooks", at->name, NULL });
+        char *found = find_hook(groups, client);
 
+        lacking = found ? lacking : at->name;
+        idle = at->event == AL_EVENT_CLOSE ? at->name : idle;
+        if (found) {
+            free(program);
+            program = found;
+        }
+    }
+    if (program && is_this_program(program)) {
+        try_hook(findings, setup, client, idle, safe);
+        if (lacking)
+            al_finding_add(findings, what, AL_WARNING,
+                           "Write the hooks again with airlock install --shell.",
+                           "%s: %s has no hook, since an older airlock wrote them", safe, lacking);
+    } else if (program) {
         al_finding_add(findings, what, AL_WARNING,
                        "Run doctor of that program, or write the hooks again with airlock install "
                        "--shell.",

@@ -17,7 +17,6 @@
 #include "git/location.h"
 #include "git/plumbing/partial_clone.h"
 #include "git/plumbing/skipped.h"
-#include "git/repo/git.h"
 #include "git/repo/repo.h"
 #include "git/vet/vet.h"
 #include "guard/root.h"

@@ -10,7 +10,6 @@
 
 #include "base/fs.h"
 #include "git/failure.h"
-#include "git/layer.h"
 #include "git/run.h"
 #include "proc/running.h"
 

@@ -12,7 +12,6 @@
 #include "git/refs.h"
 #include "git/vet/vet.h"
 #include "guard/path.h"
-#include "guard/root.h"
 
 /* git prints the first line of such a file if it is no list of commits, so the file must not lie
  * where an agent may not read.  An override cannot help: git reads the repository's own value

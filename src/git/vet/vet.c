@@ -334,13 +334,6 @@ static void take_ignore_revs(struct config_scan *scan, const char *value)
         al_strv_take(files, al_take(&abs));
 }
 
-/* The last value wins, as in git. */
-static void note_signing(struct al_vetting *vetting, const struct entry *entry)
-{
-    if (!strcmp(entry->key, "commit.gpgsign"))
-        vetting->wants_signatures = is_true(entry->value);
-}
-
 /* Object format and reference storage, which only the repository's own configuration can set. */
 static void note_storage(struct al_vetting *vetting, const struct entry *entry)
 {
@@ -382,7 +375,8 @@ static void scan_entry(struct config_scan *scan, const struct entry *entry)
     note_identity(scan, entry->key, *entry->value != '\0');
     note_storage(scan->vetting, entry);
     note_layout(scan, entry, origin);
-    note_signing(scan->vetting, entry);
+    if (!strcmp(entry->key, "commit.gpgsign")) /* the last value wins, as in git */
+        scan->vetting->wants_signatures = is_true(entry->value);
     note_filter(scan, entry, "clean");
     note_filter(scan, entry, "smudge");
     note_filter(scan, entry, "process");

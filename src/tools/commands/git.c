@@ -12,7 +12,6 @@
 #include "git/plumbing/heads.h"
 #include "git/plumbing/revision.h"
 #include "git/refs.h"
-#include "git/repo/git.h"
 #include "git/repo/repo.h"
 #include "git/repo/words.h"
 #include "git/run.h"
@@ -60,6 +59,25 @@ static int check_place(const char *option, const char *given, const char *found,
                         option);
 }
 
+/* Whether git, which looks into the parents of a directory, would have ended before it was there.
+ */
+static bool is_above_ceiling(const struct al_location *at, const char *ceilings)
+{
+    al_auto(al_freep) char *text = al_strdup(ceilings);
+    al_auto(al_strv_clear) struct al_strv all = AL_STRV_INIT;
+    bool is = false;
+
+    al_strv_split(&all, text, ":");
+    for (size_t i = 0; i < all.count; i++) {
+        al_auto(al_closep) int fd = open(all.items[i], O_PATH | O_CLOEXEC);
+        al_auto(al_freep) char *real = fd >= 0 ? al_fs_fd_path(fd) : NULL;
+        const char *below = real ? al_fs_beneath(real, at->dir) : NULL;
+
+        is |= below && *below && al_fs_beneath(at->top, real);
+    }
+    return is;
+}
+
 int al_shell_open(struct al_call *call, const char *dir, struct al_repo **ret_repo,
                   struct al_error *err)
 {
@@ -68,6 +86,11 @@ int al_shell_open(struct al_call *call, const char *dir, struct al_repo **ret_re
     int r = al_repo_open(session->git, session->roots->items[0].path, dir ? dir : ".",
                          al_call_budget(call), ret_repo, &why);
 
+    if (r == 0 && session->caller_shell && session->caller_shell->ceilings &&
+        is_above_ceiling(&(*ret_repo)->at, session->caller_shell->ceilings)) {
+        al_repo_free(*ret_repo);
+        *ret_repo = NULL;
+    }
     if (r < 0 && why.code == AL_CODE_NOT_INITIALIZED)
         return 0;
     if (r == AL_ERR_SANDBOX && dir && *dir == '/' && !al_roots_find(session->roots, dir)) {
@@ -810,6 +833,13 @@ static bool command_line(const struct al_call *call, const void *p, struct al_st
     return true;
 }
 
+/*
+ * rows.inc has what `git` may be told.  It is included with ROW() once for the operations and once
+ * for their conditions: the command, the operation, the operation of the toolset `everyday` that it
+ * also is, its effects, and the condition (struct al_shell_words_form).  The first row of a command
+ * that applies counts, and the last one of each has no condition.  What reaches another repository
+ * is the operation of `everyday` that it is read as (connect.c).
+ */
 static const struct row {
     const char *tool, *operation; /* of the toolset `everyday`; NULL: none */
     struct al_shell_words_form form;

@@ -132,7 +132,6 @@ static int hold(struct al_call *call, const void *p, struct al_result *result, s
     al_str_addf(&result->text, "%s after %.1f s",
                 result->interrupted ? "no end was seen, and it is taken as interrupted" : "ended",
                 (double)(al_clock_ms() - began_ms) / 1000);
-    result->exit_code = 0;
     al_call_budget(call)->left_ms = END_MS;
     return repo && !al_repo_is_gone(repo) ? al_write_lock_acquire(repo, al_call_budget(call), err)
                                           : 0;

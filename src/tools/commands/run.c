@@ -78,7 +78,6 @@ static int snapshot(struct al_call *call, const void *p, struct al_result *resul
         return al_error_set(err, AL_ERR_EXECUTION,
                             "There is no repository here, and nothing to take a checkpoint of");
     al_str_adds(&result->text, "checkpoint taken");
-    result->exit_code = 0;
     return 0;
 }
 

@@ -253,12 +253,12 @@ static bool has_verb(const struct al_shell_words *words, const char *list)
 bool al_shell_words_match(const struct al_shell_words *words,
                           const struct al_shell_words_form *form)
 {
-    const size_t others = words->others.count;
+    const size_t operands = words->operands.count;
 
     return words->command && !strcmp(words->command->name, form->command) &&
            (!form->options || has_option(words, form->options, form->in_full)) &&
-           (!form->verbs || has_verb(words, form->verbs)) && (!form->is_bare || !others) &&
-           (!form->is_single || others <= 1);
+           (!form->verbs || has_verb(words, form->verbs)) && (!form->is_bare || !operands) &&
+           (!form->is_single || operands <= 1);
 }
 
 /* --- Options of git itself --- */
@@ -574,14 +574,14 @@ static const char *key_set(const struct al_shell_words *words)
     static const char writes[] = " --add --replace-all --unset --unset-all ";
     static const char reads[] =
         " -l --list --get --get-all --get-regexp --get-urlmatch --get-color --get-colorbool ";
-    const struct al_strv *others = &words->others;
+    const struct al_strv *operands = &words->operands; /* "-- KEY VALUE" is the same */
 
     if (has_option(words, reads, true) || has_verb(words, " list get "))
         return NULL;
     if (has_verb(words, " set unset "))
-        return others->count > 1 ? others->items[1] : "";
-    if (has_option(words, writes, false) || others->count > 1)
-        return others->count ? others->items[0] : "";
+        return operands->count > 1 ? operands->items[1] : "";
+    if (has_option(words, writes, false) || operands->count > 1)
+        return operands->count ? operands->items[0] : "";
     return NULL;
 }
 

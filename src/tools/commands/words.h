@@ -39,7 +39,7 @@ struct al_shell_words_form {
     const char *command;
     const char *options; /**< any of these is given, between spaces */
     const char *verbs;   /**< the first word that is no option is one of these */
-    bool is_bare;        /**< there is no such word */
+    bool is_bare;        /**< there is no word but options, behind "--" neither */
     bool is_single;      /**< there is at most one */
     /** A form that only reads: an abbreviated option does not count, as it might be another. */
     bool in_full;

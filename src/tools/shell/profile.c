@@ -8,7 +8,6 @@
 #include "guard/env.h"
 #include "guard/program.h"
 #include "guard/root.h"
-#include "tools/shell/shell.h"
 #include "tools/shell/state.h"
 
 #define DATA_MAX_BYTES (2ull << 30)

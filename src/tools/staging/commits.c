@@ -180,7 +180,6 @@ static int show_status(struct al_call *call, const void *p, struct al_result *re
     result->truncated = al_text_truncate(&result->text, max_bytes);
     result->structured =
         to_json(staging, &found.changes, &found.staged, max_bytes, &result->truncated);
-    result->exit_code = 0;
     return 0;
 }
 
@@ -285,8 +284,6 @@ static int show_diff(struct al_call *call, const void *p, struct al_result *resu
     const struct commit_args *args = p;
     int r = args->id ? show_one(call, args->id, result, err) : show_all(call, result, err);
 
-    if (r == 0)
-        result->exit_code = 0;
     result->truncated |= al_text_truncate(&result->text, al_call_max_bytes(call));
     return r;
 }
@@ -325,7 +322,6 @@ static int discard(struct al_call *call, const void *p, struct al_result *result
                 "Discarded staged commit %s; the files in the sandbox stay as they "
                 "are",
                 title);
-    result->exit_code = 0;
     return 0;
 }
 
