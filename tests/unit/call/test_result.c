@@ -74,6 +74,7 @@ static void notes_are_a_second_item_of_text(void **state)
     struct al_result result = AL_RESULT_INIT;
 
     (void)state;
+    result.exit_code = 0;
     al_result_note(&result, "a \"line\"");
     al_result_set(&result, "n", al_json_int(1));
     al_result_finish(&result, true);
@@ -91,6 +92,7 @@ static void members_are_the_object_and_the_text(void **state)
     struct al_result result = AL_RESULT_INIT;
 
     (void)state;
+    result.exit_code = 0;
     al_str_adds(&result.text, "what was there");
     al_result_set(&result, "n", al_json_string("\xe2\x80\xae"));
     al_result_set(&result, "m", al_json_int(1));
