@@ -12,7 +12,7 @@
 #include "call/private.h"
 #include "git/command.h"
 #include "git/git_lock.h"
-#include "git/plumbing/rollback_plumbing.h"
+#include "git/plumbing/bare.h"
 #include "git/plumbing/snapshot.h"
 #include "git/refs.h"
 #include "git/repo/git.h"
@@ -194,7 +194,7 @@ int al_call_return_commit(struct al_call *call, const char *oid, struct al_error
     int r;
 
     al_strv_add(&ids, oid);
-    r = al_git_missing_objects(call->repo, &ids, &missing, err);
+    r = al_git_find_objects(&call->repo->at, &ids, false, NULL, &missing, err);
     if (r < 0 || !missing.count || !call->store)
         return r;
     al_str_addf(&lines, "%s\n", oid);

@@ -247,7 +247,7 @@ static int run_once(const struct al_location *at, const struct al_git_command *c
 static bool did_well(const struct al_git_command *command, const struct al_git_run *options,
                      const struct al_git_output *output)
 {
-    if (options->waits_for_lock)
+    if (options->locks & AL_LOCK_INDEX)
         return al_git_wrote_all_files(output);
     return al_git_class_writes(command->class) ? output->exit_code == 0 : al_git_read_well(output);
 }
@@ -257,11 +257,11 @@ int al_git_run(const struct al_location *at, const struct al_git_command *comman
                struct al_error *err)
 {
     /* On another index the repository's lock is no obstacle, and may be the caller's own. */
-    const bool waits = options->waits_for_lock && !command->index;
-    const unsigned locks = options->locks | (waits ? AL_LOCK_INDEX : 0);
+    const unsigned others = options->locks & ~(unsigned)AL_LOCK_INDEX;
+    const unsigned locks = command->index ? others : options->locks;
     struct al_git_output output;
     unsigned lock;
-    int r = al_git_lock_wait(at, options->locks, at->budget, err);
+    int r = al_git_lock_wait(at, others, at->budget, err);
 
     if (r == 0)
         r = run_once(at, command, options, &output, err);
@@ -297,9 +297,7 @@ int al_git_read(const struct al_location *at, const struct al_git_command *comma
 int al_git_write(const struct al_location *at, struct al_git_command *command, unsigned locks,
                  struct al_error *err)
 {
-    const struct al_git_run options = { .locks = locks & ~(unsigned)AL_LOCK_INDEX,
-                                        .waits_for_lock = locks & AL_LOCK_INDEX,
-                                        .checked = true };
+    const struct al_git_run options = { .locks = locks, .checked = true };
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
 
     command->class = AL_GIT_WRITE;
@@ -314,7 +312,7 @@ int al_git_refresh_index(const struct al_location *at, struct al_error *err)
     command.class = AL_GIT_WRITE;
     al_strv_adds(&command.argv, "git", "-C", at->top, "update-index", "-q", "--ignore-submodules",
                  "--refresh", NULL);
-    return al_git_run(at, &command, &(struct al_git_run){ .waits_for_lock = true }, &output, err);
+    return al_git_run(at, &command, &(struct al_git_run){ .locks = AL_LOCK_INDEX }, &output, err);
 }
 
 /* --- Deadline --- */

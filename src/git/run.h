@@ -56,12 +56,11 @@ struct al_git_run {
     struct al_sink sink;  /**< gets standard output as it comes; then none of it is kept, and 64 KiB
                              of standard error */
     bool checked;         /**< a git that fails is an error, see al_git_failed() */
-    bool waits_for_lock;  /**< for a command that writes the index, with the write lock held: if
-                             another process takes index.lock in between, wait and run again.
-                             `checked` then requires al_git_wrote_all_files() */
     unsigned locks;    /**< of enum al_git_locks: waited for before the command runs, and once more
                           if it fails on one of them.  Only for a command that has changed nothing
-                          by then */
+                          by then.  AL_LOCK_INDEX: for one that writes the index, with the write
+                          lock held, which is not waited for before; `checked` then requires
+                          al_git_wrote_all_files() */
     bool may_time_out; /**< the deadline is no error: the output so far is kept, `timed_out` is set
                           and the exit code is -1 */
 };

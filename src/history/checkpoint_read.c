@@ -390,8 +390,7 @@ int al_store_has_blobs(struct al_store *store, const struct al_oid *oids, size_t
                        bool *ret_has, struct al_error *err)
 {
     al_auto(al_oid_set_clear) struct al_oid_set found = { .slots = NULL };
-    al_auto(al_strv_clear) struct al_strv asked = AL_STRV_INIT;
-    al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
+    al_auto(al_strv_clear) struct al_strv asked = AL_STRV_INIT, there = AL_STRV_INIT;
     struct al_oid oid;
     char text[AL_OID_TEXT];
     int r = 0;
@@ -407,9 +406,9 @@ int al_store_has_blobs(struct al_store *store, const struct al_oid *oids, size_t
             al_strv_add(&asked, text);
         }
     if (asked.count)
-        r = al_bare_existing(&store->bare, &asked, true, &lines, err);
-    for (const char *at = lines.buf; r == 0 && *at; at = strchr(at, '\n') + 1)
-        if (al_oid_parse(at, store->sha256, &oid))
+        r = al_git_find_objects(&store->bare, &asked, true, &there, NULL, err);
+    for (size_t i = 0; i < there.count; i++)
+        if (al_oid_parse(there.items[i], store->sha256, &oid))
             (void)al_oid_set_add(&found, &oid);
     for (size_t i = 0; i < count; i++)
         ret_has[i] = r == 0 && al_oid_set_has(&found, &oids[i]);

@@ -108,7 +108,7 @@ static int copy_staged(struct al_pending_checkpoint *taken)
     const struct al_location *bare = &taken->store->bare;
     al_auto(al_str_clear) struct al_str known = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
-    al_auto(al_strv_clear) struct al_strv last = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv last = AL_STRV_INIT, there = AL_STRV_INIT;
     al_auto(al_freep) char *hash = NULL;
     int r = 0;
 
@@ -122,11 +122,13 @@ static int copy_staged(struct al_pending_checkpoint *taken)
     if (r == AL_ERR_EXECUTION) { /* one is gone: it was lost before */
         al_error_clear(taken->err);
         al_str_reset(&lines);
-        r = al_bare_existing(bare, &taken->staged, true, &lines, taken->err);
+        r = al_git_find_objects(bare, &taken->staged, true, &there, NULL, taken->err);
+        for (size_t i = 0; i < there.count; i++)
+            al_str_addf(&lines, "%s\n", there.items[i]);
         if (r == 0 && lines.len)
             r = al_bare_pack(bare, &lines, false, &hash, taken->err);
         al_strv_clear(&taken->staged);
-        al_strv_split(&taken->staged, lines.buf, "\n");
+        al_strv_add_all(&taken->staged, &there);
     }
     return r;
 }

@@ -262,10 +262,8 @@ static int pack_apart(struct keeper *keeper, const struct al_strv *wanted,
  * has removed. */
 static int keep_wanted(struct keeper *keeper)
 {
-    al_auto(al_str_clear) struct al_str existing = AL_STR_INIT;
-    al_auto(al_strv_clear) struct al_strv asked = AL_STRV_INIT, wanted = AL_STRV_INIT;
-    al_auto(al_strv_clear) struct al_strv staying = AL_STRV_INIT;
-    char *save = NULL;
+    al_auto(al_strv_clear) struct al_strv asked = AL_STRV_INIT, existing = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv wanted = AL_STRV_INIT, staying = AL_STRV_INIT;
     int r;
 
     list_staying(keeper, &asked);
@@ -273,9 +271,10 @@ static int keep_wanted(struct keeper *keeper)
     if (!has_failed(keeper, r))
         return r;
     al_strv_add_all(&asked, &keeper->wanted.list);
-    r = al_bare_existing(&keeper->bare, &asked, false, &existing, keeper->err);
-    for (char *line = strtok_r(existing.buf, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
-        al_strv_add(is_in(keeper, &keeper->wanted, line) ? &wanted : &staying, line);
+    r = al_git_find_objects(&keeper->bare, &asked, false, &existing, NULL, keeper->err);
+    for (size_t i = 0; i < existing.count; i++)
+        al_strv_add(is_in(keeper, &keeper->wanted, existing.items[i]) ? &wanted : &staying,
+                    existing.items[i]);
     return r < 0 || !wanted.count ? r : pack_apart(keeper, &wanted, &staying);
 }
 

@@ -563,11 +563,11 @@ static int add_named(const struct al_way *way, struct al_strv *ids, struct al_er
 static int add_existing(const struct al_way *way, const struct al_strv *ids, const char *before,
                         struct al_str *lines, struct al_error *err)
 {
-    al_auto(al_str_clear) struct al_str found = AL_STR_INIT;
-    int r = al_bare_existing(&way->store->bare, ids, false, &found, err);
+    al_auto(al_strv_clear) struct al_strv found = AL_STRV_INIT;
+    int r = al_git_find_objects(&way->store->bare, ids, false, &found, NULL, err);
 
-    for (const char *at = found.buf, *end; r == 0 && (end = strchr(at, '\n')); at = end + 1)
-        al_str_addf(lines, "%s%.*s\n", before, (int)(end - at), at);
+    for (size_t i = 0; i < found.count; i++)
+        al_str_addf(lines, "%s%s\n", before, found.items[i]);
     return r;
 }
 
@@ -580,7 +580,7 @@ int al_restore_objects(const struct al_way *way, struct al_error *err)
     int r = add_named(way, &ids, err);
 
     if (r == 0)
-        r = al_git_missing_objects(way->repo, &ids, &lost, err);
+        r = al_git_find_objects(&way->repo->at, &ids, false, NULL, &lost, err);
     if (r == 0)
         r = add_existing(way, &lost, "", &lines, err);
     if (r < 0)

@@ -248,9 +248,6 @@ static void add_line(void *payload, const struct al_patch_line *line)
 {
     struct diff_result *parts = payload;
 
-    al_str_add(&parts->diff, line->text, line->len);
-    if (line->ended)
-        al_str_addc(&parts->diff, '\n');
     if (line->head)
         begin_hunk(parts, line->head);
     if (line->in_hunk)
@@ -265,16 +262,15 @@ static int workflow_show(struct al_call *call, const void *p, struct al_result *
     al_auto(diff_result_clear) struct diff_result parts = { .diff = AL_STR_INIT,
                                                             .hunks = al_json_array() };
     al_auto(al_hunks_clear) struct al_hunks patch = AL_HUNKS_INIT(add_line, &parts);
-    int r;
+    int r = al_git_read_diff(al_call_repo(call), &options, al_call_max_bytes(call), &patch,
+                             &parts.diff, &result->truncated, err);
 
-    r = al_git_read_diff(al_call_repo(call), &options, al_call_max_bytes(call), &patch, err);
     if (r < 0)
         return r;
-    result->truncated = patch.truncated;
     al_result_set(result, "diff", al_json_stringn(parts.diff.buf, parts.diff.len));
-    al_result_set(result, "truncated", al_json_bool(patch.truncated));
+    al_result_set(result, "truncated", al_json_bool(result->truncated));
     al_result_set(result, "filesChanged", al_json_int((int64_t)patch.files));
-    if (!patch.truncated)
+    if (!result->truncated)
         al_result_set(result, "hunks", al_take(&parts.hunks));
     return 0;
 }

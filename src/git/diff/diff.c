@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "git/diff/diff.h"
+#include "base/utf8.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -97,39 +98,28 @@ static int count_files(const struct al_repo *repo, const struct al_diff_options 
     return r;
 }
 
-/** A patch, read up to its byte limit. */
-struct reading {
-    struct al_hunks *hunks;
-    size_t room;
-};
-
-static bool add_patch(void *payload, const char *data, size_t len)
-{
-    struct reading *reading = payload;
-    size_t kept = len < reading->room ? len : reading->room;
-
-    al_hunks_add(reading->hunks, data, kept);
-    reading->room -= kept;
-    reading->hunks->truncated = kept < len;
-    return kept == len;
-}
-
 int al_git_read_diff(const struct al_repo *repo, const struct al_diff_options *options,
-                     size_t max_bytes, struct al_hunks *hunks, struct al_error *err)
+                     size_t max_bytes, struct al_hunks *hunks, struct al_str *ret_text,
+                     bool *ret_truncated, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    struct reading reading = { hunks, max_bytes };
+    al_auto(al_buffer_clear) struct al_buffer patch = AL_BUFFER_INIT(max_bytes + 1);
     int r;
 
     al_strv_adds(&command.argv, "git", "diff", "--src-prefix=" AL_HUNKS_OLD_PREFIX,
                  "--dst-prefix=" AL_HUNKS_NEW_PREFIX, NULL);
     r = al_git_diff_add_args(repo, options, &command.argv, err);
     if (r == 0)
-        r = al_git_read(&repo->at, &command, (struct al_sink){ add_patch, &reading }, err);
+        r = al_git_read(&repo->at, &command, al_buffer_sink(&patch), err);
     if (r < 0)
         return r;
+    *ret_truncated = patch.text.len > max_bytes;
+    if (*ret_truncated)
+        al_str_truncate(&patch.text, al_utf8_floor(patch.text.buf, max_bytes));
+    al_hunks_add(hunks, patch.text.buf, patch.text.len);
     al_hunks_end(hunks);
-    return hunks->truncated ? count_files(repo, options, &hunks->files, err) : 0;
+    al_str_add(ret_text, patch.text.buf, patch.text.len);
+    return *ret_truncated ? count_files(repo, options, &hunks->files, err) : 0;
 }
 
 /* --- Ci files --- */

@@ -42,14 +42,15 @@ int al_git_diff_add_args(const struct al_repo *repo, const struct al_diff_option
 struct al_hunks;
 
 /**
- * Run `git diff` and parse at most `max_bytes` of the patch into `hunks`.  `name_only` and `stat`
- * of the options are ignored.
+ * Run `git diff`, keep at most `max_bytes` of the patch, and parse them into `hunks`.  `name_only`
+ * and `stat` of the options are ignored.
  *
  * `hunks->files` counts the files of the whole diff: when the patch was cut, a second git child
  * counts them.
  */
 int al_git_read_diff(const struct al_repo *repo, const struct al_diff_options *options,
-                     size_t max_bytes, struct al_hunks *hunks, struct al_error *err);
+                     size_t max_bytes, struct al_hunks *hunks, struct al_str *ret_text,
+                     bool *ret_truncated, struct al_error *err);
 
 /* --- Ci files --- */
 

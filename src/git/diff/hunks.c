@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "base/utf8.h"
 #include "git/plumbing/diff_raw.h"
 
 /** Larger line numbers are rejected. */
@@ -312,24 +311,10 @@ void al_hunks_add(struct al_hunks *hunks, const char *data, size_t len)
     al_str_add(partial_line, data, len);
 }
 
-/* Length of the text without an incomplete UTF-8 character at its end. */
-static size_t whole_characters(const struct al_str *text)
-{
-    for (size_t back = 1; back < 4 && back <= text->len; back++) {
-        uint32_t c;
-
-        if (al_utf8_next(text->buf + text->len - back, back, &c) == 0)
-            return text->len - back;
-    }
-    return text->len;
-}
-
 void al_hunks_end(struct al_hunks *hunks)
 {
     struct al_str *partial_line = &hunks->partial_line;
 
-    if (hunks->truncated)
-        al_str_truncate(partial_line, whole_characters(partial_line));
     if (partial_line->len)
         take_line(hunks, partial_line->buf, partial_line->len, false);
     al_str_reset(partial_line);

@@ -47,7 +47,6 @@ struct al_hunks {
     void (*take)(void *payload, const struct al_patch_line *line);
     void *payload;
     size_t files;              /**< files in the patch; complete after al_hunks_end() */
-    bool truncated;            /**< set by the caller when the input was cut */
     struct al_patch_file file; /**< what was read of the current file; no path: there is none yet */
 
     /* Private. */
@@ -72,7 +71,7 @@ void al_hunks_add(struct al_hunks *hunks, const char *data, size_t len);
 /** Test whether a line begins with these words. */
 bool al_hunks_begins(const char *line, size_t len, const char *words);
 
-/** End of input. With `truncated`, an incomplete UTF-8 character at the end is dropped. */
+/** End of input. */
 void al_hunks_end(struct al_hunks *hunks);
 
 #endif

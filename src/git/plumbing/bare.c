@@ -134,14 +134,6 @@ static bool add_object(void *payload, const char *data, size_t len, bool last)
     return reading->status == 0;
 }
 
-static void add_lines(struct al_str *text, const char *const *lines, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        al_str_adds(text, lines[i]);
-        al_str_addc(text, '\n');
-    }
-}
-
 int al_bare_read(const struct al_location *at, const char *const *oids, size_t noids,
                  al_object_fn take, void *payload, struct al_error *err)
 {
@@ -157,7 +149,8 @@ int al_bare_read(const struct al_location *at, const char *const *oids, size_t n
     if (!noids)
         return 0;
     reader.verifies = command.borrows = true;
-    add_lines(&input, oids, noids);
+    for (size_t i = 0; i < noids; i++)
+        al_str_addf(&input, "%s\n", oids[i]);
     al_git_command_feed(&command, &input);
     al_strv_adds(&command.argv, "git", "cat-file", "--batch", "--buffer", NULL);
     r = al_git_read(at, &command, (struct al_sink){ al_cat_file_add, &reader }, err);
@@ -170,31 +163,33 @@ int al_bare_read(const struct al_location *at, const char *const *oids, size_t n
     return r == 0 && reading.which != noids ? lost(oids[reading.which], err) : r;
 }
 
-int al_bare_existing(const struct al_location *at, const struct al_strv *oids, bool blobs,
-                     struct al_str *ret_lines, struct al_error *err)
+int al_git_find_objects(const struct al_location *at, const struct al_strv *oids, bool blobs,
+                        struct al_strv *ret_there, struct al_strv *ret_missing,
+                        struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str output = AL_STR_INIT;
-    char *save = NULL;
+    al_auto(al_strv_clear) struct al_strv lines = AL_STRV_INIT;
     int r;
 
-    if (!oids->count)
-        return 0;
-    add_lines(&input, (const char *const *)oids->items, oids->count);
+    for (size_t i = 0; i < oids->count; i++)
+        al_str_addf(&input, "%s\n", oids->items[i]);
+    command.borrows = true;
     al_git_command_feed(&command, &input);
     al_strv_adds(&command.argv, "git", "cat-file", "--batch-check=%(objectname) %(objecttype)",
                  "--buffer", NULL);
-    command.borrows = true;
-    r = al_git_read(at, &command, al_git_sink(&output), err);
-    for (char *line = strtok_r(output.buf, "\n", &save); r == 0 && line;
-         line = strtok_r(NULL, "\n", &save)) {
-        char *type = strchr(line, ' ');
+    r = oids->count ? al_git_read(at, &command, al_git_sink(&output), err) : 0;
+    al_strv_split(&lines, output.buf, "\n");
+    for (size_t i = 0; r == 0 && i < lines.count; i++) {
+        const size_t len = strcspn(lines.items[i], " ");
+        const char *type = lines.items[i] + len;
+        struct al_strv *to = !strcmp(type, " missing")             ? ret_missing
+                             : blobs && strcmp(type, " blob") != 0 ? NULL
+                                                                   : ret_there;
 
-        if (!type || !strcmp(type, " missing") || (blobs && strcmp(type, " blob") != 0))
-            continue;
-        *type = '\0';
-        al_str_addf(ret_lines, "%s\n", line);
+        if (to)
+            al_strv_take(to, al_strndup(lines.items[i], len));
     }
     return r;
 }

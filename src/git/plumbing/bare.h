@@ -45,10 +45,11 @@ typedef int (*al_object_fn)(void *payload, size_t which, const char *data, size_
 int al_bare_read(const struct al_location *at, const char *const *oids, size_t noids,
                  al_object_fn take, void *payload, struct al_error *err);
 
-/** Append the ids, one a line, of the objects among `oids` that exist here or in the borrowed
- * repository.  With `blobs`, only blobs. */
-int al_bare_existing(const struct al_location *at, const struct al_strv *oids, bool blobs,
-                     struct al_str *ret_lines, struct al_error *err);
+/** Append those of `oids` that a repository, or its lender, has, with `blobs` only blobs; and those
+ * that it lacks.  Either list may be NULL. */
+int al_git_find_objects(const struct al_location *at, const struct al_strv *oids, bool blobs,
+                        struct al_strv *ret_there, struct al_strv *ret_missing,
+                        struct al_error *err);
 
 /**
  * Pack objects, borrowed ones included, into the bare repository.

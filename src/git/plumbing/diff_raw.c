@@ -9,9 +9,6 @@
 #include "git/refs.h"
 #include "git/run.h"
 
-/* A path has at most PATH_MAX bytes, so git prints no longer field. */
-#define FIELD_MAX_BYTES (64u * 1024u)
-
 /* The kind of the next field. The raw records come first, if --raw is given, then the --numstat
  * records. A --numstat record of a renamed file has an empty path, and the two names follow it. */
 enum state { HEADER, PATH, OLD_PATH, NEW_PATH, COUNTED_OLD_PATH, COUNTED_NEW_PATH };
@@ -40,7 +37,7 @@ void al_diff_raw_clear(struct al_diff_raw *changes)
         change_clear(&changes->items[i]);
     change_clear(&changes->reading);
     free(changes->items);
-    al_str_clear(&changes->field);
+    al_nul_records_clear(&changes->records);
     *changes = AL_DIFF_RAW_INIT;
 }
 
@@ -154,31 +151,26 @@ static bool take_field(struct al_diff_raw *changes, char *field)
     return false;
 }
 
+static bool take_record(void *payload, char *const *fields)
+{
+    struct al_diff_raw *changes = payload;
+
+    changes->broken = !take_field(changes, fields[0]);
+    return !changes->broken;
+}
+
 bool al_diff_raw_add(void *payload, const char *data, size_t len)
 {
     struct al_diff_raw *changes = payload;
 
-    while (len && !changes->broken) {
-        const char *end = memchr(data, '\0', len);
-        size_t piece = end ? (size_t)(end - data) : len;
-
-        al_str_add(&changes->field, data, piece);
-        if (changes->field.len > FIELD_MAX_BYTES)
-            changes->broken = true;
-        if (!end)
-            break;
-        if (!changes->broken)
-            changes->broken = !take_field(changes, changes->field.buf);
-        al_str_reset(&changes->field);
-        data += piece + 1;
-        len -= piece + 1;
-    }
-    return !changes->broken;
+    changes->records.take = take_record;
+    changes->records.payload = changes;
+    return !changes->broken && al_nul_records_add(&changes->records, data, len);
 }
 
 bool al_diff_raw_at_end(const struct al_diff_raw *changes)
 {
-    return changes->state == HEADER && !changes->field.len;
+    return changes->state == HEADER && !changes->records.field[0].len;
 }
 
 static void add_object(const char *oid, unsigned mode, struct al_str *words)

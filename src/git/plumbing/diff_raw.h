@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "git/command.h"
 #include "git/repo/repo.h"
 
 /** The file mode of a submodule. */
@@ -49,14 +50,14 @@ struct al_diff_raw {
     bool all;                /**< store every change: whoever sets it limits what is read */
 
     /* Parser state. */
-    struct al_str field;
+    struct al_nul_records records;
     struct al_change reading;
     int state;
     size_t counted; /* changes whose line counts were read */
     bool broken;
 };
 
-#define AL_DIFF_RAW_INIT ((struct al_diff_raw){ .field = AL_STR_INIT })
+#define AL_DIFF_RAW_INIT ((struct al_diff_raw){ .records = AL_NUL_RECORDS_INIT(1, NULL, NULL) })
 
 void al_diff_raw_clear(struct al_diff_raw *changes);
 

@@ -8,9 +8,9 @@
 #include "base/fs.h"
 #include "git/command.h"
 #include "git/failure.h"
+#include "git/plumbing/bare.h"
 #include "git/plumbing/batch.h"
 #include "git/plumbing/diff_raw.h"
-#include "git/plumbing/rollback_plumbing.h"
 #include "git/repo/repo.h"
 #include "guard/text.h"
 
@@ -81,6 +81,6 @@ int al_git_check_downloaded(const struct al_repo *repo, const char *from,
         if (needed.items[i].old_mode && needed.items[i].old_mode != AL_TYPE_GITLINK)
             al_strv_add(&oids, needed.items[i].old_oid);
     if (r == 0)
-        r = al_git_missing_objects(repo, &oids, &missing, err);
+        r = al_git_find_objects(&repo->at, &oids, false, NULL, &missing, err);
     return r == 0 && missing.count ? refuse(&needed, missing.items[0], err) : r;
 }

@@ -10,12 +10,6 @@
 #include "git/vet/vet.h"
 #include "guard/nofollow.h"
 
-static void add_lines(const struct al_strv *lines, struct al_str *out)
-{
-    for (size_t i = 0; i < lines->count; i++)
-        al_str_addf(out, "%s\n", lines->items[i]);
-}
-
 static int update_entries(const struct al_repo *repo, int top_fd, const char *index_path,
                           const char *option, const struct al_str *input, struct al_error *err)
 {
@@ -60,28 +54,6 @@ int al_git_put_entries(const struct al_repo *repo, int top_fd, const char *index
             r = update_entries(repo, top_fd, index_path, options[i], &inputs[i], err);
         al_str_clear(&inputs[i]);
     }
-    return r;
-}
-
-int al_git_missing_objects(const struct al_repo *repo, const struct al_strv *oids,
-                           struct al_strv *ret_missing, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
-    al_auto(al_str_clear) struct al_str output = AL_STR_INIT;
-    char *save = NULL;
-    int r;
-
-    if (!oids->count)
-        return 0;
-    add_lines(oids, &input);
-    al_git_command_feed(&command, &input);
-    al_strv_adds(&command.argv, "git", "cat-file", "--batch-check=%(objectname)", "--buffer", NULL);
-    r = al_git_read(&repo->at, &command, al_git_sink(&output), err);
-    for (char *line = output.len ? strtok_r(output.buf, "\n", &save) : NULL; line;
-         line = strtok_r(NULL, "\n", &save))
-        if (al_ends_with(line, " missing"))
-            al_strv_take(ret_missing, al_strndup(line, strlen(line) - strlen(" missing")));
     return r;
 }
 

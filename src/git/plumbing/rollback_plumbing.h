@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The git commands of a rollback in the user's repository: find missing objects, store objects,
- * move references.  No hook runs for any of them.
+ * The git commands of a rollback in the user's repository: store objects, move references.  No hook
+ * runs for any of them.
  *
  * Source: git-update-ref(1) --stdin, git-index-pack(1), git-check-ignore(1).
  */
@@ -24,10 +24,6 @@ struct al_entry_lines {
 /** Change entries of an index file.  intent-to-add cannot be set. */
 int al_git_put_entries(const struct al_repo *repo, int top_fd, const char *index_path,
                        const struct al_entry_lines *entries, size_t count, struct al_error *err);
-
-/** Append those of `oids` that the repository lacks. */
-int al_git_missing_objects(const struct al_repo *repo, const struct al_strv *oids,
-                           struct al_strv *ret_missing, struct al_error *err);
 
 /** Store the objects of a pack, a file in a directory. */
 int al_git_store_pack(const struct al_repo *repo, int dir_fd, const char *name,

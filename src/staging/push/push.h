@@ -101,7 +101,7 @@ void al_push_summary(const struct al_push *push, struct al_str *out);
 /**
  * Append the text of the approval: target, commit and files, then the diff of the target's branch.
  * Every object it shows is verified against its id, and those of the target are added to
- * budget->stable_read.
+ * the stable_read of its budget.
  *
  * @param[out] ret_framed  The bytes of this text without the diff.
  * @param[out] ret_commit  The commit that was shown, for al_push_run().  Caller frees.

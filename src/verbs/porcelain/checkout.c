@@ -45,7 +45,7 @@ int al_git_checkout(struct al_repo *repo, const struct al_checkout_options *opti
                      "--no-guess", options->commit, "--", NULL);
     return al_git_run(
         &repo->at, &command,
-        &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true, .checked = true },
+        &(struct al_git_run){ .max_bytes = max_bytes, .locks = AL_LOCK_INDEX, .checked = true },
         ret_output, err);
 }
 
@@ -225,7 +225,7 @@ static int run_on_paths(struct al_repo *repo, struct al_git_command *command,
                  "--pathspec-file-nul", NULL);
     return al_git_run(
         &repo->at, command,
-        &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true, .checked = true },
+        &(struct al_git_run){ .max_bytes = max_bytes, .locks = AL_LOCK_INDEX, .checked = true },
         ret_output, err);
 }
 

@@ -10,6 +10,7 @@
 #include "git/command.h"
 #include "git/diff/diff.h"
 #include "git/failure.h"
+#include "git/git_lock.h"
 #include "git/hunks/hunk_list.h"
 #include "git/oid.h"
 #include "git/plumbing/batch.h"
@@ -100,7 +101,7 @@ static int run(const struct al_repo *repo, const struct al_commit_options *optio
     add_options(options, &command.argv);
     remove_link(repo);
     r = al_git_run(&repo->at, &command,
-                   &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true }, &output,
+                   &(struct al_git_run){ .max_bytes = max_bytes, .locks = AL_LOCK_INDEX }, &output,
                    err);
     if (r < 0)
         return r;
@@ -635,7 +636,7 @@ int al_git_add(struct al_repo *repo, const struct al_add_options *options, size_
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
-    struct al_git_run run = { .max_bytes = max_bytes, .waits_for_lock = true };
+    struct al_git_run run = { .max_bytes = max_bytes, .locks = AL_LOCK_INDEX };
     int r;
 
     run.checked = !options->passed_over;

@@ -8,6 +8,7 @@
 #include "git/command.h"
 #include "git/diff/diff.h"
 #include "git/failure.h"
+#include "git/git_lock.h"
 #include "git/plumbing/batch.h"
 #include "git/plumbing/filters.h"
 #include "git/plumbing/partial_clone.h"
@@ -393,7 +394,7 @@ static int run(struct al_repo *repo, const struct al_stash_options *options, siz
     add_words(&command.argv, options);
     return al_git_run(
         &repo->at, &command,
-        &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true, .checked = checked },
+        &(struct al_git_run){ .max_bytes = max_bytes, .locks = AL_LOCK_INDEX, .checked = checked },
         ret_output, err);
 }
 

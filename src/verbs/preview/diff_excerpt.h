@@ -13,7 +13,7 @@
 #include "git/repo/repo.h"
 
 /** Append the diff to `out` as an excerpt for an approval. The objects it shows are verified
- * against their ids and added to budget->stable_read. */
+ * against their ids and added to the budget's stable_read. */
 int al_git_diff_excerpt(const struct al_repo *repo, const struct al_diff_options *options,
                         struct al_str *out, struct al_error *err);
 

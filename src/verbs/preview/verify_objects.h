@@ -19,7 +19,7 @@
 #endif
 
 /**
- * Hash objects, compare the hashes with their ids, and add the ids to budget->stable_read.
+ * Hash objects, compare the hashes with their ids, and add the ids to the budget's stable_read.
  *
  * @param words         Object names for `git cat-file`, one a line, of a lender as well.  Missing
  * objects are ignored.
@@ -51,7 +51,7 @@ int al_git_verify_commits(const struct al_repo *repo, const char *const *words, 
  *     al_auto(al_stable_read_clear) struct al_stable_read reading = AL_STABLE_READ_INIT;
  *
  *     al_stable_read_begin(&reading);
- *     budget->stable_read = &reading;
+ *     repo->at.budget->stable_read = &reading;
  *     ... run git, and al_git_verify_objects() ...
  *     r = al_stable_read_check(repo, &reading, &is_stable, err);
  *

@@ -6,6 +6,7 @@
 #include "git/command.h"
 #include "git/diff/diff.h"
 #include "git/failure.h"
+#include "git/git_lock.h"
 #include "git/plumbing/batch.h"
 #include "git/plumbing/filters.h"
 #include "git/plumbing/revision.h"
@@ -25,7 +26,7 @@ int al_merge_run(struct al_repo *repo, const struct al_git_command *command, siz
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
     int r = al_git_run(&repo->at, command,
-                       &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true },
+                       &(struct al_git_run){ .max_bytes = max_bytes, .locks = AL_LOCK_INDEX },
                        &output, err);
 
     if (r == 0 && output.exit_code > 0)

@@ -234,7 +234,7 @@ void al_git_scan_submodules(const struct al_repo *repo, const char *within, bool
 
     *ret_submodules = AL_SUBMODULES_INIT;
     own.at.budget = &limits;
-    find_gitlinks(repo, &queue);
+    find_gitlinks(&own, &queue); /* its time is a part of that below */
     queue.owners = queue.paths.count;
     if (limits.left_ms > AL_SUBMODULE_TIME_MAX_MS)
         limits.left_ms = AL_SUBMODULE_TIME_MAX_MS;

@@ -7,7 +7,7 @@
 
 #include "base/fs.h"
 #include "git/layer.h"
-#include "git/plumbing/rollback_plumbing.h"
+#include "git/plumbing/bare.h"
 #include "git/refs.h"
 #include "git/run.h"
 #include "guard/arg.h"
@@ -315,7 +315,7 @@ static int find_missing(const struct al_mirror *mirror, const struct al_strv *oi
                         struct al_str *ret_lines, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv missing = AL_STRV_INIT;
-    int r = al_git_missing_objects(mirror->copy, oids, &missing, err);
+    int r = al_git_find_objects(&mirror->copy->at, oids, false, NULL, &missing, err);
 
     for (size_t i = 0; r == 0 && i < missing.count; i++)
         al_str_addf(ret_lines, "%s\n", missing.items[i]);

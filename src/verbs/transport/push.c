@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "git/command.h"
+#include "git/plumbing/bare.h"
 #include "git/plumbing/revision.h"
-#include "git/plumbing/rollback_plumbing.h"
 #include "git/refs.h"
 #include "git/repo/remotes.h"
 #include "git/repo/words.h"
@@ -224,7 +224,7 @@ int al_git_look_there(struct al_network *network, struct al_there *ret_there, st
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_strv_clear) struct al_strv ids = AL_STRV_INIT, missing = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv ids = AL_STRV_INIT;
     int r;
 
     al_strv_adds(&command.argv, "git", "ls-remote", "--upload-pack=git-upload-pack", network->name,
@@ -243,11 +243,7 @@ int al_git_look_there(struct al_network *network, struct al_there *ret_there, st
         al_strv_take(&ret_there->names,
                      al_strndup(line + digits + 1, (size_t)(end - line) - digits - 1));
     }
-    r = al_git_missing_objects(network->repo, &ids, &missing, err);
-    al_strv_sort(&missing);
-    for (size_t i = 0; r == 0 && i < ids.count; i++)
-        if (!al_strv_contains_sorted(&missing, ids.items[i]))
-            al_strv_add(&ret_there->ids, ids.items[i]);
+    r = al_git_find_objects(&network->repo->at, &ids, false, &ret_there->ids, NULL, err);
     al_strv_sort(&ret_there->ids);
     al_strv_sort(&ret_there->names);
     return r;

@@ -261,7 +261,7 @@ static void a_writer_is_never_stopped(void **state)
         assert_int_equal(until.exit_code, code);
         assert_int_equal(al_git_run(&repo->at, &command,
                                     &(struct al_git_run){
-                                        .max_bytes = 1, .waits_for_lock = true, .checked = true },
+                                        .max_bytes = 1, .locks = AL_LOCK_INDEX, .checked = true },
                                     &writer, &w->err),
                          code ? AL_ERR_EXECUTION : 0);
         assert_false(text.stopped || sunk.stopped || until.stopped || writer.stopped);

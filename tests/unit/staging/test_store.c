@@ -122,14 +122,14 @@ static void age(struct stager *s)
 static bool has_object(struct stager *s, const struct al_oid *oid)
 {
     al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
-    al_auto(al_str_clear) struct al_str found = AL_STR_INIT;
+    al_auto(al_strv_clear) struct al_strv found = AL_STRV_INIT;
     const struct al_location bare = al_staging_bare(s->staging, BUDGET);
     char text[AL_OID_TEXT];
 
     al_oid_text(oid, s->options.sha256, text);
     al_strv_add(&oids, text);
-    must(s, al_bare_existing(&bare, &oids, false, &found, &s->w->err));
-    return found.len > 0;
+    must(s, al_git_find_objects(&bare, &oids, false, &found, NULL, &s->w->err));
+    return found.count > 0;
 }
 
 static void gc_keeps_what_is_staged_and_the_base(void **state)

@@ -44,8 +44,7 @@ static void take_line(void *payload, const struct al_patch_line *line)
 }
 
 /* Parse a patch that arrives in `count` parts. */
-static void reads_parts(const struct al_str *parts, size_t count, bool truncated, size_t files,
-                        struct seen *seen)
+static void reads_parts(const struct al_str *parts, size_t count, size_t files, struct seen *seen)
 {
     al_auto(al_hunks_clear) struct al_hunks hunks = AL_HUNKS_INIT(take_line, seen);
 
@@ -57,7 +56,6 @@ static void reads_parts(const struct al_str *parts, size_t count, bool truncated
         memcpy(part, parts[i].buf, parts[i].len);
         al_hunks_add(&hunks, part, parts[i].len);
     }
-    hunks.truncated = truncated;
     al_hunks_end(&hunks);
     close_hunk(seen);
     assert_int_equal(hunks.files, files);
@@ -85,7 +83,7 @@ static void reads(const char *patch, size_t files, const char *wanted)
             };
             al_auto(clear_seen) struct seen seen;
 
-            reads_parts(parts, COUNT(parts), false, files, &seen);
+            reads_parts(parts, COUNT(parts), files, &seen);
             assert_string_equal(seen.hunks.buf, wanted);
             assert_string_equal(seen.patch.buf, patch);
         }
@@ -203,48 +201,9 @@ static void reads_bytes_one_by_one(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(parts); i++)
         parts[i] = (struct al_str){ .buf = (char *)patch + i, .len = 1 };
-    reads_parts(parts, COUNT(parts), false, 1, &seen);
+    reads_parts(parts, COUNT(parts), 1, &seen);
     assert_string_equal(seen.patch.buf, patch);
     assert_string_equal(seen.hunks.buf, "a 1,2 1,2 [f] 9\na 9,1 9,1 [] 5\n");
-}
-
-/* An incomplete character at a cut is dropped; bytes that were never UTF-8 stay. */
-static void a_cut_in_a_character(void **state)
-{
-    static const struct {
-        const char *end, *kept;
-    } facts[] = {
-        { "", "" },
-        { "\n", "\n" },
-        { "x", "x" },
-        { "\xc3", "" },
-        { "x\xc3", "x" },
-        { "\n\xe2\x82", "\n" },
-        { "x\xf0\x9f\x98", "x" },
-        { "\xc3\xa4", "\xc3\xa4" },
-        { "\xe2\x82\xac", "\xe2\x82\xac" },
-        { "\xff", "\xff" },
-        { "\x80\x80", "\x80\x80" },
-        { "\xc3\n", "\xc3\n" },
-    };
-
-    (void)state;
-    for (size_t i = 0; i < COUNT(facts); i++) {
-        size_t len = strlen(facts[i].end);
-
-        for (size_t at = 0; at <= len; at++) {
-            const struct al_str parts[] = {
-                { .buf = (char *)facts[i].end, .len = at },
-                { .buf = (char *)facts[i].end + at, .len = len - at },
-            };
-            al_auto(clear_seen) struct seen cut, whole;
-
-            reads_parts(parts, COUNT(parts), true, 0, &cut);
-            assert_string_equal(cut.patch.buf, facts[i].kept);
-            reads_parts(parts, COUNT(parts), false, 0, &whole);
-            assert_string_equal(whole.patch.buf, facts[i].end);
-        }
-    }
 }
 
 int main(void)
@@ -257,7 +216,6 @@ int main(void)
         cmocka_unit_test(what_is_no_hunk),
         cmocka_unit_test(counts_that_lie),
         cmocka_unit_test(reads_bytes_one_by_one),
-        cmocka_unit_test(a_cut_in_a_character),
     };
 
     return cmocka_run_group_tests_name("gitops/hunks", tests, NULL, NULL);
