@@ -9,6 +9,7 @@
 
 #include "base/secret.h"
 #include "base/utf8.h"
+#include "call/private.h"
 #include "call/state_line.h"
 #include "guard/text.h"
 
@@ -141,19 +142,9 @@ int al_cursor_find(const struct al_session *session, const char *cursor,
 /* The value that a tool's parameter has among the arguments, under any of its spellings. */
 static const json_t *value_of(const struct al_tool *tool, const char *name, const json_t *arguments)
 {
-    const struct al_param *param = NULL;
-    const char *other;
-    json_t *value;
+    const struct al_param *param = al_params_find(tool->params, tool->nparams, name);
 
-    for (size_t i = 0; i < tool->nparams && !param; i++)
-        if (al_param_is_called(&tool->params[i], name))
-            param = &tool->params[i];
-    json_object_foreach((json_t *)arguments, other, value)
-    {
-        if (param ? al_param_is_called(param, other) : !strcmp(name, other))
-            return value;
-    }
-    return NULL;
+    return param ? al_args_given_as(param, arguments) : json_object_get(arguments, name);
 }
 
 /* Give the arguments of before the ones that may be new, and refuse others. */

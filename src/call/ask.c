@@ -188,14 +188,10 @@ static void add_path(struct al_str *out, const char *path)
                                 "_-+=@%:,./";
     al_auto(al_freep) char *safe = al_text_sanitize_shown_line(path);
 
-    if (strspn(safe, plain) == strlen(safe)) {
+    if (strspn(safe, plain) == strlen(safe))
         al_str_adds(out, safe);
-        return;
-    }
-    al_str_addc(out, '\'');
-    for (const char *at = safe; *at; at++)
-        al_str_adds(out, *at == '\'' ? "'\\''" : (char[]){ *at, '\0' });
-    al_str_addc(out, '\'');
+    else
+        al_text_add_quoted(safe, out);
 }
 
 /* A root that is the repository needs no option: the user is taken to be in it.  Of several roots

@@ -112,7 +112,7 @@ static char *hint_for_place(const struct al_call *call, const struct al_error *e
     if (call->tool->words == AL_WORDS_PLAIN || call->tool->definition ||
         !(is_none || is_outside || error->subject == AL_SUBJECT_DIRECTORY))
         return NULL;
-    if (is_none && al_call_check_granted(call, roots->items[0].path, false, NULL) == 0)
+    if (is_none && al_grant_check_dir(call->session->grant, roots->items[0].path, false, NULL) == 0)
         al_git_list_below(roots->items[0].fd, &below);
     al_str_addf(&out, "%s ", error->remedy);
     for (size_t i = 0; i < below.count && i < NAMES_MAX; i++) {
@@ -764,18 +764,6 @@ void al_call_invalidate(struct al_call *call)
 bool al_call_was_asked(const struct al_call *call)
 {
     return call->decision && (!strcmp(call->decision, "once") || !strcmp(call->decision, "always"));
-}
-
-int al_call_check_granted(const struct al_call *call, const char *dir, bool writes,
-                          struct al_error *err)
-{
-    return al_grant_check_dir(call->session->grant, dir, writes, err);
-}
-
-int al_call_check_granted_below(const struct al_call *call, const char *dir, bool writes,
-                                struct al_error *err)
-{
-    return al_grant_check_tree(call->session->grant, dir, writes, err);
 }
 
 void al_call_shape_text(const struct al_call *call, struct al_git_output *output, const char *notes,

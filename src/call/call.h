@@ -231,19 +231,18 @@ void al_result_note(struct al_result *result, const char *line);
  * reference. */
 json_t *al_result_error_json(const struct al_result *result);
 
-/** Append the whole MCP result object to `out` as compact JSON: content, structuredContent, isError
- * and _meta. */
-void al_result_dump(const struct al_result *result, struct al_str *out);
-
 /** Members that a protocol revision adds to the result object, as JSON text without a comma. */
 struct al_result_extra {
     const char *members;
     const char *meta;
 };
 
-/** Append the MCP result object with further members; `extra` may be NULL. */
-void al_result_dump_with(const struct al_result *result, const struct al_result_extra *extra,
-                         struct al_str *out);
+/** Append the whole MCP result object to `out` as compact JSON: content, structuredContent, isError
+ * and _meta.
+ *
+ * @param extra  Further members; NULL: none. */
+void al_result_dump(const struct al_result *result, const struct al_result_extra *extra,
+                    struct al_str *out);
 
 /* For tools: what a running call knows and keeps. */
 
@@ -346,14 +345,6 @@ void al_call_shape_text(const struct al_call *call, struct al_git_output *output
 /** Test whether a user approved this call, once or with "always"; false when a rule or the mode
  * alone allowed it.  From `execute` on. */
 bool al_call_was_asked(const struct al_call *call);
-
-/** Check the session's grant for a directory outside the repository; see al_grant_check_dir(). */
-int al_call_check_granted(const struct al_call *call, const char *dir, bool writes,
-                          struct al_error *err);
-
-/** The same for everything below the directory too; see al_grant_check_tree(). */
-int al_call_check_granted_below(const struct al_call *call, const char *dir, bool writes,
-                                struct al_error *err);
 
 /**
  * Test whether files may be replaced: the call's checkpoint has to contain each of them as it is

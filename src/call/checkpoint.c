@@ -345,6 +345,19 @@ static void note_unsaved(struct al_call *call, const char *why)
         call->unsaved = al_text_join_lines(why);
 }
 
+/* A call without a checkpoint is refused, or warned of. */
+static int go_on_unsaved(struct al_call *call, bool refuses, const char *why, const char *remedy,
+                         struct al_error *err)
+{
+    if (refuses)
+        return al_error_remedy(
+            al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_SNAPSHOT_DISABLED, "%s", why), err,
+            remedy);
+    note_unsaved(call, why);
+    al_log_warn("%s", why);
+    return 0;
+}
+
 /* Refuse or warn before work is lost that no checkpoint contains. */
 static int check_complete(struct al_call *call, const struct al_strv *missing, struct al_error *err)
 {
@@ -360,31 +373,14 @@ static int check_complete(struct al_call *call, const struct al_strv *missing, s
                     "larger than journal.max_file_bytes, unreadable, or changes while it is "
                     "read",
                     safe, more);
-    if (call->session->requires_checkpoints)
-        return al_error_remedy(
-            al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_SNAPSHOT_DISABLED, "%s", text), err,
-            "Keep a copy elsewhere, and move the file away first.");
-    note_unsaved(call, text);
-    al_log_warn("%s", text);
-    return 0;
+    return go_on_unsaved(call, call->session->requires_checkpoints, text,
+                         "Keep a copy elsewhere, and move the file away first.", err);
 }
 
 bool al_call_is_saved(const struct al_call *call)
 {
     return call->session->checkpoints && call->repo && !al_location_is_bare(&call->repo->at) &&
            !call->unsaved;
-}
-
-/* Without a checkpoint, calls that destroy nothing go on: there is nothing to restore. */
-static int continue_without(struct al_call *call, struct al_error *why, struct al_error *err)
-{
-    if (call->session->requires_checkpoints && al_effects_destructive(call->operation->effects))
-        return al_error_remedy(
-            al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_SNAPSHOT_DISABLED, "%s", why->message),
-            err, why->remedy);
-    note_unsaved(call, why->message);
-    al_log_warn("%s", why->message);
-    return 0;
 }
 
 int al_call_checkpoint_before(struct al_call *call, struct al_error *err)
@@ -409,7 +405,11 @@ int al_call_checkpoint_before(struct al_call *call, struct al_error *err)
     call->checkpoint[0] = '\0';
     if (r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED)
         return al_error_set_code(err, (enum al_status)r, why.code, "%s", why.message);
-    return continue_without(call, &why, err);
+    /* Without a checkpoint, calls that destroy nothing go on: there is nothing to restore. */
+    return go_on_unsaved(call,
+                         call->session->requires_checkpoints &&
+                             al_effects_destructive(call->operation->effects),
+                         why.message, why.remedy, err);
 }
 
 int al_call_check_in_checkpoint(struct al_call *call, const char *what, const struct al_path *dir,

@@ -2,6 +2,7 @@
 #include "call/place.h"
 
 #include "base/fs.h"
+#include "guard/nofollow.h"
 #include "guard/text.h"
 
 void al_place_add_name(const char *name, struct al_str *out)
@@ -73,42 +74,17 @@ char *al_place(const struct al_repo *repo, const char *path)
     return al_str_detach(&out);
 }
 
-/* Append the components of a path, without "." and empty ones. */
-static void add_components(const char *path, struct al_str *out)
-{
-    size_t len;
-
-    for (const char *at = path; *at; at += len + (at[len] == '/')) {
-        len = strcspn(at, "/");
-        if (!len || (len == 1 && *at == '.'))
-            continue;
-        if (out->len)
-            al_str_addc(out, '/');
-        al_str_add(out, at, len);
-    }
-}
-
-/* Join a directory below the top ("" for the top) and a word without "..". */
-static char *join_clean(const char *dir, const char *word)
-{
-    struct al_str out = AL_STR_INIT;
-
-    add_components(dir, &out);
-    add_components(word, &out);
-    return al_str_detach(&out);
-}
-
 int al_place_from_argument(const struct al_repo *repo, const char *param, const char *given,
                            char **ret_path, struct al_error *err)
 {
-    al_auto(al_freep) char *word = NULL;
+    al_auto(al_freep) char *word = NULL, *abs = NULL;
     int r = al_repo_file(repo, param, *given ? given : ".", &word, err);
     const char *rest;
 
     if (r < 0)
         return r;
-    rest = *word == '/' ? al_fs_beneath(repo->at.top, word) : NULL;
-    *ret_path = *word == '/' ? join_clean("", rest ? rest : "")
-                             : join_clean(al_fs_beneath(repo->at.top, repo->at.dir), word);
+    abs = al_beneath_join(repo->at.dir, word);
+    rest = al_fs_beneath(repo->at.top, abs);
+    *ret_path = al_strdup(rest ? rest : "");
     return 0;
 }

@@ -75,7 +75,18 @@ struct al_call {
 
 /* The fields of the arguments, through the rows. */
 
-/** The field of a parameter, to be written. */
+/** The row that a JSON member is called by (al_param_is_called()); NULL: there is none. */
+const struct al_param *al_params_find(const struct al_param *params, size_t nparams,
+                                      const char *name);
+
+/** The value of a parameter under any of its spellings; NULL when it is absent.  Borrowed. */
+const json_t *al_args_given_as(const struct al_param *param, const json_t *arguments);
+
+/** A JSON schema that has only this type.  Caller owns the reference. */
+json_t *al_schema_typed(const char *type);
+
+/** The field of a parameter, to be read or written. */
+const void *al_args_read(const void *args, const struct al_param *param);
 void *al_args_field(void *args, const struct al_param *param);
 
 /** The value of a parameter of type AL_TYPE_BOOL. */

@@ -19,30 +19,18 @@
 /* What is this much before the end of the journal is not read. */
 #define READ_BACK_BYTES (64u << 20)
 
-/* Whether a row names a file, a branch or a revision. */
-static bool row_is_name(const struct al_param *params, size_t nparams, const char *name)
-{
-    const unsigned flags = AL_PARAM_PATH | AL_PARAM_OUTPUT | AL_PARAM_BRANCH | AL_PARAM_NAME;
-
-    for (size_t i = 0; i < nparams; i++)
-        if (params[i].flags & flags && al_param_is_called(&params[i], name))
-            return true;
-    return false;
-}
-
+/* Whether an argument names a file, a branch or a revision. */
 static bool is_name(const void *payload, const char *object, const char *member)
 {
+    const unsigned flags = AL_PARAM_PATH | AL_PARAM_OUTPUT | AL_PARAM_BRANCH | AL_PARAM_NAME;
     const struct al_tool *tool = payload;
+    const struct al_param *row =
+        al_params_find(tool->params, tool->nparams, object ? object : member);
 
-    if (!object)
-        return row_is_name(tool->params, tool->nparams, member);
-    for (size_t i = 0; i < tool->nparams; i++) {
-        const struct al_param *param = &tool->params[i];
-
-        if (param->object && al_param_is_called(param, object))
-            return row_is_name(param->object->params, param->object->nparams, member);
-    }
-    return false;
+    if (row && object)
+        row =
+            row->object ? al_params_find(row->object->params, row->object->nparams, member) : NULL;
+    return row && row->flags & flags;
 }
 
 /* Stage 1.  Without a journal, reads go on; al_call_record_check() refuses everything else. */

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "call/call.h"
+#include "call/private.h"
 #include "guard/text.h"
 
 void al_result_clear(struct al_result *result)
@@ -83,11 +83,6 @@ json_t *al_result_error_json(const struct al_result *result)
     return object;
 }
 
-void al_result_dump(const struct al_result *result, struct al_str *out)
-{
-    al_result_dump_with(result, NULL, out);
-}
-
 /* Append the items of the array without its brackets. */
 static void add_items(const json_t *items, struct al_str *out)
 {
@@ -155,8 +150,8 @@ static void add_meta(const json_t *meta, struct al_str *out)
     }
 }
 
-void al_result_dump_with(const struct al_result *result, const struct al_result_extra *extra,
-                         struct al_str *out)
+void al_result_dump(const struct al_result *result, const struct al_result_extra *extra,
+                    struct al_str *out)
 {
     bool failed = result->status != AL_OK;
 
@@ -184,18 +179,10 @@ void al_result_dump_with(const struct al_result *result, const struct al_result_
 
 /* --- The output schema --- */
 
-static json_t *type_of(const char *name)
-{
-    json_t *schema = al_json_object();
-
-    al_json_set(schema, "type", al_json_string(name));
-    return schema;
-}
-
 static json_t *words_of(const char *text)
 {
     al_auto(al_freep) char *copy = al_strdup(text);
-    json_t *schema = type_of("string"), *words = *text ? al_json_array() : NULL;
+    json_t *schema = al_schema_typed("string"), *words = *text ? al_json_array() : NULL;
     char *save = NULL;
 
     for (char *word = strtok_r(copy, "|", &save); word; word = strtok_r(NULL, "|", &save))
@@ -227,7 +214,8 @@ static void add_members(const json_t *example, bool empty, json_t *properties, j
 
 static json_t *object_of(const json_t *example)
 {
-    json_t *schema = type_of("object"), *properties = al_json_object(), *required = al_json_array();
+    json_t *schema = al_schema_typed("object"), *properties = al_json_object(),
+           *required = al_json_array();
 
     add_members(example, false, properties, required);
     al_json_set(schema, "properties", properties);
@@ -246,17 +234,17 @@ static json_t *schema_of(const json_t *example)
     if (json_is_string(example))
         return words_of(json_string_value(example));
     if (!json_is_array(example))
-        return type_of(json_is_boolean(example)   ? "boolean"
-                       : json_is_integer(example) ? "integer"
-                                                  : "number");
-    schema = type_of("array");
+        return al_schema_typed(json_is_boolean(example)   ? "boolean"
+                               : json_is_integer(example) ? "integer"
+                                                          : "number");
+    schema = al_schema_typed("array");
     al_json_set(schema, "items", schema_of(json_array_get(example, 0)));
     return schema;
 }
 
 static json_t *one_of(const json_t *forms)
 {
-    json_t *schema = type_of("object"), *all = al_json_object(), *any = al_json_array();
+    json_t *schema = al_schema_typed("object"), *all = al_json_object(), *any = al_json_array();
     const json_t *form;
     size_t i;
 

@@ -13,7 +13,7 @@
 #include "call/private.h"
 #include "guard/text.h"
 
-static const void *read_field(const void *args, const struct al_param *param)
+const void *al_args_read(const void *args, const struct al_param *param)
 {
     return (const char *)args + param->offset;
 }
@@ -25,22 +25,22 @@ void *al_args_field(void *args, const struct al_param *param)
 
 bool al_args_bool(const void *args, const struct al_param *param)
 {
-    return *(const bool *)read_field(args, param);
+    return *(const bool *)al_args_read(args, param);
 }
 
 const struct al_opt_int *al_args_int(const void *args, const struct al_param *param)
 {
-    return read_field(args, param);
+    return al_args_read(args, param);
 }
 
 const char *al_args_string(const void *args, const struct al_param *param)
 {
-    return *(const char *const *)read_field(args, param);
+    return *(const char *const *)al_args_read(args, param);
 }
 
 const struct al_strv *al_args_strings(const void *args, const struct al_param *param)
 {
-    return read_field(args, param);
+    return al_args_read(args, param);
 }
 
 void *al_args_item(const struct al_param *param, const struct al_objects *list, size_t i)
@@ -347,16 +347,16 @@ struct rows {
     unsigned flags;     /* that all of them have: AL_PARAM_LENIENT */
 };
 
-static const struct al_param *find_param(const struct rows *rows, const char *name)
+const struct al_param *al_params_find(const struct al_param *params, size_t nparams,
+                                      const char *name)
 {
-    for (size_t i = 0; i < rows->nparams; i++)
-        if (al_param_is_called(&rows->params[i], name))
-            return &rows->params[i];
+    for (size_t i = 0; i < nparams; i++)
+        if (al_param_is_called(&params[i], name))
+            return &params[i];
     return NULL;
 }
 
-/* The value of a parameter under any of its spellings; NULL when it is absent. */
-static const json_t *value_of(const struct al_param *param, const json_t *arguments)
+const json_t *al_args_given_as(const struct al_param *param, const json_t *arguments)
 {
     const json_t *own = json_object_get(arguments, param->name);
     const char *name;
@@ -427,7 +427,7 @@ static int refuse_unknown(const struct rows *rows, const json_t *arguments, stru
 
     json_object_foreach((json_t *)arguments, name, value)
     {
-        if (!find_param(rows, name)) {
+        if (!al_params_find(rows->params, rows->nparams, name)) {
             unknown = name;
             break;
         }
@@ -519,8 +519,8 @@ static int decode_rows(const struct rows *rows, const json_t *arguments,
         if (name)
             full.name = name; /* messages say "target.branch" */
         full.flags |= rows->flags;
-        r = decode_row(&full, value_of(param, arguments), defaults, al_args_field(args, param),
-                       err);
+        r = decode_row(&full, al_args_given_as(param, arguments), defaults,
+                       al_args_field(args, param), err);
     }
     return r;
 }
@@ -675,7 +675,7 @@ int64_t al_param_max_items(const struct al_param *param)
     return param->max ? param->max : AL_PARAM_ITEMS_MAX;
 }
 
-static json_t *typed(const char *type)
+json_t *al_schema_typed(const char *type)
 {
     json_t *schema = al_json_object();
 
@@ -693,7 +693,7 @@ static void add_string_rules(const struct al_param *param, json_t *schema)
 
 static json_t *bool_schema(const struct al_param *param)
 {
-    json_t *schema = typed("boolean");
+    json_t *schema = al_schema_typed("boolean");
 
     if (!(param->flags & AL_PARAM_REQUIRED))
         al_json_set(schema, "default", al_json_bool(param->default_int != 0));
@@ -703,7 +703,7 @@ static json_t *bool_schema(const struct al_param *param)
 static json_t *int_schema(const struct al_param *param, const struct al_tool_defaults *defaults)
 {
     const unsigned has_default = AL_PARAM_HAS_DEFAULT | AL_PARAM_TIMEOUT | AL_PARAM_MAX_BYTES;
-    json_t *schema = typed("integer");
+    json_t *schema = al_schema_typed("integer");
 
     al_json_set(schema, "minimum", al_json_int(param->min));
     if (!(param->flags & (AL_PARAM_MAX_HIDDEN | AL_PARAM_TIMEOUT)))
@@ -715,7 +715,7 @@ static json_t *int_schema(const struct al_param *param, const struct al_tool_def
 
 static json_t *string_schema(const struct al_param *param)
 {
-    json_t *schema = typed("string");
+    json_t *schema = al_schema_typed("string");
 
     add_string_rules(param, schema);
     if (param->flags & AL_PARAM_HAS_DEFAULT)
@@ -723,21 +723,28 @@ static json_t *string_schema(const struct al_param *param)
     return schema;
 }
 
-static json_t *strings_schema(const struct al_param *param)
+/* `items` is taken over. */
+static json_t *array_schema(const struct al_param *param, json_t *items)
 {
-    json_t *schema = typed("array");
-    json_t *items = typed("string");
+    json_t *schema = al_schema_typed("array");
 
-    add_string_rules(param, items);
     al_json_set(schema, "items", items);
     if (param->min > 0)
         al_json_set(schema, "minItems", al_json_int(param->min));
     return schema;
 }
 
+static json_t *strings_schema(const struct al_param *param)
+{
+    json_t *items = al_schema_typed("string");
+
+    add_string_rules(param, items);
+    return array_schema(param, items);
+}
+
 static json_t *choice_schema(const struct al_param *param)
 {
-    json_t *schema = typed("string");
+    json_t *schema = al_schema_typed("string");
     json_t *names = al_json_array();
     const char *standard = NULL;
 
@@ -755,17 +762,6 @@ static json_t *choice_schema(const struct al_param *param)
 static json_t *rows_schema(const struct al_param *params, size_t nparams,
                            const struct al_tool_defaults *defaults);
 
-static json_t *objects_schema(const struct al_param *param, const struct al_tool_defaults *defaults)
-{
-    json_t *schema = typed("array");
-
-    al_json_set(schema, "items",
-                rows_schema(param->object->params, param->object->nparams, defaults));
-    if (param->min > 0)
-        al_json_set(schema, "minItems", al_json_int(param->min));
-    return schema;
-}
-
 static json_t *param_schema(const struct al_param *param, const struct al_tool_defaults *defaults)
 {
     switch (param->type) {
@@ -782,7 +778,8 @@ static json_t *param_schema(const struct al_param *param, const struct al_tool_d
     case AL_TYPE_OBJECT:
         return rows_schema(param->object->params, param->object->nparams, defaults);
     case AL_TYPE_OBJECTS:
-        return objects_schema(param, defaults);
+        return array_schema(param,
+                            rows_schema(param->object->params, param->object->nparams, defaults));
     }
     abort(); /* a row of no type */
 }
@@ -792,7 +789,7 @@ static json_t *rows_schema(const struct al_param *params, size_t nparams,
 {
     al_auto(al_json_decrefp) json_t *required = al_json_array();
     json_t *properties = al_json_object();
-    json_t *schema = typed("object");
+    json_t *schema = al_schema_typed("object");
 
     for (size_t i = 0; i < nparams; i++) {
         const struct al_param *param = &params[i];

@@ -8,16 +8,11 @@
 #include "call/private.h"
 #include "guard/text.h"
 
-static const void *field_of(const void *args, const struct al_param *param)
-{
-    return (const char *)args + param->offset;
-}
-
 static size_t count_of(const void *args, const struct al_param *param)
 {
     return param->type == AL_TYPE_STRINGS
                ? al_args_strings(args, param)->count
-               : ((const struct al_objects *)field_of(args, param))->count;
+               : ((const struct al_objects *)al_args_read(args, param))->count;
 }
 
 bool al_args_given(const void *args, const struct al_param *param)
@@ -43,17 +38,14 @@ static const struct al_param *find_row(const struct al_tool *tool, const char *n
 {
     al_auto(al_freep) char *word = al_strndup(name, len);
 
-    for (size_t i = 0; i < tool->nparams; i++)
-        if (al_param_is_called(&tool->params[i], word))
-            return &tool->params[i];
-    return NULL;
+    return al_params_find(tool->params, tool->nparams, word);
 }
 
 static const char *choice_of(const void *args, const struct al_param *param)
 {
     const struct al_choice *choice = param->choices;
 
-    while (choice->name && choice->value != *(const int *)field_of(args, param))
+    while (choice->name && choice->value != *(const int *)al_args_read(args, param))
         choice++;
     return choice->name ? choice->name : "";
 }

@@ -441,13 +441,8 @@ static bool is_there(const struct al_repo *repo, const char *path)
 static int check_protected(const struct al_repo *repo, const char *given, struct al_error *err)
 {
     const char *below = *given == '/' ? al_fs_beneath(repo->at.top, given) : given;
-    al_auto(al_freep) char *word = NULL;
 
-    if (!below || !al_path_has_dot_git(below))
-        return 0;
-    word = al_text_sanitize_line(given);
-    return al_error_set_code(err, AL_ERR_SANDBOX, AL_CODE_PROTECTED_PATH, "Protected path: %s",
-                             word);
+    return below && al_path_has_dot_git(below) ? al_path_refuse_dot_git(given, err) : 0;
 }
 
 static int find_path(struct walk *walk, const char *given, char **ret_meant)

@@ -201,7 +201,7 @@ static void print_result(const struct al_result *result, bool json,
     if (json) {
         al_auto(al_str_clear) struct al_str object = AL_STR_INIT;
 
-        al_result_dump(result, &object);
+        al_result_dump(result, NULL, &object);
         print_line(STDOUT_FILENO, "", &object);
     } else if (result->status == AL_OK && show) {
         show(result);

@@ -152,19 +152,15 @@ static int choose_toolsets(struct al_setup *setup, struct al_error *err)
 }
 
 int al_setup_choose_grant(const struct al_setup *setup, struct al_config *config, const char *name,
-                          struct al_grants *narrowed, const struct al_grant **ret_grant,
-                          struct al_error *err)
+                          const struct al_grant **ret_grant, struct al_error *err)
 {
-    const struct al_grant *grant = NULL;
+    struct al_grant *grant = NULL;
     int r = name ? al_grants_choose(&config->grants, name, &grant, err) : 0;
 
-    if (r == 0 && setup->worker.grants.count) { /* both have to cover a call */
-        al_grants_copy(narrowed, &setup->worker.grants);
-        narrowed->items[0].also = grant;
-        r = al_grants_choose(narrowed, narrowed->items[0].name, &grant, err);
-    }
+    if (grant) /* both have to cover a call */
+        grant->also = setup->worker.grants.items;
     if (r == 0)
-        *ret_grant = grant;
+        *ret_grant = grant ? grant : setup->worker.grants.items;
     return r;
 }
 
@@ -173,6 +169,7 @@ static int set_up_worker(struct al_setup *setup, struct al_error *err)
 {
     struct al_worker *worker = &setup->worker;
     al_auto(al_freep) char *path = NULL;
+    struct al_grant *grant;
     int r;
 
     if (!setup->config.serve.worker || worker->file)
@@ -185,6 +182,8 @@ static int set_up_worker(struct al_setup *setup, struct al_error *err)
         r = choose_toolsets(setup, err);
     if (r == 0)
         al_policy_narrow(&setup->config.approval.policy, &worker->policy);
+    if (r == 0 && worker->grants.count)
+        r = al_grants_choose(&worker->grants, worker->grants.items->name, &grant, err);
     return r;
 }
 
@@ -469,8 +468,7 @@ int al_setup_tools(struct al_setup *setup, struct al_error *err)
     r = set_up_worker(setup, err);
     if (r < 0)
         return al_error_about(r, err, AL_SUBJECT_NONE, "--worker");
-    al_grants_clear(&setup->narrowed);
-    r = al_setup_choose_grant(setup, &setup->config, setup->config.serve.grant, &setup->narrowed,
+    r = al_setup_choose_grant(setup, &setup->config, setup->config.serve.grant,
                               &setup->session.grant, err);
     if (r < 0)
         return al_error_about(r, err, AL_SUBJECT_NONE, "--grant");

@@ -32,7 +32,6 @@ struct al_setup {
     struct al_config config;
     struct al_worker worker;                             /**< of --worker; after al_setup_tools() */
     char *home, *state_dir, *journal_file, *git_program; /**< absolute paths; NULL: unknown */
-    struct al_grants narrowed; /**< the worker file's grant, if session.grant is that */
     char *agent;        /**< of the session; NULL: the client's name; after al_setup_tools() */
     char *servers_dir;  /**< for the files of other MCP servers; NULL: there are none */
     char *options;      /**< for session.options */
@@ -69,10 +68,9 @@ int al_setup_read_config(const struct al_setup *setup, const struct al_options *
 int al_setup_tools(struct al_setup *setup, struct al_error *err);
 
 /** Choose what limits an agent: the grant of this name (NULL: none), and with a worker file that
- * one's too, which is copied to `narrowed` for it.  Of al_setup_tools() for the session itself. */
+ * one's too.  Of al_setup_tools() for the session itself. */
 int al_setup_choose_grant(const struct al_setup *setup, struct al_config *config, const char *name,
-                          struct al_grants *narrowed, const struct al_grant **ret_grant,
-                          struct al_error *err);
+                          const struct al_grant **ret_grant, struct al_error *err);
 
 /** An agent's name: one that the user chose comes before the names of what limits it.  NULL: the
  * client's.  Caller frees. */

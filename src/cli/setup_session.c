@@ -486,7 +486,6 @@ void al_setup_clear(struct al_setup *setup)
     al_roots_clear(&setup->roots);
     al_config_clear(&setup->config);
     al_worker_clear(&setup->worker);
-    al_grants_clear(&setup->narrowed);
     al_staging_settings_free(setup->session.staging_settings);
     if (setup->fallback_dir)
         al_fs_remove_tree(setup->fallback_dir);

@@ -52,10 +52,8 @@ struct al_git_link {
     const struct al_strv *env;    /**< "NAME=value" entries that replace those set otherwise */
     const int *fds;               /**< descriptors that git's own children inherit */
     size_t nfds;
-    int socket_fd; /**< standard input and output of a git that serves; such a git finds its
-                      repository by itself.  0: this git does not serve */
-    bool has_job;  /**< the caller has acquired a job (al_proc_acquire_job()) for this git and its
-                      server */
+    bool has_job; /**< the caller has acquired a job (al_proc_acquire_job()) for this git and its
+                     server */
     uint64_t max_file_bytes;            /**< of each file that git writes; 0: no limit */
     const struct al_progress *progress; /**< gets git's progress; NULL: nobody */
 };
@@ -88,7 +86,7 @@ struct al_git_command {
     bool borrows;          /**< the objects of the lender, if there is one, can be read as well */
     const void *input;     /**< standard input; borrowed */
     size_t input_len;
-    int in_fd;          /**< standard input, instead of `input`; 0: none; borrowed */
+    int in_fd, out_fd;  /**< standard input, instead of `input`, and output; 0: none; borrowed */
     bool quotes_names;  /**< quote names as the configuration says; otherwise git quotes only names
                            with control characters */
     bool show_controls; /**< show control characters of the output, see al_text */

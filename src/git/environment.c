@@ -139,13 +139,11 @@ static void add_overrides(struct al_strv *env, const struct al_git_config *with,
     al_env_add(env, "GIT_CONFIG_COUNT", total.buf);
 }
 
-/*
- * GIT_DIR and its relatives, except for the server of a link, which finds its repository by itself.
- */
+/* GIT_DIR and its relatives. */
 static void add_repository(struct al_strv *env, const struct al_location *at,
                            const struct al_git_command *command)
 {
-    if (command->finds_itself || (command->link && command->link->socket_fd))
+    if (command->finds_itself)
         return;
     al_env_add(env, "GIT_DIR", at->git_dir);
     if (command->work_tree)

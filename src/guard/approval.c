@@ -25,15 +25,23 @@ struct al_approvals {
     struct al_str known; /* a line for each answer: the digest of what it covers */
 };
 
+static const char *const modes[] = {
+    [AL_APPROVAL_ASK] = "ask",
+    [AL_APPROVAL_ALLOW] = "allow",
+    [AL_APPROVAL_DENY] = "deny",
+};
+
 int al_approval_mode_parse(const char *text)
 {
-    if (!strcmp(text, "ask"))
-        return AL_APPROVAL_ASK;
-    if (!strcmp(text, "allow"))
-        return AL_APPROVAL_ALLOW;
-    if (!strcmp(text, "deny"))
-        return AL_APPROVAL_DENY;
+    for (size_t i = 0; i < AL_COUNT(modes); i++)
+        if (!strcmp(text, modes[i]))
+            return (int)i;
     return -1;
+}
+
+const char *al_approval_mode_name(enum al_approval_mode mode)
+{
+    return modes[mode];
 }
 
 void al_approval_answer_clear(struct al_approval_answer *answer)

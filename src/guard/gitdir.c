@@ -27,16 +27,6 @@ bool al_gitdir_is(int dir_fd, const char *coming)
             (has(dir_fd, "objects", coming) && has(dir_fd, "refs", coming)));
 }
 
-bool al_gitdir_has_part(const char *name)
-{
-    static const char *const parts[] = { "head", "commondir", "objects", "refs" };
-
-    for (size_t i = 0; i < AL_COUNT(parts); i++)
-        if (al_fold_is(name, strlen(name), parts[i]))
-            return true;
-    return false;
-}
-
 static bool is_same(const struct stat *one, const struct stat *two)
 {
     return one->st_dev == two->st_dev && one->st_ino == two->st_ino;
@@ -112,4 +102,12 @@ bool al_path_has_dot_git(const char *path)
         path += strspn(path, "/\\");
     }
     return false;
+}
+
+int al_path_refuse_dot_git(const char *given, struct al_error *err)
+{
+    al_auto(al_freep) char *safe = al_text_sanitize_line(given);
+
+    return al_error_set_code(err, AL_ERR_SANDBOX, AL_CODE_PROTECTED_PATH, "Protected path: %s",
+                             safe);
 }

@@ -22,9 +22,6 @@
  */
 bool al_gitdir_is(int dir_fd, const char *coming);
 
-/** Test whether an entry of this name can make a git directory of the one that it is created in. */
-bool al_gitdir_has_part(const char *name);
-
 /**
  * Test whether a directory is a git directory, lies in one, or becomes one when the entry `coming`
  * is created.  The parents are checked by descriptor, up to the top of a working tree (a directory
@@ -43,5 +40,8 @@ int al_gitdir_refuse(const char *given, struct al_error *err);
 /** Test whether any component of a path is `.git` in any case, a name that NTFS or HFS+ would take
  * for it, or such a folder. */
 bool al_path_has_dot_git(const char *path);
+
+/** Fail with AL_ERR_SANDBOX, AL_CODE_PROTECTED_PATH: "Protected path: <given>". */
+int al_path_refuse_dot_git(const char *given, struct al_error *err);
 
 #endif

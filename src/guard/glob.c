@@ -305,18 +305,9 @@ static void descend(struct walk *walk, struct position at, const char *pattern)
 
 static bool leaves(const char *pattern)
 {
-    if (*pattern == '/')
-        return true;
-    while (*pattern) {
-        size_t len = strcspn(pattern, "/");
-        al_auto(al_freep) char *part = al_strndup(pattern, len);
-        al_auto(al_freep) char *literal = al_glob_literal(part);
+    al_auto(al_freep) char *literal = al_glob_literal(pattern);
 
-        if (!strcmp(literal, ".."))
-            return true;
-        pattern += len + strspn(pattern + len, "/");
-    }
-    return false;
+    return *pattern == '/' || al_path_goes_up(literal);
 }
 
 static int by_bytes(const void *a, const void *b)

@@ -40,27 +40,6 @@ struct al_grant *al_grants_add(struct al_grants *grants, const char *name)
     return grant;
 }
 
-static void add_dir(struct al_grant *grant, char *path, enum al_access access)
-{
-    grant->dirs = al_reallocarray(grant->dirs, grant->ndirs + 1, sizeof(*grant->dirs));
-    grant->dirs[grant->ndirs++] = (struct al_grant_dir){ .path = path, .access = access };
-}
-
-void al_grants_copy(struct al_grants *to, const struct al_grants *from)
-{
-    *to = AL_GRANTS_INIT;
-    for (size_t i = 0; i < from->count; i++) {
-        const struct al_grant *old = &from->items[i];
-        struct al_grant *grant = al_grants_add(to, old->name);
-
-        grant->limits_tools = old->limits_tools;
-        al_strv_add_all(&grant->tools, &old->tools);
-        grant->limits_dirs = old->limits_dirs;
-        for (size_t j = 0; j < old->ndirs; j++)
-            add_dir(grant, al_strdup(old->dirs[j].path), old->dirs[j].access);
-    }
-}
-
 int al_grant_add_dir(struct al_grant *grant, const char *path, const char *access,
                      struct al_error *err)
 {
@@ -77,7 +56,10 @@ int al_grant_add_dir(struct al_grant *grant, const char *path, const char *acces
     for (size_t i = 0; i < grant->ndirs; i++)
         if (!strcmp(grant->dirs[i].path, dir))
             return al_error_set(err, AL_ERR_BAD_ARGS, "is there twice");
-    add_dir(grant, al_take(&dir), reads ? AL_ACCESS_READ : AL_ACCESS_WRITE);
+    grant->dirs = al_reallocarray(grant->dirs, grant->ndirs + 1, sizeof(*grant->dirs));
+    grant->dirs[grant->ndirs++] =
+        (struct al_grant_dir){ .path = al_take(&dir),
+                               .access = reads ? AL_ACCESS_READ : AL_ACCESS_WRITE };
     return 0;
 }
 
@@ -96,7 +78,7 @@ static void resolve(struct al_grant_dir *dir)
     dir->path = real;
 }
 
-int al_grants_choose(struct al_grants *grants, const char *name, const struct al_grant **ret_grant,
+int al_grants_choose(struct al_grants *grants, const char *name, struct al_grant **ret_grant,
                      struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
@@ -137,25 +119,17 @@ bool al_grant_has_tool(const struct al_grant *grant, const char *tool)
     return true;
 }
 
-/* What a refusal says beside its message. */
-static int advise(struct al_error *err, const char *remedy)
-{
-    if (err)
-        err->remedy = remedy;
-    return AL_ERR_NOT_GRANTED;
-}
-
 int al_grant_check_tool(const struct al_grant *grant, const char *tool, struct al_error *err)
 {
     while (grant && lists_tool(grant, tool))
         grant = grant->also;
     if (!grant)
         return 0;
-    (void)al_error_set(err, AL_ERR_NOT_GRANTED,
-                       "The grant '%s' does not include the tool '%s'. Nothing was done",
-                       grant->name, tool);
-    return advise(err, "tools/list has the tools that it includes; a user can add more to its "
-                       "'tools'.");
+    return al_error_remedy(
+        al_error_set(err, AL_ERR_NOT_GRANTED,
+                     "The grant '%s' does not include the tool '%s'. Nothing was done", grant->name,
+                     tool),
+        err, "tools/list has the tools that it includes; a user can add more to its 'tools'.");
 }
 
 static enum al_access access_of(const struct al_grant *grant, const char *dir)
@@ -183,19 +157,18 @@ static int check_dir(const struct al_grant *grant, const char *dir, bool writes,
 {
     enum al_access access = access_of(grant, dir);
 
-    if (access == AL_ACCESS_NONE) {
-        (void)al_error_set(err, AL_ERR_NOT_GRANTED,
-                           "The grant '%s' does not cover this repository. Nothing was done",
-                           grant->name);
-        return advise(err, "Use a repository that it covers; a user can add this one to its 'fs'.");
-    }
-    if (writes && access != AL_ACCESS_WRITE) {
-        (void)al_error_set(err, AL_ERR_NOT_GRANTED,
-                           "The grant '%s' only allows reading in this repository. Nothing was "
-                           "done",
-                           grant->name);
-        return advise(err, MAY_WRITE);
-    }
+    if (access == AL_ACCESS_NONE)
+        return al_error_remedy(
+            al_error_set(err, AL_ERR_NOT_GRANTED,
+                         "The grant '%s' does not cover this repository. Nothing was done",
+                         grant->name),
+            err, "Use a repository that it covers; a user can add this one to its 'fs'.");
+    if (writes && access != AL_ACCESS_WRITE)
+        return al_error_remedy(al_error_set(err, AL_ERR_NOT_GRANTED,
+                                            "The grant '%s' only allows reading in this "
+                                            "repository. Nothing was done",
+                                            grant->name),
+                               err, MAY_WRITE);
     return 0;
 }
 
@@ -214,13 +187,12 @@ int al_grant_check_dir(const struct al_grant *grant, const char *dir, bool write
 static int check_below(const struct al_grant *grant, const char *dir, struct al_error *err)
 {
     for (size_t i = 0; i < grant->ndirs; i++)
-        if (grant->dirs[i].access != AL_ACCESS_WRITE && al_fs_beneath(dir, grant->dirs[i].path)) {
-            (void)al_error_set(err, AL_ERR_NOT_GRANTED,
-                               "The grant '%s' only allows reading in a part of '%s'. Nothing was "
-                               "done",
-                               grant->name, dir);
-            return advise(err, MAY_WRITE);
-        }
+        if (grant->dirs[i].access != AL_ACCESS_WRITE && al_fs_beneath(dir, grant->dirs[i].path))
+            return al_error_remedy(al_error_set(err, AL_ERR_NOT_GRANTED,
+                                                "The grant '%s' only allows reading in a part of "
+                                                "'%s'. Nothing was done",
+                                                grant->name, dir),
+                                   err, MAY_WRITE);
     return 0;
 }
 

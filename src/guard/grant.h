@@ -32,7 +32,7 @@ struct al_grant {
     struct al_grant_dir *dirs;
     size_t ndirs;
     const struct al_grant *also; /**< another grant that has to cover the same; NULL: none.
-                                    Borrowed; not copied */
+                                    Borrowed */
 };
 
 /** The configured grants.  Read only while a session runs. */
@@ -44,8 +44,6 @@ struct al_grants {
 #define AL_GRANTS_INIT ((struct al_grants){ .items = NULL })
 
 void al_grants_clear(struct al_grants *grants);
-/** Copy all grants into an empty list. */
-void al_grants_copy(struct al_grants *to, const struct al_grants *from);
 
 /** Add a grant without restrictions, for the caller to restrict.  Borrowed until the next one is
  * added. */
@@ -68,7 +66,7 @@ int al_grant_add_dir(struct al_grant *grant, const char *path, const char *acces
  * @param[out] ret_grant  Stays in the list.
  * @return 0, or AL_ERR_BAD_ARGS naming the configured grants.
  */
-int al_grants_choose(struct al_grants *grants, const char *name, const struct al_grant **ret_grant,
+int al_grants_choose(struct al_grants *grants, const char *name, struct al_grant **ret_grant,
                      struct al_error *err);
 
 /** Test whether a grant has a tool.  NULL: everything is granted. */

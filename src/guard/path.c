@@ -391,14 +391,6 @@ int al_roots_open(const struct al_roots *roots, const char *abs, int flags, int 
     return r < 0 ? explain(r, abs, err) : 0;
 }
 
-static int protected_path(const char *given, struct al_error *err)
-{
-    al_auto(al_freep) char *safe = al_text_sanitize_line(given);
-
-    return al_error_set_code(err, AL_ERR_SANDBOX, AL_CODE_PROTECTED_PATH, "Protected path: %s",
-                             safe);
-}
-
 /* Create and enter one directory after the other.  `rel` is canonical, so a link on the way is new
  * and refused.  IN_GIT_DIR for a directory in a git directory, or one that would become a part of a
  * git directory. */
@@ -439,7 +431,7 @@ int al_path_mkdirs(struct al_path *path, const char *given, struct al_error *err
     int fd = -1, r;
 
     if (al_path_has_dot_git(rel) || al_path_has_dot_git(given))
-        return protected_path(given, err);
+        return al_path_refuse_dot_git(given, err);
     r = make_below(path->root->fd, rel, &fd);
     if (r == IN_GIT_DIR)
         return al_gitdir_refuse(given, err);

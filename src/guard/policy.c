@@ -258,16 +258,3 @@ int al_policy_check_effect(const char *pattern, struct al_error *err)
     safe = al_text_sanitize_line(pattern);
     return al_error_set(err, AL_ERR_BAD_ARGS, "unknown effect '%s' (valid: %s)", safe, valid.buf);
 }
-
-const char *al_policy_decision_name(enum al_approval_mode decision)
-{
-    switch (decision) {
-    case AL_APPROVAL_ALLOW:
-        return "allow";
-    case AL_APPROVAL_DENY:
-        return "deny";
-    case AL_APPROVAL_ASK:
-        break;
-    }
-    return "ask";
-}

@@ -99,7 +99,4 @@ int al_policy_check_effect(const char *pattern, struct al_error *err);
 /** Test whether a pattern can match some name that begins with `prefix`. */
 bool al_policy_may_match_below(const char *pattern, const char *prefix);
 
-/** The name of a decision: "allow", "ask" or "deny". */
-const char *al_policy_decision_name(enum al_approval_mode decision);
-
 #endif

@@ -45,13 +45,7 @@ int al_redirect_check(const struct al_root *root, const char *given, struct al_e
         return 0;
     if (!name || !*name || al_path_goes_up(name))
         return outside(given, err);
-    if (al_path_has_dot_git(name)) {
-        al_auto(al_freep) char *safe = al_text_sanitize_line(given);
-
-        return al_error_set_code(err, AL_ERR_SANDBOX, AL_CODE_PROTECTED_PATH, "Protected path: %s",
-                                 safe);
-    }
-    return 0;
+    return al_path_has_dot_git(name) ? al_path_refuse_dot_git(given, err) : 0;
 }
 
 static int cannot(const char *given, int errno_value, struct al_error *err)

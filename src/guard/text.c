@@ -198,6 +198,14 @@ char *al_text_join_shown_lines(const char *data)
     return one_line(&text);
 }
 
+void al_text_add_quoted(const char *word, struct al_str *out)
+{
+    al_str_addc(out, '\'');
+    for (; *word; word++)
+        al_str_adds(out, *word == '\'' ? "'\\''" : (char[]){ *word, '\0' });
+    al_str_addc(out, '\'');
+}
+
 bool al_text_truncate(struct al_str *text, size_t max_bytes)
 {
     const size_t marker = strlen(AL_TEXT_MARKER);

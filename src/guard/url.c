@@ -234,11 +234,9 @@ static int refuse(struct al_error *err, const char *text, const char *why, const
 {
     al_auto(al_freep) char *shown = al_url_shown(text);
 
-    al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_REMOTE_ERROR, "The address '%s' %s", shown,
-                      why);
-    if (err)
-        err->remedy = remedy;
-    return AL_ERR_EXECUTION;
+    return al_error_remedy(al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_REMOTE_ERROR,
+                                             "The address '%s' %s", shown, why),
+                           err, remedy);
 }
 
 static bool is_scheme_char(char c, bool first)

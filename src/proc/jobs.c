@@ -93,24 +93,6 @@ static bool wait_in_queue(struct waiter *waiter, const struct al_cancel *cancel)
     return granted;
 }
 
-/* Acquire a free job (true), or join the queue as `waiter` unless it is NULL. */
-static bool acquire_or_queue(struct waiter *waiter)
-{
-    bool acquired;
-
-    pthread_mutex_lock(&mutex);
-    if (!limit)
-        limit = online_cores();
-    acquired = !first && al_jobs_has_room(nrecent, nlong, limit);
-    nrecent += acquired;
-    if (!acquired && waiter) {
-        *last = waiter;
-        last = &waiter->next;
-    }
-    pthread_mutex_unlock(&mutex);
-    return acquired;
-}
-
 /* The job of this thread, and what becomes of it. */
 static void become(enum job next)
 {
@@ -127,17 +109,23 @@ int al_proc_acquire_job(struct al_cancel *cancel, struct al_error *err)
 {
     al_auto(al_closep) int fd = -1;
     struct waiter waiter = { .fd = -1 };
+    bool is_free;
 
     if (al_cancel_fired(cancel))
         return al_error_set(err, AL_ERR_CANCELLED, "Cancelled");
-    if (acquire_or_queue(NULL)) {
-        own = RECENT;
-        return 0;
+    pthread_mutex_lock(&mutex);
+    if (!limit)
+        limit = online_cores();
+    is_free = !first && al_jobs_has_room(nrecent, nlong, limit);
+    nrecent += is_free;
+    if (!is_free && (waiter.fd = fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) >= 0) {
+        *last = &waiter;
+        last = &waiter.next;
     }
-    waiter.fd = fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (fd < 0)
+    pthread_mutex_unlock(&mutex);
+    if (!is_free && fd < 0)
         return al_error_errno(err, errno, "cannot wait for a job");
-    if (acquire_or_queue(&waiter) || wait_in_queue(&waiter, cancel))
+    if (is_free || wait_in_queue(&waiter, cancel))
         own = RECENT;
     if (own == RECENT && !al_cancel_fired(cancel))
         return 0;

@@ -38,10 +38,6 @@ struct pipeline {
     int64_t deadline_ms;
 };
 
-static const struct al_spawned no_child = { .process = { .pidfd = -1 },
-                                            .out_fd = -1,
-                                            .err_fd = -1 };
-
 /* Whether stage i writes into stage i + 1. */
 static bool is_piped(const struct pipeline *pipeline, size_t i)
 {
@@ -293,7 +289,7 @@ int al_proc_run_pipeline(const struct al_proc_spec *stages, size_t nstages,
         return al_error_set(err, AL_ERR_EXECUTION, "a pipeline has 1 to %d stages",
                             AL_PIPELINE_MAX);
     for (size_t i = 0; i < nstages && r == 0; i++) {
-        pipeline.children[i] = no_child;
+        pipeline.children[i] = AL_SPAWNED_INIT;
         r = al_spec_check(&stages[i], err);
     }
     if (r == 0 && !stages[0].has_job)

@@ -70,8 +70,6 @@ struct al_proc_spec {
     size_t input_len;
     struct al_sink out, err;
 
-    int socket_fd;   /**< a connected socket as standard input and output, instead of `input` and
-                          `out`; above 2; 0: none */
     int in_fd;       /**< standard input, instead of `input`; above 2; 0: none */
     int out_fd;      /**< standard output, instead of `out`; above 2; 0: none */
     int err_fd;      /**< standard error, instead of `err`; above 2; 0: none */

@@ -23,7 +23,7 @@ int al_running_start(const struct al_proc_spec *spec, struct al_running **ret_ru
     if (r < 0)
         return r;
     running = al_calloc(1, sizeof(*running));
-    running->child = (struct al_spawned){ .process.pidfd = -1, .out_fd = -1, .err_fd = -1 };
+    running->child = AL_SPAWNED_INIT;
     running->exec_once = spec->sandbox->exec_once;
     running->began_ms = al_clock_ms();
     r = al_spawn(spec, &running->child, err);

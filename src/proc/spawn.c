@@ -160,8 +160,6 @@ static struct al_child_plan make_plan(const struct al_proc_spec *spec, const str
         plan.stream_fds[2] = spec->err_fd;
     if (spec->err_to_out)
         plan.stream_fds[2] = plan.stream_fds[1];
-    if (spec->socket_fd)
-        plan.stream_fds[0] = plan.stream_fds[1] = spec->socket_fd;
     add_limits(&plan, &sandbox->limits);
     return plan;
 }

@@ -13,13 +13,16 @@ struct al_spawned {
     struct al_watching *watching; /**< NULL: it is not watched */
 };
 
+#define AL_SPAWNED_INIT                                                                            \
+    ((struct al_spawned){ .process = { .pidfd = -1 }, .out_fd = -1, .err_fd = -1 })
+
 /**
  * Start spec->program, and return after its execve succeeded or failed.
  *
  * @return 0, or the error of al_proc_run() for a child that could not be started; then nothing ran
  *         and nothing is left.
  * Ownership: al_child_end() ends the child; al_spawned_clear() is then due, also after a failure.
- * The struct begins zeroed, with -1 for descriptors, and must not move in between.
+ * The struct begins as AL_SPAWNED_INIT, and must not move in between.
  */
 int al_spawn(const struct al_proc_spec *spec, struct al_spawned *ret_child, struct al_error *err);
 void al_spawned_clear(struct al_spawned *child);

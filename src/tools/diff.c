@@ -103,7 +103,7 @@ static int resolve_output(struct al_call *call, const struct diff_args *args,
         al_path_resolve(al_call_session(call)->roots, repo->at.dir, args->output_dir, ret_dir, err);
 
     if (r == 0)
-        r = al_call_check_granted(call, ret_dir->abs, true, err);
+        r = al_grant_check_dir(al_call_session(call)->grant, ret_dir->abs, true, err);
     if (r < 0)
         return r;
     if (al_path_has_dot_git(ret_dir->abs) || al_fs_beneath(repo->at.git_dir, ret_dir->abs) ||

@@ -129,11 +129,11 @@ int al_transfer_begin(struct al_call *call, const struct al_repo *repo,
     bool writes = direction == AL_PUSHES;
 
     if (other) {
-        r = al_call_check_granted(call, other->at.top, writes, err);
+        r = al_grant_check_dir(al_call_session(call)->grant, other->at.top, writes, err);
         if (r == 0)
-            r = al_call_check_granted(call, other->at.git_dir, writes, err);
+            r = al_grant_check_dir(al_call_session(call)->grant, other->at.git_dir, writes, err);
         if (r == 0)
-            r = al_call_check_granted(call, other->at.common_dir, writes, err);
+            r = al_grant_check_dir(al_call_session(call)->grant, other->at.common_dir, writes, err);
     }
     if (r == 0)
         *ret_network = al_take(&network);

@@ -415,7 +415,7 @@ static int authorize_add(struct al_call *call, const struct worktree_args *args,
     if (r < 0)
         return r;
     top = al_fs_join(place.dir, args->name);
-    r = al_call_check_granted_below(call, top, true, err);
+    r = al_grant_check_tree(al_call_session(call)->grant, top, true, err);
     /* What a killed airlock left is removed under the lock, and everything is checked there again.
      */
     return r < 0 || al_worktree_discard_unfinished(al_call_repo(call), NULL)
@@ -437,7 +437,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
         return authorize_add(call, args, err);
     r = find(call, args->name, &place, &found, err);
     if (r == 0)
-        r = al_call_check_granted_below(call, found.top, true, err);
+        r = al_grant_check_tree(al_call_session(call)->grant, found.top, true, err);
     if (r == 0 && args->action == REMOVE)
         return check_remove(call, args->name, &place, &found, err);
     return r < 0 || found.id ? r : al_worktree_check_removable(&place, &found, args->name, err);

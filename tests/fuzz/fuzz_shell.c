@@ -7,6 +7,7 @@
 
 #include "fuzz.h"
 #include "guard/glob.h"
+#include "guard/text.h"
 #include "tools/shell/parse.h"
 #include "tools/shell/rules.h"
 
@@ -15,7 +16,7 @@ static void quote_stage(const struct al_shell_stage *stage, struct al_str *out)
     const struct al_shell_redirects *to = &stage->redirects;
 
     for (size_t i = 0; i < stage->nwords; i++) {
-        al_shell_quote(stage->words[i].text, out);
+        al_text_add_quoted(stage->words[i].text, out);
         al_str_addc(out, ' ');
     }
     for (size_t i = 0; i < AL_SHELL_STREAMS; i++) {
@@ -24,7 +25,7 @@ static void quote_stage(const struct al_shell_stage *stage, struct al_str *out)
         if (!to->files[i])
             continue;
         al_str_addf(out, "%s%s", signs[i], to->appends[i] ? ">" : "");
-        al_shell_quote(to->files[i], out);
+        al_text_add_quoted(to->files[i], out);
     }
     al_str_adds(out, to->join ? " 2>&1" : "");
 }

@@ -541,7 +541,7 @@ static void check_grant(struct reader *reader, const struct al_value *toml, cons
 {
     const struct al_value *members = al_value_get(toml, table),
                           *name = members ? al_value_get(members, "grant") : NULL;
-    const struct al_grant *grant;
+    struct al_grant *grant;
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
 
     if (name && al_grants_choose(grants, name->text, &grant, &why) < 0)

@@ -42,7 +42,7 @@ static void print_json(const struct al_tool *tool, const struct al_explanation *
     const char *condition = condition_of(tool, found, session);
     json_t *object = al_json_object();
 
-    al_json_set(object, "decision", al_json_string(al_policy_decision_name(ruling->decision)));
+    al_json_set(object, "decision", al_json_string(al_approval_mode_name(ruling->decision)));
     al_json_set(object, "rule",
                 ruling->number ? al_json_int((int64_t)al_ruling_number(ruling, session->policy))
                                : al_json_string("default"));
@@ -80,7 +80,7 @@ static void add_text(const struct al_tool *tool, const struct al_explanation *fo
     const struct al_ruling *ruling = &found->ruling;
     const char *condition = condition_of(tool, found, session);
 
-    al_str_addf(out, "decision   %s\n", al_policy_decision_name(ruling->decision));
+    al_str_addf(out, "decision   %s\n", al_approval_mode_name(ruling->decision));
     if (ruling->number)
         al_str_addf(out, "rule       %zu (line %u%s)\n", al_ruling_number(ruling, session->policy),
                     ruling->line, ruling->narrows ? " of the worker file" : "");

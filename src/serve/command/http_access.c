@@ -15,7 +15,6 @@
 
 /* What an account's session borrows, beside the configuration. */
 struct seat {
-    struct al_grants narrowed; /* the worker file's grant, which narrows this token's */
     char *agent;
     struct al_session session;
 };
@@ -25,7 +24,6 @@ static void free_seat(void *payload)
     struct seat *seat = payload;
 
     al_setup_clear_agent(&seat->session);
-    al_grants_clear(&seat->narrowed);
     free(seat->agent);
     free(seat);
 }
@@ -88,10 +86,9 @@ static int rights_describe(const struct al_setup *setup, struct al_config *confi
                            const struct al_token *token, struct al_str *ret_text,
                            struct al_error *err)
 {
-    al_auto(al_grants_clear) struct al_grants narrowed = AL_GRANTS_INIT;
     al_auto(al_freep) char *agent = choose_agent(setup, config, token);
     const struct al_grant *grant = NULL;
-    int r = al_setup_choose_grant(setup, config, grant_name(config, token), &narrowed, &grant, err);
+    int r = al_setup_choose_grant(setup, config, grant_name(config, token), &grant, err);
 
     if (r < 0)
         return r;
@@ -138,8 +135,7 @@ static int fill_seat(const struct al_setup *setup, struct al_config *config,
     int r;
 
     *session = setup->session;
-    r = al_setup_choose_grant(setup, config, grant_name(config, token), &seat->narrowed,
-                              &session->grant, err);
+    r = al_setup_choose_grant(setup, config, grant_name(config, token), &session->grant, err);
     if (r < 0)
         return r;
     seat->agent = choose_agent(setup, config, token);
@@ -316,7 +312,7 @@ static void warn(const struct al_http_access *access, struct reading *reading)
     for (size_t i = 0; i < grants->count; i++) {
         const char *name = grants->items[i].name;
         al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-        const struct al_grant *grant = NULL;
+        struct al_grant *grant = NULL;
 
         if (uses_grant(reading, name) && al_grants_choose(grants, name, &grant, &err) == 0)
             al_warn_of_grant(access->setup, grant);

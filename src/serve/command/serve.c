@@ -37,7 +37,7 @@ static void warn_of_grant(struct al_setup *setup)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     const char *name = setup->config.serve.grant;
-    const struct al_grant *grant = NULL;
+    struct al_grant *grant = NULL;
 
     if (name && al_grants_choose(&setup->config.grants, name, &grant, &err) == 0)
         al_warn_of_grant(setup, grant);

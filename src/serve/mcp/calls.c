@@ -587,7 +587,7 @@ static void answer(struct al_inflight *call, const struct al_result *result)
         al_str_addf(&line, "{%s,\"_meta\":{%s}}", call->spec.input_required.result.buf,
                     call->spec.extra->meta);
     else
-        al_result_dump_with(result, call->spec.extra, &line);
+        al_result_dump(result, call->spec.extra, &line);
     al_rpc_end(&line);
     al_reply_send(call->spec.sink, &line);
 }

@@ -755,15 +755,9 @@ void al_shell_words_add(struct al_str *out, const char *word)
 {
     const bool is_plain = *word && !strpbrk(word, " \t\n\"'\\$`*?[]{}()<>|&;#~!");
 
-    if (is_plain) {
-        al_str_addf(out, " %s", word);
-        return;
-    }
-    al_str_adds(out, " '");
-    for (; *word; word++)
-        if (*word == '\'')
-            al_str_adds(out, "'\\''");
-        else
-            al_str_addc(out, *word);
-    al_str_addc(out, '\'');
+    al_str_addc(out, ' ');
+    if (is_plain)
+        al_str_adds(out, word);
+    else
+        al_text_add_quoted(word, out);
 }

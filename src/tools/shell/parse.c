@@ -386,15 +386,3 @@ void al_shell_pipeline_clear(struct al_shell_pipeline *pipeline)
     free(pipeline->stages);
     *pipeline = AL_SHELL_PIPELINE_INIT;
 }
-
-void al_shell_quote(const char *word, struct al_str *out)
-{
-    al_str_addc(out, '\'');
-    for (; *word; word++) {
-        if (*word == '\'')
-            al_str_adds(out, "'\\''");
-        else
-            al_str_addc(out, *word);
-    }
-    al_str_addc(out, '\'');
-}

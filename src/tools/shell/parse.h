@@ -58,7 +58,4 @@ void al_shell_pipeline_clear(struct al_shell_pipeline *pipeline);
 int al_shell_parse(const char *command, struct al_shell_pipeline *ret_pipeline,
                    struct al_error *err);
 
-/** Append a word quoted for bash. */
-void al_shell_quote(const char *word, struct al_str *out);
-
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/shell/plan.h"
+#include "guard/text.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -274,12 +275,12 @@ void al_shell_plan_quote(const struct al_shell_plan *plan, struct al_str *out)
         al_str_adds(out, i ? " | " : "");
         for (size_t k = 0; k < step->words.count; k++) {
             al_str_adds(out, k ? " " : "");
-            al_shell_quote(step->words.items[k], out);
+            al_text_add_quoted(step->words.items[k], out);
         }
         for (size_t k = 0; k < AL_SHELL_STREAMS; k++)
             if (to->files[k]) {
                 al_str_adds(out, signs[k][to->appends[k]]);
-                al_shell_quote(to->files[k], out);
+                al_text_add_quoted(to->files[k], out);
             }
         al_str_adds(out, to->join ? " 2>&1" : "");
     }

@@ -224,7 +224,7 @@ static int authorize(struct al_call *call, const void *args, struct al_error *er
     (void)args;
     for (size_t i = 0; r == 0 && i < roots->count; i++)
         if (!al_root_is_released(&roots->items[i]))
-            r = al_call_check_granted_below(call, roots->items[i].path, true, err);
+            r = al_grant_check_tree(al_call_session(call)->grant, roots->items[i].path, true, err);
     return r;
 }
 

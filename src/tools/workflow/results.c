@@ -20,11 +20,8 @@ int al_workflow_check_path(struct al_call *call, const char *param, const char *
     if (r < 0)
         return r;
     rest = al_fs_beneath(repo->at.top, path.abs);
-    if ((rest && al_path_has_dot_git(rest)) || (*given != '/' && al_path_has_dot_git(given))) {
-        word = al_text_sanitize_line(given);
-        return al_error_set_code(err, AL_ERR_SANDBOX, AL_CODE_PROTECTED_PATH, "Protected path: %s",
-                                 word);
-    }
+    if ((rest && al_path_has_dot_git(rest)) || (*given != '/' && al_path_has_dot_git(given)))
+        return al_path_refuse_dot_git(given, err);
     return al_repo_file(repo, param, given, &word, err);
 }
 

@@ -79,8 +79,7 @@ static int check_inside(const struct al_repo *repo, const char *given, struct al
     al_auto(al_path_clear) struct al_path path = AL_PATH_INIT;
 
     if (al_path_has_dot_git(given))
-        return al_error_set_code(err, AL_ERR_SANDBOX, AL_CODE_PROTECTED_PATH, "Protected path: %s",
-                                 word);
+        return al_path_refuse_dot_git(given, err);
     if (!strcmp(slash ? slash + 1 : given, "..") ||
         al_path_resolve(repo->at.git->roots, repo->at.top, *parent ? parent : ".", &path, NULL) < 0)
         return al_error_set(err, AL_ERR_SANDBOX, "Path outside sandbox: %s", word);

@@ -365,7 +365,6 @@ static void *serve(void *payload)
     const struct al_git_link link = {
         .protocol = "none",
         .config = &config,
-        .socket_fd = server->socket_fd,
         .has_job = true,
         .max_file_bytes = server->repo->at.git->max_fetch_bytes,
     };
@@ -375,6 +374,8 @@ static void *serve(void *payload)
     at.budget = &server->budget;
     add_receive_config(&config);
     command.link = &link;
+    command.finds_itself = true;
+    command.in_fd = command.out_fd = server->socket_fd;
     command.cwd_fd = server->dir_fd;
     command.class = pushes ? AL_GIT_WRITE : AL_GIT_READ;
     command.starts_children = true; /* pack-objects, unpack-objects, index-pack, rev-list */

@@ -9,7 +9,7 @@ static void dumps(struct al_result *result, const char *expected)
     al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
     al_auto(al_json_decrefp) json_t *parsed = NULL;
 
-    al_result_dump(result, &out);
+    al_result_dump(result, NULL, &out);
     assert_string_equal(out.buf, expected);
     parsed = json_loads(out.buf, JSON_REJECT_DUPLICATES, NULL);
     assert_non_null(parsed);
@@ -49,7 +49,7 @@ static void a_protocol_adds_its_members(void **state)
         al_str_adds(&result.text, "no");
         if (i == 1)
             result.status = al_error_set(&result.error, AL_ERR_TIMEOUT, "no");
-        al_result_dump_with(&result, &extra, &out);
+        al_result_dump(&result, &extra, &out);
         assert_string_equal(out.buf, expected[i]);
     }
 }

@@ -370,8 +370,8 @@ static void decisions_have_the_words_of_the_configuration(void **state)
 {
     (void)state;
     for (int mode = AL_APPROVAL_ASK; mode <= AL_APPROVAL_DENY; mode++)
-        assert_int_equal(
-            al_approval_mode_parse(al_policy_decision_name((enum al_approval_mode)mode)), mode);
+        assert_int_equal(al_approval_mode_parse(al_approval_mode_name((enum al_approval_mode)mode)),
+                         mode);
 }
 
 int main(void)

@@ -66,8 +66,7 @@ static void the_stricter_decision_holds(void **state)
         al_policy_narrow(&policy, &rules);
         ruling = decide(&policy, (enum al_approval_mode)cases[i].mode, cases[i].asks);
         if ((int)ruling.decision != cases[i].wanted || ruling.narrows != cases[i].narrows)
-            fail_msg("case %zu: %s, %d", i, al_policy_decision_name(ruling.decision),
-                     ruling.narrows);
+            fail_msg("case %zu: %s, %d", i, al_approval_mode_name(ruling.decision), ruling.narrows);
     }
 }
 

@@ -57,7 +57,7 @@ static void a_socket_is_both_input_and_output(void **state)
     (void)state;
     make_pair(pair);
     assert_int_equal(write(pair[0], "word\n", 5), 5);
-    spec.socket_fd = pair[1];
+    spec.in_fd = spec.out_fd = pair[1];
     got = run(&spec);
     assert_int_equal(got.result.exit_code, 0);
     assert_null(got.out.text.buf);
@@ -79,7 +79,7 @@ static void *run_partner(void *payload)
     struct partner *partner = payload;
     struct al_proc_spec spec = SHELL_SPEC("read x; echo $x back");
 
-    spec.socket_fd = partner->fd;
+    spec.in_fd = spec.out_fd = partner->fd;
     spec.has_job = true;
     partner->got.r = al_proc_run(&spec, &partner->got.result, &partner->got.err);
     close(partner->fd);
@@ -99,7 +99,7 @@ static void two_children_talk_with_one_job(void **state)
     al_proc_set_jobs(1);
     make_pair(pair);
     partner.fd = pair[1];
-    spec.socket_fd = pair[0];
+    spec.in_fd = spec.out_fd = pair[0];
     spec.err = al_buffer_sink(&errors);
     spec.has_job = true;
     assert_int_equal(al_proc_acquire_job(NULL, NULL), 0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The parser's words are those of bash. */
+#include "guard/text.h"
 #include "tools/shell/parse.h"
 
 #include "tests/lib/assert.h"
@@ -174,7 +175,7 @@ static void quotes_what_it_reads(void **state)
         al_auto(al_freep) char *want = al_asprintf("[a][%s]", words[i]);
 
         al_str_adds(&line, "a ");
-        al_shell_quote(words[i], &line);
+        al_text_add_quoted(words[i], &line);
         got = shape(line.buf);
         assert_string_equal(got, want);
     }

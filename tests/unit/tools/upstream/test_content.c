@@ -132,7 +132,7 @@ static void structured_content_keeps_its_value(void **state)
                           1000, true, &out, NULL),
                      0);
     out.exit_code = 0;
-    al_result_dump(&out, &text);
+    al_result_dump(&out, NULL, &text);
     assert_string_equal(text.buf,
                         "{\"content\":[],\"structuredContent\":{\"a\":\"\\u202e\"},\"_meta\":{"
                         "\"airlock/result\":{\"truncated\":false,\"exit_code\":0,\"duration_ms\":0}"
