@@ -2,12 +2,11 @@
 /*
  * Inside the screen of airlock review.
  *
- *   screen.c     the loop
- *   session.c    door, model and children, and how these change what is shown
+ *   screen.c     the loop; door, model and children, and how these change what is shown
  *   keys.c       what a key does
- *   draw.c       where everything is, and how it looks
  *   text.c       any text in rows and columns
- *   terminal.c   ncurses and the signals that concern a terminal
+ *   terminal.c   ncurses and the signals that concern a terminal; where everything is, and how it
+ *                looks
  *
  * Threads: one.
  */
@@ -238,7 +237,7 @@ struct al_screen_action al_screen_press(struct al_screen_state *state,
 /** The entry that is shown has vanished. */
 void al_screen_vanished(struct al_screen_state *state);
 
-/* --- draw.c: the layout --- */
+/* --- terminal.c: the layout --- */
 
 /*
  * Where the parts of the screen are:
@@ -266,7 +265,7 @@ struct al_screen_layout {
     int divider; /**< its column, between list and text */
 };
 
-/* --- session.c: what is shown --- */
+/* --- screen.c: what is shown --- */
 
 /** A row: an entry of the model, or a heading. */
 struct al_screen_row {
@@ -363,87 +362,13 @@ void al_terminal_suspend(struct al_terminal *terminal);
 /** The size has changed, or something else has written: forget what is on the screen. */
 void al_terminal_restart(struct al_terminal *terminal);
 
-/** The size in cells. */
-void al_terminal_size(const struct al_terminal *terminal, int *ret_rows, int *ret_columns);
-
-/** Begin an empty screen. */
-void al_terminal_erase(struct al_terminal *terminal);
-
-/** Write any text at a place, cut to these columns; `fills` writes blanks behind it. */
-void al_terminal_write(struct al_terminal *terminal, int row, int column, int columns,
-                       enum al_style style, bool fills, const char *text);
-
-/** Draw a vertical line. */
-void al_terminal_divide(struct al_terminal *terminal, int row, int column, int rows);
-
-/** Show what was written, with the cursor at a place; a negative row hides it. */
-void al_terminal_show(struct al_terminal *terminal, int row, int column);
-
 /** Ring the bell. */
 void al_terminal_ring(struct al_terminal *terminal);
-
-/* --- draw.c --- */
 
 /** Draw what the view says, for the size that the terminal has.  Sets its layout and list_top. */
 void al_screen_draw(struct al_terminal *terminal, struct al_screen_view *view);
 
 /** The columns in which the page is wrapped. */
 size_t al_screen_page_columns(const struct al_screen_view *view);
-
-/* --- session.c --- */
-
-/*
- * What the screen works on: the door to the questions, the overview of the rest, one child at a
- * time that looks up a text or rolls back; and how these change what is shown.
- *
- * - The chosen entry changes by the user, and by the program only when nothing is chosen, or when
- *   this screen has just answered what was.
- * - An answer names the entry that is shown, by its id.
- */
-
-/** What the program chooses itself can be answered only after this time in milliseconds. */
-#define AL_SCREEN_SETTLE_MS 500
-
-/** An entry has to stay chosen for this time before a child looks its text up. */
-#define AL_SCREEN_REST_MS 150
-
-struct al_screen_session {
-    const struct al_setup *setup;
-    struct al_review_door *door;
-    struct al_model *model;
-    struct al_review_notify *notify;
-    struct al_screen_view view;
-    struct al_review_job *job; /**< NULL: none runs */
-    enum al_review_job_kind job_kind;
-    uint64_t job_seq;     /**< the execution that the child is about; 0: none */
-    int64_t job_due_ms;   /**< the text of the chosen entry is looked up then; 0: it is not due */
-    uint64_t newest;      /**< the newest execution when a rollback was shown */
-    struct al_strv known; /**< the ids of the questions that the user was told about */
-    bool fresh;           /**< another entry is shown than when the screen was last drawn */
-    bool tells; /**< what waited at the beginning is known: what comes from now on is new */
-    bool rings; /**< the bell is due */
-    bool ends;
-};
-
-/** Open door and model.  Release with al_screen_session_clear(), also after a failure. */
-int al_screen_session_open(struct al_screen_session *session, const struct al_setup *setup,
-                           const struct al_strv *dirs, struct al_error *err);
-void al_screen_session_clear(struct al_screen_session *session);
-
-/** The door has something to do. */
-void al_screen_session_run_door(struct al_screen_session *session);
-
-/** Something else may have changed. */
-void al_screen_session_refresh(struct al_screen_session *session);
-
-/** The child has something to say. */
-void al_screen_session_run_job(struct al_screen_session *session);
-
-/** Start the child that is due. */
-void al_screen_session_start_due(struct al_screen_session *session);
-
-/** A key was typed.  The caller does AL_DO_SUSPEND and AL_DO_REDRAW. */
-struct al_screen_action al_screen_session_press(struct al_screen_session *session,
-                                                struct al_screen_key key);
 
 #endif
