@@ -109,8 +109,7 @@ static void drop_broken(struct al_staging *staging, const char *ref, struct al_r
     if (!al_file_id_at(staging->bare.dir_fd, ref).exists ||
         al_staging_lock(staging, budget, NULL) < 0)
         return;
-    if (al_staging_read_ref(staging, ref, &oid, NULL) < 0 &&
-        unlinkat(staging->bare.dir_fd, ref, 0) == 0)
+    if (!al_staging_read_ref(staging, ref, &oid) && unlinkat(staging->bare.dir_fd, ref, 0) == 0)
         al_log_warn("the staging store '%s' is damaged: it had no commit in '%s', and all files of "
                     "its sandbox count as new; pull again before a push",
                     staging->dir, ref);
@@ -131,7 +130,7 @@ int al_base_load(struct al_staging *staging, const char *key, struct al_run_limi
     int r;
 
     *ret_base = (struct al_base){ .heads = NULL };
-    if (al_staging_read_ref(staging, ref, &oid, NULL) < 0) {
+    if (!al_staging_read_ref(staging, ref, &oid)) {
         drop_broken(staging, ref, budget);
         return 0;
     }

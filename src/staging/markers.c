@@ -107,7 +107,7 @@ static int look(struct al_sandbox *sandbox, const char *path, bool has_all_separ
     return 0;
 }
 
-static int refuse(const char *path, enum left left, struct al_error *err)
+static int refuse(const char *path, bool separator, struct al_error *err)
 {
     al_auto(al_freep) char *safe = al_text_sanitize_line(path);
     return al_error_reason(
@@ -115,17 +115,14 @@ static int refuse(const char *path, enum left left, struct al_error *err)
                      "'" AL_SANDBOX_ROOT "/%s' still has %s; %s with write_file, then call "
                      "git_stage again",
                      safe,
-                     left == ONE_SEPARATOR
-                         ? "a line ======= of the conflict markers that git_pull wrote"
-                         : "the conflict markers that git_pull wrote",
-                     left == ONE_SEPARATOR ? "remove it" : "resolve each conflict"),
+                     separator ? "a line ======= of the conflict markers that git_pull wrote"
+                               : "the conflict markers that git_pull wrote",
+                     separator ? "remove it" : "resolve each conflict"),
         err, "conflict");
 }
 
-/* Append the paths of those changes whose files have something left.  `ret_first`: of the first of
- * them. */
-static int find(struct al_staging *staging, const struct al_comparison *found,
-                struct al_strv *ret_paths, enum left *ret_first, struct al_error *err)
+int al_markers_find(struct al_staging *staging, const struct al_comparison *found,
+                    struct al_strv *ret_paths, bool *ret_separator, struct al_error *err)
 {
     int r = 0;
 
@@ -140,27 +137,19 @@ static int find(struct al_staging *staging, const struct al_comparison *found,
                      json_is_true(json_object_get(mark, "separators")), &left, err);
         if (r < 0 || left == NOTHING)
             continue;
-        if (!ret_paths->count)
-            *ret_first = left;
+        if (!ret_paths->count && ret_separator)
+            *ret_separator = left == ONE_SEPARATOR;
         al_strv_add(ret_paths, change->path);
     }
     return r;
-}
-
-int al_markers_find(struct al_staging *staging, const struct al_comparison *found,
-                    struct al_strv *ret_paths, struct al_error *err)
-{
-    enum left first;
-
-    return find(staging, found, ret_paths, &first, err);
 }
 
 int al_markers_check(struct al_staging *staging, const struct al_comparison *found,
                      struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
-    enum left first = NOTHING;
-    int r = find(staging, found, &paths, &first, err);
+    bool separator = false;
+    int r = al_markers_find(staging, found, &paths, &separator, err);
 
-    return r == 0 && paths.count ? refuse(paths.items[0], first, err) : r;
+    return r == 0 && paths.count ? refuse(paths.items[0], separator, err) : r;
 }

@@ -56,8 +56,9 @@ const char *al_change_status(const struct al_sandbox_file *change);
 int al_stage(struct al_staging *staging, const struct al_strv *words, const char *message,
              struct al_run_limits *budget, struct al_staged *ret_staged, struct al_error *err);
 
-/** Append the paths of those changes whose files have conflict markers of a pull. */
+/** Append the paths of those changes whose files have conflict markers of a pull.  `ret_separator`:
+ * of the first of them only a line `=======` is left; may be NULL. */
 int al_markers_find(struct al_staging *staging, const struct al_comparison *found,
-                    struct al_strv *ret_paths, struct al_error *err);
+                    struct al_strv *ret_paths, bool *ret_separator, struct al_error *err);
 
 #endif

@@ -80,15 +80,12 @@ struct al_location al_staging_bare(const struct al_staging *staging, struct al_r
     return bare;
 }
 
-int al_staging_read_ref(const struct al_staging *staging, const char *name, struct al_oid *ret_oid,
-                        struct al_error *err)
+bool al_staging_read_ref(const struct al_staging *staging, const char *name, struct al_oid *ret_oid)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
-    if (al_fs_read(staging->bare.dir_fd, name, 256, &text) == 0 &&
-        al_oid_parse(text.buf, staging->options.sha256, ret_oid))
-        return 0;
-    return al_error_set(err, AL_ERR_NOT_FOUND, "the staging store has no '%s'", name);
+    return al_fs_read(staging->bare.dir_fd, name, 256, &text) == 0 &&
+           al_oid_parse(text.buf, staging->options.sha256, ret_oid);
 }
 
 int al_staging_delete_ref(struct al_staging *staging, const char *name, struct al_error *err)

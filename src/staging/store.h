@@ -72,9 +72,9 @@ int al_staging_make_room(struct al_staging *staging, struct al_run_limits *budge
 /** "cannot use the staging store '…': <errno>". */
 int al_staging_unusable(const struct al_staging *staging, int errno_value, struct al_error *err);
 
-/** The object of a reference of the store; AL_ERR_NOT_FOUND when there is none. */
-int al_staging_read_ref(const struct al_staging *staging, const char *name, struct al_oid *ret_oid,
-                        struct al_error *err);
+/** The object of a reference of the store.  False: there is none. */
+bool al_staging_read_ref(const struct al_staging *staging, const char *name,
+                         struct al_oid *ret_oid);
 
 /** Delete a reference, durable.  It need not exist. */
 int al_staging_delete_ref(struct al_staging *staging, const char *name, struct al_error *err);

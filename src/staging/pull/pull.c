@@ -398,7 +398,7 @@ static char *base_commit(const struct al_staging *staging)
     char text[AL_OID_TEXT] = "-";
     struct al_oid oid;
 
-    if (al_staging_read_ref(staging, ref, &oid, NULL) == 0)
+    if (al_staging_read_ref(staging, ref, &oid))
         al_oid_text(&oid, staging->options.sha256, text);
     return al_strdup(text);
 }
@@ -506,7 +506,7 @@ void al_pull_recover(struct al_staging *staging)
     struct al_oid oid;
     int r;
 
-    if (al_staging_read_ref(staging, ref, &oid, NULL) < 0)
+    if (!al_staging_read_ref(staging, ref, &oid))
         return;
     al_oid_text(&oid, staging->options.sha256, commit);
     r = al_bare_read_commit(&bare, commit, &message, read_change, &pull, &why);

@@ -151,7 +151,7 @@ static int note_markers(struct al_staging *staging, const struct al_comparison *
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv shown = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
-    int r = al_markers_find(staging, found, &paths, err);
+    int r = al_markers_find(staging, found, &paths, NULL, err);
 
     if (r < 0 || !paths.count)
         return r;
