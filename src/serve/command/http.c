@@ -436,7 +436,7 @@ static int start(struct serving *serving, const struct al_options *options, stru
     if (r == 0)
         r = make_site(serving, err);
     if (r == 0) {
-        serving->throttle = al_throttle_new(AL_THROTTLE_ADDRESSES_MAX);
+        serving->throttle = al_throttle_new();
         r = make_server(serving, err);
     }
     if (r == 0) {
@@ -506,7 +506,7 @@ static void finish(struct serving *serving)
     if (serving->server)
         (void)al_http_server_drain(serving->server, LAST_ANSWERS_MS);
     al_http_server_free(serving->server);
-    al_throttle_free(serving->throttle);
+    free(serving->throttle);
     free(serving->places);
     al_site_free(serving->site);
     al_endpoint_free(serving->endpoint);

@@ -19,24 +19,13 @@ struct peer {
 };
 
 struct al_throttle {
-    struct peer *peers;
-    size_t count, max;
+    struct peer peers[AL_THROTTLE_ADDRESSES_MAX];
+    size_t count;
 };
 
-struct al_throttle *al_throttle_new(size_t max_addresses)
+struct al_throttle *al_throttle_new(void)
 {
-    struct al_throttle *throttle = al_calloc(1, sizeof(*throttle));
-
-    throttle->max = max_addresses;
-    throttle->peers = al_calloc(max_addresses, sizeof(*throttle->peers));
-    return throttle;
-}
-
-void al_throttle_free(struct al_throttle *throttle)
-{
-    if (throttle)
-        free(throttle->peers);
-    free(throttle);
+    return al_calloc(1, sizeof(struct al_throttle));
 }
 
 static void make_key(const char *address, unsigned char *ret_key)
@@ -75,7 +64,7 @@ static struct peer *find_peer(struct al_throttle *throttle, const unsigned char 
         if (!oldest || last_wrong(peer) < last_wrong(oldest))
             oldest = peer;
     }
-    if (throttle->count < throttle->max)
+    if (throttle->count < AL_THROTTLE_ADDRESSES_MAX)
         oldest = &throttle->peers[throttle->count++];
     *oldest = (struct peer){ .nwrong = 0 };
     memcpy(oldest->key, key, sizeof(oldest->key));

@@ -21,9 +21,8 @@
 
 struct al_throttle;
 
-/** Make a throttle that remembers so many addresses, at least one. */
-struct al_throttle *al_throttle_new(size_t max_addresses);
-void al_throttle_free(struct al_throttle *throttle);
+/** Make a throttle; free(3) it. */
+struct al_throttle *al_throttle_new(void);
 
 /**
  * Count a wrong token.

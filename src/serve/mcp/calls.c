@@ -48,7 +48,7 @@ void al_call_scope_init(struct al_call_scope *scope, const struct al_session *se
 
 void al_call_scope_clear(struct al_call_scope *scope)
 {
-    al_client_requests_clear(&scope->client_requests);
+    (void)pthread_mutex_destroy(&scope->client_requests.lock);
 }
 
 void al_call_scope_ref(struct al_call_scope *scope)

@@ -60,11 +60,6 @@ void al_client_requests_init(struct al_client_requests *requests)
     (void)pthread_mutex_init(&requests->lock, NULL);
 }
 
-void al_client_requests_clear(struct al_client_requests *requests)
-{
-    (void)pthread_mutex_destroy(&requests->lock);
-}
-
 static void send_request(struct al_message_sink *sink, const char *id, const char *method,
                          const json_t *params)
 {

@@ -39,7 +39,6 @@ struct al_client_requests {
 };
 
 void al_client_requests_init(struct al_client_requests *requests);
-void al_client_requests_clear(struct al_client_requests *requests);
 
 /** A question that waits for its answer.  On the stack of the thread that asks. */
 struct al_client_request {

@@ -318,18 +318,6 @@ static const struct method *find_method(const struct request *request)
     return NULL;
 }
 
-static void refuse_version(const struct request *request, const char *version, const char *problem)
-{
-    al_auto(al_str_clear) struct al_str data = AL_STR_INIT;
-    al_auto(al_freep) char *requested = al_reply_quote(version);
-
-    al_str_adds(&data, "{\"supported\":");
-    al_revision_add_list(&data);
-    al_str_addf(&data, ",\"requested\":%s}", requested);
-    al_reply_error_data(request->sink, request->message->id, AL_RPC_UNSUPPORTED_VERSION, problem,
-                        data.buf);
-}
-
 /* Read what a modern request says about its client.  False: the request was refused and answered.
  */
 static bool open_envelope(struct request *request)
@@ -340,7 +328,7 @@ static bool open_envelope(struct request *request)
 
     code = al_envelope_read(request->message, &envelope, &problem);
     if (code == AL_RPC_UNSUPPORTED_VERSION)
-        refuse_version(request, envelope.version, problem);
+        al_reply_unsupported(request->sink, request->message->id, problem, envelope.version);
     else if (code != AL_RPC_OK)
         refuse(request, code, problem);
     else

@@ -181,15 +181,6 @@ void al_reply_busy(struct al_message_sink *sink, const char *id, const char *tex
     answer_error(sink, id, AL_RPC_INTERNAL_ERROR, text, true);
 }
 
-void al_reply_error_data(struct al_message_sink *sink, const char *id, enum al_rpc_code code,
-                         const char *text, const char *data)
-{
-    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
-
-    al_rpc_add_error_data(&line, id, code, text, data);
-    answer(sink, &(struct al_rpc_answer){ .line = &line, .code = code });
-}
-
 static size_t kept_bytes(const char *text)
 {
     size_t len = strlen(text);
@@ -211,10 +202,17 @@ void al_reply_error_about(struct al_message_sink *sink, const char *id, enum al_
     al_reply_error(sink, id, code, message);
 }
 
-char *al_reply_quote(const char *text)
+void al_reply_unsupported(struct al_message_sink *sink, const char *id, const char *problem,
+                          const char *version)
 {
-    struct al_str out = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str data = AL_STR_INIT;
 
-    al_json_quote(text, kept_bytes(text), &out);
-    return al_str_detach(&out);
+    al_str_adds(&data, "{\"supported\":");
+    al_revision_add_list(&data);
+    al_str_adds(&data, ",\"requested\":");
+    al_json_quote(version, kept_bytes(version), &data);
+    al_str_addc(&data, '}');
+    al_rpc_add_error_data(&line, id, AL_RPC_UNSUPPORTED_VERSION, problem, data.buf);
+    answer(sink, &(struct al_rpc_answer){ .line = &line, .code = AL_RPC_UNSUPPORTED_VERSION });
 }

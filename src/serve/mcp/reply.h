@@ -48,17 +48,14 @@ void al_reply_busy(struct al_message_sink *sink, const char *id, const char *tex
 void al_reply_error(struct al_message_sink *sink, const char *id, enum al_rpc_code code,
                     const char *text);
 
-/** The same with `data`, which is JSON text. */
-void al_reply_error_data(struct al_message_sink *sink, const char *id, enum al_rpc_code code,
-                         const char *text, const char *data);
-
 /** The same, ending in `name` and a `suggestion` (NULL: none).  `name` is the client's text, so it
  * is sanitized and shortened. */
 void al_reply_error_about(struct al_message_sink *sink, const char *id, enum al_rpc_code code,
                           const char *text, const char *name, const char *suggestion);
 
-/** A JSON string of the client's text, shortened like the name.  Caller frees. */
-char *al_reply_quote(const char *text);
+/** Answer that a revision, the client's text, is not supported, and which ones are. */
+void al_reply_unsupported(struct al_message_sink *sink, const char *id, const char *problem,
+                          const char *version);
 
 /** The era of a request or notification. */
 enum al_era al_envelope_era(const struct al_rpc_message *message);

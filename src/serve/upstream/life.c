@@ -318,15 +318,6 @@ void al_upstream_link_forget(struct al_upstream_link *link, struct al_upstream_r
     *request = AL_UPSTREAM_REQUEST_INIT;
 }
 
-static void notify(struct al_upstream_link *link, const char *method)
-{
-    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
-
-    al_str_addf(&line, "{\"jsonrpc\":\"2.0\",\"method\":\"%s\"}", method);
-    al_hold(&link->server->lock);
-    (void)al_upstream_send(link->server, &line);
-}
-
 int al_upstream_link_await(struct al_upstream_link *link, const struct al_upstream_request *a,
                            const struct al_upstream_request *b, int64_t deadline_ms)
 {
@@ -365,13 +356,6 @@ int al_upstream_link_late(struct al_upstream_link *link, const char *method, cha
 
 #define MODERN "2026-07-28"
 #define LEGACY "2025-11-25"
-
-static void forget(struct al_upstream_link *link, struct al_upstream_request *a,
-                   struct al_upstream_request *b)
-{
-    al_upstream_link_forget(link, a);
-    al_upstream_link_forget(link, b);
-}
 
 static void discover(struct al_upstream_link *link, struct al_upstream_request *request)
 {
@@ -459,6 +443,7 @@ static int be_legacy(struct al_upstream_link *link, const json_t *result, char *
     const char *name = al_json_get_string(result, "protocolVersion");
     const struct al_revision *revision = name ? al_revision_find(name) : NULL;
     al_auto(al_freep) char *shown = al_upstream_line(name, 50);
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
     if (!revision || revision->era != AL_ERA_LEGACY) {
         *ret_problem =
@@ -468,7 +453,9 @@ static int be_legacy(struct al_upstream_link *link, const json_t *result, char *
     link->revision = revision;
     note_server(link, json_object_get(result, "serverInfo"),
                 json_object_get(result, "capabilities"));
-    notify(link, "notifications/initialized");
+    al_str_adds(&line, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");
+    al_hold(&link->server->lock);
+    (void)al_upstream_send(link->server, &line);
     return 0;
 }
 
@@ -528,7 +515,8 @@ static int shake_hands(struct al_upstream_link *link, int64_t deadline_ms, char 
     struct al_upstream_request probe = AL_UPSTREAM_REQUEST_INIT, hello = AL_UPSTREAM_REQUEST_INIT;
     int r = try_handshake(link, &probe, &hello, deadline_ms, ret_problem);
 
-    forget(link, &probe, &hello);
+    al_upstream_link_forget(link, &probe);
+    al_upstream_link_forget(link, &hello);
     return r;
 }
 

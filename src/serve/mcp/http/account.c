@@ -78,12 +78,6 @@ void al_peer_count_open(struct al_peer *peer, bool opens)
     atomic_store(&peer->used_ms, al_clock_ms());
 }
 
-unsigned long al_peer_number_stream(struct al_peer *peer)
-{
-    al_hold(&peer->streams_lock);
-    return ++peer->nstreams;
-}
-
 /* Caller holds the lock.  Take the ended streams but the newest ones, and but for `but`, out of the
  * list, and put them before `old`. */
 static struct al_stream *take_old(struct al_peer *peer, size_t newest, const struct al_stream *but,

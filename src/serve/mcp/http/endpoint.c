@@ -74,7 +74,7 @@ static void dispatch_alone(struct post *post, struct al_peer *peer)
 /* Serve what a peer has sent, whose reference is taken over. */
 static void dispatch(struct post *post, struct al_peer *peer)
 {
-    post->stream->number = al_peer_number_stream(peer);
+    post->stream->number = atomic_fetch_add(&peer->nstreams, 1) + 1;
     al_stream_set_peer(post->stream, peer);
     dispatch_alone(post, peer);
     if (atomic_load(&peer->ended)) /* meanwhile, when it could not be */
@@ -442,13 +442,6 @@ static void *tick(void *payload)
     return NULL;
 }
 
-static int start_ticker(struct al_endpoint *endpoint, struct al_error *err)
-{
-    const int r = al_thread_start(&endpoint->ticker, STACK_BYTES, tick, endpoint);
-
-    return r ? al_error_errno(err, r, "cannot start a thread") : 0;
-}
-
 static void stop_ticker(struct al_endpoint *endpoint)
 {
     atomic_store(&endpoint->stopped, true);
@@ -480,8 +473,8 @@ int al_endpoint_new(const struct al_endpoint_options *options, struct al_endpoin
                                                 .max = options->calls,
                                                 .wake_fd = endpoint->wake_fd,
                                                 .pool = endpoint->pool });
-    if (r == 0)
-        r = start_ticker(endpoint, err);
+    if (r == 0 && (r = al_thread_start(&endpoint->ticker, STACK_BYTES, tick, endpoint)) != 0)
+        r = al_error_errno(err, r, "cannot start a thread");
     if (r < 0) {
         al_pool_free(endpoint->pool);
         clear(endpoint);

@@ -158,6 +158,7 @@ struct al_peer {
     struct al_session session;        /**< the account's, with `approvals` of its own */
     char id[AL_SESSION_ID_CHARS + 1]; /**< of a legacy session; "": the modern requests */
 
+    atomic_ulong nstreams;        /**< the last stream's number */
     atomic_size_t nopen;          /**< responses that are not complete */
     atomic_int_least64_t used_ms; /**< when something last happened; al_clock_ms() */
 
@@ -171,7 +172,6 @@ struct al_peer {
     pthread_mutex_t streams_lock;    /**< guards the members below; the last lock to be taken */
     struct al_stream *streams;       /**< that have begun, newest first; with references */
     struct al_stream *server_stream; /**< for what belongs to no request; NULL: modern, or ended */
-    unsigned long nstreams;          /**< the last stream's number */
 };
 
 struct al_peer *al_peer_ref(struct al_peer *peer);
@@ -183,9 +183,6 @@ void al_peer_end(struct al_peer *peer);
 
 /** Count a response as open, or no longer. */
 void al_peer_count_open(struct al_peer *peer, bool opens);
-
-/** The next stream's number. */
-unsigned long al_peer_number_stream(struct al_peer *peer);
 
 /** Keep a stream that has begun, and forget the oldest ended ones. */
 void al_peer_keep_stream(struct al_peer *peer, struct al_stream *stream);

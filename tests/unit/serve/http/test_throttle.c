@@ -3,18 +3,18 @@
  */
 #include "serve/http/throttle.h"
 
-#include "base/mem.h"
+#include "base/str.h"
 #include "tests/lib/assert.h"
 
 static int setup(void **state)
 {
-    *state = al_throttle_new(4);
+    *state = al_throttle_new();
     return 0;
 }
 
 static int teardown(void **state)
 {
-    al_throttle_free(*state);
+    free(*state);
     return 0;
 }
 
@@ -91,7 +91,11 @@ static void the_oldest_of_too_many_addresses_is_forgotten(void **state)
     send_wrong(*state, "192.0.2.1", AL_THROTTLE_FREE, 0);
     send_wrong(*state, "192.0.2.2", AL_THROTTLE_FREE, 1);
     send_wrong(*state, "192.0.2.3", 1, 2);
-    send_wrong(*state, "192.0.2.4", 1, 3);
+    for (unsigned i = 3; i < AL_THROTTLE_ADDRESSES_MAX; i++) {
+        al_auto(al_freep) char *other = al_asprintf("10.0.%u.%u", i / 256, i % 256);
+
+        send_wrong(*state, other, 1, 3);
+    }
     assert_int_equal(al_throttle_wrong(*state, "192.0.2.1", 4), AL_THROTTLE_WAIT_MS);
     send_wrong(*state, "192.0.2.5", 1, 5); /* in the place of 192.0.2.2 */
     assert_int_equal(al_throttle_wrong(*state, "192.0.2.1", 6), AL_THROTTLE_WAIT_MS);
