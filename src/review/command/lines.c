@@ -110,3 +110,20 @@ size_t al_review_cut(const char *text, size_t len, struct al_review_line **ret_l
     *ret_lines = lines;
     return count;
 }
+
+void al_review_add_escaped(const char *text, size_t len, struct al_str *out)
+{
+    for (size_t i = 0; i < len; i++) {
+        const char *reference = text[i] == '&'    ? "&amp;"
+                                : text[i] == '<'  ? "&lt;"
+                                : text[i] == '>'  ? "&gt;"
+                                : text[i] == '"'  ? "&quot;"
+                                : text[i] == '\'' ? "&#39;"
+                                                  : NULL;
+
+        if (reference)
+            al_str_adds(out, reference);
+        else
+            al_str_addc(out, text[i]);
+    }
+}

@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/str.h"
+
 /** A longer line comes in pieces of at most this many bytes, so that none is slow to show. */
 #define AL_REVIEW_LINE_MAX 1024
 
@@ -37,5 +39,8 @@ struct al_review_line {
 /** Cut a text.  Returns how many lines and pieces there are.  Pieces end between two characters if
  * the text is UTF-8.  Caller frees *ret_lines. */
 size_t al_review_cut(const char *text, size_t len, struct al_review_line **ret_lines);
+
+/** Append a text for markup: for an element, or an attribute in quotes. */
+void al_review_add_escaped(const char *text, size_t len, struct al_str *out);
 
 #endif

@@ -11,6 +11,7 @@
 #include "guard/program.h"
 #include "guard/text.h"
 #include "proc/running.h"
+#include "review/command/lines.h"
 
 #define PROGRAM_DIRS   "/usr/local/bin:/usr/bin:/bin"
 #define TIMEOUT_MS     5000 /* one that runs longer is ended for the next one */
@@ -56,20 +57,6 @@ void al_review_notify_free(struct al_review_notify *notify)
     free(notify);
 }
 
-static void add_escaped(const char *text, struct al_str *out)
-{
-    for (; *text; text++) {
-        if (*text == '&')
-            al_str_adds(out, "&amp;");
-        else if (*text == '<')
-            al_str_adds(out, "&lt;");
-        else if (*text == '>')
-            al_str_adds(out, "&gt;");
-        else
-            al_str_addc(out, *text);
-    }
-}
-
 /* Whether the last one still has its time. */
 static bool is_busy(const struct al_review_notify *notify)
 {
@@ -93,7 +80,7 @@ void al_review_notify_send(struct al_review_notify *notify, size_t count, const 
     end(notify);
     if (strlen(line) > BODY_MAX_BYTES)
         line[al_utf8_floor(line, BODY_MAX_BYTES)] = '\0';
-    add_escaped(line, &body);
+    al_review_add_escaped(line, strlen(line), &body);
     al_str_addf(&title, "airlock: %zu call%s", count, count == 1 ? " waits" : "s wait");
     const char *const argv[] = {
         notify->program, "--app-name=airlock", "--", title.buf, body.buf, NULL

@@ -10,30 +10,13 @@
 
 /* --- Text in HTML --- */
 
-static void add_escaped(const char *text, size_t len, struct al_str *out)
-{
-    for (size_t i = 0; i < len; i++) {
-        const char *reference = text[i] == '&'    ? "&amp;"
-                                : text[i] == '<'  ? "&lt;"
-                                : text[i] == '>'  ? "&gt;"
-                                : text[i] == '"'  ? "&quot;"
-                                : text[i] == '\'' ? "&#39;"
-                                                  : NULL;
-
-        if (reference)
-            al_str_adds(out, reference);
-        else
-            al_str_addc(out, text[i]);
-    }
-}
-
 /* Append a text of one or several lines, for an element or an attribute in double quotes. */
 static void add_text(const char *text, size_t len, struct al_str *out)
 {
     al_auto(al_str_clear) struct al_str safe = AL_STR_INIT;
 
     al_text_sanitize_shown(text, len, &safe);
-    add_escaped(safe.buf, safe.len, out);
+    al_review_add_escaped(safe.buf, safe.len, out);
 }
 
 /* Append a text as one line between others, which are the program's own. */
@@ -42,7 +25,7 @@ static void add_line(const char *before, const char *text, const char *after, st
     al_auto(al_freep) char *safe = al_text_join_shown_lines(text);
 
     al_str_adds(out, before);
-    add_escaped(safe, strlen(safe), out);
+    al_review_add_escaped(safe, strlen(safe), out);
     al_str_adds(out, after);
 }
 
