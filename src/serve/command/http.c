@@ -32,8 +32,21 @@ struct serving {
     struct al_http_server *server;
     struct al_site *site;         /* the review page */
     struct al_throttle *throttle; /* of the HTTP thread */
-    struct al_http_place *places; /* one for each listener */
 };
+
+static struct al_http_place place_of(const struct serving *serving, size_t listener)
+{
+    const struct al_config *config = &serving->setup->config;
+    const struct al_http_address *address = al_http_server_address(serving->server, listener);
+    const bool is_unix = address->family == AF_UNIX;
+
+    return (struct al_http_place){
+        .address = is_unix ? NULL : address->host,
+        .port = address->port,
+        .tls = config->serve.tls_cert && !is_unix,
+        .behind_proxy = config->serve.behind_proxy,
+    };
+}
 
 /* Answer with a line of text; `header` may be NULL. */
 static void answer(struct al_http_exchange *exchange, unsigned status, const char *name,
@@ -128,13 +141,13 @@ static const char *find_origin(const struct al_http_request *request)
 static bool check_place(struct serving *serving, struct al_http_exchange *exchange,
                         const struct al_http_request *request)
 {
-    const struct al_http_place *place = &serving->places[request->listener];
+    const struct al_http_place place = place_of(serving, request->listener);
     const struct al_config *config = al_http_access_config(serving->access);
 
-    if (!al_http_accepts_host(place, &config->serve.hosts, al_http_find_header(request, "host")))
+    if (!al_http_accepts_host(&place, &config->serve.hosts, al_http_find_header(request, "host")))
         answer(exchange, 403, NULL, NULL,
                "this Host is not served; add it to [serve] hosts of the server's configuration\n");
-    else if (!al_http_accepts_origin(place, &config->serve.origins, find_origin(request)))
+    else if (!al_http_accepts_origin(&place, &config->serve.origins, find_origin(request)))
         answer(
             exchange, 403, NULL, NULL,
             "this Origin is not served; add it to [serve] origins of the server's configuration\n");
@@ -289,24 +302,6 @@ static int make_server(struct serving *serving, struct al_error *err)
         &serving->server, err);
 }
 
-static void name_places(struct serving *serving)
-{
-    const struct al_config *config = &serving->setup->config;
-
-    serving->places = al_calloc(config->serve.http.count, sizeof(*serving->places));
-    for (size_t i = 0; i < config->serve.http.count; i++) {
-        const struct al_http_address *address = al_http_server_address(serving->server, i);
-        bool is_unix = address->family == AF_UNIX;
-
-        serving->places[i] = (struct al_http_place){
-            .address = is_unix ? NULL : address->host,
-            .port = address->port,
-            .tls = config->serve.tls_cert && !is_unix,
-            .behind_proxy = config->serve.behind_proxy,
-        };
-    }
-}
-
 /* --- What is said at the start --- */
 
 static char *name_place(const struct serving *serving, size_t i)
@@ -316,9 +311,9 @@ static char *name_place(const struct serving *serving, size_t i)
 
     al_http_address_print(al_http_server_address(serving->server, i), &text);
     safe = al_text_sanitize_line(text.buf);
-    if (!serving->places[i].address)
+    if (!place_of(serving, i).address)
         return al_take(&safe);
-    return al_asprintf("http%s://%s/mcp", serving->places[i].tls ? "s" : "", safe);
+    return al_asprintf("http%s://%s/mcp", place_of(serving, i).tls ? "s" : "", safe);
 }
 
 static void tell_places(const struct serving *serving)
@@ -326,7 +321,8 @@ static void tell_places(const struct serving *serving)
     for (size_t i = 0; i < serving->setup->config.serve.http.count; i++) {
         al_auto(al_freep) char *place = name_place(serving, i);
 
-        al_log_note("serving MCP at %s%s", place, serving->places[i].address ? "" : " (path /mcp)");
+        al_log_note("serving MCP at %s%s", place,
+                    place_of(serving, i).address ? "" : " (path /mcp)");
     }
     if (serving->setup->config.serve.no_token)
         al_log_warn("--no-token: every program that reaches this server may use it");
@@ -341,7 +337,7 @@ static void tell_token(const struct serving *serving, const struct al_str *token
                     "ones\n"
                     "{\"mcpServers\": {\"airlock\": {\"type\": \"http\", \"url\": \"%s\",\n"
                     "  \"headers\": {\"Authorization\": \"Bearer %s\"}}}}\n",
-                    serving->places[0].address ? place : "http://localhost/mcp", token->buf);
+                    place_of(serving, 0).address ? place : "http://localhost/mcp", token->buf);
 
     (void)al_write_all(STDERR_FILENO, text, strlen(text));
     explicit_bzero(text, strlen(text));
@@ -365,7 +361,8 @@ static char *make_link(void *payload)
     const struct al_config *config = &serving->setup->config;
 
     for (size_t i = 0; i < config->serve.http.count; i++) {
-        al_auto(al_freep) char *origin = al_web_origin(&serving->places[i], &config->serve.hosts);
+        const struct al_http_place place = place_of(serving, i);
+        al_auto(al_freep) char *origin = al_web_origin(&place, &config->serve.hosts);
 
         if (origin)
             return al_site_link(serving->site, origin);
@@ -439,10 +436,8 @@ static int start(struct serving *serving, const struct al_options *options, stru
         serving->throttle = al_throttle_new();
         r = make_server(serving, err);
     }
-    if (r == 0) {
-        name_places(serving);
+    if (r == 0)
         r = al_http_server_start(serving->server, err);
-    }
     if (r == 0) {
         if (serving->setup->review_server)
             al_review_server_set_link(serving->setup->review_server, make_link, serving);
@@ -507,7 +502,6 @@ static void finish(struct serving *serving)
         (void)al_http_server_drain(serving->server, LAST_ANSWERS_MS);
     al_http_server_free(serving->server);
     free(serving->throttle);
-    free(serving->places);
     al_site_free(serving->site);
     al_endpoint_free(serving->endpoint);
     al_http_access_free(serving->access);

@@ -8,7 +8,6 @@
 #include "guard/root.h"
 #include "guard/text.h"
 #include "serve/http/address.h"
-#include "serve/http/origin.h"
 #include "serve/http/server.h"
 
 /* Options that mean nothing to a server on standard input and output. */
@@ -99,12 +98,9 @@ static bool is_wildcard(const char *place)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     struct al_http_address address;
-    struct al_authority authority;
 
-    if (al_http_address_parse(place, &address, &err) < 0 || address.family == AF_UNIX)
-        return false;
-    return al_authority_parse(place, strlen(place), &authority) &&
-           al_authority_is_wildcard(&authority);
+    return al_http_address_parse(place, &address, &err) == 0 &&
+           (!strcmp(address.host, "0.0.0.0") || !strcmp(address.host, "::"));
 }
 
 bool al_serve_lacks_hosts(const struct al_config *config)

@@ -120,7 +120,7 @@ int al_upstream_wait_ready(struct al_upstream *server, const struct al_upstream_
 static json_t *take_tools(struct al_upstream *server, bool fresh)
 {
     al_hold(&server->lock);
-    return fresh && server->list_is_old && !server->ending ? NULL : json_incref(server->tools);
+    return fresh && server->list_is_old && !server->ending ? NULL : json_incref(server->list.tools);
 }
 
 int al_upstream_tools(struct al_upstream *server, uint32_t wait_ms, struct al_cancel *cancel,
@@ -213,7 +213,7 @@ static int send_now(struct exchange *exchange, json_t *params, struct al_error *
     const unsigned long id = server->last_id + 1;
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
-    if (server->phase != AL_UPSTREAM_READY || server->tools != exchange->tools)
+    if (server->phase != AL_UPSTREAM_READY || server->list.tools != exchange->tools)
         return AL_ERR_AGAIN;
     if (count_calls(server) >= AL_UPSTREAM_CALLS_MAX)
         return fail(exchange, err, "has too many calls in flight; wait for some to finish");

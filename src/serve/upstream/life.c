@@ -764,11 +764,10 @@ void al_upstream_free(struct al_upstream *server)
         (void)pthread_join(server->thread, NULL);
         al_fs_remove_tree(server->settings.scratch_dir);
     }
-    json_decref(server->tools);
+    al_upstream_list_clear(&server->list);
     al_error_clear(&server->problem);
     free((char *)server->settings.scratch_dir);
     free(server->program);
-    free(server->left_out);
     al_close(server->wake_fd);
     (void)pthread_mutex_destroy(&server->lock);
     free(server);
@@ -789,9 +788,9 @@ void al_upstream_get_state(struct al_upstream *server, struct al_upstream_state 
         .confined = server->settings.confine,
         .revision = server->revision,
         .program = al_strdup(server->program),
-        .ntools = json_array_size(server->tools),
-        .nleft_out = server->nleft_out,
-        .left_out = al_strdup(server->left_out),
+        .ntools = json_array_size(server->list.tools),
+        .nleft_out = server->list.nleft_out,
+        .left_out = al_strdup(server->list.left_out),
         .problem = al_strdup(server->problem.message),
         .nstarts = server->nstarts,
     };

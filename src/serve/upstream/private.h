@@ -142,6 +142,15 @@ struct al_upstream_wait {
     struct al_cancel *asking; /**< fired when its answer is no longer wanted */
 };
 
+/** The tools of a server. */
+struct al_upstream_list {
+    json_t *tools; /**< an array; NULL: none was read yet */
+    size_t nleft_out;
+    char *left_out; /**< why the first tool was left out, one line; NULL: none was */
+};
+
+#define AL_UPSTREAM_LIST_INIT ((struct al_upstream_list){ .tools = NULL })
+
 struct al_upstream {
     struct al_upstream_settings settings;
     int wake_fd;
@@ -161,11 +170,9 @@ struct al_upstream {
     bool warned;       /**< that it is not confined */
 
     const struct al_revision *revision;
-    json_t *tools;    /**< NULL: none yet */
-    bool list_is_old; /**< `tools` has changed, says the server, and was not read again yet */
+    struct al_upstream_list list;
+    bool list_is_old; /**< it has changed, says the server, and was not read again yet */
     char *program;
-    size_t nleft_out;
-    char *left_out;
     struct al_error problem; /**< why it is not ready; no status: it is */
     unsigned nstarts;
     unsigned nfailures; /**< starts that came to nothing */
@@ -298,15 +305,6 @@ int al_upstream_wait_ready(struct al_upstream *server, const struct al_upstream_
                            struct al_cancel *cancel, int64_t deadline_ms, struct al_error *err);
 
 /* --- tools.c --- */
-
-/** A list that is being read. */
-struct al_upstream_list {
-    json_t *tools; /**< an array, empty at first */
-    size_t nleft_out;
-    char *left_out; /**< why the first tool was left out, one line; NULL: none was */
-};
-
-#define AL_UPSTREAM_LIST_INIT ((struct al_upstream_list){ .tools = NULL })
 
 void al_upstream_list_clear(struct al_upstream_list *list);
 

@@ -137,6 +137,13 @@ static int read_pages(struct al_upstream_link *link, int64_t deadline_ms,
     return AL_ERR_EXECUTION;
 }
 
+void al_upstream_list_clear(struct al_upstream_list *list)
+{
+    json_decref(list->tools);
+    free(list->left_out);
+    *list = AL_UPSTREAM_LIST_INIT;
+}
+
 /* Make the list the server's, unless it is the same: a list stays one object until it changes.
  * True: it is another one. */
 static bool publish(const struct al_upstream_link *link, struct al_upstream_list *list)
@@ -145,14 +152,14 @@ static bool publish(const struct al_upstream_link *link, struct al_upstream_list
     bool differs;
 
     al_hold(&server->lock);
-    differs = !server->tools || !json_equal(server->tools, list->tools);
-    if (differs) {
-        json_decref(server->tools);
-        server->tools = al_take(&list->tools);
+    differs = !server->list.tools || !json_equal(server->list.tools, list->tools);
+    if (!differs) {
+        json_decref(list->tools);
+        list->tools = json_incref(server->list.tools);
     }
-    server->nleft_out = list->nleft_out;
-    free(server->left_out);
-    server->left_out = al_take(&list->left_out);
+    al_upstream_list_clear(&server->list);
+    server->list = *list;
+    *list = AL_UPSTREAM_LIST_INIT;
     server->list_is_old = link->list_changed; /* it may have changed while it was read */
     al_upstream_signal_all(server);
     return differs;
@@ -167,13 +174,6 @@ int al_upstream_read_tools(struct al_upstream_link *link, int64_t deadline_ms, b
     if (r == 0)
         *ret_differs = publish(link, &list);
     return r;
-}
-
-void al_upstream_list_clear(struct al_upstream_list *list)
-{
-    json_decref(list->tools);
-    free(list->left_out);
-    *list = AL_UPSTREAM_LIST_INIT;
 }
 
 const json_t *al_upstream_tools_find(const json_t *tools, const char *name)
