@@ -216,6 +216,9 @@ void al_result_set(struct al_result *result, const char *name, json_t *value);
 /** The same for a whole object, which is taken over: it is sent also if the tool fails. */
 void al_result_set_structured(struct al_result *result, json_t *object);
 
+/** Strings as an array, from the one with this index on. */
+json_t *al_strings_of(const struct al_strv *strings, size_t first);
+
 /** Stage 8: write the object as the text, with invisible characters escaped, or drop what has only
  * some of its members since the tool failed.  Nothing for another result. */
 void al_result_finish(struct al_result *result, bool is_done);

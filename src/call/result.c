@@ -36,6 +36,15 @@ void al_result_set_structured(struct al_result *result, json_t *object)
     write_object(result);
 }
 
+json_t *al_strings_of(const struct al_strv *strings, size_t first)
+{
+    json_t *list = al_json_array();
+
+    for (size_t i = first; i < strings->count; i++)
+        al_json_append(list, al_json_string(strings->items[i]));
+    return list;
+}
+
 void al_result_set(struct al_result *result, const char *name, json_t *value)
 {
     if (!result->structured) {

@@ -159,7 +159,7 @@ struct al_tool {
 
     /** For a tool of another MCP server, which has no rows: its entry in tools/list, but for the
      * name, as its server gives it.  The text is safe.  Borrowed from the list that the tool is in
-     * (call/mounts.h).  NULL: the tool is native. */
+     * (tools/upstream/mounts.h).  NULL: the tool is native. */
     const json_t *definition;
 
     /** Offset of the `const char *` argument that names the working directory. */

@@ -3,8 +3,8 @@
 
 #include <fnmatch.h>
 
-#include "call/mounts.h"
 #include "guard/text.h"
+#include "tools/upstream/mounts.h"
 
 static bool matches(const char *pattern, const char *name)
 {

@@ -10,12 +10,12 @@
 
 #include "base/fs.h"
 #include "base/log.h"
-#include "call/mounts.h"
 #include "call/registry.h"
 #include "cli/cli.h"
 #include "cli/names.h"
 #include "cli/setup.h"
 #include "guard/text.h"
+#include "tools/upstream/mounts.h"
 
 #define NAME_COLUMNS 18
 

@@ -17,13 +17,13 @@
 
 #include "base/error.h"
 #include "call/call.h"
-#include "call/mounts.h"
 #include "call/registry.h"
 #include "cli/config/config.h"
 #include "cli/config/worker.h"
 #include "cli/options.h"
 #include "guard/root.h"
 #include "history/checkpoint.h"
+#include "tools/upstream/mounts.h"
 
 struct al_review_server;
 

@@ -182,7 +182,7 @@ void al_setup_clear_upstream(struct al_setup *setup)
 {
     struct al_session *session = &setup->session;
 
-    al_mounted_list_unref(session->mounts, al_take(&setup->mounted));
+    al_mounted_list_unref(al_take(&setup->mounted));
     al_upstream_mounts_free(al_take(&session->mounts));
     if (setup->servers_dir)
         (void)rmdir(setup->servers_dir);
@@ -205,7 +205,7 @@ const struct al_mounted_list *al_setup_mounted(struct al_setup *setup)
     struct al_mounts *mounts = setup->session.mounts;
 
     al_mounts_await(mounts, longest_wait(&setup->config.mcp.servers), NULL);
-    al_mounted_list_unref(mounts, setup->mounted);
+    al_mounted_list_unref(setup->mounted);
     setup->mounted = al_mounts_list(mounts);
     return setup->mounted;
 }

@@ -10,6 +10,7 @@
 #include "call/call.h"
 #include "proc/cancel.h"
 #include "tests/lib/assert.h"
+#include "tools/upstream/mounts.h"
 
 /* Long enough for the slowest machine; a test that gets here has failed. */
 #define GIVE_UP_S 540
@@ -265,4 +266,56 @@ void al_call_run(const struct al_session *session, const struct al_call_input *i
         fail_with(result, AL_ERR_BAD_ARGS, input->arguments_error);
     else
         run[input->tool->tool - tools](input, result);
+}
+
+/* No other server is mounted. */
+void al_mounts_await(struct al_mounts *mounts, uint32_t wait_ms, struct al_cancel *cancel)
+{
+    (void)wait_ms;
+    (void)cancel;
+    assert_null(mounts);
+}
+
+const struct al_mounted_list *al_mounts_list(struct al_mounts *mounts)
+{
+    assert_null(mounts);
+    return NULL;
+}
+
+void al_mounted_list_unref(const struct al_mounted_list *list)
+{
+    assert_null(list);
+}
+
+bool al_mounts_claims(const struct al_mounts *mounts, const char *name)
+{
+    (void)name;
+    assert_null(mounts);
+    return false;
+}
+
+int al_mounts_find(struct al_mounts *mounts, const char *name, struct al_cancel *cancel,
+                   const struct al_mounted_list **ret_list, const struct al_listed_tool **ret_tool,
+                   struct al_error *err)
+{
+    (void)name;
+    (void)cancel;
+    (void)ret_list;
+    (void)ret_tool;
+    assert_non_null(mounts);
+    return al_error_set(err, AL_ERR_NOT_FOUND, "nothing is mounted");
+}
+
+bool al_mounts_replaces(struct al_mounts *mounts, const char *native)
+{
+    (void)native;
+    assert_null(mounts);
+    return false;
+}
+
+void al_mounts_watch(struct al_mounts *mounts, void (*on_change)(void *payload), void *payload)
+{
+    (void)on_change;
+    (void)payload;
+    assert_null(mounts);
 }

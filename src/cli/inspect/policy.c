@@ -15,15 +15,6 @@
 
 #define LISTED_MAX 8
 
-static json_t *strings_of(const struct al_strv *items)
-{
-    json_t *array = al_json_array();
-
-    for (size_t i = 0; i < items->count; i++)
-        al_json_append(array, al_json_string(items->items[i]));
-    return array;
-}
-
 /* The condition under which a call that is allowed by default asks nevertheless; NULL: none. */
 static const char *condition_of(const struct al_tool *tool, const struct al_explanation *found,
                                 const struct al_session *session)
@@ -54,9 +45,9 @@ static void print_json(const struct al_tool *tool, const struct al_explanation *
     al_json_set(object, "tool", al_json_string(tool->name));
     al_json_set(object, "operation", al_json_string(found->operation.name));
     al_json_set(object, "effects", al_effects_names(found->operation.effects));
-    al_json_set(object, "branches", strings_of(&found->branches));
-    al_json_set(object, "paths", strings_of(&found->paths));
-    al_json_set(object, "addresses", strings_of(&found->addresses));
+    al_json_set(object, "branches", al_strings_of(&found->branches, 0));
+    al_json_set(object, "paths", al_strings_of(&found->paths, 0));
+    al_json_set(object, "addresses", al_strings_of(&found->addresses, 0));
     al_cli_print_json(object);
 }
 

@@ -10,16 +10,8 @@
 
 #include "base/fs.h"
 #include "base/nearest.h"
+#include "call/call.h"
 #include "tools/commands/words.h"
-
-static json_t *list_of(const struct al_strv *strings, size_t first)
-{
-    json_t *list = al_json_array();
-
-    for (size_t i = first; i < strings->count; i++)
-        al_json_append(list, al_json_string(strings->items[i]));
-    return list;
-}
 
 static bool add_strings(const json_t *list, struct al_strv *ret)
 {
@@ -41,10 +33,10 @@ json_t *al_client_make(const struct al_client *client, const struct al_strv *com
     json_t *more = client->more ? json_loads(client->more, 0, NULL) : NULL;
 
     if (client->one_list) {
-        al_json_set(entry, "command", list_of(command, 0));
+        al_json_set(entry, "command", al_strings_of(command, 0));
     } else {
         al_json_set(entry, "command", al_json_string(command->items[0]));
-        al_json_set(entry, "args", list_of(command, 1));
+        al_json_set(entry, "args", al_strings_of(command, 1));
     }
     if (more)
         (void)json_object_update(entry, more);

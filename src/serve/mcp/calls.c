@@ -14,9 +14,9 @@
 #include "base/secret.h"
 #include "base/sink.h"
 #include "call/call.h"
-#include "call/mounts.h"
 #include "call/tool.h"
 #include "proc/cancel.h"
+#include "tools/upstream/mounts.h"
 
 /* One call, from al_calls_start() to the end of run_call(). */
 struct al_inflight {
@@ -83,7 +83,7 @@ static void free_call(struct al_inflight *call)
     free(call->spec.progress_token);
     free(call->spec.client);
     free(call->spec.mounted_tool);
-    al_mounted_list_unref(scope->session->mounts, call->mounted);
+    al_mounted_list_unref(call->mounted);
     free(call->last_progress);
     json_decref(call->spec.arguments);
     al_input_required_clear(&call->spec.input_required);

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 
 #include "base/sink.h"
-#include "call/mounts.h"
 #include "call/registry.h"
 #include "guard/agent.h"
 #include "serve/mcp/client_request.h"
 #include "serve/mcp/reply.h"
+#include "tools/upstream/mounts.h"
 
 /* A message, and what the client can do according to the message's era. */
 struct request {

@@ -5,11 +5,11 @@
 
 #include "base/json.h"
 #include "call/call.h"
-#include "call/mounts.h"
 #include "call/registry.h"
 #include "call/tool.h"
 #include "guard/root.h"
 #include "guard/text.h"
+#include "tools/upstream/mounts.h"
 
 static json_t *tool_entry(const struct al_session *session, const struct al_tool *tool)
 {

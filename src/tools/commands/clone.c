@@ -16,18 +16,6 @@
 #include "tools/commands/words.h"
 #include "tools/transfer.h"
 
-static const char *origin_of(const struct al_strv *options)
-{
-    const char *name = AL_DEFAULT_REMOTE;
-
-    for (size_t i = 0; i < options->count; i++)
-        if (al_starts_with(options->items[i], "--origin="))
-            name = options->items[i] + strlen("--origin=");
-        else if (al_starts_with(options->items[i], "-o"))
-            name = options->items[i] + strlen("-o");
-    return name;
-}
-
 /* What git says when it has copied what is at a path. */
 static void say_done(const struct al_network_shown *shown, const struct al_strv *options)
 {
@@ -42,13 +30,13 @@ static int take_path(struct al_call *call, const struct al_shell_words *words, s
 {
     al_auto(al_freep) char *here = getcwd(NULL, 0);
     al_auto(al_freep) char *path = al_fs_join(here ? here : ".", words->operands.items[0]);
-    const struct al_strv *options = &words->connection.git.options;
+    const char *origin = al_shell_words_value(&words->connection.git.options, "--origin=", "-o");
     al_auto(al_strv_clear) struct al_strv place = AL_STRV_INIT, set = AL_STRV_INIT;
     int code;
 
     al_strv_adds(&place, "-C", words->operands.items[1], NULL);
     al_strv_add(&set, "config");
-    al_strv_addf(&set, "remote.%s.url", origin_of(options));
+    al_strv_addf(&set, "remote.%s.url", origin ? origin : AL_DEFAULT_REMOTE);
     al_strv_add(&set, path);
     return al_git_run_words(al_call_session(call)->git, NULL,
                             &(struct al_git_words){ .globals = &place,

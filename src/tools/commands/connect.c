@@ -142,11 +142,6 @@ static int read_fetch(struct al_shell_words *words, const struct connecting *row
 
 static const char heads[] = "refs/heads/", tags[] = "refs/tags/";
 
-static bool has(const struct al_shell_words *words, const char *option, const char *other)
-{
-    return al_strv_contains(&words->options, option) || al_strv_contains(&words->options, other);
-}
-
 /* What the user has to name, since settings or git would choose it. */
 static int name_it(const struct connecting *row, const char *what, struct al_error *err)
 {
@@ -181,7 +176,7 @@ static int read_default(struct al_shell_words *words, const struct connecting *r
     al_auto(al_freep) char *upstream = NULL;
 
     if (!branch || is_set(repo, own) || is_set(repo, mirror) ||
-        (how && !al_shell_words_list(alike, how)) || has(words, "--tags", "--tags"))
+        (how && !al_shell_words_list(alike, how)) || al_shell_words_have(words, "--tags", "--tags"))
         return name_it(row, "", err);
     if (!how || strcmp(how, "current") != 0) {
         if (al_remote_find(repo, name, &remote, NULL) == 0)
@@ -234,7 +229,9 @@ static int read_names(struct al_shell_words *words, const struct connecting *row
         (colon && strcmp(target, name) != 0 && strcmp(target, full) != 0))
         return name_it(row, spec, err);
     al_json_set(to->arguments, is_tag ? "tag" : "branch", al_json_string(name));
-    to->name = al_strdup(is_head ? "HEAD" : has(words, "--porcelain", "--porcelain") ? full : name);
+    to->name = al_strdup(is_head                                                    ? "HEAD"
+                         : al_shell_words_have(words, "--porcelain", "--porcelain") ? full
+                                                                                    : name);
     return 0;
 }
 
@@ -242,7 +239,7 @@ static int read_refspec(struct al_shell_words *words, const struct connecting *r
                         const struct al_repo *repo, const char *spec, struct al_error *err)
 {
     struct al_shell_connection *to = &words->connection;
-    const bool deletes = has(words, "-d", "--delete");
+    const bool deletes = al_shell_words_have(words, "-d", "--delete");
     const char *given = spec + (*spec == ':'), *name;
     bool is_tag;
 
@@ -278,13 +275,14 @@ static int read_push(struct al_shell_words *words, const struct connecting *row,
             usual = al_remote_default(repo, branch);
         al_json_set(arguments, "remote", al_json_string(usual));
     }
-    if (has(words, "-u", "--set-upstream"))
+    if (al_shell_words_have(words, "-u", "--set-upstream"))
         al_json_set(arguments, "set_upstream", al_json_bool(true));
-    if (has(words, "-f", "--force") || has(words, "--force-with-lease", "--force-with-lease"))
+    if (al_shell_words_have(words, "-f", "--force") ||
+        al_shell_words_have(words, "--force-with-lease", "--force-with-lease"))
         al_json_set(arguments, "force", al_json_bool(true));
-    if (has(words, "--tags", "--tags"))
+    if (al_shell_words_have(words, "--tags", "--tags"))
         al_json_set(arguments, "tags", al_json_bool(true));
-    if (others->count < 2 && !has(words, "-d", "--delete"))
+    if (others->count < 2 && !al_shell_words_have(words, "-d", "--delete"))
         return read_default(words, row, repo, others->count ? others->items[0] : usual, err);
     if (others->count == 3 && !strcmp(others->items[1], "tag")) {
         al_auto(al_freep) char *tag = al_asprintf("%s%s", tags, others->items[2]);
@@ -303,8 +301,8 @@ static int read_remote(struct al_shell_words *words, const struct connecting *ro
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     const size_t at = row->verb ? 1 : 0;
     const char *remote = words->others.count > at ? words->others.items[at] : NULL;
-    const bool follows =
-        row->tool == &al_tool_everyday_fetch && !row->verb && !has(words, "--all", "--all");
+    const bool follows = row->tool == &al_tool_everyday_fetch && !row->verb &&
+                         !al_shell_words_have(words, "--all", "--all");
     al_auto(al_freep) char *branch = !remote && follows ? al_shell_current_branch(repo) : NULL;
     al_auto(al_freep) char *key = branch ? al_asprintf("branch.%s.remote", branch) : NULL;
     al_auto(al_freep) char *followed = key ? al_git_setting(repo, key) : NULL;
@@ -348,7 +346,8 @@ static int read_clone(struct al_shell_words *words, const struct connecting *row
     if (!both->count || both->count > 2)
         return refuse(row, "", "it takes an address, and a directory", err);
     if (both->count == 1)
-        al_strv_take(both, al_shell_guess_dir(both->items[0], has(words, "--bare", "--bare")));
+        al_strv_take(both, al_shell_guess_dir(both->items[0],
+                                              al_shell_words_have(words, "--bare", "--bare")));
     if (!*both->items[1])
         return refuse(row, "", "name the directory that it makes", err);
     return al_url_parse(both->items[0], &url, err);

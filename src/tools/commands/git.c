@@ -234,13 +234,17 @@ int al_shell_check_made(const struct al_call *call, const char *dir, const char 
     return 0;
 }
 
+static bool is_with(const struct al_shell_words *words, const char *command, const char *options)
+{
+    return al_shell_words_match(
+        words, &(struct al_shell_words_form){ .command = command, .options = options });
+}
+
 /* A branch that another worktree has checked out is not renamed. */
 static int check_renamed(const struct al_repo *repo, const struct al_shell_words *words,
                          struct al_error *err)
 {
-    const struct al_shell_words_form renames = { .command = "branch", .options = " -m -M --move " };
-
-    if (words->operands.count < 2 || !al_shell_words_match(words, &renames))
+    if (words->operands.count < 2 || !is_with(words, "branch", " -m -M --move "))
         return 0;
     return al_worktree_check_free(repo, words->operands.items[0], true, err);
 }
@@ -308,24 +312,26 @@ bool al_shell_address_is_new(const struct al_repo *repo, const char *address)
     return !is_here;
 }
 
+static void add_if_new(const struct al_call *call, const char *address, struct al_strv *out)
+{
+    if (al_shell_address_is_new(al_call_repo(call), address))
+        al_strv_take(out, al_url_shown(address));
+}
+
 /* Append the new addresses that a remote gets.  What this writes is the user's for the next call.
  */
 static void find_new_addresses(const struct al_call *call, struct al_strv *out)
 {
     const struct al_shell_words *words = al_call_tool_data(call);
 
-    if (words->command && !strcmp(words->command->name, "clone") && words->operands.count &&
-        al_shell_address_is_new(al_call_repo(call), words->operands.items[0]))
-        al_strv_take(out, al_url_shown(words->operands.items[0]));
+    if (is_with(words, "clone", NULL) && words->operands.count)
+        add_if_new(call, words->operands.items[0], out);
     for (size_t i = 1; i < words->clones.count; i += 3)
-        if (al_shell_address_is_new(al_call_repo(call), words->clones.items[i]))
-            al_strv_take(out, al_url_shown(words->clones.items[i]));
-    if (!al_call_repo(call) || !words->command || strcmp(words->command->name, "remote") != 0 ||
-        !words->others.count || !al_shell_words_list(" add set-url ", words->others.items[0]))
-        return;
-    for (size_t i = 0; i < words->operands.count; i++)
-        if (al_shell_address_is_new(al_call_repo(call), words->operands.items[i]))
-            al_strv_take(out, al_url_shown(words->operands.items[i]));
+        add_if_new(call, words->clones.items[i], out);
+    if (al_call_repo(call) && is_with(words, "remote", NULL) && words->others.count &&
+        al_shell_words_list(" add set-url ", words->others.items[0]))
+        for (size_t i = 0; i < words->operands.count; i++)
+            add_if_new(call, words->operands.items[i], out);
 }
 
 static bool leads_elsewhere(struct al_call *call, const void *p)
@@ -354,11 +360,9 @@ static bool pulls_by_rebase(struct al_call *call, const struct al_shell_words *w
     al_auto(al_freep) char *key = NULL;
     al_auto(al_freep) char *value = NULL;
 
-    if (al_shell_words_match(
-            words, &(struct al_shell_words_form){ .command = "pull", .options = " -r --rebase " }))
+    if (is_with(words, "pull", " -r --rebase "))
         return true;
-    if (al_shell_words_match(words, &(struct al_shell_words_form){
-                                        .command = "pull", .options = " --no-rebase --ff-only " }))
+    if (is_with(words, "pull", " --no-rebase --ff-only "))
         return false;
     key = branch ? al_asprintf("branch.%s.rebase", branch) : NULL;
     value = key ? al_git_setting(repo, key) : NULL;
@@ -390,12 +394,9 @@ static bool rewrites_pushed(struct al_call *call, const void *p)
     (void)p;
     if (!al_call_repo(call) || !(effects_of(call) & AL_REWRITES_HISTORY) ||
         (pulls && !pulls_by_rebase(call, words)) ||
-        al_shell_words_match(
-            words, &(struct al_shell_words_form){
-                       .command = "rebase", .options = " --continue --abort --skip --quit " }))
+        is_with(words, "rebase", " --continue --abort --skip --quit "))
         return false;
-    if (al_shell_words_match(
-            words, &(struct al_shell_words_form){ .command = "rebase", .options = " --root " }))
+    if (is_with(words, "rebase", " --root "))
         return true;
     from = commit_of(call, rebases && !pulls && others->count > 1 ? others->items[1] : "HEAD");
     if (!amends && onto)
@@ -449,7 +450,7 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT, addresses = AL_STRV_INIT;
 
     (void)p;
-    if (words->command && !strcmp(words->command->name, "clone") && words->operands.count) {
+    if (is_with(words, "clone", NULL) && words->operands.count) {
         al_auto(al_freep) char *shown = al_url_shown(words->operands.items[0]);
 
         al_resolved_add(out, AL_RESOLVED_ADDRESS, shown);
@@ -563,8 +564,7 @@ static int preview_removal(struct al_call *call, const struct git_args *args,
     if (r < 0)
         al_str_adds(&loss, "  what it has cannot be told\n");
     else if (loss.len && !al_starts_with(loss.buf, "  ignored") &&
-             !al_strv_contains(&words->options, "--force") &&
-             !al_strv_contains(&words->options, "-f"))
+             !al_shell_words_have(words, "--force", "-f"))
         return al_error_set(err, AL_ERR_EXECUTION,
                             "'%s' contains modified or untracked files, use --force to delete it",
                             word);

@@ -46,35 +46,11 @@ struct level {
     struct settings *settings;
 };
 
-static bool has(const struct al_shell_words *words, const char *option, const char *letter)
-{
-    return al_strv_contains(&words->options, option) || al_strv_contains(&words->options, letter);
-}
-
 /* The words behind the verb that are no options. */
 static void take_specs(const struct al_shell_words *words, struct al_strv *out)
 {
     for (size_t i = 1; i < words->operands.count; i++)
         al_strv_add(out, words->operands.items[i]);
-}
-
-/* The value of an option, attached or not; NULL: not given. */
-static const char *value_of(const struct al_shell_words *words, const char *option)
-{
-    const size_t len = strlen(option);
-    const char *found = NULL;
-
-    for (size_t i = 1; i < words->words.count; i++) {
-        const char *word = words->words.items[i];
-
-        if (!strcmp(word, "--"))
-            break;
-        if (!strcmp(word, option))
-            found = i + 1 < words->words.count ? words->words.items[i + 1] : NULL;
-        else if (al_starts_with(word, option) && word[len] == '=')
-            found = word + len + 1;
-    }
-    return found;
 }
 
 /* --- Where a submodule is --- */
@@ -207,13 +183,14 @@ static char *url_of(const struct level *level, const struct al_worktree_submodul
 static char *address_of(const struct level *level, const struct al_worktree_submodule *part)
 {
     const struct al_shell_words *words = level->words;
-    const bool is_told = has(words, "--checkout", "--merge") || has(words, "--rebase", "--rebase");
+    const bool is_told = al_shell_words_have(words, "--checkout", "--merge") ||
+                         al_shell_words_have(words, "--rebase", "--rebase");
     const char *known = setting(level, part, "update"), *how = known ? known : part->update;
 
     if (is_checked_out(level->repo, part) || is_there(level->repo->at.git_dir, part->dir) ||
         (how && !is_told && !al_shell_words_list(" checkout merge rebase ", how)))
         return NULL;
-    return url_of(level, part, has(words, "--init", "--require-init"));
+    return url_of(level, part, al_shell_words_have(words, "--init", "--require-init"));
 }
 
 /* --- What a line clones --- */
@@ -261,7 +238,7 @@ static int find_added(const struct level *level, struct al_strv *out, struct al_
                                                            : al_shell_guess_dir(given, false);
     al_auto(al_freep) char *full = al_beneath_join(repo->at.dir, path);
     const char *below = al_fs_beneath(repo->at.top, full);
-    const char *name = value_of(level->words, "--name");
+    const char *name = al_shell_words_value(&level->words->given, "--name=", "--name=");
     al_auto(al_freep) char *dir = al_asprintf("modules/%s", name ? name : below ? below : "");
     al_auto(al_freep) char *address = resolve(repo, given);
     const struct level here = { level->call, repo, level->words, &spec, NULL, NULL };
@@ -274,8 +251,8 @@ static int find_added(const struct level *level, struct al_strv *out, struct al_
         return 0;
     al_strv_addf(&spec, ":(top,literal)%s", below);
     r = list(&here, &parts, err);
-    if (r == 0 &&
-        ((!parts.count && !is_ignored(level, full)) || has(level->words, "--force", "-f")))
+    if (r == 0 && ((!parts.count && !is_ignored(level, full)) ||
+                   al_shell_words_have(level->words, "--force", "-f")))
         al_strv_adds(out, below, address, dir, NULL);
     return r;
 }
@@ -381,7 +358,7 @@ static int clone_part(const struct level *level, char *const *clone, int *ret_co
 {
     static const char *const kept[] = { "--quiet", "-q", "--progress", "--single-branch",
                                         "--no-single-branch" };
-    const char *depth = value_of(level->words, "--depth"), *name;
+    const char *depth = al_shell_words_value(&level->words->given, "--depth=", "--depth="), *name;
     al_auto(al_freep) char *full = al_fs_join(level->repo->at.top, clone[0]);
     al_auto(al_freep) char *file = al_fs_join(full, ".git");
     al_auto(al_closep) int git_fd = open(level->repo->at.git_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -401,7 +378,7 @@ static int clone_part(const struct level *level, char *const *clone, int *ret_co
     al_strv_add(options, "--no-checkout");
     al_strv_addf(options, "--separate-git-dir=%s/%s", level->repo->at.git_dir, clone[2]);
     for (size_t i = 0; i < AL_COUNT(kept); i++)
-        if (has(level->words, kept[i], kept[i]))
+        if (al_shell_words_have(level->words, kept[i], kept[i]))
             al_strv_add(options, kept[i]);
     if (depth)
         al_strv_addf(options, "--depth=%s", depth);
@@ -422,7 +399,7 @@ static int fetch_once(const struct level *level, const struct al_repo *repo, con
                       int *ret_code, struct al_error *err)
 {
     struct al_call *call = level->call;
-    const char *depth = value_of(level->words, "--depth");
+    const char *depth = al_shell_words_value(&level->words->given, "--depth=", "--depth=");
     struct al_network_shown shown = { .shell = al_call_session(call)->caller_shell };
     struct al_fetch_words words = { .command = "fetch", .shell = shown.shell };
     al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
@@ -440,7 +417,7 @@ static int fetch_once(const struct level *level, const struct al_repo *repo, con
         r = al_transfer_begin(call, repo, &remote, remote.urls.items[0], AL_FETCHES, &network, err);
     if (r < 0)
         return r;
-    if (has(level->words, "--quiet", "-q"))
+    if (al_shell_words_have(level->words, "--quiet", "-q"))
         al_strv_add(&words.options, "--quiet");
     if (depth)
         al_strv_addf(&words.options, "--depth=%s", depth);
@@ -478,7 +455,7 @@ static int open_part(const struct level *level, const char *path, struct al_repo
 static int fetch_part(const struct level *level, const struct al_worktree_submodule *part,
                       int *ret_code, struct al_error *err)
 {
-    const bool follows = has(level->words, "--remote", "--remote");
+    const bool follows = al_shell_words_have(level->words, "--remote", "--remote");
     const bool has_files = is_checked_out(level->repo, part);
     al_auto(al_freep) char *url = url_of(level, part, false);
     al_auto(al_freep) char *full = al_fs_join(level->repo->at.top, part->path);
@@ -540,7 +517,7 @@ static void say_registered(const struct level *level, const struct al_worktree_s
 static int init(const struct level *level, const struct al_worktree_submodules *parts,
                 int *ret_code, struct al_error *err)
 {
-    const bool is_quiet = has(level->words, "--quiet", "-q");
+    const bool is_quiet = al_shell_words_have(level->words, "--quiet", "-q");
     al_auto(al_strv_clear) struct al_strv all = AL_STRV_INIT;
 
     if (level->prefix && !is_quiet)
@@ -647,10 +624,10 @@ static int update(const struct level *level, const struct al_strv *clones, int *
     al_auto(al_worktree_submodules_clear) struct al_worktree_submodules parts =
         AL_WORKTREE_SUBMODULES_INIT;
     al_auto(al_strv_clear) struct al_strv modes = AL_STRV_INIT;
-    const bool fetches = !has(level->words, "--no-fetch", "-N");
+    const bool fetches = !al_shell_words_have(level->words, "--no-fetch", "-N");
     int r = list(level, &parts, err);
 
-    if (r == 0 && has(level->words, "--init", "--require-init"))
+    if (r == 0 && al_shell_words_have(level->words, "--init", "--require-init"))
         r = init(level, &parts, ret_code, err);
     read_settings(level);
     for (size_t i = 0; r == 0 && !*ret_code && i < clones->count; i += 3)
@@ -660,7 +637,7 @@ static int update(const struct level *level, const struct al_strv *clones, int *
     if (r < 0 || *ret_code)
         return r;
     add_modes(level, &parts, &modes);
-    return parts.count && has(level->words, "--recursive", "--recursive")
+    return parts.count && al_shell_words_have(level->words, "--recursive", "--recursive")
                ? check_out_each(level, &parts, &modes, ret_code, err)
                : check_out(level, level->specs, &modes, ret_code, err);
 }
@@ -670,7 +647,7 @@ static int check_out_added(const struct level *level, char *const *clone, int *r
                            struct al_error *err)
 {
     struct al_call *call = level->call;
-    const char *branch = value_of(level->words, "--branch");
+    const char *branch = al_shell_words_value(&level->words->given, "--branch=", "-b");
     al_auto(al_strv_clear) struct al_strv all = AL_STRV_INIT;
     struct al_repo *repo = NULL;
     int r = connect_part(level, clone[0], clone[2], clone[1], ret_code, err);
@@ -678,7 +655,6 @@ static int check_out_added(const struct level *level, char *const *clone, int *r
     if (r < 0 || *ret_code)
         return r;
     r = open_part(level, clone[0], &repo, err);
-    branch = branch ? branch : value_of(level->words, "-b");
     al_strv_adds(&all, "checkout", "-f", "-q", NULL);
     if (branch) {
         al_strv_adds(&all, "-B", branch, NULL);

@@ -226,6 +226,24 @@ bool al_shell_words_list(const char *list, const char *word)
     return false;
 }
 
+bool al_shell_words_have(const struct al_shell_words *words, const char *option, const char *other)
+{
+    return al_strv_contains(&words->options, option) || al_strv_contains(&words->options, other);
+}
+
+const char *al_shell_words_value(const struct al_strv *given, const char *option,
+                                 const char *letter)
+{
+    const char *found = NULL;
+
+    for (size_t i = 0; i < given->count; i++)
+        if (al_starts_with(given->items[i], option))
+            found = given->items[i] + strlen(option);
+        else if (al_starts_with(given->items[i], letter))
+            found = given->items[i] + strlen(letter);
+    return found;
+}
+
 /* Whether a word that was seen can mean one of these options. */
 static bool means(const char *list, const char *seen, bool in_full)
 {

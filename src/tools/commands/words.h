@@ -133,6 +133,13 @@ int al_shell_words_refuse(const char *what, const char *why, struct al_error *er
 /** Test whether a list has a word, between spaces. */
 bool al_shell_words_list(const char *list, const char *word);
 
+/** Test whether a line has one of two options, in full. */
+bool al_shell_words_have(const struct al_shell_words *words, const char *option, const char *other);
+
+/** The last value of an option, "--name=" or "-n", among what was given; NULL: it is not there. */
+const char *al_shell_words_value(const struct al_strv *given, const char *option,
+                                 const char *letter);
+
 /** Test whether a line is of this form. */
 bool al_shell_words_match(const struct al_shell_words *words,
                           const struct al_shell_words_form *form);

@@ -115,15 +115,6 @@ static void trace_command(const void *p, struct al_str *out)
     al_str_adds(out, ((const struct bash_args *)p)->command);
 }
 
-static json_t *list_of(const struct al_strv *words, size_t from)
-{
-    json_t *list = al_json_array();
-
-    for (size_t i = from; i < words->count; i++)
-        al_json_append(list, al_json_string(words->items[i]));
-    return list;
-}
-
 static json_t *stage_object(const struct al_shell_step *step)
 {
     static const char *const names[AL_SHELL_STREAMS] = { "stdin", "stdout", "stderr" };
@@ -131,7 +122,7 @@ static json_t *stage_object(const struct al_shell_step *step)
     json_t *object = al_json_object();
 
     al_json_set(object, "command", al_json_string(step->words.items[0]));
-    al_json_set(object, "args", list_of(&step->words, 1));
+    al_json_set(object, "args", al_strings_of(&step->words, 1));
     for (size_t i = 0; i < AL_SHELL_STREAMS; i++) {
         const char *path = i == STDERR_FILENO && to->join ? "&1" : to->files[i];
 

@@ -2,10 +2,9 @@
 /* A mounted tool in the stages of a call. */
 #include "tools/upstream/mounted.h"
 
-#include <nettle/base16.h>
-#include <nettle/sha2.h>
 #include <string.h>
 
+#include "base/base64.h"
 #include "base/json.h"
 #include "base/progress.h"
 #include "base/str.h"
@@ -168,22 +167,6 @@ static unsigned effects_of(const json_t *annotations)
     return AL_READS | AL_USES_NETWORK;
 }
 
-/* The digest of a definition in hexadecimal.  Returns how many bytes the definition has. */
-static size_t digest_of(const json_t *definition, char ret_hex[65])
-{
-    al_auto(al_str_clear) struct al_str json = AL_STR_INIT;
-    uint8_t digest[SHA256_DIGEST_SIZE];
-    struct sha256_ctx sum;
-
-    al_json_dump(definition, false, &json);
-    sha256_init(&sum);
-    sha256_update(&sum, json.len, (const uint8_t *)json.buf);
-    sha256_digest(&sum, sizeof(digest), digest);
-    base16_encode_update(ret_hex, sizeof(digest), digest);
-    ret_hex[64] = '\0';
-    return json.len;
-}
-
 static int changed(const struct al_mounted *mounted, struct al_error *err)
 {
     return al_error_set(err, AL_ERR_EXECUTION,
@@ -311,6 +294,7 @@ size_t al_mounted_init(struct al_mounted *mounted, const struct al_mount *mount,
     const unsigned effects = effects_of(json_object_get(definition, "annotations"));
     const char *title = al_json_get_string(definition, "title");
     const char *about = al_json_get_string(definition, "description");
+    al_auto(al_str_clear) struct al_str json = AL_STR_INIT;
 
     mounted->mount = mount;
     mounted->definition = definition;
@@ -335,5 +319,7 @@ size_t al_mounted_init(struct al_mounted *mounted, const struct al_mount *mount,
         .preview = preview,
         .always_by = always_by,
     };
-    return digest_of(definition, mounted->digest);
+    al_json_dump(definition, false, &json);
+    mounted->digest = al_sha256(json.buf, json.len);
+    return json.len;
 }

@@ -6,8 +6,8 @@
 #include <stdatomic.h>
 
 #include "base/json.h"
-#include "call/mounts.h"
 #include "serve/upstream/upstream.h"
+#include "tools/upstream/mounts.h"
 
 /** One server and what the configuration says of it. */
 struct al_mount {
@@ -27,8 +27,7 @@ struct al_mounted {
     const struct al_mount *mount;
     const json_t *definition; /**< borrowed from the list of the server */
     const char *upstream;     /**< the server's name of the tool; borrowed from it */
-    char *name;
-    char digest[65]; /**< of the definition */
+    char *name, *digest;      /**< the digest is that of the definition */
 };
 
 /*

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/nearest.h"
+#include "guard/text.h"
 #include "tools/upstream/mounted.h"
 #include "tools/upstream/upstream.h"
 
@@ -56,6 +58,7 @@ static void add(struct mounting *mounting, struct al_mounted *mounted)
 static void mounted_free(struct al_mounted *mounted)
 {
     free(mounted->name);
+    free(mounted->digest);
     free(mounted);
 }
 
@@ -148,8 +151,7 @@ static void mounting_unref(struct mounting *mounting)
     free(mounting);
 }
 
-struct mounts {
-    struct al_mounts base; /* must be first */
+struct al_mounts {
     struct al_mount *items;
     size_t count;
     struct rules rules;
@@ -162,14 +164,9 @@ struct mounts {
     void *payload;
 };
 
-static struct mounts *of(struct al_mounts *base)
-{
-    return (struct mounts *)base;
-}
-
 static void on_tools(void *payload)
 {
-    struct mounts *mounts = payload;
+    struct al_mounts *mounts = payload;
 
     (void)pthread_mutex_lock(&mounts->watch_lock);
     if (mounts->changed)
@@ -177,10 +174,10 @@ static void on_tools(void *payload)
     (void)pthread_mutex_unlock(&mounts->watch_lock);
 }
 
-static void watch(struct al_mounts *base, void (*changed)(void *payload), void *payload)
+void al_mounts_watch(struct al_mounts *mounts, void (*changed)(void *payload), void *payload)
 {
-    struct mounts *mounts = of(base);
-
+    if (!mounts)
+        return;
     (void)pthread_mutex_lock(&mounts->watch_lock);
     mounts->changed = changed;
     mounts->payload = payload;
@@ -188,7 +185,7 @@ static void watch(struct al_mounts *base, void (*changed)(void *payload), void *
 }
 
 /* A list that is referred to keeps its address, so a newer one has another. */
-static bool is_current(const struct mounts *mounts)
+static bool is_current(const struct al_mounts *mounts)
 {
     for (size_t i = 0; i < mounts->count; i++) {
         json_t *now = tools_of(&mounts->items[i]);
@@ -201,11 +198,12 @@ static bool is_current(const struct mounts *mounts)
     return true;
 }
 
-static const struct al_mounted_list *list(struct al_mounts *base)
+const struct al_mounted_list *al_mounts_list(struct al_mounts *mounts)
 {
-    struct mounts *mounts = of(base);
     struct mounting *found;
 
+    if (!mounts)
+        return NULL;
     (void)pthread_mutex_lock(&mounts->lock);
     if (!mounts->current || !is_current(mounts)) {
         mounting_unref(mounts->current);
@@ -217,22 +215,22 @@ static const struct al_mounted_list *list(struct al_mounts *base)
     return &found->list;
 }
 
-static void unref(const struct al_mounted_list *found)
+void al_mounted_list_unref(const struct al_mounted_list *list)
 {
-    mounting_unref((struct mounting *)found);
+    mounting_unref((struct mounting *)list);
 }
 
 /* Failures are for the calls and for airlock doctor: the tools of other servers are listed. */
-static void await(struct al_mounts *base, uint32_t wait_ms, struct al_cancel *cancel)
+void al_mounts_await(struct al_mounts *mounts, uint32_t wait_ms, struct al_cancel *cancel)
 {
-    struct mounts *mounts = of(base);
     const int64_t deadline = al_clock_ms() + wait_ms;
+    const size_t count = al_upstream_mounts_count(mounts);
 
-    for (size_t i = 0; i < mounts->count; i++) {
+    for (size_t i = 0; i < count; i++) {
         atomic_store(&mounts->items[i].started, true);
         al_upstream_start(mounts->items[i].upstream);
     }
-    for (size_t i = 0; i < mounts->count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const int64_t left = deadline - al_clock_ms();
         json_t *tools = NULL;
 
@@ -243,12 +241,11 @@ static void await(struct al_mounts *base, uint32_t wait_ms, struct al_cancel *ca
 }
 
 /* The server that a name of the form "mcp__SERVER__tool" belongs to; NULL: none. */
-static struct al_mount *find_mount(const struct al_mounts *base, const char *name)
+static struct al_mount *find_mount(const struct al_mounts *mounts, const char *name)
 {
-    const struct mounts *mounts = (const struct mounts *)base;
     const size_t len = al_mounted_server(name);
 
-    for (size_t i = 0; len && i < mounts->count; i++) {
+    for (size_t i = 0; len && i < al_upstream_mounts_count(mounts); i++) {
         const char *server = al_upstream_name(mounts->items[i].upstream);
 
         if (strlen(server) == len && !strncmp(name + strlen(AL_MOUNTS_PREFIX), server, len))
@@ -257,41 +254,69 @@ static struct al_mount *find_mount(const struct al_mounts *base, const char *nam
     return NULL;
 }
 
-static bool claims(const struct al_mounts *base, const char *name)
+bool al_mounts_claims(const struct al_mounts *mounts, const char *name)
 {
-    return find_mount(base, name) != NULL;
+    return find_mount(mounts, name) != NULL;
 }
 
-static int await_tool(struct al_mounts *base, const char *name, struct al_cancel *cancel,
-                      struct al_error *err)
+/* AL_ERR_NOT_FOUND, with the name that was probably meant. */
+static int unknown(const struct al_mounted_list *list, const char *name, struct al_error *err)
 {
-    struct al_mount *mount = find_mount(base, name);
-    json_t *tools = NULL;
-    int r;
+    al_auto(al_freep) char *safe = al_text_sanitize_line(name);
+    struct al_nearest nearest = { .word = name };
 
-    if (!mount)
-        return 0; /* the list tells that there is no such tool */
-    atomic_store(&mount->started, true);
-    r = al_upstream_tools(mount->upstream, mount->timeout_ms, cancel, &tools, err);
-    json_decref(tools);
+    for (size_t i = 0; i < list->count; i++)
+        al_nearest_offer(&nearest, list->items[i].tool->name);
+    if (nearest.found)
+        return al_error_set(err, AL_ERR_NOT_FOUND, "unknown tool '%s'; did you mean %s?", safe,
+                            nearest.found);
+    return al_error_set(err, AL_ERR_NOT_FOUND, "unknown tool '%s'; airlock tools lists them", safe);
+}
+
+int al_mounts_find(struct al_mounts *mounts, const char *name, struct al_cancel *cancel,
+                   const struct al_mounted_list **ret_list, const struct al_listed_tool **ret_tool,
+                   struct al_error *err)
+{
+    struct al_mount *mount = find_mount(mounts, name);
+    const struct al_mounted_list *list;
+    json_t *tools = NULL;
+    int r = 0;
+
+    if (mount) { /* else the list tells that there is no such tool */
+        atomic_store(&mount->started, true);
+        r = al_upstream_tools(mount->upstream, mount->timeout_ms, cancel, &tools, err);
+        json_decref(tools);
+    }
+    if (r < 0)
+        return r;
+    list = al_mounts_list(mounts);
+    for (size_t i = 0; i < list->count; i++) {
+        if (strcmp(list->items[i].tool->name, name) != 0)
+            continue;
+        *ret_tool = &list->items[i];
+        *ret_list = list;
+        return 0;
+    }
+    r = unknown(list, name, err);
+    al_mounted_list_unref(list);
     return r;
 }
 
-static bool replaces(struct al_mounts *base, const char *native)
+bool al_mounts_replaces(struct al_mounts *mounts, const char *native)
 {
     const struct al_mounted_list *now;
     bool found = false;
 
-    if (!of(base)->rules.prefer_mcp)
+    if (!mounts || !mounts->rules.prefer_mcp)
         return false;
-    now = list(base);
+    now = al_mounts_list(mounts);
     for (size_t i = 0; i < now->count && !found; i++)
         found = !strcmp(((const struct al_mounted *)now->items[i].tool)->upstream, native);
-    unref(now);
+    al_mounted_list_unref(now);
     return found;
 }
 
-static void mount_init(struct al_mount *mount, struct mounts *mounts,
+static void mount_init(struct al_mount *mount, struct al_mounts *mounts,
                        const struct al_mount_options *options)
 {
     struct al_upstream_settings settings = options->settings;
@@ -314,18 +339,8 @@ static void mount_init(struct al_mount *mount, struct mounts *mounts,
 struct al_mounts *al_upstream_mounts_new(const struct al_mount_options *options, size_t noptions,
                                          const struct al_registry *native, bool prefer_mcp)
 {
-    static const struct al_mounts_ops ops = {
-        .await = await,
-        .list = list,
-        .unref = unref,
-        .claims = claims,
-        .await_tool = await_tool,
-        .replaces = replaces,
-        .watch = watch,
-    };
-    struct mounts *mounts = al_calloc(1, sizeof(*mounts));
+    struct al_mounts *mounts = al_calloc(1, sizeof(*mounts));
 
-    mounts->base.ops = &ops;
     mounts->rules = (struct rules){ .native = native, .prefer_mcp = prefer_mcp };
     (void)pthread_mutex_init(&mounts->lock, NULL);
     (void)pthread_mutex_init(&mounts->watch_lock, NULL);
@@ -333,13 +348,11 @@ struct al_mounts *al_upstream_mounts_new(const struct al_mount_options *options,
     mounts->count = noptions;
     for (size_t i = 0; i < noptions; i++)
         mount_init(&mounts->items[i], mounts, &options[i]);
-    return &mounts->base;
+    return mounts;
 }
 
-void al_upstream_mounts_free(struct al_mounts *base)
+void al_upstream_mounts_free(struct al_mounts *mounts)
 {
-    struct mounts *mounts = base ? of(base) : NULL;
-
     if (!mounts)
         return;
     for (size_t i = 0; i < mounts->count; i++)
@@ -356,14 +369,14 @@ void al_upstream_mounts_free(struct al_mounts *base)
     free(mounts);
 }
 
-size_t al_upstream_mounts_count(const struct al_mounts *base)
+size_t al_upstream_mounts_count(const struct al_mounts *mounts)
 {
-    return base ? ((const struct mounts *)base)->count : 0;
+    return mounts ? mounts->count : 0;
 }
 
-struct al_upstream *al_upstream_mounts_server(const struct al_mounts *base, size_t which)
+struct al_upstream *al_upstream_mounts_server(const struct al_mounts *mounts, size_t which)
 {
-    return ((const struct mounts *)base)->items[which].upstream;
+    return mounts->items[which].upstream;
 }
 
 static void add_missing(const struct al_mount *mount, const json_t *tools,
@@ -375,10 +388,10 @@ static void add_missing(const struct al_mount *mount, const json_t *tools,
                          mount->tools.items[i]);
 }
 
-void al_upstream_mounts_left_out(const struct al_mounts *base, const struct al_mounted_list *found,
-                                 struct al_strv *ret_lines, struct al_strv *ret_collisions)
+void al_upstream_mounts_left_out(const struct al_mounts *mounts,
+                                 const struct al_mounted_list *found, struct al_strv *ret_lines,
+                                 struct al_strv *ret_collisions)
 {
-    const struct mounts *mounts = (const struct mounts *)base;
     const struct mounting *mounting = (const struct mounting *)found;
 
     al_strv_add_all(ret_lines, &mounting->left_out);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The tools of other MCP servers as a session has them: an implementation of call/mounts.h. */
+/* The tools of other MCP servers as a session is given them. */
 #ifndef AL_TOOLS_UPSTREAM_UPSTREAM_H
 #define AL_TOOLS_UPSTREAM_UPSTREAM_H
 
-#include "call/mounts.h"
 #include "serve/upstream/upstream.h"
+#include "tools/upstream/mounts.h"
 
 /** One configured server.  Borrowed while al_upstream_mounts_new() runs. */
 struct al_mount_options {
@@ -24,11 +24,11 @@ struct al_mounts *al_upstream_mounts_new(const struct al_mount_options *options,
                                          const struct al_registry *native, bool prefer_mcp);
 
 /** End all servers, and wait until they are gone.  After the last call; NULL is fine. */
-void al_upstream_mounts_free(struct al_mounts *base);
+void al_upstream_mounts_free(struct al_mounts *mounts);
 
 /** The number of servers, and each of them.  Borrowed. */
-size_t al_upstream_mounts_count(const struct al_mounts *base);
-struct al_upstream *al_upstream_mounts_server(const struct al_mounts *base, size_t which);
+size_t al_upstream_mounts_count(const struct al_mounts *mounts);
+struct al_upstream *al_upstream_mounts_server(const struct al_mounts *mounts, size_t which);
 
 /** Append a line for each tool that is not mounted because its name does not fit: "SERVER: 'tool'
  * is too long …"; and for each tool that the configuration names and the server does not have.
@@ -37,7 +37,8 @@ struct al_upstream *al_upstream_mounts_server(const struct al_mounts *base, size
  * @param ret_collisions  A line for each server that has tools with the names of native ones:
  *                        "SERVER: git_status, git_log".
  */
-void al_upstream_mounts_left_out(const struct al_mounts *base, const struct al_mounted_list *found,
-                                 struct al_strv *ret_lines, struct al_strv *ret_collisions);
+void al_upstream_mounts_left_out(const struct al_mounts *mounts,
+                                 const struct al_mounted_list *found, struct al_strv *ret_lines,
+                                 struct al_strv *ret_collisions);
 
 #endif

@@ -4,16 +4,12 @@
  *
  * The registry of native tools never changes.  Mounted tools are in lists: a list never changes
  * either, but a newer one may take its place at any time.  Whoever uses a tool of a list holds a
- * reference to the list.
- *
- *   who                  what
- *   toolsets/upstream    implements this interface
- *   mcp, cli             ask for the list, and find a tool in it by name
+ * reference to the list.  serve/mcp and cli ask for it, and find a tool in it by name.
  *
  * Threads: every function may be called from any thread.
  */
-#ifndef AL_CALL_MOUNTS_H
-#define AL_CALL_MOUNTS_H
+#ifndef AL_TOOLS_UPSTREAM_MOUNTS_H
+#define AL_TOOLS_UPSTREAM_MOUNTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,23 +33,6 @@ struct al_mounted_list {
     size_t count;
 };
 
-/** The functions of an implementation. */
-struct al_mounts_ops {
-    void (*await)(struct al_mounts *mounts, uint32_t wait_ms, struct al_cancel *cancel);
-    const struct al_mounted_list *(*list)(struct al_mounts *mounts);
-    void (*unref)(const struct al_mounted_list *list);
-    bool (*claims)(const struct al_mounts *mounts, const char *name);
-    int (*await_tool)(struct al_mounts *mounts, const char *name, struct al_cancel *cancel,
-                      struct al_error *err);
-    bool (*replaces)(struct al_mounts *mounts, const char *native);
-    void (*watch)(struct al_mounts *mounts, void (*changed)(void *payload), void *payload);
-};
-
-/** An implementation begins with this. */
-struct al_mounts {
-    const struct al_mounts_ops *ops;
-};
-
 /** Start every server that is not started, and wait until the tools of all are known or cannot be,
  * for `wait_ms` at most.  `mounts` may be NULL. */
 void al_mounts_await(struct al_mounts *mounts, uint32_t wait_ms, struct al_cancel *cancel);
@@ -61,7 +40,7 @@ void al_mounts_await(struct al_mounts *mounts, uint32_t wait_ms, struct al_cance
 /** The newest list, for al_mounted_list_unref().  Starts nothing and never waits long.  NULL for
  * NULL. */
 const struct al_mounted_list *al_mounts_list(struct al_mounts *mounts);
-void al_mounted_list_unref(struct al_mounts *mounts, const struct al_mounted_list *list);
+void al_mounted_list_unref(const struct al_mounted_list *list);
 
 /** Test whether a name is that of a tool of a configured server, which may not be started and need
  * not have the tool.  False without mounts. */
