@@ -20,39 +20,19 @@
 #include "proc/cancel.h"
 #include "staging/sandbox/sandbox.h"
 #include "staging/settings.h"
-
-static void set_string(json_t *object, const char *name, const char *value)
-{
-    if (value)
-        al_json_set(object, name, al_json_string(value));
-}
+#include "tools/staging/staging.h"
 
 static json_t *arguments_of(const struct al_auto_pull *pull)
 {
-    json_t *arguments = al_json_object(), *paths = al_json_array(), *source;
+    const struct al_target *source = &pull->source;
+    json_t *arguments = json_pack("{s:[s]}", "paths", pull->path);
 
-    al_json_append(paths, al_json_string(pull->path));
-    al_json_set(arguments, "paths", paths);
-    if (!pull->has_source)
-        return arguments;
-    source = al_json_object();
-    set_string(source, "type", al_target_type_name(pull->source.type));
-    set_string(source, "path", pull->source.path);
-    set_string(source, "repo", pull->source.repo);
-    set_string(source, "branch", pull->source.branch);
-    al_json_set(arguments, "source", source);
+    if (pull->has_source)
+        al_json_set(arguments, "source",
+                    json_pack("{s:s, s:s*, s:s*, s:s*}", "type", al_target_type_name(source->type),
+                              "path", source->path, "repo", source->repo, "branch",
+                              source->branch));
     return arguments;
-}
-
-/* git_pull of the toolset, whatever earlier toolset has a tool of that name. */
-static struct al_listed_tool find_tool(const struct al_setup *setup)
-{
-    const struct al_toolset *toolset = al_toolset_find(&setup->toolsets, "staging");
-
-    for (size_t i = 0; toolset && toolset->tools[i]; i++)
-        if (!strcmp(toolset->tools[i]->name, "git_pull"))
-            return (struct al_listed_tool){ .toolset = toolset, .tool = toolset->tools[i] };
-    return (struct al_listed_tool){ .tool = NULL };
 }
 
 static void pull_one(const struct al_setup *setup, const struct al_listed_tool *tool,
@@ -89,9 +69,11 @@ static bool has_pulls(const struct al_setup *setup)
 void al_auto_pull(const struct al_setup *setup, struct al_cancel *cancel)
 {
     const struct al_staging_settings *settings = setup->session.staging_settings;
-    const struct al_listed_tool tool = find_tool(setup);
+    /* whatever earlier toolset has a tool of that name */
+    const struct al_listed_tool tool = { .toolset = al_toolset_find(&setup->toolsets, "staging"),
+                                         .tool = &al_tool_staging_pull };
 
-    if (!has_pulls(setup) || !tool.tool)
+    if (!has_pulls(setup))
         return;
     for (size_t i = 0; i < settings->npulls && !al_cancel_fired(cancel); i++)
         pull_one(setup, &tool, &settings->pulls[i], cancel);
@@ -191,7 +173,7 @@ static void note_memory(const struct al_setup *setup, const struct al_listed_too
 
     if (!strcmp(tool->toolset->name, "files") && sandbox && !al_sandbox_dir(sandbox) &&
         al_effects_have_side_effects(al_tool_effects(tool->tool)))
-        al_cli_note("the sandbox is in memory and ends with this command; with staging.backend = "
+        al_log_note("the sandbox is in memory and ends with this command; with staging.backend = "
                     "\"directory\" it stays");
 }
 
@@ -279,7 +261,7 @@ int al_cmd_call(int argc, char **argv)
     if (!al_options_take(&options, "call", NULL, &argc, argv, &code))
         return code;
     if (options.help)
-        return al_tools_show_help(&options, argv[0]);
+        return al_tools_show(&options, argv[0]);
     r = al_prepare_call(&setup, "call", &options, argc, argv, &tool, &arguments, &err);
     setup.auto_pulls = true;
     code = r < 0 ? al_cli_fail(&err) : al_cli_run_call(&setup, tool, arguments, options.json, NULL);

@@ -61,10 +61,3 @@ char *al_environment_repository(const char *start)
     }
     return NULL;
 }
-
-bool al_environment_has_repository(const char *start)
-{
-    al_auto(al_freep) char *dir = al_environment_repository(start);
-
-    return dir != NULL;
-}

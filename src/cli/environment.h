@@ -17,9 +17,6 @@ char *al_environment_absolute(const char *path);
  * frees. */
 char *al_environment_repository(const char *start);
 
-/** Whether there is one. */
-bool al_environment_has_repository(const char *start);
-
 /** The canonical form of an absolute path.  What does not exist yet is added as it is.  Caller
  * frees. */
 char *al_environment_canonical(const char *path);

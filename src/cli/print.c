@@ -350,14 +350,9 @@ int al_cli_finish(int code)
     return code == AL_EXIT_OK && output_lost ? AL_EXIT_FAILED : code;
 }
 
-void al_cli_note(const char *line)
-{
-    al_log_note("%s", line);
-}
-
 void al_cli_note_wait(void *payload, const char *line)
 {
     (void)payload;
     if (line)
-        al_cli_note(line);
+        al_log_note("%s", line);
 }

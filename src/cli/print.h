@@ -22,11 +22,8 @@ void al_cli_print(int fd, const struct al_str *text);
 /** Append text to the last line of `out`, from column `indent` on, in as many lines as needed. */
 void al_cli_wrap(struct al_str *out, size_t indent, const char *text);
 
-/** Print "airlock: <line>" to stderr. */
-void al_cli_note(const char *line);
-
-/** The same about a wait, for `on_lock_wait` of struct al_session and of struct al_run_limits; NULL
- * says that it is over.  `payload` is ignored. */
+/** Print "airlock: <line>" to stderr about a wait, for `on_lock_wait` of struct al_session and of
+ * struct al_run_limits; NULL says that it is over.  `payload` is ignored. */
 void al_cli_note_wait(void *payload, const char *line);
 
 /** Flush stdout.  Returns `code`, or AL_EXIT_FAILED when that is AL_EXIT_OK and output was lost. */
@@ -64,9 +61,9 @@ const char *al_operation_condition(const struct al_tool *tool, const struct al_o
 void al_tool_show(const struct al_listed_tool *listed, const struct al_tool_defaults *defaults,
                   const struct al_config *config, struct al_str *out);
 
-/** Print the help text of the tool `word`, in a session with these options.  Defined in tools.c.
- * Returns the exit code. */
-int al_tools_show_help(const struct al_options *options, const char *word);
+/** Print all tools of a session with these options, or the help text of the tool `word`.  Defined
+ * in tools.c.  Returns the exit code. */
+int al_tools_show(const struct al_options *options, const char *word);
 
 /** Print docs/REFERENCE.md.  Defined in reference.c.  Returns the exit code. */
 int al_cli_reference(void);

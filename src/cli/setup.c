@@ -425,17 +425,22 @@ int al_setup_config(struct al_setup *setup, const struct al_options *options, st
     return read_shell_options(setup, options, err);
 }
 
+const struct al_shell_session al_shell_sessions[] = {
+    { "AIRLOCK_SESSION", NULL },
+    { "CLAUDE_CODE_SESSION_ID", "claude-code" },
+    { "CODEX_SESSION_ID", "codex" },
+    { NULL, NULL },
+};
+
 /* The client in whose shell a command runs: its hooks export the name, or it tells its session. */
 static const char *client_of_shell(void)
 {
-    static const char *const sessions[][2] = { { "CLAUDE_CODE_SESSION_ID", "claude-code" },
-                                               { "CODEX_SESSION_ID", "codex" } };
     const char *name = al_environment_get("AIRLOCK_AGENT");
 
     if (name && al_agent_check_name(name, NULL) < 0)
         name = NULL;
-    for (size_t i = 0; !name && i < AL_COUNT(sessions); i++)
-        name = al_environment_get(sessions[i][0]) ? sessions[i][1] : NULL;
+    for (const struct al_shell_session *at = al_shell_sessions; !name && at->variable; at++)
+        name = al_environment_get(at->variable) ? at->client : NULL;
     return name;
 }
 

@@ -54,6 +54,12 @@ struct al_setup {
     bool named_toolsets; /**< --toolset is given, which takes precedence over the worker file */
 };
 
+/** The variables with the session that a command in a client's shell belongs to, and the client, if
+ * that is known by it.  NULL ends them. */
+extern const struct al_shell_session {
+    const char *variable, *client;
+} al_shell_sessions[];
+
 /** Read the configuration, apply the options and find home, state directory and journal file.
  * Creates nothing.  Returns 0 or AL_ERR_BAD_ARGS. */
 int al_setup_config(struct al_setup *setup, const struct al_options *options, struct al_error *err);

@@ -251,11 +251,8 @@ static int add_roots(struct al_setup *setup, struct al_error *err)
 /* The client's session that a command in its shell, or a server that it has started, belongs to. */
 static const char *find_client_session(void)
 {
-    static const char *const names[] = { "AIRLOCK_SESSION", "CLAUDE_CODE_SESSION_ID",
-                                         "CODEX_SESSION_ID" };
-
-    for (size_t i = 0; i < AL_COUNT(names); i++) {
-        const char *id = al_environment_get(names[i]);
+    for (const struct al_shell_session *at = al_shell_sessions; at->variable; at++) {
+        const char *id = al_environment_get(at->variable);
 
         if (al_journal_is_id(id))
             return id;

@@ -303,6 +303,27 @@ static bool is_name(const char *name, bool of_server)
            len <= (of_server ? AL_MCP_SERVER_NAME_MAX_BYTES : GRANT_MAX_BYTES);
 }
 
+/* Whether a member of a table of the user's names is one more of them. */
+static bool is_one_more(struct reader *reader, const struct al_key *key,
+                        const struct al_value *member, size_t count)
+{
+    const bool of_server = key->kind == AL_KEY_SERVERS;
+
+    if (!check_type(reader, member, TABLE) || !has_room(reader, key, member, count))
+        return false;
+    if (is_name(member->name, of_server))
+        return true;
+    if (of_server)
+        fail(reader, member,
+             "must be named with 1 to %u letters, digits, '-' and '_', without '__' and without "
+             "'_' at the end",
+             AL_MCP_SERVER_NAME_MAX_BYTES);
+    else
+        fail(reader, member, "must be named with 1 to %u letters, digits, '_' and '-'",
+             GRANT_MAX_BYTES);
+    return false;
+}
+
 static void read_grants(struct reader *reader, const struct al_key *key,
                         const struct al_value *value, void *ret)
 {
@@ -312,13 +333,8 @@ static void read_grants(struct reader *reader, const struct al_key *key,
         const struct al_value *member = &value->items[i], *tools = al_value_get(member, "tools");
         struct al_grant *grant;
 
-        if (!check_type(reader, member, TABLE) || !has_room(reader, key, member, grants->count))
+        if (!is_one_more(reader, key, member, grants->count))
             continue;
-        if (!is_name(member->name, false)) {
-            fail(reader, member, "must be named with 1 to %u letters, digits, '_' and '-'",
-                 GRANT_MAX_BYTES);
-            continue;
-        }
         grant = al_grants_add(grants, member->name);
         grant->tools_line = tools ? tools->line : 0;
         read_table(reader, AL_KEY_GRANT, member, grant);
@@ -334,15 +350,8 @@ static void read_servers(struct reader *reader, const struct al_key *key,
         const struct al_value *member = &value->items[i];
         struct al_mcp_server *server;
 
-        if (!check_type(reader, member, TABLE) || !has_room(reader, key, member, servers->count))
+        if (!is_one_more(reader, key, member, servers->count))
             continue;
-        if (!is_name(member->name, true)) {
-            fail(reader, member,
-                 "must be named with 1 to %u letters, digits, '-' and '_', without '__' and "
-                 "without '_' at the end",
-                 AL_MCP_SERVER_NAME_MAX_BYTES);
-            continue;
-        }
         servers->items = al_grow(servers->items, servers->count, sizeof(*server));
         server = &servers->items[servers->count++];
         *server = (struct al_mcp_server){ .name = al_strdup(member->name), .line = member->line };

@@ -360,7 +360,7 @@ static int show_recorded(struct view *view, const char *file, struct al_pager *p
         (void)fputs("nothing recorded yet\n", query->json ? stderr : stdout);
     else if (r == 0 && !view->shown_any && !query->follow &&
              ((query->tool && al_query_tool_exists(query->tool)) || query->agent ||
-              query->session || query->top || *query->since))
+              query->session || query->top || query->since_ms))
         al_log_note("nothing matches; airlock log --all without --tool, --agent, --session and "
                     "--since shows everything");
     (void)fflush(stdout);

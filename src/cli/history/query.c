@@ -7,6 +7,7 @@
 #include <strings.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/fs.h"
 #include "cli/cli.h"
 #include "cli/names.h"
@@ -17,16 +18,6 @@
 
 /* Larger counts are rejected, so that the arithmetic cannot overflow. */
 #define COUNT_MAX 1000000u
-
-static void format_utc(time_t when, int ms, char ret_time[AL_WHEN_TEXT])
-{
-    struct tm tm;
-    char seconds[24] = "";
-
-    if (gmtime_r(&when, &tm))
-        (void)strftime(seconds, sizeof(seconds), "%Y-%m-%dT%H:%M:%S", &tm);
-    (void)snprintf(ret_time, AL_WHEN_TEXT, "%s.%03dZ", seconds, ms);
-}
 
 /* The time that many calendar months, days and seconds before now. */
 static time_t before_now(int months, int days, time_t seconds)
@@ -43,7 +34,7 @@ static time_t before_now(int months, int days, time_t seconds)
 }
 
 /* `count` units before now.  A unit is written in the singular, in the plural or as one letter. */
-static bool ago(const char *name, size_t count, char ret_time[AL_WHEN_TEXT])
+static bool ago(const char *name, size_t count, int64_t *ret_ms)
 {
     static const struct {
         const char *name;
@@ -59,16 +50,15 @@ static bool ago(const char *name, size_t count, char ret_time[AL_WHEN_TEXT])
 
         if (strncmp(name, units[i].name, len) != 0 || (name[len] && strcmp(name + len, "s") != 0))
             continue;
-        format_utc(before_now(units[i].months * (int)count, units[i].days * (int)count,
-                              units[i].seconds * (time_t)count),
-                   0, ret_time);
+        *ret_ms = 1000 * before_now(units[i].months * (int)count, units[i].days * (int)count,
+                                    units[i].seconds * (time_t)count);
         return true;
     }
     return false;
 }
 
 /* "90s", "2 hours ago", "2.hours.ago", "last week".  Dots count as blanks, as in git. */
-static bool parse_ago(const char *text, char ret_time[AL_WHEN_TEXT])
+static bool parse_ago(const char *text, int64_t *ret_ms)
 {
     al_auto(al_freep) char *words = al_strdup(text);
     char unit[16] = "";
@@ -83,7 +73,7 @@ static bool parse_ago(const char *text, char ret_time[AL_WHEN_TEXT])
         count = 1;
         (void)sscanf(words, " last %15[a-z] %n", unit, &end);
     }
-    return end && !words[end] && (letter || unit[1]) && ago(unit, count, ret_time);
+    return end && !words[end] && (letter || unit[1]) && ago(unit, count, ret_ms);
 }
 
 /* When today began. */
@@ -99,24 +89,24 @@ static bool midnight(struct tm *ret_tm)
 }
 
 /* "now", "today" and "yesterday"; the latter two mean midnight. */
-static bool parse_day(const char *text, char ret_time[AL_WHEN_TEXT])
+static bool parse_day(const char *text, int64_t *ret_ms)
 {
     bool yesterday = !strcasecmp(text, "yesterday");
     struct tm tm;
 
     if (!strcasecmp(text, "now")) {
-        format_utc(time(NULL), 0, ret_time);
+        *ret_ms = 1000 * time(NULL);
         return true;
     }
     if ((!yesterday && strcasecmp(text, "today") != 0) || !midnight(&tm))
         return false;
     tm.tm_mday -= yesterday;
-    format_utc(mktime(&tm), 0, ret_time);
+    *ret_ms = 1000 * mktime(&tm);
     return true;
 }
 
 /* A date, a time of day, or both, also in the form of a tool log's `timestamp`. */
-static bool parse_date(const char *text, char ret_time[AL_WHEN_TEXT])
+static bool parse_date(const char *text, int64_t *ret_ms)
 {
     static const char *const forms[] = { "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S",
                                          "%Y-%m-%dT%H:%M",    "%Y-%m-%d %H:%M",
@@ -146,7 +136,7 @@ static bool parse_date(const char *text, char ret_time[AL_WHEN_TEXT])
                 continue;
             when = timegm(&tm) - offset;
         }
-        format_utc(when, ms, ret_time);
+        *ret_ms = 1000 * when + ms;
         return true;
     }
     return false;
@@ -160,16 +150,16 @@ static bool parse_date(const char *text, char ret_time[AL_WHEN_TEXT])
  *   now, today, yesterday                        the latter two mean midnight
  *   "2 hours ago", 2.hours.ago, "last week"      relative, in git's words
  *   90s, 15m, 2h, 3d, 1w                         relative, abbreviated */
-static bool when_parse(const char *text, char ret_time[AL_WHEN_TEXT])
+static bool when_parse(const char *text, int64_t *ret_ms)
 {
-    return parse_day(text, ret_time) || parse_ago(text, ret_time) || parse_date(text, ret_time);
+    return parse_day(text, ret_ms) || parse_ago(text, ret_ms) || parse_date(text, ret_ms);
 }
 
 bool al_cli_is_label(const char *text)
 {
-    char time[AL_WHEN_TEXT];
+    int64_t ms;
 
-    return text[strspn(text, "0123456789")] && !when_parse(text, time);
+    return text[strspn(text, "0123456789")] && !when_parse(text, &ms);
 }
 
 #define LAST_MAX 1000000000u
@@ -219,16 +209,16 @@ int al_query_unknown_tool(const char *name)
 
 int al_query_check(struct al_query *query, const char *since, int argc, char **argv)
 {
-    if (since && !when_parse(since, query->since))
+    if (since && !when_parse(since, &query->since_ms))
         return usage("a time is 2026-01-31, '2 hours ago' or yesterday, not", since);
     if (argc > 1)
         return usage("unexpected second number", argv[1]);
     if (argc && !al_query_number(argv[0], &query->last))
         return usage("not a number of lines:", argv[0]);
     if (query->verify && (query->follow || query->last || query->tool || query->agent ||
-                          query->session || query->since[0]))
+                          query->session || query->since_ms))
         return usage("no selection goes with", "--verify");
-    if (query->running && (query->verify || query->follow || query->last || query->since[0]))
+    if (query->running && (query->verify || query->follow || query->last || query->since_ms))
         return usage("only --json, --tool, --agent and --session go with", "--running");
     return AL_EXIT_OK;
 }
@@ -255,17 +245,22 @@ bool al_query_matches_call(const struct al_query *query, const json_t *call)
            is_given(query->session, call, "conversation_id");
 }
 
+static bool is_from(const json_t *line, int64_t since_ms)
+{
+    const int64_t ms = al_clock_iso_ms(al_json_get_string(line, "time"));
+
+    return ms && ms >= since_ms;
+}
+
 bool al_query_matches(const struct al_query *query, const char *text, size_t len)
 {
     al_auto(al_json_decrefp) json_t *line = NULL;
-    const char *time;
 
-    if (!query->tool && !query->agent && !query->session && !query->top && !query->since[0])
+    if (!query->tool && !query->agent && !query->session && !query->top && !query->since_ms)
         return true;
     line = json_loadb(text, len, JSON_ALLOW_NUL, NULL);
-    time = al_json_get_string(line, "time");
     return al_query_matches_call(query, line) &&
-           (!query->since[0] || (time && strcmp(time, query->since) >= 0));
+           (!query->since_ms || is_from(line, query->since_ms));
 }
 
 /* --- Executions from one on --- */
@@ -286,18 +281,17 @@ size_t al_query_from(const char *journal_file, const char *top, const char *what
 {
     al_auto(al_history_clear) struct al_history history = AL_HISTORY_INIT;
     struct span labelled = { .seqs = NULL }, later = { .seqs = NULL };
-    char since[AL_WHEN_TEXT] = "";
+    int64_t since_ms = 0;
     const char *text;
     size_t len, number = 0;
     const bool is_number = al_query_number(what, &number);
-    const bool is_time = !is_number && when_parse(what, since);
+    const bool is_time = !is_number && when_parse(what, &since_ms);
 
     if (al_history_open(journal_file, &history) < 0)
         return 0;
     while (al_history_next(&history, &text, &len) > 0) {
         al_auto(al_json_decrefp) json_t *line = json_loadb(text, len, JSON_ALLOW_NUL, NULL);
         const uint64_t seq = (uint64_t)json_integer_value(json_object_get(line, "seq"));
-        const char *time = al_json_get_string(line, "time");
 
         if (is_number && seq == number && !al_journal_is_about(line, top) && !*ret_elsewhere)
             *ret_elsewhere = al_strdup(al_json_get_string(line, "repository"));
@@ -307,7 +301,7 @@ size_t al_query_from(const char *journal_file, const char *top, const char *what
             labelled.count = 0; /* the newest one of this name */
         if (labelled.count || is_given(what, line, "label"))
             add_seq(&labelled, seq);
-        if ((is_number && seq >= number) || (is_time && time && strcmp(time, since) >= 0))
+        if ((is_number && seq >= number) || (is_time && is_from(line, since_ms)))
             add_seq(&later, seq);
     }
     free((labelled.count ? later : labelled).seqs);

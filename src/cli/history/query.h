@@ -9,16 +9,13 @@
 
 #include "base/json.h"
 
-/** Size of a buffer for a time in the journal's form, 2026-01-02T03:04:05.678Z. */
-#define AL_WHEN_TEXT 32
-
 struct al_query {
-    const char *agent;        /**< borrowed from the command line; NULL: any agent */
-    const char *tool;         /**< borrowed from the command line; NULL: any tool */
-    const char *session;      /**< borrowed from the command line; NULL: any session */
-    char *top;                /**< only what is not of a repository elsewhere; NULL: everything */
-    char since[AL_WHEN_TEXT]; /**< in the form of the journal's "time"; "": from the beginning */
-    size_t last;              /**< number of lines, counted from the end; 0: all */
+    const char *agent;   /**< borrowed from the command line; NULL: any agent */
+    const char *tool;    /**< borrowed from the command line; NULL: any tool */
+    const char *session; /**< borrowed from the command line; NULL: any session */
+    char *top;           /**< only what is not of a repository elsewhere; NULL: everything */
+    int64_t since_ms;    /**< since 1970; 0: from the beginning */
+    size_t last;         /**< number of lines, counted from the end; 0: all */
     bool json, verify, follow, running;
 };
 

@@ -136,10 +136,11 @@ static int set_up(struct al_undo *undo, const char *command)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     al_auto(al_freep) char *cwd = getcwd(NULL, 0);
+    al_auto(al_freep) char *top = cwd ? al_environment_repository(cwd) : NULL;
     int r = al_setup_config(&undo->setup, &undo->options, &err), code;
 
     undo->is_set_up = true;
-    if (r == 0 && !undo->setup.config.roots.count && cwd && !al_environment_has_repository(cwd))
+    if (r == 0 && !undo->setup.config.roots.count && cwd && !top)
         return no_repository(command, al_git_is_bare_dir(cwd) ? al_git_bare_remedy : NULL);
     if (r == 0)
         r = al_setup_session(&undo->setup, &err);

@@ -21,6 +21,7 @@
 #include "guard/text.h"
 #include "proc/proc.h"
 #include "tools/upstream/upstream.h"
+#include "tools/words.h"
 
 #define START_MS 10000u
 
@@ -54,19 +55,13 @@ static bool is_this_program(const char *path)
  * what airlock offers. */
 static bool is_plain_command(const struct al_strv *command)
 {
-    static const char *const known[] = { "--root", "--toolset", "--approval", "--agent", "--tool" };
     size_t i = 2;
 
     if (command->count < 2 || strcmp(command->items[1], "serve") != 0)
         return false;
-    for (; i + 1 < command->count; i += 2) {
-        bool found = false;
-
-        for (size_t j = 0; j < AL_COUNT(known); j++)
-            found |= !strcmp(command->items[i], known[j]);
-        if (!found)
+    for (; i + 1 < command->count; i += 2)
+        if (!al_shell_words_list(" --root --toolset --approval --agent --tool ", command->items[i]))
             return false;
-    }
     return i == command->count;
 }
 

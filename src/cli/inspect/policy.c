@@ -186,8 +186,7 @@ int al_cmd_policy(int argc, char **argv)
         return code;
     explains = argc && !strcmp(argv[0], "explain");
     if (options.help)
-        return explains && argc > 1 ? al_tools_show_help(&options, argv[1])
-                                    : al_help_command("policy");
+        return explains && argc > 1 ? al_tools_show(&options, argv[1]) : al_help_command("policy");
     if (!explains)
         return al_cli_usage(
             "airlock policy needs 'explain', a tool and, optionally, its arguments");

@@ -222,7 +222,7 @@ static int print(struct al_setup *setup, const char *word, bool json, struct al_
     return 0;
 }
 
-static int show(const struct al_options *options, const char *word)
+int al_tools_show(const struct al_options *options, const char *word)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     struct al_setup setup;
@@ -232,17 +232,9 @@ static int show(const struct al_options *options, const char *word)
     if (r == 0)
         r = al_setup_tools(&setup, &err);
     if (r == 0)
-        r = print(&setup, word, options->json, &err);
+        r = print(&setup, word, options->json && !options->help, &err);
     al_setup_clear(&setup);
     return r < 0 ? al_cli_fail(&err) : AL_EXIT_OK;
-}
-
-int al_tools_show_help(const struct al_options *options, const char *word)
-{
-    struct al_options text_options = *options; /* borrows the strings */
-
-    text_options.json = false;
-    return show(&text_options, word);
 }
 
 int al_cmd_tools(int argc, char **argv)
@@ -255,5 +247,5 @@ int al_cmd_tools(int argc, char **argv)
     if (!al_options_take(&options, "tools", NULL, &argc, argv, &code))
         return code;
     return argc > 1 ? al_cli_usage("tools takes one tool at most")
-                    : show(&options, argc ? argv[0] : NULL);
+                    : al_tools_show(&options, argc ? argv[0] : NULL);
 }

@@ -182,12 +182,17 @@ static bool find_nth(const struct doc *doc, const struct entry *array, const cha
     return true;
 }
 
+static struct entry top_of(const struct doc *doc)
+{
+    const size_t begin = skip_space(doc, 0);
+
+    return (struct entry){ .key_begin = begin, .begin = begin, .end = end_of_value(doc, begin) };
+}
+
 static int find(const struct doc *doc, al_settings_path path, struct found *ret,
                 struct al_error *err)
 {
-    *ret = (struct found){ .missing = path };
-    ret->value.begin = ret->value.key_begin = skip_space(doc, 0);
-    ret->value.end = end_of_value(doc, ret->value.begin);
+    ret->value = top_of(doc);
     for (; *ret->missing; ret->missing++) {
         struct entry entry = { .end = 0 }, member = { .end = 0 };
 
@@ -255,14 +260,14 @@ static char *indent_of(const struct doc *doc, size_t at)
 /* The step from one level to the next, as the first entry shows it.  Caller frees. */
 static char *unit_of(const struct doc *doc, const struct entry *container)
 {
-    struct entry first = { .end = 0 }, top = { .begin = skip_space(doc, 0), .end = doc->text->len };
+    const struct entry top = top_of(doc);
+    struct entry first = { .end = 0 };
     al_auto(al_freep) char *base = indent_of(doc, container->key_begin);
     al_auto(al_freep) char *inner =
         next_entry(doc, container, &first) ? indent_of(doc, first.key_begin) : NULL;
 
     if (inner && al_starts_with(inner, base) && strlen(inner) > strlen(base))
         return al_strdup(inner + strlen(base));
-    top.key_begin = top.begin;
     return container->begin == top.begin ? al_strdup("  ") : unit_of(doc, &top);
 }
 
@@ -395,20 +400,29 @@ static bool is_blank(const struct al_str *text)
     return strspn(text->buf, " \t\r\n") == text->len;
 }
 
+/* Open the document, and go where the path leads.  An empty text leads nowhere. */
+static int look(struct doc *doc, al_settings_path path, struct found *ret, struct al_error *err)
+{
+    int r = 0;
+
+    *ret = (struct found){ .missing = path };
+    if (!is_blank(doc->text))
+        r = doc_open(doc, err);
+    return r < 0 || is_blank(doc->text) ? r : find(doc, path, ret, err);
+}
+
 int al_settings_json_put(struct al_str *text, al_settings_path path, const json_t *value,
                          struct al_error *err)
 {
     al_auto(doc_clear) struct doc doc = { .text = text, .copy = AL_STR_INIT };
     al_auto(al_json_decrefp) json_t *now = NULL;
     al_auto(al_json_decrefp) json_t *wrapped = NULL;
-    struct found found = { .missing = path };
+    struct found found;
     int r;
 
     if (is_blank(text))
         al_settings_replace(text, 0, text->len, "{}\n");
-    r = doc_open(&doc, err);
-    if (r == 0)
-        r = find(&doc, path, &found, err);
+    r = look(&doc, path, &found, err);
     if (r < 0)
         return r;
     if (*found.missing) {
@@ -418,9 +432,7 @@ int al_settings_json_put(struct al_str *text, al_settings_path path, const json_
     }
     now = value_of(&doc, found.value.begin, found.value.end);
     if (!json_equal(now, value)) {
-        const struct entry top = { .key_begin = skip_space(&doc, 0),
-                                   .begin = skip_space(&doc, 0),
-                                   .end = end_of_value(&doc, skip_space(&doc, 0)) };
+        const struct entry top = top_of(&doc);
         al_auto(al_freep) char *unit = unit_of(&doc, &top);
         al_auto(al_freep) char *indent = indent_of(&doc, found.value.key_begin);
         al_auto(al_str_clear) struct al_str by = AL_STR_INIT;
@@ -436,16 +448,11 @@ int al_settings_json_add(struct al_str *text, al_settings_path path, const json_
 {
     al_auto(doc_clear) struct doc doc = { .text = text, .copy = AL_STR_INIT };
     al_auto(al_json_decrefp) json_t *list = al_json_array();
-    struct found found = { .missing = path };
+    struct found found;
     struct entry there;
-    int r = 0;
+    int r = look(&doc, path, &found, err);
 
     al_json_append(list, json_deep_copy(item));
-    if (!is_blank(text)) {
-        r = doc_open(&doc, err);
-        if (r == 0)
-            r = find(&doc, path, &found, err);
-    }
     if (r < 0)
         return r;
     if (*found.missing)
@@ -460,27 +467,21 @@ int al_settings_json_add(struct al_str *text, al_settings_path path, const json_
 json_t *al_settings_json_get(const struct al_str *text, al_settings_path path)
 {
     al_auto(doc_clear) struct doc doc = { .text = text, .copy = AL_STR_INIT };
-    struct found found = { .missing = path };
+    struct found found;
 
-    if (is_blank(text) || doc_open(&doc, NULL) < 0 || find(&doc, path, &found, NULL) < 0 ||
-        *found.missing)
-        return NULL;
-    return value_of(&doc, found.value.begin, found.value.end);
+    return look(&doc, path, &found, NULL) < 0 || *found.missing
+               ? NULL
+               : value_of(&doc, found.value.begin, found.value.end);
 }
 
 int al_settings_json_remove(struct al_str *text, al_settings_path path, const json_t *item,
                             struct al_error *err)
 {
     al_auto(doc_clear) struct doc doc = { .text = text, .copy = AL_STR_INIT };
-    struct found found = { .missing = path };
+    struct found found;
     struct entry there;
-    int r;
+    int r = look(&doc, path, &found, err);
 
-    if (is_blank(text))
-        return 0;
-    r = doc_open(&doc, err);
-    if (r == 0)
-        r = find(&doc, path, &found, err);
     if (r < 0 || *found.missing)
         return r;
     if (!item)

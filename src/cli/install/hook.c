@@ -161,9 +161,10 @@ static int open_session(struct hook *hook, const struct al_git_shell *shell, str
     setup->session.caller_shell = shell;
     setup->serves_shell = true;
     r = al_setup_tools(setup, err);
-    (void)unsetenv("CLAUDE_CODE_SESSION_ID"); /* what the event says counts */
-    (void)unsetenv("CODEX_SESSION_ID");
-    (void)(session ? setenv("AIRLOCK_SESSION", session, 1) : unsetenv("AIRLOCK_SESSION"));
+    for (const struct al_shell_session *at = al_shell_sessions; at->variable; at++)
+        (void)unsetenv(at->variable); /* what the event says counts */
+    if (session)
+        (void)setenv(al_shell_sessions->variable, session, 1);
     if (r == 0)
         r = al_setup_session(setup, err);
     if (r == 0)
@@ -191,8 +192,9 @@ static void make_call(struct hook *hook, const char *toolset, const struct al_to
 static bool is_covered(const struct hook *hook)
 {
     al_auto(al_freep) char *here = getcwd(NULL, 0);
+    al_auto(al_freep) char *top = here ? al_environment_repository(here) : NULL;
 
-    return here && al_roots_find(&hook->setup.roots, here) && al_environment_has_repository(here);
+    return top && al_roots_find(&hook->setup.roots, here);
 }
 
 static void run_held(struct hook *hook, const struct al_tool *tool, const json_t *arguments, int fd)

@@ -216,16 +216,6 @@ void al_shell_words_clear(struct al_shell_words *words)
     al_shell_connection_clear(&words->connection);
 }
 
-bool al_shell_words_list(const char *list, const char *word)
-{
-    const size_t len = strlen(word);
-
-    for (const char *at = list; len && at && (at = strstr(at, word)); at++)
-        if (at > list && at[-1] == ' ' && at[len] == ' ')
-            return true;
-    return false;
-}
-
 bool al_shell_words_have(const struct al_shell_words *words, const char *option, const char *other)
 {
     return al_strv_contains(&words->options, option) || al_strv_contains(&words->options, other);

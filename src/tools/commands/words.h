@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "call/tool.h"
+#include "tools/words.h"
 #include "verbs/transport/remote.h"
 
 struct al_call;
@@ -129,9 +130,6 @@ int al_shell_submodules(struct al_call *call, const struct al_shell_words *words
 int al_shell_words_refuse(const char *what, const char *why, struct al_error *err);
 #define AL_SHELL_CONFINED "inside of airlock run --confine; make the repository before"
 #define AL_SHELL_OFFLINE  "this sandbox has no network, see airlock run --help"
-
-/** Test whether a list has a word, between spaces. */
-bool al_shell_words_list(const char *list, const char *word);
 
 /** Test whether a line has one of two options, in full. */
 bool al_shell_words_have(const struct al_shell_words *words, const char *option, const char *other);

@@ -6,19 +6,16 @@
 #include "guard/path.h"
 #include "guard/root.h"
 #include "tools/shell/state.h"
+#include "tools/words.h"
 
 #define DENIED    "Permission denied"
 #define NAMED_MAX 5
 
 bool al_shell_found_nothing(const struct al_shell_plan *plan, int exit_code)
 {
-    static const char *const searchers[] = { "grep", "egrep", "fgrep", "rg" };
     const struct al_shell_step *last = &plan->steps[plan->nsteps - 1];
 
-    for (size_t i = 0; i < AL_COUNT(searchers); i++)
-        if (!strcmp(last->words.items[0], searchers[i]))
-            return exit_code == 1;
-    return false;
+    return exit_code == 1 && al_shell_words_list(" grep egrep fgrep rg ", last->words.items[0]);
 }
 
 /* Whether the errors mention an argument that is a path outside the roots.  System files that every

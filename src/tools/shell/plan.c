@@ -12,63 +12,39 @@
 #include "guard/root.h"
 #include "tools/shell/rules.h"
 #include "tools/shell/state.h"
+#include "tools/words.h"
 
 /* Paths that go is told to write have to lie below the working directory, like redirects.  Landlock
  * enforces the same; this check gives an error beforehand, also in a preview. */
 
 /* Options whose value is a path to write, of go and of test binaries.  The latter accept them with
  * the prefix "test." as well. */
-static const char *const outputs[] = {
-    "o",
-    "outputdir",
-    "coverprofile",
-    "cpuprofile",
-    "memprofile",
-    "blockprofile",
-    "mutexprofile",
-    "trace",
-    "pkgdir",
-    "modfile",
-    "testlogfile",
-    "gocoverdir",
-    "fuzzcachedir",
-    "debug-trace",
-    "debug-actiongraph",
-    "debug-runtime-trace",
-    "asmhdr",
-    "linkobj",
-    "traceprofile",
-};
+static const char outputs[] =
+    " o outputdir coverprofile cpuprofile memprofile blockprofile mutexprofile trace pkgdir "
+    "modfile "
+    "testlogfile gocoverdir fuzzcachedir debug-trace debug-actiongraph debug-runtime-trace asmhdr "
+    "linkobj traceprofile ";
 
 /* Options whose value is a list of options for the compiler or the linker. */
-static const char *const lists[] = { "ldflags", "gcflags", "asmflags" };
+static const char lists[] = " ldflags gcflags asmflags ";
 
-/* The rest of "-name", "--name" or "-name=value" after the name; NULL: another word. */
-static const char *after_flag(const char *word, const char *name)
+/* The value of one of these options, in this word or in the next; NULL: it is another word, or has
+ * none. */
+static const char *value_of(const struct al_strv *words, size_t at, const char *names)
 {
-    size_t len = strlen(name);
+    const char *word = words->items[at];
+    al_auto(al_freep) char *name = NULL;
 
-    if (!word || *word != '-')
+    if (*word != '-')
         return NULL;
     word += word[1] == '-' ? 2 : 1;
     if (al_starts_with(word, "test."))
         word += strlen("test.");
-    return !strncmp(word, name, len) && (!word[len] || word[len] == '=') ? word + len : NULL;
-}
-
-/* The value of an option, in this word or in the next; NULL: none. */
-static const char *value_of(const struct al_strv *words, size_t at, const char *const *names,
-                            size_t nnames)
-{
-    for (size_t i = 0; i < nnames; i++) {
-        const char *rest = after_flag(words->items[at], names[i]);
-
-        if (rest && *rest)
-            return rest + 1;
-        if (rest)
-            return at + 1 < words->count ? words->items[at + 1] : NULL;
-    }
-    return NULL;
+    name = al_strndup(word, strcspn(word, "="));
+    if (!al_shell_words_list(names, name))
+        return NULL;
+    word += strlen(name);
+    return *word ? word + 1 : at + 1 < words->count ? words->items[at + 1] : NULL;
 }
 
 static int check_options(const struct al_root *root, const struct al_strv *words,
@@ -77,7 +53,7 @@ static int check_options(const struct al_root *root, const struct al_strv *words
     int r = 0;
 
     for (size_t i = 0; i < words->count && r == 0; i++) {
-        const char *value = value_of(words, i, outputs, AL_COUNT(outputs));
+        const char *value = value_of(words, i, outputs);
 
         if (value && *value)
             r = al_output_check(root, value, err);
@@ -124,7 +100,7 @@ int al_shell_check_outputs(const struct al_root *root, const struct al_strv *wor
     if (al_shell_kind_of(words->items[0]) != AL_SHELL_GO)
         return 0;
     for (size_t i = 1; i < words->count && r == 0; i++) {
-        const char *list = value_of(words, i, lists, AL_COUNT(lists));
+        const char *list = value_of(words, i, lists);
 
         if (list)
             r = check_list(root, list, err);

@@ -5,18 +5,14 @@
 #include "guard/gitdir.h"
 #include "guard/root.h"
 #include "guard/text.h"
+#include "tools/words.h"
 
 /* Programs that only read.  Any other program that the user puts on the whitelist may write below
  * the root. */
-static const char *const readers[] = {
-    "ls",    "cat",     "grep",     "find",     "head",     "tail",      "wc",    "date",
-    "sort",  "uniq",    "cut",      "tr",       "nl",       "tac",       "rev",   "comm",
-    "join",  "paste",   "fold",     "expand",   "column",   "diff",      "cmp",   "file",
-    "stat",  "tree",    "du",       "df",       "basename", "dirname",   "seq",   "printf",
-    "true",  "false",   "readlink", "realpath", "md5sum",   "sha256sum", "cksum", "od",
-    "xxd",   "hexdump", "strings",  "jq",       "rg",       "sed",       "awk",   "test",
-    "egrep", "fgrep",
-};
+static const char readers[] =
+    " ls cat grep find head tail wc date sort uniq cut tr nl tac rev comm join paste fold expand "
+    "column diff cmp file stat tree du df basename dirname seq printf true false readlink realpath "
+    "md5sum sha256sum cksum od xxd hexdump strings jq rg sed awk test egrep fgrep ";
 
 enum match {
     WORD,  /* exactly this word */
@@ -79,10 +75,7 @@ enum al_shell_kind al_shell_kind_of(const char *command)
     for (size_t i = 0; i < AL_COUNT(kinds); i++)
         if (!strcmp(kinds[i].name, command))
             return kinds[i].kind;
-    for (size_t i = 0; i < AL_COUNT(readers); i++)
-        if (!strcmp(readers[i], command))
-            return AL_SHELL_READER;
-    return AL_SHELL_OTHER;
+    return al_shell_words_list(readers, command) ? AL_SHELL_READER : AL_SHELL_OTHER;
 }
 
 int al_shell_check_command(const struct al_strv *whitelist, const char *word, struct al_error *err)
@@ -180,22 +173,18 @@ static int check_refusals(const struct al_strv *words, struct al_error *err)
  * value of an option in the next word is skipped. */
 static int check_date(const struct al_strv *words, struct al_error *err)
 {
-    static const char *const plain[] = { "-u",      "--utc", "--universal", "-R",     "--rfc-email",
-                                         "--debug", "-I",    "--iso-8601",  "--help", "--version" };
+    static const char plain[] =
+        " -u --utc --universal -R --rfc-email --debug -I --iso-8601 --help --version ";
     static const char *const attached[] = { "-I", "--iso-8601=", "--rfc-3339=", "--date=",
                                             "--reference=" };
-    static const char *const followed[] = { "-d", "--date", "-r", "--reference", "-ud", "-ur" };
 
     for (size_t i = 1; i < words->count; i++) {
         const char *word = words->items[i];
-        bool good = word[0] == '+', value = false;
+        const bool value = al_shell_words_list(" -d --date -r --reference -ud -ur ", word);
+        bool good = word[0] == '+' || al_shell_words_list(plain, word);
 
-        for (size_t k = 0; k < AL_COUNT(plain); k++)
-            good |= !strcmp(plain[k], word);
         for (size_t k = 0; k < AL_COUNT(attached); k++)
             good |= al_starts_with(word, attached[k]);
-        for (size_t k = 0; k < AL_COUNT(followed); k++)
-            value |= !strcmp(followed[k], word);
         if (!good && !value)
             return refuse("date", word,
                           "could set the clock, or is not one of -u -R -I -d -r "
@@ -209,7 +198,6 @@ static int check_date(const struct al_strv *words, struct al_error *err)
 /* go: four commands are allowed, without the options that would run another program. */
 static int check_go(const struct al_strv *words, struct al_error *err)
 {
-    static const char *const commands[] = { "build", "test", "run", "mod" };
     const char *word = words->count > 1 ? words->items[1] : "";
 
     for (size_t i = 2; i < words->count; i++) {
@@ -218,10 +206,9 @@ static int check_go(const struct al_strv *words, struct al_error *err)
         if (al_path_has_dot_git(value ? value + 1 : words->items[i]))
             return refuse("go", words->items[i], "lies in a .git directory", err);
     }
-    for (size_t i = 0; i < AL_COUNT(commands); i++)
-        if (!strcmp(commands[i], word))
-            return check_refusals(words, err);
-    return refuse("go", word, "is not one of build, test, run and mod", err);
+    return al_shell_words_list(" build test run mod ", word)
+               ? check_refusals(words, err)
+               : refuse("go", word, "is not one of build, test, run and mod", err);
 }
 
 int al_shell_check_words(const struct al_strv *words, struct al_error *err)
