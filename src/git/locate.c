@@ -580,17 +580,9 @@ static bool names_top(const char *git_dir, const struct al_root *top)
 
 static bool is_listed(const struct al_strv *listed, const char *git_dir)
 {
-    struct stat st;
-
-    if (stat(git_dir, &st) < 0)
-        return false;
-    for (size_t i = 0; listed && i < listed->count; i++) {
-        struct stat other;
-
-        if (stat(listed->items[i], &other) == 0 && other.st_dev == st.st_dev &&
-            other.st_ino == st.st_ino)
+    for (size_t i = 0; listed && i < listed->count; i++)
+        if (al_location_is_same(listed->items[i], git_dir))
             return true;
-    }
     return false;
 }
 
@@ -673,7 +665,7 @@ static bool is_git_dir_of(const struct al_location *at)
 
     if (lstat(dot_git, &file) < 0 || !S_ISREG(file.st_mode)) /* `.git` is a directory, or bare */
         return !part || !part->is_git_dir;
-    if (strcmp(at->git_dir, at->common_dir) != 0)
+    if (al_location_is_linked(at))
         return is_own_file(&file) && is_own_dir(at->common_dir) &&
                names_back(at->git_dir, at->common_dir, &file);
     if (!part || !part->is_git_dir)

@@ -30,6 +30,19 @@ void al_location_clear(struct al_location *at)
     *at = AL_LOCATION_INIT;
 }
 
+bool al_location_is_linked(const struct al_location *at)
+{
+    return strcmp(at->git_dir, at->common_dir) != 0;
+}
+
+bool al_location_is_same(const char *one, const char *other)
+{
+    struct stat a, b;
+
+    return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
 bool al_location_is_bare(const struct al_location *at)
 {
     return !strcmp(at->top, at->git_dir);

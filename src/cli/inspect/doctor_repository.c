@@ -111,7 +111,7 @@ static void add_open_failure(struct al_findings *findings, const char *dir,
 
 static void add_kind(struct al_findings *findings, const struct al_repo *repo)
 {
-    bool linked = strcmp(repo->at.git_dir, repo->at.common_dir) != 0;
+    bool linked = al_location_is_linked(&repo->at);
     bool bare = al_location_is_bare(&repo->at);
     al_auto(al_freep) char *top = al_text_sanitize_line(repo->at.top);
 

@@ -32,7 +32,7 @@ static char *read_head(int git_dir)
 
 static bool is_own(const struct al_location *at, const char *name)
 {
-    const bool is_linked = strcmp(at->git_dir, at->common_dir) != 0;
+    const bool is_linked = al_location_is_linked(at);
 
     return name ? is_linked && !strcmp(strrchr(at->git_dir, '/') + 1, name) : !is_linked;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "git/plumbing/rollback_plumbing.h"
+#include "base/fs.h"
 
 #include <fcntl.h>
 
@@ -77,20 +78,13 @@ static bool is_symbolic(const char *value)
     return value && al_starts_with(value, "ref: ");
 }
 
-static bool is_below(const char *name, const char *dir)
-{
-    size_t len = strlen(dir);
-
-    return !strncmp(name, dir, len) && name[len] == '/';
-}
-
 /* Whether a deleted reference makes room for another one: "a" and "a/b" cannot exist together, so
  * git has to delete the old one first. */
 static bool makes_room(const struct al_ref_move *moves, size_t nmoves, const char *gone)
 {
     for (size_t i = 0; i < nmoves; i++)
         if (moves[i].to && !moves[i].from &&
-            (is_below(gone, moves[i].name) || is_below(moves[i].name, gone)))
+            (al_fs_beneath(moves[i].name, gone) || al_fs_beneath(gone, moves[i].name)))
             return true;
     return false;
 }

@@ -30,11 +30,6 @@ void al_stash_owners_clear(struct al_stash_owners *owners)
     owners->own = NULL;
 }
 
-static bool is_linked(const struct al_repo *repo)
-{
-    return strcmp(repo->at.git_dir, repo->at.common_dir) != 0;
-}
-
 static bool count_linked(void *count, const char *name, int git_dir_fd, const char *top)
 {
     (void)name;
@@ -47,7 +42,7 @@ static bool count_linked(void *count, const char *name, int git_dir_fd, const ch
 static bool has_others(const struct al_repo *repo)
 {
     al_auto(al_freep) char *index = al_fs_join(repo->at.common_dir, "index");
-    size_t count = is_linked(repo) && access(index, F_OK) < 0 ? 0 : 1;
+    size_t count = al_location_is_linked(&repo->at) && access(index, F_OK) < 0 ? 0 : 1;
 
     (void)al_git_each_linked(&repo->at, count_linked, &count, NULL);
     return count > 1;
@@ -63,7 +58,7 @@ char *al_stash_owner_id(const char *git_dir)
 /* The name below worktrees/; "" for the main working tree. */
 static const char *worktree_name(const struct al_repo *repo)
 {
-    return is_linked(repo) ? strrchr(repo->at.git_dir, '/') + 1 : "";
+    return al_location_is_linked(&repo->at) ? strrchr(repo->at.git_dir, '/') + 1 : "";
 }
 
 /* "<inode>.<birth> TAB <worktree> TAB"; NULL when the name has a character that would not fit into

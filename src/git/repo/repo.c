@@ -143,26 +143,13 @@ static struct al_repo *new_repo(struct al_git *git, struct al_run_limits *budget
     return repo;
 }
 
-static bool is_same_dir(const char *a, const char *b)
-{
-    struct stat one, other;
-
-    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
-           one.st_ino == other.st_ino;
-}
-
-static bool is_linked(const struct al_repo *repo)
-{
-    return strcmp(repo->at.git_dir, repo->at.common_dir) != 0;
-}
-
 /* git has no working tree where core.bare is set.  A linked worktree is one whatever the
  * configuration of the repository says. */
 static int check_bare(struct al_repo *repo, struct al_error *err)
 {
     const struct al_vetting *vetting = repo->vetting;
 
-    return vetting->says_bare && !vetting->work_tree && !is_linked(repo) &&
+    return vetting->says_bare && !vetting->work_tree && !al_location_is_linked(&repo->at) &&
                    !al_location_is_bare(&repo->at)
                ? al_location_make_bare(&repo->at, err)
                : 0;
@@ -176,8 +163,9 @@ static int check_work_tree(const struct al_repo *repo, const char *given, struct
     al_auto(al_freep) char *path = named ? al_fs_join(repo->at.git_dir, named) : NULL;
     al_auto(al_freep) char *word = al_text_sanitize_line(given);
 
-    if (!named || is_linked(repo) || (al_location_is_bare(&repo->at) && repo->vetting->says_bare) ||
-        is_same_dir(path, repo->at.top))
+    if (!named || al_location_is_linked(&repo->at) ||
+        (al_location_is_bare(&repo->at) && repo->vetting->says_bare) ||
+        al_location_is_same(path, repo->at.top))
         return 0;
     return al_error_remedy(
         al_error_set(err, AL_ERR_EXECUTION,

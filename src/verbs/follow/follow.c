@@ -79,12 +79,10 @@ static struct follow_path *follow_paths_find(const struct follow_paths *paths, c
     return at == SIZE_MAX ? NULL : &paths->items[at];
 }
 
-/* Whether `name` is in the directory `dir`. */
-static bool is_in(const char *name, const char *dir)
+/* Whether a path is another one, or one of them is a directory that the other is in. */
+static bool meet(const char *one, const char *other)
 {
-    const size_t len = strlen(dir);
-
-    return !strncmp(name, dir, len) && name[len] == '/';
+    return al_fs_beneath(one, other) || al_fs_beneath(other, one);
 }
 
 /* A path that does not differ was added by the user when a new path is above or beneath
@@ -99,7 +97,7 @@ static bool take_entry_changed(void *payload, char *const *fields)
         return true;
     }
     for (path = paths->items; path < paths->items + paths->count; path++)
-        if (path->is_new && (is_in(path->name, fields[0]) || is_in(fields[0], path->name)))
+        if (path->is_new && meet(path->name, fields[0]))
             path->entry_changed = true;
     return true;
 }
@@ -132,12 +130,6 @@ static int follow_read(const struct al_follow *with, const char *const *words,
 static bool follow_path_is_deleted(const struct follow_path *path)
 {
     return !path->mode;
-}
-
-/* Whether a path is another one, or one of them is a directory that the other is in. */
-static bool meet(const char *one, const char *other)
-{
-    return !strcmp(one, other) || is_in(one, other) || is_in(other, one);
 }
 
 /* A new path cannot follow where something is that the user made, or that stays. */

@@ -57,9 +57,7 @@ void al_submodules_clear(struct al_submodules *submodules)
 
 static bool is_within(const char *name, const char *within)
 {
-    size_t len = within ? strlen(within) : 0;
-
-    return !len || (!strncmp(name, within, len) && (!name[len] || name[len] == '/'));
+    return !within || !*within || al_fs_beneath(within, name);
 }
 
 /* --- The submodules of an index --- */

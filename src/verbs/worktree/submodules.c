@@ -589,14 +589,6 @@ static char *child(const struct al_worktree_submodule *submodule, bool of_dir)
     return al_asprintf("%s/", of_dir ? submodule->dir : submodule->path);
 }
 
-static bool is_same_dir(const char *a, const char *b)
-{
-    struct stat one, other;
-
-    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
-           one.st_ino == other.st_ino;
-}
-
 /* Whether it is initialised in the working tree that is there: its `.git` file names the repository
  * that it has to have.  A reason: it is, but not so; NULL with *ret_is false: it is not. */
 static const char *find_initialised(const struct al_repo *from,
@@ -618,7 +610,7 @@ static const char *find_initialised(const struct al_repo *from,
     if (!S_ISREG(st.st_mode))
         return "its git directory is in its working tree; 'git submodule absorbgitdirs' moves it";
     named = al_git_read_pointer(fd, ".git", "gitdir: ", top);
-    if (!named || !source || !is_same_dir(named, source))
+    if (!named || !source || !al_location_is_same(named, source))
         return "its .git file does not name the repository below modules/ that its name means";
     *ret_is = true;
     return NULL;
