@@ -261,18 +261,6 @@ static int everyday_authorize(struct al_call *call, const void *p, struct al_err
     return leave_blocking(call, files, &blocking, err);
 }
 
-/* The files that the user did not name and that are left out.  `ret_line` says why. */
-static int leave_out(struct al_call *call, const struct add_args *args, struct al_strv *ret_names,
-                     struct al_str *ret_line, struct al_error *err)
-{
-    al_auto(al_strv_clear) struct al_strv named = AL_STRV_INIT;
-    int r = 0;
-
-    if (args->paths.count)
-        r = al_git_affected_files(al_call_repo(call), &args->paths, true, &named, err);
-    return r < 0 ? r : al_leave_out(call, &named, ret_names, ret_line, err);
-}
-
 /* Remove the files that were left out from those that are told. */
 static void keep_staged(const struct al_call *call, const struct al_strv *files,
                         const struct al_strv *without, const struct al_strv *outside,
@@ -341,15 +329,17 @@ static int add_files(struct al_call *call, const struct add_args *args, const st
         .passed_over = &passed_over,
     };
     const struct al_repo *repo = al_call_repo(call);
-    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT, named = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv blocking = AL_STRV_INIT, unstaged = AL_STRV_INIT;
     int r = al_git_affected_files(repo, paths->count && !args->all ? paths : NULL, !args->update,
                                   &files, err);
 
     if (r == 0)
         r = leave_blocking(call, &files, &blocking, err);
-    if (r == 0 && args->all)
-        r = leave_out(call, args, &without, &left_out, err);
+    if (r == 0 && args->all && args->paths.count)
+        r = al_git_affected_files(repo, &args->paths, true, &named, err);
+    if (r == 0 && args->all) /* what the user names is not left out */
+        r = al_leave_out(call, &named, &without, &left_out, err);
     for (size_t i = 0; i < blocking.count; i++) {
         if (al_strv_contains(&without, blocking.items[i]))
             continue;

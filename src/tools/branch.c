@@ -39,47 +39,11 @@ static const struct al_choice actions[] = {
     { "list", LIST }, { "create", CREATE }, { "rename", RENAME }, { "delete", DELETE }, { NULL, 0 },
 };
 
-/* The request, in whatever dialect it came. */
-struct request {
-    enum action action;
-    const char *name;            /* NULL: there is none, or there are several */
-    const struct al_strv *names; /* more to delete */
-    const char *new_name;
-    bool force;
-};
-
-static struct request request_of(const void *p)
-{
-    const struct branch_args *args = p;
-    struct request request = { .action = (enum action)args->action,
-                               .name = args->name,
-                               .names = &args->names,
-                               .new_name = args->new_name,
-                               .force = args->force || args->force_delete };
-
-    if (args->rename) {
-        request.action = RENAME;
-        request.name = args->rename;
-    } else if (args->force_delete || args->delete) {
-        request.action = DELETE;
-        request.name = args->force_delete ? args->force_delete : args->delete;
-    } else if (args->create) {
-        request.action = CREATE;
-        request.name = args->create;
-    }
-    return request;
-}
-
-static bool is_delete(const void *p)
-{
-    return request_of(p).action == DELETE;
-}
-
-AL_WHEN(is_list, struct branch_args, request_of(args).action == LIST)
-AL_WHEN(is_create, struct branch_args, request_of(args).action == CREATE)
-AL_WHEN(is_rename, struct branch_args, request_of(args).action == RENAME)
-AL_WHEN(is_force_delete, struct branch_args, is_delete(args) && request_of(args).force)
-AL_WHEN(is_safe_delete, struct branch_args, is_delete(args) && !request_of(args).force)
+AL_WHEN(is_list, struct branch_args, args->action == LIST)
+AL_WHEN(is_create, struct branch_args, args->action == CREATE)
+AL_WHEN(is_rename, struct branch_args, args->action == RENAME)
+AL_WHEN(is_force_delete, struct branch_args, args->action == DELETE && args->force)
+AL_WHEN(is_safe_delete, struct branch_args, args->action == DELETE && !args->force)
 
 static bool is_everyday(const struct al_call *call)
 {
@@ -87,31 +51,31 @@ static bool is_everyday(const struct al_call *call)
 }
 
 /* The branch to rename: the one that HEAD is on unless it is named.  NULL: HEAD is on none. */
-static const char *renamed_branch(const struct al_call *call, const struct request *request)
+static const char *renamed_branch(const struct al_call *call, const struct branch_args *args)
 {
-    const char *ref = request->name ? NULL : al_call_resolved(call, AL_RESOLVED_BRANCH);
+    const char *ref = args->name ? NULL : al_call_resolved(call, AL_RESOLVED_BRANCH);
 
-    return ref && al_starts_with(ref, "refs/heads/") ? ref + strlen("refs/heads/") : request->name;
+    return ref && al_starts_with(ref, "refs/heads/") ? ref + strlen("refs/heads/") : args->name;
 }
 
 /* The branches to delete. */
-static void add_deleted(const struct request *request, struct al_strv *out)
+static void add_deleted(const struct branch_args *args, struct al_strv *out)
 {
-    if (request->name)
-        al_strv_add(out, request->name);
-    al_strv_add_all(out, request->names);
+    if (args->name)
+        al_strv_add(out, args->name);
+    al_strv_add_all(out, &args->names);
 }
 
 /* The files of the references: they may change during approval. */
 static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
                           struct al_error *err)
 {
-    const struct request request = request_of(p);
+    const struct branch_args *args = p;
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
 
     (void)err;
-    if (request.action == DELETE || request.action == RENAME)
-        add_deleted(&request, &names);
+    if (args->action == DELETE || args->action == RENAME)
+        add_deleted(args, &names);
     for (size_t i = 0; i < names.count; i++)
         al_git_branch_files(al_call_repo(call), names.items[i], out);
     return 0;
@@ -218,23 +182,23 @@ static int look_at(struct al_call *call, const char *name, bool force, struct pr
 }
 
 /* Find why git would not delete the branches, before the first one goes. */
-static int find_problems(struct al_call *call, const struct request *request,
+static int find_problems(struct al_call *call, const struct branch_args *args,
                          struct problems *problems, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     int r = 0;
 
-    add_deleted(request, &names);
+    add_deleted(args, &names);
     for (size_t i = 0; i < names.count && r == 0; i++)
-        r = look_at(call, names.items[i], request->force, problems, err);
+        r = look_at(call, names.items[i], args->force, problems, err);
     return r;
 }
 
-static int branch_delete_check(struct al_call *call, const struct request *request,
+static int branch_delete_check(struct al_call *call, const struct branch_args *args,
                                struct al_error *err)
 {
     al_auto(problems_clear) struct problems problems = { .message = AL_STR_INIT };
-    int r = find_problems(call, request, &problems, err);
+    int r = find_problems(call, args, &problems, err);
 
     if (r < 0 || !problems.count)
         return r;
@@ -254,14 +218,14 @@ static int branch_delete_check(struct al_call *call, const struct request *reque
 
 /* Show the commits that are lost.  What git refuses needs no question; the toolset everyday has
  * looked already. */
-static int preview_delete(struct al_call *call, const struct request *request, struct al_str *out,
+static int preview_delete(struct al_call *call, const struct branch_args *args, struct al_str *out,
                           struct al_error *err)
 {
     al_auto(problems_clear) struct problems problems = { .message = AL_STR_INIT };
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-    int r = is_everyday(call) ? 0 : find_problems(call, request, &problems, err);
+    int r = is_everyday(call) ? 0 : find_problems(call, args, &problems, err);
 
-    add_deleted(request, &names);
+    add_deleted(args, &names);
     if (problems.count)
         al_call_skip_approval(call);
     for (size_t i = 0; i < names.count && r == 0 && !problems.count; i++)
@@ -271,57 +235,57 @@ static int preview_delete(struct al_call *call, const struct request *request, s
 
 static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
 {
-    const struct request request = request_of(p);
+    const struct branch_args *args = p;
     const char *at = al_call_resolved(call, AL_RESOLVED_COMMIT);
     const char *renamed = NULL;
     int r = 0;
 
-    if (request.action == DELETE)
-        return preview_delete(call, &request, out, err);
-    if (request.action == RENAME) {
-        renamed = renamed_branch(call, &request);
+    if (args->action == DELETE)
+        return preview_delete(call, args, out, err);
+    if (args->action == RENAME) {
+        renamed = renamed_branch(call, args);
         return renamed
-                   ? al_git_branch_rename_check(al_call_repo(call), renamed, request.new_name, err)
+                   ? al_git_branch_rename_check(al_call_repo(call), renamed, args->new_name, err)
                    : 0;
     }
-    if (request.action == CREATE)
-        r = al_git_branch_create_check(al_call_repo(call), request.name, err);
+    if (args->action == CREATE)
+        r = al_git_branch_create_check(al_call_repo(call), args->name, err);
     return r < 0 || !at ? r : al_outcome_add_commit(call, "At ", at, "\n", out, err);
 }
 
 /* Create, delete or rename one branch. */
-static int change(struct al_call *call, const struct request *request, const char *name,
+static int change(struct al_call *call, const struct branch_args *args, const char *name,
                   struct al_git_output *output, struct al_error *err)
 {
     struct al_repo *repo = al_call_repo(call);
     size_t max_bytes = al_call_max_bytes(call);
 
-    if (request->action == CREATE)
+    if (args->action == CREATE)
         return al_git_branch_create_from(repo, name, NULL, NULL, err);
-    if (request->action == RENAME)
-        return al_git_branch_rename(repo, name, request->new_name, max_bytes, output, err);
-    return al_git_branch_delete(repo, name, request->force, max_bytes, output, err);
+    if (args->action == RENAME)
+        return al_git_branch_rename(repo, name, args->new_name, max_bytes, output, err);
+    return al_git_branch_delete(repo, name, args->force, max_bytes, output, err);
 }
 
 /* "Created branch 'x'" */
-static char *done_text(const struct request *request)
+static char *done_text(const struct branch_args *args)
 {
-    if (request->action == RENAME)
-        return al_asprintf("Renamed branch '%s' to '%s'", request->name, request->new_name);
-    return al_asprintf("%s branch '%s'", request->action == CREATE ? "Created" : "Deleted",
-                       request->name);
+    if (args->action == RENAME)
+        return al_asprintf("Renamed branch '%s' to '%s'", args->name, args->new_name);
+    return al_asprintf("%s branch '%s'", args->action == CREATE ? "Created" : "Deleted",
+                       args->name);
 }
 
 /* git refuses to delete what another worktree has checked out, but renames it under that. */
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
-    const struct request request = request_of(p);
-    const char *name = request.action == RENAME ? renamed_branch(call, &request) : NULL;
+    const struct branch_args *args = p;
+    const char *name = args->action == RENAME ? renamed_branch(call, args) : NULL;
 
-    if (request.action == DELETE && is_everyday(call))
-        return branch_delete_check(call, &request, err);
-    if (!name && request.action == DELETE)
-        name = request.name;
+    if (args->action == DELETE && is_everyday(call))
+        return branch_delete_check(call, args, err);
+    if (!name && args->action == DELETE)
+        name = args->name;
     return name ? al_worktree_check_free(al_call_repo(call), name, true, err) : 0;
 }
 
@@ -362,6 +326,23 @@ static const struct al_param git_params[] = {
     AL_GIT_COMMON_ROWS(struct branch_args),
 };
 
+/* The arguments of the other dialects say the same. */
+static void git_apply(const struct al_session *session, void *p)
+{
+    struct branch_args *args = p;
+
+    (void)session;
+    args->action = args->rename                         ? RENAME
+                   : args->force_delete || args->delete ? DELETE
+                   : args->create                       ? CREATE
+                                                        : LIST;
+    args->force = args->force_delete;
+    args->name = args->rename         ? args->rename
+                 : args->force_delete ? args->force_delete
+                 : args->delete       ? args->delete
+                                      : args->create;
+}
+
 static int git_check(const void *p, struct al_error *err)
 {
     const struct branch_args *args = p;
@@ -388,14 +369,14 @@ static int git_list(struct al_call *call, const void *p, struct al_result *resul
 static int git_change(struct al_call *call, const void *p, struct al_result *result,
                       struct al_error *err)
 {
-    const struct request request = request_of(p);
+    const struct branch_args *args = p;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_freep) char *text = done_text(&request);
-    int r = change(call, &request, request.name, &output, err);
+    al_auto(al_freep) char *text = done_text(args);
+    int r = change(call, args, args->name, &output, err);
 
     if (r < 0)
         return r;
-    if (request.action != DELETE && !output.out.out.len)
+    if (args->action != DELETE && !output.out.out.len)
         al_text_sanitize(text, strlen(text), &output.out.out);
     al_call_shape_text(call, &output, "", result);
     return 0;
@@ -420,6 +401,7 @@ const struct al_tool al_tool_git_branch = {
     AL_TOOL_ROWS(git_params, git_operations),
     AL_DIALECT_TOOL(struct branch_args),
     .check = git_check,
+    .apply_session = git_apply,
 };
 
 /* The toolset workflow. */
@@ -495,11 +477,11 @@ static int workflow_list(struct al_call *call, const void *p, struct al_result *
 static int workflow_change(struct al_call *call, const void *p, struct al_result *result,
                            struct al_error *err)
 {
-    const struct request request = request_of(p);
+    const struct branch_args *args = p;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_freep) char *text = done_text(&request);
-    const char *branch = request.action == RENAME ? request.new_name : request.name;
-    int r = change(call, &request, request.name, &output, err);
+    al_auto(al_freep) char *text = done_text(args);
+    const char *branch = args->action == RENAME ? args->new_name : args->name;
+    int r = change(call, args, args->name, &output, err);
 
     if (r < 0)
         return r;
@@ -731,33 +713,33 @@ static int create(struct al_call *call, const void *p, struct al_result *result,
 static int rename_branch(struct al_call *call, const void *p, struct al_result *result,
                          struct al_error *err)
 {
-    const struct request request = request_of(p);
+    const struct branch_args *args = p;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    const char *name = renamed_branch(call, &request);
+    const char *name = renamed_branch(call, args);
     int r;
 
     if (!name)
         return al_failure_bad_args(err, "Give name.", "HEAD is on no branch");
-    r = change(call, &request, name, &output, err);
+    r = change(call, args, name, &output, err);
     if (r == 0)
-        al_str_addf(&result->text, "Renamed branch %s to %s.\n", name, request.new_name);
+        al_str_addf(&result->text, "Renamed branch %s to %s.\n", name, args->new_name);
     return r;
 }
 
 static int remove_branches(struct al_call *call, const void *p, struct al_result *result,
                            struct al_error *err)
 {
-    const struct request request = request_of(p);
+    const struct branch_args *args = p;
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     int r = 0;
 
-    add_deleted(&request, &names);
+    add_deleted(args, &names);
     for (size_t i = 0; i < names.count && r == 0; i++) {
         al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
         al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", names.items[i]);
         al_auto(al_freep) char *oid = al_ref_oid(&al_call_repo(call)->at, ref);
 
-        r = change(call, &request, names.items[i], &output, err);
+        r = change(call, args, names.items[i], &output, err);
         al_str_addf(&result->text, "Deleted branch %s, was at %.8s.\n", names.items[i], oid);
     }
     return r;

@@ -120,22 +120,15 @@ int al_switch_changed_files(struct al_call *call, bool *ret_known, struct al_str
     return commit ? al_git_switched_files(al_call_repo(call), commit, ret_known, out, err) : 0;
 }
 
-/* git may still make the branch from one of a remote. */
-static bool names_nothing(const struct al_call *call)
-{
-    const char *guess = al_call_resolved(call, RESOLVED_GUESS);
-
-    return !al_call_resolved(call, AL_RESOLVED_BRANCH) &&
-           !al_call_resolved(call, AL_RESOLVED_COMMIT) && !(guess && *guess);
-}
-
 int al_switch_check(struct al_call *call, const char *word, struct al_error *err)
 {
     const char *branch = al_call_resolved(call, AL_RESOLVED_BRANCH);
+    const char *guess = al_call_resolved(call, RESOLVED_GUESS);
     al_auto(al_freep) char *safe = al_text_sanitize_line(branch ? branch + strlen(heads) : word);
     al_auto(al_freep) char *head = al_ref_read_head(&al_call_repo(call)->at);
 
-    if (names_nothing(call))
+    /* git may still make the branch from one of a remote. */
+    if (!branch && !al_call_resolved(call, AL_RESOLVED_COMMIT) && !(guess && *guess))
         return al_git_would_fail(err, "fatal: invalid reference: %s", safe);
     /* The branch that is checked out here may be so elsewhere too. */
     if (!branch ||
@@ -163,27 +156,6 @@ static struct origin get_origin(const struct al_call *call)
                             .commit = al_ref_head(&repo->at) };
 }
 
-/* Append a line about an operation in progress, which a switch leaves unfinished. */
-static void preview_operation(const struct al_call *call, struct al_str *out)
-{
-    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
-
-    al_git_operation_line(al_call_repo(call), 0, &line);
-    if (line.len)
-        al_str_addf(out, "%s, and switching leaves it unfinished.\n", line.buf);
-}
-
-/* Append how to abort the operation. */
-static void add_abort(const struct al_call *call, enum al_operation_state operation,
-                      struct al_str *out)
-{
-    if (al_session_has(al_call_session(call), "git_merge", NULL))
-        al_str_adds(out, "git_merge with abort aborts it");
-    else
-        al_str_addf(out, "a user aborts it with 'git %s --abort'",
-                    al_operation_state_name(operation));
-}
-
 /* Add a note about the operation that was in progress, with how to return to it or abort it. */
 static void note_operation(const struct al_call *call, const struct origin *origin,
                            struct al_result *result)
@@ -202,7 +174,11 @@ static void note_operation(const struct al_call *call, const struct origin *orig
         al_git_operation_line(al_call_repo(call), 0, &line);
         al_str_addf(&line, " and was left: git_checkout of %.*s goes back to where it stopped, ",
                     SHOWN_DIGITS, origin->commit);
-        add_abort(call, now, &line);
+        if (al_session_has(al_call_session(call), "git_merge", NULL))
+            al_str_adds(&line, "git_merge with abort aborts it");
+        else
+            al_str_addf(&line, "a user aborts it with 'git %s --abort'",
+                        al_operation_state_name(now));
     }
     al_result_note(result, line.buf);
 }
@@ -400,10 +376,13 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
         .paths = request.paths,
     };
     al_auto(al_freep) char *head = al_ref_head(&al_call_repo(call)->at);
+    al_auto(al_str_clear) struct al_str operation = AL_STR_INIT;
     int r = 0;
 
     if (!request.paths) {
-        preview_operation(call, out);
+        al_git_operation_line(al_call_repo(call), 0, &operation);
+        if (operation.len)
+            al_str_addf(out, "%s, and switching leaves it unfinished.\n", operation.buf);
         r = check_switch(call, &request, err);
     }
     if (r < 0 || (!request.force && !request.paths) || (!*head && !from_index))
@@ -503,15 +482,9 @@ static int restore_paths(struct al_call *call, const void *p, struct al_result *
                          struct al_error *err)
 {
     const struct checkout_args *args = p;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = al_git_checkout_paths(al_call_repo(call), &args->paths, al_call_max_bytes(call),
-                                  &output, err);
+    const struct al_restore_options options = { .paths = &args->paths, .worktree = true };
 
-    if (r < 0)
-        return r;
-    al_str_reset(&output.err.out); /* "Updated 1 path from the index" */
-    al_git_shape_restored(call, &args->paths, false, &output, result);
-    return 0;
+    return al_git_restore_named(call, &options, false, result, err);
 }
 
 static const struct al_operation git_operations[] = {
@@ -563,22 +536,15 @@ static int workflow_check(const void *p, struct al_error *err)
                         : al_arg_check_revision("target", args->target, err);
 }
 
-/* The branch of HEAD, or the full hash of its commit.  Caller frees. */
-static char *current_ref(struct al_call *call)
-{
-    al_auto(al_freep) char *branch = al_workflow_current_branch(call);
-
-    return strcmp(branch, "HEAD") != 0 ? al_take(&branch) : al_ref_head(&al_call_repo(call)->at);
-}
-
 static void set_result(struct al_call *call, bool created, const struct al_strv *files,
                        struct al_result *result)
 {
-    al_auto(al_freep) char *ref = current_ref(call);
+    al_auto(al_freep) char *branch = al_workflow_current_branch(call);
+    al_auto(al_freep) char *commit = al_ref_head(&al_call_repo(call)->at);
     size_t room = al_call_max_bytes(call);
     json_t *restored;
 
-    al_result_set(result, "ref", al_json_string(ref));
+    al_result_set(result, "ref", al_json_string(strcmp(branch, "HEAD") != 0 ? branch : commit));
     al_result_set(result, "created", al_json_bool(created));
     if (files) {
         al_result_set(result, "restoredFiles", restored = al_json_array());

@@ -51,7 +51,7 @@
 #include "call/resolved.h"
 #include "guard/arg.h"
 
-struct al_git_output;
+struct al_restore_options;
 
 /** The tools of `git`. */
 extern const struct al_tool al_tool_git_status, al_tool_git_diff, al_tool_git_log, al_tool_git_add,
@@ -118,15 +118,12 @@ extern const struct al_tool al_tool_git_worktree, al_tool_parallel_compare, al_t
                         .complete_error = al_everyday_complete_error
 #define AL_EVERYDAY_PAGES .expand = al_cursor_expand
 
-/**
- * Set the result: how many files were restored.
+/** For git_restore and git_checkout of `git`: restore the paths, and set the result: how many there
+ * were.
  *
- * @param paths     The paths that were given.
- * @param unstaged  Whether staged changes were discarded as well.
- * @param output    git's output, which is replaced.
- */
-void al_git_shape_restored(const struct al_call *call, const struct al_strv *paths, bool unstaged,
-                           struct al_git_output *output, struct al_result *result);
+ * @param unstaged  Whether staged changes are discarded as well. */
+int al_git_restore_named(struct al_call *call, const struct al_restore_options *options,
+                         bool unstaged, struct al_result *result, struct al_error *err);
 
 /** Subtract `bytes` from the room that a list has yet; false: they do not fit. */
 bool al_workflow_fits(size_t *room, size_t bytes);

@@ -16,41 +16,20 @@
 #include "tools/everyday/chosen.h"
 #include "verbs/preview/affected_files.h"
 
-static const char secret[] = "looks like a secret";
-static const char dump[] = "looks like a core dump";
-
 /* Globs for the last component, in any case.  The first match counts. */
-static const struct row {
-    const char *pattern;
+static const struct {
     const char *looks; /* NULL: an ordinary file */
+    const char *patterns[16];
 } rows[] = {
-    { ".env.example", NULL },
-    { ".env.sample", NULL },
-    { ".env.template", NULL },
-    { ".env.dist", NULL },
-    { ".env*", secret },
-    { "*.pem", secret },
-    { "*.key", secret },
-    { "*.p12", secret },
-    { "*.pfx", secret },
-    { "*.jks", secret },
-    { "*.keystore", secret },
-    { "*.keytab", secret },
-    { "*.kdbx", secret },
-    { "*.ppk", secret },
-    { "id_*.*", NULL }, /* id_map.c, and the public half of a key */
-    { "id_*", secret },
-    { ".netrc", secret },
-    { "_netrc", secret },
-    { ".pgpass", secret },
-    { ".pypirc", secret },
-    { ".htpasswd", secret },
-    { ".git-credentials", secret },
-    { "credentials", secret },
-    { "core.[0-9]*", dump },
-    { "core.dump", dump },
-    { "*.coredump", dump },
-    { "vgcore.[0-9]*", dump },
+    { NULL, { ".env.example", ".env.sample", ".env.template", ".env.dist" } },
+    { "looks like a secret",
+      { ".env*", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.keytab", "*.kdbx",
+        "*.ppk" } },
+    { NULL, { "id_*.*" } }, /* id_map.c, and the public half of a key */
+    { "looks like a secret",
+      { "id_*", ".netrc", "_netrc", ".pgpass", ".pypirc", ".htpasswd", ".git-credentials",
+        "credentials" } },
+    { "looks like a core dump", { "core.[0-9]*", "core.dump", "*.coredump", "vgcore.[0-9]*" } },
 };
 
 /* The warning that a file's name deserves ("looks like a secret"), a constant; NULL: none. */
@@ -60,8 +39,9 @@ static const char *private_file(const char *path)
     const char *name = slash ? slash + 1 : path;
 
     for (size_t i = 0; i < AL_COUNT(rows); i++)
-        if (fnmatch(rows[i].pattern, name, FNM_CASEFOLD) == 0)
-            return rows[i].looks;
+        for (const char *const *pattern = rows[i].patterns; *pattern; pattern++)
+            if (fnmatch(*pattern, name, FNM_CASEFOLD) == 0)
+                return rows[i].looks;
     return NULL;
 }
 

@@ -96,12 +96,6 @@ static void add_both(const struct al_conflict *conflict, const char *what, struc
     al_str_adds(out, "; take ours or theirs takes all of that side");
 }
 
-static bool modes_differ(const struct al_conflict *conflict)
-{
-    return conflict->sides[AL_STAGE_OURS].oid && conflict->sides[AL_STAGE_THEIRS].oid &&
-           conflict->sides[AL_STAGE_OURS].mode != conflict->sides[AL_STAGE_THEIRS].mode;
-}
-
 /* The kind of a conflict in which one side has no file, or neither; NULL: both have it. */
 static const char *one_sided(const struct al_conflict *conflict)
 {
@@ -146,7 +140,7 @@ static void describe(const struct al_conflict_file *file, struct al_str *out)
     if (file->blocks.count)
         al_str_addf(out, "%s%s", kind ? ", with " : "",
                     al_counted(file->blocks.count, "hunk", "hunks").text);
-    if (!kind && file->is_text && modes_differ(file->conflict))
+    if (!kind && file->is_text && sides[AL_STAGE_OURS].mode != sides[AL_STAGE_THEIRS].mode)
         add_both(file->conflict, ", and its mode", out);
     if (!kind && file->blocks.count && !sides[AL_STAGE_BASE].oid)
         al_str_adds(out, ", added on both sides");

@@ -23,35 +23,20 @@ struct push_args {
 /* The pushes of this server, by session, address and branch.  A forgotten one asks again. */
 static struct al_noted pushed_before = AL_NOTED_INIT;
 
-static void identify(struct al_call *call, const char *address, const char *branch,
-                     struct al_oid *ret_id)
+static struct al_oid identify(struct al_call *call, const char *address, const char *branch)
 {
     const char *const parts[] = { al_call_repo(call)->at.common_dir, address, branch };
     const struct al_session *session = al_call_session(call);
     struct al_hash hash;
+    struct al_oid id;
 
     al_hash_init(&hash, true);
     al_hash_add(&hash, &session, sizeof(session));
     al_hash_add(&hash, &session->number, sizeof(session->number)); /* another may get its address */
     for (size_t i = 0; i < AL_COUNT(parts); i++)
         al_hash_add(&hash, parts[i], strlen(parts[i]) + 1);
-    al_hash_end(&hash, ret_id);
-}
-
-static bool was_pushed(struct al_call *call, const char *address, const char *branch)
-{
-    struct al_oid id;
-
-    identify(call, address, branch, &id);
-    return al_noted_has(&pushed_before, &id);
-}
-
-static void note_pushed(struct al_call *call, const char *address, const char *branch)
-{
-    struct al_oid id;
-
-    identify(call, address, branch, &id);
-    al_noted_add(&pushed_before, &id);
+    al_hash_end(&hash, &id);
+    return id;
 }
 
 #define TAGS      "refs/tags/"
@@ -226,17 +211,6 @@ static int no_branch(struct al_call *call, const char *branch, struct al_error *
     return al_error_about(r, err, AL_SUBJECT_BRANCH, branch);
 }
 
-static int find_tag(struct al_call *call, const char *name, char **ret_ref, struct al_error *err)
-{
-    al_auto(al_freep) char *ref = al_asprintf(TAGS "%s", name);
-
-    if (!al_ref_exists(&al_call_repo(call)->at, ref))
-        return al_failure_set(err, "git_tag lists the tags there are.", "There is no tag '%s'",
-                              name);
-    *ret_ref = al_take(&ref);
-    return 0;
-}
-
 /* The branch, or the full name of the tag. */
 static int find_branch(struct al_call *call, const struct push_args *args, char **ret_branch,
                        struct al_error *err)
@@ -245,20 +219,19 @@ static int find_branch(struct al_call *call, const struct push_args *args, char 
     int r = 0;
 
     if (args->tag)
-        return find_tag(call, args->tag, ret_branch, err);
-
-    if (args->branch)
+        *ret_branch = al_asprintf(TAGS "%s", args->tag);
+    else if (args->branch)
         *ret_branch = al_strdup(args->branch);
     else
         r = al_transfer_current_branch(call, ret_branch, err);
     if (r < 0 || args->delete)
         return r;
-    ref = al_asprintf("refs/heads/%s", *ret_branch);
+    ref = al_asprintf("%s%s", args->tag ? "" : "refs/heads/", *ret_branch);
     if (al_ref_exists(&al_call_repo(call)->at, ref))
         return 0;
-    r = no_branch(call, *ret_branch, err);
-    free(al_take(ret_branch));
-    return r;
+    return args->tag ? al_failure_set(err, "git_tag lists the tags there are.",
+                                      "There is no tag '%s'", args->tag)
+                     : no_branch(call, *ret_branch, err);
 }
 
 /* A branch that was never seen there is not deleted there. */
@@ -272,15 +245,6 @@ static int check_seen(struct al_call *call, const struct al_remote *remote, cons
     return al_failure_set(err, "git_fetch looks what is there now.",
                           "There is no '%s/%s' as last seen, so it is not deleted", remote->name,
                           branch);
-}
-
-/* The remote to push to.  Caller frees. */
-static char *remote_of(struct al_call *call, const struct push_args *args, const char *branch)
-{
-    char *name =
-        args->remote ? al_strdup(args->remote) : al_remote_push_default(al_call_repo(call), branch);
-
-    return name ? name : al_remote_default(al_call_repo(call), branch);
 }
 
 /* The branch at the remote: of the same name, or with push.default=upstream the one that the
@@ -314,14 +278,17 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
     al_auto(al_freep) char *branch = NULL;
     al_auto(al_freep) char *name = NULL;
     al_auto(al_freep) char *target = NULL;
+    const struct al_repo *repo = al_call_repo(call);
     int r = find_branch(call, args, &branch, err);
 
     if (r < 0)
         return r;
-    name = remote_of(call, args, branch);
+    name = args->remote ? al_strdup(args->remote) : al_remote_push_default(repo, branch);
+    if (!name)
+        name = al_remote_default(repo, branch);
     r = al_transfer_authorize(call, name, err);
     if (r == 0)
-        r = al_remote_find(al_call_repo(call), name, &remote, err);
+        r = al_remote_find(repo, name, &remote, err);
     if (r == 0 && args->delete)
         r = check_seen(call, &remote, branch, err);
     if (r < 0)
@@ -496,9 +463,11 @@ static int push(struct al_call *call, const struct push_args *args, struct al_pu
     al_transfer_accept(call, &remote, AL_PUSHES);
     pushed->up_to_date = al_call_draft(call) && !al_call_was_asked(call);
     for (size_t i = 0; r == 0 && !pushed->up_to_date && i < remote.push_urls.count; i++) {
+        const struct al_oid id = identify(call, remote.push_urls.items[i], branch);
+
         r = push_to(call, &remote, remote.push_urls.items[i], &options, pushed, err);
         if (r == 0 && !args->delete)
-            note_pushed(call, remote.push_urls.items[i], branch);
+            al_noted_add(&pushed_before, &id);
         if (pushed->up_to_date && i + 1 < remote.push_urls.count)
             pushed->up_to_date = false;
     }
@@ -698,9 +667,12 @@ static bool is_first(struct al_call *call, const void *p)
 
     if (is_new_address(call, p) || find_remote(call, &remote, NULL) < 0)
         return true;
-    for (size_t i = 0; i < remote.push_urls.count; i++)
-        if (!was_pushed(call, remote.push_urls.items[i], branch))
+    for (size_t i = 0; i < remote.push_urls.count; i++) {
+        const struct al_oid id = identify(call, remote.push_urls.items[i], branch);
+
+        if (!al_noted_has(&pushed_before, &id))
             return true;
+    }
     return false;
 }
 

@@ -146,17 +146,15 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
     return r;
 }
 
-static int restore(struct al_call *call, const struct restore_args *args,
-                   struct al_git_output *output, struct al_error *err)
+static struct al_restore_options options_of(const struct al_call *call,
+                                            const struct restore_args *args)
 {
-    const struct al_restore_options options = {
+    return (struct al_restore_options){
         .paths = &args->paths,
         .staged = args->staged,
         .worktree = writes_files(args),
         .source = al_call_resolved(call, AL_RESOLVED_COMMIT),
     };
-
-    return al_git_restore(al_call_repo(call), &options, al_call_max_bytes(call), output, err);
 }
 
 /* What both tools have. */
@@ -168,14 +166,19 @@ static int restore(struct al_call *call, const struct restore_args *args,
 
 /* The toolset git. */
 
-void al_git_shape_restored(const struct al_call *call, const struct al_strv *paths, bool unstaged,
-                           struct al_git_output *output, struct al_result *result)
+int al_git_restore_named(struct al_call *call, const struct al_restore_options *options,
+                         bool unstaged, struct al_result *result, struct al_error *err)
 {
-    al_str_reset(&output->out.out);
-    al_str_addf(&output->out.out, "Restored %zu file(s)", paths->count);
-    if (unstaged)
-        al_str_adds(&output->out.out, "\nStaged changes were unstaged and discarded");
-    al_call_shape_text(call, output, "", result);
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r = al_git_restore(al_call_repo(call), options, al_call_max_bytes(call), &output, err);
+
+    if (r < 0)
+        return r;
+    al_str_reset(&output.out.out);
+    al_str_addf(&output.out.out, "Restored %zu file(s)%s", options->paths->count,
+                unstaged ? "\nStaged changes were unstaged and discarded" : "");
+    al_call_shape_text(call, &output, "", result);
+    return 0;
 }
 
 static const struct al_param git_params[] = {
@@ -203,17 +206,13 @@ static int git_execute(struct al_call *call, const void *p, struct al_result *re
                        struct al_error *err)
 {
     const struct restore_args *args = p;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    const struct al_restore_options options = options_of(call, args);
     bool both = false;
     int r = 0;
 
     if (args->staged && args->worktree)
         r = al_git_has_staged(al_call_repo(call), &args->paths, &both, err);
-    if (r == 0)
-        r = restore(call, args, &output, err);
-    if (r == 0)
-        al_git_shape_restored(call, &args->paths, both, &output, result);
-    return r;
+    return r < 0 ? r : al_git_restore_named(call, &options, both, result, err);
 }
 
 static const struct al_operation git_operations[] = {
@@ -356,6 +355,7 @@ static void say_done(struct al_call *call, const struct restore_args *args,
 static int restore_files(struct al_call *call, const struct restore_args *args, struct al_str *text,
                          struct al_error *err)
 {
+    const struct al_restore_options options = options_of(call, args);
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv removed = AL_STRV_INIT;
@@ -364,7 +364,7 @@ static int restore_files(struct al_call *call, const struct restore_args *args, 
     if (r == 0 && args->rev && files.count)
         r = list_filtered(call, args, "--diff-filter=A", &removed, err);
     if (r == 0)
-        r = restore(call, args, &output, err);
+        r = al_git_restore(al_call_repo(call), &options, al_call_max_bytes(call), &output, err);
     if (r < 0)
         return r;
     if (!files.count)

@@ -422,30 +422,21 @@ static int show(struct al_call *call, const void *p, struct al_result *result, s
     return 0;
 }
 
-/* git stash clear prints nothing. */
-static void add_cleared(const struct al_call *call, struct al_str *out)
-{
-    int64_t count = count_own(call);
-
-    if (count < 0)
-        al_str_adds(out, "Cleared all stashes");
-    else
-        al_str_addf(out, "Cleared the stashes of this worktree: %" PRId64, count);
-}
-
 static int change(struct al_call *call, const void *p, struct al_result *result,
                   struct al_error *err)
 {
     const bool any = al_ref_exists(&al_call_repo(call)->at, "refs/stash");
+    const int64_t own = count_own(call);
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r = run(call, p, &output, err);
 
     if (r < 0)
         return r;
-    if (command_of(p) == AL_STASH_CLEAR && any)
-        add_cleared(call, &output.out.out);
+    if (command_of(p) == AL_STASH_CLEAR && any && own >= 0) /* git prints nothing */
+        al_str_addf(&output.out.out, "Cleared the stashes of this worktree: %" PRId64, own);
     else if (command_of(p) == AL_STASH_CLEAR)
-        al_str_adds(&output.out.out, "There was no stash entry to clear");
+        al_str_adds(&output.out.out,
+                    any ? "Cleared all stashes" : "There was no stash entry to clear");
     al_call_shape_text(call, &output, "", result);
     return 0;
 }
@@ -660,16 +651,6 @@ static int add_patch(struct al_call *call, const char *oid, bool of_untracked, s
     return 0;
 }
 
-static int stash_text_show(struct al_call *call, const char *oid, struct al_str *text,
-                           struct al_error *err)
-{
-    int r = al_outcome_add_commit(call, "", oid, "\n", text, err);
-
-    if (r == 0)
-        r = add_patch(call, oid, false, text, err);
-    return r < 0 ? r : add_patch(call, oid, true, text, err);
-}
-
 #define ID_DIGITS_MIN 4
 
 static const struct al_choice everyday_actions[] = {
@@ -798,11 +779,13 @@ static int everyday_drop(struct al_call *call, const void *p, struct al_result *
 
 static int look(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
 {
+    const char *oid = al_call_resolved(call, AL_STASH_ENTRY);
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    int r = command_of(p) == LIST
-                ? stash_text_list(call, &text, err)
-                : stash_text_show(call, al_call_resolved(call, AL_STASH_ENTRY), &text, err);
+    int r = command_of(p) == LIST ? stash_text_list(call, &text, err)
+                                  : al_outcome_add_commit(call, "", oid, "\n", &text, err);
 
+    for (int untracked = 0; r == 0 && command_of(p) == SHOW && untracked < 2; untracked++)
+        r = add_patch(call, oid, untracked, &text, err);
     if (r == 0)
         al_answer_text(&text, result);
     return r;

@@ -146,17 +146,6 @@ static void add_tree_line(const struct view *view, size_t i, struct al_str *out)
     al_str_addc(out, '\n');
 }
 
-static void find_last_calls(struct view *view)
-{
-    const size_t count = view->worktrees.count;
-    al_auto(al_freep) const char **tops = al_calloc(count + 1, sizeof(*tops));
-
-    view->last_calls = al_calloc(count + 1, sizeof(*view->last_calls));
-    for (size_t i = 0; i < count; i++)
-        tops[i] = view->worktrees.items[i].path;
-    al_call_last_in(view->call, tops, count, view->last_calls);
-}
-
 /* Lines are left out as a whole. */
 static void add_lines(const struct view *view, struct al_result *result)
 {
@@ -181,17 +170,22 @@ static int list(struct al_call *call, const void *args, struct al_result *result
 {
     al_auto(view_clear) struct view view = { .call = call, .place = AL_WORKTREE_PLACE_INIT };
     const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_freep) const char **tops = NULL;
     int r = al_worktree_place_find(repo, false, &view.place, err);
 
     (void)args;
     if (r == 0)
         r = al_worktree_list(repo, &view.worktrees, err);
+    tops = al_calloc(view.worktrees.count + 1, sizeof(*tops));
     view.default_branch = al_git_default_branch(repo);
-    for (size_t i = 0; r == 0 && i < view.worktrees.count; i++)
+    for (size_t i = 0; r == 0 && i < view.worktrees.count; i++) {
+        tops[i] = view.worktrees.items[i].path;
         r = al_worktree_look(repo, view.default_branch, &view.worktrees.items[i], err);
+    }
     if (r < 0)
         return r;
-    find_last_calls(&view);
+    view.last_calls = al_calloc(view.worktrees.count + 1, sizeof(*view.last_calls));
+    al_call_last_in(call, tops, view.worktrees.count, view.last_calls);
     add_lines(&view, result);
     return 0;
 }

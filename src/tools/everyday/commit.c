@@ -56,18 +56,6 @@ static int amend_changes_nothing(struct al_call *call, const char *message, bool
     return 0;
 }
 
-/* Choosing writes objects aside, and git gives one that exists already a new time.  Only what is
- * read from here on must stay as it is. */
-static void begin_reading(struct al_call *call)
-{
-    struct al_run_limits *budget = al_call_budget(call);
-
-    if (!budget->stable_read)
-        return;
-    al_stable_read_wait(budget);
-    al_stable_read_begin(budget->stable_read);
-}
-
 static int show(struct al_call *call, struct al_repo *repo, const char *index, struct al_str *out,
                 struct al_error *err)
 {
@@ -514,16 +502,6 @@ static int check_operation(struct al_call *call, const struct commit_args *args,
                           "A merge is in progress: its commit has everything that is staged");
 }
 
-static int check_branch(struct al_call *call, const struct commit_args *args, struct al_error *err)
-{
-    al_auto(al_freep) char *branch = new_branch(call, args);
-
-    if (!branch || !al_ref_exists(&al_call_repo(call)->at, branch))
-        return 0;
-    return al_failure_bad_args(err, "git_switch goes to it; branch makes a new one.",
-                               "branch: %s is there already", args->branch);
-}
-
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct commit_args *args = p;
@@ -531,6 +509,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     const struct al_repo *repo = al_call_repo(call);
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
     al_auto(al_named_clear) struct al_named all = { .hunks = AL_STRV_INIT };
+    al_auto(al_freep) char *branch = new_branch(call, args);
     const struct al_strv *files;
     int r;
 
@@ -538,8 +517,9 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
         al_call_set_tool_data(call, al_strdup(head), free);
     name_all(args, &all);
     r = al_repo_pathspecs(repo, &all.paths, &words, err);
-    if (r == 0)
-        r = check_branch(call, args, err);
+    if (r == 0 && branch && al_ref_exists(&repo->at, branch))
+        r = al_failure_bad_args(err, "git_switch goes to it; branch makes a new one.",
+                                "branch: %s is there already", args->branch);
     if (r == 0)
         r = check_operation(call, args, err);
     if (r == 0 && !repo->vetting->has_identity)
@@ -572,6 +552,7 @@ static int show_made(struct al_call *call, const struct commit_args *args, struc
     al_auto(al_series_made_clear) struct al_series_made made = { .memory = NULL };
     al_auto(commit_series_clear) struct commit_series all = SERIES_INIT;
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    struct al_run_limits *budget = al_call_budget(call);
     struct al_repo view;
     int r = build(call, args, NULL, &all, &line, err);
 
@@ -585,12 +566,17 @@ static int show_made(struct al_call *call, const struct commit_args *args, struc
         if (all.items[i].into)
             al_str_addf(out, "Into %.8s:\n", all.items[i].into);
         if (all.items[i].message)
-            al_text_add_indented(out, all.items[i].message, al_call_budget(call)->in_full);
+            al_text_add_indented(out, all.items[i].message, budget->in_full);
     }
     if (!made.indexes.commit)
         return 0;
     view = *al_inmemory_repo(made.memory);
-    begin_reading(call);
+    /* Choosing writes objects aside, and git gives one that exists already a new time.  Only what
+     * is read from here on must stay as it is. */
+    if (budget->stable_read) {
+        al_stable_read_wait(budget);
+        al_stable_read_begin(budget->stable_read);
+    }
     return show(call, &view, made.indexes.commit, out, err);
 }
 

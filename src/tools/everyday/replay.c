@@ -277,24 +277,20 @@ static int check_rebase(const void *p, struct al_error *err)
     return rebase_plan_check(&args->plan, err);
 }
 
-/* The upstream of the current branch. */
-static int find_upstream(struct al_call *call, char **ret_onto, struct al_error *err)
+static int find_onto(struct al_call *call, const struct rebase_args *args,
+                     const struct al_strv *planned, char **ret_onto, struct al_error *err)
 {
-    int r = al_git_find_object(al_call_repo(call), "@{upstream}", "commit", ret_onto, err);
+    int r;
 
+    if (args->onto)
+        return al_git_resolve_commit(al_call_repo(call), args->onto, ret_onto, err);
+    if (args->plan.count)
+        return rebase_plan_base(call, planned, ret_onto, err);
+    r = al_git_find_object(al_call_repo(call), "@{upstream}", "commit", ret_onto, err);
     if (r == 0 && !*ret_onto)
         r = al_failure_bad_args(err, "Give onto: a branch or a revision, such as origin/main.",
                                 "The branch has no upstream to rebase onto");
     return r;
-}
-
-static int find_onto(struct al_call *call, const struct rebase_args *args,
-                     const struct al_strv *planned, char **ret_onto, struct al_error *err)
-{
-    if (args->onto)
-        return al_git_resolve_commit(al_call_repo(call), args->onto, ret_onto, err);
-    return args->plan.count ? rebase_plan_base(call, planned, ret_onto, err)
-                            : find_upstream(call, ret_onto, err);
 }
 
 static int resolve_rebase(struct al_call *call, const void *p, struct al_resolved *out,
@@ -502,13 +498,6 @@ static struct attempt *attempt_of(struct al_call *call)
     return al_call_tool_data(call);
 }
 
-static int check_can_commit(const struct al_repo *repo, struct al_error *err)
-{
-    if (al_location_is_bare(&repo->at))
-        return al_failure_set(err, "It needs a working tree.", "The repository is bare");
-    return repo->vetting->has_identity ? 0 : al_git_no_identity(err);
-}
-
 /* Which commits leave the branch is only known for what does not stop; else all may. */
 static int look_at_remotes(struct attempt *attempt, struct al_error *err)
 {
@@ -571,11 +560,14 @@ static int build_and_try(struct al_call *call, const void *args, struct al_error
 
 static int authorize(struct al_call *call, const void *args, struct al_error *err)
 {
-    al_auto(al_freep) char *head = al_ref_head(&al_call_repo(call)->at);
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_freep) char *head = al_ref_head(&repo->at);
     int r = al_everyday_check_idle(call, err);
 
-    if (r == 0)
-        r = check_can_commit(al_call_repo(call), err);
+    if (r == 0 && al_location_is_bare(&repo->at))
+        r = al_failure_set(err, "It needs a working tree.", "The repository is bare");
+    if (r == 0 && !repo->vetting->has_identity)
+        r = al_git_no_identity(err);
     if (r == 0 && !*head)
         r = al_failure_set(err, "git_commit makes the first one.", "There is no commit yet");
     return r < 0 ? r : build_and_try(call, args, err);

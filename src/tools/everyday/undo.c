@@ -229,14 +229,6 @@ static void free_paths(void *payload)
     free(payload);
 }
 
-/* The path that a change is about; "": it may be about any. */
-static const char *path_of(const struct al_difference *change)
-{
-    if (change->part == AL_PART_WORKTREE)
-        return change->name;
-    return change->part == AL_PART_INDEX && *change->name == '/' ? change->name + 1 : "";
-}
-
 /* Rules look at the branches that it moves, and at the files; without rules nobody asks, and it may
  * be about any.  What cannot be undone is said when it is tried. */
 static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
@@ -258,8 +250,12 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
 
         if (change->part == AL_PART_REF)
             al_resolved_add(out, AL_RESOLVED_BRANCH, change->name);
+        else if (change->part == AL_PART_WORKTREE)
+            al_strv_add(paths, change->name);
+        else if (change->part == AL_PART_INDEX && *change->name == '/')
+            al_strv_add(paths, change->name + 1);
         else if (change->part != AL_PART_HEAD && change->part != AL_PART_STATE)
-            al_strv_add(paths, path_of(change));
+            al_strv_add(paths, "");
     }
     for (size_t i = 0; i < paths->count; i++)
         al_resolved_add(out, "path", paths->items[i]);

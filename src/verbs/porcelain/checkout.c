@@ -210,25 +210,6 @@ int al_git_has_staged(const struct al_repo *repo, const struct al_strv *paths, b
     return r;
 }
 
-static int run_on_paths(struct al_repo *repo, struct al_git_command *command,
-                        const struct al_strv *paths, size_t max_bytes,
-                        struct al_git_output *ret_output, struct al_error *err)
-{
-    al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
-    int r = al_repo_pathspecs(repo, paths, &list, err);
-
-    if (r < 0)
-        return r;
-    command->class = AL_GIT_WRITE;
-    al_git_command_feed(command, &list);
-    al_strv_adds(&command->argv, "--no-recurse-submodules", "--pathspec-from-file=-",
-                 "--pathspec-file-nul", NULL);
-    return al_git_run(
-        &repo->at, command,
-        &(struct al_git_run){ .max_bytes = max_bytes, .locks = AL_LOCK_INDEX, .checked = true },
-        ret_output, err);
-}
-
 int al_git_restore(struct al_repo *repo, const struct al_restore_options *options, size_t max_bytes,
                    struct al_git_output *ret_output, struct al_error *err)
 {
@@ -236,14 +217,18 @@ int al_git_restore(struct al_repo *repo, const struct al_restore_options *option
     /* Before the first commit git would ask for HEAD. */
     const bool unborn = !options->source && !options->worktree && al_ref_is_unborn(&repo->at);
     const char *source = unborn ? al_git_empty_tree(repo) : options->source;
+    const char *head = options->staged ? "HEAD" : NULL;
+    al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
+    int r = 0;
 
-    if (options->worktree) {
-        const char *head = options->staged ? "HEAD" : NULL;
-        int r = al_git_check_downloaded(repo, source ? source : head, options->paths, err);
-
-        if (r < 0)
-            return r;
-    }
+    if (options->worktree)
+        r = al_git_check_downloaded(repo, source ? source : head, options->paths, err);
+    if (r == 0)
+        r = al_repo_pathspecs(repo, options->paths, &list, err);
+    if (r < 0)
+        return r;
+    command.class = AL_GIT_WRITE;
+    al_git_command_feed(&command, &list);
     al_strv_adds(&command.argv, "git", "restore", NULL);
     if (options->staged)
         al_strv_add(&command.argv, "--staged");
@@ -251,19 +236,12 @@ int al_git_restore(struct al_repo *repo, const struct al_restore_options *option
         al_strv_add(&command.argv, "--worktree");
     if (source)
         al_strv_addf(&command.argv, "--source=%s", source);
-    return run_on_paths(repo, &command, options->paths, max_bytes, ret_output, err);
-}
-
-int al_git_checkout_paths(struct al_repo *repo, const struct al_strv *paths, size_t max_bytes,
-                          struct al_git_output *ret_output, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    int r = al_git_check_downloaded(repo, NULL, paths, err);
-
-    if (r < 0)
-        return r;
-    al_strv_adds(&command.argv, "git", "checkout", NULL);
-    return run_on_paths(repo, &command, paths, max_bytes, ret_output, err);
+    al_strv_adds(&command.argv, "--no-recurse-submodules", "--pathspec-from-file=-",
+                 "--pathspec-file-nul", NULL);
+    return al_git_run(
+        &repo->at, &command,
+        &(struct al_git_run){ .max_bytes = max_bytes, .locks = AL_LOCK_INDEX, .checked = true },
+        ret_output, err);
 }
 
 /* --- Reset --- */

@@ -75,10 +75,6 @@ int al_git_restore(struct al_repo *repo, const struct al_restore_options *option
 int al_git_has_staged(const struct al_repo *repo, const struct al_strv *paths, bool *ret_staged,
                       struct al_error *err);
 
-/** Run `git checkout -- paths`: restore files from the index, which stays as it is. */
-int al_git_checkout_paths(struct al_repo *repo, const struct al_strv *paths, size_t max_bytes,
-                          struct al_git_output *ret_output, struct al_error *err);
-
 /* --- Reset --- */
 
 /* Run `git reset`. */
