@@ -131,9 +131,10 @@ bool al_pages_shows(const struct al_pages *pages);
 int al_pages_end(struct al_pages *pages, const char *left, struct al_result *result,
                  struct al_error *err);
 
-/** For `finish` of a tool that changes something and has written what happened to the text of the
- * result, lines with their newlines: make it safe, cut it at AL_ANSWER_DEFAULT_BYTES, and append
- * the line of where one is now (call/state_line.h).  One git child. */
+/** Stage 7 of a tool of AL_WORDS_EVERYDAY that has changed something and has written what happened
+ * to the text of the result, lines with their newlines: make it safe, cut it at
+ * AL_ANSWER_DEFAULT_BYTES, and append the line of where one is now (call/state_line.h).  One git
+ * child. */
 void al_answer_done(struct al_call *call, struct al_result *result);
 
 /**

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/log.h"
+#include "call/answer.h"
 #include "call/private.h"
 #include "call/resolved.h"
 #include "git/locate.h"
@@ -394,8 +395,9 @@ static int execute(struct al_call *call, struct al_result *result, struct al_err
         if (r < 0 && !result->structured)
             result->exit_code = -1;
         al_result_finish(result, r == 0);
-        if (r == 0 && call->tool->finish && !al_effects_read_only(call->operation->effects))
-            call->tool->finish(call, result);
+        if (r == 0 && call->tool->words == AL_WORDS_EVERYDAY &&
+            !al_effects_read_only(call->operation->effects))
+            al_answer_done(call, result);
     }
     al_call_rescue_end(call);
     al_call_checkpoint_after(call, r < 0 && (!result->structured || result->content) ? err : NULL);

@@ -3,6 +3,7 @@
  * name; those of other servers; and what an unknown name was probably meant to be. */
 #include "call/registry.h"
 
+#include <ctype.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,29 +141,13 @@ const struct al_listed_tool *al_registry_find(const struct al_registry *registry
 /** Longer than any name of a tool or parameter. */
 #define NAME_MAX_BYTES 128
 
-/* Names are ASCII, whatever the locale. */
-static bool is_upper(char c)
-{
-    return c >= 'A' && c <= 'Z';
-}
-
-static char to_lower(char c)
-{
-    return is_upper(c) ? (char)(c - 'A' + 'a') : c;
-}
-
-static bool is_letter_or_digit(char c)
-{
-    return (to_lower(c) >= 'a' && to_lower(c) <= 'z') || (c >= '0' && c <= '9');
-}
-
 /* newName becomes new_name, and cwd becomes working_dir. */
 static void to_snake(const char *name, struct al_str *out)
 {
     for (const char *at = name; *at; at++) {
-        if (is_upper(*at) && at > name)
+        if (isupper((unsigned char)*at) && at > name)
             al_str_addc(out, '_');
-        al_str_addc(out, to_lower(*at));
+        al_str_addc(out, (char)tolower((unsigned char)*at));
     }
     if (!strcmp(out->buf, "cwd")) {
         al_str_reset(out);
@@ -176,7 +161,7 @@ bool al_param_is_called(const struct al_param *param, const char *name)
 
     if (!strcmp(param->name, name))
         return true;
-    if (strlen(name) > NAME_MAX_BYTES || is_upper(*name) ||
+    if (strlen(name) > NAME_MAX_BYTES || isupper((unsigned char)*name) ||
         (*name != *param->name && *name != 'c' &&
          *name != 'w')) /* a cheap test that decides for most calls */
         return false;
@@ -192,8 +177,8 @@ static void to_letters(const char *name, struct al_str *out)
     for (const char *at = name; (at = strstr(at, "__")); at += 2)
         name = at + 2;
     for (; *name; name++)
-        if (is_letter_or_digit(*name))
-            al_str_addc(out, to_lower(*name));
+        if (isalnum((unsigned char)*name))
+            al_str_addc(out, (char)tolower((unsigned char)*name));
     if (al_starts_with(out->buf, "git") && out->len > strlen("git")) {
         al_auto(al_freep) char *rest = al_strdup(out->buf + strlen("git"));
 

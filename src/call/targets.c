@@ -25,76 +25,69 @@
 /* The effects that change files of the working tree, the index, or a branch. */
 #define CHANGES_FILES (AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_REWRITES_HISTORY)
 
-/* Gets one row that has a value of its own, and the struct its offset is in. */
-typedef void (*visit_fn)(void *payload, const struct al_param *param, const void *args);
-
-static void visit_rows(const struct al_param *rows, size_t nrows, const void *args, visit_fn visit,
-                       void *payload);
-
-static void visit_row(const struct al_param *param, const void *args, visit_fn visit, void *payload)
-{
-    const struct al_object *object = param->object;
-    const struct al_objects *list;
-
-    if (param->type == AL_TYPE_OBJECTS) {
-        list = al_args_field((void *)args, param);
-        for (size_t i = 0; i < list->count; i++)
-            visit_rows(object->params, object->nparams, al_args_item(param, list, i), visit,
-                       payload);
-    } else if (param->type != AL_TYPE_OBJECT) {
-        visit(payload, param, args);
-    } else if (al_args_bool(args, param)) {
-        visit_rows(object->params, object->nparams, al_args_field((void *)args, param), visit,
-                   payload);
-    }
-}
-
-static void visit_rows(const struct al_param *rows, size_t nrows, const void *args, visit_fn visit,
-                       void *payload)
-{
-    for (size_t i = 0; i < nrows; i++)
-        visit_row(&rows[i], args, visit, payload);
-}
-
-/* Visit every row of a tool; of an object that is given, and of each item of an array of objects,
- * its members instead. */
-static void visit_args(const struct al_tool *tool, const void *args, visit_fn visit, void *payload)
-{
-    visit_rows(tool->params, tool->nparams, args, visit, payload);
-}
-
-/** Collects the branches of the rows with a flag. */
-struct branches {
-    unsigned flag;
-    struct al_strv *names;
+/* A walk over the strings of the arguments whose rows have one of these flags. */
+struct walk {
+    struct al_call *call;
+    unsigned flags;
+    /* What is meant by a string; NULL: what was given.  Caller frees. */
+    int (*find)(struct walk *walk, const char *given, char **ret_meant);
+    struct al_strv *names; /* for collect() */
+    struct al_error *err;
+    int r;
 };
 
-static void add_branch(void *payload, const struct al_param *param, const void *args)
+/* A string of a list is owned, one of its own is the arguments'. */
+static void take(struct walk *walk, char **value, bool is_owned)
 {
-    const struct branches *to = payload;
-    const struct al_strv *names;
-    const char *name;
+    char *meant = NULL;
 
-    if (!(param->flags & to->flag))
+    if (*value && walk->r == 0)
+        walk->r = walk->find(walk, *value, &meant);
+    if (!meant)
         return;
-    if (param->type == AL_TYPE_STRINGS) {
-        names = al_args_strings(args, param);
-        for (size_t i = 0; i < names->count; i++)
-            al_strv_add(to->names, names->items[i]);
-        return;
+    if (is_owned)
+        free(*value);
+    else
+        al_strv_take(&walk->call->parent_paths, meant);
+    *value = meant;
+}
+
+/* Of an object that is given, and of each item of an array of objects, the members are walked. */
+static void walk_rows(struct walk *walk, const struct al_param *rows, size_t nrows, void *args)
+{
+    for (const struct al_param *row = rows; row < rows + nrows; row++) {
+        const struct al_object *object = row->object;
+        void *field = al_args_field(args, row);
+        const struct al_objects *items = field;
+        const struct al_strv *list = field;
+
+        if (row->type == AL_TYPE_OBJECTS)
+            for (size_t i = 0; i < items->count; i++)
+                walk_rows(walk, object->params, object->nparams, al_args_item(row, items, i));
+        else if (row->type == AL_TYPE_OBJECT && al_args_bool(args, row))
+            walk_rows(walk, object->params, object->nparams, field);
+        else if (row->type == AL_TYPE_STRING && row->flags & walk->flags)
+            take(walk, field, false);
+        else if (row->type == AL_TYPE_STRINGS && row->flags & walk->flags)
+            for (size_t i = 0; i < list->count; i++)
+                take(walk, &list->items[i], true);
     }
-    name = al_args_string(args, param);
-    if (name)
-        al_strv_add(to->names, name);
+}
+
+static int collect(struct walk *walk, const char *given, char **ret_meant)
+{
+    (void)ret_meant;
+    al_strv_add(walk->names, given);
+    return 0;
 }
 
 void al_call_named_branches(const struct al_call *call, unsigned flag, struct al_strv *ret_branches)
 {
     static const char heads[] = "refs/heads/", tags[] = "refs/tags/";
-    struct branches to = { .flag = flag, .names = ret_branches };
+    struct walk walk = { .flags = flag, .find = collect, .names = ret_branches };
     const struct al_strv *pairs = &call->resolved.pairs;
 
-    visit_args(call->tool, call->args, add_branch, &to);
+    walk_rows(&walk, call->tool->params, call->tool->nparams, call->args);
     /* An expression like "@{-1}", or "origin/topic", names a branch too. */
     for (size_t i = 0; flag == AL_PARAM_BRANCH && i + 1 < pairs->count; i += 2) {
         const char *resolved = pairs->items[i + 1];
@@ -376,15 +369,6 @@ struct al_ruling al_call_policy_ruling(const struct al_call *call, const struct 
     return al_policy_decide(call->session->policy, mode, &query);
 }
 
-struct walk {
-    struct al_call *call;
-    struct al_error *err;
-    int r;
-    unsigned flags; /* of the rows that are looked at, any of them */
-    /* What is meant by a string; NULL: what was given.  Caller frees. */
-    int (*find)(struct walk *walk, const char *given, char **ret_meant);
-};
-
 /* The rest behind a component at the beginning, without slashes; NULL: the path does not begin with
  * it. */
 static const char *skip_component(const char *path, const char *component)
@@ -458,50 +442,12 @@ static int find_path(struct walk *walk, const char *given, char **ret_meant)
     return r;
 }
 
-static void take_string(struct walk *walk, const char **field)
-{
-    char *meant = NULL;
-
-    if (*field)
-        walk->r = walk->find(walk, *field, &meant);
-    if (!meant)
-        return;
-    al_strv_take(&walk->call->parent_paths, meant);
-    *field = meant;
-}
-
-static void take_list(struct walk *walk, struct al_strv *list)
-{
-    for (size_t i = 0; i < list->count && walk->r == 0; i++) {
-        char *meant = NULL;
-
-        walk->r = walk->find(walk, list->items[i], &meant);
-        if (meant) {
-            free(list->items[i]);
-            list->items[i] = meant;
-        }
-    }
-}
-
-static void take_row(void *payload, const struct al_param *param, const void *args)
-{
-    struct walk *walk = payload;
-    void *field = al_args_field((void *)args, param);
-
-    if (walk->r < 0 || !(param->flags & walk->flags))
-        return;
-    if (param->type == AL_TYPE_STRING)
-        take_string(walk, field);
-    else if (param->type == AL_TYPE_STRINGS)
-        take_list(walk, field);
-}
-
 int al_call_take_parent_paths(struct al_call *call, struct al_error *err)
 {
-    struct walk walk = { call, err, 0, AL_PARAM_PATH, find_path };
+    struct walk walk = { .call = call, .flags = AL_PARAM_PATH, .find = find_path, .err = err };
 
     if (call->repo)
-        visit_args(call->tool, call->args, take_row, &walk);
+        walk_rows(&walk, call->tool->params, call->tool->nparams, call->args);
     return walk.r;
 }
 
@@ -519,7 +465,7 @@ static int find_bytes(struct walk *walk, const char *given, char **ret_meant)
 void al_call_take_bytes(struct al_call *call)
 {
     const unsigned names = AL_PARAM_PATH | AL_PARAM_OUTPUT | AL_PARAM_BRANCH | AL_PARAM_NAME;
-    struct walk walk = { call, NULL, 0, names, find_bytes };
+    struct walk walk = { .call = call, .flags = names, .find = find_bytes };
 
-    visit_args(call->tool, call->args, take_row, &walk);
+    walk_rows(&walk, call->tool->params, call->tool->nparams, call->args);
 }

@@ -324,10 +324,6 @@ struct al_tool {
      * gets into a commit or a stash.  NULL: it may not. */
     bool (*keeps_staged)(const struct al_operation *operation, const void *args);
 
-    /** Stage 7: end the text that an operation which changes something has written to the result,
-     * after it succeeded.  NULL: it is complete. */
-    void (*finish)(struct al_call *call, struct al_result *result);
-
     /** Whose words the remedies of failures are in: the names of tools and parameters. */
     enum al_words words;
 

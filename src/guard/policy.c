@@ -70,41 +70,23 @@ static bool matches_name(const char *pattern, const char *name)
 /* The way to match one item of a list. */
 typedef bool (*match_fn)(const char *pattern, const char *item);
 
-static bool any_matches(const char *pattern, const struct al_strv *items, match_fn match)
+/* Whether a pattern matches any of the items, or all of them. */
+static bool matches_items(const char *pattern, const struct al_strv *items, match_fn match,
+                          bool all)
 {
     for (size_t i = 0; items && i < items->count; i++)
-        if (match(pattern, items->items[i]))
-            return true;
-    return false;
+        if (match(pattern, items->items[i]) != all)
+            return !all;
+    return all && items && items->count > 0;
 }
 
-static bool all_match(const char *pattern, const struct al_strv *items, match_fn match)
-{
-    for (size_t i = 0; items && i < items->count; i++)
-        if (!match(pattern, items->items[i]))
-            return false;
-    return items && items->count > 0;
-}
-
-/* Most operations also read.  A permission has to match the other effects, or reading if there are
- * no others. */
-static bool all_effects_match(const char *pattern, unsigned effects)
-{
-    unsigned beyond = effects & ~(unsigned)AL_READS;
-    unsigned concerned = beyond ? beyond : effects;
-
-    for (unsigned bit = 0; bit < AL_EFFECT_COUNT; bit++)
-        if ((concerned & 1u << bit) && !glob(pattern, al_effect_name(bit)))
-            return false;
-    return concerned;
-}
-
-static bool any_effect_matches(const char *pattern, unsigned effects)
+/* Whether a pattern matches any of these effects, or all of them. */
+static bool matches_effects(const char *pattern, unsigned effects, bool all)
 {
     for (unsigned bit = 0; bit < AL_EFFECT_COUNT; bit++)
-        if ((effects & 1u << bit) && glob(pattern, al_effect_name(bit)))
-            return true;
-    return false;
+        if ((effects & 1u << bit) && glob(pattern, al_effect_name(bit)) != all)
+            return !all;
+    return all && effects;
 }
 
 /* If a beginning of the pattern matches the prefix, the rest of the pattern matches some
@@ -164,19 +146,24 @@ static bool covers_address(const char *pattern, const char *address)
 
 static bool allows(const struct al_rule *rule, const struct al_policy_query *query)
 {
-    return (!rule->effect || all_effects_match(rule->effect, query->effects)) &&
-           (!rule->branch || all_match(rule->branch, query->branches, glob)) &&
-           (!rule->path || all_match(rule->path, query->paths, covers_path)) &&
-           (rule->address ? all_match(rule->address, query->addresses, covers_address)
+    const unsigned beyond = query->effects & ~(unsigned)AL_READS;
+
+    /* Most operations also read.  A permission has to match the other effects, or reading if there
+     * are no others. */
+    return (!rule->effect ||
+            matches_effects(rule->effect, beyond ? beyond : query->effects, true)) &&
+           (!rule->branch || matches_items(rule->branch, query->branches, glob, true)) &&
+           (!rule->path || matches_items(rule->path, query->paths, covers_path, true)) &&
+           (rule->address ? matches_items(rule->address, query->addresses, covers_address, true)
                           : !query->new_address);
 }
 
 static bool restricts(const struct al_rule *rule, const struct al_policy_query *query)
 {
-    return (!rule->effect || any_effect_matches(rule->effect, query->effects)) &&
-           (!rule->branch || any_matches(rule->branch, query->branches, glob)) &&
-           (!rule->path || any_matches(rule->path, query->paths, touches_path)) &&
-           (!rule->address || any_matches(rule->address, query->addresses, glob));
+    return (!rule->effect || matches_effects(rule->effect, query->effects, false)) &&
+           (!rule->branch || matches_items(rule->branch, query->branches, glob, false)) &&
+           (!rule->path || matches_items(rule->path, query->paths, touches_path, false)) &&
+           (!rule->address || matches_items(rule->address, query->addresses, glob, false));
 }
 
 static bool names(const struct al_rule *rule, const char *tool, const char *operation)

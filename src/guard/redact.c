@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guard/redact.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -17,14 +18,9 @@
 /** With fewer letters after a GitHub prefix, a text only mentions tokens. */
 #define TOKEN_MIN_BYTES 20u
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_word(char c)
 {
-    return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_';
+    return isalnum((unsigned char)c) || c == '_';
 }
 
 static bool is_space(char c)
@@ -106,7 +102,7 @@ static size_t find_bearer(const struct place *place, size_t *ret_from)
     from = skip(place, place->end, is_space);
     end = from > place->end ? skip(place, from, is_token68) : from;
     for (size_t i = from; i < end; i++)
-        digit |= is_digit(place->text[i]);
+        digit |= isdigit((unsigned char)place->text[i]) != 0;
     *ret_from = from;
     return end - from >= TOKEN_MIN_BYTES || (digit && end - from >= 8) ? end : 0;
 }

@@ -13,7 +13,8 @@
 
 #include "guard/text.h"
 
-#define LETTERS_DIGITS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define DIGITS  "0123456789"
 
 /* The parts of a pattern.  The pointers point into the pattern. */
 struct parts {
@@ -54,7 +55,7 @@ static bool is_port(const char *text)
 int al_credential_hosts_check(const char *pattern, struct al_error *err)
 {
     const struct parts parts = split(pattern);
-    const char *letters = parts.literal ? LETTERS_DIGITS ":." : LETTERS_DIGITS "-._*?";
+    const char *letters = parts.literal ? LETTERS DIGITS ":." : LETTERS DIGITS "-._*?";
 
     if (parts.host_len && strspn(parts.host, letters) >= parts.host_len && is_port(parts.port) &&
         pattern[strlen(pattern) - 1] != ':')
@@ -92,9 +93,6 @@ bool al_credential_hosts_match(const struct al_strv *patterns, const struct al_u
 
 #define OWNER_MAX_BYTES 39
 #define NAME_MAX_BYTES  100
-
-#define LETTERS         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-#define DIGITS          "0123456789"
 
 static bool is_owner(const char *text, size_t len)
 {
@@ -281,13 +279,15 @@ static bool is_user(const char *user)
     return is_of(user, "._~+-");
 }
 
-/* The value of a hexadecimal digit; -1 for anything else. */
-static int hex(char c)
+/* The character that an escape at `at` stands for; -1: there is none. */
+static int escaped(const char *at)
 {
-    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
-    const char *at = c ? strchr(digits, c) : NULL;
+    unsigned c = 0;
 
-    return at ? (int)((at - digits) % 16) : -1;
+    return *at == '%' && isxdigit((unsigned char)at[1]) && isxdigit((unsigned char)at[2]) &&
+                   sscanf(at + 1, "%2x", &c) == 1
+               ? (int)c
+               : -1;
 }
 
 /* Percent-decode a text.  NULL for a broken escape or a control character: after a newline, a
@@ -297,16 +297,12 @@ static char *decode(const char *text, size_t len)
     al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
 
     for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char)text[i];
+        const bool is_escape = text[i] == '%';
+        const int c = !is_escape ? (unsigned char)text[i] : i + 2 < len ? escaped(text + i) : -1;
 
-        if (c == '%') {
-            if (i + 2 >= len || hex(text[i + 1]) < 0 || hex(text[i + 2]) < 0)
-                return NULL;
-            c = (unsigned char)(hex(text[i + 1]) * 16 + hex(text[i + 2]));
-            i += 2;
-        }
         if (c < 0x20 || c == 0x7f)
             return NULL;
+        i += is_escape ? 2 : 0;
         al_str_addc(&out, (char)c);
     }
     return al_str_detach(&out);
@@ -315,15 +311,9 @@ static char *decode(const char *text, size_t len)
 /* A port of 1 to 65535, digits only; 0 otherwise. */
 static int parse_port(const char *text, size_t len)
 {
-    int port = 0;
+    const bool is_number = len && len <= 5 && *text != '0' && strspn(text, DIGITS) >= len;
+    const int port = is_number ? (int)strtoull(text, NULL, 10) : 0;
 
-    if (len && *text == '0')
-        return 0;
-    for (size_t i = 0; i < len; i++) {
-        if (!isdigit((unsigned char)text[i]) || port > PORT_MAX)
-            return 0;
-        port = port * 10 + (text[i] - '0');
-    }
     return port <= PORT_MAX ? port : 0;
 }
 
@@ -495,11 +485,9 @@ int al_url_parse(const char *text, struct al_url *ret_url, struct al_error *err)
 static void add_unescaped(const char *path, struct al_str *out)
 {
     for (const char *at = path; *at; at++) {
-        unsigned c = 0;
+        const int c = escaped(at);
 
-        if (*at == '%' && isxdigit((unsigned char)at[1]) && isxdigit((unsigned char)at[2]))
-            (void)sscanf(at + 1, "%2x", &c);
-        if (c && (isalnum((int)c) || strchr("-._~", (int)c))) {
+        if (c > 0 && (isalnum(c) || strchr("-._~", c))) {
             al_str_addc(out, (char)c);
             at += 2;
         } else {

@@ -110,12 +110,10 @@ extern const struct al_tool al_tool_git_worktree, al_tool_parallel_compare, al_t
 /* Of `parallel`, and of `everyday`; AL_EVERYDAY_PAGES beside it for a tool whose answer has pages:
  * with a member `struct al_page page` and AL_PAGE_ROWS(T) before the last row. */
 #define AL_PARALLEL_TOOL(T)                                                                        \
-    AL_DIALECT_TOOL(T), .finish = al_answer_done, .words = AL_WORDS_EVERYDAY,                      \
-                        .complete_error = al_failure_complete
+    AL_DIALECT_TOOL(T), .words = AL_WORDS_EVERYDAY, .complete_error = al_failure_complete
 #define AL_EVERYDAY_TOOL(T)                                                                        \
     AL_DIALECT_TOOL(T), .is_terse = true, .takes_parent_paths = true, .saves_writes = true,        \
-                        .finish = al_answer_done, .words = AL_WORDS_EVERYDAY,                      \
-                        .complete_error = al_everyday_complete_error
+                        .words = AL_WORDS_EVERYDAY, .complete_error = al_everyday_complete_error
 #define AL_EVERYDAY_PAGES .expand = al_cursor_expand
 
 /** For git_restore and git_checkout of `git`: restore the paths, and set the result: how many there
