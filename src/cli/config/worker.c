@@ -77,7 +77,6 @@ void al_worker_clear(struct al_worker *worker)
 {
     free(worker->file);
     free(worker->name);
-    free(worker->description);
     al_grants_clear(&worker->grants);
     al_policy_clear(&worker->policy);
     al_value_clear(&worker->frontmatter);
@@ -156,15 +155,13 @@ static int take_name(struct al_worker *worker, struct al_error *err)
     return 0;
 }
 
-static int take_description(struct al_worker *worker, struct al_error *err)
+/* It is for whoever reads the file. */
+static int check_description(struct al_worker *worker, struct al_error *err)
 {
     const char *text;
-    int r =
-        al_value_get_string(&worker->frontmatter, "description", DESCRIPTION_MAX_BYTES, &text, err);
 
-    if (r == 0)
-        worker->description = al_strdup(text);
-    return r;
+    return al_value_get_string(&worker->frontmatter, "description", DESCRIPTION_MAX_BYTES, &text,
+                               err);
 }
 
 static int check_toolset(const struct al_value *toolsets, size_t which, struct al_error *err)
@@ -200,7 +197,7 @@ static int take_all(struct al_worker *worker, struct al_error *err)
     static const char *const names[] = { "name",   "description", "toolsets", "roots",
                                          "grants", "policy",      NULL };
     static int (*const takes[])(struct al_worker *, struct al_error *) = {
-        take_name, take_description, take_toolsets, take_roots, take_grant, take_policy,
+        take_name, check_description, take_toolsets, take_roots, take_grant, take_policy,
     };
     int r = worker->frontmatter.type == AL_VALUE_NULL
                 ? 0

@@ -19,9 +19,8 @@
 
 /** A worker file.  Zero-initialised, there is none. */
 struct al_worker {
-    char *file;        /**< absolute; NULL: there is no worker file */
-    char *name;        /**< one line of safe text */
-    char *description; /**< NULL: none */
+    char *file; /**< absolute; NULL: there is no worker file */
+    char *name; /**< one line of safe text */
 
     /** What configures the toolsets: a mapping from their names, in order of precedence, to a
      * mapping or to nothing.  NULL: the toolsets are those of the configuration.  Borrowed from

@@ -75,35 +75,27 @@ struct hook {
 
 /* --- The answer --- */
 
-/* Answer with one member of the event's own. */
-static void print_own(const struct hook *hook, const char *name, json_t *value)
+/* Answer with members of the event's own, which are taken over. */
+static void print_own(const struct hook *hook, json_t *own)
 {
-    json_t *answer = al_json_object(), *own = al_json_object();
-
     al_json_set(own, "hookEventName", al_json_string(hook->name));
-    al_json_set(own, name, value);
-    al_json_set(answer, "hookSpecificOutput", own);
-    al_cli_print_json(answer);
+    al_cli_print_json(json_pack("{s:o}", "hookSpecificOutput", own));
 }
 
 /* Tell the model something. */
 static void tell(const struct hook *hook, const char *text)
 {
-    print_own(hook, "additionalContext", al_json_string(text));
+    print_own(hook, json_pack("{s:o}", "additionalContext", al_json_string(text)));
 }
 
 static void deny(const struct hook *hook, const char *why)
 {
-    const bool plainly = hook->client->hooks->denies_plainly;
-    json_t *answer = al_json_object(), *own = plainly ? answer : al_json_object();
-
-    if (!plainly) {
-        al_json_set(own, "hookEventName", al_json_string(hook->name));
-        al_json_set(answer, "hookSpecificOutput", own);
-    }
-    al_json_set(own, plainly ? "decision" : "permissionDecision", al_json_string("deny"));
-    al_json_set(own, plainly ? "reason" : "permissionDecisionReason", al_json_string(why));
-    al_cli_print_json(answer);
+    if (hook->client->hooks->denies_plainly)
+        al_cli_print_json(
+            json_pack("{s:s, s:o}", "decision", "deny", "reason", al_json_string(why)));
+    else
+        print_own(hook, json_pack("{s:s, s:o}", "permissionDecision", "deny",
+                                  "permissionDecisionReason", al_json_string(why)));
 }
 
 /* --- The client's shell --- */
@@ -135,7 +127,7 @@ static void rewrite(const struct hook *hook)
         return;
     input = json_deep_copy(hook->input); /* it is taken in place of the one that the model gave */
     al_json_set(input, "command", al_json_string(text));
-    print_own(hook, "tool_input", input);
+    print_own(hook, json_pack("{s:o}", "tool_input", input));
 }
 
 /* Take these lines away again: the event after the tool may have the one or the other. */

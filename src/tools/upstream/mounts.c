@@ -29,10 +29,18 @@ struct mounting {
                                   tools with the names of native ones */
 };
 
-/* What decides which tools are mounted. */
-struct rules {
+struct al_mounts {
+    struct al_mount *items;
+    size_t count;
     const struct al_registry *native;
     bool prefer_mcp;
+
+    pthread_mutex_t lock;
+    struct mounting *current; /* guarded by `lock`; NULL: none was asked for */
+
+    pthread_mutex_t watch_lock; /* guards the members below; held while `changed` runs */
+    void (*changed)(void *payload);
+    void *payload;
 };
 
 /* One server's part of a list that is being made. */
@@ -82,7 +90,7 @@ static void add_if_it_fits(struct part *part, const json_t *definition)
     mounted_free(mounted);
 }
 
-static void add_tool(struct part *part, const json_t *definition, const struct rules *rules)
+static void add_tool(struct part *part, const json_t *definition, const struct al_mounts *mounts)
 {
     const char *server = al_upstream_name(part->mount->upstream);
     const char *name = al_json_get_string(definition, "name");
@@ -93,7 +101,7 @@ static void add_tool(struct part *part, const json_t *definition, const struct r
     refusal = al_mounted_refusal(server, name);
     if (refusal)
         al_strv_addf(&part->mounting->left_out, "%s: %s", server, refusal);
-    else if (!rules->prefer_mcp && al_registry_find(rules->native, name))
+    else if (!mounts->prefer_mcp && al_registry_find(mounts->native, name))
         al_str_addf(&part->collisions, "%s%s", part->collisions.len ? ", " : "", name);
     else
         add_if_it_fits(part, definition);
@@ -111,26 +119,25 @@ static json_t *tools_of(const struct al_mount *mount)
 }
 
 /* Servers that are not started are left out.  The list has one reference. */
-static struct mounting *mounting_new(struct al_mount *mounts, size_t nmounts,
-                                     const struct rules *rules)
+static struct mounting *mounting_new(const struct al_mounts *mounts)
 {
     struct mounting *mounting = al_calloc(1, sizeof(*mounting));
 
     atomic_init(&mounting->refs, 1);
     mounting->left_out = AL_STRV_INIT;
     mounting->collisions = AL_STRV_INIT;
-    mounting->sources = al_calloc(nmounts, sizeof(*mounting->sources));
-    mounting->nsources = nmounts;
-    for (size_t i = 0; i < nmounts; i++) {
-        json_t *source = tools_of(&mounts[i]);
-        struct part part = { mounting, &mounts[i], AL_STR_INIT, 0 };
+    mounting->sources = al_calloc(mounts->count, sizeof(*mounting->sources));
+    mounting->nsources = mounts->count;
+    for (size_t i = 0; i < mounts->count; i++) {
+        json_t *source = tools_of(&mounts->items[i]);
+        struct part part = { mounting, &mounts->items[i], AL_STR_INIT, 0 };
 
         mounting->sources[i] = source;
         for (size_t k = 0; source && k < json_array_size(source); k++)
-            add_tool(&part, json_array_get(source, k), rules);
+            add_tool(&part, json_array_get(source, k), mounts);
         if (part.collisions.len)
-            al_strv_addf(&mounting->collisions, "%s: %s", al_upstream_name(mounts[i].upstream),
-                         part.collisions.buf);
+            al_strv_addf(&mounting->collisions, "%s: %s",
+                         al_upstream_name(mounts->items[i].upstream), part.collisions.buf);
         al_str_clear(&part.collisions);
     }
     return mounting;
@@ -150,19 +157,6 @@ static void mounting_unref(struct mounting *mounting)
     al_strv_clear(&mounting->collisions);
     free(mounting);
 }
-
-struct al_mounts {
-    struct al_mount *items;
-    size_t count;
-    struct rules rules;
-
-    pthread_mutex_t lock;
-    struct mounting *current; /* guarded by `lock`; NULL: none was asked for */
-
-    pthread_mutex_t watch_lock; /* guards the members below; held while `changed` runs */
-    void (*changed)(void *payload);
-    void *payload;
-};
 
 static void on_tools(void *payload)
 {
@@ -207,7 +201,7 @@ const struct al_mounted_list *al_mounts_list(struct al_mounts *mounts)
     (void)pthread_mutex_lock(&mounts->lock);
     if (!mounts->current || !is_current(mounts)) {
         mounting_unref(mounts->current);
-        mounts->current = mounting_new(mounts->items, mounts->count, &mounts->rules);
+        mounts->current = mounting_new(mounts);
     }
     found = mounts->current;
     atomic_fetch_add(&found->refs, 1);
@@ -307,7 +301,7 @@ bool al_mounts_replaces(struct al_mounts *mounts, const char *native)
     const struct al_mounted_list *now;
     bool found = false;
 
-    if (!mounts || !mounts->rules.prefer_mcp)
+    if (!mounts || !mounts->prefer_mcp)
         return false;
     now = al_mounts_list(mounts);
     for (size_t i = 0; i < now->count && !found; i++)
@@ -341,7 +335,8 @@ struct al_mounts *al_upstream_mounts_new(const struct al_mount_options *options,
 {
     struct al_mounts *mounts = al_calloc(1, sizeof(*mounts));
 
-    mounts->rules = (struct rules){ .native = native, .prefer_mcp = prefer_mcp };
+    mounts->native = native;
+    mounts->prefer_mcp = prefer_mcp;
     (void)pthread_mutex_init(&mounts->lock, NULL);
     (void)pthread_mutex_init(&mounts->watch_lock, NULL);
     mounts->items = al_calloc(noptions, sizeof(*mounts->items));

@@ -73,7 +73,6 @@ static void reads_every_key(void **state)
           "name: this is not read\n",
           &worker);
     assert_string_equal(worker.name, "report-writer");
-    assert_string_equal(worker.description, "Writes analysis reports");
     assert_int_equal(worker.toolsets->count, 3);
     assert_string_equal(worker.toolsets->items[1].name, "git");
     assert_int_equal(worker.toolsets->items[1].line, 6);
@@ -118,7 +117,6 @@ static void a_name_is_enough(void **state)
 
         reads(state, texts[i], &worker);
         assert_string_equal(worker.name, "w");
-        assert_null(worker.description);
         assert_null(worker.toolsets);
         assert_null(worker.roots);
         assert_int_equal(worker.grants.count, 0);
