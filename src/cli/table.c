@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "guard/text.h"
+#include "tools/words.h"
 
 #define BOLD                 "\033[1m"
 #define RED                  "\033[31m"
@@ -275,14 +276,9 @@ static void add_cell(struct line *line, const char *text, size_t max_width, cons
 
 static const char *colour_of(const char *outcome)
 {
-    static const char *const unfinished[] = { "cancelled", "interrupted", "dry_run" };
-
-    if (!strcmp(outcome, "ok") || !strcmp(outcome, "-"))
+    if (al_shell_words_list(" ok - ", outcome))
         return NULL;
-    for (size_t i = 0; i < AL_COUNT(unfinished); i++)
-        if (!strcmp(outcome, unfinished[i]))
-            return YELLOW;
-    return RED;
+    return al_shell_words_list(" cancelled interrupted dry_run ", outcome) ? YELLOW : RED;
 }
 
 static bool is_hidden(const struct al_table *table, size_t column)

@@ -19,6 +19,7 @@
 #include "proc/confine.h"
 #include "proc/foreground.h"
 #include "proc/handover.h"
+#include "tools/words.h"
 
 /* Each level holds two descriptors. */
 #define DEPTH_MAX 200
@@ -240,15 +241,11 @@ static void begin_words(struct confine *self, const char *bubblewrap,
 /* No secret, as in every sandbox, and no name of a place outside. */
 static bool is_passed(const char *variable)
 {
-    static const char *const others[] = { "HOME=",          "TMPDIR=",          "PATH=",
-                                          "SSH_AUTH_SOCK=", "XDG_RUNTIME_DIR=", "XDG_CONFIG_HOME=",
-                                          "XDG_DATA_HOME=", "XDG_STATE_HOME=",  "XDG_CACHE_HOME=" };
+    static const char others[] = " HOME TMPDIR PATH SSH_AUTH_SOCK XDG_RUNTIME_DIR XDG_CONFIG_HOME "
+                                 "XDG_DATA_HOME XDG_STATE_HOME XDG_CACHE_HOME ";
     al_auto(al_freep) char *name = al_strndup(variable, strcspn(variable, "="));
 
-    for (size_t i = 0; i < AL_COUNT(others); i++)
-        if (al_starts_with(variable, others[i]))
-            return false;
-    return !al_env_is_secret(name);
+    return !al_shell_words_list(others, name) && !al_env_is_secret(name);
 }
 
 /* bubblewrap has it from the start: the command could read there what bubblewrap unsets. */
