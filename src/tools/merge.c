@@ -45,6 +45,7 @@ static struct al_merge_options options_of(const struct al_call *call, const stru
         .oid = al_call_resolved(call, AL_RESOLVED_COMMIT),
         .message = args->message && *args->message ? args->message : NULL,
         .no_ff = args->no_ff,
+        .goes_along = al_call_tool(call) == &al_tool_everyday_merge,
         .files = al_call_changed_files(call),
     };
 }
@@ -95,15 +96,6 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
     return r;
 }
 
-static int run(struct al_call *call, const struct merge_args *args, bool goes_along,
-               struct al_merge_outcome *outcome, struct al_error *err)
-{
-    struct al_merge_options options = options_of(call, args);
-
-    options.goes_along = goes_along;
-    return al_merge_guard_run(al_call_repo(call), &options, al_call_max_bytes(call), outcome, err);
-}
-
 /* What both tools have. */
 #define MERGES (AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS)
 #define SHARED                                                                                     \
@@ -137,8 +129,10 @@ static int workflow_check(const void *p, struct al_error *err)
 static int workflow_merge(struct al_call *call, const void *p, struct al_result *result,
                           struct al_error *err)
 {
+    const struct al_merge_options options = options_of(call, p);
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
-    int r = run(call, p, false, &outcome, err);
+    int r =
+        al_merge_guard_run(al_call_repo(call), &options, al_call_max_bytes(call), &outcome, err);
 
     if (r < 0)
         return r;
@@ -274,16 +268,6 @@ static int squash_conflicted(struct al_call *call, struct al_inmemory *memory, c
                                         al_call_max_bytes(call), err);
 }
 
-static void say_squashed(const struct merge_args *args, bool conflicted, struct al_str *text)
-{
-    al_place_addf(text, "%s %s", conflicted ? "Squashing" : "Squashed", args->branch);
-    if (conflicted)
-        al_str_adds(text, " stopped at a conflict; once it is resolved, git_commit makes the "
-                          "commit.\n");
-    else
-        al_str_adds(text, args->message ? ".\n" : ": staged; git_commit makes the commit.\n");
-}
-
 static int squash(struct al_call *call, const struct merge_args *args, struct al_result *result,
                   struct al_error *err)
 {
@@ -311,7 +295,12 @@ static int squash(struct al_call *call, const struct merge_args *args, struct al
     if (r < 0)
         return r;
     if (!result->text.len)
-        say_squashed(args, conflicted, &result->text);
+        al_place_addf(
+            &result->text, "%s %s%s\n", conflicted ? "Squashing" : "Squashed", args->branch,
+            conflicted      ? " stopped at a conflict; once it is resolved, git_commit makes the "
+                              "commit."
+            : args->message ? "."
+                            : ": staged; git_commit makes the commit.");
     return conflicted ? al_outcome_stopped(call, result, err) : 0;
 }
 
@@ -319,12 +308,13 @@ static int everyday_merge(struct al_call *call, const void *p, struct al_result 
                           struct al_error *err)
 {
     const struct merge_args *args = p;
+    const struct al_merge_options options = options_of(call, args);
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
     int r;
 
     if (args->squash)
         return squash(call, args, result, err);
-    r = run(call, args, true, &outcome, err);
+    r = al_merge_guard_run(al_call_repo(call), &options, al_call_max_bytes(call), &outcome, err);
     return r < 0 ? r : al_merged_answer(call, args->branch, &outcome, result, err);
 }
 

@@ -221,7 +221,7 @@ static bool is_new_address(struct al_call *call, const void *p)
 static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
 {
     al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
-    int r = al_remote_find(al_call_repo(call), al_call_resolved(call, "remote"), &remote, err);
+    int r = al_transfer_find(call, &remote, err);
 
     al_git_show_unsigned(al_call_repo(call), out);
     if (r == 0)

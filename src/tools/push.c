@@ -302,11 +302,6 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
     return resolve_push(call, &remote, branch, target, args->delete, out, err);
 }
 
-static int find_remote(struct al_call *call, struct al_remote *remote, struct al_error *err)
-{
-    return al_remote_find(al_call_repo(call), al_call_resolved(call, "remote"), remote, err);
-}
-
 static bool is_new_address(struct al_call *call, const void *p)
 {
     (void)p;
@@ -409,7 +404,7 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT, tags = AL_STRV_INIT;
     struct al_push_shown push = { al_call_resolved(call, "commit"), &tags, &there.ids, "" };
     bool told;
-    int r = find_remote(call, &remote, err);
+    int r = al_transfer_find(call, &remote, err);
 
     if (r < 0)
         return r;
@@ -456,7 +451,7 @@ static int push(struct al_call *call, const struct push_args *args, struct al_pu
     const char *branch = al_call_resolved(call, "branch");
     al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
     const struct al_push_options options = options_of(call, args);
-    int r = find_remote(call, &remote, err);
+    int r = al_transfer_find(call, &remote, err);
 
     if (r < 0)
         return r;
@@ -498,7 +493,7 @@ int al_push_in_shell(struct al_call *call, const void *args, const struct al_str
     al_auto(al_pushed_clear) struct al_pushed pushed = AL_PUSHED_INIT;
     const bool is_quiet = al_strv_contains(words, "-q") || al_strv_contains(words, "--quiet");
     struct al_push_options options = options_of(call, given);
-    int r = find_remote(call, &remote, err);
+    int r = al_transfer_find(call, &remote, err);
 
     *ret_code = 0;
     if (r < 0)
@@ -665,7 +660,7 @@ static bool is_first(struct al_call *call, const void *p)
     al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
     const char *branch = al_call_resolved(call, "branch");
 
-    if (is_new_address(call, p) || find_remote(call, &remote, NULL) < 0)
+    if (is_new_address(call, p) || al_transfer_find(call, &remote, NULL) < 0)
         return true;
     for (size_t i = 0; i < remote.push_urls.count; i++) {
         const struct al_oid id = identify(call, remote.push_urls.items[i], branch);

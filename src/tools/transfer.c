@@ -18,6 +18,11 @@ int al_transfer_check_remote(const char *param, const char *name, struct al_erro
     return al_arg_check_branch(param, name, err);
 }
 
+int al_transfer_find(const struct al_call *call, struct al_remote *remote, struct al_error *err)
+{
+    return al_remote_find(al_call_repo(call), al_call_resolved(call, "remote"), remote, err);
+}
+
 static int check_addresses(const struct al_strv *addresses, struct al_error *err)
 {
     int r = 0;
@@ -40,19 +45,14 @@ int al_transfer_authorize(struct al_call *call, const char *remote, struct al_er
     return r == 0 ? check_addresses(&found.push_urls, err) : r;
 }
 
-/* Whether an address is a path on this machine. */
-static bool is_here(const char *address)
-{
-    al_auto(al_url_clear) struct al_url url = AL_URL_INIT;
-
-    return al_url_parse(address, &url, NULL) == 0 && url.kind == AL_URL_PATH;
-}
-
 static bool is_new(struct al_call *call, const struct al_remote *remote, const char *address,
                    enum al_direction direction)
 {
-    if (direction == AL_FETCHES && is_here(address))
-        return false;
+    al_auto(al_url_clear) struct al_url url = AL_URL_INIT;
+
+    if (direction == AL_FETCHES && al_url_parse(address, &url, NULL) == 0 &&
+        url.kind == AL_URL_PATH)
+        return false; /* from a path on this machine */
     return al_remote_address_is_new(al_call_repo(call), remote->name, address, direction);
 }
 

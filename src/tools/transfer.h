@@ -23,6 +23,9 @@
 /** Check the name of a remote.  An address is none, which the message says. */
 int al_transfer_check_remote(const char *param, const char *name, struct al_error *err);
 
+/** Find the remote that was resolved. */
+int al_transfer_find(const struct al_call *call, struct al_remote *remote, struct al_error *err);
+
 /** For `authorize`: check that the remote exists and that its addresses are allowed. */
 int al_transfer_authorize(struct al_call *call, const char *remote, struct al_error *err);
 
