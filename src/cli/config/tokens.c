@@ -122,23 +122,16 @@ static int check_token(const struct file *file, const struct word *word, size_t 
     return same ? refuse(file, "the token of line %u again", same->line) : 0;
 }
 
-static bool is_grant(const struct al_grants *grants, const char *name)
-{
-    for (size_t i = 0; i < grants->count; i++)
-        if (!strcmp(grants->items[i].name, name))
-            return true;
-    return false;
-}
-
 static int set_grant(const struct file *file, struct al_token *token, const struct word *word)
 {
     al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
 
     token->grant = al_strndup(word->at, word->len);
-    if (is_grant(file->grants, token->grant))
-        return 0;
-    for (size_t i = 0; i < file->grants->count; i++)
+    for (size_t i = 0; i < file->grants->count; i++) {
+        if (!strcmp(file->grants->items[i].name, token->grant))
+            return 0;
         al_str_addf(&names, "%s%s", i ? ", " : "", file->grants->items[i].name);
+    }
     return refuse(file, "the second word is no grant of the configuration, which has %s",
                   names.len ? names.buf : "none");
 }
