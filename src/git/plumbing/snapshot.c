@@ -346,16 +346,13 @@ int al_snapshot_references(const struct al_repo *repo, struct al_str *ret_lines,
                            struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
 
     al_strv_adds(&command.argv, "git", "for-each-ref",
                  "--format=%(if)%(symref)%(then)ref: %(symref)%(else)%(objectname)%(end) "
                  "%(refname)",
                  NULL);
     command.buffered = true;
-    return al_git_run(&repo->at, &command,
-                      &(struct al_git_run){ .sink = al_git_sink(ret_lines), .checked = true },
-                      &output, err);
+    return al_git_read(&repo->at, &command, al_git_sink(ret_lines), err);
 }
 
 static bool add_hashed(void *payload, const char *data, size_t len)
@@ -368,15 +365,13 @@ int al_snapshot_index_digest(const struct al_repo *repo, int top_fd, bool sha256
                              char ret_digest[AL_OID_TEXT], struct al_error *err)
 {
     struct al_hash hash;
-    const struct al_git_run run = { .sink = { add_hashed, &hash }, .checked = true };
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r;
 
     command.cwd_fd = top_fd;
     al_strv_adds(&command.argv, "git", "ls-files", "-v", "-s", "-z", NULL);
     al_hash_init(&hash, sha256);
-    r = al_git_run(&repo->at, &command, &run, &output, err);
+    r = al_git_read(&repo->at, &command, (struct al_sink){ add_hashed, &hash }, err);
     al_hash_text(&hash, ret_digest);
     return r;
 }

@@ -137,7 +137,6 @@ static int digest_changes(const struct al_repo *repo, const char *from, const ch
                           const char *index, char ret_hex[AL_OID_TEXT], struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     struct al_hash sum;
     int r;
 
@@ -151,10 +150,7 @@ static int digest_changes(const struct al_repo *repo, const char *from, const ch
     if (to)
         al_strv_add(&command.argv, to);
     al_strv_add(&command.argv, "--");
-    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .sink = { hash, &sum } }, &output,
-                   err);
-    if (r == 0 && output.exit_code != 0)
-        r = al_git_failed(&output, err);
+    r = al_git_read(&repo->at, &command, (struct al_sink){ hash, &sum }, err);
     al_hash_text(&sum, ret_hex);
     return r;
 }

@@ -477,7 +477,6 @@ static int add_diff(const struct al_repo *repo, const struct al_diff_options *op
                     struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(empty_worktree_clear) struct empty_worktree empty_worktree = { .fd = -1 };
     bool reads_files = !options->cached && !options->to_ref;
     size_t from;
@@ -493,12 +492,9 @@ static int add_diff(const struct al_repo *repo, const struct al_diff_options *op
     (void)al_batch_add(&command.argv, words, at);
     move_pathspecs(repo, &empty_worktree, from, &command.argv);
     reader->in_patch = false;
-    r = al_git_run(&repo->at, &command,
-                   &(struct al_git_run){ .sink = { al_excerpt_reader_add, reader } }, &output, err);
+    r = al_git_read(&repo->at, &command, (struct al_sink){ al_excerpt_reader_add, reader }, err);
     if (r == 0 && reader->changes.broken)
         r = al_error_set(err, AL_ERR_EXECUTION, "git diff did not list what changed");
-    else if (r == 0 && !output.stopped && output.exit_code != 0)
-        r = al_git_failed(&output, err);
     return r;
 }
 

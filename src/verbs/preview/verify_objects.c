@@ -308,13 +308,11 @@ int al_git_verify_objects(const struct al_location *at, const struct al_str *wor
 static int list(const struct al_repo *repo, const struct al_git_command *command,
                 struct al_buffer *list, bool *ret_complete, struct al_error *err)
 {
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = al_git_run(&repo->at, command, &(struct al_git_run){ .sink = al_buffer_sink(list) },
-                       &output, err);
+    int r = al_git_read(&repo->at, command, al_buffer_sink(list), err);
 
-    if (r == 0 && output.stopped)
+    if (list->total > list->max_bytes)
         *ret_complete = false;
-    return r == 0 && !al_git_read_well(&output) ? al_git_failed(&output, err) : r;
+    return r;
 }
 
 /* Append the tree ids in the output of `ls-tree -z`, "<mode> tree <oid> TAB <path>", one a line. */

@@ -44,16 +44,12 @@ void al_rebase_list_clear(struct al_rebase_list *list)
 static int read_ids(const struct al_repo *repo, struct al_git_command *command, struct al_strv *out,
                     struct al_error *err)
 {
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_buffer_clear) struct al_buffer ids =
         AL_BUFFER_INIT((size_t)COMMIT_LIST_MAX * LINE_BYTES);
-    int r = al_git_run(&repo->at, command, &(struct al_git_run){ .sink = al_buffer_sink(&ids) },
-                       &output, err);
+    int r = al_git_read(&repo->at, command, al_buffer_sink(&ids), err);
 
-    if (r == 0 && output.stopped)
+    if (r == 0 && ids.total > ids.max_bytes)
         r = al_error_set(err, AL_ERR_EXECUTION, "These are more than %d commits", COMMIT_LIST_MAX);
-    else if (r == 0 && output.exit_code != 0)
-        r = al_git_failed(&output, err);
     al_strv_split(out, r == 0 ? ids.text.buf : NULL, "\n");
     return r;
 }

@@ -251,7 +251,6 @@ static int read_side(const struct al_repo *repo, const struct resolve_plan *plan
                      struct al_buffer *content, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r;
 
     al_strv_adds(&command.argv, "git", "-C", repo->at.top, "cat-file", NULL);
@@ -262,17 +261,12 @@ static int read_side(const struct al_repo *repo, const struct resolve_plan *plan
         al_strv_addf(&command.argv, "--path=%s", plan->conflict->path);
         al_strv_add(&command.argv, plan->side->oid);
     }
-    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .sink = al_buffer_sink(content) },
-                   &output, err);
-    if (r < 0)
-        return r;
-    if (output.stopped)
-        return resolve_refuse(plan->conflict->path, "is too large; do this one with git itself",
-                              err);
-    if (output.exit_code != 0)
-        return al_git_failed(&output, err);
-    take_nested(plan, &content->text);
-    return 0;
+    r = al_git_read(&repo->at, &command, al_buffer_sink(content), err);
+    if (r == 0 && content->total > content->max_bytes)
+        r = resolve_refuse(plan->conflict->path, "is too large; do this one with git itself", err);
+    if (r == 0)
+        take_nested(plan, &content->text);
+    return r;
 }
 
 static int preview_side(const struct al_repo *repo, const struct resolve_plan *plan,
@@ -435,7 +429,6 @@ static int check_file_mode(const struct al_repo *repo, struct resolve_plan *plan
                            struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_buffer_clear) struct al_buffer answer = AL_BUFFER_INIT(64);
     int r;
 
@@ -443,10 +436,7 @@ static int check_file_mode(const struct al_repo *repo, struct resolve_plan *plan
         return 0;
     al_strv_adds(&command.argv, "git", "config", "--type=bool", "--default=true", "--get",
                  "core.fileMode", NULL);
-    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .sink = al_buffer_sink(&answer) },
-                   &output, err);
-    if (r == 0 && !al_git_read_well(&output))
-        r = al_git_failed(&output, err);
+    r = al_git_read(&repo->at, &command, al_buffer_sink(&answer), err);
     plan->marks_executable = answer.text.buf[0] == 'f';
     return r;
 }
