@@ -183,50 +183,39 @@ static int add_pattern(struct collection *to, const char *given, struct al_error
     return 0;
 }
 
-/* Add a path, and the target of a link. */
-static int add_path(struct collection *to, const char *param, const char *given,
-                    struct al_error *err)
+/* Add the target of a path, and the link if it is one.  The names of the files in an output
+ * directory are not known yet. */
+static int add_target(struct collection *to, const char *given, bool is_output,
+                      struct al_error *err)
 {
-    struct al_call *call = to->call;
+    const struct al_call *call = to->call;
     al_auto(al_path_clear) struct al_path path = AL_PATH_INIT;
-    al_auto(al_freep) char *spec = NULL;
+    int r = al_path_resolve(call->session->roots, call->repo->at.dir, given, &path, err);
     const char *name;
-    int r;
 
-    r = al_repo_pathspec(call->repo, param, given, &spec, err);
-    /* To git it is one: a pathspec that names a file is quoted or has no special characters. */
-    if (r == 0 && spec[0] != ':' && strpbrk(spec, "*?[\\"))
-        return add_pattern(to, given, err);
-    if (r == 0)
-        r = al_path_resolve(call->session->roots, call->repo->at.dir, given, &path, err);
     if (r < 0)
         return r;
     name = below_top(call, path.abs);
-    if (path.fd < 0) {
+    if (is_output || path.fd >= 0) {
+        add(to, name, is_output || S_ISDIR(path.mode), NULL);
+    } else {
         al_strv_add(&to->missing, name);
         al_strv_addf(&to->missing_given, al_ends_with(given, "/") ? "%s/" : "%s", name);
-    } else {
-        add(to, name, S_ISDIR(path.mode), NULL);
     }
     return add_link(to, given, name, err);
 }
 
-/* Add a directory that files are written into.  Their names are not known yet. */
-static int add_output(struct collection *to, const struct al_param *param, struct al_error *err)
+static int add_path(struct collection *to, const char *param, const char *given,
+                    struct al_error *err)
 {
-    struct al_call *call = to->call;
-    const char *given = al_args_string(call->args, param), *name;
-    al_auto(al_path_clear) struct al_path dir = AL_PATH_INIT;
-    int r;
+    al_auto(al_freep) char *spec = NULL;
+    int r = al_repo_pathspec(to->call->repo, param, given, &spec, err);
 
-    if (!given)
-        return 0;
-    r = al_path_resolve(call->session->roots, call->repo->at.dir, given, &dir, err);
     if (r < 0)
         return r;
-    name = below_top(call, dir.abs);
-    add(to, name, true, NULL);
-    return add_link(to, given, name, err);
+    /* To git it is one: a pathspec that names a file is quoted or has no special characters. */
+    return spec[0] != ':' && strpbrk(spec, "*?[\\") ? add_pattern(to, given, err)
+                                                    : add_target(to, given, false, err);
 }
 
 /* Add the paths that do not exist.  A path in the index is a file; any other could become a
@@ -309,8 +298,8 @@ static int add_paths(struct al_call *call, struct al_strv *paths, struct al_strv
             takes_paths = true;
             r = add_row(&to, param, &named, err);
         }
-        if (r == 0 && (param->flags & AL_PARAM_OUTPUT))
-            r = add_output(&to, param, err);
+        if (r == 0 && (param->flags & AL_PARAM_OUTPUT) && al_args_given(call->args, param))
+            r = add_target(&to, al_args_string(call->args, param), true, err);
     }
     if (r == 0 && to.missing.count)
         r = add_missing(&to, err);

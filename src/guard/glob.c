@@ -310,11 +310,6 @@ static bool leaves(const char *pattern)
     return *pattern == '/' || al_path_goes_up(literal);
 }
 
-static int by_bytes(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static int check_length(const char *pattern, struct al_error *err)
 {
     size_t parts = 1;
@@ -352,8 +347,6 @@ int al_glob_expand(int dir_fd, const char *pattern, struct al_glob_cost *cost,
         safe = al_text_sanitize_line(pattern);
         return al_error_set(err, AL_ERR_BAD_ARGS, "The pattern '%s' matches too many names", safe);
     }
-    if (names->count > walk.first)
-        qsort(names->items + walk.first, names->count - walk.first, sizeof(*names->items),
-              by_bytes);
+    al_strv_sort(&(struct al_strv){ names->items + walk.first, names->count - walk.first });
     return 0;
 }

@@ -179,32 +179,28 @@ static bool read_path(struct al_watching *watching, uint64_t dir, uint64_t addre
     return snprintf(ret_path + len, PATH_MAX - len, "/%s", text) < (int)(PATH_MAX - len);
 }
 
-static bool read_rename(struct al_watching *watching, uint64_t from_dir, uint64_t from,
-                        uint64_t to_dir, uint64_t to, struct al_watch_event *ret_event)
-{
-    ret_event->kind = AL_WATCH_RENAME;
-    ret_event->path = watching->path;
-    ret_event->to = watching->to;
-    return read_path(watching, from_dir, from, watching->path) &&
-           read_path(watching, to_dir, to, watching->to);
-}
-
-static bool read_create(struct al_watching *watching, uint64_t dir, uint64_t path, uint64_t flags,
-                        uint64_t mode, struct al_watch_event *ret_event)
-{
-    ret_event->kind = AL_WATCH_CREATE;
-    ret_event->path = watching->path;
-    ret_event->flags = (int)flags;
-    ret_event->mode = (mode_t)mode;
-    return read_path(watching, dir, path, watching->path);
-}
-
 static bool read_name(struct al_watching *watching, enum al_watch_kind kind, uint64_t dir,
                       uint64_t path, struct al_watch_event *ret_event)
 {
     ret_event->kind = kind;
     ret_event->path = watching->path;
     return read_path(watching, dir, path, watching->path);
+}
+
+static bool read_rename(struct al_watching *watching, uint64_t from_dir, uint64_t from,
+                        uint64_t to_dir, uint64_t to, struct al_watch_event *ret_event)
+{
+    ret_event->to = watching->to;
+    return read_name(watching, AL_WATCH_RENAME, from_dir, from, ret_event) &&
+           read_path(watching, to_dir, to, watching->to);
+}
+
+static bool read_create(struct al_watching *watching, uint64_t dir, uint64_t path, uint64_t flags,
+                        uint64_t mode, struct al_watch_event *ret_event)
+{
+    ret_event->flags = (int)flags;
+    ret_event->mode = (mode_t)mode;
+    return read_name(watching, AL_WATCH_CREATE, dir, path, ret_event);
 }
 
 /* False: it is not for us to decide. */
