@@ -578,19 +578,6 @@ static bool take_branch(void *payload, const struct al_listed_ref *ref)
     return true;
 }
 
-static int show_all(const struct al_refs_query *query, struct showing *showing,
-                    struct al_error *err)
-{
-    const struct al_refs_query merged = { .merged_into = showing->base };
-    int r = 0;
-
-    if (showing->base)
-        r = al_git_read_refs(showing->repo, &merged, take_merged, showing, err);
-    if (r == 0)
-        r = al_git_read_refs(showing->repo, query, take_branch, showing, err);
-    return r;
-}
-
 /* Who names a branch that is not there may want to make it. */
 static void tell_none(const struct al_refs_query *query, struct al_str *text)
 {
@@ -610,10 +597,14 @@ static int list_branches(struct al_call *call, const struct al_refs_query *query
 {
     struct showing showing = { .repo = al_call_repo(call), .text = AL_STR_INIT };
     al_auto(al_freep) char *base = al_git_default_branch(showing.repo);
-    int r;
+    struct al_refs_query merged = { .merged_into = NULL };
+    int r = 0;
 
-    showing.base = base ? short_name(base) : NULL;
-    r = show_all(query, &showing, err);
+    merged.merged_into = showing.base = base ? short_name(base) : NULL;
+    if (base)
+        r = al_git_read_refs(showing.repo, &merged, take_merged, &showing, err);
+    if (r == 0)
+        r = al_git_read_refs(showing.repo, query, take_branch, &showing, err);
     if (r == 0) {
         if (!showing.listed)
             tell_none(query, &showing.text);

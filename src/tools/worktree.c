@@ -40,14 +40,6 @@ static void view_clear(struct view *view)
     al_worktree_place_clear(&view->place);
 }
 
-/* Worktrees that airlock made have a name; others have a path only. */
-static const char *name_of(const struct view *view, const struct al_worktree_entry *entry)
-{
-    const char *below = al_fs_beneath(view->place.dir, entry->path);
-
-    return below && *below && !strchr(below, '/') ? below : NULL;
-}
-
 static void add_count(struct al_str *out, size_t count, const char *what, bool *ret_any)
 {
     if (!count)
@@ -131,7 +123,9 @@ static void add_tree_line(const struct view *view, size_t i, struct al_str *out)
 {
     const struct al_worktree_entry *entry = &view->worktrees.items[i];
     const struct al_location *at = &al_call_repo(view->call)->at;
-    const char *name = name_of(view, entry);
+    const char *below = al_fs_beneath(view->place.dir, entry->path);
+    /* Worktrees that airlock made have a name; others have a path only. */
+    const char *name = below && *below && !strchr(below, '/') ? below : NULL;
     al_auto(al_freep) char *path = al_text_sanitize_line(entry->path);
     al_auto(al_freep) char *safe = name ? al_text_sanitize_line(name) : NULL;
 
