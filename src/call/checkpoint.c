@@ -175,7 +175,7 @@ static int add_overwritten_files(struct al_call *call, struct al_strv *ret_names
     const struct al_strv *files;
     int r;
 
-    if (!writes_over_files(call))
+    if (!writes_over_files(call) && !call->tool->overwritten_files)
         return 0;
     r = al_call_affected_files(call, &files, err);
     if (r == 0)
@@ -373,8 +373,8 @@ static int check_complete(struct al_call *call, const struct al_strv *missing, s
                     "larger than journal.max_file_bytes, unreadable, or changes while it is "
                     "read",
                     safe, more);
-    return go_on_unsaved(call, call->session->requires_checkpoints, text,
-                         "Keep a copy elsewhere, and move the file away first.", err);
+    return go_on_unsaved(call, call->session->requires_checkpoints && !call->session->caller_shell,
+                         text, "Keep a copy elsewhere, and move the file away first.", err);
 }
 
 bool al_call_is_saved(const struct al_call *call)

@@ -466,6 +466,31 @@ class CommandGit(harness.Case):
             self.assertRegex(err, r"\Aairlock: [^\n]*airlock review[^\n]*\n\Z")
             self.assertTrue((self.root / "x.log").exists())
 
+    def test_ignored(self):
+        """what would write over an ignored file asks, and names it; plain git does not"""
+        self.git("reset", "-q", "--hard")
+        self.git("checkout", "-q", "side")
+        self.write("x.log", "theirs\n")
+        self.git("add", "-f", "x.log")
+        self.git("commit", "-qm", "has the file")
+        self.git("checkout", "-q", "main")
+        shutil.rmtree(self.template)
+        shutil.copytree(self.root, self.template, symlinks=True)
+        for line in ("checkout side", "checkout -f side", "switch side", "switch -f -", "switch -c new side", "merge --no-edit side",
+                     "reset --hard side", "rebase side"):
+            self.fresh()
+            self.write("x.log", "mine\n")
+            out, err, code = self.airlock(*line.split())
+            self.assertEqual((out, code, (self.root / "x.log").read_text(encoding="ascii")), ("", 128, "mine\n"), line)
+            self.assertIn("'x.log' would be lost", err, line)
+            self.assertIn("airlock review", err, line)
+            self.run_line(["git"], line.split())
+            self.assertNotEqual((self.root / "x.log").read_text(encoding="ascii"), "mine\n", line)
+        for line in "reset --soft side", "reset side", "checkout side -- a.txt", "branch new side":
+            self.fresh()
+            self.write("x.log", "mine\n")
+            self.assertNotIn("x.log' would be", self.airlock(*line.split())[1], line)
+
     def question(self, *words):
         """What a review shows of a command that waits for it."""
         sockets = self.home / "airlock"

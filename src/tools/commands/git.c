@@ -25,9 +25,8 @@
 #include "tools/commands/words.h"
 #include "tools/transfer.h"
 #include "tools/worktree.h"
+#include "verbs/preview/affected_files.h"
 #include "verbs/worktree/list.h"
-
-#define WORD_MAX_BYTES (1u << 20)
 
 struct git_args {
     struct al_strv args;
@@ -35,7 +34,7 @@ struct git_args {
 };
 
 static const struct al_param params[] = {
-    AL_STRINGS(struct git_args, args, "The words after git.", .max_bytes = WORD_MAX_BYTES),
+    AL_STRINGS(struct git_args, args, "The words after git.", .max_bytes = 1u << 20),
     AL_STRING(struct git_args, working_dir, NULL, .flags = AL_PARAM_NAME),
 };
 
@@ -151,10 +150,9 @@ static int check_confined(const struct al_call *call, struct al_error *err)
 {
     const struct al_shell_words *words = al_call_tool_data(call);
 
-    if (words->command && al_shell_words_list(" clone init ", words->command->name))
+    if (words->clones.count ||
+        (words->command && al_shell_words_list(" clone init ", words->command->name)))
         return al_shell_words_refuse(words->command->name, AL_SHELL_CONFINED, err);
-    if (words->clones.count)
-        return al_shell_words_refuse("submodule", AL_SHELL_CONFINED, err);
     if (connection_of(call)->tool && !al_call_session(call)->caller_shell->has_network)
         return al_shell_words_refuse(words->words.items[0], AL_SHELL_OFFLINE, err);
     return 0;
@@ -218,6 +216,7 @@ int al_shell_check_made(const struct al_call *call, const char *dir, const char 
     al_auto(al_freep) char *at = al_strdup(full);
     al_auto(al_closep) int fd = open(at, O_PATH | O_CLOEXEC);
     al_auto(al_freep) char *real = NULL;
+    const char *why = NULL;
 
     for (char *end; fd < 0 && (end = strrchr(at, '/')) && end > at;) {
         *end = '\0';
@@ -226,12 +225,10 @@ int al_shell_check_made(const struct al_call *call, const char *dir, const char 
     real = fd >= 0 ? al_fs_fd_path(fd) : NULL;
     if (!real || al_path_has_dot_git(real) || al_path_has_dot_git(word) ||
         strstr(full + strlen(at), ".."))
-        return al_shell_words_refuse(words->words.items[0],
-                                     "the directory may be git's own; make it elsewhere", err);
-    if (!al_roots_find(al_call_session(call)->roots, real))
-        return al_shell_words_refuse(words->words.items[0],
-                                     "the directory is outside of the roots; make it inside", err);
-    return 0;
+        why = "the directory may be git's own; make it elsewhere";
+    else if (!al_roots_find(al_call_session(call)->roots, real))
+        why = "the directory is outside of the roots; make it inside";
+    return why ? al_shell_words_refuse(words->words.items[0], why, err) : 0;
 }
 
 static bool is_with(const struct al_shell_words *words, const char *command, const char *options)
@@ -323,15 +320,14 @@ static void add_if_new(const struct al_call *call, const char *address, struct a
 static void find_new_addresses(const struct al_call *call, struct al_strv *out)
 {
     const struct al_shell_words *words = al_call_tool_data(call);
+    static const struct al_shell_words_form gives = { "remote", .verbs = " add set-url " };
+    const bool adds = al_call_repo(call) && al_shell_words_match(words, &gives);
 
-    if (is_with(words, "clone", NULL) && words->operands.count)
-        add_if_new(call, words->operands.items[0], out);
+    for (size_t i = 0; i < words->operands.count && (adds || (!i && is_with(words, "clone", NULL)));
+         i++)
+        add_if_new(call, words->operands.items[i], out);
     for (size_t i = 1; i < words->clones.count; i += 3)
         add_if_new(call, words->clones.items[i], out);
-    if (al_call_repo(call) && is_with(words, "remote", NULL) && words->others.count &&
-        al_shell_words_list(" add set-url ", words->others.items[0]))
-        for (size_t i = 0; i < words->operands.count; i++)
-            add_if_new(call, words->operands.items[i], out);
 }
 
 static bool leads_elsewhere(struct al_call *call, const void *p)
@@ -348,7 +344,8 @@ static char *commit_of(struct al_call *call, const char *word)
 {
     char *oid = NULL;
 
-    (void)al_git_resolve_commit(al_call_repo(call), word, &oid, NULL);
+    (void)al_git_resolve_commit(al_call_repo(call), strcmp(word, "-") != 0 ? word : "@{-1}", &oid,
+                                NULL);
     return oid;
 }
 
@@ -400,7 +397,7 @@ static bool rewrites_pushed(struct al_call *call, const void *p)
         return true;
     from = commit_of(call, rebases && !pulls && others->count > 1 ? others->items[1] : "HEAD");
     if (!amends && onto)
-        to = commit_of(call, strcmp(onto, "-") != 0 ? onto : "@{-1}");
+        to = commit_of(call, onto);
     if (!from || (!amends && !to))
         return false;
     (void)al_git_has_pushed(al_call_repo(call), from, to, &pushed, NULL);
@@ -544,6 +541,22 @@ static int policy_paths(struct al_call *call, const void *p, struct al_strv *out
         out->count == before)
         al_strv_add(out, "");
     return 0;
+}
+
+/* git writes over ignored files without a word: those in the place of files of a commit that it
+ * goes to with all of them. */
+static int overwritten_files(struct al_call *call, const void *p, struct al_strv *out,
+                             struct al_error *err)
+{
+    const struct al_shell_words *words = al_call_tool_data(call);
+    const bool goes =
+        words->others.count == 1 && !words->paths.count &&
+        (effects_of(call) & AL_WRITES_WORKTREE) &&
+        al_shell_words_list(" checkout merge rebase reset switch ", words->command->name);
+    al_auto(al_freep) char *target = goes ? commit_of(call, words->others.items[0]) : NULL;
+
+    (void)p;
+    return target ? al_git_untracked_overwritten(al_call_repo(call), target, NULL, out, err) : 0;
 }
 
 /* What git worktree remove takes along.  Without --force git keeps what is more than ignored, which
@@ -899,6 +912,7 @@ const struct al_tool al_tool_commands_git = {
     .complete_error = complete_error,
     .resolve = resolve,
     .policy_paths = policy_paths,
+    .overwritten_files = overwritten_files,
     .authorize = authorize,
     .preview = preview,
 };

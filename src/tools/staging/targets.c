@@ -94,10 +94,11 @@ static int check(const void *p, struct al_error *err)
     return check_named(p, "target", err);
 }
 
-/* With `only_names` nothing of a target on GitHub is fetched. */
-static int open_target(struct al_call *call, const void *p, bool only_names,
-                       struct al_repo **ret_repo, struct al_error *err)
+/* For the names of its branches nothing of a target on GitHub is fetched. */
+static int open_target(struct al_call *call, const void *p, struct al_repo **ret_repo,
+                       struct al_error *err)
 {
+    const bool only_names = al_call_tool(call) == &al_tool_staging_branches;
     const struct al_session *session = al_call_session(call);
     const struct al_target target = target_of(call, p);
 
@@ -143,7 +144,7 @@ static int open_for_push(struct al_call *call, const void *p, struct al_repo **r
     const struct target_call *args = p;
     const struct al_target target = target_of(call, args);
     struct al_repo *repo = NULL;
-    int r = open_target(call, args, false, &repo, err);
+    int r = open_target(call, args, &repo, err);
 
     if (r == 0)
         r = al_target_go_to_branch(&target, &repo, err);
@@ -363,12 +364,6 @@ static int check_source(const void *p, struct al_error *err)
     return check_named(p, "source", err);
 }
 
-static int open_for_pull(struct al_call *call, const void *p, struct al_repo **ret_repo,
-                         struct al_error *err)
-{
-    return open_target(call, p, false, ret_repo, err);
-}
-
 static int unknown_branch(const struct al_repo *repo, const char *branch, const char *shown,
                           struct al_error *err)
 {
@@ -507,7 +502,7 @@ const struct al_tool al_tool_staging_pull = {
     AL_TOOL_ROWS(pull_params, pull_operations),
     .args_size = sizeof(struct target_call),
     .check = check_source,
-    .open_repository = open_for_pull,
+    .open_repository = open_target,
     .resolve = resolve_pull,
     .summarize = summarize,
     .output_schema = pull_schema,
@@ -519,12 +514,6 @@ static const struct al_param branches_params[] = {
     AL_OBJECT(struct target_call, target, "The repository.", target_object,
               .flags = AL_PARAM_REQUIRED | AL_PARAM_DEFAULT_TARGET),
 };
-
-static int open_for_branches(struct al_call *call, const void *p, struct al_repo **ret_repo,
-                             struct al_error *err)
-{
-    return open_target(call, p, true, ret_repo, err);
-}
 
 static bool take_branch(void *payload, const struct al_listed_ref *ref)
 {
@@ -576,7 +565,7 @@ const struct al_tool al_tool_staging_branches = {
     AL_TOOL_ROWS(branches_params, branches_operations),
     .args_size = sizeof(struct target_call),
     .check = check,
-    .open_repository = open_for_branches,
+    .open_repository = open_target,
     .output_schema = branches_schema,
 };
 
