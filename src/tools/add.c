@@ -7,6 +7,7 @@
 #include "git/plumbing/skipped.h"
 #include "git/refs.h"
 #include "git/run.h"
+#include "git/vet/vet.h"
 #include "tools/dialects.h"
 #include "tools/everyday/chosen.h"
 #include "tools/left_out.h"
@@ -95,7 +96,7 @@ static int git_authorize(struct al_call *call, const void *p, struct al_error *e
 
     if (!args->all && !args->update)
         r = al_repo_pathspecs(repo, &args->paths, &words, err);
-    if (r < 0 || !al_git_has_filters(repo))
+    if (r < 0 || !repo->vetting->filters.count)
         return r;
     r = al_call_affected_files(call, &files, err);
     return r < 0 ? r : al_git_check_files(repo, files, err);
@@ -218,15 +219,13 @@ static int check_conflicts(struct al_call *call, const struct al_strv *files, st
     return r;
 }
 
-/* The files beside which git would add none: those that go through a filter, and repositories
- * without a commit.  Where there are no others, that fails. */
-static int leave_blocking(struct al_call *call, const struct al_strv *files,
-                          struct al_strv *ret_names, struct al_error *err)
+/* Add the repositories without a commit, beside which git would add no file. */
+static void leave_unborn(struct al_call *call, const struct al_strv *files,
+                         struct al_strv *ret_names)
 {
     const struct al_repo *repo = al_call_repo(call);
-    int r = al_git_filtered_files(repo, files, ret_names, err);
 
-    for (size_t i = 0; r == 0 && i < files->count; i++) {
+    for (size_t i = 0; i < files->count; i++) {
         struct al_repo *inner = NULL;
 
         if (al_ends_with(files->items[i], "/") &&
@@ -236,9 +235,6 @@ static int leave_blocking(struct al_call *call, const struct al_strv *files,
             al_strv_add(ret_names, al_location_worktree_name(&repo->at, files->items[i]));
         al_repo_free(inner);
     }
-    if (r < 0 || ret_names->count < files->count)
-        return r;
-    return al_git_check_files(repo, files, err);
 }
 
 static int everyday_authorize(struct al_call *call, const void *p, struct al_error *err)
@@ -258,7 +254,7 @@ static int everyday_authorize(struct al_call *call, const void *p, struct al_err
         r = check_conflicts(call, files, err);
     if (r < 0 || args->hunks.count)
         return r < 0 ? r : al_git_check_files(repo, files, err);
-    return leave_blocking(call, files, &blocking, err);
+    return al_leave_filtered(call, &blocking, err);
 }
 
 /* Remove the files that were left out from those that are told. */
@@ -335,7 +331,8 @@ static int add_files(struct al_call *call, const struct add_args *args, const st
                                   &files, err);
 
     if (r == 0)
-        r = leave_blocking(call, &files, &blocking, err);
+        r = al_leave_filtered(call, &blocking, err);
+    leave_unborn(call, &files, &blocking);
     if (r == 0 && args->all && args->paths.count)
         r = al_git_affected_files(repo, &args->paths, true, &named, err);
     if (r == 0 && args->all) /* what the user names is not left out */

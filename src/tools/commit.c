@@ -58,7 +58,7 @@ static int check_all(struct al_call *call, struct al_error *err)
 
     if (r == 0 && !repo->vetting->has_identity)
         r = al_git_no_identity(err);
-    if (r < 0 || !al_git_has_filters(repo))
+    if (r < 0 || !repo->vetting->filters.count)
         return r;
     r = al_call_affected_files(call, &files, err);
     return r < 0 ? r : al_git_check_files(repo, files, err);

@@ -9,8 +9,10 @@
 
 #include "base/fs.h"
 #include "git/location.h"
+#include "git/plumbing/filters.h"
 #include "git/refs.h"
 #include "git/repo/repo.h"
+#include "git/vet/vet.h"
 #include "guard/nofollow.h"
 #include "guard/text.h"
 #include "tools/everyday/chosen.h"
@@ -122,6 +124,19 @@ int al_leave_out(struct al_call *call, const struct al_strv *except, struct al_s
     if (ret_names->count > NAMED_MAX)
         al_str_addf(ret_line, ", and %zu more", ret_names->count - NAMED_MAX);
     return r;
+}
+
+int al_leave_filtered(struct al_call *call, struct al_strv *ret_names, struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    const struct al_strv *files;
+    int r = repo->vetting->filters.count ? al_call_affected_files(call, &files, err) : 1;
+
+    if (r == 0)
+        r = al_git_filtered_files(repo, files, ret_names, err);
+    if (r == 0 && ret_names->count == files->count)
+        r = al_git_check_files(repo, files, err);
+    return r < 0 ? r : 0;
 }
 
 bool al_is_sparse(const struct al_repo *repo)

@@ -22,6 +22,10 @@ struct al_repo;
 int al_leave_out(struct al_call *call, const struct al_strv *except, struct al_strv *ret_names,
                  struct al_str *ret_line, struct al_error *err);
 
+/** List the affected files that go through a filter, beside which git would stage no other.  Where
+ * there are no others, that fails. */
+int al_leave_filtered(struct al_call *call, struct al_strv *ret_names, struct al_error *err);
+
 /** Whether the working tree is a sparse checkout (git-sparse-checkout(1)). */
 bool al_is_sparse(const struct al_repo *repo);
 

@@ -185,17 +185,6 @@ static int add_file(struct al_call *call, const struct al_conflict *conflict, st
     return 0;
 }
 
-static void add_listed(const struct al_repo *repo, const struct al_conflict_file *file,
-                       struct al_str *out)
-{
-    al_auto(al_str_clear) struct al_str what = AL_STR_INIT;
-
-    describe(file, &what);
-    al_str_truncate(&what, strcspn(what.buf, ":;")); /* the ways out are what git_conflicts says */
-    al_place_add(repo, file->conflict->path, out);
-    al_str_addf(out, " (%s)", what.buf);
-}
-
 int al_outcome_add_conflicts(struct al_call *call, const struct al_conflicts *conflicts,
                              struct al_str *out, struct al_error *err)
 {
@@ -204,8 +193,13 @@ int al_outcome_add_conflicts(struct al_call *call, const struct al_conflicts *co
     int r = al_git_conflict_files(al_call_repo(call), conflicts->items, count, files, err);
     for (size_t i = 0; i < count; i++) {
         al_str_adds(out, i ? ", " : "");
-        if (r == 0)
-            add_listed(al_call_repo(call), &files[i], out);
+        if (r == 0) {
+            al_auto(al_str_clear) struct al_str what = AL_STR_INIT;
+
+            describe(&files[i], &what); /* the ways out are what git_conflicts says */
+            al_place_add(al_call_repo(call), files[i].conflict->path, out);
+            al_str_addf(out, " (%.*s)", (int)strcspn(what.buf, ":;"), what.buf);
+        }
         al_conflict_file_clear(&files[i]);
     }
     if (conflicts->count > count)

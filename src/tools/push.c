@@ -471,17 +471,6 @@ static int push(struct al_call *call, const struct push_args *args, struct al_pu
     return r;
 }
 
-/* As git does, which does nothing of it. */
-static void say_upstream(const struct al_network_shown *shown, const struct al_remote *remote,
-                         const char *branch, bool is_quiet)
-{
-    al_auto(al_freep) char *line =
-        al_asprintf("Would set upstream of '%s' to '%s' of '%s'\n", branch, branch, remote->name);
-
-    if (!is_quiet)
-        (void)al_write_all(shown->shell->out_fd, line, strlen(line));
-}
-
 int al_push_in_shell(struct al_call *call, const void *args, const struct al_strv *words,
                      const char *name, int *ret_code, struct al_error *err)
 {
@@ -491,6 +480,7 @@ int al_push_in_shell(struct al_call *call, const void *args, const struct al_str
                                       .name = name };
     al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
     al_auto(al_pushed_clear) struct al_pushed pushed = AL_PUSHED_INIT;
+    al_auto(al_freep) char *line = NULL;
     const bool is_quiet = al_strv_contains(words, "-q") || al_strv_contains(words, "--quiet");
     struct al_push_options options = options_of(call, given);
     int r = al_transfer_find(call, &remote, err);
@@ -509,8 +499,12 @@ int al_push_in_shell(struct al_call *call, const void *args, const struct al_str
     }
     if (r < 0 || *ret_code || !given->set_upstream)
         return r;
+    /* As git does, which does nothing of it. */
+    line = al_asprintf("Would set upstream of '%s' to '%s' of '%s'\n",
+                       al_call_resolved(call, "branch"), al_call_resolved(call, "branch"),
+                       remote.name);
     if (al_strv_contains(words, "-n") || al_strv_contains(words, "--dry-run"))
-        say_upstream(&shown, &remote, al_call_resolved(call, "branch"), is_quiet);
+        (void)al_write_all(shown.shell->out_fd, line, is_quiet ? 0 : strlen(line));
     else
         r = al_git_set_upstream_shown(al_call_repo(call), al_call_resolved(call, "branch"), &remote,
                                       shown.shell, is_quiet, err);

@@ -127,13 +127,6 @@ static bool take_bytes(void *payload, const char *data, size_t len)
     return true;
 }
 
-static void add_left(const struct viewing *viewing, struct al_str *out)
-{
-    al_str_addf(out, "the file has %s", al_counted(viewing->info->bytes, "byte", "bytes").text);
-    if (viewing->lines->is_numbered)
-        al_str_addf(out, ", and the lines from about %" PRIu64 " on are not shown", viewing->line);
-}
-
 static int show_file(struct al_call *call, struct viewing *viewing, struct al_result *result,
                      struct al_error *err)
 {
@@ -155,7 +148,10 @@ static int show_file(struct al_call *call, struct viewing *viewing, struct al_re
         return al_failure_bad_args(err, "Give lines that the file has.",
                                    "lines: the file has only %" PRIu64,
                                    viewing->line - !viewing->in_line);
-    add_left(viewing, &left);
+    al_str_addf(&left, "the file has %s", al_counted(viewing->info->bytes, "byte", "bytes").text);
+    if (viewing->lines->is_numbered)
+        al_str_addf(&left, ", and the lines from about %" PRIu64 " on are not shown",
+                    viewing->line);
     return al_pages_end(viewing->pages, left.buf, result, err);
 }
 

@@ -4,6 +4,7 @@
 
 #include "call/collapse.h"
 #include "call/state_line.h"
+#include "git/plumbing/filters.h"
 #include "git/plumbing/heads.h"
 #include "git/plumbing/skipped.h"
 #include "git/plumbing/stash_owners.h"
@@ -356,6 +357,24 @@ static void add_facts(struct al_call *call, const struct al_worktree_state *stat
 
 /* The toolset everyday: the files. */
 
+/* To git a file whose filter is not run is modified, whatever is in it. */
+static int mark_not_compared(struct files *files, struct al_error *err)
+{
+    const struct al_strv *paths = &files->paths[UNSTAGED];
+    al_auto(al_strv_clear) struct al_strv filtered = AL_STRV_INIT;
+    int r = al_git_filtered_files(files->repo, paths, &filtered, err);
+
+    for (size_t i = 0; i < paths->count; i++) {
+        char **words = &files->words[UNSTAGED].items[i];
+
+        if (strcmp(*words, "modified") != 0 || !al_strv_contains(&filtered, paths->items[i]))
+            continue;
+        free(*words);
+        *words = al_strdup("not compared: its filter is not run");
+    }
+    return r;
+}
+
 /** A longer list of files is collapsed by directory. */
 #define LINES_MAX 50
 /** The last commits that are shown. */
@@ -485,6 +504,8 @@ static int everyday_status(struct al_call *call, const void *p, struct al_result
 
     if (r == 0)
         r = read_files(call, &files, &state, err);
+    if (r == 0)
+        r = mark_not_compared(&files, err);
     add_submodules(&files);
     if (r < 0)
         return r;

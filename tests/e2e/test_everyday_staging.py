@@ -116,6 +116,34 @@ class Add(Case):
         self.fails("ExecutionFailed", "'b.bin' goes through the filter 'x'", "git_add", {"paths": ["b.bin"]})
         self.assertIn("Nothing was staged", self.says("git_add", {"paths": ["empty"]}))
 
+    def test_not_compared(self):
+        """git_status, git_commit: a file whose filter is not run is not compared, and blocks no other"""
+        self.write(".gitattributes", "*.bin filter=x\n")
+        self.write("b.bin", "b\n")
+        self.git("config", "filter.x.clean", "tr a-z A-Z")
+        self.git("add", ".")
+        self.git("commit", "-q", "-m", "one")
+        self.assertEqual(self.out("show", "HEAD:b.bin"), "B\n")
+        os.utime(self.root / "b.bin", (1700000000, 1700000000))
+        self.write("f.txt", "x\n")
+        self.write("new.txt", "n\n")
+        self.assertEqual(self.out("diff", "--name-only"), "f.txt\n")
+        os.utime(self.root / "b.bin", (1700000001, 1700000001))
+        self.assertIn("2 not staged:\n b.bin (not compared: its filter is not run)\n f.txt (modified)\n",
+                      self.says("git_status"))
+        for arguments in ({"paths": ["b.bin"]}, {"paths": ["."]}):
+            self.assertIn("'b.bin' goes through the filter 'x'",
+                          self.call("git_commit", {"message": "m", **arguments}).text)
+        text = self.says("git_commit", {"message": "m", "all": True})
+        self.assertIn("2 files changed, +2 -40\nNot committed, since airlock runs no filter; a user can commit "
+                      "them with git itself: b.bin\n", text)
+        self.assertEqual(self.out("show", "HEAD:b.bin", "HEAD:f.txt", "HEAD:new.txt"), "B\nx\nn\n")
+        self.assertIn("'b.bin' goes through the filter 'x'",
+                      self.call("git_commit", {"message": "m", "all": True}).text)
+        self.git("config", "--unset", "filter.x.clean")
+        self.assertIn(" b.bin (modified)", self.says("git_status"))
+        self.assertIn("1 file changed", self.says("git_commit", {"message": "m", "all": True}))
+
     def test_paths(self):
         """git_add: names what was staged, then where one is"""
         self.write("f.txt", "x\n")

@@ -12,16 +12,12 @@
 #include "git/vet/vet.h"
 #include "guard/text.h"
 
-bool al_git_has_filters(const struct al_repo *repo)
-{
-    return repo->vetting->filters.count;
-}
-
 static void take_names(const struct al_repo *repo, const struct al_strv *files,
                        struct al_strv *names)
 {
     for (size_t i = 0; i < files->count; i++) {
-        const char *below = al_location_worktree_name(&repo->at, files->items[i]);
+        const char *file = files->items[i];
+        const char *below = *file == '/' ? al_location_worktree_name(&repo->at, file) : file;
 
         if (below)
             al_strv_add(names, below);
@@ -160,7 +156,7 @@ int al_git_filtered_files(const struct al_repo *repo, const struct al_strv *file
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
 
-    if (!al_git_has_filters(repo))
+    if (!repo->vetting->filters.count)
         return 0;
     take_names(repo, files, &names);
     return check_attributes(repo, &names, "filter", &repo->vetting->filters, NULL, ret_names, err);

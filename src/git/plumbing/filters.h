@@ -32,15 +32,13 @@ int al_git_check_filters_between(const struct al_repo *repo, const char *from, c
 int al_git_check_merge_drivers(const struct al_repo *repo, const struct al_strv *paths,
                                const char *tree, struct al_error *err);
 
-/** Test whether any filter driver is configured. */
-bool al_git_has_filters(const struct al_repo *repo);
-
 /** Refuse when one of these files (absolute paths) goes through a configured filter driver, naming
  * file and filter. */
 int al_git_check_files(const struct al_repo *repo, const struct al_strv *files,
                        struct al_error *err);
 
-/** List those of the files (absolute paths), relative to the top, that do. */
+/** List those of the files (absolute paths, or relative to the top), relative to the top, that do.
+ */
 int al_git_filtered_files(const struct al_repo *repo, const struct al_strv *files,
                           struct al_strv *ret_names, struct al_error *err);
 

@@ -113,16 +113,6 @@ static void take_line(void *payload, const char *path, size_t count, size_t inde
     (void)al_pages_add(listing->view->pages, line.buf, line.len);
 }
 
-/* git lists files in the order of their paths, which al_collapse() wants. */
-static void add_collapsed(struct al_change_view *view, const struct al_diff_raw *files)
-{
-    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
-
-    for (size_t i = 0; i < files->count; i++)
-        al_strv_add(&paths, files->items[i].path);
-    al_collapse(&paths, FILES_MAX, take_line, &(struct listing){ view, files });
-}
-
 bool al_change_view_files(void *payload, const struct al_diff_raw *files)
 {
     struct al_change_view *view = payload;
@@ -135,7 +125,12 @@ bool al_change_view_files(void *payload, const struct al_diff_raw *files)
                        files->deleted))
         return false;
     if (files->count > FILES_MAX && !view->lists_all) {
-        add_collapsed(view, files);
+        al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
+
+        /* git lists files in the order of their paths, which al_collapse() wants. */
+        for (size_t i = 0; i < files->count; i++)
+            al_strv_add(&paths, files->items[i].path);
+        al_collapse(&paths, FILES_MAX, take_line, &(struct listing){ view, files });
         return !view->pages->full;
     }
     view->names_all = al_pages_shows(view->pages);

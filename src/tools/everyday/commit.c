@@ -429,6 +429,8 @@ static int build(struct al_call *call, const struct commit_args *args, struct al
     al_auto(al_named_clear) struct al_named named = { .hunks = AL_STRV_INIT };
     int r = args->all ? al_leave_out(call, NULL, &all->without, line, err) : 0;
 
+    if (r == 0 && args->all)
+        r = al_leave_filtered(call, &all->without, err);
     name_all(args, &named);
     all->count = count_items(args);
     /* Where HEAD is, before anything is chosen; what replaces a commit replaces the one that the
@@ -510,6 +512,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
     al_auto(al_named_clear) struct al_named all = { .hunks = AL_STRV_INIT };
     al_auto(al_freep) char *branch = new_branch(call, args);
+    al_auto(al_strv_clear) struct al_strv filtered = AL_STRV_INIT;
     const struct al_strv *files;
     int r;
 
@@ -527,11 +530,13 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     if (r == 0 && args->amend && !head)
         r = al_failure_set(err, "git_commit without amend makes the first commit.",
                            "There is no commit to amend yet");
-    if (r < 0 || (!all.paths.count && !al_git_has_filters(repo)))
+    if (r < 0 || (!all.paths.count && !repo->vetting->filters.count))
         return r;
     r = al_call_affected_files(call, &files, err);
     if (r == 0)
         r = al_git_add_check(repo, &all.paths, true, files, err);
+    if (r == 0 && args->all)
+        return al_leave_filtered(call, &filtered, err);
     return r < 0 ? r : al_git_check_files(repo, files, err);
 }
 
@@ -745,6 +750,12 @@ static void tell_passed_over(struct al_call *call, const struct commit_args *arg
     al_auto(al_strv_clear) struct al_strv left = AL_STRV_INIT;
     const struct al_strv *files;
 
+    if (args->all && al_leave_filtered(call, &left, NULL) == 0 && left.count) {
+        al_str_adds(out, "Not committed, since airlock runs no filter; a user can commit them with "
+                         "git itself: ");
+        al_chosen_add_names(call, &left, out);
+        al_str_addc(out, '\n');
+    }
     if (!passed_over && (!args->paths.count || al_call_affected_files(call, &files, NULL) < 0 ||
                          files->count >= args->paths.count))
         return;

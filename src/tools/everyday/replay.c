@@ -510,14 +510,6 @@ static int look_at_remotes(struct attempt *attempt, struct al_error *err)
                              &attempt->published, err);
 }
 
-static bool splits(const struct rebase_args *args)
-{
-    for (size_t i = 0; i < args->plan.count; i++)
-        if (at(&args->plan, i)->action == DO_SPLIT)
-            return true;
-    return false;
-}
-
 /* Uncommitted changes go along; but what a split leaves uncommitted would not be told from what is
  * staged. */
 static int check_uncommitted(struct al_call *call, const struct attempt *attempt,
@@ -536,7 +528,9 @@ static int check_uncommitted(struct al_call *call, const struct attempt *attempt
 
 static int build_and_try(struct al_call *call, const void *args, struct al_error *err)
 {
+    const struct rebase_args *rebase = is_rebase(call) ? args : NULL;
     struct attempt *attempt = al_calloc(1, sizeof(*attempt));
+    bool splits = false;
     int r;
 
     attempt->lines = AL_STR_INIT;
@@ -547,7 +541,9 @@ static int build_and_try(struct al_call *call, const void *args, struct al_error
                         : build_picks(call, args, attempt->work, err);
     if (r == 0)
         r = al_replay_work_try(al_call_repo(call), attempt->work, err);
-    if (r == 0 && attempt->work->replayed.stopped && is_rebase(call) && splits(args))
+    for (size_t i = 0; rebase && i < rebase->plan.count; i++)
+        splits |= at(&rebase->plan, i)->action == DO_SPLIT;
+    if (r == 0 && attempt->work->replayed.stopped && splits)
         r = al_replay_conflict(
             attempt->work->memory, &attempt->work->replayed,
             attempt->work->steps[attempt->work->replayed.commits.count].commit,

@@ -134,23 +134,13 @@ static json_t *stage_object(const struct al_shell_step *step)
     return object;
 }
 
-/* The names of the variables.  Their values may be private. */
-static json_t *env_names(const struct al_strv *env)
-{
-    json_t *names = al_json_array();
-
-    for (size_t i = 0; i < env->count; i++)
-        al_json_append(names, al_json_stringn(env->items[i], strcspn(env->items[i], "=")));
-    return names;
-}
-
 static int preview(struct al_call *call, const void *p, struct al_result *result,
                    struct al_error *err)
 {
     const struct bash_args *args = p;
     const struct al_shell *shell = al_call_session(call)->shell;
     const struct al_shell_plan *plan = al_call_tool_data(call);
-    json_t *object, *stages;
+    json_t *object, *stages, *names = al_json_array();
 
     (void)err;
     object = al_json_object();
@@ -161,7 +151,10 @@ static int preview(struct al_call *call, const void *p, struct al_result *result
     al_json_set(object, "command", al_json_string(args->command));
     al_json_set(object, "stages", stages);
     al_json_set(object, "cwd", al_json_string(shell->options.roots->items[0].path));
-    al_json_set(object, "env", env_names(&shell->env));
+    al_json_set(object, "env", names); /* their values may be private */
+    for (size_t i = 0; i < shell->env.count; i++)
+        al_json_append(names,
+                       al_json_stringn(shell->env.items[i], strcspn(shell->env.items[i], "=")));
     al_result_set_structured(result, object);
     result->dry_run = true;
     return 0;

@@ -125,17 +125,6 @@ void al_shell_plan_clear(struct al_shell_plan *plan)
     *plan = AL_SHELL_PLAN_INIT;
 }
 
-static int check_redirects(const struct al_root *root, const struct al_shell_redirects *redirects,
-                           struct al_error *err)
-{
-    int r = 0;
-
-    for (size_t i = 0; i < AL_SHELL_STREAMS && r == 0; i++)
-        if (redirects->files[i])
-            r = al_redirect_check(root, redirects->files[i], err);
-    return r;
-}
-
 /* Check the words before patterns are expanded, so that a refusal does not depend on the files that
  * exist. */
 static int check_as_written(const struct al_shell *shell, const struct al_shell_stage *stage,
@@ -151,8 +140,9 @@ static int check_as_written(const struct al_shell *shell, const struct al_shell_
         r = al_shell_check_words(&words, err);
     if (r == 0)
         r = al_shell_check_outputs(&shell->options.roots->items[0], &words, err);
-    if (r == 0)
-        r = check_redirects(&shell->options.roots->items[0], &stage->redirects, err);
+    for (size_t i = 0; i < AL_SHELL_STREAMS && r == 0; i++)
+        if (stage->redirects.files[i])
+            r = al_redirect_check(&shell->options.roots->items[0], stage->redirects.files[i], err);
     return r;
 }
 

@@ -92,16 +92,6 @@ static char *go_root_of(const char *program)
     return root;
 }
 
-/* go runs what it builds, so its private directories may be both written and executed; no others
- * may. */
-static void add_go(struct al_confine_rules *rules, const char *go_root, const char *tools,
-                   const char *work)
-{
-    al_confine_add(rules, go_root, AL_RIGHT_READ, true);
-    al_confine_add(rules, tools, AL_RIGHT_READ | AL_RIGHT_EXECUTE_BENEATH, true);
-    al_confine_add(rules, work, AL_RIGHT_READ | AL_RIGHT_WRITE | AL_RIGHT_EXECUTE_BENEATH, false);
-}
-
 static int build_ruleset(const struct al_shell *shell, enum al_shell_kind kind,
                          struct al_shell_program *program, struct al_error *err)
 {
@@ -115,9 +105,12 @@ static int build_ruleset(const struct al_shell *shell, enum al_shell_kind kind,
     al_confine_add(&rules, program->path, AL_RIGHT_EXECUTE | AL_RIGHT_READ, false);
     al_confine_add(&rules, interp, AL_RIGHT_EXECUTE | AL_RIGHT_READ, false);
     add_system(&rules);
-    if (kind == AL_SHELL_GO)
-        add_go(&rules, go_root, tools, shell->work_dir);
-    else if (writes)
+    if (kind == AL_SHELL_GO) { /* it runs what it builds: no others may write what they execute */
+        al_confine_add(&rules, go_root, AL_RIGHT_READ, true);
+        al_confine_add(&rules, tools, AL_RIGHT_READ | AL_RIGHT_EXECUTE_BENEATH, true);
+        al_confine_add(&rules, shell->work_dir,
+                       AL_RIGHT_READ | AL_RIGHT_WRITE | AL_RIGHT_EXECUTE_BENEATH, false);
+    } else if (writes)
         al_confine_add(&rules, tmp, AL_RIGHT_READ | AL_RIGHT_WRITE, false);
     add_roots(&rules, shell, writes);
     return al_ruleset_new(rules.items, rules.count, false, &program->ruleset_fd, err);

@@ -374,15 +374,6 @@ struct al_upstream *al_upstream_mounts_server(const struct al_mounts *mounts, si
     return mounts->items[which].upstream;
 }
 
-static void add_missing(const struct al_mount *mount, const json_t *tools,
-                        struct al_strv *ret_lines)
-{
-    for (size_t i = 0; i < mount->tools.count; i++)
-        if (!al_upstream_tools_find(tools, mount->tools.items[i]))
-            al_strv_addf(ret_lines, "%s: has no tool '%s'", al_upstream_name(mount->upstream),
-                         mount->tools.items[i]);
-}
-
 void al_upstream_mounts_left_out(const struct al_mounts *mounts,
                                  const struct al_mounted_list *found, struct al_strv *ret_lines,
                                  struct al_strv *ret_collisions)
@@ -392,6 +383,9 @@ void al_upstream_mounts_left_out(const struct al_mounts *mounts,
     al_strv_add_all(ret_lines, &mounting->left_out);
     al_strv_add_all(ret_collisions, &mounting->collisions);
     for (size_t i = 0; i < mounts->count; i++)
-        if (mounting->sources[i])
-            add_missing(&mounts->items[i], mounting->sources[i], ret_lines);
+        for (size_t k = 0; mounting->sources[i] && k < mounts->items[i].tools.count; k++)
+            if (!al_upstream_tools_find(mounting->sources[i], mounts->items[i].tools.items[k]))
+                al_strv_addf(ret_lines, "%s: has no tool '%s'",
+                             al_upstream_name(mounts->items[i].upstream),
+                             mounts->items[i].tools.items[k]);
 }

@@ -368,7 +368,7 @@ static int merge_tree(const struct al_inmemory *memory, const char *ours, const 
     int exit_code = -1, r;
 
     al_strv_add(&command.argv, "git");
-    if (al_git_has_filters(memory->real)) /* a filter would have to run */
+    if (memory->real->vetting->filters.count) /* a filter would have to run */
         al_strv_adds(&command.argv, "-c", "merge.renormalize=false", NULL);
     al_strv_adds(&command.argv, "merge-tree", "--write-tree", "-z", "--no-messages", ours, theirs,
                  NULL);

@@ -12,6 +12,7 @@
 #include "git/refs.h"
 #include "git/repo/repo.h"
 #include "git/run.h"
+#include "git/vet/vet.h"
 #include "guard/arg.h"
 #include "guard/text.h"
 #include "verbs/follow/follow.h"
@@ -439,7 +440,7 @@ static int check_filters(const struct al_landing *landing, struct al_error *err)
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
     int r;
 
-    if (!al_git_has_filters(landing->repo))
+    if (!landing->repo->vetting->filters.count)
         return 0;
     r = al_git_list_changed(view, landing->into.oid, landing->commit, &paths, err);
     if (r == 0)

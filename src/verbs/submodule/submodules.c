@@ -23,7 +23,6 @@ static const char outside[] = "its git directory lies outside the allowed roots"
 static const char no_git_dir[] = "its .git leads to no git directory";
 static const char no_index[] = "its index cannot be read";
 static const char no_commit[] = "its commit cannot be read";
-static const char filtered[] = "what its files are is for a filter to say";
 static const char too_many[] = "there are too many submodules";
 static const char too_long[] = "it takes too long";
 
@@ -119,8 +118,8 @@ static void judge_modified(struct scan *scan, const struct al_repo *submodule)
         return;
     for (size_t i = 0; i < scan->modified.count; i++)
         al_strv_take(&files, al_fs_join(submodule->at.top, scan->modified.items[i]));
-    if (al_git_has_filters(submodule) && al_git_check_files(submodule, &files, NULL) < 0)
-        scan->unseen = filtered;
+    if (al_git_check_files(submodule, &files, NULL) < 0)
+        scan->unseen = "what its files are is for a filter to say";
     else
         scan->content |= AL_MODIFIED_CONTENT;
 }
