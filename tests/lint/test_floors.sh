@@ -30,9 +30,9 @@ EOT
 refuses 'a floor that looks up' 'src/base/a.c:1: base may not include guard/root.h'
 
 put src/serve/mcp/a.cc <<'EOT'
-#include "tools/git/status.h"
+#include "serve/upstream/upstream.h"
 EOT
-refuses 'a C++ file that looks sideways' 'serve/mcp may not include tools/git/status.h'
+refuses 'a C++ file that looks sideways' 'serve/mcp may not include serve/upstream/upstream.h'
 
 put src/guard/a.h <<'EOT'
   #  include "proc/proc.h"
