@@ -255,17 +255,6 @@ static int read_refs(struct al_pending_checkpoint *taken)
     return al_error_set(taken->err, AL_ERR_EXECUTION, "git listed references in an unknown form");
 }
 
-/* Keep what the checkpoint after an execution begins with. */
-static void note_before(struct al_pending_checkpoint *taken)
-{
-    struct al_store *store = taken->store;
-
-    al_str_clear(&store->refs);
-    store->refs = taken->ref_lines;
-    taken->ref_lines = AL_STR_INIT;
-    memcpy(store->before, taken->id, sizeof(taken->id));
-}
-
 /* --- The commit --- */
 
 /* Words that end with a NUL each. */
@@ -278,21 +267,12 @@ static void add_words(struct al_str *stream, const char *path, const struct al_s
     al_import_content(stream, S_IFREG, "", path, &text);
 }
 
-static void add_moves(const struct al_strv *moves, struct al_str *about)
-{
-    al_str_adds(about, "moves");
-    for (size_t i = 0; i < moves->count; i++)
-        if (*moves->items[i] && !strpbrk(moves->items[i], " \n"))
-            al_str_addf(about, " %s", moves->items[i]);
-    al_str_addc(about, '\n');
-}
-
 /* The lines about the checkpoint. */
 static void add_about(struct al_pending_checkpoint *taken)
 {
     const unsigned without = taken->reason.without;
+    const struct al_strv *moves = taken->reason.moves;
     al_auto(al_str_clear) struct al_str about = AL_STR_INIT;
-
     al_auto(al_freep) char *is = al_store_repository(taken->store);
 
     al_str_addf(&about, "version 2\nrepository %s\n", is ? is : "");
@@ -307,8 +287,13 @@ static void add_about(struct al_pending_checkpoint *taken)
 
         al_str_addf(&about, "commit %s\n", *commit ? commit : AL_COMMIT_NONE);
     }
-    if (taken->reason.moves)
-        add_moves(taken->reason.moves, &about);
+    if (moves)
+        al_str_adds(&about, "moves");
+    for (size_t i = 0; moves && i < moves->count; i++)
+        if (*moves->items[i] && !strpbrk(moves->items[i], " \n"))
+            al_str_addf(&about, " %s", moves->items[i]);
+    if (moves)
+        al_str_addc(&about, '\n');
     al_str_addf(&about, "without%s%s%s\n", without & AL_PARTS_WORKTREE ? " worktree" : "",
                 without & AL_PARTS_INDEX ? " index" : "", without & AL_PARTS_REFS ? " refs" : "");
     al_import_content(&taken->stream, S_IFREG, "", "about", &about);
@@ -577,8 +562,12 @@ int al_checkpoint_accept(struct al_pending_checkpoint *taken, const struct al_st
     if (taken->has_index)
         (void)al_fs_write_atomic(taken->store->dir_fd, PIECES, taken->pieces.buf, taken->pieces.len,
                                  0600, true);
-    if (!before)
-        note_before(taken);
+    if (!before) { /* what the checkpoint after an execution begins with */
+        al_str_clear(&taken->store->refs);
+        taken->store->refs = taken->ref_lines;
+        taken->ref_lines = AL_STR_INIT;
+        memcpy(taken->store->before, taken->id, sizeof(taken->id));
+    }
     /* Another one may come after the same execution: it goes on from the one before, too. */
     if (has(taken, AL_PARTS_WORKTREE) && !(before && taken->files.is_inline))
         r = al_files_accept(taken->store, &taken->files, taken->tree, err);

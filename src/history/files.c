@@ -838,17 +838,6 @@ static int add_changes(struct recorder *recorder, struct al_error *err)
     return r;
 }
 
-/* For the checkpoint after, which may not list the tree. */
-static void note_nested(const struct recorder *recorder)
-{
-    struct al_store *store = recorder->store;
-
-    al_strv_clear(&store->nested);
-    for (size_t i = 0; i < recorder->nested->count; i++)
-        al_strv_add(&store->nested, recorder->nested->items[i]);
-    store->has_listed = true;
-}
-
 static int record_top(struct recorder *recorder, struct al_error *err)
 {
     struct al_store *store = recorder->store;
@@ -874,8 +863,11 @@ static int record_top(struct recorder *recorder, struct al_error *err)
         r = take_tracked(recorder, err);
     if (r == 0)
         r = record_dir(recorder, err);
-    if (r == 0)
-        note_nested(recorder);
+    if (r == 0) { /* the checkpoint after may not list the tree */
+        al_strv_clear(&recorder->store->nested);
+        al_strv_add_all(&recorder->store->nested, recorder->nested);
+        recorder->store->has_listed = true;
+    }
     if (r == 0 && files->whole) {
         al_files_read_index(recorder->store, take_first, recorder);
         r = al_snapshot_update(&recorder->dir, recorder->links, true, err);

@@ -317,6 +317,24 @@ static bool is_of_linked(const struct al_way *way, const struct items *items,
     return is;
 }
 
+/* git writes an index anew when it has looked at the files, the index of a linked worktree too:
+ * with the same entries that is no change. */
+static bool has_same_entries(const struct al_way *way, const struct al_difference *now,
+                             const struct al_difference *left)
+{
+    al_auto(al_str_clear) struct al_str index = AL_STR_INIT, other = AL_STR_INIT;
+    char digests[2][AL_OID_TEXT];
+
+    if (now->part != AL_PART_STATE || !al_starts_with(now->name, "worktrees/") ||
+        !al_ends_with(now->name, "/index") || !now->from || !left->from ||
+        al_way_read_blob(way, now->from, &index, NULL) < 0 ||
+        al_way_read_blob(way, left->from, &other, NULL) < 0)
+        return false;
+    al_index_digest(&index, way->store->sha256, digests[0]);
+    al_index_digest(&other, way->store->sha256, digests[1]);
+    return !strcmp(digests[0], digests[1]);
+}
+
 static int add_way(struct al_way *way, const struct items *items, const struct al_differences *now,
                    struct al_differences *changes, struct al_error *err)
 {
@@ -351,7 +369,8 @@ static int add_way(struct al_way *way, const struct items *items, const struct a
         if (item->yields)
             al_strv_take(&way->report->lost, al_difference_words(&item->change));
         else if (!al_change_is_same(change.from, change.from_mode, item->change.from,
-                                    item->change.from_mode))
+                                    item->change.from_mode) &&
+                 !has_same_entries(way, &change, &item->change))
             r = al_obstacles_others(way, &item->change, change.from, change.from_mode, err);
     }
     al_obstacles_in_the_way(way, now, changes);
@@ -430,15 +449,6 @@ static bool find_changed(const struct al_way *way, struct al_execution *executio
             compare_entries(way, before, after, &execution->entries));
 }
 
-/* An entry of which only the name is staged cannot be made without its file. */
-static bool can_be_made(const struct al_difference *entry)
-{
-    for (const char *line = entry->to; line && *line; line = strchr(line, '\n') + 1)
-        if (line[2] == 'n')
-            return false;
-    return true;
-}
-
 /* Go back entry by entry, 1: somebody else has changed others.  0: that cannot be done. */
 static int find_entries(struct al_way *way, struct al_error *err)
 {
@@ -455,7 +465,9 @@ static int find_entries(struct al_way *way, struct al_error *err)
     if (r == 0 && found)
         r = add_way(way, &items, &now, &way->entries, err);
     for (size_t i = 0; i < way->entries.count; i++)
-        found &= can_be_made(&way->entries.items[i]);
+        for (const char *line = way->entries.items[i].to; line && *line;
+             line = strchr(line, '\n') + 1)
+            found &= line[2] != 'n'; /* of which only the name is staged: it needs its file */
     return r < 0 ? r : found;
 }
 

@@ -59,6 +59,29 @@ class Ways(rollback.Rollback):
             "them can take each other back\n"))
         self.assert_same(self.states[3])
 
+    def test_looked_at_worktree(self):
+        """git may write the index of a worktree anew that came back; what is staged there stays"""
+        self.git("worktree", "add", "-q", "wt", "-b", "topic")
+        tree = self.root / "wt"
+        self.assertEqual(self.command("run", "--", "git", "worktree", "remove", "wt").returncode, 0)
+        for staged in (False, True):
+            self.rollback()
+            index = self.root / ".git/worktrees/wt/index"
+            before = index.read_bytes()
+            for path in tree.iterdir():
+                if path.name != ".git":
+                    os.utime(path, (1700000000 + staged, 1700000000 + staged))
+            self.git("status", cwd=tree)
+            self.assertNotEqual(index.read_bytes(), before) # the control
+            if staged:
+                (tree / "new").write_text("n\n")
+                self.git("add", "new", cwd=tree)
+                self.refuses("would be lost", "--redo", names=["worktrees/wt/index in the git directory"])
+                self.assertTrue((tree / "new").exists())
+            else:
+                self.rollback("--redo")
+                self.assertFalse(tree.exists())
+
     def test_nothing_to_redo(self):
         """without a rollback, or after another execution, --redo does nothing; a read is none"""
         self.refuses("there is nothing to redo", "--redo")
