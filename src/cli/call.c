@@ -159,11 +159,12 @@ static void print_line(int fd, const char *prefix, const struct al_str *text)
 /* A file's content is exact, so a terminal gets it made safe. */
 static void print_text(const struct al_str *text)
 {
-    al_auto(al_str_clear) struct al_str safe = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str safe = AL_STR_INIT, shown = AL_STR_INIT;
 
     if (isatty(STDOUT_FILENO))
         al_text_sanitize(text->buf, text->len, &safe);
-    print_line(STDOUT_FILENO, "", safe.len ? &safe : text);
+    al_tty_add_text(safe.buf, "", al_tty_colours(STDOUT_FILENO), &shown);
+    print_line(STDOUT_FILENO, "", shown.len ? &shown : text);
 }
 
 /* A sandbox in memory is gone when this command ends. */

@@ -19,6 +19,7 @@
 #include "cli/table.h"
 #include "guard/text.h"
 #include "proc/cancel.h"
+#include "review/lines.h"
 
 /* The widest frame in columns, and the narrowest one. */
 #define AL_FRAME_MAX_COLUMNS 80
@@ -161,33 +162,29 @@ void al_tty_free(struct al_tty *tty)
     free(tty);
 }
 
-static const char *colour_of(const char *line)
+void al_tty_add_text(const char *text, const char *indent, bool colours, struct al_str *out)
 {
-    if (al_starts_with(line, "+++") || al_starts_with(line, "---") ||
-        al_starts_with(line, "diff --git"))
-        return BOLD;
-    switch (line[0]) {
-    case '+':
-        return GREEN;
-    case '-':
-        return RED;
-    case '@':
-        return CYAN;
-    default:
-        return NULL;
+    static const char *const kinds[] = {
+        [AL_LINE_FILE] = BOLD,   [AL_LINE_META] = BOLD,   [AL_LINE_HUNK] = CYAN,
+        [AL_LINE_ADDED] = GREEN, [AL_LINE_REMOVED] = RED, [AL_LINE_FACT] = NULL
+    };
+    struct al_review_line *lines;
+    const size_t count = al_review_cut(text, strlen(text), &lines);
+
+    for (size_t i = 0; i < count; i++) {
+        const char *colour = colours ? kinds[lines[i].kind] : NULL;
+
+        al_str_addf(out, "%s%s%.*s%s%s", lines[i].continues ? "" : indent, colour ? colour : "",
+                    (int)lines[i].len, lines[i].text, colour ? RESET : "",
+                    i + 1 < count && lines[i + 1].continues ? "" : "\n");
     }
+    free(lines);
 }
 
 /* Indent each line, so that the text of a call cannot pass for airlock's own lines. */
 static void add_indented(const struct al_tty *tty, const char *text, struct al_str *out)
 {
-    for (const char *at = text; *at;) {
-        size_t len = strcspn(at, "\n");
-        const char *colour = tty->colours ? colour_of(at) : NULL;
-
-        al_str_addf(out, "  %s%.*s%s\n", colour ? colour : "", (int)len, at, colour ? RESET : "");
-        at += len + (at[len] == '\n');
-    }
+    al_tty_add_text(text, "  ", tty->colours, out);
     if (*text)
         al_str_addc(out, '\n');
 }

@@ -21,4 +21,8 @@ struct al_approver al_tty_approver(struct al_tty *tty);
  */
 bool al_tty_colours(int fd);
 
+/** Append a safe text line by line, behind `indent`; with colours where it is a diff, if wanted.
+ * The last line gets its end. */
+void al_tty_add_text(const char *text, const char *indent, bool colours, struct al_str *out);
+
 #endif

@@ -299,6 +299,19 @@ class Table(Audit):
         self.assertNotIn("\033", self.terminal(100, env={"TERM": "dumb"}))
         self.assertNotIn("\033", self.log())
 
+    def test_diff(self):
+        """a diff has colours on a terminal: of a call, and of an execution"""
+        self.commit("f.txt", "old\n", "one")
+        words = ("run", "--", "sh", "-c", "printf -- '--- new\\n' >> f.txt")
+        self.assertEqual(subprocess.run([harness.AIRLOCK, *words], cwd=self.root, env=self.env,
+                                        stdin=subprocess.DEVNULL, check=False).returncode, 0)
+        for shown in ((100, "git_diff", "--toolset", "everyday"), (100,)):
+            command = "call" if shown[1:] else "diff"
+            self.assertIn("\n\033[32m+--- new\033[0m\n", self.terminal(*shown, command=command))
+            self.assertIn("\n\033[36m@@ ", self.terminal(*shown, command=command))
+            for env in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+                self.assertIn("\n+--- new\n", self.terminal(*shown, command=command, env=env))
+
     def test_safe(self):
         """nothing in the data reaches the terminal as a control character"""
         name = "x\033[2J\007\u202e\n\r\u009b31m"

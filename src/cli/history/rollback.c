@@ -19,6 +19,7 @@
 #include "cli/print.h"
 #include "cli/setup.h"
 #include "cli/signals.h"
+#include "cli/tty.h"
 #include "git/command.h"
 #include "git/locate.h"
 #include "git/location.h"
@@ -310,7 +311,7 @@ static int read_changes(struct al_undo *undo, bool stat, struct al_str *out, str
 static int run_diff(struct al_undo *undo, bool stat)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str out = AL_STR_INIT, shown = AL_STR_INIT;
     int r = read_changes(undo, stat, &out, &err);
 
     if (r < 0) {
@@ -318,7 +319,8 @@ static int run_diff(struct al_undo *undo, bool stat)
         return AL_EXIT_FAILED;
     }
     /* After the last git, so that the pager is not mistaken for a git child. */
-    al_pager_print(&out);
+    al_tty_add_text(out.buf, "", al_tty_colours(STDOUT_FILENO), &shown);
+    al_pager_print(&shown);
     return AL_EXIT_OK;
 }
 

@@ -11,7 +11,7 @@
 #include "guard/program.h"
 #include "guard/text.h"
 #include "proc/running.h"
-#include "review/command/lines.h"
+#include "review/lines.h"
 
 #define PROGRAM_DIRS   "/usr/local/bin:/usr/bin:/bin"
 #define TIMEOUT_MS     5000 /* one that runs longer is ended for the next one */

@@ -21,10 +21,10 @@
 #include "base/str.h"
 #include "guard/approval.h"
 #include "review/command/job.h"
-#include "review/command/lines.h"
 #include "review/command/model.h"
 #include "review/command/notify.h"
 #include "review/door.h"
+#include "review/lines.h"
 
 /* --- text.c: cells --- */
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "guard/text.h"
-#include "review/command/lines.h"
+#include "review/lines.h"
 
 /* --- Text in HTML --- */
 

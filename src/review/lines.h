@@ -6,8 +6,8 @@
  * The kind is a matter of colour only: a text can contain whatever looks like a diff.  The text is
  * not made safe here.
  */
-#ifndef AL_REVIEW_COMMAND_LINES_H
-#define AL_REVIEW_COMMAND_LINES_H
+#ifndef AL_REVIEW_LINES_H
+#define AL_REVIEW_LINES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* review/command/lines.h: every byte of a text comes once, lines of a diff have their kind, and a
+/* review/lines.h: every byte of a text comes once, lines of a diff have their kind, and a
  * long line comes in pieces. */
-#include "review/command/lines.h"
+#include "review/lines.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "review/command/lines.h"
+#include "review/lines.h"
 
 #include <string.h>
 
