@@ -242,7 +242,6 @@ static int everyday_authorize(struct al_call *call, const void *p, struct al_err
     const struct add_args *args = p;
     struct al_repo *repo = al_call_repo(call);
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
-    al_auto(al_strv_clear) struct al_strv blocking = AL_STRV_INIT;
     const struct al_strv *files;
     int r = al_repo_pathspecs(repo, &args->paths, &words, err);
 
@@ -254,7 +253,7 @@ static int everyday_authorize(struct al_call *call, const void *p, struct al_err
         r = check_conflicts(call, files, err);
     if (r < 0 || args->hunks.count)
         return r < 0 ? r : al_git_check_files(repo, files, err);
-    return al_leave_filtered(call, &blocking, err);
+    return al_leave_filtered(call, NULL, err);
 }
 
 /* Remove the files that were left out from those that are told. */

@@ -129,13 +129,17 @@ int al_leave_out(struct al_call *call, const struct al_strv *except, struct al_s
 int al_leave_filtered(struct al_call *call, struct al_strv *ret_names, struct al_error *err)
 {
     const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     const struct al_strv *files;
     int r = repo->vetting->filters.count ? al_call_affected_files(call, &files, err) : 1;
 
     if (r == 0)
-        r = al_git_filtered_files(repo, files, ret_names, err);
-    if (r == 0 && ret_names->count == files->count)
+        r = al_git_filtered_files(repo, files, &names, err);
+    if (r == 0 && names.count == files->count)
         r = al_git_check_files(repo, files, err);
+    for (size_t i = 0; ret_names && i < names.count; i++)
+        if (!al_strv_contains(ret_names, names.items[i]))
+            al_strv_add(ret_names, names.items[i]);
     return r < 0 ? r : 0;
 }
 

@@ -22,8 +22,8 @@ struct al_repo;
 int al_leave_out(struct al_call *call, const struct al_strv *except, struct al_strv *ret_names,
                  struct al_str *ret_line, struct al_error *err);
 
-/** List the affected files that go through a filter, beside which git would stage no other.  Where
- * there are no others, that fails. */
+/** Add the affected files that go through a filter, beside which git would stage no other, to those
+ * that are left out already; NULL: none are named.  Where there are no others, that fails. */
 int al_leave_filtered(struct al_call *call, struct al_strv *ret_names, struct al_error *err);
 
 /** Whether the working tree is a sparse checkout (git-sparse-checkout(1)). */

@@ -370,6 +370,6 @@ int al_outcome_add_commit(struct al_call *call, const char *before, const char *
     int r = al_git_commits_list(al_call_repo(call), &one, &line, err);
 
     al_str_trim_end(&line);
-    al_str_addf(out, "%s%s%s", before, line.buf, after);
+    al_str_addf(out, "%s%s%s", before, line.len ? line.buf : rev, after);
     return r;
 }

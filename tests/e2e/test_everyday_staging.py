@@ -144,6 +144,20 @@ class Add(Case):
         self.assertIn(" b.bin (modified)", self.says("git_status"))
         self.assertIn("1 file changed", self.says("git_commit", {"message": "m", "all": True}))
 
+    def test_two_reasons(self):
+        """git_commit: a file that has two reasons to be left out is one, and blocks no other"""
+        self.write(".gitattributes", "*.key filter=x\n")
+        self.git("config", "filter.x.clean", "tr a-z A-Z")
+        self.git("add", ".")
+        self.git("commit", "-q", "-m", "one")
+        self.write("a.key", "k\n")
+        self.write("f.txt", "x\n")
+        text = self.says("git_commit", {"message": "m", "all": True})
+        self.assertIn("Left out: a.key (looks like a secret)", text)
+        self.assertIn("since airlock runs no filter", text)
+        self.assertEqual((self.out("show", "HEAD:f.txt"), self.out("status", "--porcelain")), ("x\n", "?? a.key\n"))
+        self.assertIn("'a.key' goes through the filter 'x'", self.call("git_commit", {"message": "m", "all": True}).text)
+
     def test_paths(self):
         """git_add: names what was staged, then where one is"""
         self.write("f.txt", "x\n")

@@ -512,7 +512,6 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
     al_auto(al_named_clear) struct al_named all = { .hunks = AL_STRV_INIT };
     al_auto(al_freep) char *branch = new_branch(call, args);
-    al_auto(al_strv_clear) struct al_strv filtered = AL_STRV_INIT;
     const struct al_strv *files;
     int r;
 
@@ -536,7 +535,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     if (r == 0)
         r = al_git_add_check(repo, &all.paths, true, files, err);
     if (r == 0 && args->all)
-        return al_leave_filtered(call, &filtered, err);
+        return al_leave_filtered(call, NULL, err);
     return r < 0 ? r : al_git_check_files(repo, files, err);
 }
 

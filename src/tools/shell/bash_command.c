@@ -140,11 +140,9 @@ static int preview(struct al_call *call, const void *p, struct al_result *result
     const struct bash_args *args = p;
     const struct al_shell *shell = al_call_session(call)->shell;
     const struct al_shell_plan *plan = al_call_tool_data(call);
-    json_t *object, *stages, *names = al_json_array();
+    json_t *object = al_json_object(), *stages = al_json_array(), *names = al_json_array();
 
     (void)err;
-    object = al_json_object();
-    stages = al_json_array();
     for (size_t i = 0; i < plan->nsteps; i++)
         al_json_append(stages, stage_object(&plan->steps[i]));
     al_json_set(object, "dry_run", al_json_bool(true));
