@@ -176,8 +176,8 @@ int al_ruleset_new(const struct al_confine_rule *rules, size_t nrules, bool conn
         attr.handled_access_net &= ~NET_CONNECT;
     /* An older kernel accepts a longer struct if the members it does not know are zero. */
     fd = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
-    if (fd < 0)
-        return al_error_errno(err, errno, "cannot create a Landlock ruleset");
+    if (fd <= 0) /* 0 stands for no ruleset, and is the number of a closed standard input */
+        return al_error_errno(err, fd ? errno : EBADF, "cannot create a Landlock ruleset");
     for (size_t i = 0; i < nrules; i++) {
         r = open_and_add(fd, &rules[i], err);
         if (r < 0)

@@ -44,7 +44,7 @@ struct al_limits {
 
 /** The kernel's confinement of a child. */
 struct al_confinement {
-    int ruleset_fd;      /**< NULL: no Landlock on this kernel */
+    int ruleset_fd;      /**< 0: no Landlock on this kernel */
     bool reads_own_proc; /**< the child may also read /proc/PID of its own, but of no process that
                               it starts; only with a ruleset that no other child uses */
     bool exec_once;      /**< seccomp: one execve only, of the program given to al_proc_init() */

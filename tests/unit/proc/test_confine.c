@@ -2,6 +2,8 @@
 /* proc/confine.h: a ruleset is stale once one of its paths names another inode. */
 #include "proc/confine.h"
 
+#include <unistd.h>
+
 #include "tests/lib/tmpdir.h"
 #include "tests/unit/proc/lib.h"
 
@@ -59,12 +61,32 @@ static void refuses_rights_of_files_on_directories(void **state)
     tmpdir_free(dir);
 }
 
+/* To a child 0 says that there is no ruleset, so a ruleset must not get it. */
+static void is_never_the_number_of_a_closed_input(void **state)
+{
+    const struct al_confine_rule rule = { .path = "/usr/lib", .rights = AL_RIGHT_READ };
+    const int input = dup(STDIN_FILENO);
+    int ruleset_fd = 0, control, r;
+
+    (void)state;
+    assert_true(input > 0 && close(STDIN_FILENO) == 0);
+    control = dup(input); /* what is opened next gets it */
+    assert_int_equal(close(STDIN_FILENO), 0);
+    r = al_ruleset_new(&rule, 1, false, &ruleset_fd, NULL);
+    assert_int_equal(dup2(input, STDIN_FILENO), STDIN_FILENO);
+    close(input);
+    assert_int_equal(control, STDIN_FILENO);
+    assert_int_equal(r, AL_ERR_EXECUTION);
+    assert_int_equal(ruleset_fd, 0);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(this_kernel_has_landlock),
         cmocka_unit_test(refuses_a_missing_path_that_is_not_optional),
         cmocka_unit_test(refuses_rights_of_files_on_directories),
+        cmocka_unit_test(is_never_the_number_of_a_closed_input),
     };
 
     return cmocka_run_group_tests_name("proc/confine", tests, NULL, NULL);
