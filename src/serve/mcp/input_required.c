@@ -114,7 +114,7 @@ static const char *state_problem(const struct al_input_required *input)
     al_hold(&input->request_states->lock);
     state = find(input->request_states, input->state);
     if (!state)
-        return "requestState was not issued by this server process, or was changed; "
+        return "requestState is none of the last ones that this server process has issued; "
                "make the call again without it";
     call = digest_call(input);
     return same(&call, &state->call)

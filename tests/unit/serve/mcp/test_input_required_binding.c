@@ -104,6 +104,52 @@ static void counts_for_five_minutes(void **state)
     }
 }
 
+static enum al_rpc_code code_of(struct al_request_states *states, char *request_state)
+{
+    al_auto(call_clear) struct call call = CALL(YES, request_state);
+
+    run(states, &call);
+    return call.code;
+}
+
+/* Others of the same length are none, nor are those of another server. */
+static void counts_as_it_was_issued(void **state)
+{
+    al_auto(al_freep) char *request_state = ask(*state);
+    void *others = NULL;
+
+    for (size_t i = 0; request_state[i]; i++) {
+        const char right = request_state[i];
+
+        request_state[i] = right == '0' ? '1' : '0';
+        assert_int_equal(code_of(*state, request_state), AL_RPC_INVALID_PARAMS);
+        request_state[i] = right == 'a' ? 'A' : ' ';
+        assert_int_equal(code_of(*state, request_state), AL_RPC_INVALID_PARAMS);
+        request_state[i] = '\0';
+        assert_int_equal(code_of(*state, request_state), AL_RPC_INVALID_PARAMS);
+        request_state[i] = right;
+    }
+    setup(&others);
+    assert_int_equal(code_of(others, request_state), AL_RPC_INVALID_PARAMS);
+    teardown(&others);
+    assert_int_equal(bring(*state, YES, request_state), AL_ANSWER_ONCE);
+}
+
+static void is_one_of_the_newest(void **state)
+{
+    al_auto(al_freep) char *spent = ask(*state);
+    al_auto(al_freep) char *open = ask(*state);
+
+    assert_int_equal(bring(*state, YES, spent), AL_ANSWER_ONCE);
+    for (size_t i = 0; i < AL_REQUEST_STATES_MAX - 2; i++)
+        free(ask(*state));
+    assert_int_equal(bring(*state, YES, open), AL_ANSWER_ONCE);
+    assert_int_equal(code_of(*state, spent), AL_RPC_OK); /* known, and asked about anew */
+    assert_int_equal(code_of(*state, spent), AL_RPC_INVALID_PARAMS);
+    assert_int_equal(bring(*state, YES, open), AL_ANSWER_LATER);
+    assert_int_equal(code_of(*state, open), AL_RPC_INVALID_PARAMS);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -113,6 +159,8 @@ int main(void)
         INPUT_TEST(counts_once),
         INPUT_TEST(a_call_without_an_answer_uses_nothing_up),
         INPUT_TEST(counts_for_five_minutes),
+        INPUT_TEST(counts_as_it_was_issued),
+        INPUT_TEST(is_one_of_the_newest),
     };
 
     return cmocka_run_group_tests_name("mcp/input_required_binding", tests, NULL, NULL);
