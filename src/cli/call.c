@@ -69,7 +69,7 @@ static bool has_pulls(const struct al_setup *setup)
 void al_auto_pull(const struct al_setup *setup, struct al_cancel *cancel)
 {
     const struct al_staging_settings *settings = setup->session.staging_settings;
-    /* whatever earlier toolset has a tool of that name */
+    /* An earlier toolset may have a tool of that name. */
     const struct al_listed_tool tool = { .toolset = al_toolset_find(&setup->toolsets, "staging"),
                                          .tool = &al_tool_staging_pull };
 

@@ -242,8 +242,8 @@ static const struct al_param everyday_params[] = {
            .min = 1, .max = COUNT_MAX, .default_int = COUNT_DEFAULT),
     AL_BOOL_IN(struct log_args, query, stat, NULL),
     AL_BOOL_IN(struct log_args, query, patch, NULL),
-    AL_BOOL_IN(struct log_args, query, follow, NULL, .flags = AL_PARAM_EVERY_PATH), /* under older
-                                                                                      names */
+    /* It is about the older names of the path too. */
+    AL_BOOL_IN(struct log_args, query, follow, NULL, .flags = AL_PARAM_EVERY_PATH),
     AL_BOOL_IN(struct log_args, query, first_parent, NULL),
     AL_PAGE_ROWS(struct log_args),
     AL_WORKING_DIR_ROW(struct log_args),

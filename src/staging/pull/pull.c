@@ -454,8 +454,8 @@ static int forget_record(struct al_staging *staging, struct al_error *err)
 
 /* --- A pull --- */
 
-/* Make the changes.  The store has both versions of every file already.  With the store's lock
- * held. A failure, also where a file has changed since it was decided, is for undo(). */
+/* Make the changes.  The store has both versions of every file already, and its lock is held.  A
+ * failure, also where a file has changed since it was decided, is for undo(). */
 static int apply(struct al_pull *pull)
 {
     int r = 0;

@@ -248,8 +248,6 @@ void al_push_summary(const struct al_push *push, struct al_str *out)
 /* --- The files of the commit, in a private index --- */
 
 /*
- * The files of a commit that is pushed, in a private index.
- *
  * A file with CRLF line ends is stored as `git add` would store it in the target: git itself
  * decides, by the attributes of the commit, from a copy of the file below <push directory>/wt.
  *

@@ -21,9 +21,8 @@
  * the prefix "test." as well. */
 static const char outputs[] =
     " o outputdir coverprofile cpuprofile memprofile blockprofile mutexprofile trace pkgdir "
-    "modfile "
-    "testlogfile gocoverdir fuzzcachedir debug-trace debug-actiongraph debug-runtime-trace asmhdr "
-    "linkobj traceprofile ";
+    "modfile testlogfile gocoverdir fuzzcachedir debug-trace debug-actiongraph "
+    "debug-runtime-trace asmhdr linkobj traceprofile ";
 
 /* Options whose value is a list of options for the compiler or the linker. */
 static const char lists[] = " ldflags gcflags asmflags ";
