@@ -338,23 +338,21 @@ static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
                : r;
 }
 
-/* A call that is only allowed because of its checkpoint is asked about in the next round. */
-static void note_unsaved(struct al_call *call, const char *why)
-{
-    if (call->operation->asks == AL_ASKS_UNLESS_SAVED && !call->unsaved)
-        call->unsaved = al_text_join_lines(why);
-}
-
-/* A call without a checkpoint is refused, or warned of. */
+/* A call without a checkpoint is refused, or warned of.  One that is only allowed because of its
+ * checkpoint is asked about in the next round, and warned of once. */
 static int go_on_unsaved(struct al_call *call, bool refuses, const char *why, const char *remedy,
                          struct al_error *err)
 {
+    al_auto(al_freep) char *line = al_text_join_lines(why);
+
     if (refuses)
         return al_error_remedy(
             al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_SNAPSHOT_DISABLED, "%s", why), err,
             remedy);
-    note_unsaved(call, why);
-    al_log_warn("%s", why);
+    if (!call->unsaved)
+        al_log_warn("%s", why);
+    if (call->operation->asks == AL_ASKS_UNLESS_SAVED && !call->unsaved)
+        call->unsaved = al_asprintf("%s%s", call->checkpoint[0] ? "" : AL_CALL_UNSAVED ": ", line);
     return 0;
 }
 

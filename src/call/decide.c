@@ -444,9 +444,7 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
         al_str_adds(&detail, "Something this depends on changed after your answer, so nothing was "
                              "done. This is what it is now.\n\n");
     if (call->operation->asks == AL_ASKS_UNLESS_SAVED && !al_call_is_saved(call))
-        al_str_addf(&detail,
-                    "No checkpoint of this can be taken, so it could not be undone%s%s.\n\n",
-                    call->unsaved ? ": " : "", call->unsaved ? call->unsaved : "");
+        al_str_addf(&detail, "%s.\n\n", call->unsaved ? call->unsaved : AL_CALL_UNSAVED);
     if (ruling->message) {
         al_auto(al_freep) char *message = al_text_join_lines(ruling->message);
 
@@ -472,6 +470,7 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
         .payload = call,
         .always_covers = covers,
     };
+    (void)record_decision(call, "none", "none"); /* an earlier round's is none of this one */
     al_call_record_question(call);
     return ask_approvers(call, ruling, &request, err);
 }

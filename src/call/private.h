@@ -21,6 +21,9 @@
 #include "history/checkpoint.h"
 #include "history/journal.h"
 
+/** What a question says where no checkpoint can be taken. */
+#define AL_CALL_UNSAVED "No checkpoint of this can be taken, so it could not be undone"
+
 /** One call on its way through the stages. */
 struct al_call {
     const struct al_session *session;
@@ -60,7 +63,7 @@ struct al_call {
     bool moves_all;
     struct al_strv linked, linked_before;
     struct al_strv ignored;       /* what no checkpoint has, and a program may remove */
-    char *unsaved;                /* why no checkpoint can be taken; NULL: none was refused */
+    char *unsaved;                /* what no checkpoint would bring back; NULL: nothing is known */
     bool knows_files;             /* `writes` is from the tool's changed_files */
     char checkpoint[AL_OID_TEXT]; /* id of the checkpoint before the call; "" when there is none */
     struct al_rescue *rescue;     /* what stage 7 takes out of the working tree; NULL: none */

@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """airlock git: what git prints and how it ends is what it is without airlock; what has no row is
 refused; what a command changed comes back."""
+import contextlib
 import fcntl
 import json
 import os
+import pathlib
+import re
 import shutil
 import subprocess
 
@@ -466,8 +469,8 @@ class CommandGit(harness.Case):
             self.assertRegex(err, r"\Aairlock: [^\n]*airlock review[^\n]*\n\Z")
             self.assertTrue((self.root / "x.log").exists())
 
-    def test_ignored(self):
-        """what would write over an ignored file asks, and names it; plain git does not"""
+    def make_ignored(self):
+        """A file on the side that is ignored here."""
         self.git("reset", "-q", "--hard")
         self.git("checkout", "-q", "side")
         self.write("x.log", "theirs\n")
@@ -476,6 +479,10 @@ class CommandGit(harness.Case):
         self.git("checkout", "-q", "main")
         shutil.rmtree(self.template)
         shutil.copytree(self.root, self.template, symlinks=True)
+
+    def test_ignored(self):
+        """what would write over an ignored file asks, and names it; plain git does not"""
+        self.make_ignored()
         for line in ("checkout side", "checkout -f side", "switch side", "switch -f -", "switch -c new side", "merge --no-edit side",
                      "reset --hard side", "rebase side"):
             self.fresh()
@@ -491,8 +498,9 @@ class CommandGit(harness.Case):
             self.write("x.log", "mine\n")
             self.assertNotIn("x.log' would be", self.airlock(*line.split())[1], line)
 
-    def question(self, *words):
-        """What a review shows of a command that waits for it."""
+    @contextlib.contextmanager
+    def waiting(self, *words):
+        """A command that waits for a review, what it said before, and what a review lists."""
         sockets = self.home / "airlock"
         sockets.mkdir(mode=0o700, exist_ok=True)
         with open(sockets / "review.lock", "w+", encoding="ascii") as lock:
@@ -501,11 +509,47 @@ class CommandGit(harness.Case):
                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
                 self.addCleanup(process.kill)
-                self.assertIn("waiting for approval", process.stderr.readline())
-                shown = subprocess.run([harness.AIRLOCK, "review", "--list", "--json"], cwd=self.base, env=self.env,
-                                       check=True, capture_output=True, timeout=harness.WATCHDOG_SECONDS).stdout
+                said = [process.stderr.readline()]
+                while said[-1] and "waiting for approval" not in said[-1]:
+                    said.append(process.stderr.readline())
+                self.assertEqual(said.pop(), "airlock: waiting for approval in airlock review\n")
+                yield process, said, json.loads(self.command("review", "--list", "--json")[0])[0]
                 process.kill()
-        return json.loads(shown)[0]["text"]
+
+    def command(self, *words):
+        """Another command of airlock."""
+        done = subprocess.run([harness.AIRLOCK, *words], cwd=self.root, env=self.env, check=True, capture_output=True,
+                              text=True, timeout=harness.WATCHDOG_SECONDS)
+        return done.stdout, done.stderr
+
+    def question(self, *words):
+        """What a review shows of a command that waits for it."""
+        with self.waiting(*words) as (_, said, entry):
+            self.assertEqual(said, [])
+            return entry["text"]
+
+    def test_ignored_approved(self):
+        """the question is whole and says what would be lost, once; approved, what is written over is kept, and named"""
+        self.make_ignored()
+        for line in "checkout -f side", "merge --no-edit side", "reset --hard side":
+            self.fresh()
+            self.write("x.log", "mine\n")
+            with self.waiting(*line.split()) as (process, said, entry):
+                loss = "'x.log' would be lost: the checkpoint does not have it"
+                self.assertEqual(len(said), 1, said)
+                self.assertTrue(said[0].startswith(f"airlock: warning: {loss}"), said)
+                self.assertTrue(entry["text"].startswith(loss), entry)
+                shown, problem = self.command("review", "show", entry["id"])
+                self.assertIn(loss, shown)
+                self.assertEqual(problem, "")
+                self.command("review", "approve", entry["id"])
+                err = process.communicate(timeout=harness.WATCHDOG_SECONDS)[1]
+                self.assertEqual(process.returncode, 0, err)
+            self.assertNotIn("would be lost", err)
+            self.assertEqual((self.root / "x.log").read_text(encoding="ascii"), "theirs\n", line)
+            kept = re.search("^airlock: x.log: (.*)$", err, re.MULTILINE)
+            self.assertEqual(pathlib.Path(kept[1]).read_text(encoding="ascii"), "mine\n", err)
+            self.assertIn("ignored:\n  x.log\n", self.command("rollback")[0])
 
     def test_clean(self):
         """the question names what would go, as git says it, and nothing has gone"""
