@@ -189,22 +189,16 @@ void al_setup_clear_upstream(struct al_setup *setup)
     free(al_take(&setup->servers_dir));
 }
 
-/* As long as the slowest server may take. */
-static uint32_t longest_wait(const struct al_mcp_servers *servers)
+const struct al_mounted_list *al_setup_mounted(struct al_setup *setup)
 {
-    uint32_t longest = 0;
+    const struct al_mcp_servers *servers = &setup->config.mcp.servers;
+    struct al_mounts *mounts = setup->session.mounts;
+    uint32_t longest = 0; /* as long as the slowest server may take */
 
     for (size_t i = 0; i < servers->count; i++)
         if (servers->items[i].timeout_ms > longest)
             longest = servers->items[i].timeout_ms;
-    return longest;
-}
-
-const struct al_mounted_list *al_setup_mounted(struct al_setup *setup)
-{
-    struct al_mounts *mounts = setup->session.mounts;
-
-    al_mounts_await(mounts, longest_wait(&setup->config.mcp.servers), NULL);
+    al_mounts_await(mounts, longest, NULL);
     al_mounted_list_unref(setup->mounted);
     setup->mounted = al_mounts_list(mounts);
     return setup->mounted;

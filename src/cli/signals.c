@@ -48,14 +48,6 @@ static int review_fd(void)
     return fd;
 }
 
-static void serve_review(void)
-{
-    (void)pthread_mutex_lock(&lock);
-    if (handled_setup && handled_setup->review_server)
-        al_review_server_run(handled_setup->review_server);
-    (void)pthread_mutex_unlock(&lock);
-}
-
 /* Wait for a signal, and answer airlock review meanwhile: it so needs no thread of its own, and
  * none of its peers can keep a signal waiting.  False: no signal can be waited for. */
 static bool await_signal(const sigset_t *set, int signal_fd, int *ret_number)
@@ -72,8 +64,10 @@ static bool await_signal(const sigset_t *set, int signal_fd, int *ret_number)
                 continue;
             return sigwait(set, ret_number) == 0;
         }
-        if (wait[1].revents)
-            serve_review();
+        (void)pthread_mutex_lock(&lock);
+        if (wait[1].revents && handled_setup && handled_setup->review_server)
+            al_review_server_run(handled_setup->review_server);
+        (void)pthread_mutex_unlock(&lock);
         if ((wait[0].revents & POLLIN) && read(signal_fd, &info, sizeof(info)) == sizeof(info)) {
             *ret_number = (int)info.ssi_signo;
             return true;

@@ -336,13 +336,6 @@ static void write_text(const struct al_tty *tty, const char *text)
     (void)al_write_all(tty->fd, text, strlen(text));
 }
 
-static void write_help(const struct al_tty *tty, bool framed, bool offers_always)
-{
-    write_text(tty, framed          ? FRAME_HELP
-                    : offers_always ? HELP_ONCE HELP_ALWAYS HELP_REST
-                                    : HELP_ONCE HELP_APPROVE HELP_REST);
-}
-
 /* Ask until the user gives a valid answer, and return its letter.  At end of input and when
  * cancelled: 'r', and *ret_ended is set. */
 static char ask_once(const struct al_tty *tty, const struct al_approval_request *request,
@@ -366,7 +359,9 @@ static char ask_once(const struct al_tty *tty, const struct al_approval_request 
         if (letter && letter != '?')
             return letter;
         if (letter == '?')
-            write_help(tty, framed, offers_always);
+            write_text(tty, framed          ? FRAME_HELP
+                            : offers_always ? HELP_ONCE HELP_ALWAYS HELP_REST
+                                            : HELP_ONCE HELP_APPROVE HELP_REST);
         else
             write_text(tty, framed          ? "Please answer d, a, r or ?.\n"
                             : offers_always ? "Please answer o, a, r, d or ?.\n"

@@ -59,6 +59,21 @@ class Ways(rollback.Rollback):
             "them can take each other back\n"))
         self.assert_same(self.states[3])
 
+    def test_lost_commits(self):
+        """a dry run lists the commits that no reference would have any more"""
+        script = ("echo 1 > n; git add n; git commit -qm one; git branch kept; echo 2 > n; "
+                  "git commit -qam two; git branch other; echo 3 > n; git commit -qam three; git tag t")
+        self.assertEqual(self.command("run", "--", "sh", "-c", script).returncode, 0)
+        title = "Commits that no reference would have any more:\n"
+        ids = self.out("log", "-3", "--abbrev=8", "--format=%h").split()
+        self.assertIn(title + "  {} three\n  {} two\n  {} one\n".format(*ids),
+                      self.rollback("--dry-run"))
+        self.git("branch", "users", "kept")
+        self.assertIn(title + f"  {ids[0]} three\n  {ids[1]} two\n", self.rollback("--dry-run"))
+        self.assertNotIn(f"{ids[2]} one", self.rollback("--dry-run"))
+        self.git("branch", "all")
+        self.assertNotIn(title, self.rollback("--dry-run"))
+
     def test_looked_at_worktree(self):
         """git may write the index of a worktree anew that came back; what is staged there stays"""
         self.git("worktree", "add", "-q", "wt", "-b", "topic")

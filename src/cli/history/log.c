@@ -130,17 +130,6 @@ struct survey {
     char *agent;             /* of the first line; "": none */
 };
 
-/* Shorten a directory, which ends in '/', until `path` is below it. */
-static void shorten_to_common(char *common_dir, const char *path)
-{
-    while (!al_starts_with(path, common_dir)) {
-        char *end = strrchr(common_dir, '/');
-
-        *end = '\0';
-        strrchr(common_dir, '/')[1] = '\0';
-    }
-}
-
 static void add_repository(struct survey *survey, const char *path)
 {
     if (!path || path[0] != '/')
@@ -153,14 +142,10 @@ static void add_repository(struct survey *survey, const char *path)
         survey->common_dir =
             al_strndup(survey->repository,
                        (size_t)(strrchr(survey->repository, '/') - survey->repository) + 1);
-    shorten_to_common(survey->common_dir, path);
-}
-
-static void add_agent(struct survey *survey, const char *agent)
-{
-    if (!survey->agent)
-        survey->agent = al_strdup(agent ? agent : "");
-    survey->has_several_agents |= strcmp(survey->agent, agent ? agent : "") != 0;
+    while (!al_starts_with(path, survey->common_dir)) { /* it ends in '/' */
+        *strrchr(survey->common_dir, '/') = '\0';
+        strrchr(survey->common_dir, '/')[1] = '\0';
+    }
 }
 
 /* Read the lines that the query selects, after so many of them.  What cannot be read is left out.
@@ -175,12 +160,16 @@ static void survey_lines(const struct al_query *query, const char *file, size_t 
 
     while (r >= 0 && (r = al_history_next(&history, &text, &len)) > 0) {
         al_auto(al_json_decrefp) json_t *line = NULL;
+        const char *agent;
 
         if (!al_query_matches(query, text, len) || survey->lines++ < skip)
             continue;
         line = json_loadb(text, len, JSON_ALLOW_NUL, NULL);
         add_repository(survey, al_json_get_string(line, "repository"));
-        add_agent(survey, al_json_get_string(line, "agent"));
+        agent = al_json_get_string(line, "agent");
+        if (!survey->agent)
+            survey->agent = al_strdup(agent ? agent : "");
+        survey->has_several_agents |= strcmp(survey->agent, agent ? agent : "") != 0;
     }
 }
 
@@ -224,26 +213,18 @@ static bool is_printable(const char *text, size_t len)
     return true;
 }
 
-/* Add the line unchanged.  A line with control characters is escaped: they could control the
- * terminal. */
-static void add_json(struct view *view, const json_t *line, const char *text, size_t len)
-{
-    if (is_printable(text, len))
-        al_str_add(&view->out, text, len);
-    else
-        al_json_dump(line, true, &view->out);
-    al_str_addc(&view->out, '\n');
-}
-
 static void show(struct view *view, const char *text, size_t len)
 {
     al_auto(al_json_decrefp) json_t *line = json_loadb(text, len, JSON_ALLOW_NUL, NULL);
 
     if (!json_is_object(line))
         al_log_note("a line of the journal cannot be read; see airlock log --verify");
-    else if (view->query->json)
-        add_json(view, line, text, len);
-    else
+    else if (view->query->json && is_printable(text, len))
+        al_str_addf(&view->out, "%.*s\n", (int)len, text);
+    else if (view->query->json) { /* its characters could control the terminal */
+        al_json_dump(line, true, &view->out);
+        al_str_addc(&view->out, '\n');
+    } else
         al_table_add(&view->table, line);
     view->shown_any |= line != NULL;
     if (view->out.len >= FLUSH_BYTES || al_table_pending(&view->table) >= ROWS_TOGETHER)
@@ -319,14 +300,6 @@ static int verify(const char *file, bool json)
     return verdict.bad_line ? AL_EXIT_FAILED : AL_EXIT_OK;
 }
 
-/* Whether a table of this many lines is longer than the terminal. */
-static bool exceeds_terminal(size_t lines)
-{
-    struct winsize size = { .ws_row = 0 };
-
-    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row && lines >= size.ws_row;
-}
-
 /* Count the lines that the query selects, and decide which columns the table needs for the last
  * ones.
  */
@@ -349,11 +322,13 @@ static int show_recorded(struct view *view, const char *file, struct al_pager *p
     const struct al_query *query = view->query;
     const size_t count = survey(view, file);
     const size_t skip = query->last && count > query->last ? count - query->last : 0;
+    struct winsize size = { .ws_row = 0 };
     int r = al_history_open(file, &view->history);
 
     view->history.follow = query->follow;
     if (!query->follow)
-        al_pager_start(pager, exceeds_terminal(count - skip));
+        al_pager_start(pager, ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row &&
+                                  count - skip >= size.ws_row);
     if (r == 0)
         r = show_to_end(view, skip, query->last && !query->follow ? query->last : SIZE_MAX);
     if (r == 0 && !view->shown_any && !view->history.last && !view->history.size)

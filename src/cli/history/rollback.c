@@ -30,6 +30,7 @@
 #include "history/journal.h"
 #include "history/rollback.h"
 #include "proc/cancel.h"
+#include "verbs/preview/diff_excerpt.h"
 
 /* A session and the repository of the current directory.  Initialise with AL_UNDO_INIT;
  * undo_close() follows in every case. */
@@ -375,7 +376,38 @@ static void add_pushed(struct al_str *out, const struct al_rollback *rollback)
         al_str_adds(out, "What was pushed stays on the remote.\n");
 }
 
-static void show_dry_run(const struct al_rollback *rollback, bool redo)
+/* List the newest commits that no reference would have any more. */
+static void add_lost_commits(struct al_str *out, const struct al_repo *repo,
+                             const struct al_differences *changes)
+{
+    al_auto(al_strv_clear) struct al_strv words = AL_STRV_INIT, kept = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    al_strv_adds(&words, "-20", "--topo-order", NULL);
+    for (size_t i = 0; i < changes->count && words.count < LISTED_MAX; i++)
+        if (changes->items[i].part == AL_PART_REF && changes->items[i].from) {
+            al_strv_add(&words, changes->items[i].from);
+            al_strv_addf(&kept, "--exclude=%s", changes->items[i].name);
+        }
+    al_strv_add(&words, "--not");
+    al_strv_add_all(&words, &kept);
+    al_strv_add(&words, "--glob=refs/*");
+    for (size_t i = 0; i < changes->count; i++)
+        if (changes->items[i].part == AL_PART_REF && changes->items[i].to)
+            al_strv_add(&words, changes->items[i].to);
+    if (kept.count)
+        (void)al_git_commits_list(repo,
+                                  &(struct al_commits_shown){
+                                      .words = (const char *const *)words.items,
+                                      .format = "  %h %s",
+                                  },
+                                  &text, NULL);
+    if (text.len)
+        al_str_adds(out, "Commits that no reference would have any more:\n");
+    al_text_sanitize(text.buf, text.len, out);
+}
+
+static void show_dry_run(const struct al_repo *repo, const struct al_rollback *rollback, bool redo)
 {
     al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
 
@@ -388,6 +420,7 @@ static void show_dry_run(const struct al_rollback *rollback, bool redo)
     add_list(&out, meanwhile_title, &rollback->meanwhile);
     al_str_add(&out, rollback->stat.buf, rollback->stat.len);
     add_other_changes(&out, &rollback->changes);
+    add_lost_commits(&out, repo, &rollback->changes);
     if (!rollback->changes.count)
         al_str_adds(&out, " nothing\n");
     add_pushed(&out, rollback);
@@ -551,7 +584,7 @@ static bool is_confirmed(struct al_undo *undo, const struct own_options *own)
     if (own->yes || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) ||
         roll_back(undo, own, true, &rollback, &err) < 0)
         return true;
-    show_dry_run(&rollback, own->redo);
+    show_dry_run(undo->repo, &rollback, own->redo);
     (void)al_write_all(STDOUT_FILENO, question, strlen(question));
     if (!read_answer(undo->budget.cancel, answer, (int)sizeof(answer)))
         return false;
@@ -577,7 +610,7 @@ static int run(struct al_undo *undo, const struct own_options *own)
     }
     r = roll_back(undo, own, own->dry_run, &rollback, &err);
     if (own->dry_run && (r == 0 || r == AL_ERR_APPROVAL_REQUIRED))
-        show_dry_run(&rollback, own->redo);
+        show_dry_run(undo->repo, &rollback, own->redo);
     else if (r == 0)
         show_done(&rollback, own->redo, undo->options.agent);
     if (r < 0)

@@ -82,14 +82,6 @@ static const struct {
     { AL_CODE_STASH_EMPTY, "There is no stash entry." },
 };
 
-static void add_codes(struct al_str *text)
-{
-    al_str_adds(text, "\n## Error codes\n\n| code | name | |\n|---|---|---|\n");
-    for (size_t i = 0; i < AL_COUNT(codes); i++)
-        al_str_addf(text, "| %d | `%s` | %s |\n", codes[i].code, al_code_name(codes[i].code),
-                    codes[i].about);
-}
-
 int al_cli_reference(void)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
@@ -100,7 +92,10 @@ int al_cli_reference(void)
                        "the program itself uses.\n");
     add_tools(&config, &text);
     add_keys(&config, &text);
-    add_codes(&text);
+    al_str_adds(&text, "\n## Error codes\n\n| code | name | |\n|---|---|---|\n");
+    for (size_t i = 0; i < AL_COUNT(codes); i++)
+        al_str_addf(&text, "| %d | `%s` | %s |\n", codes[i].code, al_code_name(codes[i].code),
+                    codes[i].about);
     al_cli_print(STDOUT_FILENO, &text);
     return AL_EXIT_OK;
 }

@@ -81,16 +81,6 @@ static void search_clear(struct search *search)
     al_value_clear(&search->toml);
 }
 
-static json_t *list_of(const struct al_value *value)
-{
-    json_t *list = al_json_array();
-
-    for (size_t i = 0; i < value->count; i++)
-        if (value->items[i].type == AL_VALUE_STRING)
-            al_json_append(list, al_json_string(value->items[i].text));
-    return list;
-}
-
 /* The strings, whole numbers and lists of strings of a table. */
 static json_t *entry_of(const struct al_value *table)
 {
@@ -98,11 +88,15 @@ static json_t *entry_of(const struct al_value *table)
 
     for (size_t i = 0; i < table->count; i++) {
         const struct al_value *value = &table->items[i];
+        json_t *list = value->type == AL_VALUE_LIST ? al_json_array() : NULL;
 
+        for (size_t k = 0; list && k < value->count; k++)
+            if (value->items[k].type == AL_VALUE_STRING)
+                al_json_append(list, al_json_string(value->items[k].text));
         if (value->type == AL_VALUE_STRING)
             al_json_set(entry, value->name, al_json_string(value->text));
-        else if (value->type == AL_VALUE_LIST)
-            al_json_set(entry, value->name, list_of(value));
+        else if (list)
+            al_json_set(entry, value->name, list);
         else if (value->type == AL_VALUE_NUMBER)
             al_json_set(entry, value->name, al_json_int(strtoll(value->text, NULL, 10)));
     }
