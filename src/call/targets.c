@@ -52,7 +52,7 @@ static void take(struct walk *walk, char **value, bool is_owned)
     *value = meant;
 }
 
-/* Of an object that is given, and of each item of an array of objects, the members are walked. */
+/* The members of an object that is given, and of each item of an array of objects, are walked. */
 static void walk_rows(struct walk *walk, const struct al_param *rows, size_t nrows, void *args)
 {
     for (const struct al_param *row = rows; row < rows + nrows; row++) {

@@ -227,7 +227,7 @@ int al_history_next(struct al_history *history, const char **ret_line, size_t *r
 
         if (r == 0 && history->fd >= 0)
             r = next_line(history, ret_line, ret_len);
-        /* After a file that was removed another journal may begin. */
+        /* Another journal may begin after a file that was removed. */
         if (r != 0 || (!full && (!history->follow || history->fd < 0 ||
                                  fstat(history->fd, &st) < 0 || st.st_nlink)))
             return r;

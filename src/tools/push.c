@@ -499,7 +499,7 @@ int al_push_in_shell(struct al_call *call, const void *args, const struct al_str
     }
     if (r < 0 || *ret_code || !given->set_upstream)
         return r;
-    /* As git does, which does nothing of it. */
+    /* git says this too, and does nothing of it. */
     line = al_asprintf("Would set upstream of '%s' to '%s' of '%s'\n",
                        al_call_resolved(call, "branch"), al_call_resolved(call, "branch"),
                        remote.name);

@@ -357,7 +357,7 @@ static void add_facts(struct al_call *call, const struct al_worktree_state *stat
 
 /* The toolset everyday: the files. */
 
-/* To git a file whose filter is not run is modified, whatever is in it. */
+/* A file whose filter is not run is modified to git, whatever is in it. */
 static int mark_not_compared(struct files *files, struct al_error *err)
 {
     const struct al_strv *paths = &files->paths[UNSTAGED];

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/** Test whether a list has a word, between spaces. */
+/** Test whether a list has a word, between spaces.  One with a space in it is in none. */
 bool al_shell_words_list(const char *list, const char *word);
 
 #endif

@@ -94,7 +94,7 @@ static int check(const void *p, struct al_error *err)
     return check_named(p, "target", err);
 }
 
-/* For the names of its branches nothing of a target on GitHub is fetched. */
+/* Nothing of a target on GitHub is fetched for the names of its branches. */
 static int open_target(struct al_call *call, const void *p, struct al_repo **ret_repo,
                        struct al_error *err)
 {

@@ -283,7 +283,7 @@ static int execute(struct al_call *call, const void *args, struct al_result *res
                                     result, err);
     al_upstream_get_state(mounted->mount->upstream, &state);
     result->confinement = state.confined ? NULL : "none";
-    result->exit_code = -1; /* of no git */
+    result->exit_code = -1; /* no git ran */
     return r;
 }
 

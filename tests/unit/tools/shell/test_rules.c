@@ -195,6 +195,24 @@ static void knows_kinds(void **state)
     assert_int_equal(al_shell_kind_of("make"), AL_SHELL_OTHER);
 }
 
+/* The lists of the rules have spaces between their words. */
+static void a_word_with_a_space_is_in_no_list(void **state)
+{
+    static const char *const rows[][3] = { { "go", "build test", "" },
+                                           { "date", "-u --utc", "" },
+                                           { "git", "log show", "" },
+                                           { "git", "log", "--oneline --graph" } };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        al_auto(al_strv_clear) struct al_strv words = AL_STRV_INIT;
+
+        al_strv_adds(&words, rows[i][0], rows[i][1], *rows[i][2] ? rows[i][2] : NULL, NULL);
+        assert_int_equal(al_shell_check_words(&words, NULL), AL_ERR_SANDBOX);
+    }
+    assert_int_equal(al_shell_kind_of("cat grep"), AL_SHELL_OTHER);
+}
+
 static void a_whitelist_is_exact(void **state)
 {
     al_auto(al_strv_clear) struct al_strv list = AL_STRV_INIT;
@@ -232,6 +250,7 @@ int main(void)
         cmocka_unit_test(refuses),
         cmocka_unit_test(lets_through),
         cmocka_unit_test(knows_kinds),
+        cmocka_unit_test(a_word_with_a_space_is_in_no_list),
         cmocka_unit_test(a_whitelist_is_exact),
         cmocka_unit_test(git_gets_what_it_must),
     };
