@@ -144,8 +144,8 @@ void al_answer_done(struct al_call *call, struct al_result *result);
  */
 void al_answer_text(struct al_str *text, struct al_result *result);
 
-/** A number with separators and its noun, for a line that is written: "1 file", "1,204 files".  Of
- * NULL, the number alone. */
+/** A number with separators and its noun, for a line that is written: "1 file", "1,204 files".
+ * NULL for the nouns: the number alone. */
 struct al_counted {
     char text[64];
 };

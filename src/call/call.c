@@ -390,7 +390,7 @@ static int execute(struct al_call *call, struct al_result *result, struct al_err
     if (r == 0) {
         call->executed = true;
         al_call_trace_execute(call, timeout_of(call));
-        result->exit_code = 0; /* but where it says another one */
+        result->exit_code = 0; /* an operation that ran git says its own */
         r = call->operation->execute(call, call->args, result, err);
         if (r < 0 && !result->structured)
             result->exit_code = -1;

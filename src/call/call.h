@@ -92,7 +92,8 @@ struct al_result {
                             item of a successful result */
     bool has_notes;      /**< al_call_shape_text() has put the notes into the text */
     bool truncated;
-    int exit_code; /**< git's exit code; -1 when no git ran or a signal ended it */
+    int exit_code; /**< git's exit code, 0 of a call that was done without git; -1 when nothing was
+                      done or a signal ended git */
     int64_t duration_ms;
     bool dry_run;            /**< nothing was done but to report what would be; recorded as such */
     bool not_done;           /**< nothing was done, as the object says (a conflict); recorded as an

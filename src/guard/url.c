@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guard/url.h"
 
-#include "guard/arg.h"
-
 #include <ctype.h>
 #include <fnmatch.h>
 #include <stddef.h>
@@ -11,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "guard/arg.h"
 #include "guard/text.h"
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

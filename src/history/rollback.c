@@ -51,8 +51,8 @@ void al_rollback_clear(struct al_rollback *rollback)
 struct context {
     const struct al_rollback_options *options;
     struct al_way way;
-    struct al_run_limits
-        given; /* while the repository is changed: those of the call; else no time */
+    /* The limits of the call while the repository is changed; no time before. */
+    struct al_run_limits given;
     struct al_record *record;
     char *summary; /* for the journal */
     int lock_fd;   /* rollback.lock in the store */

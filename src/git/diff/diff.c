@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "git/diff/diff.h"
-#include "base/utf8.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
+#include "base/utf8.h"
 #include "git/command.h"
 #include "git/diff/hunks.h"
 #include "git/plumbing/batch.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Read a diff from git, parse it into files and hunks, name the hunks, and show them. */
 #include "git/hunks/hunk_list.h"
-#include "git/plumbing/diff_raw.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 #include "git/diff/hunks.h"
 #include "git/git_lock.h"
 #include "git/oid.h"
+#include "git/plumbing/diff_raw.h"
 #include "git/refs.h"
 #include "git/run.h"
 #include "guard/text.h"

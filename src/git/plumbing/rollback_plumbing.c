@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "git/plumbing/rollback_plumbing.h"
-#include "base/fs.h"
 
 #include <fcntl.h>
 
+#include "base/fs.h"
 #include "git/command.h"
 #include "git/failure.h"
 #include "git/oid.h"

@@ -63,8 +63,7 @@ int al_snapshot_update(const struct al_snapshot_dir *dir, const struct al_str *p
 
 /**
  * Write objects and references from a stream of git-fast-import(1), which may name objects of the
- * lender.  Packs and references are
- * synchronised, their directories not.
+ * lender.  Packs and references are synchronised, their directories not.
  *
  * @param ret_output  What the stream's commands print, appended.
  */

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "git/reading/change_reader.h"
-#include "git/command.h"
-#include "git/run.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "git/command.h"
+#include "git/run.h"
 
 static bool tell_files(struct al_change_reader *reader)
 {

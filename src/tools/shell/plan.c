@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/shell/plan.h"
-#include "guard/text.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 #include "guard/glob.h"
 #include "guard/redirect.h"
 #include "guard/root.h"
+#include "guard/text.h"
 #include "tools/shell/rules.h"
 #include "tools/shell/state.h"
 #include "tools/words.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "verbs/follow/follow.h"
 
+#include <ctype.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,6 @@
 #include "guard/text.h"
 #include "verbs/preview/affected_files.h"
 #include "verbs/sequencer/overwrite.h"
-#include <ctype.h>
 
 /* --- Paths --- */
 

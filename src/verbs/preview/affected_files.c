@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "verbs/preview/affected_files.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -22,7 +23,6 @@
 #include "guard/nofollow.h"
 #include "guard/text.h"
 #include "verbs/preview/diff_excerpt.h"
-#include <ctype.h>
 
 /* --- Unseen changes --- */
 

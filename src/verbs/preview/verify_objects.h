@@ -22,7 +22,7 @@
  * Hash objects, compare the hashes with their ids, and add the ids to the budget's stable_read.
  *
  * @param words         Object names for `git cat-file`, one a line, of a lender as well.  Missing
- * objects are ignored.
+ *                      objects are ignored.
  * @param ret_complete  Set to false when there were too many bytes to verify all; else unchanged.
  * @return 0, or AL_ERR_EXECUTION naming the first object whose hash differs.
  */

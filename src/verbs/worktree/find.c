@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,7 +17,6 @@
 #include "guard/gitdir.h"
 #include "guard/nofollow.h"
 #include "guard/text.h"
-#include <stdio.h>
 
 /* --- Record --- */
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/fs.h"
 #include "git/environment.h"
@@ -22,7 +23,6 @@
 #include "guard/nofollow.h"
 #include "guard/text.h"
 #include "verbs/worktree/list.h"
-#include <unistd.h>
 
 /* The most submodules of one call. */
 #define WORKTREE_SUBMODULES_MAX 64
