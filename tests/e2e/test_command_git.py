@@ -551,6 +551,20 @@ class CommandGit(harness.Case):
             self.assertEqual(pathlib.Path(kept[1]).read_text(encoding="ascii"), "mine\n", err)
             self.assertIn("ignored:\n  x.log\n", self.command("rollback")[0])
 
+    def test_left_behind(self):
+        """what takes pushed commits from a branch asks, and lists them; what moves no branch does neither"""
+        for name in "main", "side":
+            self.git("update-ref", f"refs/remotes/up/{name}", name)
+        for line, taken in (("reset --hard HEAD~1", "HEAD~1..HEAD"), ("reset --soft HEAD~2", "HEAD~2..HEAD"),
+                            ("commit --amend -m x", "-1"), ("commit --am --no-edit s.txt", "-1"),
+                            ("rebase clean", "clean..HEAD"), ("rebase clean side", "clean..side"),
+                            ("rebase --onto clean HEAD~1", "-1"), ("rebase --root", "HEAD"), ("rebase --root side", "side")):
+            commits = self.out("log", "--format=  %h %s", "--abbrev=8", taken)
+            self.assertIn(f"These commits leave the branch:\n{commits}", self.question(*line.split()) + "\n", line)
+        for line in "reset HEAD~1 -- a.txt", "reset HEAD~1 a.txt", "reset HEAD", "commit -m x":
+            self.assertNotIn("airlock", self.airlock(*line.split())[1], line)
+            self.fresh()
+
     def test_clean(self):
         """the question names what would go, as git says it, and nothing has gone"""
         self.write("dir/\x1b[2J.log", "ignored\n")

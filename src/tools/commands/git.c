@@ -26,6 +26,7 @@
 #include "tools/transfer.h"
 #include "tools/worktree.h"
 #include "verbs/preview/affected_files.h"
+#include "verbs/preview/diff_excerpt.h"
 #include "verbs/worktree/list.h"
 
 struct git_args {
@@ -255,8 +256,6 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     const char *made;
     int r = 0;
 
-    if (!al_call_session(call)->caller_shell)
-        return al_error_set(err, AL_ERR_EXECUTION, "git runs in a shell alone: airlock git");
     if (al_call_session(call)->caller_shell->is_confined)
         r = check_confined(call, err);
     if (r == 0 && words->words.count && !strcmp(words->words.items[0], "mv"))
@@ -368,39 +367,49 @@ static bool pulls_by_rebase(struct al_call *call, const struct al_shell_words *w
     return value && strcmp(value, "false") != 0;
 }
 
-/* Whether commits that a line takes from a branch are on a remote, as everyday's tools ask: those
- * of an amend, of a reset to another commit, and of a rebase that begins, as that of a pull onto
- * what was fetched before. */
-static bool rewrites_pushed(struct al_call *call, const void *p)
+/* The commits that a line takes from a branch: those of `from` that `to` does not have.  An amend
+ * takes one, and a rebase from the root all, which have no `to`; a pull by rebase begins onto what
+ * was fetched before.  False: it takes none, or git says why. */
+static bool find_taken(struct al_call *call, char **ret_from, char **ret_to)
 {
     const struct al_shell_words *words = al_call_tool_data(call);
     const struct al_strv *others = &words->others;
-    const bool amends = !strcmp(words->command->name, "commit");
+    const bool resets = !strcmp(words->command->name, "reset");
     const bool pulls = !strcmp(words->command->name, "pull");
     const bool rebases = pulls || !strcmp(words->command->name, "rebase");
+    const bool is_root = is_with(words, "rebase", " --root ");
+    const bool takes_all = is_root || is_with(words, "commit", " --amend ");
+    const size_t at = is_root ? 0 : 1; /* the branch that is rebased */
     al_auto(al_freep) char *pulled =
         pulls && others->count > 1 ? al_fs_join(others->items[0], others->items[1]) : NULL;
     const char *onto = pulled                    ? pulled
                        : others->count && !pulls ? others->items[0]
                        : rebases                 ? "@{upstream}"
                                                  : NULL;
-    al_auto(al_freep) char *from = NULL;
-    al_auto(al_freep) char *to = NULL;
+
+    if (!al_call_repo(call) || !(resets || rebases || takes_all) ||
+        (pulls && !pulls_by_rebase(call, words)) ||
+        is_with(words, "rebase", " --continue --abort --skip --quit ") ||
+        (resets && words->operands.count > 1)) /* of paths */
+        return false;
+    *ret_from =
+        commit_of(call, rebases && !pulls && others->count > at ? others->items[at] : "HEAD");
+    if (!takes_all && onto)
+        *ret_to = commit_of(call, onto);
+    return *ret_from && (takes_all || *ret_to);
+}
+
+/* Whether these are on a remote, as everyday's tools ask. */
+static bool rewrites_pushed(struct al_call *call, const void *p)
+{
+    al_auto(al_freep) char *from = NULL, *to = NULL;
     bool pushed = true;
 
     (void)p;
-    if (!al_call_repo(call) || !(effects_of(call) & AL_REWRITES_HISTORY) ||
-        (pulls && !pulls_by_rebase(call, words)) ||
-        is_with(words, "rebase", " --continue --abort --skip --quit "))
+    if (!find_taken(call, &from, &to))
         return false;
-    if (is_with(words, "rebase", " --root "))
-        return true;
-    from = commit_of(call, rebases && !pulls && others->count > 1 ? others->items[1] : "HEAD");
-    if (!amends && onto)
-        to = commit_of(call, onto);
-    if (!from || (!amends && !to))
-        return false;
-    (void)al_git_has_pushed(al_call_repo(call), from, to, &pushed, NULL);
+    if (!is_with(al_call_tool_data(call), "rebase", " --root "))
+        (void)al_git_has_pushed(al_call_repo(call), from, to, &pushed, NULL);
     return pushed;
 }
 
@@ -609,28 +618,46 @@ static int preview_clean(const struct al_repo *repo, const struct al_shell_words
     return r;
 }
 
+static int preview_taken(struct al_call *call, struct al_str *out, struct al_error *err)
+{
+    const bool is_one = is_with(al_call_tool_data(call), "commit", NULL);
+    al_auto(al_freep) char *from = NULL, *to = NULL, *without = NULL;
+    bool any;
+
+    if (!find_taken(call, &from, &to))
+        return 0;
+    without = to ? al_asprintf("^%s", to) : NULL;
+    return al_git_commits_excerpt(
+        al_call_repo(call),
+        &(struct al_commits_shown){
+            .words = (const char *const[]){ from, is_one ? "--max-count=1" : without, NULL },
+            .format = "  %h %s",
+            .title = "These commits leave the branch:" },
+        out, &any, err);
+}
+
 /* Without a repository git itself says what it needs. */
 static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
 {
     const struct al_shell_connection *to = connection_of(call);
     const struct al_shell_words *words = al_call_tool_data(call);
+    static const struct al_shell_words_form removes = { "worktree", .verbs = " remove " };
 
-    if (al_call_repo(call) && words->words.count && !strcmp(words->words.items[0], "worktree") &&
-        words->others.count && !strcmp(words->others.items[0], "remove"))
+    if (al_call_repo(call) && al_shell_words_match(words, &removes))
         return preview_removal(call, p, words, out, err);
-    if (al_call_repo(call) && words->command && !strcmp(words->command->name, "clean"))
+    if (al_call_repo(call) && is_with(words, "clean", NULL))
         return preview_clean(al_call_repo(call), words, out, err);
     if (to->tool)
         return to->tool->preview(call, to->args, out, err);
     if (!al_call_repo(call) && !leads_elsewhere(call, p))
         al_call_skip_approval(call);
-    return 0;
+    return preview_taken(call, out, err);
 }
 
 /* Without a repository's own includes nothing but its own files and the user's are read. */
 static void read_no_includes(const struct al_repo *repo, struct al_shell_words *words)
 {
-    al_auto(al_strv_clear) struct al_strv all = AL_STRV_INIT;
+    struct al_strv all = AL_STRV_INIT;
 
     if (!repo || repo->vetting->includes || strcmp(words->command->name, "config") != 0 ||
         words->words.count < 2 || words->words.items[1][0] != '-')
@@ -640,7 +667,6 @@ static void read_no_includes(const struct al_repo *repo, struct al_shell_words *
         al_strv_add(&all, words->words.items[i]);
     al_strv_clear(&words->words);
     words->words = all;
-    all = AL_STRV_INIT;
 }
 
 /* What keeps git pull from its fetch, as key, value, ...: it fetches from all remotes but those

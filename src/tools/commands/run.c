@@ -11,10 +11,6 @@
 #include "tools/commands/confine.h"
 #include "tools/commands/words.h"
 
-#define WORD_MAX_BYTES  (1u << 20)
-#define LABEL_MAX_BYTES 100
-#define DIR_MAX_BYTES   (64u << 10)
-
 struct run_args {
     struct al_strv command;
     const char *label, *working_dir;
@@ -23,13 +19,11 @@ struct run_args {
 
 static const struct al_param params[] = {
     AL_STRINGS(struct run_args, command, "The program and its arguments; none: only a checkpoint.",
-               .max_bytes = WORD_MAX_BYTES),
-    AL_STRING(struct run_args, label, "A name to go back to; no number or time.",
-              .max_bytes = LABEL_MAX_BYTES),
+               .max_bytes = 1u << 20),
+    AL_STRING(struct run_args, label, "A name to go back to; no number or time.", .max_bytes = 100),
     AL_BOOL(struct run_args, confine, "Keep it to the system and the root, in a sandbox."),
     AL_BOOL(struct run_args, network, "Let it use the network there."),
-    AL_STRING(struct run_args, working_dir, NULL, .flags = AL_PARAM_NAME,
-              .max_bytes = DIR_MAX_BYTES),
+    AL_STRING(struct run_args, working_dir, NULL, .flags = AL_PARAM_NAME, .max_bytes = 64u << 10),
 };
 
 static int check(const void *p, struct al_error *err)
@@ -57,8 +51,6 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     char *bubblewrap = NULL;
     int r;
 
-    if (!session->caller_shell)
-        return al_error_set(err, AL_ERR_EXECUTION, "run is for a shell alone: airlock run");
     if (!args->confine)
         return 0;
     if (!root_of(call, args))

@@ -13,6 +13,7 @@
 #include "base/fs.h"
 #include "call/call.h"
 #include "git/plumbing/revision.h"
+#include "git/plumbing/rollback_plumbing.h"
 #include "git/repo/repo.h"
 #include "git/repo/words.h"
 #include "guard/gitdir.h"
@@ -210,20 +211,13 @@ static int find_updated(const struct level *level, struct al_strv *out, struct a
     return r;
 }
 
-static bool is_ignored(const struct level *level, const char *path)
+static bool is_ignored(const struct al_repo *repo, const char *below)
 {
-    al_auto(al_strv_clear) struct al_strv all = AL_STRV_INIT;
-    int code = 1;
+    al_auto(al_closep) int top_fd = open(repo->at.top, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT, ignored = AL_STRV_INIT;
 
-    al_strv_adds(&all, "check-ignore", "-q", "--", path, NULL);
-    return al_git_run_words(
-               al_call_session(level->call)->git, level->repo,
-               &(struct al_git_words){ .globals = &level->words->globals,
-                                       .words = &all,
-                                       .class = AL_GIT_READ,
-                                       .shell = al_call_session(level->call)->caller_shell },
-               al_call_budget(level->call), &code, NULL) == 0 &&
-           !code;
+    al_strv_add(&paths, below);
+    return al_git_ignored_paths(repo, top_fd, &paths, &ignored, NULL) == 0 && ignored.count;
 }
 
 /* git add of a submodule clones, unless something of the name is there or it refuses. */
@@ -251,7 +245,7 @@ static int find_added(const struct level *level, struct al_strv *out, struct al_
         return 0;
     al_strv_addf(&spec, ":(top,literal)%s", below);
     r = list(&here, &parts, err);
-    if (r == 0 && ((!parts.count && !is_ignored(level, full)) ||
+    if (r == 0 && ((!parts.count && !is_ignored(repo, below)) ||
                    al_shell_words_have(level->words, "--force", "-f")))
         al_strv_adds(out, below, address, dir, NULL);
     return r;
