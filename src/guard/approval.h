@@ -23,6 +23,7 @@ enum al_approval_mode { AL_APPROVAL_ASK, AL_APPROVAL_ALLOW, AL_APPROVAL_DENY };
  * @return the mode, or -1 for anything else.
  */
 int al_approval_mode_parse(const char *text);
+/** The name of a mode, as al_approval_mode_parse() reads it. */
 const char *al_approval_mode_name(enum al_approval_mode mode);
 
 /** The decision in an answer. */

@@ -115,7 +115,8 @@ int al_modes_write(struct al_modes *modes, const struct al_store *store, struct 
     al_modes_dump(modes, &before);
     join(modes);
     al_modes_dump(modes, &text);
-    /* The same: it was looked at now, and two waits for the disk are saved. */
+    /* The file is up to date, and only gets the time of this look: nothing has to be on the disk.
+     */
     if (before.len == text.len && !memcmp(before.buf, text.buf, text.len) &&
         utimensat(store->dir_fd, NAME, NULL, 0) == 0)
         return 0;

@@ -198,7 +198,8 @@ int al_store_name(const struct al_store *store, const char *from, const char *di
 
     if (r == 0 && renameat(dir_fd, from, dir_fd, to) < 0)
         r = al_store_unusable(store, errno, err);
-    /* A power cut may lose the one from after the last execution: a wait for the disk less. */
+    /* The name of one from after an execution is not waited for: a power cut may lose the last
+     * ones, and the executions then count as interrupted. */
     return r < 0 || !strcmp(dir, AL_REF_AFTER) ? r : al_store_sync_dir(store, dir, err);
 }
 
