@@ -167,17 +167,6 @@ static void print_text(const struct al_str *text)
     print_line(STDOUT_FILENO, "", shown.len ? &shown : text);
 }
 
-/* A sandbox in memory is gone when this command ends. */
-static void note_memory(const struct al_setup *setup, const struct al_listed_tool *tool)
-{
-    const struct al_sandbox *sandbox = setup->session.sandbox;
-
-    if (!strcmp(tool->toolset->name, "files") && sandbox && !al_sandbox_dir(sandbox) &&
-        al_effects_have_side_effects(al_tool_effects(tool->tool)))
-        al_log_note("the sandbox is in memory and ends with this command; with staging.backend = "
-                    "\"directory\" it stays");
-}
-
 static void print_result(const struct al_result *result, bool json,
                          void (*show)(const struct al_result *result))
 {
@@ -216,6 +205,7 @@ int al_cli_run_call(struct al_setup *setup, const struct al_listed_tool *tool,
 {
     al_auto(al_cancel_unrefp) struct al_cancel *cancel = al_cancel_new();
     al_auto(al_result_clear) struct al_result result = AL_RESULT_INIT;
+    const struct al_sandbox *sandbox = setup->session.sandbox;
     struct doors doors = { .setup = setup };
     const struct al_approver approver = { .name = "terminal", .ask = ask, .payload = &doors };
     struct al_tty *tty;
@@ -242,8 +232,11 @@ int al_cli_run_call(struct al_setup *setup, const struct al_listed_tool *tool,
                 &result);
     print_result(&result, json, show);
     code = exit_code_of(&result);
-    if (code == AL_EXIT_OK)
-        note_memory(setup, tool);
+    /* A sandbox in memory is gone when this command ends. */
+    if (code == AL_EXIT_OK && !strcmp(tool->toolset->name, "files") && sandbox &&
+        !al_sandbox_dir(sandbox) && al_effects_have_side_effects(al_tool_effects(tool->tool)))
+        al_log_note("the sandbox is in memory and ends with this command; with staging.backend = "
+                    "\"directory\" it stays");
     if (code == AL_EXIT_OK && show && result.not_done)
         code = AL_EXIT_FAILED;
     al_tty_free(tty);

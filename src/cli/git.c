@@ -205,9 +205,6 @@ static int call_from_shell(const struct al_options *options, struct al_git_shell
     struct al_setup setup;
     int r;
 
-    while ((r = open("/dev/null", O_RDWR | O_CLOEXEC)) >= 0 && r <= STDERR_FILENO)
-        ; /* in place of a stream that is closed */
-    al_close(r);
     shell.in_fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
     shell.out_fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     shell.err_fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);

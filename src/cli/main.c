@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
 #include <malloc.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/fs.h"
 #include "base/nearest.h"
@@ -116,5 +118,11 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    int fd;
+
+    /* In place of a stream that is closed: nothing of ours may get its number. */
+    while ((fd = open("/dev/null", O_RDWR | O_CLOEXEC)) >= 0 && fd <= STDERR_FILENO)
+        continue;
+    al_close(fd);
     return al_cli_finish(run(argc, argv));
 }

@@ -149,6 +149,19 @@ class Streams(Ending):
         self.assertIn(done.returncode, (0, 1))
         self.assert_nothing_left()
 
+    def test_call_without_streams(self):
+        """a call whose streams are closed runs, and what it would print is in no file of airlock's"""
+        self.commit("f.txt", "text\n", "one")
+        for name, streams in (("a", "<&- >&- 2>&-"), ("b", ">&-"), ("c", "<&-"), ("d", "2>&-")):
+            line = f'exec "$0" call git_branch create={name} --toolset git --approval allow {streams}'
+            done = subprocess.run(["sh", "-c", line, harness.AIRLOCK], env=self.env, cwd=self.root,
+                                  stdin=subprocess.DEVNULL, capture_output=True, check=False)
+            self.assertEqual(done.returncode, 0, (streams, done))
+            self.assertEqual(self.out("branch", "--list", name).strip(), name)
+        done = subprocess.run([harness.AIRLOCK, "log", "--verify"], env=self.env, cwd=self.root,
+                              stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, b"4 lines, chain intact\n"), done)
+
     def test_output_closed(self):
         """a server that nobody reads ends, with its git"""
         pipe = self.block_log()
