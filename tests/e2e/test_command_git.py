@@ -353,6 +353,39 @@ class CommandGit(harness.Case):
         self.assertFalse((self.root / "ran").exists())
         self.assertEqual(self.out("status", "--porcelain", "-uno"), "")
 
+    def test_hooks(self):
+        """a hook that git would have run is named once, and where it runs none or there is none, nothing is said"""
+        for hook, line, other in (
+                ("pre-commit", "commit -m x s.txt", "commit --no-verify --allow-empty -m y"),
+                ("commit-msg", "commit -m x s.txt", "commit -n --allow-empty -m y"),
+                ("post-commit", "cherry-pick clean", "cherry-pick --no-commit clean"),
+                ("post-checkout", "switch --force side", "branch topic"),
+                ("post-checkout", "checkout -- a.txt", "reset --soft HEAD"),
+                ("post-merge", "merge clean --no-edit", "merge HEAD~1"),
+                ("pre-merge-commit", "merge clean --no-edit", "merge --ff-only ahead"),
+                ("post-merge", "merge --ff-only ahead", "merge --abort"),
+                ("pre-rebase", "rebase --autostash clean", "rebase --no-verify --autostash clean"),
+                ("post-rewrite", "rebase --autostash clean", "rebase --autostash HEAD~1")):
+            path = self.root / ".git/hooks" / hook
+            answers = []
+            for mode, program, words in ((0o755, ["git"], line), (0o755, ["git"], other), (0o644, [harness.AIRLOCK, "git"], line),
+                                         (0o755, [harness.AIRLOCK, "git"], line), (0o755, [harness.AIRLOCK, "git"], other)):
+                self.fresh()
+                if line.startswith(("merge", "cherry-pick")):
+                    self.git("reset", "-q")
+                self.git("branch", "ahead", self.out("commit-tree", "-p", "HEAD", "-m", "ahead", "HEAD^{tree}").strip())
+                path.parent.mkdir(exist_ok=True)
+                path.write_text(f"#!/bin/sh\ntouch {self.base}/ran\n", encoding="ascii")
+                path.chmod(mode)
+                out, err, code = self.run_line(program, words.split())
+                self.assertEqual((self.base / "ran").exists(), program == ["git"] and words == line, (hook, words, err))
+                (self.base / "ran").unlink(missing_ok=True)
+                answers.append((out, err, code))
+            self.assertEqual(answers[0][2], 0, answers[0])
+            self.assertEqual(answers[2], answers[0], line)
+            self.assertEqual(answers[3], (answers[0][0], f"{answers[0][1]}airlock: hook not run: {hook}\n", 0), line)
+            self.assertEqual(answers[4], answers[1], other)
+
     def test_subdirectory(self):
         """a directory below the top counts as git has it"""
         for line in ("status -s", "rev-parse --show-prefix --show-cdup --git-dir", "ls-files", "add .",

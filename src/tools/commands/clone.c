@@ -16,14 +16,6 @@
 #include "tools/commands/words.h"
 #include "tools/transfer.h"
 
-/* What git says when it has copied what is at a path. */
-static void say_done(const struct al_network_shown *shown, const struct al_strv *options)
-{
-    if (!al_strv_contains(options, "-q") && !al_strv_contains(options, "--quiet") &&
-        !al_strv_contains(options, "--no-local"))
-        (void)al_write_all(shown->shell->err_fd, "done.\n", strlen("done.\n"));
-}
-
 /* A path is given to git as an address, since it would copy what is there; it then keeps what it
  * would have of the path. */
 static int take_path(struct al_call *call, const struct al_shell_words *words, struct al_error *err)
@@ -89,6 +81,7 @@ static int clone_into(struct al_call *call, struct al_shell_words *words, struct
                       struct al_network_shown *shown, struct al_error *err)
 {
     const char *given = words->operands.items[0];
+    const struct al_strv *options = &words->connection.git.options;
     al_auto(al_closep) int fd = open_named(given);
     al_auto(al_freep) char *path = fd < 0 ? user_address(own, given) : al_fs_fd_path(fd);
     al_auto(al_remote_clear) struct al_remote remote = { .name = al_strdup(given) };
@@ -109,10 +102,11 @@ static int clone_into(struct al_call *call, struct al_shell_words *words, struct
         network->address = al_strdup(given);
     }
     if (r == 0)
-        r = al_git_clone_words(network, &words->connection.git.options, words->operands.items[1],
-                               shown, err);
-    if (r == 0 && !shown->exit_code && network->other && !strstr(remote.urls.items[0], "://"))
-        say_done(shown, &words->connection.git.options);
+        r = al_git_clone_words(network, options, words->operands.items[1], shown, err);
+    if (r == 0 && !shown->exit_code && network->other && !strstr(remote.urls.items[0], "://") &&
+        !al_strv_contains(options, "-q") && !al_strv_contains(options, "--quiet") &&
+        !al_strv_contains(options, "--no-local")) /* as git when it has copied */
+        (void)al_write_all(shown->shell->err_fd, "done.\n", strlen("done.\n"));
     if (r == 0 && !shown->exit_code && network->other && fd >= 0)
         r = take_path(call, words, err);
     return r;

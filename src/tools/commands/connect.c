@@ -176,7 +176,7 @@ static int read_default(struct al_shell_words *words, const struct connecting *r
     al_auto(al_freep) char *upstream = NULL;
 
     if (!branch || is_set(repo, own) || is_set(repo, mirror) ||
-        (how && !al_shell_words_list(alike, how)) || al_shell_words_have(words, "--tags", "--tags"))
+        (how && !al_shell_words_list(alike, how)) || al_shell_words_have(words, " --tags ", true))
         return name_it(row, "", err);
     if (!how || strcmp(how, "current") != 0) {
         if (al_remote_find(repo, name, &remote, NULL) == 0)
@@ -229,9 +229,9 @@ static int read_names(struct al_shell_words *words, const struct connecting *row
         (colon && strcmp(target, name) != 0 && strcmp(target, full) != 0))
         return name_it(row, spec, err);
     al_json_set(to->arguments, is_tag ? "tag" : "branch", al_json_string(name));
-    to->name = al_strdup(is_head                                                    ? "HEAD"
-                         : al_shell_words_have(words, "--porcelain", "--porcelain") ? full
-                                                                                    : name);
+    to->name = al_strdup(is_head                                             ? "HEAD"
+                         : al_shell_words_have(words, " --porcelain ", true) ? full
+                                                                             : name);
     return 0;
 }
 
@@ -239,7 +239,7 @@ static int read_refspec(struct al_shell_words *words, const struct connecting *r
                         const struct al_repo *repo, const char *spec, struct al_error *err)
 {
     struct al_shell_connection *to = &words->connection;
-    const bool deletes = al_shell_words_have(words, "-d", "--delete");
+    const bool deletes = al_shell_words_have(words, " -d --delete ", true);
     const char *given = spec + (*spec == ':'), *name;
     bool is_tag;
 
@@ -275,14 +275,14 @@ static int read_push(struct al_shell_words *words, const struct connecting *row,
             usual = al_remote_default(repo, branch);
         al_json_set(arguments, "remote", al_json_string(usual));
     }
-    if (al_shell_words_have(words, "-u", "--set-upstream"))
+    if (al_shell_words_have(words, " -u --set-upstream ", true))
         al_json_set(arguments, "set_upstream", al_json_bool(true));
-    if (al_shell_words_have(words, "-f", "--force") ||
-        al_shell_words_have(words, "--force-with-lease", "--force-with-lease"))
+    if (al_shell_words_have(words, " -f --force ", true) ||
+        al_shell_words_have(words, " --force-with-lease ", true))
         al_json_set(arguments, "force", al_json_bool(true));
-    if (al_shell_words_have(words, "--tags", "--tags"))
+    if (al_shell_words_have(words, " --tags ", true))
         al_json_set(arguments, "tags", al_json_bool(true));
-    if (others->count < 2 && !al_shell_words_have(words, "-d", "--delete"))
+    if (others->count < 2 && !al_shell_words_have(words, " -d --delete ", true))
         return read_default(words, row, repo, others->count ? others->items[0] : usual, err);
     if (others->count == 3 && !strcmp(others->items[1], "tag")) {
         al_auto(al_freep) char *tag = al_asprintf("%s%s", tags, others->items[2]);
@@ -302,7 +302,7 @@ static int read_remote(struct al_shell_words *words, const struct connecting *ro
     const size_t at = row->verb ? 1 : 0;
     const char *remote = words->others.count > at ? words->others.items[at] : NULL;
     const bool follows = row->tool == &al_tool_everyday_fetch && !row->verb &&
-                         !al_shell_words_have(words, "--all", "--all");
+                         !al_shell_words_have(words, " --all ", true);
     al_auto(al_freep) char *branch = !remote && follows ? al_shell_current_branch(repo) : NULL;
     al_auto(al_freep) char *key = branch ? al_asprintf("branch.%s.remote", branch) : NULL;
     al_auto(al_freep) char *followed = key ? al_git_setting(repo, key) : NULL;
@@ -346,26 +346,11 @@ static int read_clone(struct al_shell_words *words, const struct connecting *row
     if (!both->count || both->count > 2)
         return refuse(row, "", "it takes an address, and a directory", err);
     if (both->count == 1)
-        al_strv_take(both, al_shell_guess_dir(both->items[0],
-                                              al_shell_words_have(words, "--bare", "--bare")));
+        al_strv_take(
+            both, al_shell_guess_dir(both->items[0], al_shell_words_have(words, " --bare ", true)));
     if (!*both->items[1])
         return refuse(row, "", "name the directory that it makes", err);
     return al_url_parse(both->items[0], &url, err);
-}
-
-static int decode(struct al_shell_connection *to, const struct al_tool_defaults *defaults,
-                  struct al_error *err)
-{
-    void *args = al_calloc(1, to->tool->args_size);
-    int r = al_tool_decode(to->tool, to->arguments, defaults, args, err);
-
-    if (r < 0) {
-        free(args);
-        return r;
-    }
-    to->args = args;
-    to->operation = al_tool_select(to->tool, NULL, args);
-    return 0;
 }
 
 int al_shell_connection_read(struct al_shell_words *words, const struct al_repo *repo,
@@ -391,10 +376,16 @@ int al_shell_connection_read(struct al_shell_words *words, const struct al_repo 
     if (r == 0)
         r = row->tool == &al_tool_everyday_push ? read_push(words, row, repo, err)
                                                 : read_fetch(words, row, err);
-    if (r == 0)
-        r = decode(to, defaults, err);
-    if (r < 0)
+    if (r == 0) {
+        to->args = al_calloc(1, to->tool->args_size);
+        r = al_tool_decode(to->tool, to->arguments, defaults, to->args, err);
+    }
+    if (r == 0) {
+        to->operation = al_tool_select(to->tool, NULL, to->args);
+    } else {
+        free(al_take(&to->args));
         to->tool = NULL;
+    }
     return r;
 }
 

@@ -9,8 +9,10 @@
 #include "call/call.h"
 #include "call/resolved.h"
 #include "call/state_line.h"
+#include "git/overrides.h"
 #include "git/plumbing/heads.h"
 #include "git/plumbing/revision.h"
+#include "git/plumbing/skipped.h"
 #include "git/refs.h"
 #include "git/repo/repo.h"
 #include "git/repo/words.h"
@@ -168,10 +170,15 @@ static int check_moved(const struct al_strv *words, struct al_error *err)
     return 0;
 }
 
+static bool is_with(const struct al_shell_words *words, const char *command, const char *options)
+{
+    return al_shell_words_match(
+        words, &(struct al_shell_words_form){ .command = command, .options = options });
+}
+
 static bool removes_files(const struct al_shell_words *words)
 {
-    return words->words.count && !strcmp(words->words.items[0], "rm") &&
-           !al_strv_contains(&words->options, "--cached");
+    return is_with(words, "rm", NULL) && !al_strv_contains(&words->options, "--cached");
 }
 
 /* git looks at a submodule through a shell, and no checkpoint has the ignored files there.  One
@@ -232,12 +239,6 @@ int al_shell_check_made(const struct al_call *call, const char *dir, const char 
     return why ? al_shell_words_refuse(words->words.items[0], why, err) : 0;
 }
 
-static bool is_with(const struct al_shell_words *words, const char *command, const char *options)
-{
-    return al_shell_words_match(
-        words, &(struct al_shell_words_form){ .command = command, .options = options });
-}
-
 /* A branch that another worktree has checked out is not renamed. */
 static int check_renamed(const struct al_repo *repo, const struct al_shell_words *words,
                          struct al_error *err)
@@ -245,6 +246,23 @@ static int check_renamed(const struct al_repo *repo, const struct al_shell_words
     if (words->operands.count < 2 || !is_with(words, "branch", " -m -M --move "))
         return 0;
     return al_worktree_check_free(repo, words->operands.items[0], true, err);
+}
+
+static int check_config(const struct al_shell_words *words, struct al_error *err)
+{
+    const bool has_verb =
+        words->others.count && al_shell_words_list(" set unset ", words->others.items[0]);
+    const bool is_shared = is_with(words, "config", " --global --system ");
+    const char *key = words->operands.count > has_verb ? words->operands.items[has_verb] : "";
+    al_auto(al_freep) char *what = al_asprintf("config %s", key);
+
+    if (!is_shared && al_config_key_is_harmless(key))
+        return 0;
+    return al_shell_words_refuse(
+        what,
+        is_shared ? "the user's and the machine's stay; without --global or --system it is set here"
+                  : "this key can run something or lead elsewhere; the user can set it",
+        err);
 }
 
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
@@ -262,6 +280,8 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
         r = check_moved(&words->words, err);
     if (r == 0 && repo)
         r = check_renamed(repo, words, err);
+    if (r == 0 && is_with(words, "config", NULL) && (effects_of(call) & AL_WRITES_CONFIG))
+        r = check_config(words, err);
     if (r == 0 && repo && removes_files(words))
         r = check_removed(repo, words, err);
     if (r == 0 && words->command && (made = made_by(words)))
@@ -377,9 +397,8 @@ static bool find_taken(struct al_call *call, char **ret_from, char **ret_to)
     const bool resets = !strcmp(words->command->name, "reset");
     const bool pulls = !strcmp(words->command->name, "pull");
     const bool rebases = pulls || !strcmp(words->command->name, "rebase");
-    const bool is_root = is_with(words, "rebase", " --root ");
-    const bool takes_all = is_root || is_with(words, "commit", " --amend ");
-    const size_t at = is_root ? 0 : 1; /* the branch that is rebased */
+    const bool root = is_with(words, "rebase", " --root ");
+    const bool takes_all = root || is_with(words, "commit", " --amend ");
     al_auto(al_freep) char *pulled =
         pulls && others->count > 1 ? al_fs_join(others->items[0], others->items[1]) : NULL;
     const char *onto = pulled                    ? pulled
@@ -393,7 +412,7 @@ static bool find_taken(struct al_call *call, char **ret_from, char **ret_to)
         (resets && words->operands.count > 1)) /* of paths */
         return false;
     *ret_from =
-        commit_of(call, rebases && !pulls && others->count > at ? others->items[at] : "HEAD");
+        commit_of(call, rebases && !pulls && others->count > !root ? others->items[!root] : "HEAD");
     if (!takes_all && onto)
         *ret_to = commit_of(call, onto);
     return *ret_from && (takes_all || *ret_to);
@@ -586,7 +605,7 @@ static int preview_removal(struct al_call *call, const struct git_args *args,
     if (r < 0)
         al_str_adds(&loss, "  what it has cannot be told\n");
     else if (loss.len && !al_starts_with(loss.buf, "  ignored") &&
-             !al_shell_words_have(words, "--force", "-f"))
+             !al_shell_words_have(words, " --force -f ", true))
         return al_error_set(err, AL_ERR_EXECUTION,
                             "'%s' contains modified or untracked files, use --force to delete it",
                             word);
@@ -780,6 +799,30 @@ static void note_outside(const struct al_roots *roots, const struct al_strv *wor
     }
 }
 
+/* Say which hooks git would have run, of those that are there: most of them only when HEAD moves.
+ */
+static void note_hooks(struct al_call *call, const char *before, struct al_result *result)
+{
+    const struct al_shell_words *words = al_call_tool_data(call);
+    const char *name = words->command->name, *hooks = words->command->hooks;
+    al_auto(al_freep) char *now = al_ref_head(&al_call_repo(call)->at);
+    al_auto(al_freep) char *merged = commit_of(call, "HEAD^2");
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    if (!hooks || is_with(words, name, " --abort --quit --dry-run ") ||
+        (!strcmp(before, now) && !al_shell_words_list(" checkout push switch ", name)))
+        return;
+    if (is_with(words, name, " --no-verify --continue --skip ") || is_with(words, "commit", " -n "))
+        hooks += strcspn(hooks, "|");
+    if (!strcmp(name, "merge") && !merged)
+        hooks = "post-merge";
+    (void)al_shell_words_split(hooks, &names);
+    al_git_skipped_hooks(al_call_repo(call), (const char *const *)names.items, &line);
+    if (line.len)
+        al_result_note(result, line.buf + strlen("airlock: "));
+}
+
 static int run(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
 {
     struct al_shell_words *words = al_call_tool_data(call);
@@ -788,6 +831,8 @@ static int run(struct al_call *call, const void *p, struct al_result *result, st
     const bool reads = al_effects_read_only(effects_of(call));
     enum al_git_class class = reads ? AL_GIT_READ : AL_GIT_WRITE;
     al_auto(al_str_clear) struct al_str waiting = AL_STR_INIT;
+    al_auto(al_freep) char *head =
+        al_call_repo(call) && !reads ? al_ref_head(&al_call_repo(call)->at) : NULL;
     int code = 0, r;
 
     (void)p;
@@ -795,6 +840,8 @@ static int run(struct al_call *call, const void *p, struct al_result *result, st
         r = connects ? connect_to(call, words, &code, err)
                      : al_shell_submodules(call, words, &code, err);
         result->exit_code = code;
+        if (r == 0 && !code && head)
+            note_hooks(call, head, result);
         return r;
     }
     if (reads && (flags & AL_SHELL_SHOWS_SETTINGS)) {
@@ -827,6 +874,8 @@ static int run(struct al_call *call, const void *p, struct al_result *result, st
         note_driver(al_call_repo(call)->vetting->merge_drivers.items[0], result);
     if (code > 1)
         note_outside(al_call_session(call)->roots, &words->words, result);
+    if (!code && head)
+        note_hooks(call, head, result);
     al_str_addf(&result->text, "git exited with %d", code);
     result->exit_code = code;
     result->not_done = code != 0 && !reads;

@@ -184,14 +184,14 @@ static char *url_of(const struct level *level, const struct al_worktree_submodul
 static char *address_of(const struct level *level, const struct al_worktree_submodule *part)
 {
     const struct al_shell_words *words = level->words;
-    const bool is_told = al_shell_words_have(words, "--checkout", "--merge") ||
-                         al_shell_words_have(words, "--rebase", "--rebase");
+    const bool is_told = al_shell_words_have(words, " --checkout --merge ", true) ||
+                         al_shell_words_have(words, " --rebase ", true);
     const char *known = setting(level, part, "update"), *how = known ? known : part->update;
 
     if (is_checked_out(level->repo, part) || is_there(level->repo->at.git_dir, part->dir) ||
         (how && !is_told && !al_shell_words_list(" checkout merge rebase ", how)))
         return NULL;
-    return url_of(level, part, al_shell_words_have(words, "--init", "--require-init"));
+    return url_of(level, part, al_shell_words_have(words, " --init --require-init ", true));
 }
 
 /* --- What a line clones --- */
@@ -246,7 +246,7 @@ static int find_added(const struct level *level, struct al_strv *out, struct al_
     al_strv_addf(&spec, ":(top,literal)%s", below);
     r = list(&here, &parts, err);
     if (r == 0 && ((!parts.count && !is_ignored(repo, below)) ||
-                   al_shell_words_have(level->words, "--force", "-f")))
+                   al_shell_words_have(level->words, " --force -f ", true)))
         al_strv_adds(out, below, address, dir, NULL);
     return r;
 }
@@ -372,7 +372,7 @@ static int clone_part(const struct level *level, char *const *clone, int *ret_co
     al_strv_add(options, "--no-checkout");
     al_strv_addf(options, "--separate-git-dir=%s/%s", level->repo->at.git_dir, clone[2]);
     for (size_t i = 0; i < AL_COUNT(kept); i++)
-        if (al_shell_words_have(level->words, kept[i], kept[i]))
+        if (al_strv_contains(&level->words->options, kept[i]))
             al_strv_add(options, kept[i]);
     if (depth)
         al_strv_addf(options, "--depth=%s", depth);
@@ -411,7 +411,7 @@ static int fetch_once(const struct level *level, const struct al_repo *repo, con
         r = al_transfer_begin(call, repo, &remote, remote.urls.items[0], AL_FETCHES, &network, err);
     if (r < 0)
         return r;
-    if (al_shell_words_have(level->words, "--quiet", "-q"))
+    if (al_shell_words_have(level->words, " --quiet -q ", true))
         al_strv_add(&words.options, "--quiet");
     if (depth)
         al_strv_addf(&words.options, "--depth=%s", depth);
@@ -449,7 +449,7 @@ static int open_part(const struct level *level, const char *path, struct al_repo
 static int fetch_part(const struct level *level, const struct al_worktree_submodule *part,
                       int *ret_code, struct al_error *err)
 {
-    const bool follows = al_shell_words_have(level->words, "--remote", "--remote");
+    const bool follows = al_shell_words_have(level->words, " --remote ", true);
     const bool has_files = is_checked_out(level->repo, part);
     al_auto(al_freep) char *url = url_of(level, part, false);
     al_auto(al_freep) char *full = al_fs_join(level->repo->at.top, part->path);
@@ -511,7 +511,7 @@ static void say_registered(const struct level *level, const struct al_worktree_s
 static int init(const struct level *level, const struct al_worktree_submodules *parts,
                 int *ret_code, struct al_error *err)
 {
-    const bool is_quiet = al_shell_words_have(level->words, "--quiet", "-q");
+    const bool is_quiet = al_shell_words_have(level->words, " --quiet -q ", true);
     al_auto(al_strv_clear) struct al_strv all = AL_STRV_INIT;
 
     if (level->prefix && !is_quiet)
@@ -618,10 +618,10 @@ static int update(const struct level *level, const struct al_strv *clones, int *
     al_auto(al_worktree_submodules_clear) struct al_worktree_submodules parts =
         AL_WORKTREE_SUBMODULES_INIT;
     al_auto(al_strv_clear) struct al_strv modes = AL_STRV_INIT;
-    const bool fetches = !al_shell_words_have(level->words, "--no-fetch", "-N");
+    const bool fetches = !al_shell_words_have(level->words, " --no-fetch -N ", true);
     int r = list(level, &parts, err);
 
-    if (r == 0 && al_shell_words_have(level->words, "--init", "--require-init"))
+    if (r == 0 && al_shell_words_have(level->words, " --init --require-init ", true))
         r = init(level, &parts, ret_code, err);
     read_settings(level);
     for (size_t i = 0; r == 0 && !*ret_code && i < clones->count; i += 3)
@@ -631,7 +631,7 @@ static int update(const struct level *level, const struct al_strv *clones, int *
     if (r < 0 || *ret_code)
         return r;
     add_modes(level, &parts, &modes);
-    return parts.count && al_shell_words_have(level->words, "--recursive", "--recursive")
+    return parts.count && al_shell_words_have(level->words, " --recursive ", true)
                ? check_out_each(level, &parts, &modes, ret_code, err)
                : check_out(level, level->specs, &modes, ret_code, err);
 }

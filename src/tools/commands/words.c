@@ -24,7 +24,7 @@ static const struct al_shell_words_command commands[] = {
     { "add", NULL, " --chmod --pathspec-from-file ",
       AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_PATHS },
     { "am", "Cp?S", " --directory --exclude --include --patch-format --resolvemsg ",
-      AL_SHELL_STARTS_CHILDREN },
+      AL_SHELL_STARTS_CHILDREN, "applypatch-msg pre-applypatch | post-applypatch" },
     { "apply", "pC", " --directory --exclude --include --whitespace ", 0 },
     { "archive", "o", " --output --format --prefix --add-file ", 0 },
     { "bisect", NULL, NULL, AL_SHELL_STARTS_CHILDREN | AL_SHELL_SCRIPT },
@@ -33,16 +33,16 @@ static const struct al_shell_words_command commands[] = {
       "--format ",
       AL_SHELL_NAMES_BRANCHES },
     { "checkout", "bB", " --orphan --conflict --pathspec-from-file ",
-      AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES },
+      AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES, "post-checkout" },
     { "checkout-index", NULL, NULL, AL_SHELL_NAMES_PATHS },
     { "cherry-pick", "mX?S", " --mainline --strategy --strategy-option --cleanup ",
-      AL_SHELL_STARTS_CHILDREN },
+      AL_SHELL_STARTS_CHILDREN, "prepare-commit-msg post-commit" },
     { "clean", "e", " --exclude ", 0 },
     { "clone", "bojx", " --branch --origin --depth --shallow-since --jobs ", 0 },
     { "commit", "mFCct?Su",
       " --message --file --reuse-message --reedit-message --author --date --template --cleanup "
       "--trailer --fixup --squash --pathspec-from-file ",
-      0 },
+      0, "pre-commit commit-msg | prepare-commit-msg post-commit" },
     { "commit-tree", "pmFS?", NULL, 0 },
     { "config", "f", " --file --blob --type --default ", AL_SHELL_SHOWS_SETTINGS },
     { "describe", NULL, " --match --exclude --candidates ", AL_SHELL_STARTS_CHILDREN },
@@ -54,29 +54,31 @@ static const struct al_shell_words_command commands[] = {
       AL_SHELL_OUTSIDE },
     { "maintenance", NULL, " --task --schedule ", AL_SHELL_STARTS_CHILDREN },
     { "merge", "msXF?S", " --message --strategy --strategy-option --file --cleanup --into-name ",
-      AL_SHELL_STARTS_CHILDREN },
+      AL_SHELL_STARTS_CHILDREN, "pre-merge-commit commit-msg | prepare-commit-msg post-merge" },
     { "mv", NULL, NULL, AL_SHELL_NAMES_PATHS },
     { "notes", "mFCc", " --message --file --reuse-message --reedit-message --ref ",
       AL_SHELL_STARTS_CHILDREN },
     { "pull", "jsX",
       " --jobs --depth --deepen --shallow-since --strategy --strategy-option --cleanup ",
       AL_SHELL_STARTS_CHILDREN },
+    { "push", NULL, NULL, 0, "pre-push |" },
     { "rebase", "sXxC?S", " --onto --strategy --strategy-option --exec --whitespace ",
-      AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES },
+      AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES,
+      "pre-rebase | post-checkout post-rewrite" },
     { "reflog", "n", NULL, 0 },
     { "remote", "tm", NULL, 0 },
     { "reset", NULL, " --pathspec-from-file ", 0 },
     { "restore", "s", " --source --conflict --pathspec-from-file ", AL_SHELL_NAMES_PATHS },
     { "rev-parse", NULL, NULL, AL_SHELL_SHOWS_SETTINGS },
     { "revert", "mX?S", " --mainline --strategy --strategy-option --cleanup ",
-      AL_SHELL_STARTS_CHILDREN },
+      AL_SHELL_STARTS_CHILDREN, "prepare-commit-msg post-commit" },
     { "rm", NULL, " --pathspec-from-file ", AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_PATHS },
     { "stash", "m", " --message --pathspec-from-file ",
       AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES },
     { "submodule", "bnj", " --branch --name --reference --depth --jobs --filter --summary-limit ",
       AL_SHELL_STARTS_CHILDREN | AL_SHELL_SCRIPT },
     { "switch", "cC", " --create --orphan --conflict ",
-      AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES },
+      AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES, "post-checkout" },
     { "symbolic-ref", "m", NULL, AL_SHELL_NAMES_BRANCHES },
     { "tag", "mFu",
       " --message --file --local-user --cleanup --contains --no-contains --merged --no-merged "
@@ -215,11 +217,6 @@ void al_shell_words_clear(struct al_shell_words *words)
     al_shell_connection_clear(&words->connection);
 }
 
-bool al_shell_words_have(const struct al_shell_words *words, const char *option, const char *other)
-{
-    return al_strv_contains(&words->options, option) || al_strv_contains(&words->options, other);
-}
-
 const char *al_shell_words_value(const struct al_strv *given, const char *option,
                                  const char *letter)
 {
@@ -244,7 +241,7 @@ static bool means(const char *list, const char *seen, bool in_full)
     return strstr(list, begin) != NULL;
 }
 
-static bool has_option(const struct al_shell_words *words, const char *list, bool in_full)
+bool al_shell_words_have(const struct al_shell_words *words, const char *list, bool in_full)
 {
     for (size_t i = 0; i < words->options.count; i++)
         if (means(list, words->options.items[i], in_full))
@@ -263,7 +260,7 @@ bool al_shell_words_match(const struct al_shell_words *words,
     const size_t operands = words->operands.count;
 
     return words->command && !strcmp(words->command->name, form->command) &&
-           (!form->options || has_option(words, form->options, form->in_full)) &&
+           (!form->options || al_shell_words_have(words, form->options, form->in_full)) &&
            (!form->verbs || has_verb(words, form->verbs)) && (!form->is_bare || !operands) &&
            (!form->is_single || operands <= 1);
 }
@@ -510,10 +507,10 @@ static bool is_refused(const struct al_shell_words *words, const struct refusal 
 
     return (!row->command || !strcmp(row->command, name) ||
             al_shell_words_list(row->command, name)) &&
-           (!row->options || has_option(words, row->options, false)) &&
+           (!row->options || al_shell_words_have(words, row->options, false)) &&
            (!row->verbs || has_verb(words, row->verbs)) &&
            !(row->unless &&
-             (has_option(words, row->unless, true) ||
+             (al_shell_words_have(words, row->unless, true) ||
               (words->words.count > 1 && al_shell_words_list(row->unless, words->words.items[1]))));
 }
 
@@ -571,25 +568,8 @@ static bool has_message(const struct al_shell_words *words, const struct al_repo
                                 "--no-edit --dry-run --short --porcelain --long ";
     al_auto(al_freep) char *left = repo ? al_fs_join(repo->at.git_dir, "MERGE_MSG") : NULL;
 
-    return has_option(words, given, true) ||
-           (left && !has_option(words, " --amend ", false) && access(left, F_OK) == 0);
-}
-
-/* What `git config` sets: "KEY VALUE" or "set KEY VALUE"; NULL: it only reads. */
-static const char *key_set(const struct al_shell_words *words)
-{
-    static const char writes[] = " --add --replace-all --unset --unset-all ";
-    static const char reads[] =
-        " -l --list --get --get-all --get-regexp --get-urlmatch --get-color --get-colorbool ";
-    const struct al_strv *operands = &words->operands; /* "-- KEY VALUE" is the same */
-
-    if (has_option(words, reads, true) || has_verb(words, " list get "))
-        return NULL;
-    if (has_verb(words, " set unset "))
-        return operands->count > 1 ? operands->items[1] : "";
-    if (has_option(words, writes, false) || operands->count > 1)
-        return operands->count ? operands->items[0] : "";
-    return NULL;
+    return al_shell_words_have(words, given, true) ||
+           (left && !al_shell_words_have(words, " --amend ", false) && access(left, F_OK) == 0);
 }
 
 /* git starts another git for it, and prints nothing if it cannot. */
@@ -612,23 +592,6 @@ static int check_symbolic_ref(const struct al_shell_words *words, struct al_erro
         return 0;
     return al_shell_words_refuse(
         "symbolic-ref", "a second name for a branch; git branch NAME makes one of its own", err);
-}
-
-static int check_config(const struct al_shell_words *words, struct al_error *err)
-{
-    const char *key = key_set(words);
-    al_auto(al_freep) char *what = al_asprintf("config %s", key ? key : "");
-
-    if (!key)
-        return 0;
-    if (has_option(words, " --global --system ", false))
-        return al_shell_words_refuse(
-            what, "the user's and the machine's stay; without --global or --system it is set here",
-            err);
-    if (al_config_key_is_harmless(key))
-        return 0;
-    return al_shell_words_refuse(
-        what, "this key can run something or lead elsewhere; the user can set it", err);
 }
 
 /* "COMMAND -h", or "help COMMAND", which would open a manual page and gets the usage instead. */
@@ -679,8 +642,6 @@ int al_shell_words_read(struct al_shell_words *words, const struct al_strv *give
         r = check_formats(words, err);
     if (r == 0 && !strcmp(words->command->name, "symbolic-ref"))
         r = check_symbolic_ref(words, err);
-    if (r == 0 && !strcmp(words->command->name, "config"))
-        r = check_config(words, err);
     if (r == 0 && !strcmp(words->command->name, "help") && words->others.count)
         r = al_shell_words_refuse("help", "it opens a manual page; git COMMAND -h is short", err);
     if (r == 0 && !strcmp(words->command->name, "commit") && !has_message(words, repo))
@@ -726,9 +687,9 @@ void al_shell_words_branches(const struct al_shell_words *words, struct al_strv 
 {
     static const char named[] = " -b -B -c -C --create --force-create --orphan ";
     const bool takes_end =
-        !has_option(words, named, true) &&
+        !al_shell_words_have(words, named, true) &&
         (al_shell_words_list(" checkout switch ", words->command->name)
-             ? has_option(words, " -t --track ", false)
+             ? al_shell_words_have(words, " -t --track ", false)
              : !strcmp(words->command->name, "worktree") && has_verb(words, " add "));
 
     if (!(words->command->flags & AL_SHELL_NAMES_BRANCHES) ||

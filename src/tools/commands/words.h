@@ -33,6 +33,9 @@ struct al_shell_words_command {
      * attached.  Letters behind a '?' take an attached value alone.  NULL: none that matters. */
     const char *letters, *values;
     unsigned flags; /**< enum al_shell_words_flags */
+    /** Those that git runs of the repository, between spaces: before the '|' what --no-verify
+     * leaves out.  NULL: none. */
+    const char *hooks;
 };
 
 /** The condition of an operation: every member that is given has to hold. */
@@ -131,8 +134,8 @@ int al_shell_words_refuse(const char *what, const char *why, struct al_error *er
 #define AL_SHELL_CONFINED "inside of airlock run --confine; make the repository before"
 #define AL_SHELL_OFFLINE  "this sandbox has no network, see airlock run --help"
 
-/** Test whether a line has one of two options, in full. */
-bool al_shell_words_have(const struct al_shell_words *words, const char *option, const char *other);
+/** Test whether a line has one of the options between spaces, in full or what git takes for it. */
+bool al_shell_words_have(const struct al_shell_words *words, const char *list, bool in_full);
 
 /** The last value of an option, "--name=" or "-n", among what was given; NULL: it is not there. */
 const char *al_shell_words_value(const struct al_strv *given, const char *option,
