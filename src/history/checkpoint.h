@@ -254,9 +254,9 @@ struct al_saved {
      * these, and those that git was seen to write.  Sorted. */
     struct al_strv writes;
     bool moves_all; /**< the execution can change every reference, HEAD and the configuration */
-    struct al_strv moves; /**< otherwise: see struct al_checkpoint_reason */
-    bool has_index;
-    struct al_str index;       /**< the index file, byte for byte */
+    struct al_strv moves;      /**< otherwise: see struct al_checkpoint_reason */
+    struct al_strv pieces;     /**< blobs that are the index file together; none: it has none */
+    struct al_str index;       /**< that file, if al_checkpoint_load_index() read it */
     int64_t index_mtime_ns;    /**< when it was written, since 1970; 0: unknown */
     char entries[AL_OID_TEXT]; /**< digest of its entries */
     struct al_strv staged;     /**< blobs of entries that HEAD's commit does not have */
@@ -289,6 +289,14 @@ extern const char *const al_saved_files[];
  */
 int al_checkpoint_load(struct al_store *store, const char *id, bool keep,
                        const struct al_saved **ret_saved, struct al_error *err);
+
+/** Append the content of blobs of a store, one after the other. */
+int al_store_read_blobs(struct al_store *store, const char *const *oids, size_t count,
+                        struct al_str *ret_text, struct al_error *err);
+
+/** Read its index too. */
+int al_checkpoint_load_index(struct al_store *store, const char *id, bool keep,
+                             const struct al_saved **ret_saved, struct al_error *err);
 
 /** Read its files too. */
 int al_checkpoint_load_files(struct al_store *store, const char *id, bool keep,

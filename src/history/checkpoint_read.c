@@ -72,6 +72,7 @@ static void saved_free(struct al_saved *saved)
     al_strv_clear(&saved->moves);
     al_strv_clear(&saved->left_out);
     al_strv_clear(&saved->staged);
+    al_strv_clear(&saved->pieces);
     al_str_clear(&saved->index);
     al_str_clear(&saved->modes);
     al_differences_clear(&saved->values);
@@ -82,7 +83,6 @@ static void saved_free(struct al_saved *saved)
 enum text {
     TEXT_ABOUT,
     TEXT_HEAD,
-    TEXT_INDEX,
     TEXT_LEFT_OUT,
     TEXT_MODES,
     TEXT_REFS,
@@ -90,8 +90,8 @@ enum text {
     TEXT_WRITTEN,
 };
 
-static const char *const text_names[] = { "about", "state/HEAD", "index",  "left-out",
-                                          "modes", "refs",       "writes", "written" };
+static const char *const text_names[] = { "about", "state/HEAD", "left-out", "modes",
+                                          "refs",  "writes",     "written" };
 
 const char *const al_saved_files[] = { AL_DIR_WORKTREE, AL_DIR_DOTGIT, AL_DIR_DOTFILE, NULL };
 
@@ -155,7 +155,7 @@ static bool add_record(void *payload, char *const *fields)
     }
     file = al_files_path(tab + 1);
     if (al_starts_with(tab + 1, "index/"))
-        want(loading, TEXT_INDEX, oid + 6);
+        al_strv_add(&loading->saved->pieces, oid + 6);
     if (al_starts_with(tab + 1, "staged/"))
         al_strv_add(&loading->saved->staged, oid + 6);
     if (file)
@@ -202,7 +202,7 @@ static bool parse_about(char *text, struct al_saved *saved)
     const char *without = strstr(text, "\nwithout"); /* the last line */
     char *lines = NULL, *words = NULL;
 
-    if (!without || !al_starts_with(text, "version 2\n"))
+    if (!without || !al_starts_with(text, "version 3\n"))
         return false;
     saved->without = (strstr(without, " worktree") ? AL_PARTS_WORKTREE : 0) |
                      (strstr(without, " index") ? AL_PARTS_INDEX : 0) |
@@ -252,10 +252,7 @@ static int parse(struct loading *loading, bool sha256, struct al_error *err)
     if (!parse_about(loading->texts[TEXT_ABOUT].buf, saved) || !add_head(loading, sha256) ||
         !al_refs_parse(refs->buf, refs->len, &saved->values))
         return al_error_set(err, AL_ERR_EXECUTION, "the checkpoint is not in a form airlock reads");
-    saved->has_index = loading->has[TEXT_INDEX];
-    saved->index = loading->texts[TEXT_INDEX];
-    loading->texts[TEXT_INDEX] = AL_STR_INIT;
-    if (!saved->entries[0])
+    if (!saved->entries[0]) /* no index: the entries of an empty one */
         al_index_digest(&saved->index, sha256, saved->entries);
     al_differences_add(&saved->values, AL_PART_INDEX, "index")->to = al_strdup(saved->entries);
     saved->writes_all = !loading->has[TEXT_WRITES];
@@ -351,6 +348,37 @@ int al_checkpoint_load_files(struct al_store *store, const char *id, bool keep,
     return r;
 }
 
+static int add_piece(void *payload, size_t which, const char *data, size_t len, bool last,
+                     struct al_error *err)
+{
+    (void)which;
+    (void)last;
+    (void)err;
+    al_str_add(payload, data, len);
+    return 0;
+}
+
+int al_store_read_blobs(struct al_store *store, const char *const *oids, size_t count,
+                        struct al_str *ret_text, struct al_error *err)
+{
+    return al_bare_read(&store->bare, oids, count, add_piece, ret_text, err);
+}
+
+int al_checkpoint_load_index(struct al_store *store, const char *id, bool keep,
+                             const struct al_saved **ret_saved, struct al_error *err)
+{
+    int r = al_checkpoint_load(store, id, keep, ret_saved, err);
+    const struct al_strv *pieces = r == 0 ? &(*ret_saved)->pieces : NULL;
+
+    if (r < 0 || !pieces->count || (*ret_saved)->index.len)
+        return r;
+    r = al_store_read_blobs(store, (const char *const *)pieces->items, pieces->count,
+                            &store->loaded->index, err); /* it is the first one now */
+    if (r < 0)
+        al_str_reset(&store->loaded->index);
+    return r;
+}
+
 /* --- Files that a checkpoint has --- */
 
 int al_checkpoint_contains(struct al_store *store, const char *id, int dir_fd, const char *dir,
@@ -418,17 +446,6 @@ int al_store_has_blobs(struct al_store *store, const struct al_oid *oids, size_t
 /* The answer names this many files; a longer list helps no user. */
 #define MISSING_MAX 100u
 
-static void add_entries(int top_fd, const char *path, struct al_strv *paths)
-{
-    al_auto(al_closedirp) DIR *dir =
-        al_fs_list(al_nofollow_open(top_fd, path, O_RDONLY | O_DIRECTORY));
-    const struct dirent *entry;
-
-    while (dir && (entry = readdir(dir)))
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            al_strv_take(paths, al_fs_join(path, entry->d_name));
-}
-
 /* A file must be in the checkpoint, and so must every file of a directory. */
 static int find_present(int top_fd, struct al_strv *paths, struct al_run_limits *budget,
                         struct al_strv *ret_files, struct al_error *err)
@@ -442,9 +459,14 @@ static int find_present(int top_fd, struct al_strv *paths, struct al_run_limits 
         r = al_deadline_step(&deadline, err);
         if (fstatat(top_fd, paths->items[i], &st, AT_SYMLINK_NOFOLLOW) < 0)
             continue;
-        if (S_ISDIR(st.st_mode))
-            add_entries(top_fd, paths->items[i], paths);
-        else if (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode))
+        if (S_ISDIR(st.st_mode)) {
+            al_auto(al_closedirp) DIR *dir =
+                al_fs_list(al_nofollow_open(top_fd, paths->items[i], O_RDONLY | O_DIRECTORY));
+
+            for (const struct dirent *entry; dir && (entry = readdir(dir));)
+                if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+                    al_strv_take(paths, al_fs_join(paths->items[i], entry->d_name));
+        } else if (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode))
             al_strv_add(ret_files, paths->items[i]);
     }
     al_deadline_sync(&deadline);

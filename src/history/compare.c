@@ -196,7 +196,7 @@ int al_checkpoint_changes_of(struct al_store *store, const char *before, const c
     al_auto(al_differences_clear) struct al_differences changes = { .items = NULL };
     const struct al_saved *from, *to;
     unsigned without;
-    bool same_modes;
+    bool same_modes, same_index;
     int r = al_checkpoint_load(store, before, false, &from, err);
 
     if (r == 0)
@@ -229,9 +229,10 @@ int al_checkpoint_changes_of(struct al_store *store, const char *before, const c
         if (!can_make(from, to, change) || is_of_both(from, to, change))
             al_change_drop(&changes, change);
     }
-    changes.index_was_written = !(without & AL_PARTS_INDEX) &&
-                                (from->index.len != to->index.len ||
-                                 memcmp(from->index.buf, to->index.buf, from->index.len) != 0);
+    same_index = from->pieces.count == to->pieces.count;
+    for (size_t i = 0; same_index && i < to->pieces.count; i++)
+        same_index = !strcmp(from->pieces.items[i], to->pieces.items[i]);
+    changes.index_was_written = !(without & AL_PARTS_INDEX) && !same_index;
     *ret_changes = changes;
     changes = (struct al_differences){ .items = NULL };
     return 0;

@@ -171,8 +171,10 @@ static int read_entries(struct al_pending_checkpoint *taken)
                          al_oid_bytes(taken->store->sha256));
     while (al_index_next(&scan, &entry))
         cut(taken, &entry, scan.at);
-    if (al_index_end(&scan) == AL_INDEX_WHOLE)
+    if (al_index_end(&scan) == AL_INDEX_WHOLE) {
+        al_index_digest(&taken->index, taken->store->sha256, taken->entries);
         return 0;
+    }
     return al_snapshot_index_digest(taken->store->repo, taken->top_fd, taken->store->sha256,
                                     taken->entries, taken->err);
 }
@@ -275,7 +277,7 @@ static void add_about(struct al_pending_checkpoint *taken)
     al_auto(al_str_clear) struct al_str about = AL_STR_INIT;
     al_auto(al_freep) char *is = al_store_repository(taken->store);
 
-    al_str_addf(&about, "version 2\nrepository %s\n", is ? is : "");
+    al_str_addf(&about, "version 3\nrepository %s\n", is ? is : "");
     if (taken->has_index)
         al_str_addf(&about, "index-time %" PRId64 "\n", taken->index_mtime_ns);
     if (taken->entries[0])

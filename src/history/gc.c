@@ -193,17 +193,6 @@ static int64_t kept_since_ns(const struct al_store *store)
     return settings->began_ns && settings->began_ns < since_ns ? settings->began_ns : since_ns;
 }
 
-/* Drop what is aside when no checkpoint can be old enough to need it, or it takes too much room.
- * Other working trees have stores of their own, so only the age of this one's counts. */
-static void drop_aside(const struct al_store *store, int64_t needed_since_ns)
-{
-    al_auto(al_closep) int common_fd = -1;
-
-    if (al_location_open_common_dir(&store->repo->at, &common_fd, NULL) == 0)
-        (void)al_aside_gc(common_fd, needed_since_ns, kept_since_ns(store),
-                          store->settings->max_store_bytes);
-}
-
 /* How many of the oldest checkpoints are dropped now: those that are too old, and a part of those
  * that may go if the store is too large. */
 static size_t count_garbage(const struct al_store *store, const struct list *list,
@@ -220,6 +209,7 @@ static size_t count_garbage(const struct al_store *store, const struct list *lis
 static int collect_once(struct al_store *store, bool due, bool *ret_again, struct al_error *err)
 {
     al_auto(list_clear) struct list list = { .taken_ns = NULL };
+    al_auto(al_closep) int common_fd = -1;
     int64_t oldest_ns = al_clock_ns() - (int64_t)store->settings->max_age_days * DAY_S * NS;
     struct size size = { .bytes = 0 };
     size_t count;
@@ -234,8 +224,11 @@ static int collect_once(struct al_store *store, bool due, bool *ret_again, struc
     count = count_garbage(store, &list, due ? oldest_ns : 0, *ret_again);
     if (due && list.names.count && list.taken_ns[last_execution(&list)] < oldest_ns)
         oldest_ns = list.taken_ns[last_execution(&list)];
-    if (due)
-        drop_aside(store, oldest_ns);
+    /* What is aside goes when no checkpoint can be old enough to need it, or it takes too much
+     * room. Other working trees have stores of their own, so only the age of this one's counts. */
+    if (due && al_location_open_common_dir(&store->repo->at, &common_fd, NULL) == 0)
+        (void)al_aside_gc(common_fd, oldest_ns, kept_since_ns(store),
+                          store->settings->max_store_bytes);
     if (count || (due && *ret_again && list.names.count))
         return drop_and_prune(store, &list, count, err);
     *ret_again = false; /* what must stay needs this much room */

@@ -136,16 +136,6 @@ json_t *al_open_record_read(const char *text, size_t len, bool *ret_written)
     return call;
 }
 
-/* Parse "<pid>-<n>.jsonl". */
-static bool parse_name(const char *name, long *ret_pid)
-{
-    unsigned n;
-    int used = 0;
-
-    return sscanf(name, "%ld-%u.jsonl%n", ret_pid, &n, &used) == 2 && *ret_pid > 0 && used &&
-           !name[used];
-}
-
 /* Whether the file is locked or not, as asked.  That of a living process is not kept locked: a
  * process that starts just now would leave a file that it cannot lock to the next one. */
 static bool is_wanted(int fd, bool dead)
@@ -220,10 +210,10 @@ static void scan_file(const struct scan *scan, int dir_fd, const char *name)
     al_auto(al_json_decrefp) json_t *call = NULL;
     const bool dead = scan->chain;
     bool written = false;
+    int used = 0, r;
     long pid;
-    int r;
 
-    if (!parse_name(name, &pid))
+    if (sscanf(name, "%ld-%*u.jsonl%n", &pid, &used) != 1 || pid <= 0 || !used || name[used])
         return;
     fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0 || !is_wanted(fd, dead))

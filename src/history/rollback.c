@@ -364,23 +364,16 @@ static int restore(struct context *ctx, struct al_error *err)
     return r;
 }
 
-/* Clear up after a call that was killed, and name what cannot go back. */
-static void tidy(const struct context *ctx)
-{
-    al_auto(al_strv_clear) struct al_strv kept = AL_STRV_INIT;
-
-    al_worktree_tidy(ctx->way.repo, true, &kept);
-    for (size_t i = 0; i < kept.count; i++)
-        al_log_warn("a call was killed, and what it had taken away is kept: %s", kept.items[i]);
-}
-
 static int apply(struct context *ctx, struct al_error *err)
 {
+    al_auto(al_strv_clear) struct al_strv kept = AL_STRV_INIT;
     struct al_record_end record;
     bool changed = false;
     int r;
 
-    tidy(ctx);
+    al_worktree_tidy(ctx->way.repo, true, &kept); /* after a call that was killed */
+    for (size_t i = 0; i < kept.count; i++)
+        al_log_warn("a call was killed, and what it had taken away is kept: %s", kept.items[i]);
     r = prepare(ctx, err);
     if (r == 0)
         r = check_refusals(ctx, err);

@@ -30,17 +30,6 @@ static bool is_of(const char *name, const char *wanted)
     return !wanted || (name && !strcmp(name, wanted));
 }
 
-/* The file that a client's own tool was given to write. */
-static char *file_of(const json_t *line, const char *top)
-{
-    const json_t *input = json_object_get(line, "input");
-    const char *path = al_json_get_string(input, "file_path");
-
-    if (!path)
-        path = al_json_get_string(input, "notebook_path");
-    return path ? al_strdup(al_fs_beneath(top, path)) : NULL;
-}
-
 static void note_file(struct al_execution *item, const struct al_execution *other)
 {
     if (!other->file || !item->held_no_lock || al_change_is_same(item->file, 0, other->file, 0))
@@ -69,6 +58,8 @@ static void add_execution(struct al_executions *executions, const json_t *line, 
     const char *outcome = al_json_get_string(line, "outcome");
     const char *operation = al_json_get_string(line, "operation");
     const json_t *took = json_object_get(line, "duration_ms");
+    const json_t *input = json_object_get(line, "input");
+    const char *file = al_json_get_string(input, "file_path");
     struct al_execution *item;
 
     if (!tool || !outcome || strlen(before) >= AL_OID_TEXT)
@@ -88,7 +79,10 @@ static void add_execution(struct al_executions *executions, const json_t *line, 
     item->fetches = operation && (!strcmp(operation, "fetch") || !strcmp(operation, "pull") ||
                                   !strcmp(operation, "remote_update"));
     item->held_no_lock = al_journal_held_no_lock(line);
-    item->file = item->held_no_lock ? file_of(line, top) : NULL;
+    if (!file)
+        file = al_json_get_string(input, "notebook_path");
+    if (item->held_no_lock && file) /* that a client's own tool was given to write */
+        item->file = al_strdup(al_fs_beneath(top, file));
     item->ended_ms = json_is_integer(took) ? item->began_ms + json_integer_value(took) : -1;
     item->overlaps = json_incref(json_object_get(line, "overlaps")); /* none if it was killed */
     (void)snprintf(item->before, sizeof(item->before), "%s", before);
@@ -657,7 +651,7 @@ static int diff_sides(const struct al_way *way, bool lines, bool staged,
         if (!staged)
             al_state_commit(sides[i], NULL, commit);
         al_commit_treeish(way->store, commit, trees[i]);
-        if (staged && sides[i]->has_index)
+        if (staged && sides[i]->pieces.count)
             r = al_bare_write_tree(&way->store->bare, &sides[i]->index, trees[i], NULL);
     }
     if (r == 0 && strcmp(trees[0], trees[1]) != 0)
@@ -671,10 +665,10 @@ static int add_patches(struct al_way *way, bool lines, const struct al_execution
                        struct al_str *patches, struct al_error *err)
 {
     const struct al_saved *sides[2];
-    int r = al_checkpoint_load(way->store, execution->before, false, &sides[0], err);
+    int r = al_checkpoint_load_index(way->store, execution->before, false, &sides[0], err);
 
     if (r == 0)
-        r = al_checkpoint_load(way->store, execution->after, false, &sides[1], err);
+        r = al_checkpoint_load_index(way->store, execution->after, false, &sides[1], err);
     if (r == 0 && execution->changes.items[0].part == AL_PART_WORKTREE) /* they come first */
         r = al_bare_diff(&way->store->bare, execution->before, execution->after,
                          AL_BARE_WORKTREE | (lines ? AL_BARE_LINES : 0), AL_DIFFERENCE_MAX_BYTES,

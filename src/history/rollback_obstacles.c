@@ -17,18 +17,6 @@
 #define STASH_REF    "refs/stash"
 #define STASH_LOG    "logs/refs/stash"
 
-/* Drop the items that say this. */
-static void drop_items(struct al_strv *list, const char *words)
-{
-    struct al_strv kept = AL_STRV_INIT;
-
-    for (size_t i = 0; i < list->count; i++)
-        if (strcmp(list->items[i], words) != 0)
-            al_strv_add(&kept, list->items[i]);
-    al_strv_clear(list);
-    *list = kept;
-}
-
 /* --- The stash --- */
 
 /* Read the entries of the stash's log, oldest first.  A line is "<id of the entry before> <id>
@@ -355,8 +343,13 @@ static bool check_head(void *payload, const struct al_head *head)
         elsewhere->r = refuse_branch(head, !checks_out, elsewhere->err);
     } else if (ref) {
         al_auto(al_freep) char *words = al_difference_words(ref);
+        struct al_strv kept = AL_STRV_INIT;
 
-        drop_items(&way->report->lost, words);
+        for (size_t i = 0; i < way->report->lost.count; i++)
+            if (strcmp(way->report->lost.items[i], words) != 0)
+                al_strv_add(&kept, way->report->lost.items[i]);
+        al_strv_clear(&way->report->lost);
+        way->report->lost = kept;
         al_change_drop(&way->changes, ref);
     }
     return elsewhere->r == 0;

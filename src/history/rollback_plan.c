@@ -138,20 +138,10 @@ bool al_change_has_place(const struct al_difference *change)
 
 /* --- Values --- */
 
-static int add_bytes(void *payload, size_t which, const char *data, size_t len, bool last,
-                     struct al_error *err)
-{
-    (void)which;
-    (void)last;
-    (void)err;
-    al_str_add(payload, data, len);
-    return 0;
-}
-
 int al_way_read_blob(const struct al_way *way, const char *oid, struct al_str *ret_text,
                      struct al_error *err)
 {
-    return oid ? al_bare_read(&way->store->bare, &oid, 1, add_bytes, ret_text, err) : 0;
+    return oid ? al_store_read_blobs(way->store, &oid, 1, ret_text, err) : 0;
 }
 
 /* --- All executions together --- */
@@ -430,7 +420,7 @@ static bool compare_entries(const struct al_way *way, const struct al_saved *fro
     bool known;
 
     for (size_t i = 0; i < AL_COUNT(scans); i++)
-        al_index_begin_bytes(&scans[i], saved[i]->has_index ? saved[i]->index.buf : NULL,
+        al_index_begin_bytes(&scans[i], saved[i]->pieces.count ? saved[i]->index.buf : NULL,
                              saved[i]->index.len, al_oid_bytes(way->store->sha256));
     known = al_index_compare(&scans[0], &scans[1], add_pair, sides);
     if (known)
@@ -444,8 +434,8 @@ static bool find_changed(const struct al_way *way, struct al_execution *executio
     const struct al_saved *before, *after;
 
     return !al_change_find(&execution->changes, AL_PART_INDEX, "index") ||
-           (al_checkpoint_load(way->store, execution->before, false, &before, NULL) == 0 &&
-            al_checkpoint_load(way->store, execution->after, false, &after, NULL) == 0 &&
+           (al_checkpoint_load_index(way->store, execution->before, false, &before, NULL) == 0 &&
+            al_checkpoint_load_index(way->store, execution->after, false, &after, NULL) == 0 &&
             compare_entries(way, before, after, &execution->entries));
 }
 
@@ -502,7 +492,7 @@ static int find_whole(struct al_way *way, const char *entries, struct al_error *
             continue;
         r = al_checkpoint_load(way->store, execution->before, false, &saved, err);
         if (r == 0 && !strcmp(al_change_find(&saved->values, AL_PART_INDEX, "index")->to, entries))
-            r = al_checkpoint_load(way->store, execution->before, true, &way->index, err);
+            r = al_checkpoint_load_index(way->store, execution->before, true, &way->index, err);
     }
     return r;
 }
@@ -561,6 +551,8 @@ int al_way_find(struct al_way *way, struct al_error *err)
     al_auto(items_clear) struct items items = { .items = NULL };
     int r = al_checkpoint_load_files(way->store, way->present, true, &way->from, err);
 
+    if (r == 0)
+        r = al_checkpoint_load_index(way->store, way->present, true, &way->from, err);
     al_stash_owners_read(way->repo, &way->owners);
     /* One that was interrupted may have made every change since the checkpoint before it that its
      * operation can make. */
@@ -581,7 +573,7 @@ int al_way_to(struct al_way *way, const char *before, const struct al_strv *file
               struct al_error *err)
 {
     struct al_differences *changes = &way->changes;
-    int r = al_checkpoint_load(way->store, way->present, true, &way->from, err);
+    int r = al_checkpoint_load_index(way->store, way->present, true, &way->from, err);
 
     if (r == 0)
         r = al_checkpoint_changes_of(way->store, before, way->present, changes, err);
@@ -595,7 +587,7 @@ int al_way_to(struct al_way *way, const char *before, const struct al_strv *file
             al_change_drop(changes, change);
     }
     return r == 0 && changes->index_was_written
-               ? al_checkpoint_load(way->store, before, true, &way->index, err)
+               ? al_checkpoint_load_index(way->store, before, true, &way->index, err)
                : r;
 }
 

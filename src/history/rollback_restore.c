@@ -626,7 +626,7 @@ static int write_index(const struct al_way *way, struct al_error *err)
         entries[i] =
             (struct al_entry_lines){ way->entries.items[i].name + 1, way->entries.items[i].to };
     (void)unlinkat(way->git_fd, NEW_INDEX ".lock", 0); /* of a git that was killed */
-    if (index->has_index)
+    if (index->pieces.count)
         r = al_fs_write_atomic(way->git_fd, NEW_INDEX, index->index.buf, index->index.len, 0644,
                                true);
     if (r < 0)
@@ -638,7 +638,7 @@ static int write_index(const struct al_way *way, struct al_error *err)
 
 static int place_index(const struct al_way *way, struct al_error *err)
 {
-    int r = way->index && !way->index->has_index
+    int r = way->index && !way->index->pieces.count
                 ? unlinkat(way->git_fd, "index", 0)
                 : renameat(way->git_fd, NEW_INDEX, way->git_fd, "index");
 

@@ -158,6 +158,7 @@ static inline const struct al_saved *load(struct saver *s, const char *id)
     const struct al_saved *saved;
 
     assert_int_equal(al_checkpoint_load_files(s->store, id, false, &saved, &s->w->err), 0);
+    assert_int_equal(al_checkpoint_load_index(s->store, id, false, &saved, &s->w->err), 0);
     return saved;
 }
 

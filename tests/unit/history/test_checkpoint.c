@@ -273,7 +273,7 @@ static void keeps_the_index_and_what_only_it_has(void **state)
     take(s, NULL);
     saved = load(s, s->id);
     assert_int_equal(al_fs_read(s->w->repo->fd, ".git/index", 1u << 20, &index), 0);
-    assert_true(saved->has_index);
+    assert_true(saved->pieces.count);
     assert_int_equal(saved->index.len, index.len);
     assert_memory_equal(saved->index.buf, index.buf, index.len);
     git_ok(s->w->repo, "reset", "-q", "--hard", NULL);

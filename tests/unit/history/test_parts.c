@@ -39,7 +39,7 @@ static void has_the_parts_that_are_asked_for(void **state)
         found = load(s, s->id);
         assert_int_equal(found->without, rows[i].has);
         assert_string_equal(value_of(found, AL_PART_HEAD, "HEAD"), "ref: refs/heads/main");
-        assert_int_equal(found->has_index, !(rows[i].has & AL_PARTS_INDEX));
+        assert_int_equal(found->pieces.count > 0, !(rows[i].has & AL_PARTS_INDEX));
         assert_int_equal(count_of(found, AL_PART_REF) > 0, !(rows[i].has & AL_PARTS_REFS));
     }
 }
