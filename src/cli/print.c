@@ -82,15 +82,6 @@ static bool is_shown_before(const struct al_operation *operations, size_t i,
     return false;
 }
 
-static void add_operations(const struct al_tool *tool, const struct al_config *config,
-                           struct al_str *out)
-{
-    al_str_adds(out, "\nOperations, and whether you are asked:\n");
-    for (size_t i = 0; i < tool->noperations; i++)
-        if (!is_shown_before(tool->operations, i, config))
-            add_operation(tool, &tool->operations[i], config, out);
-}
-
 /* Add the choices or the bounds of a parameter: "one of a, b", "1 to 100". */
 static void add_bounds(const json_t *schema, struct al_str *out)
 {
@@ -201,7 +192,10 @@ static void add_help(const struct al_listed_tool *listed, const struct al_tool_d
     al_str_addf(out, "%s %s; risk %s.\n", tool->definition ? "MCP server" : "Toolset",
                 listed->toolset->name + (tool->definition ? strlen(AL_MOUNTS_PREFIX) : 0),
                 al_effects_risk(al_tool_effects(tool)));
-    add_operations(tool, config, out);
+    al_str_adds(out, "\nOperations, and whether you are asked:\n");
+    for (size_t i = 0; i < tool->noperations; i++)
+        if (!is_shown_before(tool->operations, i, config))
+            add_operation(tool, &tool->operations[i], config, out);
     if (json_object_size(json_object_get(schema, "properties")))
         al_str_adds(out, "\nParameters (NAME=VALUE, or members of a JSON object):\n");
     add_parameters(schema, out);

@@ -265,10 +265,10 @@ static void open_journal(struct al_setup *setup)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
 
-    if (al_journal_open(setup->journal_file, &setup->session.journal, &err) < 0)
-        al_log_warn("the journal cannot be written, so only reading is possible: %s", err.message);
-    else
+    if (al_journal_open(setup->journal_file, &setup->session.journal, &err) == 0)
         al_journal_limit(setup->session.journal, setup->config.journal.max_log_bytes);
+    else if (!setup->serves_shell) /* where reads are git's own, and others are refused */
+        al_log_warn("the journal cannot be written, so only reading is possible: %s", err.message);
     if (setup->session.journal && setup->client_session)
         al_journal_join(setup->session.journal, setup->client_session);
 }
@@ -278,19 +278,25 @@ static void open_journal(struct al_setup *setup)
 static int make_private_dir(struct al_setup *setup, struct al_error *err)
 {
     al_auto(al_freep) char *run = al_fs_join(setup->state_dir, "run");
-    const char *tmp = al_environment_get("TMPDIR");
+    const char *given = al_environment_get("TMPDIR"), *tmp = given ? given : "/tmp";
     al_auto(al_freep) char *name = NULL;
 
     if (al_fs_mkdirs(run, 0700) == 0 && access(run, W_OK) == 0)
         return 0;
-    name = al_asprintf("%s/airlock-XXXXXX", tmp ? tmp : "/tmp");
+    name = al_asprintf("%s/airlock-XXXXXX", tmp);
     if (al_roots_find(&setup->roots, name))
         return al_error_set(err, AL_ERR_EXECUTION,
                             "'%s' cannot be written, and the temporary directory lies in a root; "
                             "set TMPDIR or XDG_STATE_HOME to a place outside the roots",
                             setup->state_dir);
-    if (!mkdtemp(name))
-        return al_error_errno(err, errno, "cannot make a private directory '%s'", name);
+    if (!mkdtemp(name)) {
+        const int error = errno;
+
+        free(name);
+        name = al_strdup("/dev/shm/airlock-XXXXXX"); /* the sandbox of a client may leave this */
+        if (error != EROFS || al_roots_find(&setup->roots, name) || !mkdtemp(name))
+            return al_error_errno(err, error, "cannot make a private directory in '%s'", tmp);
+    }
     setup->fallback_dir = al_take(&name);
     return 0;
 }

@@ -10,6 +10,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import unittest
 
 import harness
 
@@ -300,6 +301,19 @@ class CommandGit(harness.Case):
             with self.subTest(line):
                 self.assertEqual(answers[1][0][:2], answers[0][0][:2])
                 self.assertEqual(answers[1][1], answers[0][1])
+
+    @unittest.skipUnless(shutil.which("bwrap"), "bubblewrap is not installed")
+    def test_read_only(self):
+        """where nothing can be written, as in the sandbox of a client, reads are git's, and a commit is refused"""
+        sandbox = ["env", "-u", "TMPDIR", "bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
+                   "--ro-bind", str(self.base), str(self.base)]
+        self.fresh()
+        for line in ("status --short", "log -1", "--version"):
+            plain, ours = (self.run_line([*sandbox, *program], line.split())
+                           for program in (["git"], [harness.AIRLOCK, "git"]))
+            self.assertEqual(ours, plain, line)
+        for program in (["git"], [harness.AIRLOCK, "git"]):
+            self.assertEqual(self.run_line([*sandbox, *program], ["commit", "--allow-empty", "-m", "x"])[2], 128)
 
     def test_user_settings(self):
         """what the user's own configuration says about the output counts, and no program of it"""

@@ -90,7 +90,7 @@ static const struct al_client_hooks codex_hooks = {
     .file = ".codex/hooks.json",
     .shares_session = true,
     .tools = "Bash|apply_patch",
-    .timeout = 10,
+    .timeout = 3, /* more is too long for some events */
     .env_table = "shell_environment_policy.set",
     .needs_trust = true,
 };
