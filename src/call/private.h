@@ -21,7 +21,7 @@
 #include "history/checkpoint.h"
 #include "history/journal.h"
 
-/** What a question says where no checkpoint can be taken. */
+/** A question says this where no checkpoint can be taken. */
 #define AL_CALL_UNSAVED "No checkpoint of this can be taken, so it could not be undone"
 
 /** One call on its way through the stages. */

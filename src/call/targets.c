@@ -29,7 +29,7 @@
 struct walk {
     struct al_call *call;
     unsigned flags;
-    /* What is meant by a string; NULL: what was given.  Caller frees. */
+    /* Find the meaning of a string; NULL: the string itself.  Caller frees. */
     int (*find)(struct walk *walk, const char *given, char **ret_meant);
     struct al_strv *names; /* for collect() */
     struct al_error *err;

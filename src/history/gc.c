@@ -224,7 +224,7 @@ static int collect_once(struct al_store *store, bool due, bool *ret_again, struc
     count = count_garbage(store, &list, due ? oldest_ns : 0, *ret_again);
     if (due && list.names.count && list.taken_ns[last_execution(&list)] < oldest_ns)
         oldest_ns = list.taken_ns[last_execution(&list)];
-    /* What is aside goes when no checkpoint can be old enough to need it, or it takes too much
+    /* A record aside goes when no checkpoint can be old enough to need it, or all take too much
      * room. Other working trees have stores of their own, so only the age of this one's counts. */
     if (due && al_location_open_common_dir(&store->repo->at, &common_fd, NULL) == 0)
         (void)al_aside_gc(common_fd, oldest_ns, kept_since_ns(store),

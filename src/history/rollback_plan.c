@@ -307,22 +307,81 @@ static bool is_of_linked(const struct al_way *way, const struct items *items,
     return is;
 }
 
+/* --- Entries of the index --- */
+
+struct reading {
+    struct al_differences *values;
+    bool sha256;
+};
+
+static void add_entry(struct reading *reading, const struct al_index_entry *entry)
+{
+    al_auto(al_freep) char *name = al_asprintf("/%s", entry->name), *before = NULL;
+    struct al_difference *last =
+        reading->values->count ? &reading->values->items[reading->values->count - 1] : NULL;
+    char text[AL_OID_TEXT];
+
+    al_oid_text(&entry->oid, reading->sha256, text);
+    if (!last || strcmp(last->name, name) != 0)
+        last = al_differences_add(reading->values, AL_PART_INDEX, name);
+    before = last->to;
+    last->to =
+        al_asprintf("%s%c%c%c %06o %s %u\n", before ? before : "", entry->skip_worktree ? 's' : '-',
+                    entry->assume_unchanged ? 'a' : '-', entry->intent_to_add ? 'n' : '-',
+                    (unsigned)entry->mode, text, entry->stage);
+}
+
+/* Two entries that are the same make no change: of a name that has only one. */
+static void add_pair(void *payload, const struct al_index_entry *from,
+                     const struct al_index_entry *to)
+{
+    struct reading *sides = payload;
+
+    if (from && to && !from->stage && !to->stage && from->mode == to->mode &&
+        al_oid_equal(&from->oid, &to->oid) && from->skip_worktree == to->skip_worktree &&
+        from->assume_unchanged == to->assume_unchanged && from->intent_to_add == to->intent_to_add)
+        return;
+    if (from)
+        add_entry(&sides[0], from);
+    if (to)
+        add_entry(&sides[1], to);
+}
+
+/* The changes of entries between two indexes, "": there is none.  False: they cannot be told, since
+ * some are in another file, or stand for directories. */
+static bool compare_entries(const struct al_way *way, const struct al_str *from,
+                            const struct al_str *to, struct al_differences *changes)
+{
+    al_auto(al_differences_clear) struct al_differences now = { .items = NULL };
+    al_auto(al_differences_clear) struct al_differences then = { .items = NULL };
+    struct reading sides[] = { { &now, way->store->sha256 }, { &then, way->store->sha256 } };
+    const struct al_str *const indexes[] = { from, to };
+    struct al_index_scan scans[AL_COUNT(indexes)];
+    bool known;
+
+    for (size_t i = 0; i < AL_COUNT(scans); i++)
+        al_index_begin_bytes(&scans[i], indexes[i]->len ? indexes[i]->buf : NULL, indexes[i]->len,
+                             al_oid_bytes(way->store->sha256));
+    known = al_index_compare(&scans[0], &scans[1], add_pair, sides);
+    if (known)
+        al_values_compare(&now, &then, 0, changes);
+    return known;
+}
+
 /* git writes an index anew when it has looked at the files, the index of a linked worktree too:
  * with the same entries that is no change. */
 static bool has_same_entries(const struct al_way *way, const struct al_difference *now,
                              const struct al_difference *left)
 {
+    al_auto(al_differences_clear) struct al_differences changes = { .items = NULL };
     al_auto(al_str_clear) struct al_str index = AL_STR_INIT, other = AL_STR_INIT;
-    char digests[2][AL_OID_TEXT];
 
     if (now->part != AL_PART_STATE || !al_starts_with(now->name, "worktrees/") ||
         !al_ends_with(now->name, "/index") || !now->from || !left->from ||
         al_way_read_blob(way, now->from, &index, NULL) < 0 ||
         al_way_read_blob(way, left->from, &other, NULL) < 0)
         return false;
-    al_index_digest(&index, way->store->sha256, digests[0]);
-    al_index_digest(&other, way->store->sha256, digests[1]);
-    return !strcmp(digests[0], digests[1]);
+    return compare_entries(way, &index, &other, &changes) && !changes.count;
 }
 
 static int add_way(struct al_way *way, const struct items *items, const struct al_differences *now,
@@ -367,67 +426,6 @@ static int add_way(struct al_way *way, const struct items *items, const struct a
     return r;
 }
 
-/* --- Entries of the index --- */
-
-struct reading {
-    struct al_differences *values;
-    bool sha256;
-};
-
-static void add_entry(struct reading *reading, const struct al_index_entry *entry)
-{
-    al_auto(al_freep) char *name = al_asprintf("/%s", entry->name), *before = NULL;
-    struct al_difference *last =
-        reading->values->count ? &reading->values->items[reading->values->count - 1] : NULL;
-    char text[AL_OID_TEXT];
-
-    al_oid_text(&entry->oid, reading->sha256, text);
-    if (!last || strcmp(last->name, name) != 0)
-        last = al_differences_add(reading->values, AL_PART_INDEX, name);
-    before = last->to;
-    last->to =
-        al_asprintf("%s%c%c%c %06o %s %u\n", before ? before : "", entry->skip_worktree ? 's' : '-',
-                    entry->assume_unchanged ? 'a' : '-', entry->intent_to_add ? 'n' : '-',
-                    (unsigned)entry->mode, text, entry->stage);
-}
-
-/* Two entries that are the same make no change: of a name that has only one. */
-static void add_pair(void *payload, const struct al_index_entry *from,
-                     const struct al_index_entry *to)
-{
-    struct reading *sides = payload;
-
-    if (from && to && !from->stage && !to->stage && from->mode == to->mode &&
-        al_oid_equal(&from->oid, &to->oid) && from->skip_worktree == to->skip_worktree &&
-        from->assume_unchanged == to->assume_unchanged && from->intent_to_add == to->intent_to_add)
-        return;
-    if (from)
-        add_entry(&sides[0], from);
-    if (to)
-        add_entry(&sides[1], to);
-}
-
-/* The changes of entries between two checkpoints.  False: they cannot be told, since some are in
- * another file, or stand for directories. */
-static bool compare_entries(const struct al_way *way, const struct al_saved *from,
-                            const struct al_saved *to, struct al_differences *changes)
-{
-    al_auto(al_differences_clear) struct al_differences now = { .items = NULL };
-    al_auto(al_differences_clear) struct al_differences then = { .items = NULL };
-    struct reading sides[] = { { &now, way->store->sha256 }, { &then, way->store->sha256 } };
-    const struct al_saved *const saved[] = { from, to };
-    struct al_index_scan scans[AL_COUNT(saved)];
-    bool known;
-
-    for (size_t i = 0; i < AL_COUNT(scans); i++)
-        al_index_begin_bytes(&scans[i], saved[i]->pieces.count ? saved[i]->index.buf : NULL,
-                             saved[i]->index.len, al_oid_bytes(way->store->sha256));
-    known = al_index_compare(&scans[0], &scans[1], add_pair, sides);
-    if (known)
-        al_values_compare(&now, &then, 0, changes);
-    return known;
-}
-
 /* Read the changes of entries that an execution made. */
 static bool find_changed(const struct al_way *way, struct al_execution *execution)
 {
@@ -436,16 +434,15 @@ static bool find_changed(const struct al_way *way, struct al_execution *executio
     return !al_change_find(&execution->changes, AL_PART_INDEX, "index") ||
            (al_checkpoint_load_index(way->store, execution->before, false, &before, NULL) == 0 &&
             al_checkpoint_load_index(way->store, execution->after, false, &after, NULL) == 0 &&
-            compare_entries(way, before, after, &execution->entries));
+            compare_entries(way, &before->index, &after->index, &execution->entries));
 }
 
 /* Go back entry by entry, 1: somebody else has changed others.  0: that cannot be done. */
 static int find_entries(struct al_way *way, struct al_error *err)
 {
-    static const struct al_saved nothing;
     al_auto(items_clear) struct items items = { .items = NULL };
     al_auto(al_differences_clear) struct al_differences now = { .items = NULL };
-    bool found = compare_entries(way, &nothing, way->from, &now);
+    bool found = compare_entries(way, &AL_STR_INIT, &way->from->index, &now);
     int r = 0;
 
     for (size_t i = way->plan.oldest; found && i < way->plan.end; i++)
@@ -524,7 +521,7 @@ static int find_index(struct al_way *way, const struct items *items, struct al_e
     r = find_whole(way, item ? item->change.to : now, err);
     /* Which entries these are is only looked at. */
     if (r == 0 && way->index)
-        (void)compare_entries(way, way->from, way->index, &way->entries);
+        (void)compare_entries(way, &way->from->index, &way->index->index, &way->entries);
     return r;
 }
 

@@ -198,9 +198,7 @@ int al_store_name(const struct al_store *store, const char *from, const char *di
 
     if (r == 0 && renameat(dir_fd, from, dir_fd, to) < 0)
         r = al_store_unusable(store, errno, err);
-    /* The name of one from after an execution is not waited for: a power cut may lose the last
-     * ones, and the executions then count as interrupted. */
-    return r < 0 || !strcmp(dir, AL_REF_AFTER) ? r : al_store_sync_dir(store, dir, err);
+    return r < 0 ? r : al_store_sync_dir(store, dir, err);
 }
 
 bool al_store_parse_id(const struct al_store *store, const char *id, struct al_oid *ret_oid)

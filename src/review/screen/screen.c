@@ -17,15 +17,15 @@
 #include "review/screen/private.h"
 
 /*
- * What the screen works on: the door to the questions, the overview of the rest, one child at a
- * time that looks up a text or rolls back; and how these change what is shown.
+ * The things that the screen works on: the door to the questions, the overview of the rest, one
+ * child at a time that looks up a text or rolls back; and how these change what is shown.
  *
  * - The chosen entry changes by the user, and by the program only when nothing is chosen, or when
  *   this screen has just answered what was.
  * - An answer names the entry that is shown, by its id.
  */
 
-/* What the program chooses itself can be answered only after this time in milliseconds. */
+/* A question that the program chose itself can be answered only after so many milliseconds. */
 #define SETTLE_MS 500
 
 /* An entry has to stay chosen for this time before a child looks its text up. */
@@ -426,7 +426,7 @@ static struct al_screen_action session_press(struct session *session, struct al_
     return action;
 }
 
-/* What cannot be shown.  Each is borrowed until its source is read again. */
+/* Say which texts cannot be shown.  Each is borrowed until its source is read again. */
 static void take_problem(struct session *session)
 {
     const char *problem = al_review_door_problem(session->door);

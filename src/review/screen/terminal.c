@@ -473,7 +473,7 @@ static const char *last_of(const char *text, size_t columns)
     return text;
 }
 
-/* What is typed, behind what it is for.  Returns the column of the cursor. */
+/* Draw the typed text behind its label.  Returns the column of the cursor. */
 static int draw_input(struct al_terminal *terminal, const struct al_screen_view *view,
                       const char *label, const char *text)
 {
@@ -613,7 +613,7 @@ static enum al_style style_of(const struct al_review_line *row)
     return styles[row->kind];
 }
 
-/* What is shown, and how far down. */
+/* Draw the title of the text, and how far down it is shown. */
 static void draw_head(struct al_terminal *terminal, const struct al_screen_view *view)
 {
     static const char *const kinds[AL_ITEM_KINDS] = {

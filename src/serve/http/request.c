@@ -15,7 +15,7 @@
 /* More headers than this are refused with 431. */
 #define FIELDS_MAX 100u
 
-/* What the headers say about the body. */
+/* The headers say this about the body. */
 struct framing {
     bool has_body; /* a body follows, perhaps an empty one */
     bool chunked;

@@ -147,7 +147,7 @@ static int connect_to(const struct al_http_address *address)
                                                                                            : 0;
 }
 
-/* What is in the way of a Unix socket is removed if it is a socket on which nobody listens. */
+/* Remove a file in the way of a Unix socket if it is a socket on which nobody listens. */
 static int clear_way(const struct al_http_address *address, struct al_error *err)
 {
     struct stat before, now;

@@ -105,7 +105,7 @@ static struct al_request_state *find(const struct al_request_states *states, con
     return NULL;
 }
 
-/* What is wrong with the requestState of a call; NULL: nothing. */
+/* Say why the requestState of a call is refused; NULL: it is not. */
 static const char *state_problem(const struct al_input_required *input)
 {
     const struct al_request_state *state;

@@ -200,7 +200,7 @@ static int read_stored(const struct al_pull *pull, const struct al_pull_item *it
     return al_bare_read(&bare, oids, item->base.mode ? 2 : 1, take_version, stored, pull->err);
 }
 
-/* What the agent wrote; of a file that is too large to be merged only a part. */
+/* Read the side of the agent; of a file that is too large to be merged only a part. */
 static int read_ours(const struct al_pull *pull, struct al_pull_item *item)
 {
     size_t max = item->merges ? AL_MERGE_MAX_BYTES + 1 : STORED_MAX_BYTES;
