@@ -141,13 +141,14 @@ const struct al_listed_tool *al_registry_find(const struct al_registry *registry
 /** Longer than any name of a tool or parameter. */
 #define NAME_MAX_BYTES 128
 
-/* newName becomes new_name, and cwd becomes working_dir. */
+/* newName becomes new_name, and cwd becomes working_dir.  The function is called in parentheses:
+ * the macro of that name is three blocks deep. */
 static void to_snake(const char *name, struct al_str *out)
 {
     for (const char *at = name; *at; at++) {
         if (isupper((unsigned char)*at) && at > name)
             al_str_addc(out, '_');
-        al_str_addc(out, (char)tolower((unsigned char)*at));
+        al_str_addc(out, (char)(tolower)((unsigned char)*at));
     }
     if (!strcmp(out->buf, "cwd")) {
         al_str_reset(out);
@@ -178,7 +179,7 @@ static void to_letters(const char *name, struct al_str *out)
         name = at + 2;
     for (; *name; name++)
         if (isalnum((unsigned char)*name))
-            al_str_addc(out, (char)tolower((unsigned char)*name));
+            al_str_addc(out, (char)(tolower)((unsigned char)*name));
     if (al_starts_with(out->buf, "git") && out->len > strlen("git")) {
         al_auto(al_freep) char *rest = al_strdup(out->buf + strlen("git"));
 
