@@ -808,41 +808,23 @@ static json_t *rows_schema(const struct al_param *params, size_t nparams,
     return schema;
 }
 
-/* Take out what a client assumes without it. */
+/* Take out what a client assumes without it, and the bounds, which the refusal of a value names. */
 static void shorten_schema(json_t *schema)
 {
+    static const char *const left_out[] = { "additionalProperties", "minLength", "minItems",
+                                            "minimum", "maximum" };
     const char *name;
     json_t *property;
 
-    (void)json_object_del(schema, "additionalProperties");
+    if (!schema)
+        return;
+    for (size_t i = 0; i < AL_COUNT(left_out); i++)
+        (void)json_object_del(schema, left_out[i]);
+    if (json_is_false(json_object_get(schema, "default")))
+        (void)json_object_del(schema, "default");
     json_object_foreach(json_object_get(schema, "properties"), name, property)
-    {
-        if (json_is_false(json_object_get(property, "default")))
-            (void)json_object_del(property, "default");
-        (void)json_object_del(property, "minLength");
-        shorten_schema(json_object_get(property, "items"));
-    }
-}
-
-/* Source: MCP, "ToolAnnotations". */
-static void shorten_hints(json_t *hints)
-{
-    static const struct {
-        const char *name;
-        bool standard,
-            for_changes; /* `for_changes`: has a meaning only if the tool changes things */
-    } known[] = {
-        { "destructiveHint", true, true },
-        { "idempotentHint", false, true },
-        { "openWorldHint", true, false },
-        { "readOnlyHint", false, false },
-    };
-    bool reads = json_is_true(json_object_get(hints, "readOnlyHint"));
-
-    for (size_t i = 0; i < AL_COUNT(known); i++)
-        if ((reads && known[i].for_changes) ||
-            json_is_true(json_object_get(hints, known[i].name)) == known[i].standard)
-            (void)json_object_del(hints, known[i].name);
+        shorten_schema(property);
+    shorten_schema(json_object_get(schema, "items"));
 }
 
 json_t *al_tool_schema(const struct al_tool *tool, const struct al_tool_defaults *defaults)
@@ -878,7 +860,5 @@ json_t *al_tool_annotations(const struct al_tool *tool, bool saves)
     al_json_set(hints, "destructiveHint", al_json_bool(may_destroy));
     al_json_set(hints, "idempotentHint", al_json_bool(al_effects_idempotent(effects)));
     al_json_set(hints, "openWorldHint", al_json_bool(al_effects_open_world(effects)));
-    if (tool->is_terse)
-        shorten_hints(hints);
     return hints;
 }

@@ -186,8 +186,8 @@ struct al_tool {
     /** Policy: the call moves the current branch when no AL_PARAM_BRANCH is given. */
     bool moves_branch;
 
-    /** What clients see leaves out what goes without saying: a false default, that an unknown name
-     * is refused, hints that are MCP's own defaults or mean nothing for a tool that reads. */
+    /** What clients see leaves out what goes without saying: the title, a false default, that an
+     * unknown name is refused, bounds. */
     bool is_terse;
 
     /** Paths of the arguments may begin with "..", as long as they stay inside the working tree:

@@ -243,8 +243,8 @@ static const struct al_choice actions[] = {
 };
 
 static const struct al_param params[] = {
-    AL_CHOICE(struct worktree_args, action, "What to do.", .choices = actions, .default_int = LIST),
-    AL_STRING(struct worktree_args, name, "Its name, one path component.", .flags = AL_PARAM_NAME,
+    AL_CHOICE(struct worktree_args, action, NULL, .choices = actions, .default_int = LIST),
+    AL_STRING(struct worktree_args, name, "One path component.", .flags = AL_PARAM_NAME,
               .max_bytes = NAME_MAX_BYTES, .check = al_worktree_check_name,
               .actions = "add remove lock unlock"),
     AL_STRING(struct worktree_args, branch,

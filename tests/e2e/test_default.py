@@ -33,7 +33,8 @@ class Default(Program):
                          "main, clean")
 
     def test_list(self):
-        """the answer to tools/list stays under 16 KB, and names are what clients take"""
+        """the answer to tools/list stays under 16 KB, each tool with all its hints, and names are what
+        clients take"""
         self.init()
         server = harness.Server(self)
         server.send(id=1, method="tools/list", params={})
@@ -41,6 +42,9 @@ class Default(Program):
         names = [tool["name"] for tool in answer["result"]["tools"]]
         self.assertEqual(len(names), 26)
         self.assertTrue(all(re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name) for name in names))
+        for tool in answer["result"]["tools"]:
+            self.assertEqual(sorted(tool["annotations"]),
+                             ["destructiveHint", "idempotentHint", "openWorldHint", "readOnlyHint"])
         self.assertLess(len(json.dumps(answer, separators=(",", ":"))), 16384)
 
     def test_as_before(self):

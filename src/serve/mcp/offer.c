@@ -11,27 +11,25 @@
 #include "guard/text.h"
 #include "tools/upstream/mounts.h"
 
-static json_t *tool_entry(const struct al_session *session, const struct al_tool *tool)
+static void add_listed_tool(const struct al_session *session, const struct al_tool *tool,
+                            json_t *tools)
 {
-    json_t *item = tool->definition ? json_copy((json_t *)tool->definition) : al_json_object();
+    json_t *item;
 
+    if (!al_grant_has_tool(session->grant, tool->name))
+        return;
+    item = tool->definition ? json_copy((json_t *)tool->definition) : al_json_object();
+    al_json_append(tools, item);
     al_json_set(item, "name", al_json_string(tool->name));
     if (tool->definition) /* what its server says, and nothing else */
-        return item;
-    al_json_set(item, "title", al_json_string(tool->title));
+        return;
+    if (!tool->is_terse)
+        al_json_set(item, "title", al_json_string(tool->title));
     al_json_set(item, "description", al_json_string(tool->about));
     al_json_set(item, "inputSchema", al_tool_schema(tool, &session->defaults));
     if (tool->output_schema)
         al_json_set(item, "outputSchema", al_tool_output_schema(tool));
     al_json_set(item, "annotations", al_tool_annotations(tool, session->checkpoints != NULL));
-    return item;
-}
-
-static void add_listed_tool(const struct al_session *session, const struct al_tool *tool,
-                            json_t *tools)
-{
-    if (al_grant_has_tool(session->grant, tool->name))
-        al_json_append(tools, tool_entry(session, tool));
 }
 
 char *al_tools_list_text(const struct al_session *session, const struct al_mounted_list *mounted)
