@@ -200,8 +200,6 @@ static int decode(struct al_call *call, struct al_error *err)
     if (r < 0)
         return r;
     al_call_take_bytes(call);
-    if (tool->apply_session)
-        tool->apply_session(call->session, call->args);
     call->budget.cancel = call->input->cancel;
     call->budget.on_lock_wait = (struct al_progress){ report_wait, call };
     call->budget.caller = call->caller = name_caller(call);
@@ -209,18 +207,25 @@ static int decode(struct al_call *call, struct al_error *err)
     return 0;
 }
 
-static void select_operation(struct al_call *call)
+static void summarize(struct al_call *call)
 {
+    const struct al_tool *tool = call->tool;
     al_auto(al_str_clear) struct al_str summary = AL_STR_INIT;
 
-    call->operation = al_tool_select(call->tool, call, call->args);
-    if (call->tool->summary)
-        al_tool_write_summary(call->tool, call->args, &summary);
-    else if (call->tool->summarize)
-        call->tool->summarize(call->args, &summary);
+    if (tool->summarize && (call->is_resolved || !tool->summary))
+        tool->summarize(call, call->args, &summary);
+    else if (tool->summary)
+        al_tool_write_summary(tool, call->args, &summary);
     else
-        al_str_adds(&summary, call->tool->title);
+        al_str_adds(&summary, tool->title);
+    free(call->summary);
     call->summary = al_text_join_shown_lines(summary.buf);
+}
+
+static void select_operation(struct al_call *call)
+{
+    call->operation = al_tool_select(call->tool, call, call->args);
+    summarize(call);
 }
 
 /* The grant has to cover every part of the repository, wherever it lies.  `r` in a grant means that
@@ -723,15 +728,6 @@ int al_call_affected_files(struct al_call *call, const struct al_strv **ret_file
     return r;
 }
 
-static void summarize_resolved(struct al_call *call)
-{
-    al_auto(al_str_clear) struct al_str summary = AL_STR_INIT;
-
-    call->tool->summarize_resolved(call, call->args, &summary);
-    free(call->summary);
-    call->summary = al_text_join_shown_lines(summary.buf);
-}
-
 int al_call_resolve(struct al_call *call, struct al_error *err)
 {
     int r = 0;
@@ -740,10 +736,10 @@ int al_call_resolve(struct al_call *call, struct al_error *err)
         return 0;
     if (call->tool->resolve)
         r = call->tool->resolve(call, call->args, &call->resolved, err);
-    if (r == 0 && call->tool->summarize_resolved)
-        summarize_resolved(call);
     call->is_resolved = r == 0;
-    if (r < 0)
+    if (r == 0)
+        summarize(call);
+    else
         al_strv_clear(&call->resolved.pairs);
     return r;
 }

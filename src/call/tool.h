@@ -204,11 +204,8 @@ struct al_tool {
     int (*expand)(const struct al_session *session, const struct al_tool *tool, const json_t *given,
                   json_t **ret_arguments, struct al_error *err);
 
-    /** Stage 2: cross-checks after decoding. */
-    int (*check)(const void *args, struct al_error *err);
-
-    /** Stage 2: adjust the arguments to the session. */
-    void (*apply_session)(const struct al_session *session, void *args);
+    /** Stage 2: cross-checks after decoding, and what follows from what is left out. */
+    int (*check)(void *args, struct al_error *err);
 
     /** Stage 2: how long the call may take.  NULL: the parameter with AL_PARAM_SECONDS or
      * AL_PARAM_TIMEOUT, or the configured time. */
@@ -225,9 +222,10 @@ struct al_tool {
      */
     const char *summary;
 
-    /** The same for what that cannot say: appended to `out`.  The caller sanitizes it.  Both NULL:
-     * the title. */
-    void (*summarize)(const void *args, struct al_str *out);
+    /** The same for what that cannot say: appended to `out`, before anything is resolved unless
+     * there is a `summary`, and after each `resolve`.  The caller sanitizes it.  Both NULL: the
+     * title. */
+    void (*summarize)(const struct al_call *call, const void *args, struct al_str *out);
 
     /**
      * Stage 4: resolve what the arguments name: a commit to its id, a branch to its full name, a
@@ -238,10 +236,6 @@ struct al_tool {
      */
     int (*resolve)(struct al_call *call, const void *args, struct al_resolved *out,
                    struct al_error *err);
-
-    /** After each `resolve`: the summary with what was resolved, one line appended to `out`.  The
-     * caller sanitizes it.  NULL: the summary of `summarize` stays. */
-    void (*summarize_resolved)(struct al_call *call, const void *args, struct al_str *out);
 
     /** Stage 5: append the paths that rules look at, relative to the top, for a call whose
      * parameters name none; "" is every path.  NULL: those of `changed_files` where an operation

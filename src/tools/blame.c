@@ -53,7 +53,7 @@ static const struct al_param git_params[] = {
     AL_GIT_COMMON_ROWS(struct blame_args),
 };
 
-static int git_check(const void *p, struct al_error *err)
+static int git_check(void *p, struct al_error *err)
 {
     const struct blame_args *args = p;
 
@@ -109,7 +109,7 @@ static const struct al_param everyday_params[] = {
     AL_WORKING_DIR_ROW(struct blame_args),
 };
 
-static int everyday_check(const void *p, struct al_error *err)
+static int everyday_check(void *p, struct al_error *err)
 {
     const struct blame_args *args = p;
     struct al_lines lines;

@@ -327,11 +327,10 @@ static const struct al_param git_params[] = {
 };
 
 /* The arguments of the other dialects say the same. */
-static void git_apply(const struct al_session *session, void *p)
+static int git_check(void *p, struct al_error *err)
 {
     struct branch_args *args = p;
 
-    (void)session;
     args->action = args->rename                         ? RENAME
                    : args->force_delete || args->delete ? DELETE
                    : args->create                       ? CREATE
@@ -341,12 +340,6 @@ static void git_apply(const struct al_session *session, void *p)
                  : args->force_delete ? args->force_delete
                  : args->delete       ? args->delete
                                       : args->create;
-}
-
-static int git_check(const void *p, struct al_error *err)
-{
-    const struct branch_args *args = p;
-
     return args->rename && !args->new_name
                ? al_error_set(err, AL_ERR_BAD_ARGS, "rename requires new_name")
                : 0;
@@ -401,7 +394,6 @@ const struct al_tool al_tool_git_branch = {
     AL_TOOL_ROWS(git_params, git_operations),
     AL_DIALECT_TOOL(struct branch_args),
     .check = git_check,
-    .apply_session = git_apply,
 };
 
 /* The toolset workflow. */
@@ -420,7 +412,7 @@ static const struct al_param workflow_params[] = {
     AL_WORKFLOW_CWD_ROW(struct branch_args),
 };
 
-static int workflow_check(const void *p, struct al_error *err)
+static int workflow_check(void *p, struct al_error *err)
 {
     const struct branch_args *args = p;
 
@@ -647,7 +639,7 @@ static int check_name(const struct branch_args *args, struct al_error *err)
                : 0;
 }
 
-static int everyday_check(const void *p, struct al_error *err)
+static int everyday_check(void *p, struct al_error *err)
 {
     const struct branch_args *args = p;
 

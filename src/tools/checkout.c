@@ -427,7 +427,7 @@ AL_WHEN(makes_branch, struct checkout_args, args->create_branch)
 AL_WHEN(switches, struct checkout_args, args->branch)
 AL_WHEN(detaches, struct checkout_args, args->commit)
 
-static int git_check(const void *p, struct al_error *err)
+static int git_check(void *p, struct al_error *err)
 {
     const struct checkout_args *args = p;
 
@@ -524,7 +524,7 @@ AL_WHEN(only_restores, struct checkout_args, !args->force && args->paths.count)
 AL_WHEN(may_create, struct checkout_args, !args->force && args->create)
 AL_WHEN(is_not_forced, struct checkout_args, !args->force)
 
-static int workflow_check(const void *p, struct al_error *err)
+static int workflow_check(void *p, struct al_error *err)
 {
     const struct checkout_args *args = p;
 

@@ -236,10 +236,11 @@ static const struct al_operation git_operations[] = {
     { "commit", NULL, COMMITS, git_execute, AL_ASKS_BY_EFFECTS, AL_MOVES_BRANCH },
 };
 
-static void git_summarize(const void *p, struct al_str *out)
+static void git_summarize(const struct al_call *call, const void *p, struct al_str *out)
 {
     const struct commit_args *args = p;
 
+    (void)call;
     al_str_adds(out, "Commit: ");
     add_prefix(out, args);
     al_str_add(out, args->message, summary_bytes(args->message));

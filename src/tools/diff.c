@@ -60,7 +60,7 @@ static const struct al_param git_params[] = {
     AL_GIT_COMMON_ROWS(struct diff_args),
 };
 
-static int git_check(const void *p, struct al_error *err)
+static int git_check(void *p, struct al_error *err)
 {
     const struct diff_args *args = p;
 
@@ -201,7 +201,7 @@ static const struct al_param workflow_params[] = {
     AL_WORKFLOW_CWD_ROW(struct diff_args),
 };
 
-static int workflow_check(const void *p, struct al_error *err)
+static int workflow_check(void *p, struct al_error *err)
 {
     const struct diff_args *args = p;
 
@@ -337,7 +337,7 @@ static int check_revisions(const struct diff_args *args, struct al_error *err)
     return 0;
 }
 
-static int everyday_check(const void *p, struct al_error *err)
+static int everyday_check(void *p, struct al_error *err)
 {
     const struct diff_args *args = p;
     int r = check_revisions(args, err);

@@ -210,7 +210,7 @@ static const struct al_param everyday_params[] = {
     AL_WORKING_DIR_ROW(struct fetch_args),
 };
 
-static int everyday_check(const void *p, struct al_error *err)
+static int everyday_check(void *p, struct al_error *err)
 {
     const struct fetch_args *args = p;
 

@@ -249,7 +249,7 @@ static const struct al_param everyday_params[] = {
     AL_WORKING_DIR_ROW(struct log_args),
 };
 
-static int everyday_check(const void *p, struct al_error *err)
+static int everyday_check(void *p, struct al_error *err)
 {
     const struct log_args *args = p;
 

@@ -115,7 +115,7 @@ static const struct al_param workflow_params[] = {
     AL_WORKFLOW_CWD_ROW(struct merge_args),
 };
 
-static int workflow_check(const void *p, struct al_error *err)
+static int workflow_check(void *p, struct al_error *err)
 {
     const struct merge_args *args = p;
 
@@ -202,7 +202,7 @@ static const struct al_param everyday_params[] = {
     AL_WORKING_DIR_ROW(struct merge_args),
 };
 
-static int everyday_check(const void *p, struct al_error *err)
+static int everyday_check(void *p, struct al_error *err)
 {
     const struct merge_args *args = p;
 

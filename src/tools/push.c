@@ -511,25 +511,28 @@ int al_push_in_shell(struct al_call *call, const void *args, const struct al_str
     return r;
 }
 
-static void add_summary(const struct push_args *args, const char *branch, const char *remote,
-                        struct al_str *out)
+/* Of `everyday`: with what was resolved, once it is. */
+static void summarize(const struct al_call *call, const void *p, struct al_str *out)
 {
+    const bool is_everyday = al_call_tool(call) == &al_tool_everyday_push;
+    const struct push_args *args = p;
+    const char *branch = is_everyday ? al_call_resolved(call, "branch") : NULL;
+    const char *local = branch ? al_call_resolved(call, RESOLVED_LOCAL) : NULL;
+    const char *remote = branch ? al_call_resolved(call, "remote") : args->remote;
+
+    if (!branch)
+        branch = args->branch ? args->branch : "the current branch";
     if (args->delete)
-        al_str_addf(out, "Delete %s at ", branch);
+        al_str_adds(out, "Delete ");
     else
-        al_str_addf(out, "%s %s%s to ", args->force ? "Force push" : "Push",
-                    args->tag ? "the tag " : "", args->tag ? args->tag : branch);
-    al_str_adds(out, remote);
+        al_str_addf(out, "%s %s", args->force ? "Force push" : "Push", args->tag ? "the tag " : "");
+    if (args->tag && !args->delete)
+        al_str_adds(out, args->tag);
+    else
+        al_str_addf(out, "%s%s%s", local ? local : "", local ? " as " : "", branch);
+    al_str_addf(out, " %s %s", args->delete ? "at" : "to", remote ? remote : "its remote");
     if (args->tags)
         al_str_adds(out, " with all tags");
-}
-
-static void summarize(const void *p, struct al_str *out)
-{
-    const struct push_args *args = p;
-
-    add_summary(args, args->branch ? args->branch : "the current branch",
-                args->remote ? args->remote : "its remote", out);
 }
 
 static const char *const hooks[] = { "pre-push", NULL };
@@ -628,7 +631,7 @@ static const struct al_param everyday_params[] = {
     AL_WORKING_DIR_ROW(struct push_args),
 };
 
-static int everyday_check(const void *p, struct al_error *err)
+static int everyday_check(void *p, struct al_error *err)
 {
     const struct push_args *args = p;
 
@@ -720,15 +723,6 @@ static const struct al_stricter everyday_stricter[] = {
     { "tag", is_first, "for the first push of a session to an address and tag", 0 },
 };
 
-static void summarize_resolved(struct al_call *call, const void *p, struct al_str *out)
-{
-    const char *branch = al_call_resolved(call, "branch");
-    const char *local = al_call_resolved(call, RESOLVED_LOCAL);
-    al_auto(al_freep) char *as = local ? al_asprintf("%s as %s", local, branch) : NULL;
-
-    add_summary(p, as ? as : branch, al_call_resolved(call, "remote"), out);
-}
-
 const struct al_tool al_tool_everyday_push = {
     SHARED,
     .about = "Push a branch to the same name at a remote, or delete it there.",
@@ -736,5 +730,4 @@ const struct al_tool al_tool_everyday_push = {
     AL_EVERYDAY_TOOL(struct push_args),
     AL_TOOL_STRICTER(everyday_stricter),
     .check = everyday_check,
-    .summarize_resolved = summarize_resolved,
 };

@@ -96,11 +96,12 @@ static void add_done(const struct remote_args *args, const char *article, struct
         al_str_addf(text, "Removed %sremote %s", article, args->name);
 }
 
-static void summarize(const void *p, struct al_str *out)
+static void summarize(const struct al_call *call, const void *p, struct al_str *out)
 {
     const struct remote_args *args = p;
     al_auto(al_freep) char *shown = al_url_shown(args->url ? args->url : "");
 
+    (void)call;
     if (args->action == LIST)
         al_str_adds(out, "List remotes");
     else if (args->action == ADD)
@@ -130,7 +131,7 @@ static const struct al_param workflow_params[] = {
     AL_WORKFLOW_CWD_ROW(struct remote_args),
 };
 
-static int workflow_check(const void *p, struct al_error *err)
+static int workflow_check(void *p, struct al_error *err)
 {
     return check(p, "newName", err);
 }
@@ -224,7 +225,7 @@ static const struct al_param everyday_params[] = {
     AL_WORKING_DIR_ROW(struct remote_args),
 };
 
-static int everyday_check(const void *p, struct al_error *err)
+static int everyday_check(void *p, struct al_error *err)
 {
     return check(p, "new_name", err);
 }

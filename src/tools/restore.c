@@ -192,7 +192,7 @@ static const struct al_param git_params[] = {
     AL_GIT_COMMON_ROWS(struct restore_args),
 };
 
-static int git_check(const void *p, struct al_error *err)
+static int git_check(void *p, struct al_error *err)
 {
     const struct restore_args *args = p;
 
@@ -243,7 +243,7 @@ static const struct al_param everyday_params[] = {
     AL_WORKING_DIR_ROW(struct restore_args),
 };
 
-static int everyday_check(const void *p, struct al_error *err)
+static int everyday_check(void *p, struct al_error *err)
 {
     const struct restore_args *args = p;
 

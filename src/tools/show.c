@@ -253,7 +253,7 @@ static const struct al_param everyday_params[] = {
     AL_WORKING_DIR_ROW(struct show_args),
 };
 
-static int everyday_check(const void *p, struct al_error *err)
+static int everyday_check(void *p, struct al_error *err)
 {
     const struct show_args *args = p;
     struct al_lines lines;

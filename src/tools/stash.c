@@ -321,38 +321,28 @@ static int preview(struct al_call *call, const void *args, struct al_str *out, s
     return r;
 }
 
-static void summarize(const struct stash_args *stash, int64_t index, const char *clears,
-                      struct al_str *out)
+static void summarize(const struct al_call *call, const void *p, struct al_str *out)
 {
     static const char *const verbs[] = { [AL_STASH_POP] = "Pop",
                                          [AL_STASH_APPLY] = "Apply",
                                          [AL_STASH_DROP] = "Drop",
                                          [SHOW] = "Show" };
+    const struct stash_args *stash = p;
+    const char *entry = al_call_resolved(call, AL_STASH_ENTRY);
+    int64_t index = stash->index.value;
 
+    if (entry && stash->action != AL_STASH_CLEAR)
+        (void)al_git_stash_find(al_call_repo(call), entry, &index);
     if (is_push(stash))
         al_str_addf(out, "Stash changes%s%s", stash->message ? ": " : "",
                     stash->message ? stash->message : "");
     else if (stash->action == LIST)
         al_str_adds(out, "List stashes");
     else if (stash->action == AL_STASH_CLEAR)
-        al_str_addf(out, "Clear %s (WARNING: destructive)", clears);
+        al_str_addf(out, "Clear %s (WARNING: destructive)",
+                    entry ? "the stashes of this worktree" : "ALL stashes");
     else
         al_str_addf(out, "%s stash@{%" PRId64 "}", verbs[stash->action], index);
-}
-
-static void summarize_given(const void *args, struct al_str *out)
-{
-    summarize(args, ((const struct stash_args *)args)->index.value, "ALL stashes", out);
-}
-
-static void summarize_resolved(struct al_call *call, const void *args, struct al_str *out)
-{
-    const char *entry = al_call_resolved(call, AL_STASH_ENTRY);
-    int64_t index = ((const struct stash_args *)args)->index.value;
-
-    if (entry && command_of(args) != AL_STASH_CLEAR)
-        (void)al_git_stash_find(al_call_repo(call), entry, &index);
-    summarize(args, index, entry ? "the stashes of this worktree" : "ALL stashes", out);
 }
 
 /* What the tools have. */
@@ -363,8 +353,7 @@ static void summarize_resolved(struct al_call *call, const void *args, struct al
     .moves = AL_MOVES_STASH, .keeps_staged = al_tool_keeps_staged
 /* And what those of git and workflow have. */
 #define IN_GITS_WORDS                                                                              \
-    SHARED, .title = "Stash changes", .authorize = authorize_action, .summarize = summarize_given, \
-            .summarize_resolved = summarize_resolved
+    SHARED, .title = "Stash changes", .authorize = authorize_action, .summarize = summarize
 
 /* The toolset git. */
 
@@ -678,7 +667,7 @@ static const struct al_param everyday_params[] = {
 
 AL_WHEN(looks, struct stash_args, only_reads(args))
 
-static int everyday_check(const void *p, struct al_error *err)
+static int everyday_check(void *p, struct al_error *err)
 {
     const struct stash_args *args = p;
     size_t number;
@@ -807,7 +796,7 @@ static const struct al_stricter everyday_stricter[] = {
     { "drop", is_foreign, AL_STASH_CONDITION, 0 },
 };
 
-static void everyday_summarize_resolved(struct al_call *call, const void *p, struct al_str *out)
+static void everyday_summarize(const struct al_call *call, const void *p, struct al_str *out)
 {
     const char *entry = al_call_resolved(call, AL_STASH_ENTRY);
 
@@ -824,7 +813,7 @@ const struct al_tool al_tool_everyday_stash = {
     AL_EVERYDAY_TOOL(struct stash_args),
     AL_TOOL_STRICTER(everyday_stricter),
     .check = everyday_check,
-    .summarize_resolved = everyday_summarize_resolved,
+    .summarize = everyday_summarize,
     .authorize = everyday_authorize,
     .summary = "[action=push?Stash changes][action=pop?Pop][action=apply?Apply]"
                "[action=drop?Drop][action=list?List][action=show?Show][message?: {message}]"

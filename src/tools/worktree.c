@@ -258,9 +258,9 @@ static const struct al_param params[] = {
     AL_WORKING_DIR_ROW(struct worktree_args),
 };
 
-static int check(const void *p, struct al_error *err)
+static int check(void *p, struct al_error *err)
 {
-    const struct worktree_args *args = p;
+    struct worktree_args *args = p;
     int r = 0;
 
     if (args->action == LIST)
@@ -276,19 +276,11 @@ static int check(const void *p, struct al_error *err)
                          "exists");
     if (r == 0 && args->reason && strpbrk(args->reason, "\r\n"))
         r = al_error_set(err, AL_ERR_BAD_ARGS, "reason: must be one line");
+    if (args->action == ADD && !args->branch) { /* rules see the branch that will be made */
+        args->branch = args->name;
+        args->create = true;
+    }
     return r;
-}
-
-/* Rules see the branch that will be made. */
-static void apply_session(const struct al_session *session, void *p)
-{
-    struct worktree_args *args = p;
-
-    (void)session;
-    if (args->action != ADD || args->branch)
-        return;
-    args->branch = args->name;
-    args->create = true;
 }
 
 #define START "start" /* a resolved value: the commit that a new branch is made at */
@@ -559,7 +551,6 @@ const struct al_tool al_tool_git_worktree = {
     AL_PARALLEL_TOOL(struct worktree_args),
     .is_terse = true,
     .check = check,
-    .apply_session = apply_session,
     .resolve = resolve,
     .authorize = authorize,
     .preview = preview,

@@ -3,7 +3,7 @@
  * call/tool.h: the arguments of every tool.  The first byte selects the tool, the rest is the JSON.
  * Decoded arguments conform to the published schema; a refusal has a message that is safe to show.
  */
-#include "call/tool.h"
+#include "call/private.h"
 #include "guard/text.h"
 #include "tests/fuzz/fuzz.h"
 #include "tools/toolsets.h"
@@ -86,7 +86,9 @@ static void require_schema(const struct al_tool *tool, json_t *arguments)
 
 static void require_operation(const struct al_tool *tool, const void *args)
 {
-    const struct al_operation *op = al_tool_select(tool, NULL, args);
+    const struct al_session session = { .defaults = defaults };
+    const struct al_call call = { .session = &session, .tool = tool };
+    const struct al_operation *op = al_tool_select(tool, &call, args);
     al_auto(al_str_clear) struct al_str summary = AL_STR_INIT;
     al_auto(al_freep) char *line = NULL;
 
@@ -94,7 +96,7 @@ static void require_operation(const struct al_tool *tool, const void *args)
     fuzz_require((op->effects & ~al_tool_effects(tool)) == 0);
     if (!tool->summarize)
         return;
-    tool->summarize(args, &summary);
+    tool->summarize(&call, args, &summary);
     line = al_text_sanitize_line(summary.buf);
     fuzz_require(summary.len > 0);
     fuzz_require(fuzz_is_safe_line(line));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Every registered tool of every toolset keeps the rules of the tables (self_check.c). */
+#include "call/private.h"
 #include "tools/toolsets.h"
 
 #include "tests/lib/assert.h"
@@ -64,12 +65,14 @@ static void every_default_passes_its_own_rules(void **state)
     for (size_t i = 0; i < all.count; i++) {
         for (size_t j = 0; all.items[i]->tools[j]; j++) {
             const struct al_tool *tool = all.items[i]->tools[j];
+            const struct al_session session = { .defaults = defaults };
+            const struct al_call call = { .session = &session, .tool = tool };
             al_auto(al_freep) void *args = al_malloc(tool->args_size);
             struct al_error err = AL_ERROR_INIT;
 
             /* A tool's own checks may require one of several parameters; that error is fine. */
             if (al_tool_decode(tool, NULL, &defaults, args, &err) == 0)
-                assert_non_null(al_tool_select(tool, NULL, args));
+                assert_non_null(al_tool_select(tool, &call, args));
             else
                 assert_int_equal(err.status, AL_ERR_BAD_ARGS);
             al_tool_args_clear(tool, args);

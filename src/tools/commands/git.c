@@ -905,10 +905,11 @@ static void complete_error(struct al_call *call, struct al_error *err)
             err->remedy = words[i][1];
 }
 
-static void summarize(const void *p, struct al_str *out)
+static void summarize(const struct al_call *call, const void *p, struct al_str *out)
 {
     const struct git_args *args = p;
 
+    (void)call;
     al_str_adds(out, "git");
     for (size_t i = 0; i < args->args.count; i++)
         al_shell_words_add(out, args->args.items[i]);
@@ -916,8 +917,7 @@ static void summarize(const void *p, struct al_str *out)
 
 static bool command_line(const struct al_call *call, const void *p, struct al_str *out)
 {
-    (void)call;
-    summarize(p, out);
+    summarize(call, p, out);
     return true;
 }
 
@@ -948,8 +948,7 @@ static const struct al_operation operations[] = {
 
 static bool takes(const struct al_call *call, const struct al_operation *operation)
 {
-    const struct al_shell_words *words = call ? al_call_tool_data(call) : NULL;
-
+    const struct al_shell_words *words = al_call_tool_data(call);
     const struct row *row = &rows[operation - operations];
 
     return words && al_shell_words_match(words, &row->form) &&

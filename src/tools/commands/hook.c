@@ -135,10 +135,11 @@ static int64_t timeout_ms(const struct al_session *session)
     return BEGIN_MS;
 }
 
-static void summarize(const void *p, struct al_str *out)
+static void summarize(const struct al_call *call, const void *p, struct al_str *out)
 {
     const struct hook_args *args = p;
 
+    (void)call;
     al_str_adds(out, *args->what ? args->what : "Run a tool of the client");
 }
 

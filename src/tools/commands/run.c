@@ -26,7 +26,7 @@ static const struct al_param params[] = {
     AL_STRING(struct run_args, working_dir, NULL, .flags = AL_PARAM_NAME, .max_bytes = 64u << 10),
 };
 
-static int check(const void *p, struct al_error *err)
+static int check(void *p, struct al_error *err)
 {
     const struct run_args *args = p;
 
@@ -116,10 +116,11 @@ static int run(struct al_call *call, const void *p, struct al_result *result, st
                                           : 0;
 }
 
-static void summarize(const void *p, struct al_str *out)
+static void summarize(const struct al_call *call, const void *p, struct al_str *out)
 {
     const struct run_args *args = p;
 
+    (void)call;
     al_str_adds(out, args->command.count ? "Run" : "Take a checkpoint");
     for (size_t i = 0; i < args->command.count; i++)
         al_shell_words_add(out, args->command.items[i]);

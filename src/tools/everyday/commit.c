@@ -206,7 +206,7 @@ static int check_series(const struct commit_args *args, struct al_error *err)
     return r;
 }
 
-static int check(const void *p, struct al_error *err)
+static int check(void *p, struct al_error *err)
 {
     const struct commit_args *args = p;
 

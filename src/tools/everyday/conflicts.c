@@ -428,7 +428,7 @@ static const struct al_param params[] = {
     AL_WORKING_DIR_ROW(struct al_conflicts_args),
 };
 
-static int check(const void *p, struct al_error *err)
+static int check(void *p, struct al_error *err)
 {
     const struct al_conflicts_args *args = p;
     int ways = (args->take != NULL) + (args->content != NULL) + (args->hunks.count > 0);

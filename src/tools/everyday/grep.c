@@ -36,7 +36,7 @@ static const struct al_param params[] = {
     AL_WORKING_DIR_ROW(struct grep_args),
 };
 
-static int check(const void *p, struct al_error *err)
+static int check(void *p, struct al_error *err)
 {
     const struct grep_args *args = p;
 

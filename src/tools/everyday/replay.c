@@ -267,7 +267,7 @@ static const struct al_param rebase_params[] = {
     AL_WORKING_DIR_ROW(struct rebase_args),
 };
 
-static int check_rebase(const void *p, struct al_error *err)
+static int check_rebase(void *p, struct al_error *err)
 {
     const struct rebase_args *args = p;
 

@@ -36,7 +36,7 @@ AL_WHEN(creates, struct switch_args, args->create)
 
 static const char heads[] = "refs/heads/";
 
-static int check(const void *p, struct al_error *err)
+static int check(void *p, struct al_error *err)
 {
     const struct switch_args *args = p;
 

@@ -43,7 +43,7 @@ static const struct al_param params[] = {
 };
 
 /* The rules for the name of a tag are those for a branch. */
-static int check(const void *p, struct al_error *err)
+static int check(void *p, struct al_error *err)
 {
     const struct tag_args *args = p;
     if (args->options.name && args->action == LIST)

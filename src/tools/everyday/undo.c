@@ -23,7 +23,7 @@ static const struct al_param params[] = {
     AL_WORKING_DIR_ROW(struct undo_args),
 };
 
-static int check(const void *p, struct al_error *err)
+static int check(void *p, struct al_error *err)
 {
     const struct undo_args *args = p;
 

@@ -25,7 +25,7 @@ static const struct al_param params[] = {
     AL_WORKING_DIR_ROW(struct compare_args),
 };
 
-static int check(const void *p, struct al_error *err)
+static int check(void *p, struct al_error *err)
 {
     const struct compare_args *args = p;
     int r = 0;

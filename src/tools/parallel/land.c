@@ -40,7 +40,7 @@ static const struct al_param params[] = {
     AL_WORKING_DIR_ROW(struct land_args),
 };
 
-static int check(const void *p, struct al_error *err)
+static int check(void *p, struct al_error *err)
 {
     const struct land_args *args = p;
     int r = 0;
@@ -334,7 +334,7 @@ static const struct al_operation operations[] = {
     { "land", NULL, WITH_FILES, execute, AL_ASKS_ALWAYS },
 };
 
-static void summarize_resolved(struct al_call *call, const void *p, struct al_str *out)
+static void summarize(const struct al_call *call, const void *p, struct al_str *out)
 {
     const struct al_landing *landing = al_call_tool_data(call);
 
@@ -365,5 +365,5 @@ const struct al_tool al_tool_parallel_land = {
     .changed_files = changed_files,
     .always_by = always_by,
     .summary = "Land branch '{branch}'[into? into '{into}']",
-    .summarize_resolved = summarize_resolved,
+    .summarize = summarize,
 };

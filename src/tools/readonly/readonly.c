@@ -76,7 +76,7 @@ static struct al_readonly_options options_of(const struct git_args *args)
     };
 }
 
-static int check(const void *p, struct al_error *err)
+static int check(void *p, struct al_error *err)
 {
     const struct git_args *args = p;
     const struct al_readonly_options options = options_of(args);

@@ -21,7 +21,6 @@
 
 struct bash_args {
     const char *command, *reason;
-    bool live; /* from the session, not a parameter */
 };
 
 static const struct al_param params[] = {
@@ -33,9 +32,11 @@ static const struct al_param params[] = {
               .min_bytes = 1, .max_bytes = REASON_MAX_BYTES),
 };
 
-static void apply_session(const struct al_session *session, void *args)
+static bool is_live(const struct al_call *call)
 {
-    ((struct bash_args *)args)->live = session->shell && al_shell_is_live(session->shell);
+    const struct al_shell *shell = al_call_session(call)->shell;
+
+    return shell && al_shell_is_live(shell);
 }
 
 static void free_plan(void *plan)
@@ -76,8 +77,9 @@ static int overwritten_files(struct al_call *call, const void *p, struct al_strv
 {
     const struct al_shell_plan *plan = al_call_tool_data(call);
 
+    (void)p;
     (void)err;
-    for (size_t i = 0; ((const struct bash_args *)p)->live && i < plan->nsteps; i++) {
+    for (size_t i = 0; is_live(call) && i < plan->nsteps; i++) {
         const struct al_shell_step *step = &plan->steps[i];
 
         for (size_t k = STDOUT_FILENO; k < AL_SHELL_STREAMS; k++)
@@ -213,7 +215,11 @@ static int run(struct al_call *call, const void *p, struct al_result *result, st
                              outcome.timed_out ? AL_CODE_TIMEOUT : AL_CODE_NONE, "%s", error);
 }
 
-AL_WHEN(is_dry, struct bash_args, !args->live)
+static bool is_dry(const struct al_call *call, const void *args)
+{
+    (void)args;
+    return !is_live(call);
+}
 
 /* A redirect may overwrite a file. */
 #define RUNS (AL_READS | AL_WRITES_WORKTREE | AL_DISCARDS_WORK | AL_RUNS_PROGRAM | AL_WRITES_FILES)
@@ -224,11 +230,11 @@ static const struct al_operation operations[] = {
     { "run", NULL, RUNS, run, AL_ASKS_NEVER },
 };
 
-static void summarize(const void *p, struct al_str *out)
+static void summarize(const struct al_call *call, const void *p, struct al_str *out)
 {
     const struct bash_args *args = p;
 
-    al_str_addf(out, "%s %s (%s)", args->live ? "Run" : "Preview", args->command, args->reason);
+    al_str_addf(out, "%s %s (%s)", is_live(call) ? "Run" : "Preview", args->command, args->reason);
 }
 
 /* clang-format off */
@@ -268,7 +274,6 @@ const struct al_tool al_tool_bash_command = {
     AL_TOOL_ROWS(params, operations),
     .args_size = sizeof(struct bash_args),
     .at_first_root = true,
-    .apply_session = apply_session,
     .authorize = authorize,
     .overwritten_files = overwritten_files,
     .summarize = summarize,

@@ -81,7 +81,7 @@ static struct al_target target_of(const struct al_call *call, const void *p)
                               : *al_staging_options(staging)->default_target;
 }
 
-static int check_named(const void *p, const char *param, struct al_error *err)
+static int check_named(void *p, const char *param, struct al_error *err)
 {
     const struct target_call *args = p;
     const struct al_target target = given_target(&args->target);
@@ -89,7 +89,7 @@ static int check_named(const void *p, const char *param, struct al_error *err)
     return args->target.given ? al_target_check(&target, param, err) : 0;
 }
 
-static int check(const void *p, struct al_error *err)
+static int check(void *p, struct al_error *err)
 {
     return check_named(p, "target", err);
 }
@@ -279,7 +279,7 @@ static const struct al_operation push_operations[] = {
     { "push", NULL, ON_LOCAL, push, AL_ASKS_ALWAYS },
 };
 
-static void summarize_resolved(struct al_call *call, const void *p, struct al_str *out)
+static void summarize_push(const struct al_call *call, const void *p, struct al_str *out)
 {
     (void)p;
     al_push_summary(al_call_tool_data(call), out);
@@ -338,7 +338,7 @@ const struct al_tool al_tool_staging_push = {
     .command_line = command_line,
     .always_by = always_by,
     .summary = "Push staged commit {commitId}",
-    .summarize_resolved = summarize_resolved,
+    .summarize = summarize_push,
     .output_schema = push_schema,
 };
 
@@ -359,7 +359,7 @@ static const struct al_param pull_params[] = {
     AL_CHOICE_AS(struct target_call, dest_zone, "destZone", NULL, .choices = zones),
 };
 
-static int check_source(const void *p, struct al_error *err)
+static int check_source(void *p, struct al_error *err)
 {
     return check_named(p, "source", err);
 }
@@ -481,10 +481,11 @@ static const struct al_operation pull_operations[] = {
     { "pull", NULL, AL_READS | AL_WRITES_FILES | AL_USES_NETWORK, pull, AL_ASKS_NEVER },
 };
 
-static void summarize(const void *p, struct al_str *out)
+static void summarize(const struct al_call *call, const void *p, struct al_str *out)
 {
     const struct target_call *args = p;
 
+    (void)call;
     al_str_adds(out, "Pull files into the sandbox");
     if (args->target.given && args->target.path)
         al_str_addf(out, " from %s", args->target.path);

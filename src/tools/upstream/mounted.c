@@ -211,8 +211,9 @@ static int authorize(struct al_call *call, const void *args, struct al_error *er
     return r;
 }
 
-static void summarize(const void *args, struct al_str *out)
+static void summarize(const struct al_call *call, const void *args, struct al_str *out)
 {
+    (void)call;
     al_defined_summarize(args, server_of(mounted_of(args)), out);
 }
 

@@ -170,7 +170,7 @@ static const struct al_param resolve_params[] = {
     AL_WORKFLOW_CWD_ROW(struct resolve_args),
 };
 
-static int check(const void *p, struct al_error *err)
+static int check(void *p, struct al_error *err)
 {
     const struct resolve_args *args = p;
 

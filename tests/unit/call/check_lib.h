@@ -26,8 +26,9 @@ static inline int execute(struct al_call *call, const void *args, struct al_resu
     return 0;
 }
 
-static inline void summarize(const void *args, struct al_str *out)
+static inline void summarize(const struct al_call *call, const void *args, struct al_str *out)
 {
+    (void)call;
     (void)args;
     (void)out;
 }

@@ -40,7 +40,7 @@ static const struct al_param rows[] = {
     AL_CHOICE(struct sample_args, action, "Action.", .choices = actions, .default_int = POP),
 };
 
-static inline int check_sample(const void *p, struct al_error *err)
+static inline int check_sample(void *p, struct al_error *err)
 {
     const struct sample_args *args = p;
 

@@ -75,16 +75,18 @@ static inline int show_staged(struct al_call *call, const void *p, struct al_str
     return al_git_commit_preview(al_call_repo(call), out, err);
 }
 
-static inline void name_paths(const void *p, struct al_str *out)
+static inline void name_paths(const struct al_call *call, const void *p, struct al_str *out)
 {
     const struct args *args = p;
 
+    (void)call;
     al_str_adds(out, "Stage ");
     al_text_add_list(out, &args->paths, 3);
 }
 
-static inline void name_message(const void *p, struct al_str *out)
+static inline void name_message(const struct al_call *call, const void *p, struct al_str *out)
 {
+    (void)call;
     al_str_addf(out, "Commit: %s", ((const struct args *)p)->message);
 }
 

@@ -166,7 +166,7 @@ static int look(struct al_call *call, const void *p, struct al_result *result, s
     return r;
 }
 
-static int check(const void *p, struct al_error *err)
+static int check(void *p, struct al_error *err)
 {
     (void)p;
     (void)err;
