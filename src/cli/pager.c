@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -82,59 +83,47 @@ static int open_pager(int fd, bool at_end, pid_t *ret_pid)
     return fds[1];
 }
 
-void al_pager_start(struct al_pager *pager, bool at_end)
+/* Write the text, and wait until the user has left the pager. */
+static void feed(int pipe_fd, pid_t pid, const char *text, size_t len)
 {
-    al_auto(al_closep) int pipe_fd = open_pager(STDOUT_FILENO, at_end, &pager->pid);
-
-    if (pipe_fd < 0)
-        return;
-    (void)signal(SIGINT, SIG_IGN); /* only the pager handles Ctrl-C */
-    (void)signal(SIGPIPE, SIG_IGN);
-    (void)fflush(stdout);
-    if (dup2(pipe_fd, STDOUT_FILENO) < 0)
-        al_pager_end(pager);
-}
-
-static void wait_for(pid_t pid)
-{
+    struct sigaction ignore = { .sa_handler = SIG_IGN }, old;
     int status;
 
+    (void)sigaction(SIGPIPE, &ignore, &old); /* the user may quit before the end */
+    (void)al_write_all(pipe_fd, text, len);
+    (void)close(pipe_fd);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         continue;
+    (void)sigaction(SIGPIPE, &old, NULL);
 }
 
-void al_pager_end(struct al_pager *pager)
+void al_pager_print(const struct al_str *text, bool at_end)
 {
-    if (pager->pid < 0)
+    struct winsize size = { .ws_row = 0 };
+    size_t lines = 0;
+    pid_t pid = -1;
+    int pipe_fd;
+
+    for (const char *at = text->buf; at_end && (at = strchr(at, '\n')); at++)
+        lines++;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || !size.ws_row || lines < size.ws_row)
+        at_end = false;
+    pipe_fd = open_pager(STDOUT_FILENO, at_end, &pid);
+    if (pipe_fd < 0) {
+        al_cli_print(STDOUT_FILENO, text);
         return;
-    (void)fflush(stdout);
-    (void)close(STDOUT_FILENO);
-    wait_for(pager->pid);
-    pager->pid = -1;
-}
-
-void al_pager_print(const struct al_str *text)
-{
-    struct al_pager pager = AL_PAGER_INIT;
-
-    al_pager_start(&pager, false);
-    al_cli_print(STDOUT_FILENO, text);
-    al_pager_end(&pager);
+    }
+    (void)signal(SIGINT, SIG_IGN); /* only the pager handles Ctrl-C */
+    feed(pipe_fd, pid, text->buf, text->len);
 }
 
 void al_pager_show(int fd, const char *text, size_t len)
 {
-    struct sigaction ignore = { .sa_handler = SIG_IGN }, old;
     pid_t pid = -1;
     int pipe_fd = open_pager(fd, false, &pid);
 
-    if (pipe_fd < 0) {
+    if (pipe_fd < 0)
         (void)al_write_all(fd, text, len);
-        return;
-    }
-    (void)sigaction(SIGPIPE, &ignore, &old); /* the user may quit before the end */
-    (void)al_write_all(pipe_fd, text, len);
-    (void)close(pipe_fd);
-    wait_for(pid);
-    (void)sigaction(SIGPIPE, &old, NULL);
+    else
+        feed(pipe_fd, pid, text, len);
 }

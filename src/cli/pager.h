@@ -5,33 +5,19 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/types.h>
 
 #include "base/str.h"
 
-/** A running pager.  pid is -1 when there is none. */
-struct al_pager {
-    pid_t pid;
-};
-
-#define AL_PAGER_INIT ((struct al_pager){ .pid = -1 })
-
 /**
- * Send standard output through $PAGER, or through `less -FRX` when that is unset, like git.
+ * Print the output of a command through $PAGER, or through `less -FRX` when that is unset, like
+ * git.
  *
  * No pager is started when standard output is not a terminal, when TERM is "dumb", when PAGER is ""
- * or "cat", or when the program does not exist.  Find out width and colours of the terminal before
- * this call.
+ * or "cat", or when the program does not exist.
  *
- * @param at_end  Let less begin at the end of the text.  For text that exceeds the screen.
+ * @param at_end  Let less begin at the end of a text that exceeds the screen.
  */
-void al_pager_start(struct al_pager *pager, bool at_end);
-
-/** End the output and wait until the user has left the pager. */
-void al_pager_end(struct al_pager *pager);
-
-/** Print the output of a command through the pager. */
-void al_pager_print(const struct al_str *text);
+void al_pager_print(const struct al_str *text, bool at_end);
 
 /**
  * Show a text in the same pager and wait until the user has left it.  Without a pager, write it.

@@ -129,17 +129,30 @@ static char *local_time(const json_t *line, bool with_year)
     return al_strdup(local);
 }
 
-/* The repository's path relative to the common directory.  Caller frees. */
-static char *repository_of(const json_t *line, const char *common_dir)
+/* The path of the repository as text.  Caller frees. */
+static char *repository_of(const json_t *line)
 {
     const char *path = al_json_get_string(line, "repository");
 
-    if (!common_dir)
-        return al_strdup("");
-    /* "/" alone is no help */
-    if (path && strcmp(common_dir, "/") != 0 && al_starts_with(path, common_dir))
-        path += strlen(common_dir);
     return path && *path ? al_text_sanitize_line(path) : al_strdup("-");
+}
+
+/* Find out what directory is above this repository and those before. */
+static void add_repository(struct al_table *table, const char *path)
+{
+    if (*path != '/')
+        return;
+    if (!table->repository)
+        table->repository = al_strdup(path);
+    if (!strcmp(table->repository, path))
+        return;
+    if (!table->common_dir)
+        table->common_dir = al_strndup(
+            table->repository, (size_t)(strrchr(table->repository, '/') - table->repository) + 1);
+    while (!al_starts_with(path, table->common_dir)) { /* it ends in '/' */
+        *strrchr(table->common_dir, '/') = '\0';
+        strrchr(table->common_dir, '/')[1] = '\0';
+    }
 }
 
 /* Append the input of a call that only reads, except values that the summary contains. */
@@ -222,31 +235,24 @@ void al_table_add(struct al_table *table, const json_t *line)
         [AL_COLUMN_OUTCOME] = text_of(line, "outcome"),
         [AL_COLUMN_MS] = number_of(line, "duration_ms"),
         [AL_COLUMN_AGENT] = text_of(line, "agent"),
-        [AL_COLUMN_REPOSITORY] = repository_of(line, table->common_dir),
+        [AL_COLUMN_REPOSITORY] = repository_of(line),
         [AL_COLUMN_SUMMARY] = summary_of(line, !table->width),
     };
 
-    for (size_t i = 0; i < AL_COLUMN_COUNT; i++) {
-        size_t max = layout[i].max_width, width = text_columns(cells[i]);
-
-        if (max && width > max)
-            width = max;
-        if (width > table->widths[i])
-            table->widths[i] = width;
+    add_repository(table, cells[AL_COLUMN_REPOSITORY]);
+    if (!table->agent)
+        table->agent = al_strdup(table->running ? "-" : cells[AL_COLUMN_AGENT]);
+    table->with_agents |= strcmp(table->agent, cells[AL_COLUMN_AGENT]) != 0;
+    for (size_t i = 0; i < AL_COLUMN_COUNT; i++)
         al_strv_take(&table->cells, cells[i]);
-    }
 }
 
 void al_table_clear(struct al_table *table)
 {
     al_strv_clear(&table->cells);
     free(table->common_dir);
-    table->common_dir = NULL;
-}
-
-size_t al_table_pending(const struct al_table *table)
-{
-    return table->cells.count / AL_COLUMN_COUNT;
+    free(table->repository);
+    free(table->agent);
 }
 
 /* --- Rows --- */
@@ -294,7 +300,7 @@ static bool is_hidden(const struct al_table *table, size_t column)
     case AL_COLUMN_AGENT:
         return !table->with_agents;
     case AL_COLUMN_REPOSITORY:
-        return !table->common_dir;
+        return !table->common_dir && !table->running;
     default:
         return false;
     }
@@ -341,31 +347,45 @@ static void add_row(const struct al_table *table, char *const *cells, bool headi
     al_str_addc(out, '\n');
 }
 
-static void add_heading(struct al_table *table, struct al_str *out)
+/* Leave out the directory that all repositories have in common; "/" alone is no help. */
+static void shorten(const struct al_table *table, char *path)
 {
-    char *titles[AL_COLUMN_COUNT];
+    const size_t len = table->common_dir ? strlen(table->common_dir) : 0;
 
+    if (len > 1 && path[0] == '/' && path[len])
+        memmove(path, path + len, strlen(path + len) + 1);
+}
+
+static void widen(struct al_table *table, char *const *cells)
+{
     for (size_t i = 0; i < AL_COLUMN_COUNT; i++) {
-        size_t width = strlen(layout[i].title);
+        const size_t max = layout[i].max_width, width = text_columns(cells[i]);
+        const size_t wanted = max && width > max ? max : width;
 
-        titles[i] = al_strdup(layout[i].title);
-        if (width > table->widths[i])
-            table->widths[i] = width;
+        if (wanted > table->widths[i])
+            table->widths[i] = wanted;
     }
-    add_row(table, titles, true, out);
-    for (size_t i = 0; i < AL_COLUMN_COUNT; i++)
-        free(titles[i]);
 }
 
 void al_table_flush(struct al_table *table, struct al_str *out)
 {
-    size_t rows = al_table_pending(table);
+    char *titles[AL_COLUMN_COUNT];
+    char **rows = table->cells.items;
+    const size_t count = table->cells.count;
 
-    if (rows && table->width && !table->has_heading)
-        add_heading(table, out);
-    table->has_heading |= rows > 0;
-    for (size_t i = 0; i < rows; i++)
-        add_row(table, table->cells.items + i * AL_COLUMN_COUNT, false, out);
+    for (size_t i = 0; i < AL_COLUMN_COUNT; i++)
+        titles[i] = (char *)layout[i].title;
+    if (table->width)
+        widen(table, titles);
+    for (size_t i = 0; i < count; i += AL_COLUMN_COUNT) {
+        shorten(table, rows[i + AL_COLUMN_REPOSITORY]);
+        widen(table, rows + i);
+    }
+    if (count && table->width && !table->has_heading)
+        add_row(table, titles, true, out);
+    table->has_heading |= count > 0;
+    for (size_t i = 0; i < count; i += AL_COLUMN_COUNT)
+        add_row(table, rows + i, false, out);
     al_strv_clear(&table->cells);
 }
 

@@ -19,8 +19,8 @@ enum al_column {
     AL_COLUMN_DECISION,
     AL_COLUMN_OUTCOME,
     AL_COLUMN_MS,
-    AL_COLUMN_AGENT,      /* only if with_agents is set */
-    AL_COLUMN_REPOSITORY, /* only if common_dir is set */
+    AL_COLUMN_AGENT,      /* only where there are several; of running calls, where there is one */
+    AL_COLUMN_REPOSITORY, /* the same; of running calls always */
     AL_COLUMN_SUMMARY,
     AL_COLUMN_COUNT,
 };
@@ -34,11 +34,12 @@ enum al_column {
 struct al_table {
     size_t width; /**< columns of the terminal; 0: not a terminal, so no limit and no heading */
     bool colours;
-    bool running;     /**< the rows are running calls and have a member "pid" */
-    bool with_agents; /**< the rows are of several agents */
-    bool has_heading;
-    char *common_dir; /**< a directory above all repositories, ending in '/', that is omitted from
-                         their paths; owned; NULL: no column REPOSITORY */
+    bool running; /**< the rows are running calls and have a member "pid" */
+    bool with_agents, has_heading;
+    char *agent;      /* of the first row; "-": none */
+    char *repository; /* of the first row that has one */
+    char *common_dir; /* a directory above all of several, ending in '/', which is omitted from
+                         their paths; NULL: there are not several */
     size_t widths[AL_COLUMN_COUNT];
     struct al_strv cells; /* AL_COLUMN_COUNT cells for each row */
 };
@@ -50,9 +51,6 @@ void al_table_clear(struct al_table *table);
 
 /** Add a line of the journal.  Its text is sanitized. */
 void al_table_add(struct al_table *table, const json_t *line);
-
-/** The number of rows that are not yet flushed. */
-size_t al_table_pending(const struct al_table *table);
 
 /** Append the collected rows to `out`. */
 void al_table_flush(struct al_table *table, struct al_str *out);

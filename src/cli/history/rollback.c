@@ -321,7 +321,7 @@ static int run_diff(struct al_undo *undo, bool stat)
     }
     /* After the last git, so that the pager is not mistaken for a git child. */
     al_tty_add_text(out.buf, "", al_tty_colours(STDOUT_FILENO), &shown);
-    al_pager_print(&shown);
+    al_pager_print(&shown, false);
     return AL_EXIT_OK;
 }
 

@@ -72,7 +72,7 @@ static void print_list(const struct al_staged_list *list)
         al_str_addf(&text, "  %s (%zu file%s)\n", title, staged->count,
                     staged->count == 1 ? "" : "s");
     }
-    al_pager_print(&text);
+    al_pager_print(&text, false);
 }
 
 static int staging_list(struct al_staging_command *command, struct al_error *err)
@@ -140,7 +140,7 @@ static void print_staged(const struct al_staged *staged)
     al_text_add_indented(&text, staged->message, true);
     al_str_adds(&text, al_ends_with(text.buf, "\n") ? "\n" : "\n\n");
     add_files(&text, staged);
-    al_pager_print(&text);
+    al_pager_print(&text, false);
 }
 
 static int staging_show(struct al_staging_command *command, struct al_error *err)
@@ -176,7 +176,7 @@ static int staging_diff(struct al_staging_command *command, struct al_error *err
     if (r < 0)
         return r;
     if (!command->json) {
-        al_pager_print(&text);
+        al_pager_print(&text, false);
         return 0;
     }
     object = al_json_object();
