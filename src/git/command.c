@@ -71,9 +71,21 @@ bool al_nul_records_add(void *payload, const char *data, size_t len)
 }
 
 int al_git_read_records(const struct al_location *at, const struct al_git_command *command,
-                        struct al_nul_records *records, struct al_error *err)
+                        size_t nfields, al_record_fn take, void *payload, struct al_error *err)
 {
-    return al_git_read(at, command, (struct al_sink){ al_nul_records_add, records }, err);
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(nfields, take, payload);
+
+    return al_git_read(at, command, (struct al_sink){ al_nul_records_add, &records }, err);
+}
+
+int al_git_find_records(const struct al_location *at, const struct al_git_command *command,
+                        size_t nfields, al_record_fn take, void *payload, struct al_error *err)
+{
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    int r = al_git_read_records(at, command, nfields, take, payload, &why);
+
+    return r == AL_ERR_EXECUTION && at->budget->exit_code == 1 ? 0 : al_error_pass(r, &why, err);
 }
 
 bool al_nul_records_list(void *strv, char *const *fields)

@@ -115,13 +115,15 @@ bool al_git_class_connects(enum al_git_class class);
 
 #define AL_RECORD_FIELDS_MAX 6
 
+/** Gets the fields of one record; false ends the reading and stops git. */
+typedef bool (*al_record_fn)(void *payload, char *const *fields);
+
 /** A reader of records of so many fields, each with a NUL at its end, as git prints them with -z.
  */
 struct al_nul_records {
     struct al_str field[AL_RECORD_FIELDS_MAX];
     size_t nfields, at;
-    /** Gets the fields of one record; false ends the reading and stops git. */
-    bool (*take)(void *payload, char *const *fields);
+    al_record_fn take;
     void *payload;
 };
 
@@ -137,10 +139,14 @@ void al_nul_records_clear(struct al_nul_records *records);
 /** Feed bytes, split anywhere.  An al_sink function. */
 bool al_nul_records_add(void *payload, const char *data, size_t len);
 
-/** Run a command and feed its output to `records`.  A git that fails is an error; a git that was
- * stopped because `records` wanted no more is not. */
+/** Run a command that prints such records.  A git that fails is an error; a git that was stopped
+ * because `take` wanted no more is not. */
 int al_git_read_records(const struct al_location *at, const struct al_git_command *command,
-                        struct al_nul_records *records, struct al_error *err);
+                        size_t nfields, al_record_fn take, void *payload, struct al_error *err);
+
+/** The same for a command that ends with 1 when it finds none. */
+int al_git_find_records(const struct al_location *at, const struct al_git_command *command,
+                        size_t nfields, al_record_fn take, void *payload, struct al_error *err);
 
 /** A function for records of one field: `strv` is a list of strings, which gets it. */
 bool al_nul_records_list(void *strv, char *const *fields);

@@ -172,14 +172,11 @@ static bool add_record(void *payload, char *const *fields)
 static int list(struct al_store *store, const char *id, const char *const *paths,
                 struct loading *loading, struct al_error *err)
 {
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, add_record, loading);
     struct al_oid oid;
 
     return !al_store_parse_id(store, id, &oid)
                ? al_store_no_checkpoint(err)
-               : al_bare_list_tree(&store->bare, id, paths,
-                                   (struct al_sink){ al_nul_records_add, &records }, err);
+               : al_bare_list_tree(&store->bare, id, paths, add_record, loading, err);
 }
 
 static int add_bytes(void *payload, size_t which, const char *data, size_t len, bool last,

@@ -83,14 +83,12 @@ static int count_files(const struct al_repo *repo, const struct al_diff_options 
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, al_nul_records_list, &names);
     int r;
 
     al_strv_adds(&command.argv, "git", "diff", "--name-only", "-z", NULL);
     r = al_git_diff_add_args(repo, options, &command.argv, err);
     if (r == 0)
-        r = al_git_read_records(&repo->at, &command, &records, err);
+        r = al_git_read_records(&repo->at, &command, 1, al_nul_records_list, &names, err);
     if (r == 0)
         *ret_files = 0;
     for (size_t i = 0; r == 0 && i < names.count; i++)

@@ -229,13 +229,13 @@ static void add_paths(struct al_git_command *command, const char *const *paths)
 }
 
 int al_bare_list_tree(const struct al_location *at, const char *treeish, const char *const *paths,
-                      struct al_sink sink, struct al_error *err)
+                      al_record_fn take, void *payload, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     al_strv_adds(&command.argv, "git", "ls-tree", "-r", "-z", "--full-tree", treeish, NULL);
     add_paths(&command, paths);
-    return al_git_read(at, &command, sink, err);
+    return al_git_read_records(at, &command, 1, take, payload, err);
 }
 
 /* What a commit changes, as `diff-tree --root -z --format=%B%x00` prints it: the message NUL NUL,
@@ -271,9 +271,7 @@ static bool take_change(void *payload, char *const *fields)
 static int read_changes(const struct al_location *at, const struct al_git_command *command,
                         struct commit_reading *reading, struct al_error *err)
 {
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(2, take_change, reading);
-    int r = al_git_read(at, command, (struct al_sink){ al_nul_records_add, &records }, err);
+    int r = al_git_read_records(at, command, 2, take_change, reading, err);
 
     if (r == 0 && (reading->is_broken || !reading->has_message))
         r = al_error_set(err, AL_ERR_EXECUTION, "git diff-tree did not say what was asked");

@@ -66,7 +66,7 @@ int al_bare_pack(const struct al_location *at, const struct al_str *lines, bool 
 /** List the files of a tree recursively, or those below some paths, which end with NULL: "<mode> SP
  * blob SP <oid> TAB <path>" NUL each. */
 int al_bare_list_tree(const struct al_location *at, const char *treeish, const char *const *paths,
-                      struct al_sink sink, struct al_error *err);
+                      al_record_fn take, void *payload, struct al_error *err);
 
 /** A file that a commit changes.  Its modes are 0 where there is none. */
 struct al_bare_change {

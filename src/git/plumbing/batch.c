@@ -121,9 +121,7 @@ static int list(const struct al_repo *repo, const struct al_git_command *command
                 struct al_strv *ret_paths, struct al_error *err)
 {
     struct listing listing = { .paths = ret_paths, .max = max_bytes };
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, take_path, &listing);
-    int r = al_git_read_records(&repo->at, command, &records, err);
+    int r = al_git_read_records(&repo->at, command, 1, take_path, &listing, err);
 
     return r == 0 && listing.bytes > max_bytes
                ? al_error_set(err, AL_ERR_EXECUTION,
@@ -153,16 +151,14 @@ int al_git_list_changed(const struct al_repo *repo, const char *from, const char
     return r;
 }
 
-int al_git_list_files(const struct al_repo *repo, int top_fd, al_listed_fn take, void *payload,
+int al_git_list_files(const struct al_repo *repo, int top_fd, al_record_fn take, void *payload,
                       struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, take, payload);
 
     command.cwd_fd = top_fd;
     al_strv_adds(&command.argv, "git", "ls-files", "-z", "-c", "-o", "--exclude-standard", NULL);
-    return al_git_read_records(&repo->at, &command, &records, err);
+    return al_git_read_records(&repo->at, &command, 1, take, payload, err);
 }
 
 /* --- Ls files tracked --- */
@@ -178,13 +174,11 @@ int al_repo_tracked_files(const struct al_repo *repo, const struct al_strv *name
     }
     for (size_t at = 0; at < words.len;) {
         al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-        al_auto(al_nul_records_clear) struct al_nul_records records =
-            AL_NUL_RECORDS_INIT(1, al_nul_records_list, ret_files);
         int r;
 
         al_strv_adds(&command.argv, "git", "ls-files", "-z", "--full-name", "--", NULL);
         (void)al_batch_add(&command.argv, &words, &at);
-        r = al_git_read_records(&repo->at, &command, &records, err);
+        r = al_git_read_records(&repo->at, &command, 1, al_nul_records_list, ret_files, err);
         if (r < 0)
             return r;
     }
@@ -227,10 +221,7 @@ int al_git_find_ignored(const struct al_repo *repo, const struct al_strv *paths,
                         struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(4, check_ignore_take, ret_rule);
     int r = add_paths(repo, paths, &list, err);
 
     *ret_rule = NULL;
@@ -238,8 +229,5 @@ int al_git_find_ignored(const struct al_repo *repo, const struct al_strv *paths,
         return r;
     al_git_command_feed(&command, &list);
     al_strv_adds(&command.argv, "git", "check-ignore", "--stdin", "-z", "-v", NULL);
-    r = al_git_run(&repo->at, &command,
-                   &(struct al_git_run){ .sink = { al_nul_records_add, &records } }, &output, err);
-    /* 1: none is ignored */
-    return r == 0 && output.exit_code > 1 ? al_git_failed(&output, err) : r;
+    return al_git_find_records(&repo->at, &command, 4, check_ignore_take, ret_rule, err);
 }

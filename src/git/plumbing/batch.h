@@ -68,14 +68,12 @@ int al_git_list_changed(const struct al_repo *repo, const char *from, const char
 /** Sort paths, and leave each once. */
 void al_paths_sort_once(struct al_strv *paths);
 
-/** Gets a path, relative to the top, as the only field; a nested repository ends with '/'.
- * Unchecked: an index can hold any name.  False ends the listing. */
-typedef bool (*al_listed_fn)(void *payload, char *const *fields);
-
 /** List the tracked files, and the untracked ones that are not ignored.
  *
- * @param top_fd  The top of the working tree. */
-int al_git_list_files(const struct al_repo *repo, int top_fd, al_listed_fn take, void *payload,
+ * @param top_fd  The top of the working tree.
+ * @param take    Gets a path, relative to the top, as the only field; a nested repository ends with
+ *                '/'.  Unchecked: an index can hold any name. */
+int al_git_list_files(const struct al_repo *repo, int top_fd, al_record_fn take, void *payload,
                       struct al_error *err);
 
 /* --- Ls files tracked --- */

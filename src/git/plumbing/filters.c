@@ -100,8 +100,6 @@ static int check_attributes(const struct al_repo *repo, const struct al_strv *pa
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
     struct attribute_check check = { .drivers = drivers, .all = all };
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(3, check_attribute, &check);
     int r;
 
     for (size_t i = 0; i < paths->count; i++)
@@ -112,7 +110,7 @@ static int check_attributes(const struct al_repo *repo, const struct al_strv *pa
     if (index)
         al_strv_add(&command.argv, "--cached");
     al_strv_adds(&command.argv, "-z", "--stdin", attribute, NULL);
-    r = al_git_read_records(&repo->at, &command, &records, err);
+    r = al_git_read_records(&repo->at, &command, 3, check_attribute, &check, err);
     if (r == 0 && check.path)
         r = refuse(&check, attribute, err);
     free(check.path);

@@ -170,11 +170,7 @@ int al_git_ignored_paths(const struct al_repo *repo, int top_fd, const struct al
                          struct al_strv *ret_ignored, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, al_nul_records_list, ret_ignored);
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
-    int r;
 
     if (!paths->count)
         return 0;
@@ -183,9 +179,5 @@ int al_git_ignored_paths(const struct al_repo *repo, int top_fd, const struct al
     al_git_command_feed(&command, &input);
     command.cwd_fd = top_fd;
     al_strv_adds(&command.argv, "git", "check-ignore", "-z", "--stdin", "--no-index", NULL);
-    r = al_git_run(&repo->at, &command,
-                   &(struct al_git_run){ .sink = { al_nul_records_add, &records } }, &output, err);
-    /* 1: none is ignored */
-    return r == 0 && (output.exit_code < 0 || output.exit_code > 1) ? al_git_failed(&output, err)
-                                                                    : r;
+    return al_git_find_records(&repo->at, &command, 1, al_nul_records_list, ret_ignored, err);
 }

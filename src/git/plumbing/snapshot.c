@@ -147,14 +147,12 @@ int al_snapshot_list_ignored(const struct al_snapshot_dir *dir, bool known, al_s
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     struct listing listing = { .take = take, .payload = payload, .err = err };
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, take_path, &listing);
     int r;
 
     begin(&command, dir);
     al_strv_adds(&command.argv, "ls-files", "-z", known ? "--cached" : "--others", "--ignored",
                  "--exclude-standard", NULL);
-    r = al_git_read_records(&dir->at, &command, &records, err);
+    r = al_git_read_records(&dir->at, &command, 1, take_path, &listing, err);
     return listing.status < 0 ? listing.status : r;
 }
 
@@ -162,13 +160,11 @@ int al_snapshot_ignored(const struct al_repo *repo, int top_fd, bool tracked,
                         struct al_strv *ret_paths, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, al_nul_records_list, ret_paths);
 
     command.cwd_fd = top_fd;
     al_strv_adds(&command.argv, "git", "ls-files", "-z", "--ignored", "--exclude-standard",
                  tracked ? "--cached" : "--others", tracked ? NULL : "--directory", NULL);
-    return al_git_read_records(&repo->at, &command, &records, err);
+    return al_git_read_records(&repo->at, &command, 1, al_nul_records_list, ret_paths, err);
 }
 
 /* Append the content of a file to a stream of git-fast-import(1). */

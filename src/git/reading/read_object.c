@@ -100,15 +100,13 @@ int al_git_read_tree(const struct al_repo *repo, const struct al_object_info *in
     struct listing listing = { .take = take,
                                .payload = payload,
                                .has_sizes = !al_repo_is_partial(repo) };
-    struct al_nul_records records = AL_NUL_RECORDS_INIT(1, take_entry, &listing);
     int r;
 
     al_strv_adds(&command.argv, "git", "ls-tree", "-z", "--full-tree", NULL);
     if (listing.has_sizes)
         al_strv_add(&command.argv, "--long");
     al_strv_add(&command.argv, info->oid);
-    r = al_git_read_records(&repo->at, &command, &records, err);
-    al_nul_records_clear(&records);
+    r = al_git_read_records(&repo->at, &command, 1, take_entry, &listing, err);
     return r;
 }
 
@@ -178,7 +176,6 @@ int al_git_read_refs(const struct al_repo *repo, const struct al_refs_query *que
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     struct refs_listing listing = { .take = take, .payload = payload, .tags = query->tags };
-    struct al_nul_records records = AL_NUL_RECORDS_INIT(6, take_record, &listing);
     int r;
 
     al_strv_adds(&command.argv, "git", "for-each-ref",
@@ -198,7 +195,6 @@ int al_git_read_refs(const struct al_repo *repo, const struct al_refs_query *que
     add_scope(&command.argv, query->tags ? tags : heads, query->pattern);
     if (query->remotes)
         add_scope(&command.argv, remotes, query->pattern);
-    r = al_git_read_records(&repo->at, &command, &records, err);
-    al_nul_records_clear(&records);
+    r = al_git_read_records(&repo->at, &command, 6, take_record, &listing, err);
     return r;
 }

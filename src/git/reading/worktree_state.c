@@ -14,7 +14,6 @@
 #define FIELDS_CONFLICT 10
 
 struct reader {
-    struct al_nul_records records;
     bool (*take)(void *payload, const struct al_file_state *file);
     void *payload;
     struct al_worktree_state *to;
@@ -181,13 +180,11 @@ int al_git_read_worktree_state(const struct al_repo *repo, const char *untracked
     struct reader reader = { .take = take, .payload = payload, .to = ret_state };
     int r;
 
-    reader.records = AL_NUL_RECORDS_INIT(1, take_record, &reader);
     command.lists_untracked = strcmp(untracked, "no") != 0;
     al_strv_adds(&command.argv, "git", "status", "--porcelain=v2", "--branch", "-z",
                  "--find-renames", "--ignore-submodules=dirty", NULL);
     al_strv_addf(&command.argv, "--untracked-files=%s", untracked);
-    r = al_git_read_records(&repo->at, &command, &reader.records, err);
-    al_nul_records_clear(&reader.records);
+    r = al_git_read_records(&repo->at, &command, 1, take_record, &reader, err);
     free(reader.renamed);
     if (r == 0)
         settle_branch(repo, &reader);

@@ -39,7 +39,8 @@ int al_pull_read_commit(struct al_pull *pull)
     al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "ls-tree", "-r", "-t", "-z",
                  "--full-tree", NULL);
     al_strv_addf(&command.argv, "%s^{tree}", request->commit);
-    r = al_git_read_records(&request->repo->at, &command, &pull->commit.records, pull->err);
+    r = al_git_read(&request->repo->at, &command,
+                    (struct al_sink){ al_nul_records_add, &pull->commit.records }, pull->err);
     return r < 0 ? r
                  : al_tree_reader_end(&pull->commit, "the commit to pull",
                                       "pull from a smaller one", pull->err);

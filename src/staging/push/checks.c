@@ -20,18 +20,6 @@
 #include "verbs/follow/follow.h"
 #include "verbs/sequencer/operation_state.h"
 
-int al_push_read_records(const struct al_push *push, struct al_git_command *command,
-                         struct al_nul_records *records)
-{
-    int r = al_git_read_records(&push->repo->at, command, records, push->err);
-
-    if (r == 0 || push->repo->at.budget->exit_code != 1)
-        return r;
-    if (push->err)
-        al_error_clear(push->err);
-    return 0;
-}
-
 /* A setting: the user's own, else the target's. */
 struct setting {
     char *value;
@@ -89,8 +77,6 @@ int al_push_find_author(const struct al_push *push, char **ret_author)
     const char *configured = al_staging_options(push->staging)->author;
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(identity_clear) struct identity identity = { .name.value = NULL };
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(2, take_identity, &identity);
     int r;
 
     if (configured) {
@@ -99,7 +85,7 @@ int al_push_find_author(const struct al_push *push, char **ret_author)
     }
     al_strv_adds(&command.argv, "git", "config", "-z", "--show-scope", "--get-regexp",
                  "^user\\.(name|email)$", NULL);
-    r = al_push_read_records(push, &command, &records);
+    r = al_git_find_records(&push->repo->at, &command, 2, take_identity, &identity, push->err);
     if (r < 0)
         return r;
     *ret_author = identity.name.value && *identity.name.value && identity.email.value
@@ -164,13 +150,11 @@ static int find_setting(const struct al_push *push, char **ret_refusal)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     struct refusal refusal = { .push = push };
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, take_setting, &refusal);
     int r;
 
     al_strv_adds(&command.argv, "git", "config", "-z", "--get-regexp",
                  "^(receive\\.hiderefs|transfer\\.hiderefs|receive\\.denycurrentbranch)$", NULL);
-    r = al_push_read_records(push, &command, &records);
+    r = al_git_find_records(&push->repo->at, &command, 1, take_setting, &refusal, push->err);
     *ret_refusal = refusal.text;
     return r;
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "git/command.h"
+#include "git/plumbing/rollback_plumbing.h"
 #include "git/run.h"
 #include "git/vet/vet.h"
 #include "guard/text.h"
@@ -381,22 +382,17 @@ static int verify(const struct al_push *push, const char *commit, const struct a
 /* The files that the target ignores among those that are new.  Nothing for a bare target. */
 static int find_ignored(const struct al_push *push, struct al_strv *ret_paths)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, al_nul_records_list, ret_paths);
-    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
 
     for (size_t i = 0; i < push->staged.count; i++) {
         const struct al_sandbox_file *file = &push->staged.files[i];
 
         if (file->operation == AL_STAGED_CREATE)
-            al_str_add(&names, file->path, strlen(file->path) + 1);
+            al_strv_add(&names, file->path);
     }
-    if (!names.len || al_location_is_bare(&push->repo->at))
-        return 0;
-    al_git_command_feed(&command, &names);
-    al_strv_adds(&command.argv, "git", "check-ignore", "--no-index", "-z", "--stdin", NULL);
-    return al_push_read_records(push, &command, &records);
+    return al_location_is_bare(&push->repo->at)
+               ? 0
+               : al_git_ignored_paths(push->repo, 0, &names, ret_paths, push->err);
 }
 
 static int show(const struct al_push *push, const char *commit, struct al_str *out,

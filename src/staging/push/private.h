@@ -26,10 +26,6 @@ void al_push_dir_remove(struct al_push *push);
 int al_push_git_sink(const struct al_push *push, struct al_git_command *command,
                      struct al_sink sink);
 
-/** Run a command of the target that prints records, and ends with 1 when there are none. */
-int al_push_read_records(const struct al_push *push, struct al_git_command *command,
-                         struct al_nul_records *records);
-
 /** The name and address of the commit; see docs/STAGING.md.  Caller frees. */
 int al_push_find_author(const struct al_push *push, char **ret_author);
 

@@ -117,13 +117,11 @@ static int follow_read(const struct al_follow *with, const char *const *words,
                        struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, take, paths);
 
     al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, NULL);
     for (; *words; words++)
         al_strv_add(&command.argv, *words);
-    return al_git_read_records(&with->repo->at, &command, &records, err);
+    return al_git_read_records(&with->repo->at, &command, 1, take, paths, err);
 }
 
 /* Test whether the new commit does not have the path. */

@@ -68,8 +68,6 @@ int al_inmemory_read(struct al_inmemory *memory, const struct al_strv *oids, str
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(5, take_commit, memory);
     int r;
 
     for (size_t i = 0; i < oids->count; i++)
@@ -81,7 +79,8 @@ int al_inmemory_read(struct al_inmemory *memory, const struct al_strv *oids, str
                  "--no-walk=unsorted", "--ignore-missing", "--stdin", "-z", "--encoding=UTF-8",
                  "--date=raw", "--no-show-signature", "--no-notes", "--no-decorate", "--no-color",
                  "--no-patch", "--format=%H%x00%T%x00%P%x00%an <%ae>% ad%x00%B", NULL);
-    r = words.len ? al_git_read_records(&memory->view.at, &command, &records, err) : 0;
+    r = words.len ? al_git_read_records(&memory->view.at, &command, 5, take_commit, memory, err)
+                  : 0;
     for (size_t i = 0; r == 0 && i < oids->count; i++)
         if (!strchr(oids->items[i], '^') && !al_inmemory_known(memory, oids->items[i]))
             r = al_error_set(err, AL_ERR_EXECUTION, "%s is not a commit of this repository",

@@ -813,8 +813,6 @@ int al_landing_candidates(const struct al_repo *repo, const char *into, struct a
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_freep) char *ref = al_asprintf(AL_HEADS "%s", into);
     struct candidates candidates = { .into = ref };
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(2, take_candidate, &candidates);
     const struct al_strv *chosen;
     int r;
 
@@ -822,7 +820,7 @@ int al_landing_candidates(const struct al_repo *repo, const char *into, struct a
                  "--format=%(refname)%00%(worktreepath)%00", NULL);
     al_strv_addf(&command.argv, "--no-merged=%s", ref);
     al_strv_add(&command.argv, AL_HEADS);
-    r = al_git_read_records(&repo->at, &command, &records, err);
+    r = al_git_read_records(&repo->at, &command, 2, take_candidate, &candidates, err);
     chosen = candidates.in_worktrees.count ? &candidates.in_worktrees : &candidates.others;
     for (size_t i = 0; r == 0 && i < chosen->count && i < AL_COMPARE_BRANCHES_MAX; i++)
         al_strv_add(ret_names, chosen->items[i]);

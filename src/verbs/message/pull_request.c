@@ -131,14 +131,12 @@ static int list_commits(const struct al_repo *repo, const char *target, struct d
                         struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(2, take_commit, draft);
 
     al_strv_adds(&command.argv, "git", "log", "-z", "--reverse", "--abbrev=7", "--format=%h%x00%s",
                  "--no-show-signature", "--no-color", NULL);
     al_strv_addf(&command.argv, "%s..HEAD", target);
     al_strv_add(&command.argv, "--");
-    return al_git_read_records(&repo->at, &command, &records, err);
+    return al_git_read_records(&repo->at, &command, 2, take_commit, draft, err);
 }
 
 static int list_files(const struct al_repo *repo, const char *target, struct draft *draft,

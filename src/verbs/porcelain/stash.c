@@ -160,8 +160,6 @@ int al_git_read_stash_commits(const struct al_repo *repo, const char *entry,
                               struct al_stash_commits *commits, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, take_commit, commits);
 
     al_strv_adds(&command.argv, "git", "log", "--no-walk=unsorted", "--ignore-missing", "-z",
                  "--format=%T %P", "--no-show-signature", "--no-notes", "--no-decorate",
@@ -169,7 +167,7 @@ int al_git_read_stash_commits(const struct al_repo *repo, const char *entry,
     al_strv_addf(&command.argv, "%s^1", entry);
     al_strv_addf(&command.argv, "%s^2", entry);
     al_strv_add(&command.argv, "--");
-    return al_git_read_records(&repo->at, &command, &records, err);
+    return al_git_read_records(&repo->at, &command, 1, take_commit, commits, err);
 }
 
 /* --- Read the entries --- */
@@ -248,8 +246,6 @@ int al_git_read_stashes(const struct al_repo *repo, size_t max_bytes,
     al_auto(al_stashes_clear) struct al_stashes stashes = AL_STASHES_INIT;
     al_auto(al_stash_owners_clear) struct al_stash_owners owners = AL_STASH_OWNERS_INIT;
     struct reading reading = { .to = &stashes, .owners = &owners, .room = max_bytes };
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(3, take_stash, &reading);
     int r;
 
     *ret_stashes = AL_STASHES_INIT;
@@ -258,7 +254,7 @@ int al_git_read_stashes(const struct al_repo *repo, size_t max_bytes,
     al_stash_owners_read(repo, &owners);
     al_strv_adds(&command.argv, "git", "log", "-z", "--format=%H%x00%gs%x00%cI", "-g", "--no-patch",
                  "--no-show-signature", "refs/stash", "--", NULL);
-    r = al_git_read_records(&repo->at, &command, &records, err);
+    r = al_git_read_records(&repo->at, &command, 3, take_stash, &reading, err);
     if (r < 0)
         return r;
     *ret_stashes = stashes;

@@ -109,13 +109,11 @@ static int read_entries(const struct al_str *words, struct search *search, struc
 
     while (r == 0 && at < words->len) {
         al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-        al_auto(al_nul_records_clear) struct al_nul_records records =
-            AL_NUL_RECORDS_INIT(1, take_entry, search);
 
         al_strv_adds(&command.argv, "git", "ls-files", "--stage", "-v", "-f", "-z", "--full-name",
                      "--", NULL);
         (void)al_batch_add(&command.argv, words, &at);
-        r = al_git_read_records(&search->repo->at, &command, &records, err);
+        r = al_git_read_records(&search->repo->at, &command, 1, take_entry, search, err);
     }
     return r;
 }

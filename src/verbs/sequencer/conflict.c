@@ -72,15 +72,13 @@ int al_git_conflicts(const struct al_repo *repo, struct al_conflicts *ret_confli
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     struct al_conflicts found = AL_CONFLICTS_INIT;
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, take_stage, &found);
     int r;
 
     *ret_conflicts = AL_CONFLICTS_INIT;
     if (!al_repo_index_facts(&repo->at).conflicts)
         return 0;
     al_strv_adds(&command.argv, "git", "-C", repo->at.top, "ls-files", "-z", "--unmerged", NULL);
-    r = al_git_read_records(&repo->at, &command, &records, err);
+    r = al_git_read_records(&repo->at, &command, 1, take_stage, &found, err);
     if (r < 0) {
         al_conflicts_clear(&found);
         return r;

@@ -199,8 +199,6 @@ static int read_attributes(const struct al_repo *repo, struct al_conflict_file *
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
     struct attributes attributes = { .files = files, .count = count };
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(3, take_attribute, &attributes);
 
     for (size_t i = 0; i < count; i++) {
         files[i].marker_size = AL_CONFLICT_MARKER_SIZE;
@@ -209,7 +207,7 @@ static int read_attributes(const struct al_repo *repo, struct al_conflict_file *
     al_git_command_feed(&command, &input);
     al_strv_adds(&command.argv, "git", "-C", repo->at.top, "check-attr", "-z", "--stdin",
                  "conflict-marker-size", "merge", NULL);
-    return al_git_read_records(&repo->at, &command, &records, err);
+    return al_git_read_records(&repo->at, &command, 3, take_attribute, &attributes, err);
 }
 
 /* Stages while they are read: those of some files that have an object. */

@@ -116,8 +116,6 @@ static bool take(void *payload, char *const *fields)
 static int name_commits(const struct al_repo *repo, struct named *commits, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(4, take, commits);
 
     al_strv_adds(&command.argv, "git", "log", "-z", "--no-walk=unsorted", "--ignore-missing",
                  "--abbrev=8", "--encoding=UTF-8", "--decorate=short",
@@ -126,7 +124,7 @@ static int name_commits(const struct al_repo *repo, struct named *commits, struc
     for (size_t i = 0; i < 2; i++)
         if (commits[i].oid)
             al_strv_add(&command.argv, commits[i].oid);
-    return al_git_read_records(&repo->at, &command, &records, err);
+    return al_git_read_records(&repo->at, &command, 4, take, commits, err);
 }
 
 static char *commit_words(const struct named *commit)

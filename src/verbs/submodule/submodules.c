@@ -77,13 +77,11 @@ static bool take_listed(void *payload, char *const *fields)
 static void find_gitlinks(const struct al_repo *repo, struct queue *queue)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, take_listed, queue);
 
     if (!al_repo_index_facts(&repo->at).gitlinks)
         return;
     al_strv_adds(&command.argv, "git", "-C", repo->at.top, "ls-files", "-t", "--stage", "-z", NULL);
-    (void)al_git_read_records(&repo->at, &command, &records, NULL);
+    (void)al_git_read_records(&repo->at, &command, 1, take_listed, queue, NULL);
 }
 
 /* --- One submodule --- */

@@ -72,15 +72,13 @@ static bool take_path(void *payload, char *const *fields)
 static int list(struct copy *copy, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, take_path, copy);
     struct al_strv ignored = AL_STRV_INIT;
     int r;
 
     command.cwd_fd = copy->from_fd;
     al_strv_adds(&command.argv, "git", "ls-files", "-z", "--others", "--ignored",
                  "--exclude-from=" INCLUDE_FILE, NULL);
-    r = al_git_read_records(&copy->repo->at, &command, &records, err);
+    r = al_git_read_records(&copy->repo->at, &command, 1, take_path, copy, err);
     if (r == 0 && copy->paths.count)
         r = al_git_ignored_paths(copy->repo, copy->from_fd, &copy->paths, &ignored, err);
     al_strv_clear(&copy->paths);

@@ -89,12 +89,10 @@ int al_worktree_list(const struct al_repo *repo, struct al_worktrees *ret_worktr
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_worktrees_clear) struct al_worktrees worktrees = AL_WORKTREES_INIT;
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, take_line, &worktrees);
     int r;
 
     al_strv_adds(&command.argv, "git", "worktree", "list", "--porcelain", "-z", NULL);
-    r = al_git_read_records(&repo->at, &command, &records, err);
+    r = al_git_read_records(&repo->at, &command, 1, take_line, &worktrees, err);
     if (r < 0)
         return r;
     *ret_worktrees = worktrees;
@@ -220,15 +218,13 @@ int al_worktree_list_files(const struct al_repo *repo, const char *top,
     };
     al_auto(al_worktree_beside_clear) struct al_worktree_beside beside = AL_WORKTREE_BESIDE_INIT;
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, take_ignored, ret_names);
     int r = al_worktree_open_beside(repo, top, NULL, &beside, err);
 
     if (r < 0)
         return r;
     for (size_t i = 0; words[files][i]; i++)
         al_strv_add(&command.argv, words[files][i]);
-    return al_git_read_records(&beside.repo->at, &command, &records, err);
+    return al_git_read_records(&beside.repo->at, &command, 1, take_ignored, ret_names, err);
 }
 
 /* --- Beside --- */
@@ -398,8 +394,6 @@ static int add_work(struct work *work, const struct al_repo *repo, struct al_err
                                        "refs",         "rebase-apply",
                                        "modules",      "AIRLOCK_AUTOSTASH" };
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, take_file, work);
     al_auto(al_closep) int git_fd = -1;
     int r = al_location_open_git_dir(&repo->at, &git_fd, err);
 
@@ -412,7 +406,7 @@ static int add_work(struct work *work, const struct al_repo *repo, struct al_err
     al_strv_adds(&command.argv, "git", "ls-files", "-z", "-t", "--stage", "--cached", "--modified",
                  "--others", "--exclude-standard", NULL);
     command.lists_untracked = true;
-    return al_git_read_records(&repo->at, &command, &records, err);
+    return al_git_read_records(&repo->at, &command, 1, take_file, work, err);
 }
 
 int al_worktree_digest(const struct al_repo *repo, const struct al_worktree_found *found,

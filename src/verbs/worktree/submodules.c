@@ -70,14 +70,12 @@ static int read_links(const struct al_repo *repo, const struct al_strv *words,
                       struct al_strv *links, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, take_link, links);
 
     al_strv_adds(&command.argv, "git", "ls-files", "--full-name", "--stage", "-z", "--", NULL);
     al_strv_add_all(&command.argv, words);
     if (!words || !words->count)
         al_strv_add(&command.argv, ":/");
-    return al_git_read_records(&repo->at, &command, &records, err);
+    return al_git_read_records(&repo->at, &command, 1, take_link, links, err);
 }
 
 /* git reads the file, else the index.  A link counts for no file: it could lead anywhere. */
@@ -85,8 +83,6 @@ void al_worktree_submodule_settings(const struct al_repo *repo, bool of_modules,
                                     struct al_strv *lines)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, al_nul_records_list, lines);
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     al_auto(al_closep) int top_fd = -1;
     const bool is_file = of_modules && al_location_open_top(&repo->at, &top_fd, NULL) == 0 &&
@@ -100,7 +96,7 @@ void al_worktree_submodule_settings(const struct al_repo *repo, bool of_modules,
     if (of_modules)
         al_strv_add(&command.argv, is_file ? "--file=-" : "--blob=:.gitmodules");
     al_strv_adds(&command.argv, "--get-regexp", "^submodule\\.", NULL);
-    (void)al_git_read_records(&repo->at, &command, &records, NULL);
+    (void)al_git_read_records(&repo->at, &command, 1, al_nul_records_list, lines, NULL);
 }
 
 const char *al_worktree_submodule_value(const struct al_strv *lines, const char *name,
@@ -334,16 +330,11 @@ static int add_addresses(const struct making *making, struct al_str *text, struc
 {
     const struct al_repo *source = making->source.repo;
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, take_address, text);
 
     al_strv_adds(&command.argv, "git", "config", "--no-includes", NULL);
     al_strv_addf(&command.argv, "--file=%s/config", source->at.git_dir);
     al_strv_adds(&command.argv, "-z", "--get-regexp", "^(remote|submodule)\\..*\\.url$", NULL);
-    return al_git_run(&source->at, &command,
-                      &(struct al_git_run){ .sink = { al_nul_records_add, &records } }, &output,
-                      err);
+    return al_git_find_records(&source->at, &command, 1, take_address, text, err);
 }
 
 static int write_config(const struct making *making, struct al_str *text, struct al_error *err)
