@@ -175,7 +175,6 @@ enum al_review_state al_review_end(struct al_review_queue *queue, struct al_revi
     al_cancel_unref(al_take(&entry->withdrawn));
     al_close(al_take_fd(&entry->wanted_fd));
     al_str_clear(&entry->whole);
-    free(al_take(&entry->problem));
     return entry->state;
 }
 
@@ -199,31 +198,15 @@ int al_review_answer(struct al_review_queue *queue, const char *id, enum al_answ
     return 0;
 }
 
-/* Caller holds the lock.  The entries are in the order of their serials. */
-static struct al_review_entry *oldest(const struct al_review_queue *queue, uint64_t from)
-{
-    struct al_review_entry *entry = queue->first;
-
-    while (entry && entry->serial < from)
-        entry = entry->next;
-    return entry;
-}
-
-/* Caller holds the lock.  NULL: it no longer waits. */
-static struct al_review_entry *find_serial(const struct al_review_queue *queue, uint64_t serial)
-{
-    struct al_review_entry *entry = oldest(queue, serial);
-
-    return entry && entry->serial == serial ? entry : NULL;
-}
-
 bool al_review_next(struct al_review_queue *queue, uint64_t from, struct al_str *out,
                     uint64_t *ret_serial, char ret_id[AL_REVIEW_ID_CHARS + 1])
 {
     const struct al_review_entry *entry;
 
     al_hold(&queue->lock);
-    entry = oldest(queue, from);
+    entry = queue->first; /* they are in the order of their serials */
+    while (entry && entry->serial < from)
+        entry = entry->next;
     if (entry) {
         al_review_add_entry(entry, out);
         *ret_serial = entry->serial;
@@ -232,10 +215,10 @@ bool al_review_next(struct al_review_queue *queue, uint64_t from, struct al_str 
     return entry != NULL;
 }
 
-bool al_review_has(struct al_review_queue *queue, uint64_t serial)
+bool al_review_has(struct al_review_queue *queue, const char *id)
 {
     al_hold(&queue->lock);
-    return find_serial(queue, serial) != NULL;
+    return find(queue, id) != NULL;
 }
 
 int64_t al_review_expire(struct al_review_queue *queue)
@@ -285,60 +268,24 @@ int al_review_change_fd(const struct al_review_queue *queue)
 
 /* --- The whole text --- */
 
-int al_review_ask_text(struct al_review_queue *queue, const char *id, uint64_t *ret_serial)
+enum al_review_whole al_review_take_text(struct al_review_queue *queue, const char *id,
+                                         struct al_str *ret_text)
 {
     struct al_review_entry *entry;
 
     al_hold(&queue->lock);
     entry = find(queue, id);
-    if (entry) {
-        *ret_serial = entry->serial;
-        entry->nreaders++;
-        if (!entry->is_made)
-            (void)eventfd_write(entry->wanted_fd, 1);
+    if (!entry)
+        return AL_REVIEW_WHOLE_GONE;
+    if (!entry->is_made) {
+        entry->is_wanted = true;
+        (void)eventfd_write(entry->wanted_fd, 1);
+        return AL_REVIEW_WHOLE_COMES;
     }
-    return entry ? 0 : AL_ERR_NOT_FOUND;
-}
-
-/* Caller holds the lock.  Without readers the text is forgotten: another one makes it again. */
-static void drop_reader(struct al_review_entry *entry)
-{
-    if (--entry->nreaders)
-        return;
-    al_str_clear(&entry->whole);
-    free(al_take(&entry->problem));
-    entry->is_made = false;
-}
-
-enum al_review_whole al_review_take_text(struct al_review_queue *queue, uint64_t serial,
-                                         struct al_str *ret_text)
-{
-    enum al_review_whole found = AL_REVIEW_WHOLE_GONE;
-    struct al_review_entry *entry;
-
-    al_hold(&queue->lock);
-    entry = find_serial(queue, serial);
-    if (entry)
-        found = !entry->is_made  ? AL_REVIEW_WHOLE_COMES
-                : entry->problem ? AL_REVIEW_WHOLE_FAILED
-                                 : AL_REVIEW_WHOLE_HERE;
-    if (found == AL_REVIEW_WHOLE_FAILED)
-        al_str_adds(ret_text, entry->problem);
-    if (found == AL_REVIEW_WHOLE_HERE)
-        al_str_add(ret_text, entry->whole.buf, entry->whole.len);
-    if (found == AL_REVIEW_WHOLE_FAILED || found == AL_REVIEW_WHOLE_HERE)
-        drop_reader(entry);
-    return found;
-}
-
-void al_review_leave_text(struct al_review_queue *queue, uint64_t serial)
-{
-    struct al_review_entry *entry;
-
-    al_hold(&queue->lock);
-    entry = find_serial(queue, serial);
-    if (entry)
-        drop_reader(entry);
+    entry->is_made = false; /* for another door it is made again */
+    *ret_text = entry->whole;
+    entry->whole = AL_STR_INIT;
+    return entry->has_whole ? AL_REVIEW_WHOLE_HERE : AL_REVIEW_WHOLE_FAILED;
 }
 
 bool al_review_wants_text(struct al_review_queue *queue, struct al_review_entry *entry)
@@ -347,18 +294,21 @@ bool al_review_wants_text(struct al_review_queue *queue, struct al_review_entry 
 
     al_hold(&queue->lock);
     (void)eventfd_read(entry->wanted_fd, &count);
-    return entry->state == AL_REVIEW_WAITS && entry->nreaders && !entry->is_made;
+    return entry->state == AL_REVIEW_WAITS && entry->is_wanted;
 }
 
 void al_review_give_text(struct al_review_queue *queue, struct al_review_entry *entry,
                          struct al_str *text, const char *problem)
 {
     al_hold(&queue->lock);
-    if (entry->state == AL_REVIEW_WAITS && entry->nreaders) {
+    if (problem) {
+        al_str_adds(&entry->whole, problem);
+    } else {
         entry->whole = *text;
         *text = AL_STR_INIT;
-        entry->problem = al_strdup(problem);
-        entry->is_made = true;
-        report_change(queue);
     }
+    entry->has_whole = !problem;
+    entry->is_made = true;
+    entry->is_wanted = false;
+    report_change(queue);
 }

@@ -60,10 +60,10 @@ struct al_review_entry {
     /* The lock of the queue guards the members below. */
     enum al_review_state state;
     struct al_approval_answer answer;
-    size_t nreaders;     /**< doors that wait for the whole text */
-    bool is_made;        /**< the whole text is here, or `problem` */
-    struct al_str whole; /**< kept until the readers have it */
-    char *problem;       /**< why it cannot be shown; NULL: it can */
+    bool is_wanted; /**< a door waits for the whole text */
+    bool is_made;   /**< `whole` is here, until a door takes it */
+    bool has_whole; /**< it is the text; else why that cannot be shown */
+    struct al_str whole;
 };
 
 struct al_review_queue;
@@ -133,26 +133,19 @@ bool al_review_next(struct al_review_queue *queue, uint64_t from, struct al_str 
                     uint64_t *ret_serial, char ret_id[AL_REVIEW_ID_CHARS + 1]);
 
 /** Test whether this question waits. */
-bool al_review_has(struct al_review_queue *queue, uint64_t serial);
-
-/** Ask for the whole text of a question.  al_review_take_text() or al_review_leave_text() follows.
- * 0; or AL_ERR_NOT_FOUND when no such question waits. */
-int al_review_ask_text(struct al_review_queue *queue, const char *id, uint64_t *ret_serial);
+bool al_review_has(struct al_review_queue *queue, const char *id);
 
 /** What became of a whole text. */
 enum al_review_whole {
-    AL_REVIEW_WHOLE_COMES,  /**< ask again after the next change */
+    AL_REVIEW_WHOLE_COMES,  /**< it is being made: ask again after the next change */
     AL_REVIEW_WHOLE_HERE,   /**< *ret_text is the text */
     AL_REVIEW_WHOLE_FAILED, /**< *ret_text says why it cannot be shown */
     AL_REVIEW_WHOLE_GONE,   /**< the question no longer waits */
 };
 
-/** Take a whole text that was asked for. */
-enum al_review_whole al_review_take_text(struct al_review_queue *queue, uint64_t serial,
+/** Take the whole text of a question, or have it made.  `ret_text` is empty before. */
+enum al_review_whole al_review_take_text(struct al_review_queue *queue, const char *id,
                                          struct al_str *ret_text);
-
-/** Ask for it no longer. */
-void al_review_leave_text(struct al_review_queue *queue, uint64_t serial);
 
 /** End the questions whose time is over.  Returns the next deadline of al_clock_ms(); INT64_MAX:
  * none waits. */

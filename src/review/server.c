@@ -92,7 +92,6 @@ struct al_review_connection *al_review_connection_new(struct al_review_queue *qu
     connection->fd = fd;
     connection->in = AL_STR_INIT;
     connection->out = AL_STR_INIT;
-    connection->text = AL_STR_INIT;
     return connection;
 }
 
@@ -100,12 +99,10 @@ void al_review_connection_free(struct al_review_connection *connection)
 {
     if (connection->attached)
         al_review_detach(connection->queue);
-    if (connection->text_of && !connection->has_text)
-        al_review_leave_text(connection->queue, connection->text_of);
-    al_str_clear(&connection->text);
     al_close(connection->fd);
     al_str_clear(&connection->in);
     al_str_clear(&connection->out);
+    free(connection->text_of);
     free(connection);
 }
 
@@ -154,13 +151,13 @@ static void answer(struct al_review_connection *connection, const struct al_revi
 static void ask_text(struct al_review_connection *connection,
                      const struct al_review_request *request)
 {
-    if (connection->text_of)
+    if (connection->text_of) {
         al_review_add_reply("error", "another text is on its way; ask for one after the other",
                             request->ticket, &connection->out);
-    else if (al_review_ask_text(connection->queue, request->id, &connection->text_of) < 0)
-        al_review_add_reply("gone", request->id, request->ticket, &connection->out);
-    else
-        connection->text_ticket = request->ticket;
+        return;
+    }
+    connection->text_of = al_strdup(request->id);
+    connection->text_ticket = request->ticket;
 }
 
 static void add_link(struct al_review_connection *connection, int64_t ticket)
@@ -225,60 +222,51 @@ static void add_gone(struct al_review_connection *connection)
     size_t kept = 0;
 
     for (size_t i = 0; i < connection->nshown; i++) {
-        if (al_review_has(connection->queue, connection->shown[i].serial))
-            connection->shown[kept++] = connection->shown[i];
+        if (!al_review_has(connection->queue, connection->shown[i]))
+            al_review_add_reply("gone", connection->shown[i], 0, &connection->out);
         else
-            al_review_add_reply("gone", connection->shown[i].id, 0, &connection->out);
+            memmove(connection->shown[kept++], connection->shown[i], sizeof(connection->shown[i]));
     }
     connection->nshown = kept;
 }
 
-/* Add the next piece of the text. */
-static void add_piece(struct al_review_connection *connection)
+static void add_pieces(struct al_review_connection *connection, const struct al_str *text)
 {
-    const char *at = connection->text.buf + connection->ntext;
-    const size_t left = connection->text.len - connection->ntext;
-    const size_t len =
-        left > AL_REVIEW_PIECE_MAX_BYTES ? al_utf8_floor(at, AL_REVIEW_PIECE_MAX_BYTES) : left;
+    size_t at = 0, end;
 
-    al_review_add_piece(at, len, len < left, connection->text_ticket, &connection->out);
-    connection->ntext += len;
-    if (len < left)
-        return;
-    al_str_clear(&connection->text);
-    connection->ntext = 0;
-    connection->text_of = 0;
-    connection->has_text = false;
+    do {
+        end = at + AL_REVIEW_PIECE_MAX_BYTES;
+        end = end < text->len ? al_utf8_floor(text->buf, end) : text->len;
+        al_review_add_piece(text->buf + at, end - at, end < text->len, connection->text_ticket,
+                            &connection->out);
+        at = end;
+    } while (at < text->len);
 }
 
-/* Go on with the text that was asked for.  False: it is not there, or none was asked for. */
+/* Add the text that was asked for.  False: it is not there, or none was asked for. */
 static bool add_text(struct al_review_connection *connection)
 {
-    const uint64_t serial = connection->text_of;
-    enum al_review_whole found = AL_REVIEW_WHOLE_HERE;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    enum al_review_whole found = AL_REVIEW_WHOLE_COMES;
 
-    if (!serial)
-        return false;
-    if (!connection->has_text)
-        found = al_review_take_text(connection->queue, serial, &connection->text);
+    if (connection->text_of)
+        found = al_review_take_text(connection->queue, connection->text_of, &text);
     if (found == AL_REVIEW_WHOLE_COMES)
         return false;
-    connection->has_text = found == AL_REVIEW_WHOLE_HERE;
-    if (connection->has_text) {
-        add_piece(connection);
-        return true;
-    }
-    connection->text_of = 0;
-    al_review_add_reply(found == AL_REVIEW_WHOLE_GONE ? "gone" : "error", connection->text.buf,
-                        connection->text_ticket, &connection->out);
-    al_str_clear(&connection->text);
+    if (found == AL_REVIEW_WHOLE_HERE)
+        add_pieces(connection, &text);
+    else if (found == AL_REVIEW_WHOLE_FAILED)
+        al_review_add_reply("error", text.buf, connection->text_ticket, &connection->out);
+    else
+        al_review_add_reply("gone", connection->text_of, connection->text_ticket, &connection->out);
+    free(al_take(&connection->text_of));
     return true;
 }
 
 /* Add the next question that was not sent, or the end of the list.  False: nothing is due. */
 static bool add_next(struct al_review_connection *connection)
 {
-    struct al_review_shown next;
+    uint64_t serial;
 
     if (connection->attached)
         add_gone(connection);
@@ -286,11 +274,10 @@ static bool add_next(struct al_review_connection *connection)
         return true;
     /* When all that fit are shown, a further one is told after that which is gone. */
     if ((connection->lists || connection->attached) && connection->nshown < AL_REVIEW_ENTRIES_MAX &&
-        al_review_next(connection->queue, connection->from, &connection->out, &next.serial,
-                       next.id)) {
-        connection->from = next.serial + 1;
-        if (connection->attached)
-            connection->shown[connection->nshown++] = next;
+        al_review_next(connection->queue, connection->from, &connection->out, &serial,
+                       connection->shown[connection->nshown])) {
+        connection->from = serial + 1;
+        connection->nshown += connection->attached;
         return true;
     }
     if (!connection->lists)

@@ -18,12 +18,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** A question that an attached door was told about. */
-struct al_review_shown {
-    uint64_t serial;
-    char id[AL_REVIEW_ID_CHARS + 1];
-};
-
 /** Makes a link to the page that the process serves, see al_review_server_set_link(). */
 struct al_review_page {
     char *(*make_link)(void *payload); /**< NULL: it serves none */
@@ -42,13 +36,11 @@ struct al_review_connection {
     bool attached;
     bool ends;     /**< once `out` is sent */
     uint64_t from; /**< serial of the first question that was not sent */
-    struct al_review_shown shown[AL_REVIEW_ENTRIES_MAX];
+    /** The questions that an attached door was told about, and room for the next one. */
+    char shown[AL_REVIEW_ENTRIES_MAX + 1][AL_REVIEW_ID_CHARS + 1];
     size_t nshown;
-    uint64_t text_of;    /**< serial of the question whose whole text was asked for; 0: none */
+    char *text_of;       /**< the id whose whole text was asked for; NULL: none */
     int64_t text_ticket; /**< of that request */
-    bool has_text;       /**< `text` is there */
-    struct al_str text;
-    size_t ntext; /**< what of it was sent */
 };
 
 /** Connections at once.  A new one takes the place of the oldest that is not attached. */

@@ -78,7 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     al_review_connection_free(connection);
     al_close(pair[1]);
     fuzz_require(!al_review_is_attached(queue));
-    fuzz_require(al_review_has(queue, entry.serial));
+    fuzz_require(al_review_has(queue, entry.id));
     fuzz_require(al_review_end(queue, &entry, &answer) == AL_REVIEW_WAITS);
     al_review_queue_free(queue);
     return 0;

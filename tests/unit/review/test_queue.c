@@ -76,10 +76,10 @@ static void the_own_door_is_first_until_another_one_answers(void **state)
 
     (void)state;
     assert_true(al_review_begin(queue, &request, NULL, NULL, &entry));
-    assert_true(al_review_has(queue, entry.serial));
+    assert_true(al_review_has(queue, entry.id));
     assert_int_equal(al_review_end(queue, &entry, &answer), AL_REVIEW_WAITS);
     assert_int_equal(answer.decision, AL_ANSWER_ONCE);
-    assert_false(al_review_has(queue, entry.serial));
+    assert_false(al_review_has(queue, entry.id));
     assert_int_equal(al_review_answer(queue, entry.id, AL_ANSWER_REJECT, NULL, NULL),
                      AL_ERR_NOT_FOUND);
     al_review_queue_free(queue);
