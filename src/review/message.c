@@ -20,30 +20,28 @@ static json_t *text_of(const struct al_approval_request *request)
     return al_json_stringn(text.buf, text.len);
 }
 
+static void add_object(json_t *object, struct al_str *out)
+{
+    al_json_dump(object, false, out);
+    al_str_addc(out, '\n');
+    json_decref(object);
+}
+
 void al_review_add_entry(const struct al_review_entry *entry, struct al_str *out)
 {
     const struct al_approval_request *request = entry->request;
     al_auto(al_freep) char *repository = al_text_sanitize_shown_line(request->repository);
-    al_auto(al_json_decrefp) json_t *line = al_json_object();
-    json_t *object = al_json_object();
+    json_t *object = json_pack(
+        "{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "id", entry->id, "time",
+        entry->time, "agent", text_or_null(request->agent), "client", text_or_null(entry->client),
+        "repository", al_json_string(repository), "tool", al_json_string(request->tool),
+        "operation", al_json_string(request->operation), "summary",
+        al_json_string(request->summary), "risk", al_json_string(request->risk), "why",
+        text_or_null(request->why), "text", text_of(request), "deadline", entry->deadline);
 
-    al_json_set(object, "id", al_json_string(entry->id));
-    al_json_set(object, "time", al_json_string(entry->time));
-    al_json_set(object, "agent", text_or_null(request->agent));
-    al_json_set(object, "client", text_or_null(entry->client));
-    al_json_set(object, "repository", al_json_string(repository));
-    al_json_set(object, "tool", al_json_string(request->tool));
-    al_json_set(object, "operation", al_json_string(request->operation));
-    al_json_set(object, "summary", al_json_string(request->summary));
-    al_json_set(object, "risk", al_json_string(request->risk));
-    al_json_set(object, "why", text_or_null(request->why));
-    al_json_set(object, "text", text_of(request));
-    al_json_set(object, "deadline", al_json_string(entry->deadline));
-    al_json_set(line, "entry", object);
-    if (request->always_covers)
-        al_json_set(line, "always", al_json_string(request->always_covers));
-    al_json_dump(line, false, out);
-    al_str_addc(out, '\n');
+    add_object(json_pack("{s:o, s:o*}", "entry", object, "always",
+                         request->always_covers ? al_json_string(request->always_covers) : NULL),
+               out);
 }
 
 void al_review_request_clear(struct al_review_request *request)
@@ -100,51 +98,36 @@ bool al_review_request_read(const char *line, size_t len, struct al_review_reque
     return false;
 }
 
-static void add_ticket(json_t *object, int64_t ticket)
+static json_t *ticket_of(int64_t ticket)
 {
-    if (ticket)
-        al_json_set(object, "ticket", al_json_int(ticket));
-}
-
-static void add_object(json_t *object, struct al_str *out)
-{
-    al_json_dump(object, false, out);
-    al_str_addc(out, '\n');
-    json_decref(object);
+    return ticket ? al_json_int(ticket) : NULL;
 }
 
 void al_review_add_request(const struct al_review_request *request, struct al_str *out)
 {
-    json_t *object = al_json_object();
+    const char *decision = NULL;
 
-    al_json_set(object, "do", al_json_string(verbs[request->verb]));
-    if (request->id)
-        al_json_set(object, "id", al_json_string(request->id));
     for (size_t i = 0; i < AL_COUNT(decisions); i++)
         if (decisions[i].decision == request->decision)
-            al_json_set(object, "decision", al_json_string(decisions[i].word));
-    if (request->reason)
-        al_json_set(object, "reason", al_json_string(request->reason));
-    add_ticket(object, request->ticket);
-    add_object(object, out);
+            decision = decisions[i].word;
+    add_object(json_pack("{s:s, s:o*, s:s*, s:o*, s:o*}", "do", verbs[request->verb], "id",
+                         request->id ? al_json_string(request->id) : NULL, "decision", decision,
+                         "reason", request->reason ? al_json_string(request->reason) : NULL,
+                         "ticket", ticket_of(request->ticket)),
+               out);
 }
 
 void al_review_add_reply(const char *member, const char *text, int64_t ticket, struct al_str *out)
 {
-    json_t *object = al_json_object();
-
-    al_json_set(object, member, text ? al_json_string(text) : al_json_bool(true));
-    add_ticket(object, ticket);
-    add_object(object, out);
+    add_object(json_pack("{s:o, s:o*}", member, text ? al_json_string(text) : json_true(), "ticket",
+                         ticket_of(ticket)),
+               out);
 }
 
 void al_review_add_piece(const char *text, size_t len, bool more, int64_t ticket,
                          struct al_str *out)
 {
-    json_t *object = al_json_object();
-
-    al_json_set(object, "text", al_json_stringn(text, len));
-    al_json_set(object, "more", al_json_bool(more));
-    add_ticket(object, ticket);
-    add_object(object, out);
+    add_object(json_pack("{s:o, s:b, s:o*}", "text", al_json_stringn(text, len), "more", more,
+                         "ticket", ticket_of(ticket)),
+               out);
 }

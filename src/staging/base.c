@@ -196,9 +196,8 @@ void al_heads_set(json_t **heads, const char *target, const char *branch, const 
             json_decref(*heads);
             *heads = al_json_array();
         }
-        head = al_json_object();
-        al_json_set(head, "target", al_json_string(target));
-        al_json_set(head, "branch", al_json_string(branch));
+        head = json_pack("{s:o, s:o}", "target", al_json_string(target), "branch",
+                         al_json_string(branch));
         al_json_append(*heads, head);
     }
     al_json_set(head, "head", value);
@@ -341,7 +340,7 @@ int al_base_save(struct al_staging *staging, const char *key, struct al_base *ba
 {
     al_auto(al_freep) char *ref = al_asprintf(AL_REF_BASE "%s", key);
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
-    al_auto(al_json_decrefp) json_t *known = al_json_object();
+    al_auto(al_json_decrefp) json_t *known = NULL;
     al_auto(al_import_clear) struct al_import import;
     int r = al_import_begin(staging, &import, err);
 
@@ -350,8 +349,9 @@ int al_base_save(struct al_staging *staging, const char *key, struct al_base *ba
     r = check_count(base, err);
     if (r < 0)
         return r;
-    al_json_set(known, "heads", base->heads ? json_incref(base->heads) : al_json_array());
-    al_json_set(known, "markers", base->markers ? json_incref(base->markers) : al_json_object());
+    known =
+        json_pack("{s:o, s:o}", "heads", base->heads ? json_incref(base->heads) : al_json_array(),
+                  "markers", base->markers ? json_incref(base->markers) : al_json_object());
     al_json_dump(known, true, &message);
     al_import_commit(&import, ref, message.buf, 0);
     al_import_set_all(&import, base);

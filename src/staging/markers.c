@@ -32,14 +32,13 @@ static json_t *find_mark(const struct al_base *base, const char *path)
 void al_markers_remember(struct al_base *base, const char *path, bool has_all_separators)
 {
     char key[AL_STAGING_KEY_TEXT];
-    json_t *mark = al_json_object();
 
     al_staging_make_key(path, "", key);
-    al_json_set(mark, "since", al_json_int(al_clock_ns()));
-    al_json_set(mark, "separators", al_json_bool(has_all_separators));
     if (!base->markers)
         base->markers = al_json_object();
-    al_json_set(base->markers, key, mark);
+    al_json_set(base->markers, key,
+                json_pack("{s:I, s:b}", "since", (json_int_t)al_clock_ns(), "separators",
+                          has_all_separators));
 }
 
 void al_markers_forget(struct al_base *base, const struct al_staged *staged)

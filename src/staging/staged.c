@@ -213,11 +213,6 @@ int al_staged_write(const struct al_staging *staging, const struct al_staged *st
     char commit[AL_OID_TEXT];
 
     al_oid_text(&staged->commit, staging->options.sha256, commit);
-    al_json_set(object, "order", al_json_int(staged->order));
-    al_json_set(object, "commit", al_json_string(commit));
-    al_json_set(object, "sandbox", al_json_string(staged->sandbox));
-    if (staged->worker)
-        al_json_set(object, "worker", al_json_string(staged->worker));
     for (size_t i = 0; i < staged->count; i++) {
         json_t *file = json_array_get(json_object_get(object, "files"), i);
         const char *path = staged->files[i].path;
@@ -229,9 +224,12 @@ int al_staged_write(const struct al_staging *staging, const struct al_staged *st
         al_base64_encode(path, strlen(path), &coded);
         al_json_set(file, "path", al_json_string(coded.buf));
     }
-    al_json_set(object, "heads", staged->heads ? json_incref(staged->heads) : al_json_array());
-    if (pushed)
-        al_json_set(object, "pushed", json_deep_copy(pushed));
+    (void)json_object_update_new(
+        object,
+        json_pack("{s:I, s:s, s:o, s:o*, s:o, s:O*}", "order", (json_int_t)staged->order, "commit",
+                  commit, "sandbox", al_json_string(staged->sandbox), "worker",
+                  staged->worker ? al_json_string(staged->worker) : NULL, "heads",
+                  staged->heads ? json_incref(staged->heads) : al_json_array(), "pushed", pushed));
     return write_json(staging, name, object, err);
 }
 
@@ -444,26 +442,21 @@ char *al_staged_title(const struct al_staged *staged)
 
 json_t *al_staged_to_json(const struct al_staging *staging, const struct al_staged *staged)
 {
-    json_t *object = al_json_object(), *files = al_json_array();
+    json_t *files = al_json_array();
 
     for (size_t i = 0; i < staged->count; i++) {
         const struct al_sandbox_file *file = &staged->files[i];
         al_auto(al_freep) char *path = al_asprintf("/workspace/%s", file->path);
-        json_t *entry = al_json_object();
         char oid[AL_OID_TEXT];
 
         al_oid_text(&file->oid, staging->options.sha256, oid);
-        al_json_set(entry, "sandboxPath", al_json_string(path));
-        al_json_set(entry, "operation", al_json_string(operation_name(file->operation)));
-        al_json_set(entry, "contentHash", al_json_string(oid));
-        al_json_set(entry, "size", al_json_int((int64_t)file->size));
-        al_json_append(files, entry);
+        al_json_append(files, json_pack("{s:o, s:s, s:s, s:I}", "sandboxPath", al_json_string(path),
+                                        "operation", operation_name(file->operation), "contentHash",
+                                        oid, "size", (json_int_t)file->size));
     }
-    al_json_set(object, "id", al_json_string(staged->id));
-    al_json_set(object, "message", al_json_string(staged->message));
-    al_json_set(object, "files", files);
-    al_json_set(object, "createdAt", al_json_string(staged->created_at));
-    return object;
+    return json_pack("{s:s, s:o, s:o, s:o}", "id", staged->id, "message",
+                     al_json_string(staged->message), "files", files, "createdAt",
+                     al_json_string(staged->created_at));
 }
 
 /* --- A push --- */
@@ -475,14 +468,9 @@ json_t *al_staged_to_json(const struct al_staging *staging, const struct al_stag
 
 static json_t *pushed_to_json(const struct al_staged_push *pushed)
 {
-    json_t *object = al_json_object();
-
-    al_json_set(object, "target", al_json_string(pushed->target));
-    al_json_set(object, "branch", al_json_string(pushed->branch));
-    if (pushed->old_head)
-        al_json_set(object, "oldHead", al_json_string(pushed->old_head));
-    al_json_set(object, "commit", al_json_string(pushed->commit));
-    return object;
+    return json_pack("{s:o, s:o, s:s*, s:s}", "target", al_json_string(pushed->target), "branch",
+                     al_json_string(pushed->branch), "oldHead", pushed->old_head, "commit",
+                     pushed->commit);
 }
 
 static void pushed_from_json(const json_t *object, struct al_staged_push *ret_pushed)

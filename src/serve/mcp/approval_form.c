@@ -20,59 +20,32 @@ enum al_approval_form al_approval_form_for(const json_t *capabilities,
     return revision->names_modes ? AL_APPROVAL_FORM_MODE : AL_APPROVAL_FORM_PLAIN;
 }
 
-static json_t *strings(const char *const *items)
-{
-    json_t *array = al_json_array();
-
-    for (; *items; items++)
-        al_json_append(array, al_json_string(*items));
-    return array;
-}
-
 /* Without a default, so that an untouched form approves nothing. */
 static json_t *decision_field(enum al_approval_form form, bool offers_always)
 {
-    static const char *const values[] = { "once", "always", "reject", NULL };
-    static const char *const labels[] = { "Allow once", "Allow for this session", "Reject", NULL };
-    static const char *const two[] = { "once", "reject", NULL };
-    static const char *const two_labels[] = { "Allow once", "Reject", NULL };
-    json_t *field = al_json_object();
+    json_t *values = offers_always ? json_pack("[s, s, s]", "once", "always", "reject")
+                                   : json_pack("[s, s]", "once", "reject");
+    json_t *labels = NULL;
 
-    al_json_set(field, "type", al_json_string("string"));
-    al_json_set(field, "title", al_json_string("Decision"));
-    al_json_set(field, "description",
-                al_json_string(offers_always ? "once: this call only; always: what the message "
-                                               "says, until the session ends; reject: do nothing"
-                                             : "once: this call only; reject: do nothing"));
-    al_json_set(field, "enum", strings(offers_always ? values : two));
     if (form == AL_APPROVAL_FORM_PLAIN)
-        al_json_set(field, "enumNames", strings(offers_always ? labels : two_labels));
-    return field;
-}
-
-static json_t *reason_field(void)
-{
-    json_t *field = al_json_object();
-
-    al_json_set(field, "type", al_json_string("string"));
-    al_json_set(field, "title", al_json_string("Reason"));
-    al_json_set(field, "description",
-                al_json_string("With reject: what the agent is told (optional)"));
-    al_json_set(field, "maxLength", al_json_int(AL_APPROVAL_REASON_MAX));
-    return field;
+        labels = offers_always
+                     ? json_pack("[s, s, s]", "Allow once", "Allow for this session", "Reject")
+                     : json_pack("[s, s]", "Allow once", "Reject");
+    return json_pack("{s:s, s:s, s:s, s:o, s:o*}", "type", "string", "title", "Decision",
+                     "description",
+                     offers_always ? "once: this call only; always: what the message says, until "
+                                     "the session ends; reject: do nothing"
+                                   : "once: this call only; reject: do nothing",
+                     "enum", values, "enumNames", labels);
 }
 
 static json_t *requested_schema(enum al_approval_form form, bool offers_always)
 {
-    static const char *const required[] = { "decision", NULL };
-    json_t *schema = al_json_object(), *properties = al_json_object();
-
-    al_json_set(properties, "decision", decision_field(form, offers_always));
-    al_json_set(properties, "reason", reason_field());
-    al_json_set(schema, "type", al_json_string("object"));
-    al_json_set(schema, "properties", properties);
-    al_json_set(schema, "required", strings(required));
-    return schema;
+    return json_pack("{s:s, s:{s:o, s:{s:s, s:s, s:s, s:i}}, s:[s]}", "type", "object",
+                     "properties", "decision", decision_field(form, offers_always), "reason",
+                     "type", "string", "title", "Reason", "description",
+                     "With reject: what the agent is told (optional)", "maxLength",
+                     (int)AL_APPROVAL_REASON_MAX, "required", "decision");
 }
 
 json_t *al_approval_form_params(enum al_approval_form form,
@@ -80,7 +53,6 @@ json_t *al_approval_form_params(enum al_approval_form form,
 {
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str rest = AL_STR_INIT;
-    json_t *params = al_json_object();
 
     al_approval_add_heading(request, &message);
     if (request->detail && *request->detail)
@@ -88,11 +60,9 @@ json_t *al_approval_form_params(enum al_approval_form form,
     al_approval_add_full_summary(request, &rest);
     if (rest.len)
         al_str_addf(&message, "\n\n%s", rest.buf);
-    if (form != AL_APPROVAL_FORM_PLAIN)
-        al_json_set(params, "mode", al_json_string("form"));
-    al_json_set(params, "message", al_json_stringn(message.buf, message.len));
-    al_json_set(params, "requestedSchema", requested_schema(form, request->always_covers != NULL));
-    return params;
+    return json_pack("{s:s*, s:o, s:o}", "mode", form == AL_APPROVAL_FORM_PLAIN ? NULL : "form",
+                     "message", al_json_stringn(message.buf, message.len), "requestedSchema",
+                     requested_schema(form, request->always_covers != NULL));
 }
 
 static enum al_answer decision_of(const json_t *result, const json_t *content)

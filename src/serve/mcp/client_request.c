@@ -22,18 +22,9 @@ bool al_sampling_usable(const json_t *capabilities)
 
 json_t *al_sampling_params(const struct al_sampling_request *request)
 {
-    json_t *params = al_json_object(), *messages = al_json_array();
-    json_t *message = al_json_object(), *content = al_json_object();
-
-    al_json_set(content, "type", al_json_string("text"));
-    al_json_set(content, "text", al_json_string(request->task));
-    al_json_set(message, "role", al_json_string("user"));
-    al_json_set(message, "content", content);
-    al_json_append(messages, message);
-    al_json_set(params, "messages", messages);
-    al_json_set(params, "systemPrompt", al_json_string(request->role));
-    al_json_set(params, "maxTokens", al_json_int(request->max_tokens));
-    return params;
+    return json_pack("{s:[{s:s, s:{s:s, s:o}}], s:o, s:i}", "messages", "role", "user", "content",
+                     "type", "text", "text", al_json_string(request->task), "systemPrompt",
+                     al_json_string(request->role), "maxTokens", request->max_tokens);
 }
 
 char *al_sampling_text(const json_t *result)

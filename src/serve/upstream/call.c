@@ -182,16 +182,11 @@ static json_t *params_of(const struct exchange *exchange, const json_t *response
                          const char *state)
 {
     const struct al_upstream_call *call = exchange->call;
-    json_t *params = al_json_object();
 
-    al_json_set(params, "name", al_json_string(call->tool));
-    al_json_set(params, "arguments",
-                call->arguments ? json_incref((json_t *)call->arguments) : al_json_object());
-    if (responses)
-        al_json_set(params, "inputResponses", json_incref((json_t *)responses));
-    if (state)
-        al_json_set(params, "requestState", al_json_string(state));
-    return params;
+    return json_pack("{s:o, s:o, s:O*, s:o*}", "name", al_json_string(call->tool), "arguments",
+                     call->arguments ? json_incref((json_t *)call->arguments) : al_json_object(),
+                     "inputResponses", responses, "requestState",
+                     state ? al_json_string(state) : NULL);
 }
 
 /* Caller holds the lock. */

@@ -365,12 +365,10 @@ static void discover(struct al_upstream_link *link, struct al_upstream_request *
 
 static void initialize(struct al_upstream_link *link, struct al_upstream_request *request)
 {
-    json_t *params = al_json_object();
-
-    al_json_set(params, "protocolVersion", al_json_string(LEGACY));
-    al_json_set(params, "capabilities", al_upstream_capabilities(link->server, true));
-    al_json_set(params, "clientInfo", al_upstream_client_info());
-    al_upstream_link_ask(link, request, NULL, "initialize", params);
+    al_upstream_link_ask(link, request, NULL, "initialize",
+                         json_pack("{s:s, s:o, s:o}", "protocolVersion", LEGACY, "capabilities",
+                                   al_upstream_capabilities(link->server, true), "clientInfo",
+                                   al_upstream_client_info()));
 }
 
 static bool lists_modern(const json_t *versions)
@@ -414,12 +412,10 @@ static void note_server(struct al_upstream_link *link, const json_t *info,
 /* Ask a modern server to tell when its tools change. */
 static void listen(struct al_upstream_link *link)
 {
-    json_t *notifications = al_json_object(), *params = al_json_object();
     struct al_upstream_request request;
 
-    al_json_set(notifications, "toolsListChanged", al_json_bool(true));
-    al_json_set(params, "notifications", notifications);
-    al_upstream_link_ask(link, &request, link->revision, "subscriptions/listen", params);
+    al_upstream_link_ask(link, &request, link->revision, "subscriptions/listen",
+                         json_pack("{s:{s:b}}", "notifications", "toolsListChanged", 1));
     link->listen_id = request.id;
     al_upstream_link_forget(link, &request);
 }

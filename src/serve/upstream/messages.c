@@ -82,22 +82,14 @@ void al_upstream_add_request(struct al_str *line, unsigned long id, const char *
 
 json_t *al_upstream_capabilities(const struct al_upstream *server, bool asks)
 {
-    json_t *capabilities = al_json_object();
-
-    if (asks && server->settings.elicitation)
-        al_json_set(capabilities, "elicitation", al_json_object());
-    if (asks && server->settings.sampling)
-        al_json_set(capabilities, "sampling", al_json_object());
-    return capabilities;
+    return json_pack("{s:o*, s:o*}", "elicitation",
+                     asks && server->settings.elicitation ? al_json_object() : NULL, "sampling",
+                     asks && server->settings.sampling ? al_json_object() : NULL);
 }
 
 json_t *al_upstream_client_info(void)
 {
-    json_t *info = al_json_object();
-
-    al_json_set(info, "name", al_json_string("airlock"));
-    al_json_set(info, "version", al_json_string(AIRLOCK_VERSION));
-    return info;
+    return json_pack("{s:s, s:s}", "name", "airlock", "version", AIRLOCK_VERSION);
 }
 
 void al_upstream_set_meta(const struct al_upstream *server, const struct al_revision *revision,

@@ -85,12 +85,11 @@ static int staging_list(struct al_staging_command *command, struct al_error *err
     if (r < 0)
         return r;
     if (command->json) {
-        json_t *object = al_json_object(), *array = al_json_array();
+        json_t *array = al_json_array();
 
         for (size_t i = 0; i < list.count; i++)
             al_json_append(array, al_staged_to_json(command->staging, &list.items[i]));
-        al_json_set(object, "staged", array);
-        al_cli_print_json(object);
+        al_cli_print_json(json_pack("{s:o}", "staged", array));
     } else {
         print_list(&list);
     }
@@ -167,7 +166,6 @@ static int staging_diff(struct al_staging_command *command, struct al_error *err
     al_auto(al_staged_clear) struct al_staged staged = { .id = "" };
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     bool truncated = false;
-    json_t *object;
     int r = staging_command_find(command, &staged, err);
 
     if (r == 0)
@@ -179,11 +177,8 @@ static int staging_diff(struct al_staging_command *command, struct al_error *err
         al_pager_print(&text, false);
         return 0;
     }
-    object = al_json_object();
-    al_json_set(object, "id", al_json_string(staged.id));
-    al_json_set(object, "diff", al_json_string(text.buf));
-    al_json_set(object, "truncated", al_json_bool(truncated));
-    al_cli_print_json(object);
+    al_cli_print_json(json_pack("{s:s, s:o, s:b}", "id", staged.id, "diff",
+                                al_json_string(text.buf), "truncated", truncated));
     return 0;
 }
 
@@ -193,16 +188,13 @@ static int staging_open(struct al_staging_command *command, struct al_error *err
     const char *path = config->staging.path;
     al_auto(al_freep) char *absolute = al_environment_absolute(path);
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    json_t *object;
 
     if (config->staging.backend != AL_STAGING_DIRECTORY)
         return al_error_set(err, AL_ERR_EXECUTION,
                             "the sandbox is in memory; with staging.backend = \"directory\" in the "
                             "configuration it is a directory");
     if (command->json) {
-        object = al_json_object();
-        al_json_set(object, "path", al_json_string(absolute));
-        al_cli_print_json(object);
+        al_cli_print_json(json_pack("{s:o}", "path", al_json_string(absolute)));
         return 0;
     }
     al_str_addf(&text, "%s\n", absolute);
@@ -222,7 +214,6 @@ static int add_target(const struct al_staging_command *command, json_t *argument
 {
     const char *target = command->target ? command->target : TARGET_DEFAULT;
     const char *colon = strchr(target, ':');
-    json_t *object;
 
     if (!colon) {
         al_auto(al_freep) char *safe = al_text_sanitize_line(target);
@@ -232,13 +223,11 @@ static int add_target(const struct al_staging_command *command, json_t *argument
                             "github:user/name, and not '%s'",
                             safe);
     }
-    object = al_json_object();
-    al_json_set(object, "type", al_json_stringn(target, (size_t)(colon - target)));
-    al_json_set(object, al_starts_with(target, "github:") ? "repo" : "path",
-                al_json_string(colon + 1));
-    if (command->branch)
-        al_json_set(object, "branch", al_json_string(command->branch));
-    al_json_set(arguments, "target", object);
+    al_json_set(
+        arguments, "target",
+        json_pack("{s:o, s:o, s:o*}", "type", al_json_stringn(target, (size_t)(colon - target)),
+                  al_starts_with(target, "github:") ? "repo" : "path", al_json_string(colon + 1),
+                  "branch", command->branch ? al_json_string(command->branch) : NULL));
     return 0;
 }
 
