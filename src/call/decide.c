@@ -151,14 +151,6 @@ static int check_answer(struct al_call *call, bool *ret_current, struct al_error
 /* Another process that only adds objects disturbs one round, perhaps two. */
 #define READINGS_MAX 5
 
-static int keeps_changing(struct al_error *err)
-{
-    return al_error_set(err, AL_ERR_EXECUTION,
-                        "The repository's objects keep changing while they are looked at, so what "
-                        "they are cannot be shown, and nothing was done; try again when nobody "
-                        "else is at work in it");
-}
-
 static int preview_once(struct al_call *call, struct al_stable_read *reading, struct al_str *out,
                         bool *ret_stable, struct al_error *err)
 {
@@ -187,8 +179,13 @@ static int preview(struct al_call *call, struct al_str *out, struct al_error *er
             al_stable_read_wait(&call->budget);
         al_str_truncate(out, before);
         call->skips_approval = skips_approval;
-        r = round < READINGS_MAX ? preview_once(call, &reading, out, &is_stable, err)
-                                 : keeps_changing(err);
+        r = round < READINGS_MAX
+                ? preview_once(call, &reading, out, &is_stable, err)
+                : al_error_set(
+                      err, AL_ERR_EXECUTION,
+                      "The repository's objects keep changing while they are looked at, so what "
+                      "they are cannot be shown, and nothing was done; try again when nobody "
+                      "else is at work in it");
     }
     return r;
 }
@@ -264,6 +261,9 @@ static int record_decision(struct al_call *call, const char *decision, const cha
     return 0;
 }
 
+/* Effects that are the reason beside any other. */
+#define LASTING (AL_DISCARDS_WORK | AL_REWRITES_HISTORY | AL_LEAVES_MACHINE | AL_RUNS_PROGRAM)
+
 /* Why it asks: "rule 2 of the configuration (line 7)", the condition, or what the operation does.
  * Caller frees. */
 static char *describe_reason(const struct al_call *call, const struct al_ruling *ruling)
@@ -279,6 +279,7 @@ static char *describe_reason(const struct al_call *call, const struct al_ruling 
                                                         "sends data to another machine",
                                                         "runs a program",
                                                         "writes files" };
+    const unsigned effects = call->operation->effects, lasting = effects & LASTING;
     struct al_str why = AL_STR_INIT;
 
     if (ruling->number)
@@ -286,7 +287,7 @@ static char *describe_reason(const struct al_call *call, const struct al_ruling 
     else if (call->form)
         al_str_adds(&why, call->form->condition + strlen("for "));
     for (size_t i = 0; i < AL_COUNT(words) && !ruling->number && !call->form; i++)
-        if (call->operation->effects & 1u << i)
+        if ((lasting ? lasting : effects) & 1u << i)
             al_str_addf(&why, "%s%s", why.len ? ", " : "it ", words[i]);
     return al_str_detach(&why);
 }

@@ -58,11 +58,12 @@ class Shown(remotes.Session):
         self.assertEqual(self.out("for-each-ref", "refs/heads/feature", cwd=where), "")
 
     def test_nothing_changes(self):
-        """an answer is enough where nothing changes"""
+        """an answer is enough where nothing changes, and the reason is what cannot be taken back"""
         self.git("branch", "feature")
         self.start()
         shown, number, message = self.while_asked(lambda: None, FORCE)
         self.assertIn(f"To {self.hub}\n", shown)
+        self.assertIn("Why it asks: it rewrites history, sends data to another machine\n", shown)
         self.assertEqual(message["id"], number, message)
         self.assertEqual(self.at_hub("feature"), self.here("feature"))
 

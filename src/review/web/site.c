@@ -166,8 +166,10 @@ static bool attend(struct al_site *site)
 {
     struct al_visit *visit = al_calloc(1, sizeof(*visit));
 
-    *visit = (struct al_visit){ .site = site, .kind = AL_VISIT_ATTEND };
-    if (al_visit_start(visit))
+    *visit = (struct al_visit){ .site = site,
+                                .kind = AL_VISIT_ATTEND,
+                                .door = al_review_door_new(&site->dirs) };
+    if (visit->door && al_visit_start(visit))
         return true;
     al_visit_free(visit);
     return false;

@@ -293,21 +293,15 @@ static void serve(struct al_visit *visit)
     }
 }
 
-/* The door of a stream is attached: calls wait for the browser. */
-static struct al_review_door *open_door(const struct al_visit *visit)
-{
-    const bool stays = visit->kind == AL_VISIT_EVENTS || visit->kind == AL_VISIT_ATTEND;
-
-    return stays ? al_review_door_new(&visit->site->dirs) : al_review_door_peek(&visit->site->dirs);
-}
-
 static void *thread_main(void *payload)
 {
     struct al_visit *visit = payload;
     struct al_site *site = visit->site;
     size_t *count = visit->kind == AL_VISIT_EVENTS ? &site->nstreams : &site->nvisits;
 
-    visit->door = open_door(visit);
+    if (!visit->door) /* of a stream it is attached: calls wait for the browser */
+        visit->door = visit->kind == AL_VISIT_EVENTS ? al_review_door_new(&site->dirs)
+                                                     : al_review_door_peek(&site->dirs);
     visit->model = al_model_open(site->setup);
     if (visit->door)
         serve(visit);
