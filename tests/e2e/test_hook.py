@@ -666,6 +666,8 @@ class Installed(hooks.Case):
                     if self.mine:
                         self.assertEqual(self.text(name), self.MINE[name])
                     self.assertEqual((self.root / name).exists(), self.mine)
+                    if not self.mine:
+                        self.assertFalse((self.root / name).parent.exists() and (self.root / name).parent != self.root)
 
     def test_remove_after_edits(self):
         """in a file that was edited since, what was added goes, and what the user had before stays"""
@@ -679,6 +681,25 @@ class Installed(hooks.Case):
             self.assertIn("nothing to do", self.install("claude-code", "--shell", "--yes"))
             self.install("claude-code", "--remove", "--yes")
             self.assertEqual(self.settings(path), {"mine": 1, **after})
+
+    def test_remove_touched(self):
+        """a made file that was only written in another way since goes, with its directory; a comment is the user's"""
+        for client, names in self.FILES.items():
+            for more in "", "\n# mine\n":
+                self.install(client, "--shell", "--yes")
+                for name in names:
+                    if name.endswith("toml"):
+                        self.write(name, "\n" + self.text(name).replace(" = ", "  =  ") + more)
+                    else:
+                        self.write(name, hooks.json.dumps(self.settings(name), indent=7) + more.replace("#", "//"))
+                self.install(client, "--remove", "--yes")
+                for name in names:
+                    self.assertEqual((self.root / name).exists(), bool(more), name)
+                    if more:
+                        self.assertIn("mine", self.text(name))
+                        (self.root / name).unlink()
+                    elif "/" in name:
+                        self.assertFalse((self.root / name).parent.exists())
 
     def test_again(self):
         """a hook of airlock's is known by what it runs: a second installation takes its place, --remove takes each"""

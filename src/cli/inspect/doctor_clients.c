@@ -172,6 +172,34 @@ static void check_entry(struct al_findings *findings, const struct al_setup *set
     }
 }
 
+static bool add_strings(const json_t *list, struct al_strv *ret)
+{
+    const json_t *item;
+    size_t i;
+
+    json_array_foreach(list, i, item)
+    {
+        if (!json_is_string(item))
+            return false;
+        al_strv_add(ret, json_string_value(item));
+    }
+    return json_is_array(list);
+}
+
+/* Append the command of an entry.  False: it has none. */
+static bool read_command(const struct al_client *client, const json_t *entry, struct al_strv *ret)
+{
+    const char *program = al_json_get_string(entry, "command");
+    const json_t *command = json_object_get(entry, "command"),
+                 *args = json_object_get(entry, "args");
+
+    if (client->one_list)
+        return json_array_size(command) && add_strings(command, ret);
+    if (program)
+        al_strv_add(ret, program);
+    return program && (!args || add_strings(args, ret));
+}
+
 /* Look into one file of a client. */
 static void check_file(struct al_findings *findings, const struct al_setup *setup,
                        const struct al_client *client, const char *path, bool of_project)
@@ -183,10 +211,11 @@ static void check_file(struct al_findings *findings, const struct al_setup *setu
 
     if (al_settings_file_read(path, &file, NULL) < 0 || !file.exists)
         return;
-    value = al_client_get(client, &file.text);
+    value = client->is_toml ? al_settings_toml_get(&file.text, AL_CLIENT_TABLE)
+                            : al_settings_json_get(&file.text, client->path);
     if (!value)
         return;
-    if (al_client_read(client, value, &entry.command))
+    if (read_command(client, value, &entry.command))
         check_entry(findings, setup, &entry);
     else
         al_finding_add(findings, client->name, AL_MISSING,

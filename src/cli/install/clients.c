@@ -13,50 +13,6 @@
 #include "call/call.h"
 #include "tools/commands/words.h"
 
-static bool add_strings(const json_t *list, struct al_strv *ret)
-{
-    const json_t *item;
-    size_t i;
-
-    json_array_foreach(list, i, item)
-    {
-        if (!json_is_string(item))
-            return false;
-        al_strv_add(ret, json_string_value(item));
-    }
-    return json_is_array(list);
-}
-
-json_t *al_client_make(const struct al_client *client, const struct al_strv *command)
-{
-    json_t *entry = client->first ? json_loads(client->first, 0, NULL) : al_json_object();
-    json_t *more = client->more ? json_loads(client->more, 0, NULL) : NULL;
-
-    if (client->one_list) {
-        al_json_set(entry, "command", al_strings_of(command, 0));
-    } else {
-        al_json_set(entry, "command", al_json_string(command->items[0]));
-        al_json_set(entry, "args", al_strings_of(command, 1));
-    }
-    if (more)
-        (void)json_object_update(entry, more);
-    json_decref(more);
-    return entry;
-}
-
-bool al_client_read(const struct al_client *client, const json_t *entry, struct al_strv *ret)
-{
-    const char *program = al_json_get_string(entry, "command");
-    const json_t *command = json_object_get(entry, "command"),
-                 *args = json_object_get(entry, "args");
-
-    if (client->one_list)
-        return json_array_size(command) && add_strings(command, ret);
-    if (program)
-        al_strv_add(ret, program);
-    return program && (!args || add_strings(args, ret));
-}
-
 static const struct al_client_hooks claude_hooks = {
     .events = { { "SessionStart", AL_EVENT_START },
                 { "PreToolUse", AL_EVENT_BEFORE },
@@ -200,22 +156,6 @@ char *al_client_shim(bool makes)
     return al_take(&dir);
 }
 
-json_t *al_client_hook(const struct al_client *client, const struct al_client_event *event,
-                       const char *command)
-{
-    json_t *group = al_json_object(), *list = al_json_array(), *hook = al_json_object();
-
-    if (event->event == AL_EVENT_BEFORE || event->event == AL_EVENT_AFTER)
-        al_json_set(group, "matcher", al_json_string(client->hooks->tools));
-    al_json_set(hook, "type", al_json_string("command"));
-    al_json_set(hook, "command", al_json_string(command));
-    if (event->event != AL_EVENT_ADD && event->event != AL_EVENT_REMOVE)
-        al_json_set(hook, "timeout", al_json_int(client->hooks->timeout));
-    al_json_append(list, hook);
-    al_json_set(group, "hooks", list);
-    return group;
-}
-
 char *al_client_hook_program(const struct al_client *client, const json_t *hook)
 {
     const char *command = al_json_get_string(hook, "command");
@@ -243,23 +183,4 @@ bool al_client_changes(const struct al_client *client, const char *tool)
 
     al_strv_split(&tools, text, "|");
     return al_strv_contains(&tools, tool);
-}
-
-json_t *al_client_get(const struct al_client *client, const struct al_str *text)
-{
-    return client->is_toml ? al_settings_toml_get(text, AL_CLIENT_TABLE)
-                           : al_settings_json_get(text, client->path);
-}
-
-int al_client_put(const struct al_client *client, struct al_str *text, const json_t *entry,
-                  struct al_error *err)
-{
-    return client->is_toml ? al_settings_toml_put(text, AL_CLIENT_TABLE, entry, err)
-                           : al_settings_json_put(text, client->path, entry, err);
-}
-
-int al_client_remove(const struct al_client *client, struct al_str *text, struct al_error *err)
-{
-    return client->is_toml ? al_settings_toml_remove(text, AL_CLIENT_TABLE, err)
-                           : al_settings_json_remove(text, client->path, NULL, err);
 }

@@ -66,11 +66,6 @@ const struct al_client *al_client_find(const char *name, const char **ret_neares
  * @param makes  Make the link in a package that came without, as one from npm does. */
 char *al_client_shim(bool makes);
 
-/** The settings for one event: the command that the client's shell runs, and for which tools.  A
- * new reference. */
-json_t *al_client_hook(const struct al_client *client, const struct al_client_event *event,
-                       const char *command);
-
 /** The program of a hook of these settings, if it is airlock's command for this client; NULL: it is
  * another hook.  Caller frees. */
 char *al_client_hook_program(const struct al_client *client, const json_t *hook);
@@ -80,21 +75,5 @@ enum al_event al_client_event(const struct al_client *client, const char *name);
 
 /** Test whether a tool of the client can change files, and is not airlock's own. */
 bool al_client_changes(const struct al_client *client, const char *tool);
-
-/** The entry for a command of a program and its arguments.  A new reference. */
-json_t *al_client_make(const struct al_client *client, const struct al_strv *command);
-
-/** Append the command of an entry.  False: it has none. */
-bool al_client_read(const struct al_client *client, const json_t *entry, struct al_strv *ret);
-
-/** The entry of airlock in a client's settings.  A new reference; NULL: there is none. */
-json_t *al_client_get(const struct al_client *client, const struct al_str *text);
-
-/** Set the entry.  0 or AL_ERR_BAD_ARGS. */
-int al_client_put(const struct al_client *client, struct al_str *text, const json_t *entry,
-                  struct al_error *err);
-
-/** Remove the entry, if there is one.  0 or AL_ERR_BAD_ARGS. */
-int al_client_remove(const struct al_client *client, struct al_str *text, struct al_error *err);
 
 #endif

@@ -29,16 +29,6 @@
 #include "guard/text.h"
 #include "tools/commands/words.h"
 
-/* What an installation changed in a file, so that it can be taken back. */
-struct record {
-    bool made_file;       /* the file was made by the installation */
-    bool made_path;       /* so was the PATH of the client's shell */
-    unsigned dirs;        /* directories that were made for it */
-    char *before, *after; /* the lines that were changed; NULL: there is no record */
-    char *path;           /* of the record itself */
-    json_t *rules;        /* what was added to lists of rules: { LIST: [RULE, ...], ... } */
-};
-
 /* What is wanted of a file. */
 struct wish {
     const struct al_client *client;
@@ -56,12 +46,22 @@ struct plan {
     struct al_settings_file file;
     struct al_str base; /* the text without what an earlier installation changed */
     struct al_str text; /* the text that it gets */
-    struct record record;
+    /* What installations changed, so that it can be taken back: "file", its path; "made_file" and
+     * "made_path", whether they made the file and the PATH of the client's shell; "dirs", how many
+     * directories for it; "before" and "after", the lines that were changed; "rules", what was
+     * added to lists of rules: { LIST: [RULE, ...], ... }.  Empty: there is none. */
+    json_t *record;
+    char *record_path;
     bool removes, removes_file, changes;
 };
 
 #define PLAN_INIT                                                                                  \
     ((struct plan){ .file = AL_SETTINGS_FILE_INIT, .base = AL_STR_INIT, .text = AL_STR_INIT })
+
+static bool is_set(const json_t *record, const char *name)
+{
+    return json_is_true(json_object_get(record, name));
+}
 
 /* --- The lines that differ --- */
 
@@ -155,57 +155,51 @@ static char *path_of(const char *state_dir, const char *file)
     return al_asprintf("%s/installs/%s.json", state_dir, text);
 }
 
-static void read_record(const char *state_dir, const char *file, struct record *ret)
+/* A new reference. */
+static json_t *read_record(const char *path)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    al_auto(al_json_decrefp) json_t *value = NULL;
-    const char *before, *after;
+    json_t *record = al_fs_read(AT_FDCWD, path, RECORD_MAX_BYTES, &text) < 0
+                         ? NULL
+                         : json_loadb(text.buf, text.len, 0, NULL);
 
-    ret->path = path_of(state_dir, file);
-    ret->rules = al_json_object();
-    if (al_fs_read(AT_FDCWD, ret->path, RECORD_MAX_BYTES, &text) < 0)
-        return;
-    value = json_loadb(text.buf, text.len, 0, NULL);
-    before = al_json_get_string(value, "before");
-    after = al_json_get_string(value, "after");
-    if (!before || !after)
-        return;
-    ret->made_file = json_is_true(json_object_get(value, "made_file"));
-    ret->made_path = json_is_true(json_object_get(value, "made_path"));
-    ret->dirs = (unsigned)json_integer_value(json_object_get(value, "dirs"));
-    ret->before = al_strdup(before);
-    ret->after = al_strdup(after);
-    (void)json_object_update(ret->rules, json_object_get(value, "rules"));
+    if (!json_is_object(record)) {
+        json_decref(record);
+        record = al_json_object();
+    }
+    if (!json_is_object(json_object_get(record, "rules")))
+        al_json_set(record, "rules", al_json_object());
+    return record;
 }
 
 /* Remember what this installation changed.  A file that an earlier one made stays a made one. */
 static int write_record(const struct plan *plan, unsigned dirs, struct al_error *err)
 {
-    const struct record *record = &plan->record;
     const struct difference lines = compare(&plan->base, &plan->text);
-    al_auto(al_json_decrefp) json_t *value = al_json_object();
+    json_t *record = plan->record;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    const char *slash = strrchr(record->path, '/');
-    al_auto(al_freep) char *dir = al_strndup(record->path, (size_t)(slash - record->path));
+    const char *slash = strrchr(plan->record_path, '/');
+    al_auto(al_freep) char *dir =
+        al_strndup(plan->record_path, (size_t)(slash - plan->record_path));
     al_auto(al_closep) int dir_fd = -1;
     int r = al_fs_mkdirs(dir, 0700);
 
-    al_json_set(value, "file", al_json_string(plan->file.real_path));
-    al_json_set(value, "made_file", al_json_bool(!plan->file.exists || record->made_file));
-    al_json_set(value, "made_path", al_json_bool(record->made_path));
-    al_json_set(value, "dirs", al_json_int(plan->file.exists ? record->dirs : dirs));
-    al_json_set(value, "before",
+    al_json_set(record, "file", al_json_string(plan->file.real_path));
+    if (!plan->file.exists) {
+        al_json_set(record, "made_file", json_true());
+        al_json_set(record, "dirs", al_json_int(dirs));
+    }
+    al_json_set(record, "before",
                 al_json_stringn(plan->base.buf + lines.begin, lines.old_end - lines.begin));
-    al_json_set(value, "after",
+    al_json_set(record, "after",
                 al_json_stringn(plan->text.buf + lines.begin, lines.new_end - lines.begin));
-    al_json_set(value, "rules", json_incref(record->rules));
-    al_json_dump(value, false, &text);
+    al_json_dump(record, false, &text);
     al_str_addc(&text, '\n');
     if (r == 0)
         dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (r == 0)
         r = dir_fd < 0 ? -errno : al_fs_write_durable(dir_fd, slash + 1, text.buf, text.len, 0600);
-    return r < 0 ? al_error_errno(err, -r, "cannot write '%s'", record->path) : 0;
+    return r < 0 ? al_error_errno(err, -r, "cannot write '%s'", plan->record_path) : 0;
 }
 
 /* --- The plan --- */
@@ -215,23 +209,22 @@ static void plan_clear(struct plan *plan)
     al_settings_file_clear(&plan->file);
     al_str_clear(&plan->base);
     al_str_clear(&plan->text);
-    free(plan->record.before);
-    free(plan->record.after);
-    free(plan->record.path);
-    json_decref(plan->record.rules);
+    free(plan->record_path);
+    json_decref(plan->record);
     *plan = PLAN_INIT;
 }
 
 /* Take back what an earlier installation changed.  False: those lines are not there just once. */
-static bool take_back(const struct record *record, struct al_str *text)
+static bool take_back(const json_t *record, struct al_str *text)
 {
-    const size_t len = record->after ? strlen(record->after) : 0;
-    const char *found = len ? strstr(text->buf, record->after) : NULL;
+    const char *before = al_json_get_string(record, "before");
+    const char *after = al_json_get_string(record, "after");
+    const char *found = before && after && *after ? strstr(text->buf, after) : NULL;
+    const size_t begin = found ? (size_t)(found - text->buf) : 0;
 
-    if (!found || strstr(found + 1, record->after))
+    if (!found || strstr(found + 1, after))
         return false;
-    al_settings_replace(text, (size_t)(found - text->buf), (size_t)(found - text->buf) + len,
-                        record->before);
+    al_settings_replace(text, begin, begin + strlen(after), before);
     return true;
 }
 
@@ -260,11 +253,12 @@ static int add_rules(const char *list, const struct al_strv *rules, struct plan 
                      struct al_error *err)
 {
     const char *const path[] = { RULES, list, NULL };
-    json_t *added = json_object_get(plan->record.rules, list);
+    json_t *lists = json_object_get(plan->record, "rules");
+    json_t *added = json_object_get(lists, list);
     int r = 0;
 
     if (!added)
-        al_json_set(plan->record.rules, list, added = al_json_array());
+        al_json_set(lists, list, added = al_json_array());
     for (size_t i = 0; r == 0 && i < rules->count; i++) {
         al_auto(al_json_decrefp) json_t *rule = al_json_string(rules->items[i]);
         const size_t before = plan->text.len;
@@ -277,36 +271,30 @@ static int add_rules(const char *list, const struct al_strv *rules, struct plan 
 }
 
 /* The record forgets a rule that is gone: one that comes back is the user's own. */
-static int forget_rules(struct plan *plan, struct al_error *err)
+static void forget_rules(struct plan *plan)
 {
     const char *list;
     json_t *added;
-    int r = 0;
 
-    json_object_foreach(plan->record.rules, list, added)
+    json_object_foreach(json_object_get(plan->record, "rules"), list, added)
     {
         const char *const path[] = { RULES, list, NULL };
+        al_auto(al_json_decrefp) json_t *now = al_settings_json_get(&plan->text, path);
 
-        for (size_t i = json_array_size(added); r == 0 && i-- > 0;) {
-            al_auto(al_str_clear) struct al_str without = AL_STR_INIT;
-
-            al_str_add(&without, plan->text.buf, plan->text.len);
-            r = al_settings_json_remove(&without, path, json_array_get(added, i), err);
-            if (r == 0 && without.len == plan->text.len)
+        for (size_t i = json_array_size(added); i-- > 0;)
+            if (!al_cli_list_has(now, json_string_value(json_array_get(added, i))))
                 json_array_remove(added, i);
-        }
     }
-    return r;
 }
 
-static int remove_rules(const struct record *record, struct al_str *text, struct al_error *err)
+static int remove_rules(const json_t *record, struct al_str *text, struct al_error *err)
 {
     const char *list;
     json_t *added, *rule;
     size_t i;
     int r = 0;
 
-    json_object_foreach(record->rules, list, added)
+    json_object_foreach(json_object_get(record, "rules"), list, added)
     {
         const char *const path[] = { RULES, list, NULL };
         const size_t before = text->len;
@@ -357,6 +345,23 @@ static int replace_hooks(const struct al_client *client, const char *event, cons
     return r == 0 ? remove_empty("hooks", event, before, text, err) : r;
 }
 
+/* The settings for one event: the command that the client's shell runs, and for which tools. */
+static json_t *make_group(const struct al_client *client, const struct al_client_event *event,
+                          const char *command)
+{
+    json_t *group = al_json_object(), *list = al_json_array(), *hook = al_json_object();
+
+    if (event->event == AL_EVENT_BEFORE || event->event == AL_EVENT_AFTER)
+        al_json_set(group, "matcher", al_json_string(client->hooks->tools));
+    al_json_set(hook, "type", al_json_string("command"));
+    al_json_set(hook, "command", al_json_string(command));
+    if (event->event != AL_EVENT_ADD && event->event != AL_EVENT_REMOVE)
+        al_json_set(hook, "timeout", al_json_int(client->hooks->timeout));
+    al_json_append(list, hook);
+    al_json_set(group, "hooks", list);
+    return group;
+}
+
 static int change_hooks(const struct wish *wish, bool removes, struct al_str *text,
                         struct al_error *err)
 {
@@ -370,7 +375,7 @@ static int change_hooks(const struct wish *wish, bool removes, struct al_str *te
     int r = 0;
 
     for (; at->name && !removes; at++)
-        al_json_set(wanted, at->name, al_client_hook(client, at, wish->hook));
+        al_json_set(wanted, at->name, make_group(client, at, wish->hook));
     json_object_foreach(there, name, value) r =
         r == 0 ? replace_hooks(client, name, json_object_get(wanted, name), text, err) : r;
     json_object_foreach(wanted, name, value)
@@ -396,8 +401,8 @@ static void add_others(const char *list, const char *dir, struct al_str *out)
 
 /* Put airlock's directory before a PATH of the user's own, or else before that of this shell: the
  * client takes a list, and nothing to add to one.  Or take it out, with a list that was made. */
-static int change_path(const struct wish *wish, bool removes, struct record *record,
-                       struct al_str *text, struct al_error *err)
+static int change_path(const struct wish *wish, bool removes, json_t *record, struct al_str *text,
+                       struct al_error *err)
 {
     const char *table = wish->client->hooks->env_table, *dir = wish->path_list;
     al_auto(al_json_decrefp) json_t *entry = al_settings_toml_get(text, table);
@@ -411,21 +416,25 @@ static int change_path(const struct wish *wish, bool removes, struct record *rec
     add_others(now ? now : list ? list : "/usr/bin:/bin", dir, &path);
     if (!entry)
         entry = al_json_object();
-    if (removes && record->made_path && strcmp(now, path.buf) != 0)
+    if (removes && is_set(record, "made_path") && strcmp(now, path.buf) != 0)
         (void)json_object_del(entry, "PATH");
     else
         al_json_set(entry, "PATH", al_json_string(path.buf));
-    record->made_path = !removes && !now;
+    al_json_set(record, "made_path", al_json_bool(!removes && !now));
     return json_object_size(entry) ? al_settings_toml_put(text, table, entry, err)
                                    : al_settings_toml_remove(text, table, err);
 }
 
 /* Take away what installations have added to a text that was edited since. */
-static int remove_all(const struct wish *wish, struct record *record, struct al_str *text,
+static int remove_all(const struct wish *wish, json_t *record, struct al_str *text,
                       struct al_error *err)
 {
-    int r = wish->entry ? al_client_remove(wish->client, text, err) : 0;
+    const struct al_client *client = wish->client;
+    int r = 0;
 
+    if (wish->entry)
+        r = client->is_toml ? al_settings_toml_remove(text, AL_CLIENT_TABLE, err)
+                            : al_settings_json_remove(text, client->path, NULL, err);
     if (r == 0 && wish->path_list)
         r = change_path(wish, true, record, text, err);
     if (r == 0 && wish->hook)
@@ -435,12 +444,15 @@ static int remove_all(const struct wish *wish, struct record *record, struct al_
 
 static int add_all(const struct wish *wish, struct plan *plan, struct al_error *err)
 {
-    int r = forget_rules(plan, err);
+    const struct al_client *client = wish->client;
+    int r = 0;
 
-    if (r == 0 && wish->entry)
-        r = al_client_put(wish->client, &plan->text, wish->entry, err);
+    forget_rules(plan);
+    if (wish->entry)
+        r = client->is_toml ? al_settings_toml_put(&plan->text, AL_CLIENT_TABLE, wish->entry, err)
+                            : al_settings_json_put(&plan->text, client->path, wish->entry, err);
     if (r == 0 && wish->path_list)
-        r = change_path(wish, false, &plan->record, &plan->text, err);
+        r = change_path(wish, false, plan->record, &plan->text, err);
     if (r == 0 && wish->hook)
         r = change_hooks(wish, false, &plan->text, err);
     if (r < 0 || !wish->denied)
@@ -449,22 +461,43 @@ static int add_all(const struct wish *wish, struct plan *plan, struct al_error *
     return r == 0 ? add_rules("allow", wish->allowed, plan, err) : r;
 }
 
+static bool has_nothing(const json_t *value)
+{
+    size_t filled = json_array_size(value);
+    const char *name;
+    json_t *member;
+
+    json_object_foreach((json_t *)value, name, member) filled += !has_nothing(member);
+    return (json_is_object(value) || json_is_array(value)) && !filled;
+}
+
+/* Whether nothing is in the text but white space and empty objects, which airlock leaves when the
+ * user has edited them: not even a comment. */
+static bool is_hollow(const struct al_str *text)
+{
+    static const char *const top[] = { NULL };
+    al_auto(al_json_decrefp) json_t *value = al_settings_json_get(text, top);
+
+    return strspn(text->buf, " \t\r\n") == text->len ||
+           (has_nothing(value) && !strchr(text->buf, '/'));
+}
+
 /* The base is what the user has without airlock. */
 static int change(const struct wish *wish, struct plan *plan, struct al_error *err)
 {
-    struct record *record = &plan->record;
+    json_t *record = plan->record;
     const bool is_back = take_back(record, &plan->base);
     int r = 0;
 
     if (is_back)
         r = wish->removes && wish->hook ? change_hooks(wish, true, &plan->base, err) : 0;
-    else if (record->after || wish->removes)
+    else if (json_object_get(record, "after") || wish->removes)
         r = remove_all(wish, record, &plan->base, err);
     if (r < 0)
         return r;
     if (is_back || wish->removes)
         al_settings_replace(&plan->text, 0, plan->text.len, plan->base.buf);
-    plan->removes_file = wish->removes && is_back && record->made_file && !plan->text.len;
+    plan->removes_file = wish->removes && is_set(record, "made_file") && is_hollow(&plan->text);
     return wish->removes ? 0 : add_all(wish, plan, err);
 }
 
@@ -478,7 +511,8 @@ static int make_plan(const struct wish *wish, struct plan *ret, struct al_error 
     if (r < 0)
         return r;
     plan.removes = wish->removes;
-    read_record(wish->state_dir, plan.file.real_path, &plan.record);
+    plan.record_path = path_of(wish->state_dir, plan.file.real_path);
+    plan.record = read_record(plan.record_path);
     al_str_add(&plan.base, plan.file.text.buf, plan.file.text.len);
     al_str_add(&plan.text, plan.file.text.buf, plan.file.text.len);
     r = change(wish, &plan, &why);
@@ -510,12 +544,12 @@ static void show_plan(const struct plan *plan, struct al_str *out)
 /* Write the file.  0 or AL_ERR_EXECUTION; then it is as it was. */
 static int write_plan(const struct plan *plan, struct al_error *err)
 {
-    unsigned dirs = plan->record.dirs;
+    unsigned dirs = (unsigned)json_integer_value(json_object_get(plan->record, "dirs"));
     int r =
         al_settings_file_write(&plan->file, plan->removes_file ? NULL : &plan->text, &dirs, err);
 
     if (r == 0 && plan->removes)
-        (void)unlink(plan->record.path);
+        (void)unlink(plan->record_path);
     return r == 0 && !plan->removes ? write_record(plan, dirs, err) : r;
 }
 
@@ -604,6 +638,24 @@ static int make_command(struct install *install, struct al_error *err)
     return 0;
 }
 
+/* The entry for a command of a program and its arguments. */
+static json_t *make_entry(const struct al_client *client, const struct al_strv *command)
+{
+    json_t *entry = client->first ? json_loads(client->first, 0, NULL) : al_json_object();
+    json_t *more = client->more ? json_loads(client->more, 0, NULL) : NULL;
+
+    if (client->one_list) {
+        al_json_set(entry, "command", al_strings_of(command, 0));
+    } else {
+        al_json_set(entry, "command", al_json_string(command->items[0]));
+        al_json_set(entry, "args", al_strings_of(command, 1));
+    }
+    if (more)
+        (void)json_object_update(entry, more);
+    json_decref(more);
+    return entry;
+}
+
 /* The command of hooks, for the client's shell. */
 static void make_hook(struct install *install)
 {
@@ -647,7 +699,7 @@ static int make_plans(struct install *install, struct plan plans[2], struct al_e
     const bool hooks = client->hooks && (install->shell || install->removes);
     const struct al_strv none = AL_STRV_INIT;
     const bool is_same_file = second && !strcmp(file, second);
-    al_auto(al_json_decrefp) json_t *entry = al_client_make(client, &install->command);
+    al_auto(al_json_decrefp) json_t *entry = make_entry(client, &install->command);
     al_auto(al_freep) char *path = al_fs_join(dir, file);
     al_auto(al_freep) char *other = second ? al_fs_join(dir, second) : NULL;
     struct wish wish = { .client = client,
@@ -790,9 +842,13 @@ static int carry_out(struct install *install, struct plan plans[2], struct al_er
     }
     if (answer == 'n')
         return AL_EXIT_FAILED;
-    for (size_t i = 0; r == 0 && i < 2; i++)
-        if (plans[i].changes)
-            r = write_plan(&plans[i], err);
+    /* Backwards the last file goes after which the directory is empty that the first one was made
+     * with. */
+    for (size_t i = 0; r == 0 && i < 2; i++) {
+        struct plan *plan = &plans[install->removes ? 1 - i : i];
+
+        r = plan->changes ? write_plan(plan, err) : 0;
+    }
     if (r < 0)
         return r;
     tell_done(install);
