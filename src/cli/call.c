@@ -20,7 +20,7 @@
 #include "proc/cancel.h"
 #include "staging/sandbox/sandbox.h"
 #include "staging/settings.h"
-#include "tools/staging/staging.h"
+#include "tools/toolsets.h"
 
 static json_t *arguments_of(const struct al_auto_pull *pull)
 {

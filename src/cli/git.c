@@ -21,7 +21,7 @@
 #include "history/journal.h"
 #include "proc/cancel.h"
 #include "proc/handover.h"
-#include "tools/commands/words.h"
+#include "tools/commands/commands.h"
 
 /* As git has it for what it cannot do. */
 #define REFUSED 128

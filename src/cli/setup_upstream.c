@@ -13,7 +13,7 @@
 #include "cli/environment.h"
 #include "cli/setup.h"
 #include "guard/text.h"
-#include "tools/upstream/upstream.h"
+#include "tools/upstream/mounts.h"
 
 extern char **environ;
 

@@ -10,8 +10,7 @@
 #include "git/reading/read_object.h"
 #include "git/refs.h"
 #include "git/run.h"
-#include "tools/dialects.h"
-#include "tools/everyday/change_view.h"
+#include "tools/private.h"
 
 struct blame_args {
     const char *path;

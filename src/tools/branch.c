@@ -12,9 +12,7 @@
 #include "git/refs.h"
 #include "git/run.h"
 #include "guard/text.h"
-#include "tools/checkout.h"
-#include "tools/dialects.h"
-#include "tools/outcome.h"
+#include "tools/private.h"
 #include "verbs/worktree/list.h"
 
 enum action { LIST, CREATE, RENAME, DELETE };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_checkout: switch to a branch or a commit, or put files back; with git's words, and with
  * structured results.  And what git_switch shares with it. */
-#include "tools/checkout.h"
+#include "tools/private.h"
 
 #include <stdlib.h>
 
@@ -15,10 +15,8 @@
 #include "git/refs.h"
 #include "git/run.h"
 #include "guard/text.h"
-#include "tools/dialects.h"
 #include "verbs/porcelain/branch.h"
 #include "verbs/preview/affected_files.h"
-#include "verbs/sequencer/conflict.h"
 #include "verbs/worktree/list.h"
 
 /** Limit for hash and subject of the commit that HEAD was at, in a note. */

@@ -14,16 +14,12 @@
 #include "git/run.h"
 #include "git/vet/vet.h"
 #include "guard/text.h"
-#include "tools/dialects.h"
-#include "tools/left_out.h"
+#include "tools/private.h"
 #include "verbs/message/commit_message.h"
 #include "verbs/porcelain/resume.h"
 #include "verbs/preview/affected_files.h"
 #include "verbs/preview/diff_excerpt.h"
 #include "verbs/replay/work.h"
-#include "verbs/sequencer/conflict.h"
-#include "verbs/sequencer/merge.h"
-#include "verbs/sequencer/operation_state.h"
 
 struct commit_args {
     const char *message;

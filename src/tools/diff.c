@@ -14,9 +14,7 @@
 #include "git/run.h"
 #include "guard/gitdir.h"
 #include "guard/path.h"
-#include "tools/dialects.h"
-#include "tools/everyday/change_view.h"
-#include "tools/everyday/chosen.h"
+#include "tools/private.h"
 #include "verbs/porcelain/patch_files.h"
 
 struct diff_args {

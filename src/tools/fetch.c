@@ -4,7 +4,7 @@
 #include "base/fs.h"
 #include "git/refs.h"
 #include "guard/text.h"
-#include "tools/transfer.h"
+#include "tools/private.h"
 
 struct fetch_args {
     const char *remote;

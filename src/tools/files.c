@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The toolset `files`: read, write, list and delete the files of the sandbox, which the session
  * holds.  None of its tools needs a repository. */
-#include "tools/files.h"
+#include "tools/toolsets.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

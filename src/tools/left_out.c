@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/left_out.h"
+#include "tools/private.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -11,11 +11,9 @@
 #include "git/location.h"
 #include "git/plumbing/filters.h"
 #include "git/refs.h"
-#include "git/repo/repo.h"
 #include "git/vet/vet.h"
 #include "guard/nofollow.h"
 #include "guard/text.h"
-#include "tools/everyday/chosen.h"
 #include "verbs/preview/affected_files.h"
 
 /* Globs for the last component, in any case.  The first match counts. */

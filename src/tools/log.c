@@ -11,8 +11,7 @@
 #include "git/run.h"
 #include "guard/date.h"
 #include "guard/text.h"
-#include "tools/dialects.h"
-#include "tools/everyday/change_view.h"
+#include "tools/private.h"
 
 struct log_args {
     struct al_log_options options; /* of the toolset git */

@@ -6,8 +6,7 @@
 
 #include "git/plumbing/revision.h"
 #include "git/refs.h"
-#include "tools/dialects.h"
-#include "tools/outcome.h"
+#include "tools/private.h"
 #include "verbs/inmemory/inmemory.h"
 #include "verbs/replay/along.h"
 #include "verbs/replay/merge_guard.h"

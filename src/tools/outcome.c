@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/outcome.h"
+#include "tools/private.h"
 
 #include <ctype.h>
 
-#include "call/answer.h"
-#include "call/failure.h"
-#include "call/place.h"
 #include "call/state_line.h"
 #include "git/plumbing/skipped.h"
-#include "git/reading/change_reader.h"
-#include "git/repo/repo.h"
 #include "guard/text.h"
 #include "verbs/preview/diff_excerpt.h"
 #include "verbs/replay/along.h"

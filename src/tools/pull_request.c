@@ -2,7 +2,7 @@
 /* git_pr, and git_generate_pr of the toolset workflow: title and text of a pull request, from the
  * commits of the current branch. */
 #include "verbs/message/pull_request.h"
-#include "tools/dialects.h"
+#include "tools/private.h"
 
 struct pr_args {
     struct al_pull_request_options options;

@@ -10,8 +10,7 @@
 #include "git/refs.h"
 #include "git/repo/words.h"
 #include "guard/text.h"
-#include "tools/outcome.h"
-#include "tools/transfer.h"
+#include "tools/private.h"
 #include "verbs/porcelain/branch.h"
 
 struct push_args {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_remote: list, add, remove and rename remotes; with structured results and with text. */
-#include "verbs/transport/remote.h"
 
 #include "git/git_lock.h"
-#include "git/repo/remotes.h"
 #include "guard/url.h"
-#include "tools/dialects.h"
+#include "tools/private.h"
 
 enum action { LIST, ADD, REMOVE, RENAME };
 

@@ -7,10 +7,7 @@
 #include "git/plumbing/batch.h"
 #include "git/plumbing/index_scan.h"
 #include "git/run.h"
-#include "tools/checkout.h"
-#include "tools/dialects.h"
-#include "tools/everyday/chosen.h"
-#include "tools/outcome.h"
+#include "tools/private.h"
 #include "verbs/preview/affected_files.h"
 
 struct restore_args {

@@ -13,9 +13,7 @@
 #include "git/reading/read_object.h"
 #include "git/refs.h"
 #include "git/run.h"
-#include "tools/dialects.h"
-#include "tools/everyday/change_view.h"
-#include "tools/outcome.h"
+#include "tools/private.h"
 
 struct show_args {
     bool stat, hunks;

@@ -11,11 +11,9 @@
 #include "git/reading/read_log.h"
 #include "git/reading/worktree_state.h"
 #include "git/refs.h"
-#include "git/repo/remotes.h"
 #include "git/run.h"
-#include "tools/dialects.h"
+#include "tools/private.h"
 #include "verbs/porcelain/stash.h"
-#include "verbs/sequencer/operation_state.h"
 #include "verbs/submodule/submodules.h"
 
 struct status_args {

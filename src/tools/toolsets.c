@@ -4,10 +4,7 @@
 #include <stdlib.h>
 
 #include "tools/commands/commands.h"
-#include "tools/dialects.h"
-#include "tools/files.h"
 #include "tools/shell/shell.h"
-#include "tools/staging/staging.h"
 
 static const struct al_tool *const git_tools[] = {
     &al_tool_git_status, &al_tool_git_diff,     &al_tool_git_log,   &al_tool_git_show,

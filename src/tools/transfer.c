@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/transfer.h"
+#include "tools/private.h"
 
-#include "call/failure.h"
 #include "git/refs.h"
 #include "git/repo/known_remotes.h"
-#include "git/repo/repo.h"
-#include "guard/arg.h"
 #include "guard/url.h"
-#include "tools/outcome.h"
 
 int al_transfer_check_remote(const char *param, const char *name, struct al_error *err)
 {

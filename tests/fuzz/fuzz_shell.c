@@ -8,8 +8,7 @@
 #include "fuzz.h"
 #include "guard/glob.h"
 #include "guard/text.h"
-#include "tools/shell/parse.h"
-#include "tools/shell/rules.h"
+#include "tools/shell/private.h"
 
 static void quote_stage(const struct al_shell_stage *stage, struct al_str *out)
 {

@@ -20,7 +20,7 @@
 #include "guard/program.h"
 #include "guard/text.h"
 #include "proc/proc.h"
-#include "tools/upstream/upstream.h"
+#include "tools/upstream/mounts.h"
 #include "tools/words.h"
 
 #define START_MS 10000u

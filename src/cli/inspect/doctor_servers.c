@@ -6,7 +6,7 @@
 #include <fnmatch.h>
 
 #include "guard/text.h"
-#include "tools/upstream/upstream.h"
+#include "tools/upstream/mounts.h"
 
 /** The tools that are named. */
 #define NAMED_MAX 8

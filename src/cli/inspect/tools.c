@@ -11,7 +11,7 @@
 #include "cli/setup.h"
 #include "cli/tty.h"
 #include "guard/text.h"
-#include "tools/upstream/upstream.h"
+#include "tools/upstream/mounts.h"
 
 static json_t *tool_object(const struct al_listed_tool *listed, const struct al_setup *setup)
 {

@@ -11,7 +11,7 @@
 #include "base/fs.h"
 #include "base/nearest.h"
 #include "call/call.h"
-#include "tools/commands/words.h"
+#include "tools/commands/commands.h"
 
 static const struct al_client_hooks claude_hooks = {
     .events = { { "SessionStart", AL_EVENT_START },

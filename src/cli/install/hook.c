@@ -42,8 +42,7 @@
 #include "history/journal.h"
 #include "proc/hold.h"
 #include "tools/commands/commands.h"
-#include "tools/commands/words.h"
-#include "tools/dialects.h"
+#include "tools/toolsets.h"
 #include "verbs/worktree/find.h"
 
 #define TIME_MS         1800

@@ -27,7 +27,7 @@
 #include "git/plumbing/batch.h"
 #include "git/repo/repo.h"
 #include "guard/text.h"
-#include "tools/commands/words.h"
+#include "tools/commands/commands.h"
 
 /* What is wanted of a file. */
 struct wish {

@@ -7,14 +7,12 @@
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "call/call.h"
 #include "git/repo/known_remotes.h"
-#include "git/repo/repo.h"
 #include "git/repo/words.h"
 #include "guard/path.h"
 #include "guard/url.h"
-#include "tools/commands/words.h"
-#include "tools/transfer.h"
+#include "tools/commands/commands.h"
+#include "tools/private.h"
 
 /* A path is given to git as an address, since it would copy what is there; it then keeps what it
  * would have of the path. */

@@ -5,11 +5,10 @@
 #define AL_TOOLS_COMMANDS_COMMANDS_H
 
 #include "call/tool.h"
-
-struct al_call;
-struct al_repo;
-struct al_session;
-struct al_error;
+#include "git/command.h"
+#include "guard/root.h"
+#include "tools/words.h"
+#include "verbs/transport/remote.h"
 
 /** `git`: the words of git's own command line. */
 extern const struct al_tool al_tool_commands_git;
@@ -33,5 +32,175 @@ int al_shell_open(struct al_call *call, const char *dir, struct al_repo **ret_re
 
 /** A shell's command may take a day. */
 int64_t al_shell_timeout_ms(const struct al_session *session);
+
+/* --- The words after `git`, taken apart, and what airlock says about them --- */
+
+enum al_shell_words_flags {
+    AL_SHELL_OUTSIDE = 1 << 0,         /**< it writes where no repository is */
+    AL_SHELL_STARTS_CHILDREN = 1 << 1, /**< it starts other gits */
+    AL_SHELL_SHOWS_PATCHES = 1 << 2,   /**< see struct al_git_words */
+    AL_SHELL_NAMES_BRANCHES = 1 << 3,  /**< its words may name branches that it moves */
+    AL_SHELL_NAMES_PATHS = 1 << 4,     /**< its words are paths, before "--" too */
+    /** It prints the configuration or paths as git itself finds them, and changes nothing: no
+     * override of airlock's shows. */
+    AL_SHELL_SHOWS_SETTINGS = 1 << 5,
+    AL_SHELL_SCRIPT = 1 << 6, /**< see struct al_git_words */
+};
+
+/** What a command of git is like, whatever its options. */
+struct al_shell_words_command {
+    const char *name;
+    /** The letters and, between spaces, the options that take a value: the next word if none is
+     * attached.  Letters behind a '?' take an attached value alone.  NULL: none that matters. */
+    const char *letters, *values;
+    unsigned flags; /**< enum al_shell_words_flags */
+    /** Those that git runs of the repository, between spaces: before the '|' what --no-verify
+     * leaves out.  NULL: none. */
+    const char *hooks;
+};
+
+/** The condition of an operation: every member that is given has to hold. */
+struct al_shell_words_form {
+    const char *command;
+    const char *options; /**< any of these is given, between spaces */
+    const char *verbs;   /**< the first word that is no option is one of these */
+    bool is_bare;        /**< there is no word but options, behind "--" neither */
+    bool is_single;      /**< there is at most one */
+    /** A form that only reads: an abbreviated option does not count, as it might be another. */
+    bool in_full;
+};
+
+/** What a line asks of another repository, as a call of a tool of `everyday`. */
+struct al_shell_connection {
+    const struct al_tool *tool; /**< NULL: nothing */
+    json_t *arguments;
+    void *args; /**< the same, decoded */
+    const struct al_operation *operation;
+    struct al_fetch_words git; /**< what git gets besides */
+    struct al_strv rest;       /**< the options of git pull for what follows its fetch */
+    char *name;                /**< what git's output calls what is pushed; NULL: nothing is */
+};
+
+/** A line of words.  Set it up with AL_SHELL_WORDS_INIT. */
+struct al_shell_words {
+    struct al_strv globals; /**< the options of git itself that it gets */
+    struct al_strv words;   /**< the command and all that follows; an alias is expanded */
+    struct al_strv options; /**< "-x", "--name", each as often as given, without its value */
+    struct al_strv given;   /**< the same with it: "-x1", "--name=VALUE" */
+    bool lacks_value;       /**< there is none behind the last one, which takes one */
+    struct al_strv others;  /**< what is neither an option nor the value of one, before "--" */
+    struct al_strv paths;   /**< what follows "--" */
+    struct al_strv
+        operands; /**< `others`, and then `paths`; of git clone an address and a directory */
+    const char *git_dir, *work_tree; /**< the values of these options, borrowed; NULL: not given */
+    const struct al_shell_words_command *command;
+    struct al_shell_words_command plain; /**< it, if there is nothing to say of it */
+    struct al_shell_connection connection;
+    struct al_strv clones; /**< the submodules that it makes: path from the top, address, git
+                              directory from that of the repository, path, ... */
+};
+
+#define AL_SHELL_WORDS_INIT ((struct al_shell_words){ .command = NULL })
+
+void al_shell_words_clear(struct al_shell_words *words);
+
+/**
+ * Take a line apart, and refuse what git may not be told here.
+ *
+ * @param given  Borrowed: the line, without "git".
+ * @param repo   Where aliases are; NULL: there is no repository.
+ * @return 0, or AL_ERR_SANDBOX with one line that names another way.
+ */
+int al_shell_words_read(struct al_shell_words *words, const struct al_strv *given,
+                        const struct al_repo *repo, struct al_error *err);
+
+/** Read what a line that was taken apart asks of another repository; nothing is the rule.
+ *
+ * @return as al_shell_words_read(). */
+int al_shell_connection_read(struct al_shell_words *words, const struct al_repo *repo,
+                             const struct al_tool_defaults *defaults, struct al_error *err);
+void al_shell_connection_clear(struct al_shell_connection *connection);
+
+/** git clone, of the first operand into the second, with the options of the connection.
+ */
+int al_shell_clone(struct al_call *call, struct al_shell_words *words, int *ret_code,
+                   struct al_error *err);
+
+/** The branch that is checked out; NULL: none.  Caller frees. */
+char *al_shell_current_branch(const struct al_repo *repo);
+
+/** The last name in an address, without what git leaves out.  Caller frees. */
+char *al_shell_guess_dir(const char *address, bool is_bare);
+
+/** Refuse a directory that git would make outside of the roots, or where its own files are. */
+int al_shell_check_made(const struct al_call *call, const char *dir, const char *word,
+                        struct al_error *err);
+
+/** Test whether an address leads to another machine, and no remote has it. */
+bool al_shell_address_is_new(const struct al_repo *repo, const char *address);
+
+/** Test for git submodule add and update. */
+bool al_shell_fetches_submodules(const struct al_shell_words *words);
+
+/** Find what such a line clones; any other one clones nothing. */
+int al_shell_submodules_read(struct al_call *call, struct al_shell_words *words,
+                             const struct al_repo *repo, struct al_error *err);
+
+/** Run one. */
+int al_shell_submodules(struct al_call *call, const struct al_shell_words *words, int *ret_code,
+                        struct al_error *err);
+
+/** Refuse a command: "git WHAT is refused: WHY". */
+int al_shell_words_refuse(const char *what, const char *why, struct al_error *err);
+#define AL_SHELL_CONFINED "inside of airlock run --confine; make the repository before"
+#define AL_SHELL_OFFLINE  "this sandbox has no network, see airlock run --help"
+
+/** Test whether a line has one of the options between spaces, in full or what git takes for it. */
+bool al_shell_words_have(const struct al_shell_words *words, const char *list, bool in_full);
+
+/** The last value of an option, "--name=" or "-n", among what was given; NULL: it is not there. */
+const char *al_shell_words_value(const struct al_strv *given, const char *option,
+                                 const char *letter);
+
+/** Test whether a line is of this form. */
+bool al_shell_words_match(const struct al_shell_words *words,
+                          const struct al_shell_words_form *form);
+
+/** Append a blank and a word, quoted for a shell if it has to be. */
+void al_shell_words_add(struct al_str *out, const char *word);
+
+/** Append the words of a line, with quotes and backslashes as in a shell.  False: there are none,
+ * or a quote has no end. */
+bool al_shell_words_split(const char *line, struct al_strv *ret_words);
+
+/** Append the branches that a line may move, by name; nothing: only the current one. */
+void al_shell_words_branches(const struct al_shell_words *words, struct al_strv *ret_names);
+
+/** Test whether a word before the paths can lead to a path within a commit, as REVISION:PATH does.
+ * What a commit or stash is named with counts for nothing. */
+bool al_shell_words_may_name_trees(const struct al_shell_words *words);
+
+/*
+ * The sandbox of `airlock run --confine`, made by bubblewrap: which files there are, and which git
+ * directories cannot be written.
+ */
+
+/** Find bubblewrap, outside of the roots.  *ret_program is the caller's.
+ * @return 0; AL_ERR_SANDBOX naming the package, or what `network` needs. */
+int al_confine_find(const struct al_git_shell *shell, const struct al_roots *roots, bool network,
+                    char **ret_program, struct al_error *err);
+
+/**
+ * Run a command in a sandbox: the system can be read, the root can be written, and so can a private
+ * /tmp and home directory.  Git directories below the root can be read; its git is run by airlock
+ * outside.  What the command makes that git takes for a git directory is none any more afterwards.
+ *
+ * @param[out] ret_code   As al_proc_run_foreground().
+ * @param[out] ret_notes  Lines about such directories.
+ * @return 0; AL_ERR_SANDBOX when there is no sandbox, and then nothing ran.
+ */
+int al_confine_run(const char *bubblewrap, const struct al_root *root,
+                   const struct al_git_shell *shell, const struct al_strv *command, bool network,
+                   int *ret_code, struct al_strv *ret_notes, struct al_error *err);
 
 #endif

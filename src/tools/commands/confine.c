@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/commands/confine.h"
+#include "tools/commands/commands.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,6 @@
 #include "proc/confine.h"
 #include "proc/foreground.h"
 #include "proc/handover.h"
-#include "tools/words.h"
 
 /* Each level holds two descriptors. */
 #define DEPTH_MAX 200

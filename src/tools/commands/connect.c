@@ -8,13 +8,10 @@
 #include <stdlib.h>
 
 #include "git/refs.h"
-#include "git/repo/remotes.h"
-#include "git/repo/repo.h"
 #include "git/repo/words.h"
-#include "guard/arg.h"
 #include "guard/url.h"
-#include "tools/commands/words.h"
-#include "tools/transfer.h"
+#include "tools/commands/commands.h"
+#include "tools/private.h"
 
 #define CONNECTS " -q --quiet -4 --ipv4 -6 --ipv6 --progress --no-progress -v --verbose "
 #define FETCHES                                                                                    \

@@ -6,27 +6,21 @@
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "call/call.h"
-#include "call/resolved.h"
 #include "call/state_line.h"
 #include "git/overrides.h"
 #include "git/plumbing/heads.h"
 #include "git/plumbing/revision.h"
 #include "git/plumbing/skipped.h"
 #include "git/refs.h"
-#include "git/repo/repo.h"
 #include "git/repo/words.h"
 #include "git/run.h"
 #include "git/vet/vet.h"
 #include "guard/env.h"
 #include "guard/gitdir.h"
-#include "guard/root.h"
 #include "guard/text.h"
 #include "guard/url.h"
 #include "tools/commands/commands.h"
-#include "tools/commands/words.h"
-#include "tools/transfer.h"
-#include "tools/worktree.h"
+#include "tools/private.h"
 #include "verbs/preview/affected_files.h"
 #include "verbs/preview/diff_excerpt.h"
 #include "verbs/worktree/list.h"
@@ -940,7 +934,6 @@ static const struct row {
 static const struct al_operation operations[] = {
 #define ROW(command, name, like_tool, like_operation, effects, asks, ...)                          \
     { name, NULL, effects, run, asks },
-#include "tools/commands/rows.inc"
     /* What has no row: `open_repository` has refused it. */
     { "unknown", NULL, AL_WRITES_WORKTREE | AL_DISCARDS_WORK | AL_RUNS_PROGRAM, run,
       AL_ASKS_ALWAYS },

@@ -8,7 +8,6 @@
 #include "base/fs.h"
 #include "base/utf8.h"
 #include "call/call.h"
-#include "git/command.h"
 #include "git/repo/repo.h"
 #include "git/repo/write_lock.h"
 #include "guard/path.h"

@@ -8,8 +8,6 @@
 #include "guard/text.h"
 #include "proc/foreground.h"
 #include "tools/commands/commands.h"
-#include "tools/commands/confine.h"
-#include "tools/commands/words.h"
 
 struct run_args {
     struct al_strv command;

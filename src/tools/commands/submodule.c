@@ -11,18 +11,16 @@
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "call/call.h"
 #include "git/plumbing/revision.h"
 #include "git/plumbing/rollback_plumbing.h"
-#include "git/repo/repo.h"
 #include "git/repo/words.h"
 #include "guard/gitdir.h"
 #include "guard/nofollow.h"
 #include "guard/policy.h"
 #include "guard/text.h"
 #include "guard/url.h"
-#include "tools/commands/words.h"
-#include "tools/transfer.h"
+#include "tools/commands/commands.h"
+#include "tools/private.h"
 #include "verbs/worktree/submodules.h"
 
 /* The configuration has these keys about the submodules of a repository. */

@@ -4,7 +4,7 @@
  * another is chosen by every word that could mean its option, and one that only reads by the whole
  * option alone.  What is taken for a read can still write nothing: the kernel sees to that.
  */
-#include "tools/commands/words.h"
+#include "tools/commands/commands.h"
 
 #include <ctype.h>
 #include <stdlib.h>

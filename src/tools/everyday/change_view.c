@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/everyday/change_view.h"
+#include "tools/private.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
 #include "call/collapse.h"
-#include "call/failure.h"
-#include "call/place.h"
 #include "call/state_line.h"
 
 #define NUMBER_MAX INT32_MAX

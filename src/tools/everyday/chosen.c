@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/everyday/chosen.h"
+#include "tools/private.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -14,7 +14,6 @@
 #include "git/run.h"
 #include "guard/nofollow.h"
 #include "guard/text.h"
-#include "tools/dialects.h"
 #include "verbs/preview/affected_files.h"
 
 #define NAMED_MAX 20

@@ -4,7 +4,7 @@
 
 #include "call/missing_paths.h"
 #include "git/reading/grep.h"
-#include "tools/dialects.h"
+#include "tools/private.h"
 
 #define CONTEXT_MAX 100
 #define COUNT_MAX   100000

@@ -3,12 +3,9 @@
 #include <stdlib.h>
 
 #include "git/refs.h"
-#include "git/repo/remotes.h"
 #include "git/run.h"
 #include "guard/text.h"
-#include "tools/checkout.h"
-#include "tools/dialects.h"
-#include "tools/outcome.h"
+#include "tools/private.h"
 
 struct switch_args {
     const char *branch, *from, *rev;

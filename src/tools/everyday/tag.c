@@ -5,9 +5,7 @@
 #include "git/reading/read_object.h"
 #include "git/refs.h"
 #include "guard/text.h"
-#include "tools/checkout.h"
-#include "tools/dialects.h"
-#include "tools/outcome.h"
+#include "tools/private.h"
 #include "verbs/porcelain/branch.h"
 
 /** More tags are only counted. */

@@ -4,8 +4,7 @@
 
 #include "call/state_line.h"
 #include "history/rollback.h"
-#include "tools/dialects.h"
-#include "verbs/sequencer/operation_state.h"
+#include "tools/private.h"
 
 #define STEPS_MAX  50
 #define LISTED_MAX 20

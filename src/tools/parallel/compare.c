@@ -4,8 +4,7 @@
 
 #include "call/state_line.h"
 #include "guard/text.h"
-#include "tools/dialects.h"
-#include "tools/outcome.h"
+#include "tools/private.h"
 
 #define FILES_SHOWN_BYTES 400u
 

@@ -5,8 +5,7 @@
 #include "call/state_line.h"
 #include "git/refs.h"
 #include "guard/root.h"
-#include "tools/dialects.h"
-#include "tools/outcome.h"
+#include "tools/private.h"
 #include "verbs/preview/affected_files.h"
 
 #define CONFLICTS_SHOWN 100

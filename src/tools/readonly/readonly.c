@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/dialects.h"
+#include "tools/private.h"
 
 #include "base/clock.h"
 #include "git/readonly/readonly_commands.h"

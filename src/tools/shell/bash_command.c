@@ -7,14 +7,8 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "call/call.h"
-#include "guard/root.h"
-#include "guard/text.h"
-#include "tools/shell/explain.h"
-#include "tools/shell/parse.h"
-#include "tools/shell/plan.h"
-#include "tools/shell/run.h"
-#include "tools/shell/shell.h"
-#include "tools/shell/state.h"
+#include "tools/shell/private.h"
+#include "tools/words.h"
 
 #define COMMAND_MAX_BYTES 16384
 #define REASON_MAX_BYTES  4096
@@ -160,6 +154,14 @@ static int preview(struct al_call *call, const void *p, struct al_result *result
     return 0;
 }
 
+/* Whether the exit code only means that the last command, a search, found nothing. */
+static bool found_nothing(const struct al_shell_plan *plan, int exit_code)
+{
+    const struct al_shell_step *last = &plan->steps[plan->nsteps - 1];
+
+    return exit_code == 1 && al_shell_words_list(" grep egrep fgrep rg ", last->words.items[0]);
+}
+
 /* The error message of a failed run; NULL: it succeeded.  Caller frees. */
 static char *failure_of(const struct al_shell *shell, const struct al_shell_plan *plan,
                         const struct al_shell_outcome *outcome)
@@ -169,7 +171,7 @@ static char *failure_of(const struct al_shell *shell, const struct al_shell_plan
     if (outcome->exit_code == 0)
         return NULL;
     return al_asprintf("command failed: exit code %d%s", outcome->exit_code,
-                       al_shell_found_nothing(plan, outcome->exit_code) ? " (no match)" : "");
+                       found_nothing(plan, outcome->exit_code) ? " (no match)" : "");
 }
 
 static json_t *outcome_object(const struct al_shell_outcome *outcome, int64_t took_ms,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/shell/parse.h"
+#include "tools/shell/private.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/shell/plan.h"
+#include "tools/shell/private.h"
 
 #include <string.h>
 #include <unistd.h>
 
-#include "base/error.h"
-#include "base/str.h"
 #include "guard/glob.h"
-#include "guard/redirect.h"
-#include "guard/root.h"
-#include "guard/text.h"
-#include "tools/shell/rules.h"
-#include "tools/shell/state.h"
 #include "tools/words.h"
 
 /* Paths that go is told to write have to lie below the working directory, like redirects.  Landlock
@@ -227,26 +220,4 @@ int al_shell_plan(const struct al_shell *shell, const char *command, struct al_s
     else
         *ret_plan = plan;
     return r;
-}
-
-void al_shell_plan_quote(const struct al_shell_plan *plan, struct al_str *out)
-{
-    static const char *const signs[][2] = { { " < " }, { " > ", " >> " }, { " 2> ", " 2>> " } };
-
-    for (size_t i = 0; i < plan->nsteps; i++) {
-        const struct al_shell_step *step = &plan->steps[i];
-        const struct al_shell_redirects *to = step->redirects;
-
-        al_str_adds(out, i ? " | " : "");
-        for (size_t k = 0; k < step->words.count; k++) {
-            al_str_adds(out, k ? " " : "");
-            al_text_add_quoted(step->words.items[k], out);
-        }
-        for (size_t k = 0; k < AL_SHELL_STREAMS; k++)
-            if (to->files[k]) {
-                al_str_adds(out, signs[k][to->appends[k]]);
-                al_text_add_quoted(to->files[k], out);
-            }
-        al_str_adds(out, to->join ? " 2>&1" : "");
-    }
 }

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/shell/profile.h"
+#include "tools/shell/private.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/fs.h"
 #include "guard/env.h"
-#include "guard/program.h"
-#include "guard/root.h"
-#include "tools/shell/state.h"
 
 #define DATA_MAX_BYTES (2ull << 30)
 #define FILE_MAX_BYTES (1ull << 30)

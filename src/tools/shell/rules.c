@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/shell/rules.h"
+#include "tools/shell/private.h"
 
 #include "git/readonly/readonly_commands.h"
 #include "guard/gitdir.h"
-#include "guard/root.h"
-#include "guard/text.h"
 #include "tools/words.h"
 
 /* Programs that only read.  Any other program that the user puts on the whitelist may write below

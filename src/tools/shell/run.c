@@ -7,7 +7,7 @@
  *   builtin | program   the builtin's output is the program's input
  *   program | builtin   the program writes to a closed pipe, since a builtin reads nothing
  */
-#include "tools/shell/run.h"
+#include "tools/shell/private.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,16 +15,11 @@
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "base/str.h"
 #include "base/utf8.h"
 #include "git/readonly/readonly_commands.h"
 #include "git/run.h"
-#include "guard/root.h"
-#include "tools/shell/explain.h"
-#include "tools/shell/parse.h"
-#include "tools/shell/profile.h"
-#include "tools/shell/rules.h"
-#include "tools/shell/state.h"
+#include "guard/path.h"
+#include "tools/words.h"
 
 /* echo and pwd, with the behaviour of bash's builtins. */
 
@@ -202,6 +197,38 @@ static int harden_git(struct al_shell_plan *plan, const struct al_repo *repo,
     return 0;
 }
 
+/* A program's exit code as bash reports it: 128 + the number for a signal.  A program that was
+ * stopped at the output limit counts as successful. */
+static int code_of(const struct al_proc_result *result)
+{
+    if (result->stopped)
+        return 0;
+    return result->signal ? 128 + result->signal : result->exit_code;
+}
+
+/* Append the plan as a line for bash, every word quoted. */
+static void quote(const struct al_shell_plan *plan, struct al_str *out)
+{
+    static const char *const signs[][2] = { { " < " }, { " > ", " >> " }, { " 2> ", " 2>> " } };
+
+    for (size_t i = 0; i < plan->nsteps; i++) {
+        const struct al_shell_step *step = &plan->steps[i];
+        const struct al_shell_redirects *to = step->redirects;
+
+        al_str_adds(out, i ? " | " : "");
+        for (size_t k = 0; k < step->words.count; k++) {
+            al_str_adds(out, k ? " " : "");
+            al_text_add_quoted(step->words.items[k], out);
+        }
+        for (size_t k = 0; k < AL_SHELL_STREAMS; k++)
+            if (to->files[k]) {
+                al_str_adds(out, signs[k][to->appends[k]]);
+                al_text_add_quoted(to->files[k], out);
+            }
+        al_str_adds(out, to->join ? " 2>&1" : "");
+    }
+}
+
 /* Like al_shell_run(), but fills in an initialised outcome. */
 static int shell_run_firejail(struct al_shell *shell, struct al_shell_plan *plan,
                               const struct al_repo *repo, struct al_run_limits *budget,
@@ -231,7 +258,7 @@ static int shell_run_firejail(struct al_shell *shell, struct al_shell_plan *plan
         r = harden_git(plan, repo, &git, err);
     if (r < 0)
         return r;
-    al_shell_plan_quote(plan, &line);
+    quote(plan, &line);
     argv[AL_COUNT(argv) - 2] = line.buf;
     r = al_proc_run_pipeline(
         &(struct al_proc_spec){
@@ -249,7 +276,7 @@ static int shell_run_firejail(struct al_shell *shell, struct al_shell_plan *plan
         1, &result, err);
     if (r < 0)
         return r;
-    outcome->exit_code = al_shell_code_of(&result);
+    outcome->exit_code = code_of(&result);
     outcome->stopped = result.stopped;
     return 0;
 }
@@ -496,13 +523,6 @@ static int connect_stages(struct run *run, struct al_error *err)
     return 0;
 }
 
-int al_shell_code_of(const struct al_proc_result *result)
-{
-    if (result->stopped)
-        return 0;
-    return result->signal ? 128 + result->signal : result->exit_code;
-}
-
 static int start(struct run *run, struct al_error *err)
 {
     const struct stage *last = &run->stages[run->count - 1];
@@ -515,7 +535,7 @@ static int start(struct run *run, struct al_error *err)
         (void)al_text_add(&run->outcome->out, last->out.buf, last->out.len);
         run->outcome->exit_code = last->code;
     } else {
-        run->outcome->exit_code = al_shell_code_of(&results[last->spec]);
+        run->outcome->exit_code = code_of(&results[last->spec]);
         run->outcome->stopped = results[last->spec].stopped;
     }
     return 0;
@@ -541,6 +561,53 @@ static int run_stages(struct run *run, const struct al_shell_plan *plan, struct 
     return r < 0 ? r : start(run, err);
 }
 
+/* --- The reason for a failure, where the program's own message does not tell --- */
+
+#define DENIED    "Permission denied"
+#define NAMED_MAX 5
+
+/* Whether the errors mention an argument that is a path outside the roots.  System files that every
+ * program may read do not count. */
+static bool was_refused(const struct al_shell *shell, const char *word, const char *errors)
+{
+    static const char *const readable[] = { "/usr/", "/bin/", "/lib/", "/lib64/", "/dev/" };
+    const struct al_roots *roots = shell->options.roots;
+    al_auto(al_path_clear) struct al_path path = AL_PATH_INIT;
+
+    if (!*word || *word == '-' || !strstr(errors, word))
+        return false;
+    for (size_t i = 0; i < AL_COUNT(readable); i++)
+        if (al_starts_with(word, readable[i]))
+            return false;
+    return al_path_resolve(roots, roots->items[0].path, word, &path, NULL) == AL_ERR_SANDBOX;
+}
+
+/* Append to `errors` which arguments lie outside the roots, if a program reported "Permission
+ * denied" for them. */
+static void add_refused(const struct al_shell *shell, const struct al_shell_plan *plan,
+                        struct al_text *errors)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    if (shell->isolation != AL_ISOLATION_LANDLOCK || !strstr(errors->out.buf, DENIED))
+        return;
+    for (size_t i = 0; i < plan->nsteps; i++) {
+        const struct al_strv *words = &plan->steps[i].words;
+
+        for (size_t k = 1; k < words->count; k++)
+            if (!al_strv_contains(&names, words->items[k]) &&
+                was_refused(shell, words->items[k], errors->out.buf))
+                al_strv_add(&names, words->items[k]);
+    }
+    if (!names.count)
+        return;
+    al_str_adds(&line, "airlock: outside the allowed roots, so no command may read it: ");
+    al_text_add_list(&line, &names, NAMED_MAX);
+    al_str_addc(&line, '\n');
+    (void)al_text_add(errors, line.buf, line.len);
+}
+
 int al_shell_run(struct al_shell *shell, struct al_shell_plan *plan, const struct al_repo *repo,
                  struct al_run_limits *budget, size_t max_bytes,
                  struct al_shell_outcome *ret_outcome, struct al_error *err)
@@ -557,7 +624,7 @@ int al_shell_run(struct al_shell *shell, struct al_shell_plan *plan, const struc
         stage_clear(&run.stages[i]);
     al_text_end(&outcome.out);
     al_text_end(&outcome.err);
-    al_shell_add_refused(shell, plan, &outcome.err);
+    add_refused(shell, plan, &outcome.err);
     outcome.timed_out = r == AL_ERR_TIMEOUT;
     if (r < 0 && r != AL_ERR_TIMEOUT) {
         al_shell_outcome_clear(&outcome);

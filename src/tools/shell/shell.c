@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/shell/shell.h"
 
 #include <stdlib.h>
 
 #include "base/fs.h"
 #include "base/log.h"
-#include "guard/program.h"
-#include "tools/shell/profile.h"
-#include "tools/shell/state.h"
+#include "tools/shell/private.h"
 
 /* Choose an isolation that is available: the configured one, else Landlock, else firejail, else
  * none. */

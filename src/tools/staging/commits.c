@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The toolset `staging`: git_status, git_stage, git_diff and git_discard, of the sandbox's changes
  * and the staged commits. */
-#include "tools/staging/staging.h"
+#include "tools/toolsets.h"
 
 #include "call/call.h"
 #include "guard/text.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The toolset `staging`: git_push, git_pull and git_branches, which have a target, and git_merge.
  */
-#include "tools/files.h"
-#include "tools/staging/staging.h"
+#include "tools/toolsets.h"
 
 #include <stdlib.h>
 

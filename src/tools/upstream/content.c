@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/upstream/content.h"
+#include "tools/upstream/mounted.h"
 
 #include <string.h>
 

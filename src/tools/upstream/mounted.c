@@ -9,13 +9,11 @@
 #include "base/progress.h"
 #include "base/str.h"
 #include "base/utf8.h"
-#include "call/call.h"
 #include "call/defined.h"
 #include "call/resolved.h"
 #include "git/command.h"
 #include "guard/root.h"
 #include "guard/text.h"
-#include "tools/upstream/content.h"
 
 /** The longest part of a refused name that is repeated. */
 #define SHOWN_MAX_BYTES 80u

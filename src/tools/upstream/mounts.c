@@ -7,7 +7,6 @@
 #include "base/nearest.h"
 #include "guard/text.h"
 #include "tools/upstream/mounted.h"
-#include "tools/upstream/upstream.h"
 
 /* Making a list of mounted tools. */
 

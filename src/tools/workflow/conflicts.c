@@ -2,8 +2,7 @@
 /* git_conflict_info: the files in conflict, both sides of each, and their conflicted hunks; and
  * git_resolve_conflict: resolve one file with ours, theirs, or given content. */
 #include "base/utf8.h"
-#include "tools/dialects.h"
-#include "verbs/sequencer/conflict.h"
+#include "tools/private.h"
 #include "verbs/sequencer/conflict_hunks.h"
 #include "verbs/sequencer/resolve.h"
 

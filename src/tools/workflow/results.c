@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/dialects.h"
+#include "tools/private.h"
 
 #include "base/fs.h"
 #include "git/refs.h"
 #include "guard/gitdir.h"
 #include "guard/path.h"
 #include "guard/text.h"
-#include "tools/outcome.h"
 
 int al_workflow_check_path(struct al_call *call, const char *param, const char *given,
                            struct al_error *err)

@@ -3,7 +3,7 @@
 #include "history/checkpoint.h"
 #include "proc/proc.h"
 #include "tests/unit/call/lib.h"
-#include "tools/dialects.h"
+#include "tools/toolsets.h"
 
 static size_t started;
 static struct al_str *words; /* the commands, one a line */

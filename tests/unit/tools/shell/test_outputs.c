@@ -6,7 +6,7 @@
 #include "guard/root.h"
 #include "tests/lib/assert.h"
 #include "tests/lib/tmpdir.h"
-#include "tools/shell/plan.h"
+#include "tools/shell/private.h"
 
 static struct tmpdir *dir, *outside;
 static struct al_root root;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The parser's words are those of bash. */
 #include "guard/text.h"
-#include "tools/shell/parse.h"
+#include "tools/shell/private.h"
 
 #include "tests/lib/assert.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Each refused argument, and similar arguments that are accepted. */
-#include "tools/shell/rules.h"
+#include "tools/shell/private.h"
 
 #include "git/readonly/readonly_commands.h"
 #include "tests/lib/assert.h"

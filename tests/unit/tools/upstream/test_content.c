@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* tools/upstream/content.h: whatever a server answers is safe text within the cap, and what is
  * left out is named. */
-#include "tools/upstream/content.h"
+#include "tools/upstream/mounted.h"
 
 #include "tests/lib/assert.h"
 

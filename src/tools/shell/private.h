@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A command line of the toolset `shell` on its way: parsed, checked by rules, planned, run. */
+#ifndef AL_TOOLS_SHELL_PRIVATE_H
+#define AL_TOOLS_SHELL_PRIVATE_H
+
+#include "git/repo/repo.h"
+#include "guard/redirect.h"
+#include "guard/text.h"
+#include "proc/proc.h"
+#include "tools/shell/shell.h"
+
+/** One session's shell: set by al_shell_new(), then constant. */
+struct al_shell {
+    struct al_shell_options options;
+    enum al_isolation isolation; /**< never AL_ISOLATION_AUTO */
+    char *firejail;              /**< path of firejail; NULL unless AL_ISOLATION_FIREJAIL */
+    char *work_dir;              /**< <state>/shell, the only directory outside the root that
+                                      programs may write */
+    struct al_strv env;          /**< environment of every program but go */
+    struct al_strv go_env;       /**< environment of go */
+};
+
+/*
+ * The parser for command lines.
+ *
+ * A command line is a pipeline of commands with words, quotes, patterns and redirects.  All other
+ * shell syntax is refused by name.  For every accepted line the words are those of bash.
+ */
+
+#define AL_SHELL_STAGES_MAX 16
+#define AL_SHELL_WORDS_MAX  2000
+
+struct al_shell_word {
+    char *text;    /**< the word without its quotes */
+    char *pattern; /**< the word as a pattern for al_glob_expand(); NULL: it has no pattern
+                      characters */
+};
+
+/** Standard input, output and error: indices below. */
+#define AL_SHELL_STREAMS 3
+
+/** Where the streams of a command lead. */
+struct al_shell_redirects {
+    char *files[AL_SHELL_STREAMS]; /**< names as given; NULL: not redirected */
+    bool appends[AL_SHELL_STREAMS];
+    bool join; /**< 2>&1 */
+};
+
+struct al_shell_stage {
+    struct al_shell_word *words; /**< at least one: the command */
+    size_t nwords;
+    struct al_shell_redirects redirects;
+};
+
+struct al_shell_pipeline {
+    struct al_shell_stage *stages; /**< at least one */
+    size_t nstages;
+};
+
+#define AL_SHELL_PIPELINE_INIT ((struct al_shell_pipeline){ .stages = NULL })
+
+void al_shell_pipeline_clear(struct al_shell_pipeline *pipeline);
+
+/**
+ * Parse a line.
+ *
+ * @param ret_pipeline  Release with al_shell_pipeline_clear().  Empty after an error.
+ * @return 0, or AL_ERR_BAD_ARGS naming the unsupported syntax.
+ */
+int al_shell_parse(const char *command, struct al_shell_pipeline *ret_pipeline,
+                   struct al_error *err);
+
+/*
+ * Rules for commands and their arguments, as data: a new rule is a new row with a test.
+ *
+ * The rules give an error message.  The enforcement is the kernel's: a program that only reads may
+ * not write, and no program may start another.
+ */
+
+/** The ways to run a command. */
+enum al_shell_kind {
+    AL_SHELL_ECHO, /**< builtin */
+    AL_SHELL_PWD,
+    AL_SHELL_READER, /**< a program that may not write */
+    AL_SHELL_GIT,    /**< git through the git layer, read-only */
+    AL_SHELL_GO,     /**< go, with the rights of a compiler */
+    AL_SHELL_OTHER,  /**< any other whitelisted program: may write below the root */
+};
+
+/** The way a command is run, by its name. */
+enum al_shell_kind al_shell_kind_of(const char *command);
+
+/** Check that a command is on the whitelist.  AL_ERR_SANDBOX: "Command 'rm' not in whitelist". */
+int al_shell_check_command(const struct al_strv *whitelist, const char *word, struct al_error *err);
+
+/**
+ * Check a command's words.
+ *
+ * @param words  The command first.
+ * @return 0, or AL_ERR_SANDBOX naming the argument and its effect.
+ */
+int al_shell_check_words(const struct al_strv *words, struct al_error *err);
+
+/* --- A command line that was checked and is ready to run --- */
+
+/** One command of the pipeline, checked and with its patterns expanded. */
+struct al_shell_step {
+    enum al_shell_kind kind;
+    struct al_strv words;                       /**< the command first */
+    const struct al_shell_redirects *redirects; /**< borrowed from `pipeline` of the plan */
+    struct al_redirect to[AL_SHELL_STREAMS];    /**< the same, resolved; empty where nothing is
+                                                   redirected */
+};
+
+/** A pipeline.  A call makes its plan once, so that exactly what was checked is run. */
+struct al_shell_plan {
+    struct al_shell_pipeline pipeline;
+    struct al_shell_step steps[AL_SHELL_STAGES_MAX];
+    size_t nsteps;
+};
+
+#define AL_SHELL_PLAN_INIT ((struct al_shell_plan){ .pipeline = { .stages = NULL } })
+
+void al_shell_plan_clear(struct al_shell_plan *plan);
+
+/** Open the files of a step that its streams are redirected to.  `fds` begin and stay as -1 where
+ * nothing is redirected.  0, AL_ERR_EXECUTION or AL_ERR_SANDBOX. */
+int al_shell_step_open(const struct al_shell_step *step, int fds[AL_SHELL_STREAMS],
+                       struct al_error *err);
+
+/**
+ * Plan a command line: parse it, check it, and expand its patterns.
+ *
+ * Every command has to be on the whitelist.  The rules are checked before and after expansion.
+ * Redirects have to stay below the first root; the plan holds their directories open.
+ *
+ * @return 0, AL_ERR_BAD_ARGS or AL_ERR_SANDBOX.
+ */
+int al_shell_plan(const struct al_shell *shell, const char *command, struct al_shell_plan *ret_plan,
+                  struct al_error *err);
+
+/** Check a command's words, the command first.  AL_ERR_SANDBOX when they would make go write
+ * outside `root`; 0 for every other command. */
+int al_shell_check_outputs(const struct al_root *root, const struct al_strv *words,
+                           struct al_error *err);
+
+/* --- The profile of a program: its environment, resource limits and Landlock rules --- */
+
+/** A program that was found, and what it may access.  Set up with zeros. */
+struct al_shell_program {
+    char *path;     /**< NULL: there is no such program */
+    int ruleset_fd; /**< 0: no Landlock */
+};
+
+void al_shell_program_clear(struct al_shell_program *program);
+
+/** Fill in the shell's environments.  Called once, by al_shell_new(). */
+void al_shell_make_env(struct al_shell *shell);
+
+/** Find a program and build its ruleset.  Safe to call from several threads. */
+int al_shell_find(const struct al_shell *shell, const char *name,
+                  struct al_shell_program *ret_program, struct al_error *err);
+
+/** The resource limits of a program that may run for `left_ms`. */
+struct al_limits al_shell_limits(enum al_shell_kind kind, uint32_t left_ms);
+
+/* --- Running a plan --- */
+
+/** The outcome of a run. */
+struct al_shell_outcome {
+    struct al_text out, err;
+    int exit_code; /**< the last command's; -1 after a timeout */
+    bool timed_out;
+    bool stopped; /**< the output reached its limit */
+};
+
+void al_shell_outcome_clear(struct al_shell_outcome *outcome);
+
+/**
+ * Run a plan in the first root.  The plan's words may be changed.
+ *
+ * @param repo  The repository that the root is in, for git commands.  NULL: none.
+ * @return 0, also when a command fails or times out; AL_ERR_CANCELLED; AL_ERR_EXECUTION or
+ *         AL_ERR_SANDBOX when a redirect or a program cannot be opened.
+ */
+int al_shell_run(struct al_shell *shell, struct al_shell_plan *plan, const struct al_repo *repo,
+                 struct al_run_limits *budget, size_t max_bytes,
+                 struct al_shell_outcome *ret_outcome, struct al_error *err);
+
+#endif
