@@ -442,35 +442,28 @@ int al_git_read_hunks(const struct al_repo *repo, const struct al_hunk_query *qu
 {
     const enum al_hunk_side other_side =
         query->side == AL_HUNKS_STAGED ? AL_HUNKS_UNSTAGED : AL_HUNKS_STAGED;
-    al_auto(al_hunk_list_clear) struct al_hunk_list list = AL_HUNK_LIST_INIT;
     al_auto(al_hunk_list_clear) struct al_hunk_list other = AL_HUNK_LIST_INIT;
-    int r = read_side(repo, query, query->side, &list, err);
+    int r = read_side(repo, query, query->side, ret_list, err);
 
-    if (r == 0 && list.count && !query->index && !query->from)
+    if (r == 0 && ret_list->count && !query->index && !query->from)
         r = read_side(repo, query, other_side, &other, err);
-    if (r < 0)
-        return r;
-    al_hunk_list_number(&list, &other);
-    *ret_list = list;
-    list = AL_HUNK_LIST_INIT;
-    return 0;
+    if (r == 0)
+        al_hunk_list_number(ret_list, &other);
+    return r;
 }
 
 int al_git_read_both_hunks(const struct al_repo *repo, struct al_hunk_sides *ret_sides,
                            struct al_error *err)
 {
     const struct al_hunk_query query = { .binary = true };
-    al_auto(al_hunk_sides_clear) struct al_hunk_sides sides = AL_HUNK_SIDES_INIT;
-    int r = read_side(repo, &query, AL_HUNKS_STAGED, &sides.staged, err);
+    int r = read_side(repo, &query, AL_HUNKS_STAGED, &ret_sides->staged, err);
 
     if (r == 0)
-        r = read_side(repo, &query, AL_HUNKS_UNSTAGED, &sides.unstaged, err);
+        r = read_side(repo, &query, AL_HUNKS_UNSTAGED, &ret_sides->unstaged, err);
     if (r < 0)
         return r;
-    al_hunk_list_number(&sides.staged, &sides.unstaged);
-    al_hunk_list_number(&sides.unstaged, &sides.staged);
-    *ret_sides = sides;
-    sides = AL_HUNK_SIDES_INIT;
+    al_hunk_list_number(&ret_sides->staged, &ret_sides->unstaged);
+    al_hunk_list_number(&ret_sides->unstaged, &ret_sides->staged);
     return 0;
 }
 
@@ -690,20 +683,16 @@ static int not_there(const struct al_hunk_list *list, const char *id, struct al_
 int al_hunks_choose(const struct al_hunk_list *list, const struct al_strv *ids,
                     struct al_hunk_choice *ret_choice, struct al_error *err)
 {
-    al_auto(al_hunk_choice_clear) struct al_hunk_choice choice = {
-        .list = list, .chosen = al_calloc(list->count, sizeof(bool))
-    };
-
+    *ret_choice =
+        (struct al_hunk_choice){ .list = list, .chosen = al_calloc(list->count, sizeof(bool)) };
     for (size_t i = 0; i < ids->count; i++) {
         const struct al_hunk_item *item = al_hunk_find(list, ids->items[i]);
 
         if (!item)
             return not_there(list, ids->items[i], err);
-        choice.count += !choice.chosen[item - list->items];
-        choice.chosen[item - list->items] = true;
+        ret_choice->count += !ret_choice->chosen[item - list->items];
+        ret_choice->chosen[item - list->items] = true;
     }
-    *ret_choice = choice;
-    choice = (struct al_hunk_choice){ .list = NULL };
     return 0;
 }
 

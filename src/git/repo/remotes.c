@@ -221,17 +221,10 @@ static int read_remote(const struct al_repo *repo, struct al_remote *remote, str
 int al_remote_find(const struct al_repo *repo, const char *name, struct al_remote *ret_remote,
                    struct al_error *err)
 {
-    struct al_remote remote = { .name = al_strdup(name) };
     int r = check_configuration(repo->vetting, err);
 
-    if (r == 0)
-        r = read_remote(repo, &remote, err);
-    if (r < 0) {
-        al_remote_clear(&remote);
-        return r;
-    }
-    *ret_remote = remote;
-    return 0;
+    ret_remote->name = al_strdup(name);
+    return r < 0 ? r : read_remote(repo, ret_remote, err);
 }
 
 /* The destination of a reference by the refspec "[+]<from>:<to>", each side with at most one '*';

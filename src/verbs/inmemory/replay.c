@@ -539,9 +539,8 @@ int al_inmemory_replay(struct al_inmemory *memory, const struct al_replay *repla
                        struct al_replayed *ret_replayed, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
-    al_auto(al_replayed_clear) struct al_replayed replayed = AL_REPLAYED_INIT;
     struct replaying with = {
-        .memory = memory, .replay = replay, .replayed = &replayed, .at_root = replay->is_root
+        .memory = memory, .replay = replay, .replayed = ret_replayed, .at_root = replay->is_root
     };
     int r = check_steps(replay, err);
 
@@ -560,20 +559,16 @@ int al_inmemory_replay(struct al_inmemory *memory, const struct al_replay *repla
     r = find_attributes(&with, err);
     for (size_t i = 0; replay->is_root && i < replay->nsteps; i++)
         al_inmemory_add_bound(memory, replay->steps[i].commit);
-    for (size_t i = 0; r == 0 && !replayed.stopped && i < replay->nsteps; i++) {
+    for (size_t i = 0; r == 0 && !ret_replayed->stopped && i < replay->nsteps; i++) {
         r = replay_step(&with, &replay->steps[i],
                         al_inmemory_known(memory, replay->steps[i].commit), err);
-        if (r == 0 && !replayed.stopped)
-            al_strv_add(&replayed.tips, with.tip->oid);
+        if (r == 0 && !ret_replayed->stopped)
+            al_strv_add(&ret_replayed->tips, with.tip->oid);
     }
     memory->keeps_attributes = false;
     if (r == 0 && with.at_root)
         r = refuse_root(&with, err);
-    replayed.tip = al_strdup(with.tip->oid);
+    ret_replayed->tip = al_strdup(with.tip->oid);
     free(with.joined);
-    if (r < 0)
-        return r;
-    *ret_replayed = replayed;
-    replayed = AL_REPLAYED_INIT;
-    return 0;
+    return r;
 }

@@ -753,8 +753,8 @@ static void suggest_order(struct al_branch_comparison *comparison)
     }
 }
 
-static int compare(struct al_branch_comparison *comparison, const struct al_repo *repo,
-                   const char *into, const struct al_strv *names, struct al_error *err)
+int al_landing_compare(const struct al_repo *repo, const char *into, const struct al_strv *names,
+                       struct al_branch_comparison *comparison, struct al_error *err)
 {
     struct al_inmemory *memory = NULL;
     int r = al_landing_find(repo, into, &comparison->into, err);
@@ -772,20 +772,6 @@ static int compare(struct al_branch_comparison *comparison, const struct al_repo
     if (r == 0)
         suggest_order(comparison);
     return r;
-}
-
-int al_landing_compare(const struct al_repo *repo, const char *into, const struct al_strv *names,
-                       struct al_branch_comparison *ret_comparison, struct al_error *err)
-{
-    struct al_branch_comparison comparison = { .branches = NULL };
-    int r = compare(&comparison, repo, into, names, err);
-
-    if (r < 0) {
-        al_branch_comparison_clear(&comparison);
-        return r;
-    }
-    *ret_comparison = comparison;
-    return 0;
 }
 
 /* The branches that git lists. */

@@ -184,7 +184,7 @@ void al_branch_comparison_clear(struct al_branch_comparison *comparison);
  * @param names  Short names, AL_COMPARE_BRANCHES_MAX at most.
  */
 int al_landing_compare(const struct al_repo *repo, const char *into, const struct al_strv *names,
-                       struct al_branch_comparison *ret_comparison, struct al_error *err);
+                       struct al_branch_comparison *comparison, struct al_error *err);
 
 /** Append the short names of the branches that working trees have checked out, except `into`; if
  * there are none, those of all branches that `into` does not contain.  At most

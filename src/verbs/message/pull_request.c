@@ -257,8 +257,7 @@ int al_git_generate_pull_request(const struct al_repo *repo,
                                  const struct al_pull_request_options *options, size_t max_bytes,
                                  struct al_pull_request *ret_pr, struct al_error *err)
 {
-    al_auto(al_pull_request_clear) struct al_pull_request pr = AL_PULL_REQUEST_INIT;
-    al_auto(draft_clear) struct draft draft = { .pr = &pr,
+    al_auto(draft_clear) struct draft draft = { .pr = ret_pr,
                                                 .left = max_bytes,
                                                 .has_numbers = options->has_numbers,
                                                 .commits = AL_STR_INIT,
@@ -277,11 +276,9 @@ int al_git_generate_pull_request(const struct al_repo *repo,
         r = list_files(repo, oid, &draft, err);
     if (r < 0)
         return r;
-    end_list(&draft.commits, pr.commits - draft.commits_listed, "No commits.");
-    end_list(&draft.files, draft.nfiles - pr.files.count, "No files.");
-    pr.title = choose_title(&draft, branch, target);
+    end_list(&draft.commits, ret_pr->commits - draft.commits_listed, "No commits.");
+    end_list(&draft.files, draft.nfiles - ret_pr->files.count, "No files.");
+    ret_pr->title = choose_title(&draft, branch, target);
     compose(&draft, template, branch, target);
-    *ret_pr = pr;
-    pr = AL_PULL_REQUEST_INIT;
     return 0;
 }

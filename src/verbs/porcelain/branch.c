@@ -119,20 +119,15 @@ int al_git_branch_unmerged(const struct al_repo *repo, const char *name,
                            struct al_branch_unmerged *ret_unmerged, struct al_error *err)
 {
     al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", name);
-    al_auto(al_branch_unmerged_clear) struct al_branch_unmerged found = { .ahead = 0 };
     size_t ahead = 0, missing = 0, behind;
-    int r = merge_target(repo, ref, &found.target, err);
+    int r = merge_target(repo, ref, &ret_unmerged->target, err);
 
     if (r == 0)
-        r = al_git_count_apart(repo, ref, found.target, &ahead, &behind, err);
-    found.ahead = ahead;
-    if (r == 0 && found.ahead && strcmp(found.target, "HEAD") != 0) {
+        r = al_git_count_apart(repo, ref, ret_unmerged->target, &ahead, &behind, err);
+    ret_unmerged->ahead = ahead;
+    if (r == 0 && ret_unmerged->ahead && strcmp(ret_unmerged->target, "HEAD") != 0) {
         r = al_git_count_apart(repo, ref, "HEAD", &missing, &behind, err);
-        found.is_in_head = r == 0 && !missing;
-    }
-    if (r == 0) {
-        *ret_unmerged = found;
-        found.target = NULL;
+        ret_unmerged->is_in_head = r == 0 && !missing;
     }
     return r;
 }

@@ -104,20 +104,15 @@ void al_checkout_target_clear(struct al_checkout_target *target)
 int al_git_resolve_checkout(const struct al_repo *repo, const char *word,
                             struct al_checkout_target *ret_target, struct al_error *err)
 {
-    al_auto(al_checkout_target_clear) struct al_checkout_target target = { .branch = NULL };
-    int r = name_branch(repo, word, &target.branch, err);
+    int r = name_branch(repo, word, &ret_target->branch, err);
 
-    if (r == 0 && target.branch)
-        target.oid = al_ref_oid(&repo->at, target.branch);
+    if (r == 0 && ret_target->branch)
+        ret_target->oid = al_ref_oid(&repo->at, ret_target->branch);
     else if (r == 0)
-        r = al_git_find_object(repo, word, "commit", &target.oid, err);
-    if (r == 0 && !target.oid)
-        r = list_remote_branches(repo, word, &target.guess, err);
-    if (r < 0)
-        return r;
-    *ret_target = target;
-    target = (struct al_checkout_target){ .branch = NULL };
-    return 0;
+        r = al_git_find_object(repo, word, "commit", &ret_target->oid, err);
+    if (r == 0 && !ret_target->oid)
+        r = list_remote_branches(repo, word, &ret_target->guess, err);
+    return r;
 }
 
 /* --- Checkout from --- */

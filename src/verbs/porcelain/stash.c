@@ -243,23 +243,15 @@ int al_git_read_stashes(const struct al_repo *repo, size_t max_bytes,
                         struct al_stashes *ret_stashes, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_stashes_clear) struct al_stashes stashes = AL_STASHES_INIT;
     al_auto(al_stash_owners_clear) struct al_stash_owners owners = AL_STASH_OWNERS_INIT;
-    struct reading reading = { .to = &stashes, .owners = &owners, .room = max_bytes };
-    int r;
+    struct reading reading = { .to = ret_stashes, .owners = &owners, .room = max_bytes };
 
-    *ret_stashes = AL_STASHES_INIT;
     if (!al_ref_exists(&repo->at, "refs/stash"))
         return 0;
     al_stash_owners_read(repo, &owners);
     al_strv_adds(&command.argv, "git", "log", "-z", "--format=%H%x00%gs%x00%cI", "-g", "--no-patch",
                  "--no-show-signature", "refs/stash", "--", NULL);
-    r = al_git_read_records(&repo->at, &command, 3, take_stash, &reading, err);
-    if (r < 0)
-        return r;
-    *ret_stashes = stashes;
-    stashes = AL_STASHES_INIT;
-    return 0;
+    return al_git_read_records(&repo->at, &command, 3, take_stash, &reading, err);
 }
 
 void al_stashes_add_lines(const struct al_stashes *stashes, struct al_str *out)

@@ -71,20 +71,11 @@ int al_git_conflicts(const struct al_repo *repo, struct al_conflicts *ret_confli
                      struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    struct al_conflicts found = AL_CONFLICTS_INIT;
-    int r;
 
-    *ret_conflicts = AL_CONFLICTS_INIT;
     if (!al_repo_index_facts(&repo->at).conflicts)
         return 0;
     al_strv_adds(&command.argv, "git", "-C", repo->at.top, "ls-files", "-z", "--unmerged", NULL);
-    r = al_git_read_records(&repo->at, &command, 1, take_stage, &found, err);
-    if (r < 0) {
-        al_conflicts_clear(&found);
-        return r;
-    }
-    *ret_conflicts = found;
-    return 0;
+    return al_git_read_records(&repo->at, &command, 1, take_stage, ret_conflicts, err);
 }
 
 const struct al_conflict *al_conflicts_find(const struct al_conflicts *conflicts, const char *path)

@@ -318,23 +318,21 @@ static bool take_named(void *payload, const char *id, int fd, const char *top)
 int al_worktree_find(const struct al_repo *repo, const struct al_worktree_place *place,
                      const char *name, struct al_worktree_found *ret_found, struct al_error *err)
 {
-    al_auto(al_worktree_found_clear) struct al_worktree_found found = AL_WORKTREE_FOUND_INIT;
-    struct search search = { .found = &found };
+    struct search search = { .found = ret_found };
     al_auto(al_freep) char *git_dir = NULL;
     struct stat st;
     int r;
 
-    found.top = al_fs_join(place->dir, name);
+    ret_found->top = al_fs_join(place->dir, name);
     r = al_git_each_linked(&repo->at, take_named, &search, err);
     if (r < 0)
         return r;
-    if (found.id)
-        found.git_dir = al_asprintf("%s/worktrees/%s", repo->at.common_dir, found.id);
-    found.has_top = place->fd >= 0 && fstatat(place->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-    git_dir = found.has_top ? al_git_dir_of_worktree(found.top, repo->at.common_dir) : NULL;
-    found.is_whole = git_dir && found.git_dir && !strcmp(git_dir, found.git_dir);
-    *ret_found = found;
-    found = AL_WORKTREE_FOUND_INIT;
+    if (ret_found->id)
+        ret_found->git_dir = al_asprintf("%s/worktrees/%s", repo->at.common_dir, ret_found->id);
+    ret_found->has_top = place->fd >= 0 && fstatat(place->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+    git_dir =
+        ret_found->has_top ? al_git_dir_of_worktree(ret_found->top, repo->at.common_dir) : NULL;
+    ret_found->is_whole = git_dir && ret_found->git_dir && !strcmp(git_dir, ret_found->git_dir);
     return 0;
 }
 

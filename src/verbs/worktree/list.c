@@ -88,16 +88,9 @@ int al_worktree_list(const struct al_repo *repo, struct al_worktrees *ret_worktr
                      struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_worktrees_clear) struct al_worktrees worktrees = AL_WORKTREES_INIT;
-    int r;
 
     al_strv_adds(&command.argv, "git", "worktree", "list", "--porcelain", "-z", NULL);
-    r = al_git_read_records(&repo->at, &command, 1, take_line, &worktrees, err);
-    if (r < 0)
-        return r;
-    *ret_worktrees = worktrees;
-    worktrees = AL_WORKTREES_INIT;
-    return 0;
+    return al_git_read_records(&repo->at, &command, 1, take_line, ret_worktrees, err);
 }
 
 /* Whether airlock made it, so that a tool can remove it. */
