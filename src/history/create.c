@@ -103,17 +103,15 @@ void al_pending_checkpoint_free(struct al_pending_checkpoint *taken)
 
 /* Copy blobs that only the index of the repository keeps, but for those that were copied before:
  * their sorted ids are the lines of STAGED. */
-static int copy_staged(struct al_pending_checkpoint *taken)
+static int copy_staged(struct al_pending_checkpoint *taken, char *known)
 {
     const struct al_location *bare = &taken->store->bare;
-    al_auto(al_str_clear) struct al_str known = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
     al_auto(al_strv_clear) struct al_strv last = AL_STRV_INIT, there = AL_STRV_INIT;
     al_auto(al_freep) char *hash = NULL;
     int r = 0;
 
-    (void)al_fs_read(taken->store->dir_fd, STAGED, STAGED_MAX_BYTES, &known);
-    al_strv_split(&last, known.buf, "\n");
+    al_strv_split(&last, known, "\n");
     for (size_t i = 0; i < taken->staged.count; i++)
         if (!last.count || !al_strv_contains_sorted(&last, taken->staged.items[i]))
             al_str_addf(&lines, "%s\n", taken->staged.items[i]);
@@ -135,15 +133,16 @@ static int copy_staged(struct al_pending_checkpoint *taken)
 
 static int find_staged(struct al_pending_checkpoint *taken)
 {
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str known = AL_STR_INIT, text = AL_STR_INIT;
     int r = al_git_staged_objects(taken->store->repo, &taken->staged, taken->err);
 
+    (void)al_fs_read(taken->store->dir_fd, STAGED, STAGED_MAX_BYTES, &known);
     if (r == 0)
-        r = copy_staged(taken);
+        r = copy_staged(taken, known.buf);
     al_strv_sort(&taken->staged);
     for (size_t i = 0; i < taken->staged.count; i++)
         al_str_addf(&text, "%s\n", taken->staged.items[i]);
-    if (r == 0)
+    if (r == 0 && (text.len || known.len))
         (void)al_fs_write_atomic(taken->store->dir_fd, STAGED, text.buf, text.len, 0600, true);
     return r;
 }
@@ -423,8 +422,10 @@ static int take_once(struct al_pending_checkpoint *taken)
                            &taken->gitdir, taken->err);
 
     al_deadline_sync(&deadline);
-    for (size_t i = 0; i < taken->gitdir.left_out.count; i++)
-        al_strv_add(&taken->files.left_out, taken->gitdir.left_out.items[i]);
+    if (r == 0)
+        r = al_snapshot_commit(&taken->store->bare, &taken->store->import, &taken->stream, NULL,
+                               &taken->stream, taken->err);
+    al_strv_add_all(&taken->files.left_out, &taken->gitdir.left_out);
     if (r == 0)
         r = al_linked_read(taken->store->repo, taken->reason.linked, &taken->gitdir, taken->err);
     if (r == 0 && has(taken, AL_PARTS_REFS))

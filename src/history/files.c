@@ -246,8 +246,7 @@ static int take_writes(struct recorder *recorder, struct al_error *err)
     for (size_t i = 0; r == 0 && i < writes->count; i++)
         if (!is_nested(recorder->store, writes->items[i]))
             r = take_path(recorder, writes->items[i], err);
-    for (size_t i = 0; i < nested->count; i++)
-        al_strv_add(recorder->nested, nested->items[i]);
+    al_strv_add_all(recorder->nested, nested);
     return r;
 }
 

@@ -17,7 +17,7 @@
 
 #define FEW_BYTES     8192u        /* of paths */
 #define FED_MAX_BYTES (256 * 1024) /* larger ones are few */
-#define COMMITTED     "committed"
+#define COMMITTED     "progress committed\n"
 #define COPY_PART     4 /* of the time is for copying a commit */
 
 /* Begin a command over the directory.  Names that only other systems cannot have are recorded like
@@ -222,11 +222,9 @@ int al_snapshot_update(const struct al_snapshot_dir *dir, const struct al_str *p
     al_strv_add(&command.argv, "-c");
     al_strv_addf(&command.argv, "core.bigFileThreshold=%d", feeds ? FED_MAX_BYTES : 1);
     al_strv_adds(&command.argv, "-c", "core.compression=0", "update-index", NULL);
-    if (drop)
+    if (drop) /* which the others do not change */
         al_strv_add(&command.argv, "--force-remove");
-    else
-        al_strv_adds(&command.argv, "--add", "--remove", "--replace", NULL);
-    al_strv_adds(&command.argv, "-z", "--stdin", NULL);
+    al_strv_adds(&command.argv, "--add", "--remove", "--replace", "-z", "--stdin", NULL);
     return run(dir, &command, err);
 }
 
@@ -252,8 +250,9 @@ int al_snapshot_commit(const struct al_location *at, struct al_fed **import, str
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     begin_import(&command);
-    al_str_addf(stream, "checkpoint\nreset %s\n\nprogress " COMMITTED "\n", reference);
-    return al_fed_add(at, &command, import, stream, "progress " COMMITTED "\n", ret_output, err);
+    if (reference)
+        al_str_addf(stream, "checkpoint\nreset %s\n\n" COMMITTED, reference);
+    return al_fed_add(at, &command, import, stream, reference ? COMMITTED : "", ret_output, err);
 }
 
 int al_snapshot_import(const struct al_location *at, const struct al_str *stream,

@@ -78,8 +78,9 @@ int al_bare_import(const struct al_location *at, int stream_fd, struct al_str *r
  * Write a commit in the same way, to `reference`, with a git that stays for the next one: starting
  * it takes longer than the rest.
  *
- * @param import  NULL at first, and again after a failure.  For al_fed_end().
- * @param stream  What is to be done last is appended.
+ * @param import     NULL at first, and again after a failure.  For al_fed_end().
+ * @param stream     What is to be done last is appended.
+ * @param reference  NULL: only start that git, which gets ready meanwhile; the stream is empty.
  */
 int al_snapshot_commit(const struct al_location *at, struct al_fed **import, struct al_str *stream,
                        const char *reference, struct al_str *ret_output, struct al_error *err);
