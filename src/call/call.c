@@ -13,7 +13,6 @@
 #include "base/log.h"
 #include "call/answer.h"
 #include "call/private.h"
-#include "call/resolved.h"
 #include "git/locate.h"
 #include "git/location.h"
 #include "git/plumbing/blocking_files.h"
@@ -356,7 +355,6 @@ bool al_call_tighten(struct al_call *call)
     if (form == end)
         return false;
     call->form = form;
-    call->plain = call->operation;
     call->tightened = *call->operation;
     call->tightened.effects |= form->effects;
     call->tightened.asks = AL_ASKS_ALWAYS;
@@ -375,10 +373,10 @@ static int authorize(struct al_call *call, struct al_error *err)
         r = check_grant(call, err);
     if (r == 0 && call->tool->runs_at_top && call->repo)
         r = al_repo_go_to_top(call->repo, err);
-    if (r == 0 && call->tool->takes_parent_paths)
+    if (r == 0 && call->tool->is_everyday)
         r = al_call_take_parent_paths(call, err);
     if (r == 0)
-        r = al_call_resolve(call, err);
+        r = al_call_plan(call, err);
     if (r == 0 && call->tool->authorize)
         r = call->tool->authorize(call, call->args, err);
     if (r == 0)
@@ -558,12 +556,13 @@ static void release(struct al_call *call)
     free(call->expected);
     al_strv_clear(&call->affected_files);
     al_strv_clear(&call->touched);
+    al_strv_clear(&call->along);
     al_strv_clear(&call->writes);
     al_strv_clear(&call->moves);
     al_strv_clear(&call->linked);
     al_strv_clear(&call->linked_before);
     al_strv_clear(&call->ignored);
-    al_strv_clear(&call->resolved.pairs);
+    al_strv_clear(&call->resolved);
 }
 
 void al_call_run(const struct al_session *session, const struct al_call_input *input,
@@ -728,32 +727,52 @@ int al_call_affected_files(struct al_call *call, const struct al_strv **ret_file
     return r;
 }
 
-int al_call_resolve(struct al_call *call, struct al_error *err)
+int al_call_plan(struct al_call *call, struct al_error *err)
 {
     int r = 0;
 
     if (call->is_resolved)
         return 0;
     if (call->tool->resolve)
-        r = call->tool->resolve(call, call->args, &call->resolved, err);
+        r = call->tool->resolve(call, call->args, err);
     call->is_resolved = r == 0;
     if (r == 0)
         summarize(call);
     else
-        al_strv_clear(&call->resolved.pairs);
+        al_strv_clear(&call->resolved);
     return r;
+}
+
+void al_call_resolve(struct al_call *call, const char *name, const char *value)
+{
+    al_strv_add(&call->resolved, name);
+    al_strv_add(&call->resolved, value ? value : "");
 }
 
 const char *al_call_resolved(const struct al_call *call, const char *name)
 {
-    return al_resolved_find(&call->resolved, name);
+    for (size_t i = 0; i + 1 < call->resolved.count; i += 2)
+        if (!strcmp(call->resolved.items[i], name))
+            return call->resolved.items[i + 1];
+    return NULL;
+}
+
+int al_call_resolved_paths(struct al_call *call, const void *args, struct al_strv *out,
+                           struct al_error *err)
+{
+    (void)args;
+    (void)err;
+    for (size_t i = 0; i + 1 < call->resolved.count; i += 2)
+        if (!strcmp(call->resolved.items[i], AL_RESOLVED_PATH))
+            al_strv_add(out, call->resolved.items[i + 1]);
+    return 0;
 }
 
 void al_call_invalidate(struct al_call *call)
 {
     al_strv_clear(&call->affected_files);
     call->has_affected_files = false;
-    al_strv_clear(&call->resolved.pairs);
+    al_strv_clear(&call->resolved);
     call->is_resolved = false;
     if (call->repo)
         al_repo_forget_pathspecs(call->repo);
@@ -796,21 +815,18 @@ void al_call_loses_staged(struct al_call *call)
     call->loses_staged = true;
 }
 
+void al_call_moves_along(struct al_call *call, const char *ref)
+{
+    al_strv_add(&call->along, ref);
+}
+
+void al_call_is_about_worktree(struct al_call *call, const char *name, bool only_locks)
+{
+    call->worktree = name;
+    call->only_locks = only_locks;
+}
+
 void al_call_skip_approval(struct al_call *call)
 {
     call->skips_approval = true;
-}
-
-void al_resolved_add(struct al_resolved *resolved, const char *name, const char *value)
-{
-    al_strv_add(&resolved->pairs, name);
-    al_strv_add(&resolved->pairs, value ? value : "");
-}
-
-const char *al_resolved_find(const struct al_resolved *resolved, const char *name)
-{
-    for (size_t i = 0; i + 1 < resolved->pairs.count; i += 2)
-        if (!strcmp(resolved->pairs.items[i], name))
-            return resolved->pairs.items[i + 1];
-    return NULL;
 }

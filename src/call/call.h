@@ -293,9 +293,27 @@ void al_call_set_draft(struct al_call *call, char *draft);
 const char *al_call_expected(const struct al_call *call);
 void al_call_set_expected(struct al_call *call, char *expected);
 
-/** The value that `resolve` added under this name; NULL: none.  From the preview on.  Borrowed
- * until the call is resolved again. */
+/** Names of resolved values that are used outside the tool: an object id, the full name of the
+ * branch that rules by branch look at, and where a transfer leads; the last one is there where one
+ * of these is new in this session and nobody has agreed to it. */
+#define AL_RESOLVED_COMMIT      "commit"
+#define AL_RESOLVED_BRANCH      "branch"
+#define AL_RESOLVED_ADDRESS     "address"
+#define AL_RESOLVED_NEW_ADDRESS "new_address"
+
+/** The name of the values that al_call_resolved_paths() gives. */
+#define AL_RESOLVED_PATH "path"
+
+/** For `resolve`: add a value, a copy; NULL counts as "".  A name may be added more than once. */
+void al_call_resolve(struct al_call *call, const char *name, const char *value);
+
+/** The first value that `resolve` added under this name; NULL: none.  Borrowed until the call is
+ * resolved again. */
 const char *al_call_resolved(const struct al_call *call, const char *name);
+
+/** For `policy_paths`: the values of AL_RESOLVED_PATH. */
+int al_call_resolved_paths(struct al_call *call, const void *args, struct al_strv *out,
+                           struct al_error *err);
 
 /** Keep data that `authorize` derived from the arguments, for the stages after it.  `data` is taken
  * over, and earlier data freed. */
@@ -308,9 +326,16 @@ void *al_call_tool_data(const struct al_call *call);
  * recorded; `execute` reports it. */
 void al_call_skip_approval(struct al_call *call);
 
-/** The operation may lose what is staged, although its tool's `keeps_staged` says that it does not:
- * the checkpoint keeps it.  Until the checkpoint is taken. */
+/** For `authorize`: the operation may lose what is staged, so its checkpoint keeps it, whatever the
+ * tool's `keeps_staged` says. */
 void al_call_loses_staged(struct al_call *call);
+
+/** For `authorize`: the call moves this branch along, by its full name. */
+void al_call_moves_along(struct al_call *call, const char *ref);
+
+/** For `authorize`: the call is about this linked worktree, a name below airlock's directory, which
+ * its checkpoints then have, or only whether it is locked. */
+void al_call_is_about_worktree(struct al_call *call, const char *name, bool only_locks);
 
 /** For a preview: a terminal shows the first `len` bytes of its text in a frame, with the keys,
  * below the rest. */

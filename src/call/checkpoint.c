@@ -43,19 +43,11 @@ static unsigned parts_without(unsigned effects)
     return without;
 }
 
-bool al_tool_keeps_staged(const struct al_operation *operation, const void *args)
-{
-    (void)operation;
-    (void)args;
-    return true;
-}
-
 static struct al_checkpoint_reason reason_of(const struct al_call *call, const char *before)
 {
     const struct al_operation *operation = call->operation;
-    const bool keeps_staged = !call->loses_staged && call->tool->keeps_staged &&
-                              !(operation->effects & AL_DISCARDS_WORK) &&
-                              call->tool->keeps_staged(operation, call->args);
+    const bool keeps_staged =
+        !call->loses_staged && call->tool->keeps_staged && !(operation->effects & AL_DISCARDS_WORK);
 
     return (struct al_checkpoint_reason){ .tool = call->tool->name,
                                           .rewrites = operation->effects & AL_REWRITES_HISTORY,
@@ -91,18 +83,6 @@ static void add_deleted_branches(const struct al_call *call, struct al_strv *ret
     add_named(call, AL_PARAM_DELETED_TAG, "refs/tags/", false, ret_names);
 }
 
-/* Add the branches that move along, and the one that they move along with: a commit of theirs may
- * be in nothing else. */
-static void add_rewritten(const struct al_call *call, struct al_strv *ret_refs)
-{
-    const size_t before = ret_refs->count;
-
-    if (call->tool->moves_along)
-        call->tool->moves_along(call, ret_refs);
-    if (ret_refs->count > before)
-        al_ref_follow_head(&call->repo->at, ret_refs);
-}
-
 /* Add the branch that HEAD is on, and what it leads to if it is a symbolic reference. */
 static void add_current_branch(struct al_call *call)
 {
@@ -134,8 +114,8 @@ static void find_moves(struct al_call *call)
         add_current_branch(call);
     if (moves & (AL_MOVES_NAMED | AL_MOVES_NEW))
         add_named(call, AL_PARAM_BRANCH, "refs/heads/", !(moves & AL_MOVES_NAMED), &call->moves);
-    if (writes_refs && call->tool->moves_along)
-        call->tool->moves_along(call, &call->moves);
+    if (writes_refs)
+        al_strv_add_all(&call->moves, &call->along);
     if (moves & AL_MOVES_STASH)
         al_strv_add(&call->moves, "refs/stash");
     for (size_t i = 0; i < call->moves.count; i++)
@@ -277,19 +257,16 @@ static int keep_overwritten(struct al_call *call, struct al_strv *missing, struc
 static int find_linked(struct al_call *call, struct al_error *err)
 {
     al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
-    bool only_locks = false;
-    const char *name =
-        call->tool->linked_worktree ? call->tool->linked_worktree(call->args, &only_locks) : NULL;
 
     al_strv_clear(&call->linked);
     al_strv_clear(&call->linked_before);
     if (call->moves_all)
         return al_linked_add(call->repo, NULL, &call->linked_before, err);
-    if (!name || al_worktree_place_find(call->repo, false, &place, NULL) < 0)
+    if (!call->worktree || al_worktree_place_find(call->repo, false, &place, NULL) < 0)
         return 0;
-    al_strv_addf(&call->linked, AL_LINKED_LOCK_PREFIX "%s/%s", place.dir + 1, name);
-    if (!only_locks)
-        al_strv_addf(&call->linked, AL_LINKED_PREFIX "%s/%s", place.dir + 1, name);
+    al_strv_addf(&call->linked, AL_LINKED_LOCK_PREFIX "%s/%s", place.dir + 1, call->worktree);
+    if (!call->only_locks)
+        al_strv_addf(&call->linked, AL_LINKED_PREFIX "%s/%s", place.dir + 1, call->worktree);
     return 0;
 }
 
@@ -326,14 +303,18 @@ static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
         return r;
     reason = reason_of(call, NULL);
     add_deleted_branches(call, &dropping);
-    add_rewritten(call, &dropping);
+    /* A commit of the branches that move along, or of the one that they move along with, may be in
+     * nothing else. */
+    al_strv_add_all(&dropping, &call->along);
+    if (call->along.count)
+        al_ref_follow_head(&call->repo->at, &dropping);
     reason.dropping = &dropping;
-    reason.overwriting = call->knows_files && (writes_over_files(call) || call->tool->saves_writes)
+    reason.overwriting = call->knows_files && (writes_over_files(call) || call->tool->is_everyday)
                              ? &call->writes
                              : &overwriting;
     reason.ret_missing = ret_missing;
     r = al_checkpoint_create(call->store, &reason, call->checkpoint, err);
-    return r == 0 && call->knows_files && ret_missing->count && !call->tool->saves_writes
+    return r == 0 && call->knows_files && ret_missing->count && !call->tool->is_everyday
                ? keep_overwritten(call, ret_missing, err)
                : r;
 }

@@ -42,11 +42,11 @@ static int add_named(struct al_call *call, struct al_strv *paths, struct al_str 
 
 /* Different lists give different bytes.  An address that was agreed to is not new any more, and the
  * same. */
-static void write_resolved(const struct al_resolved *resolved, struct al_str *out)
+static void write_resolved(const struct al_strv *resolved, struct al_str *out)
 {
-    char **pairs = resolved->pairs.items;
+    char **pairs = resolved->items;
 
-    for (size_t i = 0; i + 1 < resolved->pairs.count; i += 2) {
+    for (size_t i = 0; i + 1 < resolved->count; i += 2) {
         if (!strcmp(pairs[i], AL_RESOLVED_NEW_ADDRESS))
             continue;
         al_str_add(out, pairs[i], strlen(pairs[i]) + 1);
@@ -73,7 +73,7 @@ static int bind_answer(struct al_call *call, char ret_state[65], struct al_error
     al_auto(al_str_clear) struct al_str objects = AL_STR_INIT;
     al_auto(al_freep) char *digest = NULL;
     const struct al_strv *files;
-    int r = al_call_resolve(call, err);
+    int r = al_call_plan(call, err);
 
     if (r == 0)
         r = al_call_affected_files(call, &files, err);
@@ -95,7 +95,7 @@ static int bind_answer(struct al_call *call, char ret_state[65], struct al_error
 /* The values that an "always" covers: safe text (`shown`), or unchanged. */
 static void add_values(const struct al_call *call, const char *name, bool shown, struct al_str *out)
 {
-    const struct al_strv *pairs = &call->resolved.pairs;
+    const struct al_strv *pairs = &call->resolved;
 
     for (size_t i = 0; i + 1 < pairs->count; i += 2) {
         const char *value = pairs->items[i + 1];
@@ -210,7 +210,7 @@ static int add_full_preview(void *payload, struct al_str *out, struct al_error *
     const struct al_run_limits budget = call->budget;
     const bool skips_approval = call->skips_approval;
     char *expected = al_take(&call->expected);
-    int r = al_call_resolve(call, err); /* an earlier look may have found something else */
+    int r = al_call_plan(call, err); /* an earlier look may have found something else */
 
     call->budget.in_full = true;
     if (r == 0)
@@ -563,8 +563,8 @@ static int obtain(struct al_call *call, struct al_error *err)
     call->framed_len = 0;
     free(al_take(&call->always_values));
     al_call_set_expected(call, NULL);
-    al_call_set_draft(call, NULL);  /* it is about the state that was shown */
-    r = al_call_resolve(call, err); /* a repeated round starts without resolved values */
+    al_call_set_draft(call, NULL); /* it is about the state that was shown */
+    r = al_call_plan(call, err);   /* a repeated round starts without resolved values */
     if (r == 0)
         r = evaluate_policy(call, &ruling, err);
     if (r < 0)
@@ -592,7 +592,7 @@ static int lock_for_writing(struct al_call *call, struct al_error *err)
     r = acquire_lock(call, err);
     if (r == 0 && !call->state[0] && !call->tool->goes_back)
         al_call_invalidate(call);
-    return r < 0 ? r : al_call_resolve(call, err);
+    return r < 0 ? r : al_call_plan(call, err);
 }
 
 /* Stages 5 and 6.  An approval is valid only while the repository is what the user was shown.  It

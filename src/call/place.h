@@ -5,7 +5,7 @@
  *
  * Names are never quoted.  Control characters, newlines among them, are shown as <U+000A>.
  *
- * Arguments: a tool with `takes_parent_paths` gets "../x" as the absolute path it means and
+ * Arguments: a tool with `is_everyday` gets "../x" as the absolute path it means and
  * "<U+000A>" as the character, before any other stage looks at it (call/targets.c).
  */
 #ifndef AL_CALL_PLACE_H

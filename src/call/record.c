@@ -192,17 +192,21 @@ al_printf(2, 3) static void trace(const struct al_call *call, const char *fmt, .
     call->session->trace(safe);
 }
 
+static void trace_words(const struct al_call *call, bool checked)
+{
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+
+    call->tool->trace(call->args, checked, &words);
+    trace(call, checked ? "Validation: \u2713 passed (%s)" : "Command: %s", words.buf);
+}
+
 void al_call_trace_begin(const struct al_call *call)
 {
     trace(call, "Tool: %s", call->tool->name);
-    if (call->summary && call->tool->trace_command) {
-        al_auto(al_str_clear) struct al_str command = AL_STR_INIT;
-
-        call->tool->trace_command(call->args, &command);
-        trace(call, "Command: %s", command.buf);
-    } else if (call->summary) {
+    if (call->summary && call->tool->trace)
+        trace_words(call, false);
+    else if (call->summary)
         trace(call, "Command: %s", call->summary);
-    }
 }
 
 static void trace_effects(const struct al_call *call)
@@ -228,20 +232,12 @@ static void trace_checkpoint(const struct al_call *call)
               stamp);
 }
 
-static void trace_checked(const struct al_call *call)
-{
-    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
-
-    call->tool->describe_checked(call->args, &words);
-    trace(call, "Validation: \u2713 passed (%s)", words.buf);
-}
-
 void al_call_trace_execute(const struct al_call *call, int64_t timeout_ms)
 {
     if (!call->session->trace)
         return;
-    if (call->tool->describe_checked)
-        trace_checked(call);
+    if (call->tool->trace)
+        trace_words(call, true);
     else
         trace_effects(call);
     trace_checkpoint(call);

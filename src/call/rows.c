@@ -834,7 +834,7 @@ json_t *al_tool_schema(const struct al_tool *tool, const struct al_tool_defaults
     if (tool->definition)
         return json_incref(json_object_get(tool->definition, "inputSchema"));
     schema = rows_schema(tool->params, tool->nparams, defaults);
-    if (tool->is_terse)
+    if (tool->is_everyday)
         shorten_schema(schema);
     return schema;
 }

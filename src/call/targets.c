@@ -85,7 +85,7 @@ void al_call_named_branches(const struct al_call *call, unsigned flag, struct al
 {
     static const char heads[] = "refs/heads/", tags[] = "refs/tags/";
     struct walk walk = { .flags = flag, .find = collect, .names = ret_branches };
-    const struct al_strv *pairs = &call->resolved.pairs;
+    const struct al_strv *pairs = &call->resolved;
 
     walk_rows(&walk, call->tool->params, call->tool->nparams, call->args);
     /* An expression like "@{-1}", or "origin/topic", names a branch too. */
@@ -103,15 +103,11 @@ void al_call_named_branches(const struct al_call *call, unsigned flag, struct al
 
 static void add_branches(const struct al_call *call, struct al_strv *branches)
 {
-    al_auto(al_strv_clear) struct al_strv along = AL_STRV_INIT;
-
     al_call_named_branches(call, AL_PARAM_BRANCH, branches);
     if (!branches->count && call->tool->moves_branch && call->repo)
         al_ref_head_branches(&call->repo->at, branches);
-    if (call->tool->moves_along)
-        call->tool->moves_along(call, &along);
-    for (size_t i = 0; i < along.count; i++)
-        al_strv_add(branches, along.items[i] + strlen("refs/heads/"));
+    for (size_t i = 0; i < call->along.count; i++)
+        al_strv_add(branches, call->along.items[i] + strlen("refs/heads/"));
 }
 
 /** Collects paths as names relative to the top. */
@@ -320,7 +316,7 @@ int al_call_policy_targets(struct al_call *call, struct al_strv *ret_branches,
 
 void al_call_policy_addresses(const struct al_call *call, struct al_strv *ret_addresses)
 {
-    const struct al_strv *pairs = &call->resolved.pairs;
+    const struct al_strv *pairs = &call->resolved;
 
     for (size_t i = 0; i + 1 < pairs->count; i += 2) {
         al_auto(al_freep) char *shown = al_url_shown(pairs->items[i + 1]);
@@ -348,12 +344,10 @@ struct al_ruling al_call_policy_ruling(const struct al_call *call, const struct 
         .paths = paths,
         .addresses = &addresses,
         .new_address = al_call_resolved(call, AL_RESOLVED_NEW_ADDRESS),
+        .as_tool = call->operation->like_tool,
+        .as_operation = call->operation->like_operation,
     };
 
-    if (call->tool->also_is)
-        (void)call->tool->also_is(call->operation == &call->tightened ? call->plain
-                                                                      : call->operation,
-                                  &query.as_tool, &query.as_operation);
     al_call_policy_addresses(call, &addresses);
     return al_policy_decide(call->session->policy, mode, &query);
 }

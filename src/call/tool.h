@@ -34,7 +34,6 @@
 
 struct al_call;
 struct al_repo;
-struct al_resolved;
 struct al_result;
 struct al_session;
 
@@ -87,6 +86,10 @@ struct al_operation {
     unsigned locks;
     /** It deletes what AL_PARAM_DELETED_BRANCH and AL_PARAM_DELETED_TAG name. */
     bool deletes;
+
+    /** Stage 5: another tool, and an operation of it, whose rules are about this one as well; NULL:
+     * there is none. */
+    const char *like_tool, *like_operation;
 };
 
 /** A stricter form of an operation, for calls whose real effects only the repository shows.
@@ -144,11 +147,6 @@ struct al_tool {
      * the last one always.  NULL: the operations have their own. */
     bool (*takes)(const struct al_call *call, const struct al_operation *operation);
 
-    /** Stage 5: another tool, and an operation of it, whose rules are about this operation as well.
-     * False: there is none. */
-    bool (*also_is)(const struct al_operation *operation, const char **ret_tool,
-                    const char **ret_operation);
-
     /**
      * An example of structuredContent, as JSON, that al_tool_output_schema() makes a schema of: "",
      * 1, 1.5 and true stand for their types, "a|b" for one of two words, a list has one item, and
@@ -186,13 +184,13 @@ struct al_tool {
     /** Policy: the call moves the current branch when no AL_PARAM_BRANCH is given. */
     bool moves_branch;
 
-    /** What clients see leaves out what goes without saying: the title, a false default, that an
-     * unknown name is refused, bounds. */
-    bool is_terse;
-
-    /** Paths of the arguments may begin with "..", as long as they stay inside the working tree:
-     * such a path is made absolute at the beginning of stage 4. */
-    bool takes_parent_paths;
+    /** What clients see leaves out what goes without saying: a false default, that an unknown name
+     * is refused, hints that are MCP's own defaults or mean nothing for a tool that reads.  Paths
+     * of the arguments may begin with "..", as long as they stay inside the working tree: such a
+     * path is made absolute at the beginning of stage 4.  And the checkpoint has to have whatever
+     * `changed_files` lists and is there, whether the operation discards work or not: git writes
+     * over ignored files without a word. */
+    bool is_everyday;
 
     /**
      * Stage 2: the arguments that a call really has, for one that goes on with an earlier call.
@@ -229,13 +227,12 @@ struct al_tool {
 
     /**
      * Stage 4: resolve what the arguments name: a commit to its id, a branch to its full name, a
-     * remote to its address.  Policy, the approval, the binding of the answer and `execute` (by
-     * al_call_resolved()) all use the values added to `out`, so they all mean the same objects.
-     * The pipeline calls this again to see whether an answer is still valid, so it must not change
+     * remote to its address.  Policy, the approval, the binding of the answer and `execute` all use
+     * the values that it gives to al_call_resolve(), so they all mean the same objects.  The
+     * pipeline calls this again to see whether an answer is still valid, so it must not change
      * anything.
      */
-    int (*resolve)(struct al_call *call, const void *args, struct al_resolved *out,
-                   struct al_error *err);
+    int (*resolve)(struct al_call *call, const void *args, struct al_error *err);
 
     /** Stage 5: append the paths that rules look at, relative to the top, for a call whose
      * parameters name none; "" is every path.  NULL: those of `changed_files` where an operation
@@ -278,10 +275,6 @@ struct al_tool {
      * al_moves. */
     unsigned moves;
 
-    /** Stages 5 and 6: append the full names of further branches that the call moves, as stage 4
-     * has found them.  NULL: there are none. */
-    void (*moves_along)(const struct al_call *call, struct al_strv *ret_refs);
-
     /** Stage 6: append further files that the call overwrites, in the same form.  The checkpoint
      * has to contain them; the approval does not depend on them. */
     int (*overwritten_files)(struct al_call *call, const void *args, struct al_strv *out,
@@ -299,10 +292,6 @@ struct al_tool {
     int (*changed_files)(struct al_call *call, const void *args, bool *ret_known,
                          struct al_strv *out, struct al_error *err);
 
-    /** Stage 6: the linked worktree that the operation is about, which its checkpoints then have,
-     * and whether it can only lock or unlock it.  A name below airlock's directory; NULL: none. */
-    const char *(*linked_worktree)(const void *args, bool *ret_only_locks);
-
     /** Stage 6: the call goes back by the checkpoints (history/rollback.h), which takes the locks,
      * saves the present and has a record of its own. */
     bool goes_back;
@@ -310,13 +299,9 @@ struct al_tool {
     /** Stage 7: what it changed, whoever did it, is told in the journal's line. */
     bool tells_changes;
 
-    /** Stage 6: the checkpoint has to have whatever `changed_files` lists and is there, whether the
-     * operation discards work or not: git writes over ignored files without a word. */
-    bool saves_writes;
-
-    /** Stage 6: for an operation that discards no work, whether all that is staged stays so, or
-     * gets into a commit or a stash.  NULL: it may not. */
-    bool (*keeps_staged)(const struct al_operation *operation, const void *args);
+    /** Stage 6: of an operation that discards no work, all that is staged stays so, or gets into a
+     * commit or a stash, unless the tool says otherwise (al_call_loses_staged()). */
+    bool keeps_staged;
 
     /** Whose words the remedies of failures are in: the names of tools and parameters. */
     enum al_words words;
@@ -325,16 +310,10 @@ struct al_tool {
      * The status and approval errors are not to be changed. */
     void (*complete_error)(struct al_call *call, struct al_error *err);
 
-    /** For `-v`: a short note on why the call was allowed.  NULL: the operation, its effects and
-     * who decided. */
-    void (*describe_checked)(const void *args, struct al_str *out);
-
-    /** For `-v`: the text of the `Command:` line.  NULL: the summary. */
-    void (*trace_command)(const void *args, struct al_str *out);
+    /** For `-v`: the text of the `Command:` line, or, `checked`, a short note on why the call was
+     * allowed.  NULL: the summary; the operation, its effects and who decided. */
+    void (*trace)(const void *args, bool checked, struct al_str *out);
 };
-
-/** For `keeps_staged`: it does always. */
-bool al_tool_keeps_staged(const struct al_operation *operation, const void *args);
 
 /** The union of the effects of all operations, without the stricter forms. */
 unsigned al_tool_effects(const struct al_tool *tool);

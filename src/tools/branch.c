@@ -654,8 +654,7 @@ static int everyday_check(void *p, struct al_error *err)
 
 /* The commit that a branch begins at is part of what is approved, and so is the branch that is
  * renamed without being named: rules look at it. */
-static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
-                   struct al_error *err)
+static int resolve(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct branch_args *args = p;
     al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
@@ -663,8 +662,8 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
     if (args->action == RENAME && !args->name)
         al_ref_follow_head(&al_call_repo(call)->at, &refs);
     if (refs.count)
-        al_resolved_add(out, AL_RESOLVED_BRANCH, refs.items[0]);
-    return args->action == CREATE ? al_resolve_commit(call, args->from, out, err) : 0;
+        al_call_resolve(call, AL_RESOLVED_BRANCH, refs.items[0]);
+    return args->action == CREATE ? al_resolve_commit(call, args->from, err) : 0;
 }
 
 static int everyday_list(struct al_call *call, const void *p, struct al_result *result,

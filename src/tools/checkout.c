@@ -29,19 +29,17 @@
 
 static const char heads[] = "refs/heads/";
 
-int al_resolve_commit(struct al_call *call, const char *rev, struct al_resolved *out,
-                      struct al_error *err)
+int al_resolve_commit(struct al_call *call, const char *rev, struct al_error *err)
 {
     al_auto(al_freep) char *oid = NULL;
     int r = al_git_resolve_commit(al_call_repo(call), rev ? rev : "HEAD", &oid, err);
 
     if (r == 0)
-        al_resolved_add(out, AL_RESOLVED_COMMIT, oid);
+        al_call_resolve(call, AL_RESOLVED_COMMIT, oid);
     return r;
 }
 
-int al_resolve_checkout(struct al_call *call, const char *word, struct al_resolved *out,
-                        struct al_error *err)
+int al_resolve_checkout(struct al_call *call, const char *word, struct al_error *err)
 {
     al_auto(al_checkout_target_clear) struct al_checkout_target target = { .branch = NULL };
     int r = al_git_resolve_checkout(al_call_repo(call), word, &target, err);
@@ -49,11 +47,11 @@ int al_resolve_checkout(struct al_call *call, const char *word, struct al_resolv
     if (r < 0)
         return r;
     if (target.branch)
-        al_resolved_add(out, AL_RESOLVED_BRANCH, target.branch);
+        al_call_resolve(call, AL_RESOLVED_BRANCH, target.branch);
     if (target.oid)
-        al_resolved_add(out, AL_RESOLVED_COMMIT, target.oid);
+        al_call_resolve(call, AL_RESOLVED_COMMIT, target.oid);
     if (target.guess)
-        al_resolved_add(out, RESOLVED_GUESS, target.guess);
+        al_call_resolve(call, RESOLVED_GUESS, target.guess);
     return 0;
 }
 
@@ -249,8 +247,7 @@ static bool is_from_index(const struct request *request)
 }
 
 /* Files may come from any tree, such as "HEAD:docs". */
-static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
-                   struct al_error *err)
+static int resolve(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct request request = request_of(call, p);
     al_auto(al_freep) char *oid = NULL;
@@ -259,11 +256,11 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
     if (request.create || is_from_index(&request))
         return 0;
     if (!request.paths && !request.detaches)
-        return al_resolve_checkout(call, request.target, out, err);
+        return al_resolve_checkout(call, request.target, err);
     r = al_git_find_object(al_call_repo(call), request.target, request.paths ? "tree" : "commit",
                            &oid, err);
     if (r == 0 && oid)
-        al_resolved_add(out, AL_RESOLVED_COMMIT, oid);
+        al_call_resolve(call, AL_RESOLVED_COMMIT, oid);
     return r;
 }
 
@@ -401,7 +398,7 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
 /* What both tools have. */
 #define SHARED                                                                                     \
     .name = "git_checkout", .title = "Check out", .moves = AL_MOVES_HEAD | AL_MOVES_NEW,           \
-    .keeps_staged = al_tool_keeps_staged, .resolve = resolve, .authorize = authorize,              \
+    .keeps_staged = true, .resolve = resolve, .authorize = authorize,                              \
     .affected_files = affected_files, .changed_files = changed_files, .preview = preview
 
 /* The toolset git. */

@@ -65,6 +65,8 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     const struct commit_args *args = p;
     int r = resumable(call) ? al_git_resume_check(al_call_repo(call), err) : 0;
 
+    if (args->all || resumes(call, args))
+        al_call_loses_staged(call);
     return r == 0 && args->all ? check_all(call, err) : r;
 }
 
@@ -110,13 +112,6 @@ static int make_commit(struct al_call *call, const char *message, struct al_git_
     return al_git_commit(al_call_repo(call), &options, al_call_max_bytes(call), output, err);
 }
 
-static bool keeps_staged(const struct al_operation *operation, const void *p)
-{
-    const struct commit_args *args = p;
-
-    return !(operation->effects & AL_WRITES_WORKTREE) && !args->all;
-}
-
 static const char *const hooks[] = { "pre-commit",  "prepare-commit-msg",    "commit-msg",
                                      "post-commit", "reference-transaction", "post-index-change",
                                      NULL };
@@ -124,7 +119,7 @@ static const char *const hooks[] = { "pre-commit",  "prepare-commit-msg",    "co
 /* What both tools have. */
 #define COMMITS (AL_WRITES_INDEX | AL_WRITES_REFS)
 #define SHARED                                                                                     \
-    .name = "git_commit", .moves_branch = true, .authorize = authorize, .keeps_staged = keeps_staged
+    .name = "git_commit", .moves_branch = true, .authorize = authorize, .keeps_staged = true
 
 /* The toolset git. */
 

@@ -28,15 +28,14 @@ static void add_remotes(struct al_call *call, const struct fetch_args *args, str
                                                          current.count ? current.items[0] : NULL));
 }
 
-static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
-                   struct al_error *err)
+static int resolve(struct al_call *call, const void *p, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
 
     (void)err;
     add_remotes(call, p, &names);
     for (size_t i = 0; i < names.count; i++)
-        al_transfer_resolve(call, names.items[i], out);
+        al_transfer_resolve(call, names.items[i]);
     return 0;
 }
 

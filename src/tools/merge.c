@@ -22,8 +22,7 @@ struct merge_args {
 AL_WHEN(aborts, struct merge_args, args->abort)
 
 /* Resolve the word to a commit, so that the approved commit is merged even if the branch moves. */
-static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
-                   struct al_error *err)
+static int resolve(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct merge_args *args = p;
     al_auto(al_freep) char *oid = NULL;
@@ -33,7 +32,7 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
         return 0;
     r = al_git_resolve_branch(al_call_repo(call), args->branch, &oid, err);
     if (r == 0)
-        al_resolved_add(out, AL_RESOLVED_COMMIT, oid);
+        al_call_resolve(call, AL_RESOLVED_COMMIT, oid);
     return r;
 }
 
@@ -183,7 +182,7 @@ const struct al_tool al_tool_workflow_merge = {
     .check = workflow_check,
     .authorize = authorize,
     .affected_files = affected_files,
-    .keeps_staged = al_tool_keeps_staged,
+    .keeps_staged = true,
     .summary = "[abort?Abort what is in progress and go back (WARNING: destructive)]"
                "[!abort?Merge {branch} into the current branch[noFf? with a merge commit]"
                "[message?: {message}]]",

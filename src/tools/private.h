@@ -49,7 +49,6 @@
 #include "call/call.h"
 #include "call/failure.h"
 #include "call/place.h"
-#include "call/resolved.h"
 #include "git/hunks/hunk_list.h"
 #include "git/reading/change_reader.h"
 #include "git/repo/remotes.h"
@@ -100,8 +99,8 @@ struct al_restore_options;
 #define AL_PARALLEL_TOOL(T)                                                                        \
     AL_DIALECT_TOOL(T), .words = AL_WORDS_EVERYDAY, .complete_error = al_failure_complete
 #define AL_EVERYDAY_TOOL(T)                                                                        \
-    AL_DIALECT_TOOL(T), .is_terse = true, .takes_parent_paths = true, .saves_writes = true,        \
-                        .words = AL_WORDS_EVERYDAY, .complete_error = al_everyday_complete_error
+    AL_DIALECT_TOOL(T), .is_everyday = true, .words = AL_WORDS_EVERYDAY,                           \
+                        .complete_error = al_everyday_complete_error
 #define AL_EVERYDAY_PAGES .expand = al_cursor_expand
 
 /** For git_restore and git_checkout of `git`: restore the paths, and set the result: how many there
@@ -158,12 +157,10 @@ void al_everyday_complete_error(struct al_call *call, struct al_error *err);
 
 /** For a tool's `resolve`: add the id of the commit that a revision names (NULL: HEAD) as
  * AL_RESOLVED_COMMIT. */
-int al_resolve_commit(struct al_call *call, const char *rev, struct al_resolved *out,
-                      struct al_error *err);
+int al_resolve_commit(struct al_call *call, const char *rev, struct al_error *err);
 
 /** For a tool's `resolve`: add the branch or the commit that git would switch to. */
-int al_resolve_checkout(struct al_call *call, const char *word, struct al_resolved *out,
-                        struct al_error *err);
+int al_resolve_checkout(struct al_call *call, const char *word, struct al_error *err);
 
 /** Set the target of a switch from what was resolved: a branch by name, a commit by id.  If nothing
  * was resolved, git gets the word itself, to guess a remote branch or to report the error. */
@@ -214,12 +211,11 @@ int al_transfer_authorize(struct al_call *call, const char *remote, struct al_er
 
 /** For `resolve`: add an address of a remote, and whether it is new. */
 void al_transfer_resolve_address(struct al_call *call, const struct al_remote *remote,
-                                 const char *address, enum al_direction direction,
-                                 struct al_resolved *out);
+                                 const char *address, enum al_direction direction);
 
 /** For `resolve`: add a remote as "remote" and its fetch addresses as "address".  An unknown remote
  * is ignored; the call itself reports it. */
-void al_transfer_resolve(struct al_call *call, const char *remote, struct al_resolved *out);
+void al_transfer_resolve(struct al_call *call, const char *remote);
 
 /** For `always_by` of fetch and pull: the answer "always" covers the same address. */
 extern const char *const al_transfer_always_by[];

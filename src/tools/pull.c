@@ -190,8 +190,7 @@ static bool rewrites_published(struct al_call *call, const struct pull *pull)
            published;
 }
 
-static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
-                   struct al_error *err)
+static int resolve(struct al_call *call, const void *p, struct al_error *err)
 {
     const char *known = al_call_tool_data(call);
     al_auto(pull_clear) struct pull pull = PULL_INIT;
@@ -199,9 +198,9 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
 
     if (r < 0)
         return r;
-    al_transfer_resolve(call, pull.remote.name, out);
+    al_transfer_resolve(call, pull.remote.name);
     if (known ? *known && !strcmp(known, pull.head) : rewrites_published(call, &pull))
-        al_resolved_add(out, REWRITES, pull.head);
+        al_call_resolve(call, REWRITES, pull.head);
     return 0;
 }
 

@@ -49,14 +49,14 @@ static bool take_tag(void *payload, const struct al_listed_ref *ref)
 
 /* Add every tag here, its object id and full name, as one value: a tag that is made, moved or
  * deleted later gives another value. */
-static int push_tags_resolve(struct al_call *call, struct al_resolved *out, struct al_error *err)
+static int push_tags_resolve(struct al_call *call, struct al_error *err)
 {
     const struct al_refs_query query = { .tags = true, .ids = true };
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     int r = al_git_read_refs(al_call_repo(call), &query, take_tag, &text, err);
 
     if (r == 0)
-        al_resolved_add(out, "tags", text.buf);
+        al_call_resolve(call, "tags", text.buf);
     return r;
 }
 
@@ -98,7 +98,7 @@ static char *target_key(const char *address)
 }
 
 static int add_target(struct al_call *call, const struct al_remote *remote, const char *address,
-                      struct al_resolved *out, struct al_error *err)
+                      struct al_error *err)
 {
     al_auto(al_network_endp) struct al_network *network = NULL;
     al_auto(al_freep) char *name = target_key(address);
@@ -106,8 +106,8 @@ static int add_target(struct al_call *call, const struct al_remote *remote, cons
 
     if (r < 0)
         return r;
-    al_transfer_resolve_address(call, remote, address, AL_PUSHES, out);
-    al_resolved_add(out, name, network->repository_id);
+    al_transfer_resolve_address(call, remote, address, AL_PUSHES);
+    al_call_resolve(call, name, network->repository_id);
     return 0;
 }
 
@@ -117,8 +117,7 @@ static int add_target(struct al_call *call, const struct al_remote *remote, cons
 /* Add the branch there as "branch", the commit of the one here as "commit" ("" to delete it there),
  * the commit last seen there as "seen", and each address with the repository it leads to. */
 static int resolve_push(struct al_call *call, const struct al_remote *remote, const char *branch,
-                        const char *target, bool deletes, struct al_resolved *out,
-                        struct al_error *err)
+                        const char *target, bool deletes, struct al_error *err)
 {
     const struct al_location *at = &al_call_repo(call)->at;
     const bool is_tag = al_starts_with(branch, TAGS);
@@ -128,17 +127,17 @@ static int resolve_push(struct al_call *call, const struct al_remote *remote, co
     al_auto(al_freep) char *seen = tracking ? al_ref_oid(at, tracking) : al_strdup("");
     int r = 0;
 
-    al_resolved_add(out, AL_RESOLVED_BRANCH, target);
+    al_call_resolve(call, AL_RESOLVED_BRANCH, target);
     if (strcmp(branch, target) != 0) { /* for rules, which read full names */
         al_auto(al_freep) char *there = al_asprintf("refs/heads/%s", target);
 
-        al_resolved_add(out, AL_RESOLVED_BRANCH, ref);
-        al_resolved_add(out, AL_RESOLVED_BRANCH, there);
+        al_call_resolve(call, AL_RESOLVED_BRANCH, ref);
+        al_call_resolve(call, AL_RESOLVED_BRANCH, there);
     }
-    al_resolved_add(out, "commit", commit);
-    al_resolved_add(out, "seen", seen);
+    al_call_resolve(call, "commit", commit);
+    al_call_resolve(call, "seen", seen);
     for (size_t i = 0; i < remote->push_urls.count && r == 0; i++)
-        r = add_target(call, remote, remote->push_urls.items[i], out, err);
+        r = add_target(call, remote, remote->push_urls.items[i], err);
     return r;
 }
 
@@ -249,7 +248,7 @@ static int check_seen(struct al_call *call, const struct al_remote *remote, cons
 /* The branch at the remote: of the same name, or with push.default=upstream the one that the
  * current branch follows there.  Rules look at both.  Caller frees. */
 static char *target_of(struct al_call *call, const struct push_args *args,
-                       const struct al_remote *remote, const char *branch, struct al_resolved *out)
+                       const struct al_remote *remote, const char *branch)
 {
     const struct al_repo *repo = al_call_repo(call);
     al_auto(al_freep) char *how = NULL;
@@ -263,14 +262,13 @@ static char *target_of(struct al_call *call, const struct push_args *args,
     how = al_git_setting(repo, "push.default");
     if (!how || (strcmp(how, "upstream") != 0 && strcmp(how, "tracking") != 0))
         return al_strdup(branch);
-    al_resolved_add(out, RESOLVED_LOCAL, branch);
+    al_call_resolve(call, RESOLVED_LOCAL, branch);
     return al_take(&upstream);
 }
 
 /* Resolve the remote, the branch, its commit, the tags, the repositories, and the remote commit
  * that a forced push or a deletion is about. */
-static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
-                   struct al_error *err)
+static int resolve(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct push_args *args = p;
     al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
@@ -292,13 +290,13 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
         r = check_seen(call, &remote, branch, err);
     if (r < 0)
         return r;
-    al_resolved_add(out, "remote", name);
+    al_call_resolve(call, "remote", name);
     if (args->tags)
-        r = push_tags_resolve(call, out, err);
+        r = push_tags_resolve(call, err);
     if (r < 0)
         return r;
-    target = target_of(call, args, &remote, branch, out);
-    return resolve_push(call, &remote, branch, target, args->delete, out, err);
+    target = target_of(call, args, &remote, branch);
+    return resolve_push(call, &remote, branch, target, args->delete, err);
 }
 
 static bool is_new_address(struct al_call *call, const void *p)

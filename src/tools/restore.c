@@ -253,12 +253,11 @@ static int everyday_check(void *p, struct al_error *err)
     return 0;
 }
 
-static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
-                   struct al_error *err)
+static int resolve(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct restore_args *args = p;
 
-    return args->rev ? al_resolve_commit(call, args->rev, out, err) : 0;
+    return args->rev ? al_resolve_commit(call, args->rev, err) : 0;
 }
 
 static int restore_hunks(struct al_call *call, const struct restore_args *args, struct al_str *text,

@@ -87,8 +87,8 @@ static int options_of(struct al_call *call, const void *args, struct al_stash_op
     return 0;
 }
 
-static int resolve_clear(const struct al_stash_owners *owners, const struct al_strv *entries,
-                         struct al_resolved *out)
+static int resolve_clear(struct al_call *call, const struct al_stash_owners *owners,
+                         const struct al_strv *entries)
 {
     al_auto(al_str_clear) struct al_str own = AL_STR_INIT;
 
@@ -96,7 +96,7 @@ static int resolve_clear(const struct al_stash_owners *owners, const struct al_s
         if (al_stash_is_own(owners, entries->items[i]))
             al_str_addf(&own, "%s%s", own.len ? " " : "", entries->items[i]);
     if (owners->is_shared) /* also of none: others may push in between */
-        al_resolved_add(out, AL_STASH_ENTRY, own.len ? own.buf : "");
+        al_call_resolve(call, AL_STASH_ENTRY, own.len ? own.buf : "");
     return 0;
 }
 
@@ -180,8 +180,7 @@ static int find_newest(struct al_call *call, const struct al_stash_owners *owner
                 : "See git_stash with action list for those there are, and name one by its index.");
 }
 
-static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
-                   struct al_error *err)
+static int resolve(struct al_call *call, const void *p, struct al_error *err)
 {
     al_auto(al_stash_owners_clear) struct al_stash_owners owners = AL_STASH_OWNERS_INIT;
     al_auto(al_strv_clear) struct al_strv entries = AL_STRV_INIT;
@@ -195,7 +194,7 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
     al_stash_owners_read(al_call_repo(call), &owners);
     al_git_stash_entries(al_call_repo(call), &entries);
     if (args->action == AL_STASH_CLEAR)
-        return resolve_clear(&owners, &entries, out);
+        return resolve_clear(call, &owners, &entries);
     if (args->id)
         r = find_named(&entries, args->id, &entry, err);
     else if (args->index.given && entries.count)
@@ -204,10 +203,10 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
         r = find_newest(call, &owners, &entries, args->action == AL_STASH_POP, &entry, err);
     if (r < 0)
         return r;
-    al_resolved_add(out, AL_STASH_ENTRY, entry);
+    al_call_resolve(call, AL_STASH_ENTRY, entry);
     whose = al_stash_owner_words(&owners, entry);
     if (owners.is_shared)
-        al_resolved_add(out, AL_STASH_WHOSE, whose);
+        al_call_resolve(call, AL_STASH_WHOSE, whose);
     return 0;
 }
 
@@ -349,7 +348,7 @@ static void summarize(const struct al_call *call, const void *p, struct al_str *
 #define SHARED                                                                                     \
     .name = "git_stash", .resolve = resolve, .always_by = always_by,                               \
     .affected_files = affected_files, .changed_files = changed_files, .preview = preview,          \
-    .moves = AL_MOVES_STASH, .keeps_staged = al_tool_keeps_staged
+    .moves = AL_MOVES_STASH, .keeps_staged = true
 /* And what those of git and workflow have. */
 #define IN_GITS_WORDS                                                                              \
     SHARED, .title = "Stash changes", .authorize = authorize_action, .summarize = summarize

@@ -74,23 +74,22 @@ bool al_transfer_is_new(struct al_call *call, const char *remote, enum al_direct
 const char *const al_transfer_always_by[] = { AL_RESOLVED_ADDRESS, NULL };
 
 void al_transfer_resolve_address(struct al_call *call, const struct al_remote *remote,
-                                 const char *address, enum al_direction direction,
-                                 struct al_resolved *out)
+                                 const char *address, enum al_direction direction)
 {
-    al_resolved_add(out, AL_RESOLVED_ADDRESS, address);
+    al_call_resolve(call, AL_RESOLVED_ADDRESS, address);
     if (is_new(call, remote, address, direction))
-        al_resolved_add(out, AL_RESOLVED_NEW_ADDRESS, address);
+        al_call_resolve(call, AL_RESOLVED_NEW_ADDRESS, address);
 }
 
-void al_transfer_resolve(struct al_call *call, const char *remote, struct al_resolved *out)
+void al_transfer_resolve(struct al_call *call, const char *remote)
 {
     al_auto(al_remote_clear) struct al_remote found = AL_REMOTE_INIT;
 
-    al_resolved_add(out, "remote", remote);
+    al_call_resolve(call, "remote", remote);
     if (al_remote_find(al_call_repo(call), remote, &found, NULL) < 0)
         return;
     for (size_t i = 0; i < found.urls.count; i++)
-        al_transfer_resolve_address(call, &found, found.urls.items[i], AL_FETCHES, out);
+        al_transfer_resolve_address(call, &found, found.urls.items[i], AL_FETCHES);
 }
 
 void al_transfer_preview(struct al_call *call, const struct al_remote *remote,

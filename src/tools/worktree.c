@@ -297,8 +297,7 @@ static int find(struct al_call *call, const char *name, struct al_worktree_place
 }
 
 /* What cannot be told keeps nobody from removing it. */
-static int resolve_loss(struct al_call *call, const char *name, struct al_resolved *out,
-                        struct al_error *err)
+static int resolve_loss(struct al_call *call, const char *name, struct al_error *err)
 {
     al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
     al_auto(al_worktree_found_clear) struct al_worktree_found found = AL_WORKTREE_FOUND_INIT;
@@ -312,24 +311,23 @@ static int resolve_loss(struct al_call *call, const char *name, struct al_resolv
         return al_error_set(err, (enum al_status)r, "%s", why.message);
     if (r < 0)
         al_str_adds(&loss, "  what it has cannot be told\n");
-    al_resolved_add(out, LOSS, loss.buf);
+    al_call_resolve(call, LOSS, loss.buf);
     return 0;
 }
 
-static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
-                   struct al_error *err)
+static int resolve(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct worktree_args *args = p;
     al_auto(al_freep) char *oid = NULL;
     int r;
 
     if (args->action == REMOVE)
-        return resolve_loss(call, args->name, out, err);
+        return resolve_loss(call, args->name, err);
     if (args->action != ADD || !args->create)
         return 0;
     r = al_git_resolve_commit(al_call_repo(call), args->from ? args->from : "HEAD", &oid, err);
     if (r == 0)
-        al_resolved_add(out, START, oid);
+        al_call_resolve(call, START, oid);
     return r;
 }
 
@@ -411,6 +409,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
 
     if (args->action == LIST)
         return 0;
+    al_call_is_about_worktree(call, args->name, args->action == LOCK || args->action == UNLOCK);
     al_worktree_tidy(al_call_repo(call), true, NULL);
     if (args->action == ADD)
         return authorize_add(call, args, err);
@@ -522,14 +521,6 @@ static const struct al_operation operations[] = {
     { "remove", NULL, AL_WRITES_REFS | AL_DISCARDS_WORK, remove_worktree, AL_ASKS_UNLESS_SAVED },
 };
 
-static const char *linked_worktree(const void *p, bool *ret_only_locks)
-{
-    const struct worktree_args *args = p;
-
-    *ret_only_locks = args->action == LOCK || args->action == UNLOCK;
-    return args->name;
-}
-
 static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
 {
     const char *loss = al_call_resolved(call, LOSS);
@@ -548,12 +539,11 @@ const struct al_tool al_tool_git_worktree = {
              "back whole), lock or unlock.",
     AL_TOOL_ROWS(params, operations),
     AL_PARALLEL_TOOL(struct worktree_args),
-    .is_terse = true,
+    .is_everyday = true,
     .check = check,
     .resolve = resolve,
     .authorize = authorize,
     .preview = preview,
-    .linked_worktree = linked_worktree,
     .moves = AL_MOVES_NAMED, /* only the branch that an add makes */
     .summary =
         "[action=list?List worktrees][action=add?Make][action=remove?Remove][action=lock?Lock]"

@@ -176,7 +176,7 @@ static json_t *listed(const struct al_tool *tool)
     json_t *entry = al_json_object();
 
     al_json_set(entry, "name", al_json_string(tool->name));
-    if (!tool->is_terse)
+    if (!tool->is_everyday)
         al_json_set(entry, "title", al_json_string(tool->title));
     al_json_set(entry, "description", al_json_string(tool->about));
     al_json_set(entry, "inputSchema", al_tool_schema(tool, &defaults));

@@ -23,7 +23,7 @@ static void add_listed_tool(const struct al_session *session, const struct al_to
     al_json_set(item, "name", al_json_string(tool->name));
     if (tool->definition) /* what its server says, and nothing else */
         return;
-    if (!tool->is_terse)
+    if (!tool->is_everyday)
         al_json_set(item, "title", al_json_string(tool->title));
     al_json_set(item, "description", al_json_string(tool->about));
     al_json_set(item, "inputSchema", al_tool_schema(tool, &session->defaults));

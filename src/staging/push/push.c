@@ -200,12 +200,6 @@ const char *al_push_from(const struct al_push *push)
     return *push->parent ? push->parent : al_git_empty_tree(push->repo);
 }
 
-void al_push_paths(const struct al_push *push, struct al_strv *ret_paths)
-{
-    for (size_t i = 0; i < push->staged.count; i++)
-        al_strv_add(ret_paths, push->staged.files[i].path);
-}
-
 bool al_push_conflict(const struct al_push *push, struct al_push_result *ret_result)
 {
     if (!push->conflict)

@@ -88,9 +88,6 @@ int al_push_plan(struct al_staging *staging, const char *id, const struct al_tar
 /** Free a planned push; NULL is fine. */
 void al_push_free(struct al_push *push);
 
-/** Append the paths that are pushed, relative to the top. */
-void al_push_paths(const struct al_push *push, struct al_strv *ret_paths);
-
 /** Test whether the push cannot be made, and fill the result if so. */
 bool al_push_conflict(const struct al_push *push, struct al_push_result *ret_result);
 

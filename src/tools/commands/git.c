@@ -449,21 +449,20 @@ static const char *const always_by[] = { "as", "branch", "address", NULL };
 
 /* Rules look at the branch that is pushed as well. */
 static int resolve_connection(struct al_call *call, const struct al_shell_connection *to,
-                              struct al_resolved *out, struct al_error *err)
+                              struct al_error *err)
 {
-    int r = to->tool->resolve(call, to->args, out, err);
-    const char *branch = r == 0 && to->name ? al_resolved_find(out, "branch") : NULL;
+    int r = to->tool->resolve(call, to->args, err);
+    const char *branch = r == 0 && to->name ? al_call_resolved(call, "branch") : NULL;
     al_auto(al_freep) char *ref = branch ? al_asprintf("refs/heads/%s", branch) : NULL;
 
-    al_resolved_add(out, "as", to->operation->name);
+    al_call_resolve(call, "as", to->operation->name);
     if (ref && !al_starts_with(branch, "refs/tags/"))
-        al_resolved_add(out, AL_RESOLVED_BRANCH, ref);
+        al_call_resolve(call, AL_RESOLVED_BRANCH, ref);
     return r;
 }
 
 /* The branches that rules look at: those that are named, and the current one. */
-static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
-                   struct al_error *err)
+static int resolve(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct al_shell_words *words = al_call_tool_data(call);
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT, addresses = AL_STRV_INIT;
@@ -472,15 +471,15 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
     if (is_with(words, "clone", NULL) && words->operands.count) {
         al_auto(al_freep) char *shown = al_url_shown(words->operands.items[0]);
 
-        al_resolved_add(out, AL_RESOLVED_ADDRESS, shown);
+        al_call_resolve(call, AL_RESOLVED_ADDRESS, shown);
     }
     find_new_addresses(call, &addresses);
     for (size_t i = 0; i < addresses.count; i++) {
-        al_resolved_add(out, AL_RESOLVED_ADDRESS, addresses.items[i]);
-        al_resolved_add(out, AL_RESOLVED_NEW_ADDRESS, addresses.items[i]);
+        al_call_resolve(call, AL_RESOLVED_ADDRESS, addresses.items[i]);
+        al_call_resolve(call, AL_RESOLVED_NEW_ADDRESS, addresses.items[i]);
     }
     if (words->connection.tool)
-        return resolve_connection(call, &words->connection, out, err);
+        return resolve_connection(call, &words->connection, err);
     if (al_effects_read_only(effects_of(call)))
         return 0;
     al_shell_words_branches(words, &names);
@@ -489,7 +488,7 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
     for (size_t i = 0; i < names.count; i++) {
         al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", names.items[i]);
 
-        al_resolved_add(out, AL_RESOLVED_BRANCH, ref);
+        al_call_resolve(call, AL_RESOLVED_BRANCH, ref);
     }
     return 0;
 }
@@ -922,18 +921,15 @@ static bool command_line(const struct al_call *call, const void *p, struct al_st
  * that applies counts, and the last one of each has no condition.  What reaches another repository
  * is the operation of `everyday` that it is read as (connect.c).
  */
-static const struct row {
-    const char *tool, *operation; /* of the toolset `everyday`; NULL: none */
-    struct al_shell_words_form form;
-} rows[] = {
-#define ROW(command, name, like_tool, like_operation, effects, asks, ...)                          \
-    { like_tool, like_operation, { command, __VA_ARGS__ } },
+static const struct al_shell_words_form forms[] = {
+#define ROW(command, name, tool, operation, effects, asks, ...) { command, __VA_ARGS__ },
 #include "tools/commands/rows.inc"
 };
 
 static const struct al_operation operations[] = {
-#define ROW(command, name, like_tool, like_operation, effects, asks, ...)                          \
-    { name, NULL, effects, run, asks },
+#define ROW(command, name, tool, operation, effects, asks, ...)                                    \
+    { name, NULL, effects, run, asks, 0, 0, false, tool, operation },
+#include "tools/commands/rows.inc"
     /* What has no row: `open_repository` has refused it. */
     { "unknown", NULL, AL_WRITES_WORKTREE | AL_DISCARDS_WORK | AL_RUNS_PROGRAM, run,
       AL_ASKS_ALWAYS },
@@ -942,22 +938,10 @@ static const struct al_operation operations[] = {
 static bool takes(const struct al_call *call, const struct al_operation *operation)
 {
     const struct al_shell_words *words = al_call_tool_data(call);
-    const struct row *row = &rows[operation - operations];
 
-    return words && al_shell_words_match(words, &row->form) &&
-           (!words->connection.name || !strcmp(words->connection.operation->name, row->operation));
-}
-
-static bool also_is(const struct al_operation *operation, const char **ret_tool,
-                    const char **ret_operation)
-{
-    const size_t i = (size_t)(operation - operations);
-
-    if (i >= AL_COUNT(rows) || !rows[i].tool)
-        return false;
-    *ret_tool = rows[i].tool;
-    *ret_operation = rows[i].operation;
-    return true;
+    return words && al_shell_words_match(words, &forms[operation - operations]) &&
+           (!words->connection.name ||
+            !strcmp(words->connection.operation->name, operation->like_operation));
 }
 
 const struct al_tool al_tool_commands_git = {
@@ -970,7 +954,6 @@ const struct al_tool al_tool_commands_git = {
     .working_dir_offset = offsetof(struct git_args, working_dir),
     .open_repository = open_repository,
     .takes = takes,
-    .also_is = also_is,
     .always_by = always_by,
     .timeout_ms = al_shell_timeout_ms,
     .moves_branch = true,

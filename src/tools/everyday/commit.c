@@ -273,8 +273,7 @@ static void take_intos(const struct al_call *call, struct al_strv *ret_intos)
     al_strv_split(ret_intos, words, " ");
 }
 
-static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
-                   struct al_error *err)
+static int resolve(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct commit_args *args = p;
     al_auto(al_freep) char *head = al_ref_head(&al_call_repo(call)->at);
@@ -283,9 +282,9 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
     int r = 0;
 
     if (*head)
-        al_resolved_add(out, AL_RESOLVED_COMMIT, head);
+        al_call_resolve(call, AL_RESOLVED_COMMIT, head);
     if (branch)
-        al_resolved_add(out, AL_RESOLVED_BRANCH, branch);
+        al_call_resolve(call, AL_RESOLVED_BRANCH, branch);
     for (size_t i = 0; r == 0 && i < count_items(args); i++) {
         const char *into = item_of(args, i).into;
         al_auto(al_freep) char *oid = NULL;
@@ -295,7 +294,7 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
         al_str_addf(&intos, "%s ", oid ? oid : "-");
     }
     if (goes_into(call, args))
-        al_resolved_add(out, RESOLVED_INTO, intos.buf);
+        al_call_resolve(call, RESOLVED_INTO, intos.buf);
     return r;
 }
 
@@ -513,6 +512,8 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
 
     if ((args->amend || goes_into(call, args)) && head)
         al_call_set_tool_data(call, al_strdup(head), free);
+    if (args->all || args->paths.count || args->hunks.count || args->commits.count)
+        al_call_loses_staged(call);
     name_all(args, &all);
     r = al_repo_pathspecs(repo, &all.paths, &words, err);
     if (r == 0 && branch && al_ref_exists(&repo->at, branch))
@@ -803,14 +804,6 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     return 0;
 }
 
-static bool keeps_staged(const struct al_operation *operation, const void *p)
-{
-    const struct commit_args *args = p;
-
-    (void)operation;
-    return !args->all && !args->paths.count && !args->hunks.count && !args->commits.count;
-}
-
 #define COMMITS (AL_WRITES_INDEX | AL_WRITES_REFS)
 
 static const struct al_operation operations[] = {
@@ -849,7 +842,7 @@ const struct al_tool al_tool_everyday_commit = {
     .affected_files = affected_files,
     .preview = preview,
     .moves = AL_MOVES_BRANCH, /* the working tree stays as it is, whatever is replayed */
-    .keeps_staged = keeps_staged,
+    .keeps_staged = true,
     .summary = "[amend?Amend the last commit][!amend?Commit][commits? {#commits} times]"
                "[into? into {into}][branch? on branch {branch}][all? with every change]"
                "[hunks? {#hunks hunk}][paths? {paths}][message?: {^message}]",

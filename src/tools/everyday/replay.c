@@ -32,13 +32,13 @@ static bool is_revert(const struct al_call *call)
 #define RESOLVED_COMMITS "commits"
 #define RESOLVED_ONTO    "onto"
 
-static void add_resolved(const struct al_strv *commits, struct al_resolved *out)
+static void add_resolved(struct al_call *call, const struct al_strv *commits)
 {
     al_auto(al_str_clear) struct al_str ids = AL_STR_INIT;
 
     for (size_t i = 0; i < commits->count; i++)
         al_str_addf(&ids, "%s ", commits->items[i]);
-    al_resolved_add(out, RESOLVED_COMMITS, ids.buf);
+    al_call_resolve(call, RESOLVED_COMMITS, ids.buf);
 }
 
 static void take_resolved(const struct al_call *call, struct al_strv *ret_commits)
@@ -292,8 +292,7 @@ static int find_onto(struct al_call *call, const struct rebase_args *args,
     return r;
 }
 
-static int resolve_rebase(struct al_call *call, const void *p, struct al_resolved *out,
-                          struct al_error *err)
+static int resolve_rebase(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct rebase_args *args = p;
     al_auto(al_strv_clear) struct al_strv planned = AL_STRV_INIT;
@@ -304,8 +303,8 @@ static int resolve_rebase(struct al_call *call, const void *p, struct al_resolve
         r = find_onto(call, args, &planned, &onto, err);
     if (r < 0)
         return r;
-    al_resolved_add(out, RESOLVED_ONTO, onto);
-    add_resolved(&planned, out);
+    al_call_resolve(call, RESOLVED_ONTO, onto);
+    add_resolved(call, &planned);
     return 0;
 }
 
@@ -405,8 +404,7 @@ static const struct al_param revert_params[] = {
 };
 
 /* The words are resolved once: what was approved is what is applied. */
-static int resolve_picks(struct al_call *call, const void *p, struct al_resolved *out,
-                         struct al_error *err)
+static int resolve_picks(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct pick_args *args = p;
     al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
@@ -418,7 +416,7 @@ static int resolve_picks(struct al_call *call, const void *p, struct al_resolved
     if (r == 0 && !commits.count)
         r = al_failure_set(err, "git_log with the range shows what is in it.",
                            "The range has no commits");
-    add_resolved(&commits, out);
+    add_resolved(call, &commits);
     return r;
 }
 
@@ -548,6 +546,8 @@ static int build_and_try(struct al_call *call, const void *args, struct al_error
             attempt->work->steps[attempt->work->replayed.commits.count].commit,
             "cannot be replayed on the parts",
             "Name what it needs in a part; what no part names stays uncommitted.", err);
+    for (size_t i = 0; i < attempt->work->nfollowers; i++)
+        al_call_moves_along(call, attempt->work->followers[i].ref);
     if (r == 0)
         r = check_uncommitted(call, attempt, err);
     return r < 0 ? r : look_at_remotes(attempt, err);
@@ -566,14 +566,6 @@ static int authorize(struct al_call *call, const void *args, struct al_error *er
     if (r == 0 && !*head)
         r = al_failure_set(err, "git_commit makes the first one.", "There is no commit yet");
     return r < 0 ? r : build_and_try(call, args, err);
-}
-
-static void moves_along(const struct al_call *call, struct al_strv *ret_refs)
-{
-    const struct attempt *attempt = al_call_tool_data(call);
-
-    for (size_t i = 0; attempt && i < attempt->work->nfollowers; i++)
-        al_strv_add(ret_refs, attempt->work->followers[i].ref);
 }
 
 /* "a to 1a2b3c4d, b", a line; a branch goes to what is known of it. */
@@ -790,8 +782,7 @@ const struct al_tool al_tool_everyday_rebase = {
     .preview = preview,
     .changed_files = changed_files,
     .moves = AL_MOVES_HEAD | AL_MOVES_BRANCH, /* one that stops detaches HEAD */
-    .moves_along = moves_along,
-    .keeps_staged = al_tool_keeps_staged,
+    .keeps_staged = true,
     .summary = "Rebase the current branch[onto? onto {onto}][plan? by a plan of {#plan step}]"
                "[autosquash? with autosquash]"
                "[update_refs?; other branches on its commits follow]",

@@ -42,15 +42,14 @@ static int mode_of(const void *p)
     return ((const struct reset_args *)p)->mode;
 }
 
-static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
-                   struct al_error *err)
+static int resolve(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct reset_args *args = p;
     al_auto(al_freep) char *head = al_ref_head(&al_call_repo(call)->at);
-    int r = al_resolve_commit(call, args->to, out, err);
+    int r = al_resolve_commit(call, args->to, err);
 
     if (r == 0)
-        al_resolved_add(out, RESOLVED_HEAD, head);
+        al_call_resolve(call, RESOLVED_HEAD, head);
     return r;
 }
 

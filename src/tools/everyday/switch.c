@@ -68,8 +68,7 @@ static const char *after_remote(const struct al_repo *repo, const char *word)
 
 /* A branch by its name, by its full name, or by the remote-tracking branch that it follows, which
  * it is made from if there is none. */
-static int resolve_branch(struct al_call *call, const char *word, struct al_resolved *out,
-                          struct al_error *err)
+static int resolve_branch(struct al_call *call, const char *word, struct al_error *err)
 {
     const struct al_location *at = &al_call_repo(call)->at;
     const char *name = after_remote(al_call_repo(call), word);
@@ -79,28 +78,27 @@ static int resolve_branch(struct al_call *call, const char *word, struct al_reso
     al_auto(al_freep) char *oid = NULL;
 
     if (al_starts_with(word, heads) && al_ref_exists(at, word) && !al_ref_exists(at, own))
-        return al_resolve_checkout(call, word + strlen(heads), out, err);
+        return al_resolve_checkout(call, word + strlen(heads), err);
     if (!name || al_ref_exists(at, own) || !al_ref_exists(at, tracking))
-        return al_resolve_checkout(call, word, out, err);
+        return al_resolve_checkout(call, word, err);
     if (al_ref_exists(at, local))
-        return al_resolve_checkout(call, name, out, err);
+        return al_resolve_checkout(call, name, err);
     oid = al_ref_oid(at, tracking);
-    al_resolved_add(out, AL_RESOLVED_BRANCH, local);
-    al_resolved_add(out, AL_RESOLVED_COMMIT, oid);
-    al_resolved_add(out, FOLLOWED, tracking);
+    al_call_resolve(call, AL_RESOLVED_BRANCH, local);
+    al_call_resolve(call, AL_RESOLVED_COMMIT, oid);
+    al_call_resolve(call, FOLLOWED, tracking);
     return 0;
 }
 
-static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
-                   struct al_error *err)
+static int resolve(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct switch_args *args = p;
 
     if (args->rev)
-        return al_resolve_commit(call, args->rev, out, err);
+        return al_resolve_commit(call, args->rev, err);
     if (!args->create)
-        return resolve_branch(call, args->branch, out, err);
-    return args->from ? al_resolve_commit(call, args->from, out, err) : 0;
+        return resolve_branch(call, args->branch, err);
+    return args->from ? al_resolve_commit(call, args->from, err) : 0;
 }
 
 static struct al_checkout_options options_of(const struct al_call *call,
@@ -267,7 +265,7 @@ const struct al_tool al_tool_everyday_switch = {
     .authorize = authorize,
     .changed_files = changed_files,
     .moves = AL_MOVES_HEAD | AL_MOVES_NEW,
-    .keeps_staged = al_tool_keeps_staged,
+    .keeps_staged = true,
     .summary = "[rev?Look at '{rev}'][!rev?[create?Make and switch to branch][!create?Switch to]"
                " '{branch}'][from? from '{from}']",
 };

@@ -65,12 +65,11 @@ static bool exists(const struct al_call *call, const char *name)
 }
 
 /* The commit to tag is part of what is approved. */
-static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
-                   struct al_error *err)
+static int resolve(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct tag_args *args = p;
 
-    return args->action == CREATE ? al_resolve_commit(call, args->options.rev, out, err) : 0;
+    return args->action == CREATE ? al_resolve_commit(call, args->options.rev, err) : 0;
 }
 
 static int authorize(struct al_call *call, const void *p, struct al_error *err)

@@ -222,52 +222,31 @@ static int roll_back(struct al_call *call, const struct undo_args *args, bool dr
                            rollback, err);
 }
 
-static void free_paths(void *payload)
-{
-    al_strv_clear(payload);
-    free(payload);
-}
-
 /* Rules look at the branches that it moves, and at the files; without rules nobody asks, and it may
  * be about any.  What cannot be undone is said when it is tried. */
-static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
-                   struct al_error *err)
+static int resolve(struct al_call *call, const void *p, struct al_error *err)
 {
     al_auto(al_rollback_clear) struct al_rollback rollback = AL_ROLLBACK_INIT;
     const struct undo_args *args = p;
-
-    struct al_strv *paths = al_calloc(1, sizeof(*paths));
     const struct al_policy *rules = al_call_session(call)->policy;
     const bool known = args->dry_run ||
                        (rules && rules->count && roll_back(call, args, true, &rollback, NULL) == 0);
 
     (void)err;
     if (!known)
-        al_strv_add(paths, "");
+        al_call_resolve(call, AL_RESOLVED_PATH, "");
     for (size_t i = 0; i < rollback.changes.count; i++) {
         const struct al_difference *change = &rollback.changes.items[i];
 
         if (change->part == AL_PART_REF)
-            al_resolved_add(out, AL_RESOLVED_BRANCH, change->name);
+            al_call_resolve(call, AL_RESOLVED_BRANCH, change->name);
         else if (change->part == AL_PART_WORKTREE)
-            al_strv_add(paths, change->name);
+            al_call_resolve(call, AL_RESOLVED_PATH, change->name);
         else if (change->part == AL_PART_INDEX && *change->name == '/')
-            al_strv_add(paths, change->name + 1);
+            al_call_resolve(call, AL_RESOLVED_PATH, change->name + 1);
         else if (change->part != AL_PART_HEAD && change->part != AL_PART_STATE)
-            al_strv_add(paths, "");
+            al_call_resolve(call, AL_RESOLVED_PATH, "");
     }
-    for (size_t i = 0; i < paths->count; i++)
-        al_resolved_add(out, "path", paths->items[i]);
-    al_call_set_tool_data(call, paths, free_paths);
-    return 0;
-}
-
-static int policy_paths(struct al_call *call, const void *p, struct al_strv *out,
-                        struct al_error *err)
-{
-    (void)p;
-    (void)err;
-    al_strv_add_all(out, al_call_tool_data(call));
     return 0;
 }
 
@@ -301,7 +280,7 @@ const struct al_tool al_tool_everyday_undo = {
     .goes_back = true,
     .check = check,
     .resolve = resolve,
-    .policy_paths = policy_paths,
+    .policy_paths = al_call_resolved_paths,
     .summary = "[steps=-1?Redo what the last undo undid]"
                "[!steps=-1?Undo the last [steps=1?call][!steps=1?{steps} calls] of this session]",
 };

@@ -131,8 +131,7 @@ static int plan(struct al_call *call, const struct land_args *args, struct al_er
     return r;
 }
 
-static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
-                   struct al_error *err)
+static int resolve(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct al_landing *landing;
     int r = plan(call, p, err);
@@ -140,13 +139,13 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
     if (r < 0)
         return r;
     landing = al_call_tool_data(call);
-    al_resolved_add(out, AL_RESOLVED_BRANCH, landing->into.ref);
-    al_resolved_add(out, AL_RESOLVED_COMMIT, landing->branch.oid);
-    al_resolved_add(out, "from", landing->branch.ref);
-    al_resolved_add(out, "into", landing->into.oid);
-    al_resolved_add(out, "strategy", al_landing_strategy_name(landing->strategy));
-    al_resolved_add(out, "tree", landing->tree ? landing->tree : "");
-    al_resolved_add(out, "worktree",
+    al_call_resolve(call, AL_RESOLVED_BRANCH, landing->into.ref);
+    al_call_resolve(call, AL_RESOLVED_COMMIT, landing->branch.oid);
+    al_call_resolve(call, "from", landing->branch.ref);
+    al_call_resolve(call, "into", landing->into.oid);
+    al_call_resolve(call, "strategy", al_landing_strategy_name(landing->strategy));
+    al_call_resolve(call, "tree", landing->tree ? landing->tree : "");
+    al_call_resolve(call, "worktree",
                     al_landing_is_checked_out(al_call_repo(call), landing->into.ref)
                         ? al_call_repo(call)->at.top
                         : "");

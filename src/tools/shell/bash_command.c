@@ -83,15 +83,17 @@ static int overwritten_files(struct al_call *call, const void *p, struct al_strv
     return 0;
 }
 
-/* Append the names of the commands, each once.  authorize() has found all of them in the whitelist.
- */
-static void describe_checked(const void *p, struct al_str *out)
+/* Append the command, or the names of its commands, each once.  authorize() has found all of them
+ * in the whitelist. */
+static void trace(const void *p, bool checked, struct al_str *out)
 {
     const struct bash_args *args = p;
     al_auto(al_shell_pipeline_clear) struct al_shell_pipeline pipeline = AL_SHELL_PIPELINE_INIT;
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
 
-    if (al_shell_parse(args->command, &pipeline, NULL) < 0)
+    if (!checked)
+        al_str_adds(out, args->command);
+    if (!checked || al_shell_parse(args->command, &pipeline, NULL) < 0)
         return;
     for (size_t i = 0; i < pipeline.nstages; i++)
         if (!al_strv_contains(&names, pipeline.stages[i].words[0].text))
@@ -104,11 +106,6 @@ static int64_t timeout_ms(const struct al_session *session)
 {
     return session->shell ? (int64_t)session->shell->options.timeout_s * 1000
                           : session->defaults.timeout_ms;
-}
-
-static void trace_command(const void *p, struct al_str *out)
-{
-    al_str_adds(out, ((const struct bash_args *)p)->command);
 }
 
 static json_t *stage_object(const struct al_shell_step *step)
@@ -279,8 +276,7 @@ const struct al_tool al_tool_bash_command = {
     .authorize = authorize,
     .overwritten_files = overwritten_files,
     .summarize = summarize,
-    .describe_checked = describe_checked,
-    .trace_command = trace_command,
+    .trace = trace,
     .timeout_ms = timeout_ms,
     .output_schema = output_schema,
 };

@@ -7,7 +7,6 @@
 
 #include "base/base64.h"
 #include "call/call.h"
-#include "call/resolved.h"
 #include "git/reading/read_object.h"
 #include "git/refs.h"
 #include "git/repo/repo.h"
@@ -159,8 +158,7 @@ static void free_push(void *push)
     al_push_free(push);
 }
 
-static int resolve_push(struct al_call *call, const void *p, struct al_resolved *out,
-                        struct al_error *err)
+static int resolve_push(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct target_call *args = p;
     const struct al_target target = target_of(call, args);
@@ -171,21 +169,14 @@ static int resolve_push(struct al_call *call, const void *p, struct al_resolved 
     if (r < 0)
         return r;
     al_call_set_tool_data(call, push, free_push);
-    al_resolved_add(out, AL_RESOLVED_COMMIT, push->commit);
-    al_resolved_add(out, AL_RESOLVED_BRANCH, push->ref);
-    al_resolved_add(out, "target", push->key);
-    al_resolved_add(out, "head", push->head);
-    al_resolved_add(out, "parent", push->parent);
-    al_resolved_add(out, "author", push->author);
-    return 0;
-}
-
-static int policy_paths(struct al_call *call, const void *p, struct al_strv *out,
-                        struct al_error *err)
-{
-    (void)p;
-    (void)err;
-    al_push_paths(al_call_tool_data(call), out);
+    al_call_resolve(call, AL_RESOLVED_COMMIT, push->commit);
+    al_call_resolve(call, AL_RESOLVED_BRANCH, push->ref);
+    al_call_resolve(call, "target", push->key);
+    al_call_resolve(call, "head", push->head);
+    al_call_resolve(call, "parent", push->parent);
+    al_call_resolve(call, "author", push->author);
+    for (size_t i = 0; i < push->staged.count; i++)
+        al_call_resolve(call, AL_RESOLVED_PATH, push->staged.files[i].path);
     return 0;
 }
 
@@ -332,7 +323,7 @@ const struct al_tool al_tool_staging_push = {
     .check = check,
     .open_repository = open_for_push,
     .resolve = resolve_push,
-    .policy_paths = policy_paths,
+    .policy_paths = al_call_resolved_paths,
     .preview = preview,
     .command_line = command_line,
     .always_by = always_by,
@@ -396,8 +387,7 @@ static int find_branch(struct al_call *call, const struct target_call *args, cha
 }
 
 /* The branch and its commit, so that all of a call sees the same files. */
-static int resolve_pull(struct al_call *call, const void *p, struct al_resolved *out,
-                        struct al_error *err)
+static int resolve_pull(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct target_call *args = p;
     const struct al_target target = target_of(call, args);
@@ -412,8 +402,8 @@ static int resolve_pull(struct al_call *call, const void *p, struct al_resolved 
     commit = al_ref_oid(&repo->at, branch);
     if (!*commit)
         return unknown_branch(repo, branch, shown, err);
-    al_resolved_add(out, AL_RESOLVED_BRANCH, branch);
-    al_resolved_add(out, AL_RESOLVED_COMMIT, commit);
+    al_call_resolve(call, AL_RESOLVED_BRANCH, branch);
+    al_call_resolve(call, AL_RESOLVED_COMMIT, commit);
     return 0;
 }
 

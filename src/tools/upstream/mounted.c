@@ -10,7 +10,6 @@
 #include "base/str.h"
 #include "base/utf8.h"
 #include "call/defined.h"
-#include "call/resolved.h"
 #include "git/command.h"
 #include "guard/root.h"
 #include "guard/text.h"
@@ -175,8 +174,7 @@ static int changed(const struct al_mounted *mounted, struct al_error *err)
 
 /* The definition that the user was shown has to be the one that the server has when the call runs.
  */
-static int resolve(struct al_call *call, const void *args, struct al_resolved *out,
-                   struct al_error *err)
+static int resolve(struct al_call *call, const void *args, struct al_error *err)
 {
     const struct al_mounted *mounted = mounted_of(args);
     json_t *now = NULL;
@@ -192,7 +190,7 @@ static int resolve(struct al_call *call, const void *args, struct al_resolved *o
     json_decref(now);
     if (!same)
         return changed(mounted, err);
-    al_resolved_add(out, DEFINITION, mounted->digest);
+    al_call_resolve(call, DEFINITION, mounted->digest);
     return 0;
 }
 
