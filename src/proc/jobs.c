@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "proc/jobs.h"
+/* Job slots, as in make -j: a semaphore that limits how many children work at once. */
+#include "proc/proc.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "proc/proc.h"
 
 /* A thread in the queue; on its stack. */
 struct waiter {
@@ -19,13 +20,12 @@ struct waiter {
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static unsigned limit;          /* 0: not known yet */
-static unsigned nrecent, nlong; /* the jobs there are */
+static unsigned limit; /* 0: not known yet */
+static unsigned njobs; /* that there are */
 static struct waiter *first;
 static struct waiter **last = &first;
 
-/* The job of this thread. */
-static _Thread_local enum job { NO_JOB, RECENT, LONG } own;
+static _Thread_local bool has_job;
 
 static unsigned online_cores(void)
 {
@@ -38,24 +38,19 @@ static unsigned online_cores(void)
     return count > 0 ? (unsigned)count : 1;
 }
 
-bool al_jobs_has_room(unsigned recent, unsigned long_running, unsigned max)
-{
-    return !recent || (recent < max && recent + long_running < max + AL_JOB_LONG_MAX);
-}
-
 /* Caller holds the mutex.  Grant free jobs in the order of arrival. */
 static void grant_jobs(void)
 {
     const uint64_t one = 1;
 
-    while (first && al_jobs_has_room(nrecent, nlong, limit)) {
+    while (first && njobs < limit) {
         struct waiter *waiter = first;
 
         first = waiter->next;
         if (!first)
             last = &first;
         waiter->granted = true;
-        nrecent++;
+        njobs++;
         (void)!write(waiter->fd, &one, sizeof(one)); /* cannot fail: the counter is 0 */
     }
 }
@@ -93,18 +88,6 @@ static bool wait_in_queue(struct waiter *waiter, const struct al_cancel *cancel)
     return granted;
 }
 
-/* The job of this thread, and what becomes of it. */
-static void become(enum job next)
-{
-    pthread_mutex_lock(&mutex);
-    nrecent -= own == RECENT;
-    nlong -= own == LONG;
-    nlong += next == LONG;
-    own = next;
-    grant_jobs();
-    pthread_mutex_unlock(&mutex);
-}
-
 int al_proc_acquire_job(struct al_cancel *cancel, struct al_error *err)
 {
     al_auto(al_closep) int fd = -1;
@@ -116,8 +99,8 @@ int al_proc_acquire_job(struct al_cancel *cancel, struct al_error *err)
     pthread_mutex_lock(&mutex);
     if (!limit)
         limit = online_cores();
-    is_free = !first && al_jobs_has_room(nrecent, nlong, limit);
-    nrecent += is_free;
+    is_free = !first && njobs < limit;
+    njobs += is_free;
     if (!is_free && (waiter.fd = fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) >= 0) {
         *last = &waiter;
         last = &waiter.next;
@@ -125,9 +108,8 @@ int al_proc_acquire_job(struct al_cancel *cancel, struct al_error *err)
     pthread_mutex_unlock(&mutex);
     if (!is_free && fd < 0)
         return al_error_errno(err, errno, "cannot wait for a job");
-    if (is_free || wait_in_queue(&waiter, cancel))
-        own = RECENT;
-    if (own == RECENT && !al_cancel_fired(cancel))
+    has_job = is_free || wait_in_queue(&waiter, cancel);
+    if (has_job && !al_cancel_fired(cancel))
         return 0;
     al_proc_release_job();
     return al_error_set(err, AL_ERR_CANCELLED, "Cancelled");
@@ -135,13 +117,11 @@ int al_proc_acquire_job(struct al_cancel *cancel, struct al_error *err)
 
 void al_proc_release_job(void)
 {
-    become(NO_JOB);
-}
-
-void al_job_make_long(void)
-{
-    if (own == RECENT)
-        become(LONG);
+    pthread_mutex_lock(&mutex);
+    njobs -= has_job;
+    has_job = false;
+    grant_jobs();
+    pthread_mutex_unlock(&mutex);
 }
 
 void al_proc_set_jobs(unsigned jobs)

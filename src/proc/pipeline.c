@@ -10,10 +10,13 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "proc/jobs.h"
 #include "proc/spawn.h"
 
 #define READ_BYTES (64u * 1024u)
+
+/* After this time a child counts no more among those that work: it waits for a slow disk or walks a
+ * long history, and quick children must not wait behind it. */
+#define LONG_MS 50
 
 /* Why reading stopped. */
 enum ending {
@@ -158,7 +161,7 @@ static bool all_ended(struct pipeline *pipeline, const struct poll_set *poll_set
 static enum ending wait_for_all(struct pipeline *pipeline)
 {
     const int cancel_fd = al_cancel_fd(pipeline->stages[0].cancel);
-    const int64_t long_ms = al_clock_ms() + AL_JOB_LONG_MS;
+    const int64_t long_ms = al_clock_ms() + LONG_MS;
     bool is_long = false;
 
     for (;;) {
@@ -173,7 +176,7 @@ static enum ending wait_for_all(struct pipeline *pipeline)
         left_ms = time_left_ms(pipeline->deadline_ms);
         recent_ms = is_long ? left_ms : time_left_ms(long_ms);
         if (!is_long && recent_ms == 0) {
-            al_job_make_long();
+            al_proc_release_job();
             is_long = true;
             recent_ms = left_ms;
         }
@@ -264,7 +267,7 @@ static int run(struct pipeline *pipeline, struct al_proc_result *ret_results, st
     if (r == 0)
         ending = wait_for_all(pipeline);
     if (ending != EXIT) /* ending them may take a while */
-        al_job_make_long();
+        al_proc_release_job();
     end_all(pipeline, ending != EXIT, infos);
     if (ending == EXIT && !read_rest(pipeline))
         ending = STOPPED;

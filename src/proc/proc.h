@@ -122,7 +122,7 @@ const char *al_exec_page_path(void);
  *
  * Everything it started is killed and reaped before this returns, on success and on failure.  A
  * non-zero exit code is a success here, because only the caller knows its meaning.  The number of
- * children at work is limited (proc/jobs.h).  Waiting for a job is first come first served, can be
+ * children at work is limited (proc/jobs.c).  Waiting for a job is first come first served, can be
  * cancelled and does not count towards timeout_ms.
  *
  * @param      spec        What to run, and under which limits.

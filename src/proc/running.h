@@ -15,7 +15,7 @@ struct al_running;
 /**
  * Start a program in its own session under its sandbox, and return once its execve has succeeded.
  *
- * It takes no job (proc/jobs.h), since it waits most of the time.  Of the specification, `out`,
+ * It takes no job (proc/jobs.c), since it waits most of the time.  Of the specification, `out`,
  * `err`, `drains`, `cancel` and `timeout_ms` have no effect: the caller reads the streams and
  * watches the clock.
  *

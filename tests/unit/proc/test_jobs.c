@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* proc/jobs.h: jobs are limited and first come first served, and waiting can be cancelled. */
-#include "proc/jobs.h"
+/* proc/jobs.c: jobs are limited and first come first served, and waiting can be cancelled. */
+#include "proc/proc.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -160,8 +160,8 @@ static void one_that_lasts_makes_room(void **state)
     for (size_t i = 0; i < COUNT(takers); i++)
         start_taker(&takers[i], NULL);
     assert_int_equal(atomic_load(&served), 0);
-    al_job_make_long();
-    al_job_make_long(); /* it is one */
+    al_proc_release_job();
+    al_proc_release_job(); /* it had one */
     for (size_t i = 0; i < COUNT(takers); i++) {
         join(&takers[i]);
         assert_int_equal(takers[i].place, i);
@@ -199,19 +199,6 @@ static void a_child_that_lasts_makes_room(void **state)
     close(ends[1]);
     assert_int_equal(pthread_join(reader, NULL), 0);
     close(ends[0]);
-}
-
-static void only_so_many_make_room(void **state)
-{
-    (void)state;
-    for (unsigned most = 1; most < 4; most++) {
-        assert_true(al_jobs_has_room(most - 1, 0, most));
-        assert_true(al_jobs_has_room(most - 1, AL_JOB_LONG_MAX, most));
-        assert_false(al_jobs_has_room(most, 0, most));
-        assert_false(al_jobs_has_room(most, AL_JOB_LONG_MAX, most));
-        assert_true(al_jobs_has_room(0, 1000, most)); /* one recent job is always allowed */
-        assert_false(al_jobs_has_room(1, AL_JOB_LONG_MAX + most - 1, most));
-    }
 }
 
 enum { THREADS = 8, RUNS = 25 };
@@ -275,7 +262,6 @@ int main(void)
         cmocka_unit_test(more_slots_serve_those_who_wait),
         cmocka_unit_test(one_that_lasts_makes_room),
         cmocka_unit_test(a_child_that_lasts_makes_room),
-        cmocka_unit_test(only_so_many_make_room),
         cmocka_unit_test(many_threads_start_many_children),
     };
 
