@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +14,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "cli/print.h"
-
-extern char **environ;
+#include "proc/foreground.h"
 
 /* What sh runs, as git runs its pager: $PAGER, or less if there is one.  LESS=FRX: exit if the text
  * fits, show colours, leave the text on the screen.  A word that only a shell can read is taken to
@@ -46,24 +44,17 @@ static bool wants_pager(int fd)
 
 static int spawn_pager(bool at_end, int in_fd, int out_fd, pid_t *ret_pid)
 {
-    const char *const argv[] = { "sh", "-c", script, "sh", at_end ? "FRX+G" : "FRX", NULL };
+    const char *const argv[] = { "/bin/sh", "-c", script, "sh", at_end ? "FRX+G" : "FRX", NULL };
     posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attr;
-    sigset_t none, all;
+    sigset_t none;
     int r;
 
     (void)sigemptyset(&none);
-    (void)sigfillset(&all);
     (void)posix_spawn_file_actions_init(&actions);
-    (void)posix_spawnattr_init(&attr);
     (void)posix_spawn_file_actions_adddup2(&actions, in_fd, STDIN_FILENO);
     (void)posix_spawn_file_actions_adddup2(&actions, out_fd, STDOUT_FILENO);
-    (void)posix_spawnattr_setsigmask(&attr, &none);
-    (void)posix_spawnattr_setsigdefault(&attr, &all);
-    (void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    r = posix_spawn(ret_pid, "/bin/sh", &actions, &attr, (char *const *)argv, environ);
+    r = al_proc_start((char *const *)argv, NULL, &none, 0, &actions, ret_pid);
     (void)posix_spawn_file_actions_destroy(&actions);
-    (void)posix_spawnattr_destroy(&attr);
     return -r;
 }
 

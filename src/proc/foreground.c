@@ -40,9 +40,8 @@ struct foreground {
     pid_t gits[GITS_MAX]; /* 0: none */
 };
 
-/* `mask`: NULL for that of this thread. */
-static int start(char *const *argv, char *const *env, const sigset_t *mask, short flags,
-                 const posix_spawn_file_actions_t *actions, pid_t *ret_pid)
+int al_proc_start(char *const *argv, char *const *env, const sigset_t *mask, short flags,
+                  const posix_spawn_file_actions_t *actions, pid_t *ret_pid)
 {
     posix_spawnattr_t attributes;
     sigset_t defaults;
@@ -87,7 +86,7 @@ static void start_git(const struct foreground *self, int connection, pid_t *ret_
         return;
     (void)sigemptyset(&none);
     if (posix_spawn_file_actions_adddup2(&actions, connection, AL_HANDOVER_FD) ||
-        start(self->git, NULL, &none, POSIX_SPAWN_SETSID, &actions, ret_pid))
+        al_proc_start(self->git, NULL, &none, POSIX_SPAWN_SETSID, &actions, ret_pid))
         *ret_pid = 0;
     (void)posix_spawn_file_actions_destroy(&actions);
 }
@@ -158,7 +157,7 @@ static int start_sandbox(struct foreground *self, char *const *argv, char *const
         (void)posix_spawn_file_actions_adddup2(&actions, said[1], STDERR_FILENO);
         (void)posix_spawn_file_actions_adddup2(&actions, pair[1], AL_HANDOVER_FD);
         (void)posix_spawn_file_actions_adddup2(&actions, error_fd, AL_HANDOVER_ERROR_FD);
-        r = start(argv, env, NULL, 0, &actions, &self->pid);
+        r = al_proc_start(argv, env, NULL, 0, &actions, &self->pid);
         (void)posix_spawn_file_actions_destroy(&actions);
     }
     al_close(pair[1]);
@@ -213,7 +212,7 @@ int al_proc_run_foreground(char *const *argv, char *const *env, char *const *git
         r = al_error_errno(err, errno, "cannot wait for signals");
     } else if (git) {
         r = start_sandbox(&self, argv, env, err);
-    } else if ((r = start(argv, env, &before, 0, NULL, &self.pid)) != 0) {
+    } else if ((r = al_proc_start(argv, env, &before, 0, NULL, &self.pid)) != 0) {
         *ret_code = r == ENOENT ? 127 : 126;
         r = al_error_errno(err, r, "cannot run '%s'", argv[0]);
     }

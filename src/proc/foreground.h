@@ -4,7 +4,22 @@
 #ifndef AL_PROC_FOREGROUND_H
 #define AL_PROC_FOREGROUND_H
 
+#include <signal.h>
+#include <spawn.h>
+
 #include "base/error.h"
+
+/**
+ * Start a program of the user's own, with the signals as airlock got them.
+ *
+ * @param argv   The program, found as a shell does, and its arguments; ended by NULL.
+ * @param env    NULL: airlock's own.
+ * @param mask   NULL: the blocked signals of this thread.
+ * @param flags  More flags of posix_spawn(3).
+ * @return 0 or an errno.
+ */
+int al_proc_start(char *const *argv, char *const *env, const sigset_t *mask, short flags,
+                  const posix_spawn_file_actions_t *actions, pid_t *ret_pid);
 
 /**
  * Run a command with airlock's own streams, directory, session and terminal, and wait
