@@ -19,6 +19,7 @@
 #include "review/place.h"
 #include "review/server.h"
 #include "staging/settings.h"
+#include "tools/commands/words.h"
 #include "tools/toolsets.h"
 
 /* The queue of questions of a session, and its socket. */
@@ -352,11 +353,10 @@ static bool add_option(struct al_str *out, const char *name, const char *given)
     al_auto(al_freep) char *path = realpath(given, NULL);
     al_auto(al_freep) char *safe = path ? al_text_sanitize_shown_line(path) : NULL;
 
-    if (!path || strcmp(path, safe) != 0 || strchr(path, '\''))
+    if (!path || strcmp(path, safe) != 0)
         return false;
-    al_str_addf(out,
-                strcspn(path, " \t!\"#$&()*;<>?[\\]^`{|}~") < strlen(path) ? " %s '%s'" : " %s %s",
-                name, path);
+    al_str_addf(out, " %s", name);
+    al_shell_words_add(out, path);
     return true;
 }
 

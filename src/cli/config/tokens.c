@@ -15,12 +15,6 @@
 /* TOKEN, GRANT, AGENT; one more is too many. */
 enum { TOKEN_WORD, GRANT_WORD, AGENT_WORD, WORDS_MAX };
 
-/* A word of a line. */
-struct word {
-    const char *at;
-    size_t len;
-};
-
 /* The file that is read. */
 struct file {
     const char *name; /* safe text */
@@ -103,30 +97,31 @@ static int al_printf(2, 3) refuse(const struct file *file, const char *fmt, ...)
     return al_error_set(file->err, AL_ERR_BAD_ARGS, "%s:%u: %s", file->name, file->line, why.buf);
 }
 
-static int check_token(const struct file *file, const struct word *word, size_t count)
+static int check_token(const struct file *file, const char *word, size_t count)
 {
+    const size_t len = strlen(word);
     const struct al_token *same;
 
-    if (word->len < AL_TOKEN_MIN_BYTES)
+    if (len < AL_TOKEN_MIN_BYTES)
         return refuse(
             file, "a token has at least %u characters%s; make one with: openssl rand -hex 32",
             AL_TOKEN_MIN_BYTES, count > 1 ? ", and comes first: TOKEN [GRANT [AGENT]]" : "");
-    if (word->len > AL_TOKEN_MAX_BYTES)
+    if (len > AL_TOKEN_MAX_BYTES)
         return refuse(file, "a token has at most %u characters", AL_TOKEN_MAX_BYTES);
-    for (size_t i = 0; i < word->len; i++)
-        if (word->at[i] <= 0x20 || word->at[i] >= 0x7f)
+    for (size_t i = 0; i < len; i++)
+        if (word[i] <= 0x20 || word[i] >= 0x7f)
             return refuse(file, "a token consists of visible ASCII characters");
     if (file->tokens.count == AL_TOKENS_MAX)
         return refuse(file, "there are more than %u tokens", AL_TOKENS_MAX);
-    same = al_tokens_find(&file->tokens, word->at, word->len);
+    same = al_tokens_find(&file->tokens, word, len);
     return same ? refuse(file, "the token of line %u again", same->line) : 0;
 }
 
-static int set_grant(const struct file *file, struct al_token *token, const struct word *word)
+static int set_grant(const struct file *file, struct al_token *token, const char *word)
 {
     al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
 
-    token->grant = al_strndup(word->at, word->len);
+    token->grant = al_strdup(word);
     for (size_t i = 0; i < file->grants->count; i++) {
         if (!strcmp(file->grants->items[i].name, token->grant))
             return 0;
@@ -136,77 +131,60 @@ static int set_grant(const struct file *file, struct al_token *token, const stru
                   names.len ? names.buf : "none");
 }
 
-static int set_agent(const struct file *file, struct al_token *token, const struct word *word)
+static int set_agent(const struct file *file, struct al_token *token, const char *word)
 {
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
 
-    token->agent = al_strndup(word->at, word->len);
+    token->agent = al_strdup(word);
     if (al_agent_check_name(token->agent, &why) == 0)
         return 0;
     return refuse(file, "the third word, the agent's name, %s", why.message);
 }
 
-static bool is_space(char c)
+/* A line is cut up into its words, up to a comment.  One word too many is counted. */
+static int read_line(struct file *file, char *line, size_t len)
 {
-    return c == ' ' || c == '\t' || c == '\r';
-}
-
-/* Split a line up to a comment.  One word too many is counted. */
-static size_t split(const char *line, size_t len, struct word *words)
-{
-    size_t count = 0, at = 0;
-
-    while (count <= WORDS_MAX) {
-        while (at < len && is_space(line[at]))
-            at++;
-        if (at == len || line[at] == '#')
-            break;
-        words[count].at = line + at;
-        while (at < len && !is_space(line[at]))
-            at++;
-        words[count].len = (size_t)(line + at - words[count].at);
-        count++;
-    }
-    return count;
-}
-
-static int read_line(struct file *file, const char *line, size_t len)
-{
-    struct word words[WORDS_MAX + 1];
-    size_t count = split(line, len, words);
+    static const char space[] = " \t\r";
+    const char *words[WORDS_MAX + 1];
     struct al_token *token;
+    char *save = NULL;
+    size_t count = 0;
     int r;
 
+    if (strlen(line) < len)
+        return refuse(file, "the line contains a NUL");
+    for (const char *word = strtok_r(line, space, &save);
+         word && *word != '#' && count <= WORDS_MAX; word = strtok_r(NULL, space, &save))
+        words[count++] = word;
     if (!count)
         return 0;
-    if (memchr(line, '\0', len))
-        return refuse(file, "the line contains a NUL");
-    r = check_token(file, &words[TOKEN_WORD], count);
+    r = check_token(file, words[TOKEN_WORD], count);
     if (r == 0 && count > WORDS_MAX)
         r = refuse(file, "there are more than three words; a line is TOKEN [GRANT [AGENT]]");
     if (r < 0)
         return r;
-    token = add_token(&file->tokens, words[TOKEN_WORD].at, words[TOKEN_WORD].len);
+    token = add_token(&file->tokens, words[TOKEN_WORD], strlen(words[TOKEN_WORD]));
     token->line = file->line;
     if (count > GRANT_WORD)
-        r = set_grant(file, token, &words[GRANT_WORD]);
+        r = set_grant(file, token, words[GRANT_WORD]);
     if (r == 0 && count > AGENT_WORD)
-        r = set_agent(file, token, &words[AGENT_WORD]);
+        r = set_agent(file, token, words[AGENT_WORD]);
     return r;
 }
 
-int al_tokens_parse(const char *name, const struct al_str *text, const struct al_grants *grants,
+int al_tokens_parse(const char *name, struct al_str *text, const struct al_grants *grants,
                     struct al_tokens *ret_tokens, struct al_error *err)
 {
     al_auto(al_freep) char *safe = al_text_sanitize_line(name);
     struct file file = { .name = safe, .grants = grants, .tokens = AL_TOKENS_INIT, .err = err };
-    const char *at = text->buf, *end = text->buf + text->len;
+    char *at = text->buf, *end = text->buf + text->len;
     int r = 0;
 
     while (at < end && r == 0) {
-        const char *newline = memchr(at, '\n', (size_t)(end - at));
-        size_t len = (size_t)((newline ? newline : end) - at);
+        char *newline = memchr(at, '\n', (size_t)(end - at));
+        const size_t len = (size_t)((newline ? newline : end) - at);
 
+        at[len] = '\0';
         file.line++;
         r = read_line(&file, at, len);
         at += len + 1;

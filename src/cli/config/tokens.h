@@ -56,8 +56,8 @@ void al_tokens_clear(struct al_tokens *tokens);
 int al_tokens_read(const char *path, const struct al_grants *grants, struct al_tokens *ret_tokens,
                    struct al_error *err);
 
-/** The same for the text of a file; `name` is for messages. */
-int al_tokens_parse(const char *name, const struct al_str *text, const struct al_grants *grants,
+/** The same for the text of a file, which is cut up; `name` is for messages. */
+int al_tokens_parse(const char *name, struct al_str *text, const struct al_grants *grants,
                     struct al_tokens *ret_tokens, struct al_error *err);
 
 /**
