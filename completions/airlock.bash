@@ -71,7 +71,11 @@ _airlock_names() {
     for ((i = 1; i < COMP_CWORD; i++)); do
         [[ ${COMP_WORDS[i]} == --config ]] && config=(--config "${COMP_WORDS[i + 1]}")
     done
-    command airlock complete "$1" "${config[@]}" 2>/dev/null | cut -f1
+    case $1 in
+    staged) command airlock staging list "${config[@]}" | sed -n 's/^[0-9: -]* UTC  \([0-9a-f]\{8\}\) .*/\1/p' ;;
+    questions) command airlock review --list "${config[@]}" | sed -n '/^Running:/q; s/^\([0-9a-f]\{8\}\)  .*/\1/p' ;;
+    *) command airlock complete "$1" "${config[@]}" | cut -f1 ;;
+    esac 2>/dev/null
 }
 
 complete -F _airlock airlock git-airlock

@@ -12,6 +12,14 @@ function __airlock_grants
     or command airlock complete grants 2>/dev/null
 end
 
+function __airlock_staged
+    command airlock staging list 2>/dev/null | sed -n 's/^[0-9: -]* UTC  \([0-9a-f]\{8\}\) \(.*\) (.*/\1\t\2/p'
+end
+
+function __airlock_questions
+    command airlock review --list 2>/dev/null | sed -n '/^Running:/q; s/^\([0-9a-f]\{8\}\)  /\1\t/p'
+end
+
 set -l commands serve call tools policy log diff rollback staging review install doctor version help
 set -l sessions serve call tools policy install doctor
 
@@ -35,7 +43,7 @@ complete -c airlock -n '__fish_seen_subcommand_from diff' -l stat -d 'only how m
 complete -c airlock -n '__fish_seen_subcommand_from rollback diff' -l root -x -a '(__fish_complete_directories)' -d 'a directory the agent works in'
 complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a staging -d 'show what agents have staged'
 complete -c airlock -n '__fish_seen_subcommand_from staging; and not __fish_seen_subcommand_from list show diff push discard open' -a 'list show diff push discard open'
-complete -c airlock -n '__fish_seen_subcommand_from staging; and __fish_seen_subcommand_from show diff push discard' -a '(command airlock complete staged 2>/dev/null)'
+complete -c airlock -n '__fish_seen_subcommand_from staging; and __fish_seen_subcommand_from show diff push discard' -a '(__airlock_staged)'
 complete -c airlock -n '__fish_seen_subcommand_from staging' -l json -d 'as JSON'
 complete -c airlock -n '__fish_seen_subcommand_from staging' -l worker -r -F -d 'a worker file'
 complete -c airlock -n '__fish_seen_subcommand_from staging; and __fish_seen_subcommand_from push' -l target -x -a 'local: local-bare: github:' -d 'where to'
@@ -44,7 +52,7 @@ complete -c airlock -n '__fish_seen_subcommand_from staging; and __fish_seen_sub
 complete -c airlock -n '__fish_seen_subcommand_from staging' -l root -x -a '(__fish_complete_directories)' -d 'the root'
 complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a review -d 'show and answer the calls that wait'
 complete -c airlock -n '__fish_seen_subcommand_from review; and not __fish_seen_subcommand_from show approve reject' -a 'show approve reject'
-complete -c airlock -n '__fish_seen_subcommand_from review; and __fish_seen_subcommand_from show approve reject' -a '(command airlock complete questions 2>/dev/null)'
+complete -c airlock -n '__fish_seen_subcommand_from review; and __fish_seen_subcommand_from show approve reject' -a '(__airlock_questions)'
 complete -c airlock -n '__fish_seen_subcommand_from review' -l list -d 'what waits and what runs'
 complete -c airlock -n '__fish_seen_subcommand_from review' -l web -d 'a page for a browser'
 complete -c airlock -n '__fish_seen_subcommand_from review' -l json -d 'as JSON'

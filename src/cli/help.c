@@ -266,8 +266,7 @@ static const struct al_command commands[] = {
       "of [mcp.servers] is started, and airlock as each client would start it in whose\n"
       "settings it is installed. Exit code 0 when all that matters is there, else 1.\n",
       looking_options, "  --json                 the findings as JSON\n" },
-    { "complete", al_cmd_complete, SESSION,
-      "airlock complete tools|grants|staged|questions [--config FILE]",
+    { "complete", al_cmd_complete, SESSION, "airlock complete tools|grants [--config FILE]",
       "Print names for the completion of a shell, one a line.\n", "", "" },
     { "version", al_cmd_version, 0, "airlock version",
       "Show the versions of airlock and git, kernel's confinement.\n", "", "" },

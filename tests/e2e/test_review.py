@@ -8,6 +8,7 @@ import re
 
 import harness
 import reviewing
+import test_words
 
 ADD = {"paths": ["a.txt"]}
 
@@ -177,6 +178,7 @@ class Asked(reviewing.ReviewCase):
         self.assertEqual(listed.count("git_add"), 1)
         self.assertIn(f"Running:\n{other.process.pid:8}  ", listed)
         self.assertIn("git_log", listed)
+        self.assertEqual(test_words.completed(self, "review", "show", ""), [entry["id"]])
         # How long ago something began may change between two lists.
         self.assertIn(self.review(), (listed, self.review("--list")))
         shown = self.review("show", entry["id"])

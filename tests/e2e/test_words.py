@@ -150,28 +150,29 @@ class Said(Program):
                                              "allow").stdout)
 
 
-class Completion(Program):
-    def completed(self, *words):
-        """What bash offers for the last of these words."""
-        script = pathlib.Path(__file__).resolve().parents[2] / "completions/airlock.bash"
-        text = (f"source {script}; PATH={pathlib.Path(harness.AIRLOCK).resolve().parent}:$PATH; "
-                'COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _airlock; '
-                'printf "%s\\n" "${COMPREPLY[@]}"')
-        done = subprocess.run(["bash", "-c", text, "bash", "airlock", *words], env=self.env,
-                              cwd=self.root, capture_output=True, text=True, check=False)
-        self.assertEqual(done.stderr, "")
-        return done.stdout.split()
+def completed(case, *words):
+    """What bash offers for the last of these words."""
+    script = pathlib.Path(__file__).resolve().parents[2] / "completions/airlock.bash"
+    text = (f"source {script}; PATH={pathlib.Path(harness.AIRLOCK).resolve().parent}:$PATH; "
+            'COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _airlock; '
+            'printf "%s\\n" "${COMPREPLY[@]}"')
+    done = subprocess.run(["bash", "-c", text, "bash", "airlock", *words], env=case.env,
+                          cwd=case.root, capture_output=True, text=True, check=False)
+    case.assertEqual(done.stderr, "")
+    return done.stdout.split()
 
+
+class Completion(Program):
     def test_bash(self):
         """grants and tools are completed by their names, those of the named configuration too"""
         self.init()
         path = self.config('[grants.look]\ntools = ["git_log"]\n[grants.other]\n')
-        self.assertEqual(self.completed("call", "--config", path, "--grant", ""),
+        self.assertEqual(completed(self, "call", "--config", path, "--grant", ""),
                          ["look", "other"])
-        self.assertEqual(self.completed("serve", "--config", path, "--grant", "l"), ["look"])
-        self.assertEqual(self.completed("serve", "--grant", ""), [])
-        self.assertEqual(self.completed("tools", "git_sta"), ["git_status", "git_stash"])
-        self.assertEqual(self.completed("ver"), ["version"])
+        self.assertEqual(completed(self, "serve", "--config", path, "--grant", "l"), ["look"])
+        self.assertEqual(completed(self, "serve", "--grant", ""), [])
+        self.assertEqual(completed(self, "tools", "git_sta"), ["git_status", "git_stash"])
+        self.assertEqual(completed(self, "ver"), ["version"])
 
 
 if __name__ == "__main__":

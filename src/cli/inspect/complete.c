@@ -8,12 +8,7 @@
 #include "cli/options.h"
 #include "cli/print.h"
 #include "cli/setup.h"
-#include "git/command.h"
 #include "guard/text.h"
-#include "review/door.h"
-#include "staging/staged.h"
-
-#define LIST_MS 2000u
 
 static void add_names(const struct al_setup *setup, const char *what, struct al_str *out)
 {
@@ -28,47 +23,6 @@ static void add_names(const struct al_setup *setup, const char *what, struct al_
 
         al_str_addf(out, "%s\n", name);
     }
-}
-
-/* Names of staged commits need the session. */
-static void add_staged(struct al_setup *setup, struct al_str *out)
-{
-    al_auto(al_staged_list_clear) struct al_staged_list list = { .items = NULL };
-    struct al_run_limits budget = { .left_ms = LIST_MS };
-
-    if (al_setup_session(setup, NULL) < 0)
-        return;
-    if (!setup->session.staging && al_setup_staging(setup, true, NULL) < 0)
-        return;
-    (void)al_staged_list(setup->session.staging, &budget, &list, NULL);
-    for (size_t i = 0; i < list.count; i++) {
-        al_auto(al_freep) char *title = al_staged_title(&list.items[i]);
-
-        al_str_addf(out, "%.*s\t%s\n", AL_STAGED_SHORT_ID, list.items[i].id,
-                    title + AL_STAGED_SHORT_ID + 1);
-    }
-}
-
-static void add_questions(const struct al_setup *setup, struct al_str *out)
-{
-    al_auto(al_strv_clear) struct al_strv dirs = AL_STRV_INIT;
-    const struct al_review_list *list;
-    struct al_review_door *door;
-
-    al_setup_review_dirs(setup, &dirs);
-    door = al_review_door_peek(&dirs);
-    if (!door)
-        return;
-    list = al_review_door_questions(door);
-    for (size_t i = 0; i < list->count; i++) {
-        const json_t *entry = list->items[i].entry;
-        al_auto(al_freep) char *id = al_text_sanitize_line(al_json_get_string(entry, "id"));
-        al_auto(al_freep) char *summary =
-            al_text_join_shown_lines(al_json_get_string(entry, "summary"));
-
-        al_str_addf(out, "%s\t%s\n", id, summary);
-    }
-    al_review_door_free(door);
 }
 
 /* Errors are not reported: the command that is being completed reports them when it runs. */
@@ -87,12 +41,7 @@ int al_cmd_complete(int argc, char **argv)
     }
     if (al_setup_config(&setup, &options, NULL) == 0) {
         (void)al_setup_tools(&setup, NULL);
-        if (!strcmp(argv[0], "staged"))
-            add_staged(&setup, &text);
-        else if (!strcmp(argv[0], "questions"))
-            add_questions(&setup, &text);
-        else
-            add_names(&setup, argv[0], &text);
+        add_names(&setup, argv[0], &text);
     }
     al_setup_clear(&setup);
     al_cli_print(STDOUT_FILENO, &text);
