@@ -19,7 +19,7 @@
 #include "review/place.h"
 #include "review/server.h"
 #include "staging/settings.h"
-#include "tools/commands/words.h"
+#include "tools/commands/commands.h"
 #include "tools/toolsets.h"
 
 /* The queue of questions of a session, and its socket. */
