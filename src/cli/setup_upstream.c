@@ -182,7 +182,7 @@ void al_setup_clear_upstream(struct al_setup *setup)
 {
     struct al_session *session = &setup->session;
 
-    al_mounted_list_unref(al_take(&setup->mounted));
+    al_mounted_list_free(al_take(&setup->mounted));
     al_upstream_mounts_free(al_take(&session->mounts));
     if (setup->servers_dir)
         (void)rmdir(setup->servers_dir);
@@ -199,7 +199,7 @@ const struct al_mounted_list *al_setup_mounted(struct al_setup *setup)
         if (servers->items[i].timeout_ms > longest)
             longest = servers->items[i].timeout_ms;
     al_mounts_await(mounts, longest, NULL);
-    al_mounted_list_unref(setup->mounted);
+    al_mounted_list_free(setup->mounted);
     setup->mounted = al_mounts_list(mounts);
     return setup->mounted;
 }

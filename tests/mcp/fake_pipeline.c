@@ -276,13 +276,13 @@ void al_mounts_await(struct al_mounts *mounts, uint32_t wait_ms, struct al_cance
     assert_null(mounts);
 }
 
-const struct al_mounted_list *al_mounts_list(struct al_mounts *mounts)
+const struct al_mounted_list *al_mounts_list(const struct al_mounts *mounts)
 {
     assert_null(mounts);
     return NULL;
 }
 
-void al_mounted_list_unref(const struct al_mounted_list *list)
+void al_mounted_list_free(const struct al_mounted_list *list)
 {
     assert_null(list);
 }

@@ -83,7 +83,7 @@ static void free_call(struct al_inflight *call)
     free(call->spec.progress_token);
     free(call->spec.client);
     free(call->spec.mounted_tool);
-    al_mounted_list_unref(call->mounted);
+    al_mounted_list_free(call->mounted);
     free(call->last_progress);
     json_decref(call->spec.arguments);
     al_input_required_clear(&call->spec.input_required);

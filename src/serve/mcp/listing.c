@@ -101,7 +101,7 @@ void al_listing_add(struct al_listing *listing, struct al_cancel *cancel, struct
     now = al_mounts_list(mounts);
     text = al_tools_list_text(listing->offer->session, now);
     al_str_adds(out, text);
-    al_mounted_list_unref(now);
+    al_mounted_list_free(now);
 }
 
 void al_listing_set_legacy(struct al_listing *listing, struct al_message_sink *sink)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/lock.h"
 #include "base/nearest.h"
 #include "guard/text.h"
 #include "tools/upstream/mounted.h"
@@ -17,8 +17,7 @@
 
 /* A list with what its tools borrow. */
 struct mounting {
-    struct al_mounted_list list; /* must be first */
-    atomic_uint refs;
+    struct al_mounted_list list;  /* must be first */
     struct al_listed_tool *items; /* each `tool` is a struct al_mounted */
     json_t **sources;             /* the list of each server; NULL: not known yet */
     size_t nsources;
@@ -34,10 +33,7 @@ struct al_mounts {
     const struct al_registry *native;
     bool prefer_mcp;
 
-    pthread_mutex_t lock;
-    struct mounting *current; /* guarded by `lock`; NULL: none was asked for */
-
-    pthread_mutex_t watch_lock; /* guards the members below; held while `changed` runs */
+    pthread_mutex_t lock; /* guards the members below; held while `changed` runs */
     void (*changed)(void *payload);
     void *payload;
 };
@@ -122,7 +118,6 @@ static struct mounting *mounting_new(const struct al_mounts *mounts)
 {
     struct mounting *mounting = al_calloc(1, sizeof(*mounting));
 
-    atomic_init(&mounting->refs, 1);
     mounting->left_out = AL_STRV_INIT;
     mounting->collisions = AL_STRV_INIT;
     mounting->sources = al_calloc(mounts->count, sizeof(*mounting->sources));
@@ -142,9 +137,34 @@ static struct mounting *mounting_new(const struct al_mounts *mounts)
     return mounting;
 }
 
-static void mounting_unref(struct mounting *mounting)
+static void on_tools(void *payload)
 {
-    if (!mounting || atomic_fetch_sub(&mounting->refs, 1) > 1)
+    struct al_mounts *mounts = payload;
+
+    al_hold(&mounts->lock);
+    if (mounts->changed)
+        mounts->changed(mounts->payload);
+}
+
+void al_mounts_watch(struct al_mounts *mounts, void (*changed)(void *payload), void *payload)
+{
+    if (!mounts)
+        return;
+    al_hold(&mounts->lock);
+    mounts->changed = changed;
+    mounts->payload = payload;
+}
+
+const struct al_mounted_list *al_mounts_list(const struct al_mounts *mounts)
+{
+    return mounts ? &mounting_new(mounts)->list : NULL;
+}
+
+void al_mounted_list_free(const struct al_mounted_list *list)
+{
+    struct mounting *mounting = (struct mounting *)list;
+
+    if (!mounting)
         return;
     for (size_t i = 0; i < mounting->list.count; i++)
         mounted_free((struct al_mounted *)(uintptr_t)mounting->items[i].tool);
@@ -155,62 +175,6 @@ static void mounting_unref(struct mounting *mounting)
     al_strv_clear(&mounting->left_out);
     al_strv_clear(&mounting->collisions);
     free(mounting);
-}
-
-static void on_tools(void *payload)
-{
-    struct al_mounts *mounts = payload;
-
-    (void)pthread_mutex_lock(&mounts->watch_lock);
-    if (mounts->changed)
-        mounts->changed(mounts->payload);
-    (void)pthread_mutex_unlock(&mounts->watch_lock);
-}
-
-void al_mounts_watch(struct al_mounts *mounts, void (*changed)(void *payload), void *payload)
-{
-    if (!mounts)
-        return;
-    (void)pthread_mutex_lock(&mounts->watch_lock);
-    mounts->changed = changed;
-    mounts->payload = payload;
-    (void)pthread_mutex_unlock(&mounts->watch_lock);
-}
-
-/* A list that is referred to keeps its address, so a newer one has another. */
-static bool is_current(const struct al_mounts *mounts)
-{
-    for (size_t i = 0; i < mounts->count; i++) {
-        json_t *now = tools_of(&mounts->items[i]);
-        const bool same = now == mounts->current->sources[i];
-
-        json_decref(now);
-        if (!same)
-            return false;
-    }
-    return true;
-}
-
-const struct al_mounted_list *al_mounts_list(struct al_mounts *mounts)
-{
-    struct mounting *found;
-
-    if (!mounts)
-        return NULL;
-    (void)pthread_mutex_lock(&mounts->lock);
-    if (!mounts->current || !is_current(mounts)) {
-        mounting_unref(mounts->current);
-        mounts->current = mounting_new(mounts);
-    }
-    found = mounts->current;
-    atomic_fetch_add(&found->refs, 1);
-    (void)pthread_mutex_unlock(&mounts->lock);
-    return &found->list;
-}
-
-void al_mounted_list_unref(const struct al_mounted_list *list)
-{
-    mounting_unref((struct mounting *)list);
 }
 
 /* Failures are for the calls and for airlock doctor: the tools of other servers are listed. */
@@ -291,7 +255,7 @@ int al_mounts_find(struct al_mounts *mounts, const char *name, struct al_cancel 
         return 0;
     }
     r = unknown(list, name, err);
-    al_mounted_list_unref(list);
+    al_mounted_list_free(list);
     return r;
 }
 
@@ -305,7 +269,7 @@ bool al_mounts_replaces(struct al_mounts *mounts, const char *native)
     now = al_mounts_list(mounts);
     for (size_t i = 0; i < now->count && !found; i++)
         found = !strcmp(((const struct al_mounted *)now->items[i].tool)->upstream, native);
-    al_mounted_list_unref(now);
+    al_mounted_list_free(now);
     return found;
 }
 
@@ -337,7 +301,6 @@ struct al_mounts *al_upstream_mounts_new(const struct al_mount_options *options,
     mounts->native = native;
     mounts->prefer_mcp = prefer_mcp;
     (void)pthread_mutex_init(&mounts->lock, NULL);
-    (void)pthread_mutex_init(&mounts->watch_lock, NULL);
     mounts->items = al_calloc(noptions, sizeof(*mounts->items));
     mounts->count = noptions;
     for (size_t i = 0; i < noptions; i++)
@@ -351,14 +314,12 @@ void al_upstream_mounts_free(struct al_mounts *mounts)
         return;
     for (size_t i = 0; i < mounts->count; i++)
         al_upstream_end(mounts->items[i].upstream);
-    mounting_unref(mounts->current);
     for (size_t i = 0; i < mounts->count; i++) {
         al_upstream_free(mounts->items[i].upstream);
         al_strv_clear(&mounts->items[i].tools);
         free(mounts->items[i].toolset_name);
     }
     (void)pthread_mutex_destroy(&mounts->lock);
-    (void)pthread_mutex_destroy(&mounts->watch_lock);
     free(mounts->items);
     free(mounts);
 }

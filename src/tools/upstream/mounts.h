@@ -2,9 +2,9 @@
 /*
  * Mounted tools: those of other MCP servers, which come and go while a session runs.
  *
- * The registry of native tools never changes.  Mounted tools are in lists: a list never changes
- * either, but a newer one may take its place at any time.  Whoever uses a tool of a list holds a
- * reference to the list.  serve/mcp and cli ask for it, and find a tool in it by name.
+ * The registry of native tools never changes.  Mounted tools are in lists: each is made of what the
+ * servers have when it is asked for, and never changes.  Whoever uses a tool of a list keeps the
+ * list.  serve/mcp and cli ask for it, and find a tool in it by name.
  *
  * Threads: every function may be called from any thread.
  */
@@ -32,10 +32,10 @@ struct al_mounted_list {
  * for `wait_ms` at most.  `mounts` may be NULL. */
 void al_mounts_await(struct al_mounts *mounts, uint32_t wait_ms, struct al_cancel *cancel);
 
-/** The newest list, for al_mounted_list_unref().  Starts nothing and never waits long.  NULL for
- * NULL. */
-const struct al_mounted_list *al_mounts_list(struct al_mounts *mounts);
-void al_mounted_list_unref(const struct al_mounted_list *list);
+/** A list of what there is now, for al_mounted_list_free().  Starts nothing and never waits long.
+ * NULL for NULL. */
+const struct al_mounted_list *al_mounts_list(const struct al_mounts *mounts);
+void al_mounted_list_free(const struct al_mounted_list *list);
 
 /** Test whether a name is that of a tool of a configured server, which may not be started and need
  * not have the tool.  False without mounts. */
@@ -44,7 +44,7 @@ bool al_mounts_claims(const struct al_mounts *mounts, const char *name);
 /**
  * Find a tool by its name.  Starts the server of the name, and no other, and waits for its list.
  *
- * @param[out] ret_list  For al_mounted_list_unref(), while *ret_tool is used.
+ * @param[out] ret_list  For al_mounted_list_free(), while *ret_tool is used.
  * @return 0; AL_ERR_NOT_FOUND: the server has no such tool, or it is not mounted; AL_ERR_EXECUTION,
  *         AL_ERR_SANDBOX, AL_ERR_TIMEOUT: why its tools are not known; AL_ERR_CANCELLED.
  */
