@@ -284,6 +284,14 @@ int al_git_run(const struct al_location *at, const struct al_git_command *comman
     return 0;
 }
 
+int al_git_run_checked(const struct al_location *at, const struct al_git_command *command,
+                       size_t max_bytes, struct al_git_output *ret_output, struct al_error *err)
+{
+    const struct al_git_run options = { .max_bytes = max_bytes, .checked = true };
+
+    return al_git_run(at, command, &options, ret_output, err);
+}
+
 int al_git_read(const struct al_location *at, const struct al_git_command *command,
                 struct al_sink sink, struct al_error *err)
 {

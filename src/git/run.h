@@ -92,6 +92,10 @@ int al_git_run(const struct al_location *at, const struct al_git_command *comman
                const struct al_git_run *options, struct al_git_output *ret_output,
                struct al_error *err);
 
+/** Run a command and keep so many bytes of its output.  A git that fails is an error. */
+int al_git_run_checked(const struct al_location *at, const struct al_git_command *command,
+                       size_t max_bytes, struct al_git_output *ret_output, struct al_error *err);
+
 /** Run a git that reads, and pass its output on.  A git that fails is an error; one that was
  * stopped because `sink` wanted no more is not. */
 int al_git_read(const struct al_location *at, const struct al_git_command *command,

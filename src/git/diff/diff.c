@@ -70,9 +70,7 @@ int al_git_diff(const struct al_repo *repo, const struct al_diff_options *option
     r = al_git_diff_add_args(repo, options, &command.argv, err);
     if (r < 0)
         return r;
-    return al_git_run(&repo->at, &command,
-                      &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, ret_output,
-                      err);
+    return al_git_run_checked(&repo->at, &command, max_bytes, ret_output, err);
 }
 
 /* --- Read the hunks --- */

@@ -7,6 +7,7 @@
 #include "git/command.h"
 #include "git/location.h"
 #include "git/plumbing/batch.h"
+#include "git/plumbing/scratch_index.h"
 #include "git/private_dir.h"
 #include "git/run.h"
 #include "git/vet/vet.h"
@@ -81,18 +82,6 @@ static int refuse(const struct attribute_check *check, const char *attribute, st
     return al_error_about(AL_ERR_EXECUTION, err, AL_SUBJECT_FILTER, NULL);
 }
 
-/* Read a commit's tree into a temporary index, so that `check-attr --cached` uses its attributes.
- */
-static int read_tree(const struct al_repo *repo, const char *tree, const char *index,
-                     struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-
-    command.index = index;
-    al_strv_adds(&command.argv, "git", "read-tree", tree, NULL);
-    return al_git_write(&repo->at, &command, 0, err);
-}
-
 static int check_attributes(const struct al_repo *repo, const struct al_strv *paths,
                             const char *attribute, const struct al_strv *drivers, const char *index,
                             struct al_strv *all, struct al_error *err)
@@ -123,7 +112,7 @@ static int check_attributes_of_tree(const struct al_repo *repo, const struct al_
                                     const char *tree, struct al_error *err)
 {
     al_auto(al_freep) char *index = al_git_private_name(repo->at.git, "index");
-    int r = read_tree(repo, tree, index, err);
+    int r = al_index_read_tree(repo, index, (const char *const[]){ tree, NULL }, err);
 
     if (r == 0)
         r = check_attributes(repo, paths, attribute, drivers, index, NULL, err);

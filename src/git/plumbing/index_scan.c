@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/* An index is read in pieces and never mapped, since the file may shrink.  Names and ids are passed
- * on unchecked. */
+/* An index is read and never mapped, since the file may shrink.  Names and ids are passed on
+ * unchecked. */
 #include "git/plumbing/index_scan.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/fs.h"
 #include "git/oid.h"
 
-#define PIECE_BYTES     ((size_t)64 * 1024)
 #define NAME_MAX_BYTES  ((size_t)32 * 1024)
-#define INDEX_MAX_BYTES (INT64_C(1) << 30)
+#define INDEX_MAX_BYTES ((size_t)1 << 30)
 
 #define HEADER_BYTES    12
 #define STAT_BYTES      40 /* ctime, mtime, dev, ino, mode, uid, gid, size */
@@ -33,62 +28,28 @@ static uint32_t number(const unsigned char *at)
     return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
 
-/* Buffer `n` bytes, or as many as are left.  Returns how many. */
-static size_t peek(struct al_index_scan *in, size_t n)
-{
-    if (in->left < (int64_t)n)
-        n = in->left > 0 ? (size_t)in->left : 0;
-    if (in->len - in->at >= n)
-        return n;
-    memmove(in->piece, in->piece + in->at, in->len - in->at);
-    in->len -= in->at;
-    in->at = 0;
-    while (in->len < n) {
-        ssize_t got = read(in->fd, in->piece + in->len, PIECE_BYTES - in->len);
-
-        if (got <= 0)
-            return in->len;
-        in->len += (size_t)got;
-    }
-    return n;
-}
-
-/* Consume `n` bytes.  They are valid until the next call; NULL when there are fewer. */
+/* Consume `n` bytes; NULL when there are fewer. */
 static const unsigned char *take(struct al_index_scan *in, size_t n)
 {
-    const unsigned char *bytes;
+    const unsigned char *bytes = in->data + in->at;
 
-    if (peek(in, n) < n)
+    if (in->len - in->at < n)
         return NULL;
-    bytes = in->piece + in->at;
     in->at += n;
-    in->left -= (int64_t)n;
     return bytes;
-}
-
-static bool skip(struct al_index_scan *in, int64_t n)
-{
-    while (n > 0) {
-        size_t some = n < (int64_t)PIECE_BYTES ? (size_t)n : PIECE_BYTES;
-
-        if (!take(in, some))
-            return false;
-        n -= (int64_t)some;
-    }
-    return true;
 }
 
 /* Append the bytes before the next NUL to the name, and consume both. */
 static bool take_string(struct al_index_scan *in)
 {
-    size_t there = peek(in, NAME_MAX_BYTES);
-    const unsigned char *end = memchr(in->piece + in->at, '\0', there);
-    size_t len = end ? (size_t)(end - in->piece) - in->at : 0;
+    const unsigned char *begin = in->data + in->at;
+    const unsigned char *end = memchr(begin, '\0', in->len - in->at);
+    size_t len = end ? (size_t)(end - begin) : 0;
 
     if (!end || in->name.len + len > NAME_MAX_BYTES)
         return false;
-    al_str_add(&in->name, in->piece + in->at, len);
-    return skip(in, (int64_t)len + 1);
+    al_str_add(&in->name, begin, len);
+    return take(in, len + 1);
 }
 
 /* Version 4: the number of bytes to drop from the previous name, then the rest of the new one. */
@@ -108,23 +69,15 @@ static bool take_compressed_name(struct al_index_scan *in)
     return take_string(in);
 }
 
-/* Up to version 3, one to eight NULs pad an entry to a multiple of eight bytes.  A name whose
- * length is in the flags is used in place. */
-static const char *take_padded_name(struct al_index_scan *in, size_t fixed, size_t len)
+/* Up to version 3, one to eight NULs pad an entry to a multiple of eight bytes.  The flags have the
+ * length of the name, if there is room. */
+static const char *take_padded_name(struct al_index_scan *in, size_t fixed, size_t told)
 {
-    const size_t padded = ((fixed + len + 8) & ~(size_t)7) - fixed;
-    const unsigned char *name;
+    const char *name = (const char *)in->data + in->at;
+    const size_t len = strnlen(name, in->len - in->at);
+    const bool fits = told < NAME_MASK ? len == told : len >= NAME_MASK && len <= NAME_MAX_BYTES;
 
-    if (len < NAME_MASK) {
-        name = take(in, padded);
-        return name && !name[len] ? (const char *)name : NULL;
-    }
-    al_str_reset(&in->name);
-    if (!take_string(in))
-        return NULL;
-    len = in->name.len;
-    return skip(in, (int64_t)(((fixed + len + 8) & ~(size_t)7) - fixed - len - 1)) ? in->name.buf
-                                                                                   : NULL;
+    return fits && take(in, ((fixed + len + 8) & ~(size_t)7) - fixed) ? name : NULL;
 }
 
 static bool is_known_mode(uint32_t mode)
@@ -172,19 +125,17 @@ static enum al_index_end read_extensions(struct al_index_scan *in)
 {
     enum al_index_end end = AL_INDEX_WHOLE;
 
-    while (in->left > (int64_t)in->oid_bytes) {
+    while (in->len - in->at > in->oid_bytes) {
         const unsigned char *header = take(in, 8);
 
         if (!header)
             return AL_INDEX_NOT_UNDERSTOOD;
-        if (!memcmp(header, "link", 4))
-            end = AL_INDEX_SPLIT;
-        if (!memcmp(header, "sdir", 4) && end == AL_INDEX_WHOLE)
-            end = AL_INDEX_SPARSE;
-        if (!skip(in, number(header + 4)))
+        if (!memcmp(header, "link", 4) || !memcmp(header, "sdir", 4))
+            end = AL_INDEX_PARTIAL;
+        if (!take(in, number(header + 4)))
             return AL_INDEX_NOT_UNDERSTOOD;
     }
-    return in->left == (int64_t)in->oid_bytes ? end : AL_INDEX_NOT_UNDERSTOOD;
+    return in->len - in->at == in->oid_bytes ? end : AL_INDEX_NOT_UNDERSTOOD;
 }
 
 static bool take_header(struct al_index_scan *in)
@@ -198,30 +149,22 @@ static bool take_header(struct al_index_scan *in)
     return in->version >= 2 && in->version <= 4;
 }
 
-void al_index_begin(struct al_index_scan *in, int fd, size_t oid_bytes)
-{
-    struct stat st;
-
-    *in = (struct al_index_scan){ .fd = fd, .oid_bytes = oid_bytes, .name = AL_STR_INIT };
-    if (fd < 0)
-        return;
-    in->piece = in->owned = al_malloc(PIECE_BYTES);
-    in->failed = fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > INDEX_MAX_BYTES ||
-                 lseek(fd, 0, SEEK_SET) != 0;
-    in->left = in->failed ? 0 : st.st_size;
-    in->failed = in->failed || !take_header(in);
-}
-
-/* Bytes that are in memory are a piece that is never read on, and therefore not written to. */
 void al_index_begin_bytes(struct al_index_scan *in, const void *data, size_t len, size_t oid_bytes)
 {
-    *in = (struct al_index_scan){ .fd = -1,
-                                  .piece = (unsigned char *)(uintptr_t)data,
-                                  .len = len,
-                                  .left = (int64_t)len,
-                                  .oid_bytes = oid_bytes,
-                                  .name = AL_STR_INIT };
+    *in = (struct al_index_scan){
+        .data = data, .len = len, .oid_bytes = oid_bytes, .file = AL_STR_INIT, .name = AL_STR_INIT
+    };
     in->failed = data && !take_header(in);
+}
+
+void al_index_begin(struct al_index_scan *in, int fd, size_t oid_bytes)
+{
+    struct al_str file = AL_STR_INIT;
+    const int r = fd < 0 ? 0 : al_fs_read_fd(fd, INDEX_MAX_BYTES, &file);
+
+    al_index_begin_bytes(in, fd < 0 ? NULL : file.buf, file.len, oid_bytes);
+    in->failed |= r < 0;
+    in->file = file;
 }
 
 bool al_index_next(struct al_index_scan *in, struct al_index_entry *ret_entry)
@@ -237,11 +180,11 @@ enum al_index_end al_index_end(struct al_index_scan *in)
 {
     const enum al_index_end end = in->failed    ? AL_INDEX_NOT_UNDERSTOOD
                                   : in->entries ? AL_INDEX_STOPPED
-                                  : in->piece   ? read_extensions(in)
+                                  : in->data    ? read_extensions(in)
                                                 : AL_INDEX_WHOLE;
 
     al_str_clear(&in->name);
-    free(in->owned);
+    al_str_clear(&in->file);
     return end;
 }
 

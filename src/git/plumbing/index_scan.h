@@ -31,15 +31,15 @@ struct al_index_entry {
 enum al_index_end {
     AL_INDEX_WHOLE,          /**< every entry was read */
     AL_INDEX_STOPPED,        /**< the callback wanted no more */
-    AL_INDEX_SPLIT,          /**< some entries are in another file (split index) */
-    AL_INDEX_SPARSE,         /**< some entries stand for directories (sparse index) */
+    AL_INDEX_PARTIAL,        /**< some entries are in another file (split index), or stand for
+                                directories (sparse index) */
     AL_INDEX_NOT_UNDERSTOOD, /**< the file was not understood: entries read so far are invalid */
 };
 
 /**
  * Read the entries of an index.
  *
- * @param fd         Open for reading; its offset does not matter.
+ * @param fd         Open for reading.
  * @param oid_bytes  The length of an object id, 20 or 32; the file does not tell.
  * @param give       Gets each entry; false: no more are wanted.
  */
@@ -53,10 +53,9 @@ void al_index_digest(const struct al_str *index, bool sha256, char ret_digest[AL
 
 /** An index that is read entry by entry.  The members are private. */
 struct al_index_scan {
-    int fd;
-    unsigned char *piece, *owned;
+    const unsigned char *data;
     size_t len, at;
-    int64_t left;       /* bytes not consumed yet, of the size that the file had at first */
+    struct al_str file; /* what is read of it */
     struct al_str name; /* of the previous entry, from which version 4 continues */
     size_t oid_bytes;
     uint32_t version, entries; /* entries: not read yet */

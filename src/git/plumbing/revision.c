@@ -46,9 +46,7 @@ int al_git_resolve_commit(const struct al_repo *repo, const char *word, char **r
     shown = al_text_sanitize_line(word);
     r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_BRANCH_NOT_FOUND, "Branch not found: %s",
                           shown);
-    if (err)
-        err->reason = "not_found";
-    return al_error_about(r, err, AL_SUBJECT_REVISION, shown);
+    return al_error_about(al_error_reason(r, err, "not_found"), err, AL_SUBJECT_REVISION, shown);
 }
 
 int al_git_resolve_branch(const struct al_repo *repo, const char *word, char **ret_oid,
@@ -83,8 +81,7 @@ int al_git_count_apart(const struct al_repo *repo, const char *ours, const char 
                  "--count", NULL);
     al_strv_addf(&command.argv, "%s...%s", ours, theirs);
     al_strv_add(&command.argv, "--");
-    r = al_git_run(&repo->at, &command,
-                   &(struct al_git_run){ .max_bytes = OID_BYTES, .checked = true }, &output, err);
+    r = al_git_run_checked(&repo->at, &command, OID_BYTES, &output, err);
     if (r == 0 && sscanf(output.out.out.buf, "%zu %zu", ret_ours, ret_theirs) != 2)
         r = al_error_set(err, AL_ERR_EXECUTION, "git rev-list did not say what was asked");
     return r;

@@ -7,25 +7,10 @@
 #include "git/command.h"
 #include "git/failure.h"
 #include "git/oid.h"
+#include "git/plumbing/scratch_index.h"
 #include "git/run.h"
 #include "git/vet/vet.h"
 #include "guard/nofollow.h"
-
-static int update_entries(const struct al_repo *repo, int top_fd, const char *index_path,
-                          const char *option, const struct al_str *input, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-
-    if (!input->len)
-        return 0;
-    command.index = index_path;
-    command.cwd_fd = top_fd;
-    al_git_command_feed(&command, input);
-    al_strv_adds(&command.argv, "git", "update-index", "-z", option, NULL);
-    if (strcmp(option, "--index-info") != 0)
-        al_strv_add(&command.argv, "--stdin");
-    return al_git_write(&repo->at, &command, 0, err);
-}
 
 int al_git_put_entries(const struct al_repo *repo, int top_fd, const char *index_path,
                        const struct al_entry_lines *entries, size_t count, struct al_error *err)
@@ -52,7 +37,7 @@ int al_git_put_entries(const struct al_repo *repo, int top_fd, const char *index
     }
     for (size_t i = 0; i < AL_COUNT(options); i++) {
         if (r == 0)
-            r = update_entries(repo, top_fd, index_path, options[i], &inputs[i], err);
+            r = al_index_update(repo, top_fd, index_path, options[i], &inputs[i], err);
         al_str_clear(&inputs[i]);
     }
     return r;

@@ -11,6 +11,7 @@
 #include "base/fs.h"
 #include "git/git_lock.h"
 #include "git/private_dir.h"
+#include "git/run.h"
 #include "guard/nofollow.h"
 
 #define LOCK         "index.lock"
@@ -147,4 +148,35 @@ void al_scratch_index_removep(char **path)
     if (*path)
         (void)unlink(*path);
     free(*path);
+}
+
+int al_index_read_tree(const struct al_repo *repo, const char *index, const char *const *words,
+                       struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    command.index = index;
+    al_strv_adds(&command.argv, "git", "-C", repo->at.top, "read-tree", NULL);
+    while (*words)
+        al_strv_add(&command.argv, *words++);
+    return al_git_write(&repo->at, &command, AL_LOCK_INDEX, err);
+}
+
+int al_index_update(const struct al_repo *repo, int top_fd, const char *index, const char *option,
+                    const struct al_str *input, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    if (!input->len)
+        return 0;
+    command.index = index;
+    command.cwd_fd = top_fd;
+    al_git_command_feed(&command, input);
+    al_strv_add(&command.argv, "git");
+    if (!top_fd)
+        al_strv_adds(&command.argv, "-C", repo->at.top, NULL);
+    al_strv_adds(&command.argv, "update-index", "-z", option, NULL);
+    if (strcmp(option, "--index-info") != 0)
+        al_strv_add(&command.argv, "--stdin");
+    return al_git_write(&repo->at, &command, 0, err);
 }

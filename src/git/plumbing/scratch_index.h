@@ -50,4 +50,16 @@ int al_index_lock_install(struct al_index_lock *lock, struct al_error *err);
 /** Remove the file, and free its name.  Takes the address of the variable. */
 void al_scratch_index_removep(char **path);
 
+/** `git read-tree` with these words, which end with NULL.  With the write lock held.
+ * @param index  NULL: the repository's own. */
+int al_index_read_tree(const struct al_repo *repo, const char *index, const char *const *words,
+                       struct al_error *err);
+
+/** `git update-index` with an option for each of the paths, or lines of --index-info, that the
+ * input has, NUL after each.
+ * @param top_fd  The top of the working tree; 0: it is opened by its path.
+ * @param index   NULL: the repository's own. */
+int al_index_update(const struct al_repo *repo, int top_fd, const char *index, const char *option,
+                    const struct al_str *input, struct al_error *err);
+
 #endif

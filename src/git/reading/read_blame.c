@@ -66,10 +66,7 @@ int al_git_blame(const struct al_repo *repo, const struct al_blame_query *query,
 
     al_strv_adds(&command.argv, "git", "blame", "--no-textconv", NULL);
     r = add_words(repo, query, &command.argv, err);
-    return r < 0 ? r
-                 : al_git_run(&repo->at, &command,
-                              &(struct al_git_run){ .max_bytes = max_bytes, .checked = true },
-                              ret_output, err);
+    return r < 0 ? r : al_git_run_checked(&repo->at, &command, max_bytes, ret_output, err);
 }
 
 int al_git_read_blame(const struct al_repo *repo, const struct al_blame_query *query,

@@ -291,9 +291,7 @@ int al_git_log(const struct al_repo *repo, const struct al_log_options *options,
             return r;
         al_strv_add(argv, spec);
     }
-    return al_git_run(&repo->at, &command,
-                      &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, ret_output,
-                      err);
+    return al_git_run_checked(&repo->at, &command, max_bytes, ret_output, err);
 }
 
 int al_git_show(const struct al_repo *repo, const struct al_show_options *options, size_t max_bytes,
@@ -310,9 +308,7 @@ int al_git_show(const struct al_repo *repo, const struct al_show_options *option
         al_strv_addf(&command.argv, "--format=%s", options->format);
     al_strv_adds(&command.argv, "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty",
                  "--no-show-signature", options->commit, "--", NULL);
-    return al_git_run(&repo->at, &command,
-                      &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, ret_output,
-                      err);
+    return al_git_run_checked(&repo->at, &command, max_bytes, ret_output, err);
 }
 
 /* --- Log reader --- */

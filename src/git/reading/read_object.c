@@ -50,9 +50,7 @@ int al_git_read_object_info(const struct al_repo *repo, const char *word,
     command.input_len = strlen(word) + 1;
     al_strv_adds(&command.argv, "git", "cat-file", "-z",
                  "--batch-check=%(objectname) %(objecttype) %(objectsize)", NULL);
-    r = al_git_run(&repo->at, &command,
-                   &(struct al_git_run){ .max_bytes = INFO_MAX_BYTES, .checked = true }, &output,
-                   err);
+    r = al_git_run_checked(&repo->at, &command, INFO_MAX_BYTES, &output, err);
     if (r == 0)
         read_info(output.out.out.buf, ret_info);
     return r;

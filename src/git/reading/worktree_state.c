@@ -206,7 +206,5 @@ int al_git_status(const struct al_repo *repo, const struct al_status_options *op
     if (!options->untracked)
         al_strv_add(&command.argv, "-uno");
     al_strv_add(&command.argv, "--ignore-submodules=dirty");
-    return al_git_run(&repo->at, &command,
-                      &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, ret_output,
-                      err);
+    return al_git_run_checked(&repo->at, &command, max_bytes, ret_output, err);
 }

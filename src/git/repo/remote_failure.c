@@ -104,10 +104,8 @@ static int no_such_branch(const char *words, struct al_error *err)
     int r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_BRANCH_NOT_FOUND,
                               "The remote has no branch '%s'", branch);
 
-    if (err) {
-        err->reason = "not_found";
-        err->remedy = "Fetch without a branch, then see the remote's in git_branch.";
-    }
+    r = al_error_remedy(al_error_reason(r, err, "not_found"), err,
+                        "Fetch without a branch, then see the remote's in git_branch.");
     return al_error_about(r, err, AL_SUBJECT_THEIR_BRANCH, branch);
 }
 

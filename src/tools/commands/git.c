@@ -623,8 +623,7 @@ static int preview_clean(const struct al_repo *repo, const struct al_shell_words
     al_strv_add_all(&command.argv, &words->given);
     al_strv_adds(&command.argv, "--no-quiet", "--dry-run", "--", NULL);
     al_strv_add_all(&command.argv, &words->operands);
-    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = most, .checked = true },
-                   &said, err);
+    r = al_git_run_checked(&repo->at, &command, most, &said, err);
     if (r == 0)
         al_git_add_excerpt(repo->at.budget, said.out.out.buf, said.out.out.len, said.stopped, out);
     return r;

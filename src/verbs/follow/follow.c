@@ -15,6 +15,7 @@
 #include "git/plumbing/diff_raw.h"
 #include "git/plumbing/heads.h"
 #include "git/plumbing/revision.h"
+#include "git/plumbing/scratch_index.h"
 #include "git/private_dir.h"
 #include "git/run.h"
 #include "guard/nofollow.h"
@@ -232,19 +233,6 @@ static int follow_look_at_marks(const struct al_follow *with, struct follow_path
     return r < 0 || !words.len ? r : find_changed(with, paths, &words, err);
 }
 
-static int mark(const struct al_follow *with, const char *option, const struct al_str *names,
-                struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-
-    if (!names->len)
-        return 0;
-    al_git_command_feed(&command, names);
-    al_strv_adds(&command.argv, "git", "-C", with->repo->at.top, "update-index", option, "-z",
-                 "--stdin", NULL);
-    return al_git_write(&with->repo->at, &command, 0, err);
-}
-
 /* Mark the entries again that were marked before. */
 static int follow_restore_marks(const struct al_follow *with, const struct follow_paths *paths,
                                 struct al_error *err)
@@ -264,8 +252,8 @@ static int follow_restore_marks(const struct al_follow *with, const struct follo
         if (path->skips_worktree)
             al_str_add(&skipped, path->name, len);
     }
-    r = mark(with, "--assume-unchanged", &assumed, err);
-    return r < 0 ? r : mark(with, "--skip-worktree", &skipped, err);
+    r = al_index_update(with->repo, 0, NULL, "--assume-unchanged", &assumed, err);
+    return r < 0 ? r : al_index_update(with->repo, 0, NULL, "--skip-worktree", &skipped, err);
 }
 
 static int read_changes(const struct al_follow *with, const char *commit,
@@ -343,33 +331,19 @@ static size_t add_entries(const struct follow_paths *paths, bool whole, struct a
     return count;
 }
 
-static int set_entries(const struct al_follow *with, const struct al_str *entries,
-                       const char *index, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-
-    command.index = index;
-    al_git_command_feed(&command, entries);
-    al_strv_adds(&command.argv, "git", "update-index", "-z", "--index-info", NULL);
-    return al_git_write(&with->repo->at, &command, 0, err);
-}
-
 /* The tree of the old commit with the paths whose files follow. */
 static int make_tree(const struct al_follow *with, const struct al_str *entries, char **ret_tree,
                      struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command read = AL_GIT_COMMAND_INIT;
     al_auto(al_git_command_clear) struct al_git_command write = AL_GIT_COMMAND_INIT;
     al_auto(al_freep) char *index = al_git_private_name(with->repo->at.git, "follow");
-    int r;
+    int r = al_index_read_tree(with->repo, index, (const char *const[]){ with->from, NULL }, err);
 
-    read.index = write.index = index;
+    write.index = index;
     write.class = AL_GIT_WRITE;
-    al_strv_adds(&read.argv, "git", "read-tree", with->from, NULL);
     al_strv_adds(&write.argv, "git", "write-tree", "--missing-ok", NULL);
-    r = al_git_write(&with->repo->at, &read, 0, err);
-    if (r == 0 && entries->len)
-        r = set_entries(with, entries, index, err);
+    if (r == 0)
+        r = al_index_update(with->repo, 0, index, "--index-info", entries, err);
     if (r == 0)
         r = al_git_run_word(with->repo, &write, ret_tree, err);
     (void)unlink(index);
@@ -462,10 +436,10 @@ static int finish(const struct al_follow *with, const struct follow_paths *paths
                   struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str entries = AL_STR_INIT;
-    int r = 0;
+    int r;
 
-    if (add_entries(paths, false, &entries))
-        r = set_entries(with, &entries, NULL, err);
+    (void)add_entries(paths, false, &entries);
+    r = al_index_update(with->repo, 0, NULL, "--index-info", &entries, err);
     return r < 0 ? r : follow_restore_marks(with, paths, err);
 }
 

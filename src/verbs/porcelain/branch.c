@@ -40,9 +40,7 @@ int al_git_branch_list(const struct al_repo *repo, bool all, bool remote, size_t
         al_strv_add(&command.argv, "-a");
     else if (remote)
         al_strv_add(&command.argv, "-r");
-    return al_git_run(&repo->at, &command,
-                      &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, ret_output,
-                      err);
+    return al_git_run_checked(&repo->at, &command, max_bytes, ret_output, err);
 }
 
 int al_git_branch_preview(const struct al_repo *repo, const char *name, struct al_str *out,

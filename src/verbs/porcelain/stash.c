@@ -61,9 +61,7 @@ static int put_back(struct al_repo *repo, const char *oid, struct al_error *err)
     int r;
 
     al_strv_adds(&show.argv, "git", "log", "-1", "--no-walk", "--format=%s", oid, "--", NULL);
-    r = al_git_run(&repo->at, &show,
-                   &(struct al_git_run){ .max_bytes = OUTPUT_MAX_BYTES, .checked = true }, &said,
-                   err);
+    r = al_git_run_checked(&repo->at, &show, OUTPUT_MAX_BYTES, &said, err);
     if (r < 0)
         return r;
     al_str_trim_end(&said.out.out);
@@ -112,9 +110,7 @@ static int drop(struct al_repo *repo, const char *oid, struct al_git_output *ret
         al_strv_addf(&command.argv, "stash@{%" PRId64 "}", index);
         command.class = AL_GIT_WRITE;
         command.starts_children = true; /* git reflog and git update-ref */
-        r = al_git_run(&repo->at, &command,
-                       &(struct al_git_run){ .max_bytes = OUTPUT_MAX_BYTES, .checked = true },
-                       &output, err);
+        r = al_git_run_checked(&repo->at, &command, OUTPUT_MAX_BYTES, &output, err);
         dropped = r == 0 ? dropped_id(&output) : NULL;
         al_git_stash_entries(repo, &now);
         if (r == 0 &&
@@ -278,9 +274,7 @@ int al_git_stash_show(const struct al_repo *repo, const struct al_stash_options 
     if (options->include_untracked)
         al_strv_add(&command.argv, "--only-untracked");
     al_strv_add(&command.argv, options->entries);
-    return al_git_run(&repo->at, &command,
-                      &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, ret_output,
-                      err);
+    return al_git_run_checked(&repo->at, &command, max_bytes, ret_output, err);
 }
 
 /* List the untracked files that a push would stash, or that an entry has in its third parent. */

@@ -16,6 +16,7 @@
 #include "git/oid.h"
 #include "git/plumbing/batch.h"
 #include "git/plumbing/index_scan.h"
+#include "git/plumbing/scratch_index.h"
 #include "git/private_dir.h"
 #include "git/refs.h"
 #include "git/run.h"
@@ -124,16 +125,13 @@ static int compare_in_git(const struct search *search, struct al_unseen_changes 
                           struct al_error *err)
 {
     const struct al_repo *repo = search->repo;
-    al_auto(al_git_command_clear) struct al_git_command fill = AL_GIT_COMMAND_INIT;
     al_auto(al_git_command_clear) struct al_git_command list = AL_GIT_COMMAND_INIT;
     int r;
 
     unseen->index = al_git_private_name(repo->at.git, "index");
-    fill.index = list.index = unseen->index;
-    al_git_command_feed(&fill, &search->lines);
-    al_strv_adds(&fill.argv, "git", "update-index", "-z", "--index-info", NULL);
+    list.index = unseen->index;
     al_strv_adds(&list.argv, "git", "-C", repo->at.top, "ls-files", "-z", "--modified", NULL);
-    r = al_git_write(&repo->at, &fill, 0, err);
+    r = al_index_update(repo, 0, unseen->index, "--index-info", &search->lines, err);
     return r < 0 ? r : al_git_list_paths(repo, &list, &unseen->names, err);
 }
 

@@ -563,11 +563,9 @@ static int list(const struct al_repo *repo, const struct al_commits_shown *shown
     for (const char *const *word = shown->words; *word; word++)
         al_strv_add(&command.argv, *word);
     al_strv_add(&command.argv, "--");
-    return al_git_run(
-        &repo->at, &command,
-        &(struct al_git_run){ .max_bytes = al_git_excerpt_bytes(repo->at.budget, COMMITS_MAX_BYTES),
-                              .checked = true },
-        ret_output, err);
+    return al_git_run_checked(&repo->at, &command,
+                              al_git_excerpt_bytes(repo->at.budget, COMMITS_MAX_BYTES), ret_output,
+                              err);
 }
 
 int al_git_commits_list(const struct al_repo *repo, const struct al_commits_shown *shown,

@@ -10,6 +10,7 @@
 #include "git/plumbing/batch.h"
 #include "git/plumbing/partial_clone.h"
 #include "git/plumbing/revision.h"
+#include "git/plumbing/scratch_index.h"
 #include "git/plumbing/stash_owners.h"
 #include "git/reading/read_object.h"
 #include "git/reading/worktree_state.h"
@@ -90,12 +91,9 @@ int al_uncommitted_refuse(const char *why, const struct al_strv *files, struct a
     }
     if (files->count > NAMED_MAX)
         al_str_addf(&names, " and %zu more", files->count - NAMED_MAX);
-    if (err) {
-        al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_DIRTY_WORKDIR, "%s: %s", why, names.buf);
-        err->reason = "conflict";
-        err->remedy = "Commit them with git_commit, or put them aside with git_stash, first.";
-    }
-    return AL_ERR_EXECUTION;
+    (void)al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_DIRTY_WORKDIR, "%s: %s", why, names.buf);
+    return al_error_remedy(al_error_reason(AL_ERR_EXECUTION, err, "conflict"), err,
+                           "Commit them with git_commit, or put them aside with git_stash, first.");
 }
 
 /* A working tree, or what another one changed: the files, and what is staged. */
@@ -191,16 +189,6 @@ static int prepare(const struct al_repo *repo, const char *base, const char *con
     return r;
 }
 
-int al_read_tree(struct al_repo *repo, const char *const *words, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-
-    al_strv_adds(&command.argv, "git", "-C", repo->at.top, "read-tree", NULL);
-    while (*words)
-        al_strv_add(&command.argv, *words++);
-    return al_git_write(&repo->at, &command, AL_LOCK_INDEX, err);
-}
-
 /* Go from the files that are on disk to both. */
 static int apply(struct al_repo *repo, const struct bringing *bringing, const char *on_disk,
                  struct al_error *err)
@@ -209,14 +197,14 @@ static int apply(struct al_repo *repo, const struct bringing *bringing, const ch
     const char *const known[] = { "-m", "-i", on_disk, NULL };
     const char *const files[] = { "-m", "-u", on_disk, bringing->both[FILES], NULL };
     const char *const staged[] = { "-m", "-i", bringing->both[STAGED], NULL };
-    int r = al_read_tree(repo, known, err);
+    int r = al_index_read_tree(repo, NULL, known, err);
 
     if (r == 0)
         r = al_git_refresh_index(&repo->at, err);
     if (r == 0)
-        r = al_read_tree(repo, files, err);
+        r = al_index_read_tree(repo, NULL, files, err);
     if (r == 0)
-        r = al_read_tree(repo, staged, err);
+        r = al_index_read_tree(repo, NULL, staged, err);
     return r < 0 ? r : al_git_refresh_index(&repo->at, err);
 }
 
@@ -294,7 +282,7 @@ int al_uncommitted_set_aside(struct al_repo *repo, const struct al_repo *view, c
     r = al_fs_write_atomic(git_dir, AL_WAITING_CHANGES, line.buf, line.len, 0666, false);
     if (r < 0)
         return al_error_errno(err, -r, "cannot write " AL_WAITING_CHANGES);
-    return al_read_tree(repo, clean, err);
+    return al_index_read_tree(repo, NULL, clean, err);
 }
 
 /* The files on disk and those that waited, both together. */
@@ -333,9 +321,8 @@ int al_uncommitted_bring_back(struct al_repo *repo, const char *saved, const cha
         r = al_git_stash_store(repo, "uncommitted changes", saved, err);
         *ret_why = al_take(&why.message);
         al_stash_owners_add(repo, saved, agent);
-    } else if (err) {
-        *err = why;
-        why = AL_ERROR_INIT;
+    } else {
+        r = al_error_pass(r, &why, err);
     }
     if (r == 0)
         r = al_location_open_git_dir(&repo->at, &git_dir, err);

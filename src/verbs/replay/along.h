@@ -44,9 +44,6 @@ int al_uncommitted_refuse(const char *why, const struct al_strv *files, struct a
 int al_uncommitted_bring(struct al_repo *repo, const char *from, const char *to,
                          struct al_error *err);
 
-/** Run git-read-tree(1) on index and files with these words, ended by NULL. */
-int al_read_tree(struct al_repo *repo, const char *const *words, struct al_error *err);
-
 /* --- Waiting --- */
 
 /*

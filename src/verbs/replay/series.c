@@ -454,14 +454,11 @@ static int choose_part(const struct al_repo *view, const struct al_hunk_query *a
 static int apply_part(struct al_inmemory *memory, struct al_repo *view, const char *before,
                       const struct al_hunk_choice *choice, char **ret_tree, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_scratch_index_removep) char *index = NULL;
     int r = al_scratch_index_make(view, NULL, &index, err);
 
-    command.index = index;
-    al_strv_adds(&command.argv, "git", "read-tree", before, NULL);
     if (r == 0)
-        r = al_git_write(&view->at, &command, 0, err);
+        r = al_index_read_tree(view, index, (const char *const[]){ before, NULL }, err);
     if (r == 0)
         r = al_git_apply_hunks(view, choice, AL_HUNKS_STAGE, index, err);
     return r < 0 ? r : al_inmemory_index_tree(memory, index, ret_tree, err);

@@ -13,6 +13,7 @@
 #include "git/git_lock.h"
 #include "git/location.h"
 #include "git/plumbing/revision.h"
+#include "git/plumbing/scratch_index.h"
 #include "git/refs.h"
 #include "git/run.h"
 #include "guard/nofollow.h"
@@ -150,8 +151,8 @@ int al_commit_list_base(const struct al_repo *repo, const struct al_strv *oids, 
 
 static int move_files(struct al_repo *repo, const struct al_advance *advance, struct al_error *err)
 {
-    return al_read_tree(repo, (const char *const[]){ "-m", "-u", advance->from, advance->to, NULL },
-                        err);
+    return al_index_read_tree(
+        repo, NULL, (const char *const[]){ "-m", "-u", advance->from, advance->to, NULL }, err);
 }
 
 /* The old value makes sure that HEAD has not moved meanwhile. */
@@ -206,7 +207,7 @@ static int advance_checked(struct al_repo *repo, const struct al_advance *advanc
             ? al_uncommitted_bring(repo, advance->from, advance->to, err)
             : al_error_pass(r, &why, err);
     if (r == 0 && advance->left)
-        r = al_read_tree(repo, (const char *const[]){ "-m", advance->left, NULL }, err);
+        r = al_index_read_tree(repo, NULL, (const char *const[]){ "-m", advance->left, NULL }, err);
     return r < 0 || advance->keeps_head ? r : move_head(repo, advance, err);
 }
 

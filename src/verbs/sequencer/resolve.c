@@ -108,12 +108,9 @@ static int check_content(const struct al_repo *repo, const struct al_conflict_fi
         return r;
     r = al_error_set_code(err, AL_ERR_BAD_ARGS, AL_CODE_CONFLICT,
                           "content still has conflict markers");
-    if (err) {
-        err->reason = "conflict";
-        err->remedy = "Give the whole file as it is to be, without the lines that begin with "
-                      "<<<<<<<, ||||||| or >>>>>>>.";
-    }
-    return r;
+    return al_error_remedy(al_error_reason(r, err, "conflict"), err,
+                           "Give the whole file as it is to be, without the lines that begin with "
+                           "<<<<<<<, ||||||| or >>>>>>>.");
 }
 
 static int check_disk(const struct al_conflict_file *file, struct al_error *err)
@@ -124,9 +121,8 @@ static int check_disk(const struct al_conflict_file *file, struct al_error *err)
         return 0;
     (void)al_error_set_code(err, AL_ERR_BAD_ARGS, AL_CODE_CONFLICT,
                             "'%s' still has conflict markers on disk", word);
-    if (err)
-        err->reason = "conflict";
-    return al_error_about(AL_ERR_BAD_ARGS, err, AL_SUBJECT_MARKERS, NULL);
+    return al_error_about(al_error_reason(AL_ERR_BAD_ARGS, err, "conflict"), err,
+                          AL_SUBJECT_MARKERS, NULL);
 }
 
 int al_git_check_no_markers(const struct al_repo *repo, const struct al_conflict *conflict,
@@ -192,12 +188,9 @@ static int plan_one(const struct al_repo *repo, const struct al_resolve_options 
     plan->content = options->content;
     plan->conflict = al_conflicts_find(conflicts, resolve_top_path(repo, options->path));
     if (!plan->conflict) {
-        r = resolve_refuse(options->path, "is not in conflict", err);
-        if (err) {
-            err->reason = "not_found";
-            err->remedy = "See git_conflict_info for the files that are.";
-        }
-        return r;
+        r = al_error_reason(resolve_refuse(options->path, "is not in conflict", err), err,
+                            "not_found");
+        return al_error_remedy(r, err, "See git_conflict_info for the files that are.");
     }
     r = check_how(repo, options, plan, err);
     return r < 0 ? r : check_parents(repo, plan->conflict->path, err);

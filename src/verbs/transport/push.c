@@ -320,10 +320,8 @@ static int add_range_diff(const struct al_repo *repo, const char *commit, const 
     command.show_controls = command.starts_children = true;
     al_strv_adds(&command.argv, "git", "-c", "core.abbrev=8", "range-diff", "--no-color", NULL);
     al_strv_addf(&command.argv, "%s...%s", seen, commit);
-    r = al_git_run(&repo->at, &command,
-                   &(struct al_git_run){ .max_bytes = al_git_excerpt_bytes(repo->at.budget, 0),
-                                         .checked = true },
-                   &output, err);
+    r = al_git_run_checked(&repo->at, &command, al_git_excerpt_bytes(repo->at.budget, 0), &output,
+                           err);
     if (r == 0)
         al_str_addf(out, "\nWhat replaces what (git range-diff):\n%s\n", output.out.out.buf);
     return r;

@@ -260,16 +260,13 @@ int al_worktree_check_removable(const struct al_worktree_place *place,
 {
     al_auto(al_freep) char *dir = al_text_sanitize_line(place->dir);
     al_auto(al_freep) char *reason = found->locked ? al_text_join_lines(found->locked) : NULL;
-    int r;
 
-    if (!found->id) {
-        r = al_error_set(err, AL_ERR_EXECUTION, "There is no worktree '%s' below '%s'", name, dir);
-        if (err) {
-            err->reason = "not_found";
-            err->remedy = "git_worktree with action list shows those there are.";
-        }
-        return r;
-    }
+    if (!found->id)
+        return al_error_remedy(
+            al_error_reason(al_error_set(err, AL_ERR_EXECUTION,
+                                         "There is no worktree '%s' below '%s'", name, dir),
+                            err, "not_found"),
+            err, "git_worktree with action list shows those there are.");
     if (!reason && found->has_top && !found->is_whole) {
         return al_error_remedy(
             al_error_set(err, AL_ERR_EXECUTION,

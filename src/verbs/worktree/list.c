@@ -222,8 +222,7 @@ int al_worktree_list_files(const struct al_repo *repo, const char *top,
 
 /* --- Beside --- */
 
-#define DEPTH_MAX  128
-#define OUTPUT_MAX (64u << 10)
+#define DEPTH_MAX 128
 
 void al_worktree_beside_clear(struct al_worktree_beside *beside)
 {
@@ -430,15 +429,9 @@ int al_worktree_digest(const struct al_repo *repo, const struct al_worktree_foun
 static int run(const struct al_repo *repo, struct al_git_command *command, const struct al_str *in,
                struct al_str *ret_out, struct al_error *err)
 {
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    const struct al_git_run options = { .max_bytes = OUTPUT_MAX,
-                                        .sink = al_git_sink(ret_out),
-                                        .checked = true };
-
-    if (in) {
+    if (in)
         al_git_command_feed(command, in);
-    }
-    return al_git_run(&repo->at, command, &options, &output, err);
+    return al_git_read(&repo->at, command, al_git_sink(ret_out), err);
 }
 
 /* The objects that HEAD, its log, the states of operations and its own references reach, as far as
