@@ -562,7 +562,8 @@ int al_checkpoint_accept(struct al_pending_checkpoint *taken, const struct al_st
     if (!before && !taken->reason.moves)
         al_keep_hold(taken->store, taken->common_fd);
     taken->reference[0] = '\0';
-    if (taken->has_index)
+    /* An execution changes few of them, and the checkpoint after it notes them. */
+    if (taken->has_index && (before || !taken->relies))
         (void)al_fs_write_atomic(taken->store->dir_fd, PIECES, taken->pieces.buf, taken->pieces.len,
                                  0600, true);
     if (!before) { /* what the checkpoint after an execution begins with */
