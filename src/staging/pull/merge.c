@@ -92,18 +92,18 @@ int al_merge(struct al_staging *staging, const struct al_merge_sides *sides,
 
     al_str_reset(ret_content);
     *ret_outcome = AL_MERGE_CLEAN;
-    if (only) {
-        al_str_add(ret_content, only->buf, only->len);
-        return 0;
-    }
     for (size_t i = 0; i < SIDES; i++) {
-        if (texts[i]->len > AL_MERGE_MAX_BYTES)
+        if (texts[i]->len > AL_MERGE_MAX_BYTES) /* perhaps only its beginning */
             *ret_outcome = AL_MERGE_TOO_LARGE;
-        else if (is_binary(texts[i]) && *ret_outcome == AL_MERGE_CLEAN)
+        else if (is_binary(texts[i]) && !only && *ret_outcome == AL_MERGE_CLEAN)
             *ret_outcome = AL_MERGE_BINARY;
     }
     if (*ret_outcome != AL_MERGE_CLEAN)
         return 0;
+    if (only) {
+        al_str_add(ret_content, only->buf, only->len);
+        return 0;
+    }
     r = merge_lines(staging, texts, budget, ret_content, &conflict, err);
     if (r == 0 && conflict)
         *ret_outcome = AL_MERGE_CONFLICT;

@@ -51,7 +51,7 @@ int al_pull(struct al_staging *staging, const struct al_pull_request *request,
  * store's lock held. */
 void al_pull_recover(struct al_staging *staging);
 
-/** The most bytes of one version that is merged line by line. */
+/** The most bytes of one version that is merged. */
 #define AL_MERGE_MAX_BYTES (16u << 20)
 
 enum al_merge_outcome {
@@ -68,7 +68,7 @@ struct al_merge_sides {
 
 /**
  * Merge.  A side that is as the base, or as the other side, needs no lines: the result is then the
- * other side, whatever it holds.  Otherwise git runs in the store, where no attribute and no
+ * other side, also where it is binary.  Otherwise git runs in the store, where no attribute and no
  * configuration of a user's repository is read.
  *
  * @param[out] ret_content  The result.  Cleared first.

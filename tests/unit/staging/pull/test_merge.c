@@ -75,11 +75,27 @@ static void binary_content_is_not_merged(void **state)
     assert_int_equal(outcome_of(*state, 9000, 9000), AL_MERGE_CONFLICT);
 }
 
+/* Of two versions as long as this only the same beginnings were read. */
+static enum al_merge_outcome outcome_of_equal(struct stager *s, size_t len)
+{
+    al_auto(al_str_clear) struct al_str base = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str both = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str merged = AL_STR_INIT;
+    const struct al_merge_sides sides = { &base, &both, &both };
+    enum al_merge_outcome outcome;
+
+    while (both.len < len)
+        al_str_addc(&both, '\n');
+    must(s, al_merge(s->staging, &sides, BUDGET, &outcome, &merged, &s->w->err));
+    return outcome;
+}
+
 static void large_content_is_not_merged(void **state)
 {
     assert_int_equal(outcome_of(*state, AL_MERGE_MAX_BYTES - 1, SIZE_MAX), AL_MERGE_CONFLICT);
     assert_int_equal(outcome_of(*state, AL_MERGE_MAX_BYTES, SIZE_MAX), AL_MERGE_CONFLICT);
     assert_int_equal(outcome_of(*state, AL_MERGE_MAX_BYTES + 1, SIZE_MAX), AL_MERGE_TOO_LARGE);
+    assert_int_equal(outcome_of_equal(*state, AL_MERGE_MAX_BYTES + 1), AL_MERGE_TOO_LARGE);
 }
 
 static void no_file_stays(void **state)
