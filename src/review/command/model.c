@@ -66,11 +66,10 @@ static void add_files(const json_t *files, struct al_str *out)
 
     al_str_addf(out, "\n\n%zu file%s:\n", count, count == 1 ? "" : "s");
     for (size_t i = 0; i < count && i < FILES_SHOWN_MAX; i++) {
-        const char *path = al_json_get_string(json_array_get(files, i), "path");
+        const char *path = al_json_get_string(json_array_get(files, i), "sandboxPath");
         const char *operation = al_json_get_string(json_array_get(files, i), "operation");
 
-        al_str_addf(out, "  %s: %s\n", operation ? operation : "",
-                    path ? path : "(a name that is not UTF-8)");
+        al_str_addf(out, "  %s: %s\n", operation ? operation : "", path ? path : "");
     }
     if (count > FILES_SHOWN_MAX)
         al_str_addf(out, "  and %zu more\n", count - FILES_SHOWN_MAX);

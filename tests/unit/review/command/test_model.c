@@ -190,7 +190,7 @@ static void staged_commits_of_all_stores(void **state)
     tmpdir_write(room.top, "state/staging/a/staged/1.json",
                  "{\"id\":\"1\",\"createdAt\":\"2026-01-01T00:00:00.000Z\","
                  "\"message\":\"\\n\\u001b[2Jtitle\\n\\nbody\",\"worker\":\"w\","
-                 "\"files\":[{\"path\":\"a/b\",\"operation\":\"create\"}]}");
+                 "\"files\":[{\"sandboxPath\":\"/workspace/a/b\",\"operation\":\"create\"}]}");
     tmpdir_write(room.top, "state/staging/b/staged/2.json",
                  "{\"id\":\"2\",\"createdAt\":\"2026-01-02T00:00:00.000Z\",\"message\":\"two\","
                  "\"files\":[]}");
@@ -204,7 +204,7 @@ static void staged_commits_of_all_stores(void **state)
     assert_string_equal(al_item_title(item), "\033[2Jtitle");
     assert_string_equal(al_item_get(item, "agent"), "w");
     al_item_add_text(item, &text);
-    assert_non_null(strstr(text.buf, "body\n\n1 file:\n  create: a/b\n"));
+    assert_non_null(strstr(text.buf, "body\n\n1 file:\n  create: /workspace/a/b\n"));
     al_str_clear(&text);
     assert_false(al_model_refresh(room.model, NULL));
     leave(&room);
