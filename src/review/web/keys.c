@@ -7,15 +7,15 @@
 #include "base/secret.h"
 #include "review/web/private.h"
 
-struct browser {
-    struct al_web_key cookie, csrf;
+/* Whoever was sent a link: it, until it was used, and then the other two. */
+struct visitor {
+    struct al_web_key link, cookie, csrf;
 };
 
 struct al_web_keys {
     pthread_mutex_t lock;
-    struct al_web_key links[AL_WEB_KEYS_MAX]; /* oldest first */
-    struct browser browsers[AL_WEB_KEYS_MAX]; /* oldest first */
-    size_t nlinks, nbrowsers;
+    struct visitor visitors[AL_WEB_KEYS_MAX]; /* a ring: the n-th is at n % AL_WEB_KEYS_MAX */
+    size_t count;
 };
 
 struct al_web_keys *al_web_keys_new(void)
@@ -56,41 +56,25 @@ bool al_web_keys_make(struct al_web_keys *keys, struct al_web_key *ret_key)
     if (!make(ret_key))
         return false;
     al_hold(&keys->lock);
-    if (keys->nlinks == AL_WEB_KEYS_MAX)
-        memmove(keys->links, keys->links + 1, --keys->nlinks * sizeof(*keys->links));
-    keys->links[keys->nlinks++] = *ret_key;
-    return true;
-}
-
-/* Take the link out.  The caller has the lock. */
-static bool take_link(struct al_web_keys *keys, const char *key)
-{
-    size_t at = keys->nlinks;
-
-    for (size_t i = 0; i < keys->nlinks; i++)
-        if (al_web_key_is(&keys->links[i], key))
-            at = i;
-    if (at == keys->nlinks)
-        return false;
-    keys->nlinks--;
-    memmove(keys->links + at, keys->links + at + 1, (keys->nlinks - at) * sizeof(*keys->links));
+    keys->visitors[keys->count++ % AL_WEB_KEYS_MAX] = (struct visitor){ .link = *ret_key };
     return true;
 }
 
 bool al_web_keys_use(struct al_web_keys *keys, const char *key, struct al_web_key *ret_cookie)
 {
-    struct browser browser;
+    struct visitor visitor = { .link.text = "" };
 
-    if (!make(&browser.cookie) || !make(&browser.csrf))
+    if (!make(&visitor.cookie) || !make(&visitor.csrf))
         return false;
     al_hold(&keys->lock);
-    if (!take_link(keys, key))
-        return false;
-    if (keys->nbrowsers == AL_WEB_KEYS_MAX)
-        memmove(keys->browsers, keys->browsers + 1, --keys->nbrowsers * sizeof(*keys->browsers));
-    keys->browsers[keys->nbrowsers++] = browser;
-    *ret_cookie = browser.cookie;
-    return true;
+    for (size_t i = 0; i < AL_WEB_KEYS_MAX; i++) {
+        if (!al_web_key_is(&keys->visitors[i].link, key))
+            continue;
+        keys->visitors[i] = visitor;
+        *ret_cookie = visitor.cookie;
+        return true;
+    }
+    return false;
 }
 
 /* The value of our cookie among those of the header, if it has the length of one. */
@@ -122,10 +106,10 @@ bool al_web_keys_find(struct al_web_keys *keys, const char *cookie, struct al_we
     if (!read_cookie(cookie, &shown))
         return false;
     al_hold(&keys->lock);
-    for (size_t i = 0; i < keys->nbrowsers; i++) {
-        if (!al_web_key_is(&keys->browsers[i].cookie, shown.text))
+    for (size_t i = 0; i < AL_WEB_KEYS_MAX; i++) {
+        if (!al_web_key_is(&keys->visitors[i].cookie, shown.text))
             continue;
-        *ret_csrf = keys->browsers[i].csrf;
+        *ret_csrf = keys->visitors[i].csrf;
         found = true;
     }
     return found;

@@ -42,7 +42,7 @@
 /** Characters of a key, a cookie and a csrf, all hexadecimal digits. */
 #define AL_WEB_KEY_CHARS 32
 
-/** Keys that were not used yet, and browsers, at once. */
+/** Keys that were not used yet, and browsers, together. */
 #define AL_WEB_KEYS_MAX 16
 
 /** A key, a cookie or a csrf. */
