@@ -62,18 +62,12 @@ struct process {
     char *problem;     /* why it was let go, one safe line; NULL: it was not */
 };
 
-/* A request that has no answer yet. */
+/* A request that has no answer yet, or a reply that nobody has taken. */
 struct request {
     struct request *next;
-    struct process *process;
+    struct process *process; /* NULL: it has its reply */
     enum al_review_verb verb;
-    int64_t ticket, due_ms;
-    char id[AL_REVIEW_ID_CHARS + 1];
-};
-
-/* A reply that nobody has taken. */
-struct reply {
-    struct reply *next;
+    int64_t due_ms;
     struct al_review_reply reply;
 };
 
@@ -96,7 +90,6 @@ struct al_review_door {
     unsigned changes;     /* since the last al_review_door_run() */
     int64_t ntickets;
     struct request *requests; /* oldest first */
-    struct reply *replies;    /* oldest first */
     char *problem;            /* what al_review_door_problem() says */
 };
 
@@ -234,30 +227,53 @@ void al_review_reply_clear(struct al_review_reply *reply)
     free(al_take(&reply->message));
 }
 
-static void add_reply(struct al_review_door *door, int64_t ticket, const char *id,
-                      enum al_review_outcome outcome, const char *message)
+static void remove_request(struct al_review_door *door, struct request *request)
 {
-    struct reply *reply = al_calloc(1, sizeof(*reply)), **at = &door->replies;
+    struct request **at = &door->requests;
 
-    reply->reply.ticket = ticket;
-    (void)snprintf(reply->reply.id, sizeof(reply->reply.id), "%s", id);
-    reply->reply.outcome = outcome;
-    reply->reply.message = message ? al_text_join_lines(message) : NULL;
+    while (*at != request)
+        at = &(*at)->next;
+    *at = request->next;
+    free(request);
+}
+
+static struct request *add_request(struct al_review_door *door, struct process *process,
+                                   enum al_review_verb verb, const char *id)
+{
+    struct request *request = al_calloc(1, sizeof(*request)), **at = &door->requests;
+    const int64_t wait_ms = verb == AL_REVIEW_WHOLE ? AL_DOOR_TEXT_MS : AL_DOOR_STALL_MS;
+
+    *request = (struct request){ .process = process, .verb = verb };
+    request->due_ms = al_clock_ms() + wait_ms;
+    request->reply.ticket = door->ntickets;
+    (void)snprintf(request->reply.id, sizeof(request->reply.id), "%s", id ? id : "");
     while (*at)
         at = &(*at)->next;
-    *at = reply;
+    *at = request;
+    kick(door); /* it has a time */
+    return request;
+}
+
+static void set_reply(struct al_review_door *door, struct request *request,
+                      enum al_review_outcome outcome, const char *message)
+{
+    request->process = NULL;
+    request->due_ms = INT64_MAX;
+    request->reply.outcome = outcome;
+    request->reply.message = message ? al_text_join_lines(message) : NULL;
     door->changes |= AL_DOOR_REPLIES;
 }
 
 bool al_review_door_next_reply(struct al_review_door *door, struct al_review_reply *ret_reply)
 {
-    struct reply *first = door->replies;
+    struct request *first = door->requests;
 
+    while (first && first->process)
+        first = first->next;
     if (!first)
         return false;
     *ret_reply = first->reply;
-    door->replies = first->next;
-    free(first);
+    remove_request(door, first);
     return true;
 }
 
@@ -276,35 +292,11 @@ static struct process *find_process(const struct al_review_door *door, const cha
 static bool send_request(struct al_review_door *door, struct process *process,
                          struct al_review_request *request)
 {
-    struct request *sent, **at = &door->requests;
-
     request->ticket = ++door->ntickets;
     if (!send_to(process, request))
         return false;
-    sent = al_calloc(1, sizeof(*sent));
-    *sent = (struct request){
-        .process = process,
-        .verb = request->verb,
-        .ticket = request->ticket,
-        .due_ms =
-            al_clock_ms() + (request->verb == AL_REVIEW_WHOLE ? AL_DOOR_TEXT_MS : AL_DOOR_STALL_MS),
-    };
-    (void)snprintf(sent->id, sizeof(sent->id), "%s", request->id ? request->id : "");
-    while (*at)
-        at = &(*at)->next;
-    *at = sent;
-    kick(door); /* it has a time */
+    (void)add_request(door, process, request->verb, request->id);
     return true;
-}
-
-static void remove_request(struct al_review_door *door, struct request *request)
-{
-    struct request **at = &door->requests;
-
-    while (*at != request)
-        at = &(*at)->next;
-    *at = request->next;
-    free(request);
 }
 
 int64_t al_review_door_answer(struct al_review_door *door, const char *id, enum al_answer decision,
@@ -319,9 +311,10 @@ int64_t al_review_door_answer(struct al_review_door *door, const char *id, enum 
     request.reason = cut.reason;
     if (process && send_request(door, process, &request))
         return request.ticket;
-    add_reply(door, ++door->ntickets, id, process ? AL_REVIEW_WRONG : AL_REVIEW_GONE,
+    ++door->ntickets;
+    set_reply(door, add_request(door, NULL, AL_REVIEW_ANSWER, id),
+              process ? AL_REVIEW_WRONG : AL_REVIEW_GONE,
               process ? "its process does not take the answer" : no_longer);
-    kick(door);
     return door->ntickets;
 }
 
@@ -370,7 +363,7 @@ static void send_text_request(struct al_review_door *door)
 /* Whether a request is for the text that is wanted, as far as that can be shown. */
 static bool is_wanted(const struct al_review_door *door, const struct request *request)
 {
-    return door->whole_ticket == request->ticket && !door->whole.problem;
+    return door->whole_ticket == request->reply.ticket && !door->whole.problem;
 }
 
 static void fail_text(struct al_review_door *door, const struct request *request,
@@ -407,10 +400,11 @@ static bool serve_piece(struct al_review_door *door, struct request *request, co
 static void end_request(struct al_review_door *door, struct request *request,
                         enum al_review_outcome outcome, const char *message)
 {
-    if (request->verb == AL_REVIEW_WHOLE)
-        fail_text(door, request, message ? message : "the process sent no text");
-    else
-        add_reply(door, request->ticket, request->id, outcome, message);
+    if (request->verb != AL_REVIEW_WHOLE) {
+        set_reply(door, request, outcome, message);
+        return;
+    }
+    fail_text(door, request, message ? message : "the process sent no text");
     remove_request(door, request);
 }
 
@@ -423,7 +417,7 @@ static void serve_answer(struct al_review_door *door, const struct process *proc
                *link = al_json_get_string(line, "link");
     struct request *request = door->requests;
 
-    while (request && !(request->process == process && request->ticket == ticket))
+    while (request && !(request->process == process && request->reply.ticket == ticket))
         request = request->next;
     if (!request)
         return;
@@ -478,12 +472,10 @@ static void forget(struct al_review_door *door, const struct process *process, c
 
 static void clear(struct al_review_door *door)
 {
-    struct al_review_reply reply;
-
-    while (door->requests)
+    while (door->requests) {
+        al_review_reply_clear(&door->requests->reply);
         remove_request(door, door->requests);
-    while (al_review_door_next_reply(door, &reply))
-        al_review_reply_clear(&reply);
+    }
     while (door->questions.count)
         remove_questions(door, door->questions.items[0].pid, NULL);
     free(al_take(&door->questions.items));

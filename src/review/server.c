@@ -337,7 +337,6 @@ struct al_review_server {
     struct al_review_connection *connections; /* newest first */
     size_t count;
     struct al_review_page page; /* of al_review_server_set_link() */
-    bool paused;                /* no descriptor was left for a connection: new ones wait */
 
     pthread_mutex_t lock; /* guards dir_fd */
     int dir_fd;           /* -1: the socket has no name */
@@ -395,6 +394,8 @@ int al_review_server_listen(struct al_review_server *server, const struct al_str
                             struct al_error *err)
 {
     al_auto(al_closep) int dir_fd = -1;
+    /* Told once of each client: when no descriptor is left for it, it waits for the next event. */
+    struct epoll_event event = { .events = EPOLLIN | EPOLLET };
     int r = open_dir(dirs, &dir_fd, err);
 
     if (r == 0)
@@ -404,7 +405,7 @@ int al_review_server_listen(struct al_review_server *server, const struct al_str
     (void)pthread_mutex_lock(&server->lock);
     server->dir_fd = al_take_fd(&dir_fd);
     (void)pthread_mutex_unlock(&server->lock);
-    if (watch(server, server->listen_fd, NULL) < 0)
+    if (epoll_ctl(server->epoll_fd, EPOLL_CTL_ADD, server->listen_fd, &event) < 0)
         return al_error_errno(err, errno, "cannot watch the socket of airlock review");
     al_review_expect(server->queue, is_attended, server);
     return 0;
@@ -487,9 +488,6 @@ static void accept_all(struct al_review_server *server)
         if (fd >= 0)
             accept_one(server, fd);
     }
-    /* Otherwise the descriptor would be ready all the time. */
-    if (server->listen_fd >= 0 && (errno == EMFILE || errno == ENFILE))
-        server->paused = epoll_ctl(server->epoll_fd, EPOLL_CTL_DEL, server->listen_fd, NULL) == 0;
 }
 
 /* Tell the doors what changed, and end what is over. */
@@ -500,8 +498,6 @@ static void follow_queue(struct al_review_server *server)
     uint64_t count;
     int64_t due_ms;
 
-    if (server->paused)
-        server->paused = watch(server, server->listen_fd, NULL) < 0;
     (void)!read(al_review_change_fd(server->queue), &count, sizeof(count));
     (void)!read(server->timer_fd, &count, sizeof(count));
     due_ms = al_review_expire(server->queue);
