@@ -293,7 +293,7 @@ static void cancelled(struct al_dispatch *dispatch, const struct request *reques
         return;
     al_calls_cancel(&dispatch->service->calls, &dispatch->scope, id);
     if (!dispatch->scope.ids_repeat)
-        al_listing_unsubscribe(&dispatch->listing, id);
+        al_listing_unsubscribe(&dispatch->listing, id, NULL);
 }
 
 static const struct method methods[] = {

@@ -147,22 +147,13 @@ bool al_listing_subscribe(struct al_listing *listing, const char *id, struct al_
     return opens;
 }
 
-void al_listing_unsubscribe(struct al_listing *listing, const char *id)
+void al_listing_unsubscribe(struct al_listing *listing, const char *id,
+                            const struct al_message_sink *sink)
 {
     size_t at;
 
     al_hold(&listing->listings->lock);
-    at = find(listing, id, NULL);
-    if (at < listing->nsubscriptions)
-        drop(listing, at);
-}
-
-void al_listing_drop_sink(struct al_listing *listing, const struct al_message_sink *sink)
-{
-    size_t at;
-
-    al_hold(&listing->listings->lock);
-    while ((at = find(listing, NULL, sink)) < listing->nsubscriptions)
+    while ((at = find(listing, id, sink)) < listing->nsubscriptions)
         drop(listing, at);
 }
 

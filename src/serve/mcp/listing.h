@@ -82,11 +82,10 @@ void al_listing_set_legacy(struct al_listing *listing, struct al_message_sink *s
 bool al_listing_subscribe(struct al_listing *listing, const char *id, struct al_message_sink *sink,
                           bool wants);
 
-/** End a subscription; unknown ids are ignored. */
-void al_listing_unsubscribe(struct al_listing *listing, const char *id);
-
-/** End every subscription of a sink, which is not used any more afterwards. */
-void al_listing_drop_sink(struct al_listing *listing, const struct al_message_sink *sink);
+/** End the subscriptions with this id, or those of a sink, which is not used any more afterwards;
+ * the other one is NULL. */
+void al_listing_unsubscribe(struct al_listing *listing, const char *id,
+                            const struct al_message_sink *sink);
 
 /** End every subscription, and call `end` for the sink of each, with the lock of the listings. */
 void al_listing_end(struct al_listing *listing, void (*end)(struct al_message_sink *sink));
