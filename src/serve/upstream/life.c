@@ -776,8 +776,6 @@ const char *al_upstream_name(const struct al_upstream *server)
 
 void al_upstream_get_state(struct al_upstream *server, struct al_upstream_state *ret_state)
 {
-    const int64_t now = al_clock_ms();
-
     al_hold(&server->lock);
     *ret_state = (struct al_upstream_state){
         .phase = server->phase,
@@ -788,10 +786,7 @@ void al_upstream_get_state(struct al_upstream *server, struct al_upstream_state 
         .nleft_out = server->list.nleft_out,
         .left_out = al_strdup(server->list.left_out),
         .problem = al_strdup(server->problem.message),
-        .nstarts = server->nstarts,
     };
-    if (server->phase == AL_UPSTREAM_WAITING && server->next_start_ms > now)
-        ret_state->next_start_ms = (uint32_t)(server->next_start_ms - now);
 }
 
 void al_upstream_state_clear(struct al_upstream_state *state)

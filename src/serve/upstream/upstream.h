@@ -176,11 +176,9 @@ struct al_upstream_state {
     const struct al_revision *revision; /**< of the last start that was ready; NULL: none yet */
     char *program; /**< "name version", as the server calls itself, safe; NULL */
     size_t ntools;
-    size_t nleft_out;       /**< tools left out: names, schemas, too many */
-    char *left_out;         /**< why the first of them was left out, one line; NULL */
-    char *problem;          /**< the last failure, one line; NULL: none since it was ready */
-    unsigned nstarts;       /**< processes that were started */
-    uint32_t next_start_ms; /**< until it is started again, in AL_UPSTREAM_WAITING */
+    size_t nleft_out; /**< tools left out: names, schemas, too many */
+    char *left_out;   /**< why the first of them was left out, one line; NULL */
+    char *problem;    /**< the last failure, one line; NULL: none since it was ready */
 };
 
 /** Fill *ret_state, for al_upstream_state_clear(). */

@@ -16,7 +16,7 @@ static void assert_speaks(const char *era, const char *start, const char *revisi
     al_upstream_get_state(world.server, &state);
     assert_int_equal(state.phase, AL_UPSTREAM_READY);
     assert_string_equal(state.revision->name, revision);
-    assert_int_equal(state.nstarts, nstarts);
+    assert_int_equal(world.server->nstarts, nstarts);
     assert_null(state.problem);
     al_upstream_state_clear(&state);
     assert_gives(&world, "echo", "{\"a\":1}", "{\"a\": 1}");

@@ -66,7 +66,7 @@ static void it_is_started_again(void **state)
                      "the call was lost: MCP server 'fake' was ended by signal 9");
         assert_gives(&world, "echo", "{}", "{}");
         al_upstream_get_state(world.server, &seen);
-        assert_int_equal(seen.nstarts, i + 1);
+        assert_int_equal(world.server->nstarts, i + 1);
         assert_int_equal(seen.phase, AL_UPSTREAM_READY);
         assert_null(seen.problem);
         al_upstream_state_clear(&seen);
