@@ -211,7 +211,6 @@ static void begin_stream(struct al_http_exchange *stream)
     static const struct al_http_header type[] = { { "Content-Type", "text/event-stream" } };
 
     al_http_begin_stream(stream, 200, type, AL_COUNT(type));
-    al_http_keep_alive(stream, ":\n\n");
     /* The headers go out with the first bytes. */
     (void)al_http_send(stream, ":\n\n", 3);
 }

@@ -183,11 +183,10 @@ struct al_http_exchange {
     /* answer: under the lock of the server */
     bool answered; /**< status and headers are there */
     bool stream;
-    bool ended;             /**< no more comes: the whole body is in `out` */
-    bool aborted;           /**< close the connection */
-    bool over;              /**< the response is out or lost: nothing is taken any more */
-    const char *keep_alive; /**< al_http_keep_alive(); NULL: nothing is sent by itself */
-    int64_t not_before_ms;  /**< al_http_delay() */
+    bool ended;            /**< no more comes: the whole body is in `out` */
+    bool aborted;          /**< close the connection */
+    bool over;             /**< the response is out or lost: nothing is taken any more */
+    int64_t not_before_ms; /**< al_http_delay() */
     unsigned status;
     struct al_strv names, values; /**< of the headers */
     struct al_str out;            /**< body, or what of a stream waits */

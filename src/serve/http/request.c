@@ -361,12 +361,6 @@ bool al_http_send(struct al_http_exchange *exchange, const char *bytes, size_t l
     return taken;
 }
 
-void al_http_keep_alive(struct al_http_exchange *exchange, const char *text)
-{
-    al_hold(&exchange->server->lock);
-    exchange->keep_alive = text;
-}
-
 void al_http_end_stream(struct al_http_exchange *exchange)
 {
     al_hold(&exchange->server->lock);

@@ -45,6 +45,9 @@
 /* When to look again whether a client that sends no more has been read to its end. */
 #define HALF_CLOSED_MS 100
 
+/* A comment of server-sent events. */
+#define KEEP_ALIVE ":\n\n"
+
 #define TOO_MANY                                                                                   \
     "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nRetry-After: 1\r\n"                  \
     "Connection: close\r\n\r\n"
@@ -528,11 +531,11 @@ static int64_t check_suspended(struct al_http_connection *connection,
     }
     if (exchange->ended || exchange->out_sent < exchange->out.len) {
         resume(connection);
-    } else if (exchange->keep_alive && now_ms >= alive_ms) {
-        al_str_adds(&exchange->out, exchange->keep_alive);
+    } else if (now_ms >= alive_ms) { /* a stream, as all that has no end yet */
+        al_str_adds(&exchange->out, KEEP_ALIVE);
         resume(connection);
     }
-    return exchange->keep_alive && connection->suspended ? alive_ms : INT64_MAX;
+    return connection->suspended ? alive_ms : INT64_MAX;
 }
 
 /* The library is told once of the end of a client's input, and forgets it if a request came with

@@ -113,7 +113,7 @@ struct al_http_limits {
     size_t stream_bytes; /**< queued for a client that does not read; see al_http_send().  1 MiB */
     int64_t request_ms;  /**< from a request's first byte to its last; then closed.  60 s */
     unsigned stall_s; /**< nothing is sent or taken, and no answer is awaited; then closed.  60 */
-    int64_t keep_alive_ms; /**< see al_http_keep_alive().  25 s */
+    int64_t keep_alive_ms; /**< see al_http_begin_stream().  25 s */
 };
 
 /** What a server is made of.  All of it is copied or read before al_http_server_new() returns. */
@@ -193,13 +193,10 @@ void al_http_answer(struct al_http_exchange *exchange, unsigned status,
                     const struct al_http_header *headers, size_t header_count, const char *body,
                     size_t body_len);
 
-/** Begin an answer whose body comes in pieces, as chunks.  Threads: any. */
+/** Begin an answer whose body is server-sent events in pieces, as chunks.  When it has sent nothing
+ * for `keep_alive_ms`, a comment is sent: a proxy ends what is silent.  Threads: any. */
 void al_http_begin_stream(struct al_http_exchange *exchange, unsigned status,
                           const struct al_http_header *headers, size_t header_count);
-
-/** Send this text whenever a stream that has begun has sent nothing for `keep_alive_ms`: a proxy
- * ends what is silent.  The text is borrowed for good.  Threads: any. */
-void al_http_keep_alive(struct al_http_exchange *exchange, const char *text);
 
 /** Queue a piece.  False: the client is gone, or more than `stream_bytes` wait already, and nothing
  * is queued.  One piece is never too large by itself.  Threads: any. */

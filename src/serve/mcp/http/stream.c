@@ -65,9 +65,6 @@ static const struct al_http_header event_headers[] = {
     { "X-Accel-Buffering", "no" }, /* a proxy may not collect events */
 };
 
-/* A comment, which a client does not look at. */
-#define KEEP_ALIVE ":\n\n"
-
 #define JSON_TYPE                                                                                  \
     {                                                                                              \
         "Content-Type", "application/json"                                                         \
@@ -76,7 +73,6 @@ static const struct al_http_header event_headers[] = {
 static void begin_events(struct al_http_exchange *exchange)
 {
     al_http_begin_stream(exchange, 200, event_headers, AL_COUNT(event_headers));
-    al_http_keep_alive(exchange, KEEP_ALIVE);
 }
 
 /* Caller holds the lock.  Give up a connection. */
