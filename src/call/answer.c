@@ -2,16 +2,23 @@
 #include "call/answer.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <nettle/sha2.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/fs.h"
 #include "base/secret.h"
 #include "base/utf8.h"
 #include "call/private.h"
-#include "call/state_line.h"
+#include "git/plumbing/batch.h"
+#include "git/plumbing/revision.h"
+#include "git/refs.h"
+#include "git/repo/remotes.h"
+#include "guard/nofollow.h"
 #include "guard/text.h"
+#include "verbs/sequencer/operation_state.h"
 
 /* All cursors; those of one owner, and the arguments of these, by al_json_bytes(). */
 #define CURSORS_MAX       4096
@@ -449,18 +456,6 @@ void al_answer_text(struct al_str *text, struct al_result *result)
     *text = AL_STR_INIT;
 }
 
-void al_answer_done(struct al_call *call, struct al_result *result)
-{
-    al_auto(al_str_clear) struct al_str whole = AL_STR_INIT;
-
-    al_text_sanitize(result->text.buf, result->text.len, &whole);
-    result->truncated = al_text_truncate(&whole, AL_ANSWER_DEFAULT_BYTES);
-    if (whole.len && whole.buf[whole.len - 1] != '\n')
-        al_str_addc(&whole, '\n');
-    al_state_line(call, &whole);
-    al_answer_text(&whole, result);
-}
-
 struct al_counted al_counted(uint64_t count, const char *one, const char *many)
 {
     const char *noun = count == 1 ? one : many;
@@ -508,4 +503,330 @@ void al_answer_add_plain(const char *param, const char *text, struct al_str *out
 {
     if (strpbrk(text, "|[") || strstr(text, ".*") || strstr(text, "\\("))
         al_str_addf(out, "%s is plain text; regex: true makes it an expression\n", param);
+}
+
+#define REMOTES "refs/remotes/"
+
+static void add_tracking(const struct al_worktree_state *state, struct al_str *out)
+{
+    if (!state->upstream)
+        return;
+    if (state->is_gone)
+        al_place_addf(out, ", its upstream %s is gone", state->upstream);
+    else if (state->ahead && state->behind)
+        al_place_addf(out, " %" PRIu64 " ahead of and %" PRIu64 " behind %s", state->ahead,
+                      state->behind, state->upstream);
+    else if (state->ahead || state->behind)
+        al_place_addf(out, " %" PRIu64 " %s %s", state->ahead + state->behind,
+                      state->ahead ? "ahead of" : "behind", state->upstream);
+    else if (*state->head)
+        al_place_addf(out, " even with %s", state->upstream);
+}
+
+static void read_pushed(struct al_call *call, struct al_worktree_state *state)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
+    al_auto(al_freep) char *name = NULL;
+    al_auto(al_freep) char *tracking = NULL;
+    size_t ahead, behind;
+
+    if (state->upstream || !state->branch || !state->head || !*state->head)
+        return;
+    name = al_remote_push_default(repo, state->branch);
+    if (!name)
+        name = al_remote_default(repo, state->branch);
+    if (al_remote_find(repo, name, &remote, NULL) == 0)
+        tracking = al_remote_tracking(&remote, state->branch);
+    if (!tracking || !al_starts_with(tracking, REMOTES) || !al_ref_exists(&repo->at, tracking) ||
+        al_git_count_apart(repo, state->head, tracking, &ahead, &behind, NULL) < 0)
+        return;
+    state->upstream = al_strdup(tracking + strlen(REMOTES));
+    state->ahead = ahead;
+    state->behind = behind;
+}
+
+void al_state_add_branch(struct al_call *call, struct al_worktree_state *state, struct al_str *out)
+{
+    read_pushed(call, state);
+    if (!state->branch && !state->is_broken) {
+        al_str_addf(out, "detached at %.*s", AL_SHORT_ID, state->head ? state->head : "");
+        return;
+    }
+    al_place_add_name(state->branch ? state->branch : "HEAD", out);
+    add_tracking(state, out);
+    if (!state->head || !*state->head)
+        al_str_adds(out, state->is_broken ? ", its reference is broken" : ", no commits yet");
+}
+
+void al_state_add_operation(const struct al_repo *repo, struct al_str *out)
+{
+    enum al_operation_state state = al_git_operation_state(repo);
+    unsigned long step, last;
+
+    if (state == AL_IN_PROGRESS_NONE)
+        return;
+    al_str_adds(out, state == AL_IN_PROGRESS_AM ? "git am" : al_operation_state_name(state));
+    if (al_git_operation_step(repo, &step, &last))
+        al_str_addf(out, " %lu/%lu", step, last);
+}
+
+void al_state_add_waiting(struct al_call *call, struct al_str *out)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    const enum al_operation_state state = al_git_operation_state(repo);
+    al_auto(al_freep) char *saved = al_operation_oid(repo, AL_WAITING_CHANGES);
+    al_auto(al_freep) char *base = al_asprintf("%s^1", saved ? saved : "");
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
+
+    if (!saved)
+        return;
+    /* git may have removed it: it is in the store then. */
+    (void)al_git_list_changed(repo, base, saved, &files, NULL);
+    al_str_adds(out, "Uncommitted changes");
+    if (files.count)
+        al_str_addf(out, " of %s", al_counted(files.count, "file", "files").text);
+    if (state != AL_IN_PROGRESS_NONE)
+        al_str_addf(out, " wait until the %s ends.\n", al_operation_state_noun(state));
+    else
+        al_str_adds(out, " wait: git_conflicts with action continue brings them back.\n");
+}
+
+static void add_number(size_t count, const char *what, struct al_str *out)
+{
+    if (count)
+        al_str_addf(out, ", %s", al_counted(count, what, what).text);
+}
+
+/* Append e.g. "main 3 ahead of origin/main, 2 staged, 1 not staged, rebase 2/5, 1 conflict", with a
+ * newline.  One git child; when it fails, only what git's files say. */
+static void state_line(struct al_call *call, struct al_str *out)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_worktree_state_clear) struct al_worktree_state state = AL_WORKTREE_STATE_INIT;
+    al_auto(al_str_clear) struct al_str operation = AL_STR_INIT;
+    al_auto(al_freep) char *waiting = NULL;
+
+    if (!repo)
+        return;
+    if (al_location_is_bare(&repo->at) ||
+        al_git_read_worktree_state(repo, "no", NULL, NULL, &state, NULL) < 0)
+        al_worktree_state_read_head(repo, &state);
+    waiting = al_operation_oid(repo, AL_WAITING_CHANGES);
+    al_state_add_branch(call, &state, out);
+    add_number(state.staged, "staged", out);
+    add_number(state.unstaged, "not staged", out);
+    al_state_add_operation(repo, &operation);
+    if (operation.len)
+        al_str_addf(out, ", %s", operation.buf);
+    else if (waiting)
+        al_str_adds(out, ", uncommitted changes wait");
+    add_number(state.conflicts, state.conflicts == 1 ? "conflict" : "conflicts", out);
+    al_str_addc(out, '\n');
+}
+
+void al_answer_done(struct al_call *call, struct al_result *result)
+{
+    al_auto(al_str_clear) struct al_str whole = AL_STR_INIT;
+
+    al_text_sanitize(result->text.buf, result->text.len, &whole);
+    result->truncated = al_text_truncate(&whole, AL_ANSWER_DEFAULT_BYTES);
+    if (whole.len && whole.buf[whole.len - 1] != '\n')
+        al_str_addc(&whole, '\n');
+    state_line(call, &whole);
+    al_answer_text(&whole, result);
+}
+
+void al_place_add_name(const char *name, struct al_str *out)
+{
+    al_text_add_shown_line(name, out);
+}
+
+void al_place_addf(struct al_str *out, const char *fmt, ...)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    const bool ends = al_ends_with(fmt, "\n");
+    va_list args;
+
+    va_start(args, fmt);
+    al_str_addv(&line, fmt, args);
+    va_end(args);
+    al_str_truncate(&line, line.len - ends);
+    al_place_add_name(line.buf, out);
+    al_str_adds(out, ends ? "\n" : "");
+}
+
+/* The length of the leading components that both paths have, with their '/'. */
+static size_t common_len(const char *dir, const char *path)
+{
+    size_t common = 0;
+
+    for (size_t i = 0;; i++) {
+        if (dir[i] == '\0' && path[i] == '/')
+            return i + 1;
+        if (dir[i] != path[i] || dir[i] == '\0')
+            return common;
+        if (dir[i] == '/')
+            common = i + 1;
+    }
+}
+
+void al_place_add(const struct al_repo *repo, const char *path, struct al_str *out)
+{
+    const char *dir = al_fs_beneath(repo->at.top, repo->at.dir);
+    size_t common;
+
+    if (!dir || !*dir) {
+        al_place_add_name(*path ? path : ".", out);
+        return;
+    }
+    common = common_len(dir, path);
+    if (common > strlen(dir))
+        dir += strlen(dir);
+    else
+        dir += common;
+    for (bool in_name = false; *dir; dir++) {
+        if (*dir != '/' && !in_name)
+            al_str_adds(out, "../");
+        in_name = *dir != '/';
+    }
+    if (path[common])
+        al_place_add_name(path + common, out);
+    else if (out->len && out->buf[out->len - 1] == '/')
+        al_str_truncate(out, out->len - 1);
+    else
+        al_str_adds(out, ".");
+}
+
+char *al_place(const struct al_repo *repo, const char *path)
+{
+    struct al_str out = AL_STR_INIT;
+
+    al_place_add(repo, path, &out);
+    return al_str_detach(&out);
+}
+
+int al_place_from_argument(const struct al_repo *repo, const char *param, const char *given,
+                           char **ret_path, struct al_error *err)
+{
+    al_auto(al_freep) char *word = NULL, *abs = NULL;
+    int r = al_repo_file(repo, param, *given ? given : ".", &word, err);
+    const char *rest;
+
+    if (r < 0)
+        return r;
+    abs = al_beneath_join(repo->at.dir, word);
+    rest = al_fs_beneath(repo->at.top, abs);
+    *ret_path = al_strdup(rest ? rest : "");
+    return 0;
+}
+
+/** A directory is opened while this many lines are left for what is in it. */
+#define LINES_MIN 3
+
+struct group {
+    size_t first, count;
+    size_t len; /* of the path with its '/'; 0: a file */
+};
+
+struct collapse {
+    const struct al_strv *paths;
+    void (*take)(void *payload, const char *path, size_t count, size_t index);
+    void *payload;
+};
+
+static size_t component_len(const char *path, size_t from)
+{
+    const char *slash = strchr(path + from, '/');
+
+    return slash && slash[1] ? (size_t)(slash - path) + 1 : 0;
+}
+
+/* The group at `first`: a file, or all paths in one directory below `prefix_len` bytes. */
+static struct group group_at(const struct al_strv *paths, size_t first, size_t end,
+                             size_t prefix_len)
+{
+    struct group group = { .first = first, .count = 1 };
+    const char *path = paths->items[first];
+
+    group.len = component_len(path, prefix_len);
+    while (group.len && first + group.count < end &&
+           !strncmp(paths->items[first + group.count], path, group.len))
+        group.count++;
+    return group;
+}
+
+static size_t count_groups(const struct al_strv *paths, size_t first, size_t end, size_t prefix_len)
+{
+    size_t count = 0;
+
+    for (size_t at = first; at < end; count++)
+        at += group_at(paths, at, end, prefix_len).count;
+    return count;
+}
+
+static void take_files(const struct collapse *to, size_t first, size_t end)
+{
+    for (size_t i = first; i < end; i++)
+        to->take(to->payload, to->paths->items[i], 1, i);
+}
+
+static void take_directory(const struct collapse *to, const struct group *group)
+{
+    al_auto(al_freep) char *path = al_strndup(to->paths->items[group->first], group->len);
+
+    to->take(to->payload, path, group->count, group->first);
+}
+
+static void walk(const struct collapse *to, size_t first, size_t end, size_t prefix_len,
+                 size_t max_lines);
+
+/* Show a directory: its files if there is room, else what is in it collapsed, else its number.
+ * Returns the lines it may have taken. */
+static size_t take_group(const struct collapse *to, const struct group *group, size_t share)
+{
+    if (group->count <= share || !group->len) {
+        take_files(to, group->first, group->first + group->count);
+        return group->count;
+    }
+    if (share < LINES_MIN ||
+        count_groups(to->paths, group->first, group->first + group->count, group->len) > share) {
+        take_directory(to, group);
+        return 1;
+    }
+    walk(to, group->first, group->first + group->count, group->len, share);
+    return share;
+}
+
+/* Each group has one line; what is left is shared by the groups in their order. */
+static void walk(const struct collapse *to, size_t first, size_t end, size_t prefix_len,
+                 size_t max_lines)
+{
+    size_t groups = count_groups(to->paths, first, end, prefix_len);
+    size_t lines = max_lines;
+
+    for (size_t at = first; at < end && groups; groups--) {
+        struct group group = group_at(to->paths, at, end, prefix_len);
+        size_t share = lines > groups ? lines - groups + 1 : 1, used;
+
+        if (lines <= 1 && groups > 1) { /* too many even so */
+            to->take(to->payload, "", end - at, at);
+            return;
+        }
+        used = take_group(to, &group, groups > 1 && group.count > share / 2 ? share / 2 : share);
+        lines -= used < lines ? used : lines;
+        at += group.count;
+    }
+}
+
+void al_collapse(const struct al_strv *paths, size_t max_lines,
+                 void (*take)(void *payload, const char *path, size_t count, size_t index),
+                 void *payload)
+{
+    const struct collapse to = { .paths = paths, .take = take, .payload = payload };
+
+    if (paths->count <= max_lines)
+        take_files(&to, 0, paths->count);
+    else
+        walk(&to, 0, paths->count, 0, max_lines);
 }

@@ -26,12 +26,14 @@
 #include <nettle/sha2.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "call/call.h"
-#include <stdint.h>
+#include "git/reading/worktree_state.h"
+#include "git/repo/repo.h"
 
 /** A place in an answer. */
 struct al_cursor_place {
@@ -91,7 +93,8 @@ int al_pages_begin(struct al_pages *pages, struct al_call *call, const struct al
 /**
  * Add a unit: whole lines, each with its newline.
  *
- * @param unit  Any bytes; made safe here.  Names in it come from call/place.h.
+ * @param unit  Any bytes; made safe here.  Names in it come from al_place_add() and
+ *              al_place_add_name().
  * @return false: the page is full (this unit is not shown, or not wholly), or the cursor is stale;
  *         nothing more is taken, and git can be stopped.
  */
@@ -133,7 +136,7 @@ int al_pages_end(struct al_pages *pages, const char *left, struct al_result *res
 
 /** Stage 7 of a tool of AL_WORDS_EVERYDAY that has changed something and has written what happened
  * to the text of the result, lines with their newlines: make it safe, cut it at
- * AL_ANSWER_DEFAULT_BYTES, and append the line of where one is now (call/state_line.h).  One git
+ * AL_ANSWER_DEFAULT_BYTES, and append the line of where one is now.  One git
  * child. */
 void al_answer_done(struct al_call *call, struct al_result *result);
 
@@ -189,5 +192,72 @@ int al_cursor_expand(const struct al_session *session, const struct al_tool *too
 
 /** Append a line where a plain text that found nothing looks like a regular expression. */
 void al_answer_add_plain(const char *param, const char *text, struct al_str *out);
+
+/*
+ * Paths as the agent reads and writes them: relative to its working_dir, in results as in
+ * arguments.
+ *
+ * Names are never quoted.  Control characters, newlines among them, are shown as <U+000A>.
+ *
+ * Arguments: a tool with `is_everyday` gets "../x" as the absolute path it means and
+ * "<U+000A>" as the character, before any other stage looks at it (call/targets.c).
+ */
+
+/** Append a path of the repository: "x", "dir/x", "../x".
+ *
+ * @param path  Raw bytes, relative to the top of the working tree.
+ */
+void al_place_add(const struct al_repo *repo, const char *path, struct al_str *out);
+
+/** The same as al_place_add(), in a string that the caller frees. */
+char *al_place(const struct al_repo *repo, const char *path);
+
+/** Append a name that is no path: of a branch, an author, a subject.  Visible like a path. */
+void al_place_add_name(const char *name, struct al_str *out);
+
+/** Append a line, or a part of one, with such names in it.  Only a newline at the end of `fmt` is
+ * one. */
+void al_place_addf(struct al_str *out, const char *fmt, ...) al_printf(2, 3);
+
+/** The reverse, for a path that the agent gave: relative to the top of the working tree, raw bytes.
+ * Caller frees.
+ *
+ * @param given  As from the arguments of a call; "" and "." are the working directory.
+ * @return 0, with "" for the top itself; AL_ERR_BAD_ARGS or AL_ERR_SANDBOX as al_repo_file().
+ */
+int al_place_from_argument(const struct al_repo *repo, const char *param, const char *given,
+                           char **ret_path, struct al_error *err);
+
+/* The line that ends every result of a tool that changed something: branch, upstream, changes. */
+
+/** Append "main 3 ahead of origin/main", "detached at a1b2c3d", "main, no commits yet".  A branch
+ * that follows none is compared with the one that it was pushed to, which becomes its upstream. */
+void al_state_add_branch(struct al_call *call, struct al_worktree_state *state, struct al_str *out);
+
+/** Append "rebase 2/5", "merge", …; nothing when no operation is in progress. */
+void al_state_add_operation(const struct al_repo *repo, struct al_str *out);
+
+/** Append the line that says how many files' uncommitted changes wait, and for what; nothing when
+ * there are none. */
+void al_state_add_waiting(struct al_call *call, struct al_str *out);
+
+/** The abbreviated form of an object id, as every answer shows it: 8 digits.  Not ended by NUL. */
+#define AL_SHORT_ID 8
+
+/* Long lists of files, collapsed by directory: "node_modules/: 1,204 files". */
+
+/**
+ * Show a list of paths in at most about `max_lines` lines: small directories file by file, large
+ * ones with their number.
+ *
+ * @param paths  Sorted by their bytes (al_strv_sort()).
+ * @param take   Called for each line: for a file with count 1, for a directory with its path, which
+ *               ends with '/', and the number of files below it.  `index` is that of the (first)
+ *               path in the list.  The path "" with a count are further files of one directory,
+ *               which is that of the file at `index`.
+ */
+void al_collapse(const struct al_strv *paths, size_t max_lines,
+                 void (*take)(void *payload, const char *path, size_t count, size_t index),
+                 void *payload);
 
 #endif

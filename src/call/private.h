@@ -235,22 +235,4 @@ void al_call_trace_end(const struct al_call *call, const struct al_result *resul
 struct al_ruling al_call_policy_ruling(const struct al_call *call, const struct al_strv *branches,
                                        const struct al_strv *paths);
 
-/**
- * Ask whoever can answer a question: the call's approvers one after the other, and meanwhile the
- * doors of the session's queue (review/queue.h).  The first answer counts.
- *
- * @param why     The rule that asks, or what the operation does.
- * @param ret_by  Who answered, for the journal; stays NULL if nobody was asked but in the queue.
- * @return 0 with *ret_answer, whose decision is AL_ANSWER_NONE when nobody can answer;
- *         AL_ERR_TIMEOUT when nobody did in time; AL_ERR_CANCELLED.
- */
-int al_approval_ask(struct al_call *call, const struct al_approval_request *request,
-                    const char *why, struct al_approval_answer *ret_answer, const char **ret_by,
-                    struct al_error *err);
-
-/** The same call for a terminal, as text that follows a verb: a colon and the command line;
- * or, if the arguments are long or contain a secret, words that stand for them.  Safe text.  Caller
- * frees. */
-char *al_call_command_line(const struct al_call *call);
-
 #endif

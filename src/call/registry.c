@@ -93,15 +93,6 @@ static void add_toolset(struct al_registry *registry, const struct al_toolset *t
                      taken.buf);
 }
 
-/* Whether a toolset is named a second time. */
-static bool named_before(const struct al_strv *names, size_t at)
-{
-    for (size_t i = 0; i < at; i++)
-        if (!strcmp(names->items[i], names->items[at]))
-            return true;
-    return false;
-}
-
 int al_registry_fill(struct al_registry *registry, const struct al_toolset_registry *all,
                      const struct al_strv *names, struct al_error *err)
 {
@@ -114,7 +105,8 @@ int al_registry_fill(struct al_registry *registry, const struct al_toolset_regis
             al_registry_clear(&filled);
             return unknown_toolset(all, names->items[i], err);
         }
-        if (!named_before(names, i))
+        if (!al_strv_contains(&(struct al_strv){ .items = names->items, .count = i },
+                              names->items[i]))
             add_toolset(&filled, toolset);
     }
     al_registry_clear(registry);

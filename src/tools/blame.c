@@ -4,8 +4,8 @@
 
 #include <inttypes.h>
 
-#include "call/missing_paths.h"
-#include "call/state_line.h"
+#include "call/answer.h"
+#include "call/failure.h"
 #include "git/plumbing/skipped.h"
 #include "git/reading/read_object.h"
 #include "git/refs.h"

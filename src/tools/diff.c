@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "call/missing_paths.h"
+#include "call/failure.h"
 #include "git/diff/diff.h"
 #include "git/diff/hunks.h"
 #include "git/plumbing/skipped.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/utf8.h"
-#include "call/missing_paths.h"
+#include "call/failure.h"
 #include "git/reading/read_log.h"
 #include "git/refs.h"
 #include "git/run.h"

@@ -3,7 +3,7 @@
 
 #include <ctype.h>
 
-#include "call/state_line.h"
+#include "call/answer.h"
 #include "git/plumbing/skipped.h"
 #include "guard/text.h"
 #include "verbs/preview/diff_excerpt.h"

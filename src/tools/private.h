@@ -26,9 +26,9 @@
  *     where git runs; "../x" too (AL_PARAM_PATH).  No argument is ignored: `check` refuses two that
  *     cannot both hold.
  *   - Results: text, from call/answer.h.  The first line says what happened or what this is.  Paths
- *     and names go through call/place.h.  A tool that reads has AL_PAGE_ROWS and AL_EVERYDAY_PAGES;
- *     it is cut between units and goes on with a cursor.  A tool that changes something writes to
- *     the text of its result; al_answer_done() adds the line of where one is.
+ *     and names go through al_place_add().  A tool that reads has AL_PAGE_ROWS and
+ * AL_EVERYDAY_PAGES; it is cut between units and goes on with a cursor.  A tool that changes
+ * something writes to the text of its result; al_answer_done() adds the line of where one is.
  *   - Approval: an operation whose loss a checkpoint can bring back is AL_ASKS_NEVER, the others
  *     AL_ASKS_ALWAYS, or a `stricter` form when only the repository tells.
  *   - Errors: al_failure_bad_args() and al_failure_set() (call/failure.h) say the next step, naming
@@ -48,7 +48,6 @@
 #include "call/answer.h"
 #include "call/call.h"
 #include "call/failure.h"
-#include "call/place.h"
 #include "git/hunks/hunk_list.h"
 #include "git/reading/change_reader.h"
 #include "git/repo/remotes.h"

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "call/missing_paths.h"
+#include "call/failure.h"
 #include "git/failure.h"
 #include "git/plumbing/revision.h"
 #include "git/reading/read_log.h"

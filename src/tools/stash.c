@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <strings.h>
 
-#include "call/state_line.h"
+#include "call/answer.h"
 #include "git/failure.h"
 #include "git/git_lock.h"
 #include "git/plumbing/stash_owners.h"

@@ -2,8 +2,7 @@
 /* git_status: the branch, and which files are staged, modified or untracked.  With git's words,
  * with structured results, and with text that says where one is in one call. */
 
-#include "call/collapse.h"
-#include "call/state_line.h"
+#include "call/answer.h"
 #include "git/plumbing/filters.h"
 #include "git/plumbing/heads.h"
 #include "git/plumbing/skipped.h"

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "call/state_line.h"
+#include "call/answer.h"
 #include "git/overrides.h"
 #include "git/plumbing/heads.h"
 #include "git/plumbing/revision.h"

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "call/collapse.h"
-#include "call/state_line.h"
+#include "call/answer.h"
 
 #define NUMBER_MAX INT32_MAX
 

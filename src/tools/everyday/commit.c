@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#include "call/state_line.h"
+#include "call/answer.h"
 #include "git/command.h"
 #include "git/failure.h"
 #include "git/plumbing/filters.h"

@@ -2,7 +2,7 @@
 /* git_grep: lines of the tracked files, or of a revision. */
 #include <stdlib.h>
 
-#include "call/missing_paths.h"
+#include "call/failure.h"
 #include "git/reading/grep.h"
 #include "tools/private.h"
 

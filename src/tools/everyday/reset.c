@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "call/state_line.h"
+#include "call/answer.h"
 #include "git/plumbing/heads.h"
 #include "git/plumbing/revision.h"
 #include "git/refs.h"

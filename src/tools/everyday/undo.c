@@ -2,7 +2,7 @@
 /* git_undo: take back what this session's own last calls changed, or an undo. */
 #include <stdlib.h>
 
-#include "call/state_line.h"
+#include "call/answer.h"
 #include "history/rollback.h"
 #include "tools/private.h"
 

@@ -2,7 +2,7 @@
 /* git_compare: how branches would combine.  Nothing is touched. */
 #include "verbs/landing/landing.h"
 
-#include "call/state_line.h"
+#include "call/answer.h"
 #include "guard/text.h"
 #include "tools/private.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* call/collapse.c: every file is counted once, in few lines. */
-#include "call/collapse.h"
+#include "call/answer.h"
 
 #include "tests/lib/assert.h"
 

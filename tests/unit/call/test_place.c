@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* call/place.c: paths as seen from a working directory. */
-#include "call/place.h"
+#include "call/answer.h"
 
 #include "tests/lib/assert.h"
 
