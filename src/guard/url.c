@@ -15,71 +15,49 @@
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define DIGITS  "0123456789"
 
-/* The parts of a pattern.  The pointers point into the pattern. */
-struct parts {
-    bool plain; /* http, not https */
-    bool literal;
-    const char *host;
-    size_t host_len;
-    const char *port; /* "": the protocol's default; "*": every port */
-};
+#define HTTP    "http://"
+#define HTTPS   "https://"
 
-static struct parts split(const char *pattern)
+/* Behind "http://" or "https://", which a pattern may begin with. */
+static const char *host_of(const char *pattern)
 {
-    struct parts parts = { .plain = al_starts_with(pattern, "http://") };
-    const char *at = pattern, *end;
-
-    if (parts.plain)
-        at += strlen("http://");
-    else if (al_starts_with(pattern, "https://"))
-        at += strlen("https://");
-    parts.literal = *at == '[' && strchr(at, ']');
-    if (parts.literal)
-        at++;
-    end = at + strcspn(at, parts.literal ? "]" : ":");
-    parts.host = at;
-    parts.host_len = (size_t)(end - at);
-    end += parts.literal ? 1 : 0;
-    parts.port = *end == ':' ? end + 1 : end;
-    return parts;
-}
-
-static bool is_port(const char *text)
-{
-    size_t len = strlen(text);
-
-    return !strcmp(text, "*") || (strspn(text, "0123456789") == len && len <= 5);
+    return pattern + (al_starts_with(pattern, HTTP)    ? strlen(HTTP)
+                      : al_starts_with(pattern, HTTPS) ? strlen(HTTPS)
+                                                       : 0);
 }
 
 int al_credential_hosts_check(const char *pattern, struct al_error *err)
 {
-    const struct parts parts = split(pattern);
-    const char *letters = parts.literal ? LETTERS DIGITS ":." : LETTERS DIGITS "-._*?";
+    const char *host = host_of(pattern), *close = *host == '[' ? strchr(host, ']') : NULL;
+    const char *end = close ? close : host + strspn(host, LETTERS DIGITS "-._*?");
+    const bool is_host =
+        close ? host + 1 + strspn(host + 1, LETTERS DIGITS ":.") == close && close > host + 1
+              : end > host;
+    const char *port = close ? close + 1 : end;
+    const size_t digits = *port == ':' ? strspn(port + 1, DIGITS) : 0;
 
-    if (parts.host_len && strspn(parts.host, letters) >= parts.host_len && is_port(parts.port) &&
-        pattern[strlen(pattern) - 1] != ':')
+    if (is_host && (!*port || !strcmp(port, ":*") || (digits && digits <= 5 && !port[1 + digits])))
         return 0;
     return al_error_set(err, AL_ERR_BAD_ARGS,
                         "must be like 'github.com', '*.example.org:8443' or 'http://host:port'");
 }
 
-static bool port_matches(const struct parts *parts, const struct al_url *url)
-{
-    const char *own = parts->plain ? "80" : "443";
-    al_auto(al_freep) char *given = url->port ? al_asprintf("%d", url->port) : al_strdup(own);
-
-    return !strcmp(parts->port, "*") || !strcmp(*parts->port ? parts->port : own, given);
-}
-
+/* A pattern is completed to one of whole addresses: "https://github.com:443". */
 static bool matches(const char *pattern, const struct al_url *url)
 {
-    const struct parts parts = split(pattern);
-    al_auto(al_freep) char *host = al_strndup(parts.host, parts.host_len);
+    const char *host = host_of(pattern), *colon = strrchr(host, ':');
+    const bool is_plain = al_starts_with(pattern, HTTP), has_port = colon && !strchr(colon, ']');
+    const int own_port = !strcmp(url->protocol, "http") ? 80 : 443;
+    al_auto(al_freep) char *whole =
+        al_asprintf("%s%s%s%s", is_plain ? HTTP : HTTPS, *host == '[' ? "\\" : "", host,
+                    has_port   ? ""
+                    : is_plain ? ":80"
+                               : ":443");
+    al_auto(al_freep) char *address =
+        al_asprintf(strchr(url->host, ':') ? "%s://[%s]:%d" : "%s://%s:%d", url->protocol,
+                    url->host, url->port ? url->port : own_port);
 
-    if (strcmp(url->protocol, parts.plain ? "http" : "https") != 0 || !port_matches(&parts, url))
-        return false;
-    return parts.literal ? !strcasecmp(host, url->host)
-                         : fnmatch(host, url->host, FNM_CASEFOLD) == 0;
+    return fnmatch(whole, address, FNM_CASEFOLD) == 0;
 }
 
 bool al_credential_hosts_match(const struct al_strv *patterns, const struct al_url *url)
