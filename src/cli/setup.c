@@ -86,12 +86,6 @@ void al_setup_review_await(struct al_setup *setup)
     al_review_attach(setup->session.review);
 }
 
-void al_setup_clear_review(struct al_setup *setup)
-{
-    al_review_server_free(al_take(&setup->review_server));
-    al_review_queue_free(al_take(&setup->session.review));
-}
-
 /* The worker file of a session. */
 
 static int unknown_toolset(const struct al_setup *setup, const struct al_value *toolset,

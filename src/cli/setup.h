@@ -149,9 +149,6 @@ void al_setup_review_listen(struct al_setup *setup);
  * make the socket, and let questions wait for it. */
 void al_setup_review_await(struct al_setup *setup);
 
-/** Remove the socket and free the queue; part of al_setup_clear(). */
-void al_setup_clear_review(struct al_setup *setup);
-
 /** Make what mounts the tools of other MCP servers, and start none of them; part of
  * al_setup_session(). */
 int al_setup_upstream(struct al_setup *setup, struct al_error *err);

@@ -25,6 +25,7 @@
 #include "guard/text.h"
 #include "history/journal.h"
 #include "proc/proc.h"
+#include "review/server.h"
 #include "staging/pull/pull.h"
 #include "staging/sandbox/sandbox.h"
 #include "staging/settings.h"
@@ -478,7 +479,8 @@ void al_setup_clear_agent(struct al_session *session)
 void al_setup_clear(struct al_setup *setup)
 {
     al_signals_forget();
-    al_setup_clear_review(setup);
+    al_review_server_free(al_take(&setup->review_server));
+    al_review_queue_free(al_take(&setup->session.review));
     al_setup_clear_upstream(setup);
     al_setup_clear_agent(&setup->session);
     al_git_free(setup->session.git);

@@ -58,7 +58,7 @@ bool al_env_is_secret(const char *name)
     return false;
 }
 
-static bool is_posix_name(const char *name)
+bool al_env_is_name(const char *name)
 {
     if (!isalpha((unsigned char)*name) && *name != '_')
         return false;
@@ -71,7 +71,7 @@ static bool is_posix_name(const char *name)
 /* Why a variable may not be passed on, or NULL. */
 static const char *refusal(const char *name)
 {
-    if (!is_posix_name(name))
+    if (!al_env_is_name(name))
         return "is not a variable name (letters, digits and '_', no digit first)";
     if (al_env_is_secret(name))
         return "looks like a secret and never reaches a child";

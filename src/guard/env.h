@@ -18,6 +18,9 @@
  * ANTHROPIC_* OPENAI_*. */
 bool al_env_is_secret(const char *name);
 
+/** Test whether it is the name of a variable: letters, digits and '_', no digit first. */
+bool al_env_is_name(const char *name);
+
 /**
  * Check a name for `[tools.environment] allow`.  Refused, in any case:
  * - names that are not POSIX variable names

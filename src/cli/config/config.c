@@ -11,6 +11,7 @@
 #include "base/fs.h"
 #include "cli/config/keys.h"
 #include "cli/config/toml.h"
+#include "guard/env.h"
 #include "guard/text.h"
 #include "serve/http/address.h"
 
@@ -377,15 +378,6 @@ static void read_dirs(struct reader *reader, const struct al_key *key, const str
     }
 }
 
-/* A POSIX name: letters, digits and '_', not beginning with a digit. */
-static bool is_variable(const char *name)
-{
-    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
-                                  "0123456789";
-
-    return *name && (*name < '0' || *name > '9') && !name[strspn(name, letters)];
-}
-
 /* The value of a variable is the only string that may be empty. */
 static void read_variables(struct reader *reader, const struct al_key *key,
                            const struct al_value *value, void *ret)
@@ -396,7 +388,7 @@ static void read_variables(struct reader *reader, const struct al_key *key,
 
         if (!check_type(reader, member, STRING) || !has_room(reader, key, member, env->count))
             continue;
-        if (!is_variable(member->name))
+        if (!al_env_is_name(member->name))
             fail(reader, member, "must be the name of a variable: letters, digits and '_'");
         else if (!*member->text || check_string(reader, key, member))
             al_strv_addf(env, "%s=%s", member->name, member->text);

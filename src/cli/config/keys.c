@@ -42,8 +42,7 @@ static int staging_check_base_url(const char *address, struct al_error *err)
     if (strpbrk(address, "?#") || (good && (url.user || url.password)))
         return al_error_set(err, AL_ERR_BAD_ARGS,
                             "must have no user, no password, no query and no fragment");
-    if (!good || (strcmp(url.protocol, "https") != 0 && strcmp(url.host, "localhost") != 0 &&
-                  strcmp(url.host, "::1") != 0 && strcmp(url.host, "127.0.0.1") != 0))
+    if (!good || !al_github_is_safe(&url))
         return al_error_set(err, AL_ERR_BAD_ARGS,
                             "must begin with https:// (http:// only for localhost, 127.0.0.1 and "
                             "[::1])");

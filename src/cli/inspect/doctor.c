@@ -89,12 +89,10 @@ static void check_places(struct al_findings *findings, const struct al_setup *se
 
     if (!setup->config.serve.http.count)
         return;
-    if (al_http_check(options, &setup->config, &err) < 0)
-        al_finding_add(findings, "serve", AL_MISSING,
-                       "Correct [serve] in the configuration; airlock serve does not start.", "%s",
-                       err.message);
-    else
-        al_finding_add(findings, "serve", AL_FINE, NULL, "%s", places);
+    (void)al_http_check(options, &setup->config, &err);
+    al_finding_add(findings, "serve", err.message ? AL_MISSING : AL_FINE,
+                   "Correct [serve] in the configuration; airlock serve does not start.", "%s",
+                   err.message ? err.message : places);
 }
 
 /* The tokens themselves are not shown. */
@@ -103,7 +101,6 @@ static void check_tokens(struct al_findings *findings, const struct al_setup *se
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     al_auto(al_tokens_clear) struct al_tokens tokens = AL_TOKENS_INIT;
     al_auto(al_freep) char *path = NULL;
-    int r;
 
     if (!setup->config.serve.token_file) {
         if (setup->config.serve.http.count)
@@ -113,10 +110,8 @@ static void check_tokens(struct al_findings *findings, const struct al_setup *se
         return;
     }
     path = al_environment_absolute(setup->config.serve.token_file);
-    r = al_roots_exclude(al_roots_parts(&setup->roots), path, "token file", &err);
-    if (r == 0)
-        r = al_tokens_read(path, &setup->config.grants, &tokens, &err);
-    if (r == 0)
+    if (al_roots_exclude(al_roots_parts(&setup->roots), path, "token file", &err) == 0 &&
+        al_tokens_read(path, &setup->config.grants, &tokens, &err) == 0)
         al_finding_add(findings, "tokens", AL_FINE, NULL, "%zu token%s (%s)", tokens.count,
                        tokens.count == 1 ? "" : "s", path);
     else
@@ -129,19 +124,16 @@ static void check_tls(struct al_findings *findings, const struct al_setup *setup
 {
     const char *cert = setup->config.serve.tls_cert, *key = setup->config.serve.tls_key;
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    int r;
+    al_auto(al_freep) char *files = NULL;
 
     if (!cert || !key) /* one of them alone is a finding about the places */
         return;
-    r = al_roots_exclude(al_roots_parts(&setup->roots), key, "TLS key", &err);
-    if (r == 0)
-        r = al_http_check_tls(&setup->config, &err);
-    if (r == 0)
-        al_finding_add(findings, "tls", AL_FINE, NULL, "%s, %s", cert, key);
-    else
-        al_finding_add(findings, "tls", AL_MISSING,
-                       "Correct the files, or serve.tls_cert and serve.tls_key.", "%s",
-                       err.message);
+    files = al_asprintf("%s, %s", cert, key);
+    if (al_roots_exclude(al_roots_parts(&setup->roots), key, "TLS key", &err) == 0)
+        (void)al_http_check_tls(&setup->config, &err);
+    al_finding_add(findings, "tls", err.message ? AL_MISSING : AL_FINE,
+                   "Correct the files, or serve.tls_cert and serve.tls_key.", "%s",
+                   err.message ? err.message : files);
 }
 
 /* Their syntax is checked as the configuration is read. */
@@ -216,16 +208,18 @@ static void check_kernel(struct al_findings *findings, bool required)
 
 static void check_watching(struct al_findings *findings, bool required)
 {
-    if (al_watch_is_possible())
-        al_finding_add(findings, "watching", AL_FINE, NULL, "git stops before it destroys a file");
-    else
-        al_finding_add(
-            findings, "watching", required ? AL_MISSING : AL_WARNING,
-            "Use Linux 5.9 or newer, let airlock read /proc/PID/mem of its children "
-            "(kernel.yama.ptrace_scope 0 or 1), and run it below no other program that listens for "
-            "system calls (seccomp); until then what somebody saves while a call discards files "
-            "can be lost.",
-            "git cannot be watched");
+    const bool is_possible = al_watch_is_possible();
+
+    al_finding_add(
+        findings, "watching",
+        is_possible ? AL_FINE
+        : required  ? AL_MISSING
+                    : AL_WARNING,
+        "Use Linux 5.9 or newer, let airlock read /proc/PID/mem of its children "
+        "(kernel.yama.ptrace_scope 0 or 1), and run it below no other program that listens for "
+        "system calls (seccomp); until then what somebody saves while a call discards files "
+        "can be lost.",
+        "%s", is_possible ? "git stops before it destroys a file" : "git cannot be watched");
 }
 
 /* Only bash_command uses firejail: when the configuration asks for it, or without Landlock. */
