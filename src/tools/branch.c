@@ -432,15 +432,11 @@ struct listing {
 static bool list_branch(void *payload, const struct al_listed_ref *branch)
 {
     struct listing *listing = payload;
-    json_t *object = al_json_object();
+    json_t *object = json_pack(
+        "{s:o, s:b, s:o*, s:o*, s:s}", "name", al_json_string(branch->name), "current",
+        branch->is_current, "remote", branch->is_remote ? json_true() : NULL, "upstream",
+        *branch->upstream ? al_json_string(branch->upstream) : NULL, "hash", branch->hash);
 
-    al_json_set(object, "name", al_json_string(branch->name));
-    al_json_set(object, "current", al_json_bool(branch->is_current));
-    if (branch->is_remote)
-        al_json_set(object, "remote", al_json_bool(true));
-    if (*branch->upstream)
-        al_json_set(object, "upstream", al_json_string(branch->upstream));
-    al_json_set(object, "hash", al_json_string(branch->hash));
     listing->truncated = !al_workflow_append(listing->branches, object, &listing->room);
     return !listing->truncated;
 }

@@ -152,10 +152,7 @@ static int write_patches(struct al_call *call, const void *p, struct al_result *
             (void)rmdir(dir.abs); /* made above, and still empty */
         return r;
     }
-    list = al_json_object();
-    al_json_set(list, "patches", al_json_array());
-    for (size_t i = 0; i < names.count; i++)
-        al_json_append(json_object_get(list, "patches"), al_json_string(names.items[i]));
+    list = json_pack("{s:o}", "patches", al_strings_of(&names, 0));
     al_json_dump(list, false, &result->text);
     return 0;
 }
@@ -228,18 +225,15 @@ static void diff_result_clear(struct diff_result *parts)
 
 static void begin_hunk(struct diff_result *parts, const struct al_hunk *hunk)
 {
-    json_t *object = al_json_object();
-
     parts->lines = al_json_array();
-    al_json_set(object, "file", al_json_name(hunk->file));
-    al_json_set(object, "oldStart", al_json_int(hunk->old_start));
-    al_json_set(object, "oldLines", al_json_int(hunk->old_lines));
-    al_json_set(object, "newStart", al_json_int(hunk->new_start));
-    al_json_set(object, "newLines", al_json_int(hunk->new_lines));
-    if (hunk->header_len)
-        al_json_set(object, "header", al_json_stringn(hunk->header, hunk->header_len));
-    al_json_set(object, "lines", parts->lines);
-    al_json_append(parts->hunks, object);
+    al_json_append(
+        parts->hunks,
+        json_pack("{s:o, s:I, s:I, s:I, s:I, s:o*, s:o}", "file", al_json_name(hunk->file),
+                  "oldStart", (json_int_t)hunk->old_start, "oldLines", (json_int_t)hunk->old_lines,
+                  "newStart", (json_int_t)hunk->new_start, "newLines", (json_int_t)hunk->new_lines,
+                  "header",
+                  hunk->header_len ? al_json_stringn(hunk->header, hunk->header_len) : NULL,
+                  "lines", parts->lines));
 }
 
 static void add_line(void *payload, const struct al_patch_line *line)

@@ -82,18 +82,12 @@ static json_t *object_of(const struct file_args *args, const struct content *con
                          const struct al_str *text)
 {
     uint64_t next = content->offset + content->bytes.len;
-    json_t *object = al_json_object();
 
-    al_json_set(object, "path", al_json_string(args->path));
-    al_json_set(object, "content", al_json_stringn(text->buf, text->len));
-    if (content->base64)
-        al_json_set(object, "encoding", al_json_string("base64"));
-    al_json_set(object, "size", al_json_int((int64_t)content->size));
-    al_json_set(object, "offset", al_json_int((int64_t)content->offset));
-    al_json_set(object, "truncated", al_json_bool(next < content->size));
-    if (next < content->size)
-        al_json_set(object, "nextOffset", al_json_int((int64_t)next));
-    return object;
+    return json_pack("{s:o, s:o, s:s*, s:I, s:I, s:b, s:o*}", "path", al_json_string(args->path),
+                     "content", al_json_stringn(text->buf, text->len), "encoding",
+                     content->base64 ? "base64" : NULL, "size", (json_int_t)content->size, "offset",
+                     (json_int_t)content->offset, "truncated", next < content->size, "nextOffset",
+                     next < content->size ? al_json_int((int64_t)next) : NULL);
 }
 
 /* For clients that show the text alone. */

@@ -139,15 +139,12 @@ static json_t *entry_of(const struct al_repo *repo, const char *name)
     al_auto(al_strv_clear) struct al_strv urls = AL_STRV_INIT, push_urls = AL_STRV_INIT;
     al_auto(al_freep) char *fetch_url = NULL;
     al_auto(al_freep) char *push_url = NULL;
-    json_t *entry = al_json_object();
 
     (void)al_remote_addresses(repo, name, &urls, &push_urls);
     fetch_url = al_url_shown(urls.items[0]);
     push_url = al_url_shown(push_urls.items[0]);
-    al_json_set(entry, "name", al_json_string(name));
-    al_json_set(entry, "fetchUrl", al_json_string(fetch_url));
-    al_json_set(entry, "pushUrl", al_json_string(push_url));
-    return entry;
+    return json_pack("{s:o, s:o, s:o}", "name", al_json_string(name), "fetchUrl",
+                     al_json_string(fetch_url), "pushUrl", al_json_string(push_url));
 }
 
 static int workflow_list(struct al_call *call, const void *p, struct al_result *result,

@@ -474,14 +474,11 @@ static json_t *entry_of(const struct al_stash_entry *entry, size_t index)
 {
     al_auto(al_freep) char *message =
         entry->whose ? al_asprintf("%s (%s)", entry->message, entry->whose) : NULL;
-    json_t *object = al_json_object();
 
-    al_json_set(object, "index", al_json_int((int64_t)index));
-    al_json_set(object, "message", al_json_string(message ? message : entry->message));
-    if (entry->branch)
-        al_json_set(object, "branch", al_json_string(entry->branch));
-    al_json_set(object, "date", al_json_string(entry->date));
-    return object;
+    return json_pack("{s:I, s:o, s:o*, s:o}", "index", (json_int_t)index, "message",
+                     al_json_string(message ? message : entry->message), "branch",
+                     entry->branch ? al_json_string(entry->branch) : NULL, "date",
+                     al_json_string(entry->date));
 }
 
 static int workflow_list(struct al_call *call, const void *p, struct al_result *result,

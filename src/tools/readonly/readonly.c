@@ -104,15 +104,13 @@ static void set_result(const struct git_args *args, const struct al_readonly_run
     /* git that was stopped at the output limit has not failed. */
     const int exit_code = found->output.stopped ? 0 : found->output.exit_code;
 
-    al_result_set(result, "op", al_json_string(ops[args->op].name));
-    al_result_set(result, "exit_code", al_json_int(exit_code));
-    al_result_set(result, "stdout", al_json_stringn(out->buf, out->len));
-    al_result_set(result, "stderr", al_json_stringn(errors->buf, errors->len));
-    al_result_set(result, "duration_s", json_real((double)took_ms / 1000.0));
-    al_result_set(result, "timed_out", al_json_bool(found->output.timed_out));
-    al_result_set(result, "cmd", al_strings_of(&found->argv, 0));
-    al_result_set(result, "stdout_truncated", al_json_bool(found->out_truncated));
-    al_result_set(result, "stderr_truncated", al_json_bool(found->err_truncated));
+    al_result_set_structured(
+        result, json_pack("{s:s, s:i, s:o, s:o, s:f, s:b, s:o, s:b, s:b}", "op", ops[args->op].name,
+                          "exit_code", exit_code, "stdout", al_json_stringn(out->buf, out->len),
+                          "stderr", al_json_stringn(errors->buf, errors->len), "duration_s",
+                          (double)took_ms / 1000.0, "timed_out", found->output.timed_out, "cmd",
+                          al_strings_of(&found->argv, 0), "stdout_truncated", found->out_truncated,
+                          "stderr_truncated", found->err_truncated));
     result->exit_code = exit_code;
     result->truncated = found->out_truncated || found->err_truncated;
 }

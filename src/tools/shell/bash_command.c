@@ -112,10 +112,9 @@ static json_t *stage_object(const struct al_shell_step *step)
 {
     static const char *const names[AL_SHELL_STREAMS] = { "stdin", "stdout", "stderr" };
     const struct al_shell_redirects *to = step->redirects;
-    json_t *object = al_json_object();
+    json_t *object = json_pack("{s:o, s:o}", "command", al_json_string(step->words.items[0]),
+                               "args", al_strings_of(&step->words, 1));
 
-    al_json_set(object, "command", al_json_string(step->words.items[0]));
-    al_json_set(object, "args", al_strings_of(&step->words, 1));
     for (size_t i = 0; i < AL_SHELL_STREAMS; i++) {
         const char *path = i == STDERR_FILENO && to->join ? "&1" : to->files[i];
 
@@ -133,20 +132,18 @@ static int preview(struct al_call *call, const void *p, struct al_result *result
     const struct bash_args *args = p;
     const struct al_shell *shell = al_call_session(call)->shell;
     const struct al_shell_plan *plan = al_call_tool_data(call);
-    json_t *object = al_json_object(), *stages = al_json_array(), *names = al_json_array();
+    json_t *stages = al_json_array(), *names = al_json_array();
 
     (void)err;
     for (size_t i = 0; i < plan->nsteps; i++)
         al_json_append(stages, stage_object(&plan->steps[i]));
-    al_json_set(object, "dry_run", al_json_bool(true));
-    al_json_set(object, "command", al_json_string(args->command));
-    al_json_set(object, "stages", stages);
-    al_json_set(object, "cwd", al_json_string(shell->options.roots->items[0].path));
-    al_json_set(object, "env", names); /* their values may be private */
-    for (size_t i = 0; i < shell->env.count; i++)
+    for (size_t i = 0; i < shell->env.count; i++) /* their values may be private */
         al_json_append(names,
                        al_json_stringn(shell->env.items[i], strcspn(shell->env.items[i], "=")));
-    al_result_set_structured(result, object);
+    al_result_set_structured(
+        result, json_pack("{s:b, s:o, s:o, s:o, s:o}", "dry_run", true, "command",
+                          al_json_string(args->command), "stages", stages, "cwd",
+                          al_json_string(shell->options.roots->items[0].path), "env", names));
     result->dry_run = true;
     return 0;
 }
@@ -175,16 +172,11 @@ static json_t *outcome_object(const struct al_shell_outcome *outcome, int64_t to
                               const char *error)
 {
     const struct al_str *out = &outcome->out.out, *errors = &outcome->err.out;
-    json_t *object = al_json_object();
 
-    if (error)
-        al_json_set(object, "error", al_json_string(error));
-    al_json_set(object, "stdout", al_json_stringn(out->buf, out->len));
-    al_json_set(object, "stderr", al_json_stringn(errors->buf, errors->len));
-    al_json_set(object, "exit_code", al_json_int(outcome->exit_code));
-    if (!error)
-        al_json_set(object, "duration_ms", al_json_int(took_ms));
-    return object;
+    return json_pack("{s:s*, s:o, s:o, s:i, s:o*}", "error", error, "stdout",
+                     al_json_stringn(out->buf, out->len), "stderr",
+                     al_json_stringn(errors->buf, errors->len), "exit_code", outcome->exit_code,
+                     "duration_ms", error ? NULL : al_json_int(took_ms));
 }
 
 static int run(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)

@@ -121,7 +121,7 @@ static size_t bytes_of(const struct al_staged *staged)
 static json_t *to_json(const struct al_staging *staging, const struct al_sandbox_files *changes,
                        const struct al_staged_list *list, size_t max_bytes, bool *truncated)
 {
-    json_t *object = al_json_object(), *staged = al_json_array(), *unstaged = al_json_array();
+    json_t *staged = al_json_array(), *unstaged = al_json_array();
     size_t left = max_bytes;
 
     for (size_t i = 0; i < list->count; i++)
@@ -130,18 +130,13 @@ static json_t *to_json(const struct al_staging *staging, const struct al_sandbox
     for (size_t i = 0; i < changes->count; i++) {
         const struct al_sandbox_file *change = &changes->items[i];
         al_auto(al_freep) char *path = al_asprintf("/workspace/%s", change->path);
-        json_t *entry;
 
         if (!fits(&left, strlen(path) + ENTRY_BYTES, truncated))
             break;
-        entry = al_json_object();
-        al_json_set(entry, "path", al_json_string(path));
-        al_json_set(entry, "status", al_json_string(al_change_status(change)));
-        al_json_append(unstaged, entry);
+        al_json_append(unstaged, json_pack("{s:o, s:s}", "path", al_json_string(path), "status",
+                                           al_change_status(change)));
     }
-    al_json_set(object, "staged", staged);
-    al_json_set(object, "unstaged", unstaged);
-    return object;
+    return json_pack("{s:o, s:o}", "staged", staged, "unstaged", unstaged);
 }
 
 /* What has to be resolved before it can be staged. */

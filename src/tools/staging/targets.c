@@ -203,14 +203,8 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
 
 static json_t *conflict_of(const struct al_push_result *result)
 {
-    json_t *conflict = al_json_object();
-
-    al_json_set(conflict, "reason",
-                al_json_string(result->is_other ? "other" : "non-fast-forward"));
-    al_json_set(conflict, "message", al_json_string(result->message));
-    if (result->target_head)
-        al_json_set(conflict, "targetHead", al_json_string(result->target_head));
-    return conflict;
+    return json_pack("{s:s, s:o, s:s*}", "reason", result->is_other ? "other" : "non-fast-forward",
+                     "message", al_json_string(result->message), "targetHead", result->target_head);
 }
 
 static int push(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)

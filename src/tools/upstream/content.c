@@ -54,11 +54,7 @@ static void add_line(struct taking *to, const char *text, size_t len)
 
 static json_t *text_item(const char *text, size_t len)
 {
-    json_t *item = al_json_object();
-
-    al_json_set(item, "type", al_json_string("text"));
-    al_json_set(item, "text", al_json_stringn(text, len));
-    return item;
+    return json_pack("{s:s, s:o}", "type", "text", "text", al_json_stringn(text, len));
 }
 
 /* Count text that is cut already. */

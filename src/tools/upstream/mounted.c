@@ -115,7 +115,6 @@ json_t *al_question_params(const json_t *params, const char *server, const char 
     al_auto(al_json_decrefp) json_t *schema =
         safe_schema(json_object_get(params, "requestedSchema"));
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
-    json_t *passed;
 
     if (!asked || !schema || (mode && strcmp(mode, "form") != 0))
         return NULL;
@@ -124,12 +123,9 @@ json_t *al_question_params(const json_t *params, const char *server, const char 
                 "airlock's:\n",
                 server, tool);
     al_text_add_indented(&message, asked, false);
-    passed = al_json_object();
-    if (mode)
-        al_json_set(passed, "mode", al_json_string("form"));
-    al_json_set(passed, "message", al_json_stringn(message.buf, message.len));
-    al_json_set(passed, "requestedSchema", al_take(&schema));
-    return passed;
+    return json_pack("{s:s*, s:o, s:o}", "mode", mode, "message",
+                     al_json_stringn(message.buf, message.len), "requestedSchema",
+                     al_take(&schema));
 }
 
 /* The value that binds an approval to the definition; an "always" shows its beginning. */
