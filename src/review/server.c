@@ -320,12 +320,6 @@ bool al_review_connection_run(struct al_review_connection *connection)
     }
 }
 
-/* The events to wait for, of epoll. */
-static uint32_t review_connection_events(const struct al_review_connection *connection)
-{
-    return has_output(connection) ? EPOLLOUT : EPOLLIN;
-}
-
 /* What is handled before the thread looks at other things. */
 #define EVENTS_MAX 64
 
@@ -444,7 +438,7 @@ static void run_one(struct al_review_server *server, struct al_review_connection
         drop(server, connection);
         return;
     }
-    event.events = review_connection_events(connection);
+    event.events = has_output(connection) ? EPOLLOUT : EPOLLIN;
     (void)epoll_ctl(server->epoll_fd, EPOLL_CTL_MOD, connection->fd, &event);
 }
 

@@ -13,17 +13,13 @@
 #define PATH_MAX_BYTES 4096u
 #define WORD_MAX_BYTES 1024u
 
-static void auto_pull_clear(struct al_auto_pull *pull)
-{
-    free(pull->path);
-    al_target_clear(&pull->source);
-}
-
 void al_staging_settings_clear(struct al_staging_settings *settings)
 {
     al_target_clear(&settings->target);
-    for (size_t i = 0; i < settings->npulls; i++)
-        auto_pull_clear(&settings->pulls[i]);
+    for (size_t i = 0; i < settings->npulls; i++) {
+        free(settings->pulls[i].path);
+        al_target_clear(&settings->pulls[i].source);
+    }
     free(settings->pulls);
     *settings = (struct al_staging_settings){ .has_target = false };
 }

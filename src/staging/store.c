@@ -125,14 +125,6 @@ void al_staging_make_key(const char *first, const char *second, char ret_key[AL_
     (void)snprintf(ret_key, AL_STAGING_KEY_TEXT, "%.*s", AL_STAGING_KEY_TEXT - 1, text);
 }
 
-static int make_random_key(char ret_key[AL_STAGING_KEY_TEXT], struct al_error *err)
-{
-    if (!al_random_hex(AL_STAGING_KEY_TEXT / 2, ret_key))
-        return al_error_errno(err, errno, "cannot get random numbers");
-    *ret_key = MEMORY;
-    return 0;
-}
-
 /* --- Directories --- */
 
 static int open_dir(const struct al_staging *staging, int dir_fd, const char *name, int *ret_fd,
@@ -204,8 +196,12 @@ static int read_blobs(void *payload, const char *const *oids, size_t count, al_b
 /* A memory sandbox lives as long as this lock. */
 static int mark_alive(struct al_staging *staging, struct al_error *err)
 {
-    al_auto(al_freep) char *name = al_asprintf("%s.alive", staging->key);
+    al_auto(al_freep) char *name = NULL;
 
+    if (!al_random_hex(AL_STAGING_KEY_TEXT / 2, staging->key))
+        return al_error_errno(err, errno, "cannot get random numbers");
+    *staging->key = MEMORY;
+    name = al_asprintf("%s.alive", staging->key);
     staging->alive_fd = openat(staging->sandboxes_fd, name,
                                O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (staging->alive_fd < 0 || flock(staging->alive_fd, LOCK_EX | LOCK_NB) < 0)
@@ -231,8 +227,6 @@ static int adopt_sandbox(struct al_staging *staging, struct al_error *err)
     if (dir)
         al_staging_make_key("directory", dir, staging->key);
     else
-        r = make_random_key(staging->key, err);
-    if (r == 0 && !dir)
         r = mark_alive(staging, err);
     if (r == 0)
         al_sandbox_set_source(sandbox, &(struct al_blob_source){ read_blobs, staging });

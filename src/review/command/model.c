@@ -178,18 +178,14 @@ void al_item_facts(const struct al_item *item, al_item_fact_fn *add, void *paylo
 
 /* --- Lists --- */
 
-static void clear_item(struct al_item *item)
-{
-    json_decref(item->record);
-    free(item->path);
-    free(item->always);
-}
-
 /* Forget the first entries of a list. */
 static void drop(struct al_item_list *list, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        clear_item(&list->items[i]);
+    for (size_t i = 0; i < count; i++) {
+        json_decref(list->items[i].record);
+        free(list->items[i].path);
+        free(list->items[i].always);
+    }
     list->count -= count;
     if (list->count)
         memmove(list->items, list->items + count, list->count * sizeof(*list->items));

@@ -365,12 +365,6 @@ static void quit(struct session *session)
         session->ends = true;
 }
 
-static void leave_preview(struct session *session)
-{
-    if (!session->view.chosen.gone)
-        show_entry(session);
-}
-
 static void act(struct session *session, struct al_screen_action action)
 {
     switch (action.what) {
@@ -397,7 +391,8 @@ static void act(struct session *session, struct al_screen_action action)
         start_rollback(session, AL_REVIEW_JOB_ROLL_BACK);
         break;
     case AL_DO_LEAVE_PREVIEW:
-        leave_preview(session);
+        if (!session->view.chosen.gone)
+            show_entry(session);
         break;
     case AL_DO_FILTER:
     case AL_DO_CHANGES:

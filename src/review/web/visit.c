@@ -52,11 +52,6 @@ static void refresh(struct al_visit *visit)
     (void)al_model_refresh(visit->model, al_review_door_questions(visit->door));
 }
 
-static void answer_ending(const struct al_visit *visit)
-{
-    al_web_answer_message(visit->exchange, 503, "The server of this page ends.");
-}
-
 /* --- What waits --- */
 
 static void serve_overview(struct al_visit *visit)
@@ -177,7 +172,7 @@ static void run_job(const struct al_visit *visit, const struct al_item *item)
                                             .succeeded = al_review_job_succeeded(job),
                                             .newest = newest });
     else
-        answer_ending(visit);
+        al_web_answer_message(visit->exchange, 503, "The server of this page ends.");
     al_review_job_free(job);
 }
 
@@ -206,15 +201,6 @@ static void serve_entry(struct al_visit *visit)
 
 /* --- The event stream --- */
 
-static void begin_stream(struct al_http_exchange *stream)
-{
-    static const struct al_http_header type[] = { { "Content-Type", "text/event-stream" } };
-
-    al_http_begin_stream(stream, 200, type, AL_COUNT(type));
-    /* The headers go out with the first bytes. */
-    (void)al_http_send(stream, ":\n\n", 3);
-}
-
 /* False: the browser has gone. */
 static bool tell(struct al_http_exchange *stream, uint64_t version)
 {
@@ -229,6 +215,7 @@ static bool tell(struct al_http_exchange *stream, uint64_t version)
 /* Tell the browser of changes until it leaves. */
 static void follow(struct al_visit *visit)
 {
+    static const struct al_http_header type[] = { { "Content-Type", "text/event-stream" } };
     struct pollfd fds[] = { { .fd = visit->site->stop_fd, .events = POLLIN },
                             { .fd = al_review_door_fd(visit->door), .events = POLLIN },
                             { .fd = visit->model->fd, .events = POLLIN } };
@@ -236,7 +223,9 @@ static void follow(struct al_visit *visit)
     bool changed;
     int64_t until_ms;
 
-    begin_stream(visit->exchange);
+    al_http_begin_stream(visit->exchange, 200, type, AL_COUNT(type));
+    /* The headers go out with the first bytes. */
+    (void)al_http_send(visit->exchange, ":\n\n", 3);
     do {
         changed = al_review_door_run(visit->door) & (AL_DOOR_QUESTIONS | AL_DOOR_PROBLEMS);
         changed |= al_model_refresh(visit->model, al_review_door_questions(visit->door));
@@ -296,11 +285,12 @@ static void *thread_main(void *payload)
 {
     struct al_visit *visit = payload;
     struct al_site *site = visit->site;
-    size_t *count = visit->kind == AL_VISIT_EVENTS ? &site->nstreams : &site->nvisits;
+    const bool is_stream = visit->kind == AL_VISIT_EVENTS;
+    size_t *count = is_stream ? &site->nstreams : &site->nvisits;
 
     if (!visit->door) /* of a stream it is attached: calls wait for the browser */
-        visit->door = visit->kind == AL_VISIT_EVENTS ? al_review_door_new(&site->dirs)
-                                                     : al_review_door_peek(&site->dirs);
+        visit->door =
+            is_stream ? al_review_door_new(&site->dirs) : al_review_door_peek(&site->dirs);
     visit->model = al_model_open(site->setup);
     if (visit->door)
         serve(visit);

@@ -346,14 +346,6 @@ static void tell_token(const struct serving *serving, const struct al_str *token
 
 /* --- The review page --- */
 
-static int make_site(struct serving *serving, struct al_error *err)
-{
-    al_auto(al_strv_clear) struct al_strv dirs = AL_STRV_INIT;
-
-    al_setup_review_dirs(serving->setup, &dirs);
-    return al_site_new(serving->setup, &dirs, false, &serving->site, err);
-}
-
 /* A link to the first place that has an address; a Unix socket has none. */
 static char *make_link(void *payload)
 {
@@ -423,6 +415,7 @@ static int check_files(const struct al_setup *setup, struct al_error *err)
 static int start(struct serving *serving, const struct al_options *options, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str made = AL_STR_INIT;
+    al_auto(al_strv_clear) struct al_strv dirs = AL_STRV_INIT;
     int r = check_files(serving->setup, err);
 
     if (r == 0)
@@ -430,8 +423,9 @@ static int start(struct serving *serving, const struct al_options *options, stru
     if (r == 0)
         r = al_http_access_new(serving->setup, options, serving->endpoint, &serving->access, &made,
                                err);
+    al_setup_review_dirs(serving->setup, &dirs);
     if (r == 0)
-        r = make_site(serving, err);
+        r = al_site_new(serving->setup, &dirs, false, &serving->site, err);
     if (r == 0) {
         serving->throttle = al_throttle_new();
         r = make_server(serving, err);

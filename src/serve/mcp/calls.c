@@ -563,19 +563,9 @@ static int pass_on(void *payload, const char *method, const json_t *params,
     return r == AL_ERR_AGAIN ? 0 : r;
 }
 
-static bool can_be_asked(const struct al_inflight *call)
-{
-    return call->spec.form != AL_APPROVAL_FORM_NONE || call->spec.sampling;
-}
-
-/* Whether the call ends with an InputRequiredResult. */
-static bool requires_input(const struct al_inflight *call, const struct al_result *result)
-{
-    return call->spec.input_required.result.len && result->status == AL_ERR_APPROVAL_REQUIRED;
-}
-
 static void answer(struct al_inflight *call, const struct al_result *result)
 {
+    const struct al_str *required = &call->spec.input_required.result;
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
     if (!unregister(call)) {
@@ -583,9 +573,8 @@ static void answer(struct al_inflight *call, const struct al_result *result)
         return;
     }
     al_rpc_begin_result(&line, call->spec.id);
-    if (requires_input(call, result))
-        al_str_addf(&line, "{%s,\"_meta\":{%s}}", call->spec.input_required.result.buf,
-                    call->spec.extra->meta);
+    if (required->len && result->status == AL_ERR_APPROVAL_REQUIRED)
+        al_str_addf(&line, "{%s,\"_meta\":{%s}}", required->buf, call->spec.extra->meta);
     else
         al_result_dump(result, call->spec.extra, &line);
     al_rpc_end(&line);
@@ -611,6 +600,7 @@ static void wait_until_ready(struct al_inflight *call)
 
 static void run_tool(struct al_inflight *call)
 {
+    const bool shows_forms = call->spec.form != AL_APPROVAL_FORM_NONE;
     const struct al_approver approver = {
         .name = "elicitation",
         .ask = approve,
@@ -629,10 +619,10 @@ static void run_tool(struct al_inflight *call)
         .cancel = call->cancel,
         .client = call->spec.client,
         .approvers = &approver,
-        .napprovers = call->spec.form != AL_APPROVAL_FORM_NONE,
+        .napprovers = shows_forms,
         .progress = call->spec.progress_token ? &progress : NULL,
         .sampler = call->spec.sampling ? &sampler : NULL,
-        .asker = can_be_asked(call) ? &asker : NULL,
+        .asker = shows_forms || call->spec.sampling ? &asker : NULL,
         .waiting = &waiting,
     };
     al_auto(al_result_clear) struct al_result result = AL_RESULT_INIT;

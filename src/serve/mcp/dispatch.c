@@ -35,14 +35,6 @@ static void refuse(const struct request *request, enum al_rpc_code code, const c
     al_reply_error(request->sink, request->message->id, code, problem);
 }
 
-/* How long, and by whom, a result may be kept. */
-static void add_caching(const struct al_offer *offer, struct al_str *line)
-{
-    al_str_addf(line, ",\"ttlMs\":%d,\"cacheScope\":\"%s\"",
-                offer->is_private ? AL_DISPATCH_PRIVATE_TTL_MS : AL_DISPATCH_TTL_MS,
-                offer->is_private ? "private" : "public");
-}
-
 /* What the era adds to a result; NULL: nothing. */
 static const struct al_result_extra *extra_of(const struct al_dispatch *dispatch,
                                               const struct request *request)
@@ -55,14 +47,17 @@ static void send_result(const struct al_dispatch *dispatch, const struct request
                         const char *members)
 {
     const struct al_result_extra *extra = extra_of(dispatch, request);
+    const bool is_private = dispatch->offer->is_private;
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
     al_rpc_begin_result(&line, request->message->id);
     al_str_addf(&line, "{%s", members);
     if (extra) {
         al_str_addf(&line, ",%s", extra->members);
-        if (request->method->cacheable)
-            add_caching(dispatch->offer, &line);
+        if (request->method->cacheable) /* how long, and by whom */
+            al_str_addf(&line, ",\"ttlMs\":%d,\"cacheScope\":\"%s\"",
+                        is_private ? AL_DISPATCH_PRIVATE_TTL_MS : AL_DISPATCH_TTL_MS,
+                        is_private ? "private" : "public");
         al_str_addf(&line, ",\"_meta\":{%s}", extra->meta);
     }
     al_str_addc(&line, '}');

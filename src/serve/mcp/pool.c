@@ -191,21 +191,18 @@ int al_pool_new(size_t threads_max, struct al_pool **ret_pool, struct al_error *
     return 0;
 }
 
-static bool has_room(const struct al_lane *lane, size_t bytes)
-{
-    return lane->ntasks < lane->tasks_max && lane->nbytes + bytes <= lane->bytes_max;
-}
-
 bool al_pool_submit(struct al_pool *pool, struct al_task *task)
 {
+    struct al_lane *lane = task->lane;
+
     (void)pthread_mutex_lock(&pool->lock);
-    if (task->lane && !has_room(task->lane, task->bytes)) {
+    if (lane && (lane->ntasks == lane->tasks_max || lane->nbytes + task->bytes > lane->bytes_max)) {
         (void)pthread_mutex_unlock(&pool->lock);
         return false;
     }
-    if (task->lane) {
-        task->lane->ntasks++;
-        task->lane->nbytes += task->bytes;
+    if (lane) {
+        lane->ntasks++;
+        lane->nbytes += task->bytes;
     }
     task->next = NULL;
     *pool->last = task;

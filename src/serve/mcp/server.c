@@ -112,13 +112,6 @@ static int open_service(struct server *server, struct al_error *err)
     return 0;
 }
 
-static void close_service(struct server *server)
-{
-    al_dispatch_clear(&server->dispatch);
-    al_offer_clear(&server->offer);
-    al_service_clear(&server->service);
-}
-
 /* Serve messages until the end; calls that still run then are cancelled and not answered.  The
  * caller reports a failure to start. */
 static int run(struct server *server, struct al_error *err)
@@ -131,7 +124,9 @@ static int run(struct server *server, struct al_error *err)
     al_calls_close(&server->service.calls);
     al_pool_free(server->pool);
     al_message_writer_drain(&server->out, DRAIN_MS);
-    close_service(server);
+    al_dispatch_clear(&server->dispatch);
+    al_offer_clear(&server->offer);
+    al_service_clear(&server->service);
     return 0;
 }
 

@@ -231,13 +231,6 @@ static int add_target(const struct al_staging_command *command, json_t *argument
     return 0;
 }
 
-/* The notes are lines. */
-static void add_notes(const struct al_result *result, struct al_str *out)
-{
-    if (result->notes.len)
-        al_str_addf(out, "%s\n", result->notes.buf);
-}
-
 static void show(const struct al_result *result)
 {
     const json_t *conflict = json_object_get(result->structured, "conflict");
@@ -248,7 +241,8 @@ static void show(const struct al_result *result)
         al_str_addf(&text, "Conflict: %s\n", al_json_get_string(conflict, "message"));
     else
         al_str_addf(&text, "Pushed as commit %s\n", commit ? commit : "");
-    add_notes(result, &text);
+    if (result->notes.len)
+        al_str_addf(&text, "%s\n", result->notes.buf);
     al_cli_print(conflict ? STDERR_FILENO : STDOUT_FILENO, &text);
 }
 

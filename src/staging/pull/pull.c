@@ -65,17 +65,6 @@ static void list_blobs(const struct al_pull *pull, struct al_strv *ret_oids)
     }
 }
 
-/* Ask a repository on GitHub for the content of the chosen files that changed there.  Needs no
- * lock, so that other calls go on while the network is slow.  Does nothing for other repositories.
- */
-static int bring_blobs(const struct al_pull *pull)
-{
-    al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
-
-    list_blobs(pull, &oids);
-    return al_target_bring(pull->request->repo, &oids, pull->err);
-}
-
 /* Compare the commit and its trees with their ids. */
 static int verify_trees(const struct al_pull *pull)
 {
@@ -849,14 +838,17 @@ static int decide(struct al_pull *pull)
     return 0;
 }
 
-/* Without the lock: other calls go on while the network is slow.  With the lock it is decided
+/* Ask a repository on GitHub for the content of the chosen files that changed there.  Without the
+ * lock: other calls go on while the network is slow.  With the lock it is decided
  * again, and what is missing then is asked for once more. */
 static int bring(const struct al_pull *fresh)
 {
     al_auto(al_pull_clear) struct al_pull pull = *fresh;
+    al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
     int r = decide(&pull);
 
-    return r < 0 ? r : bring_blobs(&pull);
+    list_blobs(&pull, &oids);
+    return r < 0 ? r : al_target_bring(pull.request->repo, &oids, pull.err);
 }
 
 /* Bring the files into the sandbox, and record that. */

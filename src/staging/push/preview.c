@@ -139,12 +139,6 @@ int al_push_find_remarks(struct al_push *push)
     return r == 0 && any ? find_other(push) : r;
 }
 
-/* Append files with another base, as many as a question or a result names. */
-static void add_other(const struct al_push *push, struct al_str *out)
-{
-    al_text_add_list(out, &push->other, OTHER_NAMED);
-}
-
 void al_push_note_remarks(const struct al_push *push, struct al_strv *notes)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
@@ -163,7 +157,7 @@ void al_push_note_remarks(const struct al_push *push, struct al_strv *notes)
     if (!push->other.count)
         return;
     al_str_adds(&line, "The branch had another version than these files were changed from: ");
-    add_other(push, &line);
+    al_text_add_list(&line, &push->other, OTHER_NAMED);
     al_strv_add(notes, line.buf);
 }
 
@@ -177,14 +171,6 @@ void al_push_note_remarks(const struct al_push *push, struct al_strv *notes)
 #ifndef AL_PUSH_LISTED_MAX /* tests compile with a smaller limit */
 #define AL_PUSH_LISTED_MAX 200
 #endif
-
-/* A new ordinary file is nothing special, though its mode changes from none. */
-static bool comes_first(const struct al_change *change)
-{
-    const bool is_new = change->status == 'A' && change->new_mode == 0100644;
-
-    return al_excerpt_remark(change->path) || (change->old_mode != change->new_mode && !is_new);
-}
 
 /* The staged file of this path; NULL: none, as where a file makes way for a directory. */
 static const struct al_sandbox_file *find_staged(const struct al_push *push, const char *path)
@@ -201,20 +187,6 @@ static bool replaces_unseen(const struct al_push *push, const struct al_change *
 
     return file && file->operation == AL_STAGED_CREATE &&
            (change->status == 'M' || change->status == 'T');
-}
-
-static bool is_ignored(const struct al_strv *ignored, const char *path)
-{
-    return al_strv_contains(ignored, path);
-}
-
-/* A file that the user should not miss. */
-static bool is_marked(const struct al_push *push, const struct al_strv *ignored,
-                      const struct al_change *change)
-{
-    return comes_first(change) || replaces_unseen(push, change) ||
-           al_excerpt_changes_line_ends(change) || is_ignored(ignored, change->path) ||
-           al_strv_contains_sorted(&push->lfs, change->path);
 }
 
 static void add_size(const struct al_push *push, const struct al_change *change, struct al_str *out)
@@ -266,7 +238,7 @@ static void add_file(const struct al_push *push, const struct al_change *change,
 
     al_str_addf(out, "  %c %s", mark, path);
     add_size(push, change, out);
-    add_remarks(push, change, is_ignored(ignored, change->path), out);
+    add_remarks(push, change, al_strv_contains(ignored, change->path), out);
     al_str_addc(out, '\n');
 }
 
@@ -276,9 +248,17 @@ enum rank { DELETED, MARKED, ORDINARY, RANKS };
 static enum rank rank_of(const struct al_push *push, const struct al_strv *ignored,
                          const struct al_change *change)
 {
+    /* A new ordinary file is nothing special, though its mode changes from none. */
+    const bool is_new = change->status == 'A' && change->new_mode == 0100644;
+
     if (change->status == 'D')
         return DELETED;
-    return is_marked(push, ignored, change) ? MARKED : ORDINARY;
+    return al_excerpt_remark(change->path) || (change->old_mode != change->new_mode && !is_new) ||
+                   replaces_unseen(push, change) || al_excerpt_changes_line_ends(change) ||
+                   al_strv_contains(ignored, change->path) ||
+                   al_strv_contains_sorted(&push->lfs, change->path)
+               ? MARKED
+               : ORDINARY;
 }
 
 static void add_files(const struct al_push *push, const struct al_diff_raw *changes,
@@ -304,7 +284,7 @@ static void add_other_bases(const struct al_push *push, struct al_str *out)
         return;
     al_str_adds(out, "Note:   the branch has another version than these files were changed from; "
                      "see that the diff undoes nothing: ");
-    add_other(push, out);
+    al_text_add_list(out, &push->other, OTHER_NAMED);
     al_str_addc(out, '\n');
 }
 

@@ -200,14 +200,21 @@ const char *al_push_from(const struct al_push *push)
     return *push->parent ? push->parent : al_git_empty_tree(push->repo);
 }
 
+static void set_conflict(struct al_push_result *result, bool is_other, char *message, char *head)
+{
+    result->is_conflict = true;
+    result->is_other = is_other;
+    result->message = message;
+    result->target_head = *head ? head : NULL;
+    if (!*head)
+        free(head);
+}
+
 bool al_push_conflict(const struct al_push *push, struct al_push_result *ret_result)
 {
     if (!push->conflict)
         return false;
-    ret_result->is_conflict = true;
-    ret_result->is_other = push->is_other;
-    ret_result->message = al_strdup(push->conflict);
-    ret_result->target_head = *push->head ? al_strdup(push->head) : NULL;
+    set_conflict(ret_result, push->is_other, al_strdup(push->conflict), al_strdup(push->head));
     return true;
 }
 
@@ -752,16 +759,6 @@ static int move_branch(const struct al_push *push, const char *commit, struct al
         al_strv_addf(&command.argv, "%0*d", (int)digits, 0);
     return al_git_run(&push->repo->at, &command, &(struct al_git_run){ .max_bytes = MESSAGE_BYTES },
                       output, push->err);
-}
-
-static void set_conflict(struct al_push_result *result, bool is_other, char *message, char *head)
-{
-    result->is_conflict = true;
-    result->is_other = is_other;
-    result->message = message;
-    result->target_head = *head ? head : NULL;
-    if (!*head)
-        free(head);
 }
 
 static void note_outcome(const struct al_push *push, const char *commit,

@@ -416,18 +416,14 @@ static void sweep(int dir_fd, const char *name, const struct stat *st)
         (void)unlinkat(dir_fd, name, 0);
 }
 
-static bool is_unnamed(const char *name)
-{
-    return !strcmp(name, ".") || !strcmp(name, "..") || al_path_has_dot_git(name);
-}
-
 static int add_entry(struct walk *walk, const char *dir, int dir_fd, const char *name,
                      struct al_error *err)
 {
     al_auto(al_freep) char *path = *dir ? al_asprintf("%s/%s", dir, name) : al_strdup(name);
     struct stat st;
 
-    if (is_unnamed(name) || strlen(path) >= PATH_MAX - sizeof(AL_SANDBOX_ROOT) ||
+    if (!strcmp(name, ".") || !strcmp(name, "..") || al_path_has_dot_git(name) ||
+        strlen(path) >= PATH_MAX - sizeof(AL_SANDBOX_ROOT) ||
         fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return 0;
     if (al_fs_temp_owner(name)) {

@@ -442,13 +442,6 @@ static void *tick(void *payload)
     return NULL;
 }
 
-static void stop_ticker(struct al_endpoint *endpoint)
-{
-    atomic_store(&endpoint->stopped, true);
-    (void)eventfd_write(endpoint->wake_fd, 1);
-    (void)pthread_join(endpoint->ticker, NULL);
-}
-
 static void clear(struct al_endpoint *endpoint)
 {
     (void)pthread_mutex_destroy(&endpoint->lock);
@@ -506,7 +499,9 @@ void al_endpoint_free(struct al_endpoint *endpoint)
     if (!endpoint)
         return;
     al_calls_close(&endpoint->service.calls);
-    stop_ticker(endpoint);
+    atomic_store(&endpoint->stopped, true);
+    (void)eventfd_write(endpoint->wake_fd, 1);
+    (void)pthread_join(endpoint->ticker, NULL);
     al_pool_free(endpoint->pool);
     al_accounts_end(endpoint);
     clear(endpoint);

@@ -24,12 +24,6 @@ static struct al_str *slot(struct al_events *events, unsigned long number)
     return &events->items[number % AL_EVENTS_MAX];
 }
 
-static void events_clear(struct al_events *events)
-{
-    for (size_t i = 0; i < AL_EVENTS_MAX; i++)
-        al_str_clear(&events->items[i]);
-}
-
 /* Forget the oldest one.  There is one. */
 static void forget_oldest(struct al_events *events)
 {
@@ -304,7 +298,8 @@ void al_stream_unref(struct al_stream *stream)
         release_exchange(stream);
     if (stream->peer)
         atomic_fetch_sub(&stream->peer->account->event_bytes, stream->events.bytes);
-    events_clear(&stream->events);
+    for (size_t i = 0; i < AL_EVENTS_MAX; i++)
+        al_str_clear(&stream->events.items[i]);
     (void)pthread_mutex_destroy(&stream->lock);
     al_peer_unref(stream->peer);
     free(stream);
