@@ -34,11 +34,6 @@ struct al_http_address {
 /** Read what a user wrote.  0 or AL_ERR_BAD_ARGS. */
 int al_http_address_parse(const char *text, struct al_http_address *ret, struct al_error *err);
 
-/** Make an address from one of the kernel's, as from accept(2) and getsockname(2).  An unnamed Unix
- * socket has an empty `host`. */
-void al_http_address_from(const struct sockaddr_storage *socket, socklen_t socket_len,
-                          struct al_http_address *ret);
-
 /** Append the address as a user writes it: "127.0.0.1:8080", "[::1]:8080", "unix:/path". */
 void al_http_address_print(const struct al_http_address *address, struct al_str *out);
 

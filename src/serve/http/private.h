@@ -23,6 +23,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "serve/http/address.h"
+#include "serve/http/origin.h"
 #include "serve/http/server.h"
 
 /* --- server.c --- */
@@ -129,8 +130,8 @@ struct al_http_connection {
     struct MHD_Connection *library; /**< NULL while lingering */
     int fd;                         /**< the library's; while lingering our own */
     size_t listener;
-    struct al_http_address peer;
-    uint64_t key; /**< al_http_set_key() */
+    char peer[AL_ADDRESS_TEXT_BYTES]; /**< "" on a Unix socket */
+    uint64_t key;                     /**< al_http_set_key() */
 
     enum al_http_phase phase;
     int64_t since_ms; /**< when the phase began, or the library last took some of a response */

@@ -634,7 +634,7 @@ static void begin(struct al_http_connection *connection, const char *method, con
     exchange->connection = connection;
     exchange->request.method = al_strdup(method);
     exchange->target = al_strdup(connection->target);
-    exchange->request.peer = al_strdup(connection->peer.host);
+    exchange->request.peer = al_strdup(connection->peer);
     exchange->request.listener = connection->listener;
     exchange->request.tls = server->listening[connection->listener].tls;
     if (check(connection, method, version, &framing)) {

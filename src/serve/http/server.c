@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serve/http/server.h"
 
+#include <arpa/inet.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -200,23 +201,23 @@ static int bind_unix(struct al_http_listening *listening, struct al_error *err)
 
 static int bind_ip(struct al_http_listening *listening, struct al_error *err)
 {
-    struct sockaddr_storage socket = { .ss_family = AF_UNSPEC };
-    const struct al_http_address *address = &listening->address;
-    socklen_t len = sizeof(socket);
+    struct al_http_address *address = &listening->address;
+    struct sockaddr_in bound;
 
     /* A client whose machine is gone is found, even on a stream that nothing is sent on. */
     if (set_flag(listening->fd, SOL_SOCKET, SO_KEEPALIVE) < 0 ||
         set_flag(listening->fd, SOL_SOCKET, SO_REUSEADDR) < 0 ||
         (address->family == AF_INET6 && set_flag(listening->fd, IPPROTO_IPV6, IPV6_V6ONLY) < 0) ||
         bind(listening->fd, (const struct sockaddr *)&address->socket, address->socket_len) < 0 ||
-        getsockname(listening->fd, (struct sockaddr *)&socket, &len) < 0) {
+        getsockname(listening->fd, (struct sockaddr *)&address->socket, &address->socket_len) < 0) {
         int errno_value = errno;
         al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
         al_http_address_print(address, &text);
         return al_error_errno(err, errno_value, "cannot listen on %s", text.buf);
     }
-    al_http_address_from(&socket, len, &listening->address);
+    memcpy(&bound, &address->socket, sizeof(bound));
+    address->port = ntohs(bound.sin_port); /* where sockaddr_in6 has it too */
     return 0;
 }
 
@@ -389,17 +390,17 @@ static bool make_room(struct al_http_server *server, const struct al_http_connec
     return oldest != NULL;
 }
 
+/* Clients of a Unix socket have no name. */
 static void read_peer(struct al_http_connection *connection, sa_family_t family)
 {
     const union MHD_ConnectionInfo *info = connection->server->library->get_connection_info(
         connection->library, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    struct sockaddr_storage name = { .ss_family = family };
-    socklen_t len = 0; /* clients of a Unix socket have no name */
+    const size_t at = family == AF_INET ? offsetof(struct sockaddr_in, sin_addr)
+                                        : offsetof(struct sockaddr_in6, sin6_addr);
 
     if (family != AF_UNIX)
-        len = family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
-    memcpy(&name, info->client_addr, len);
-    al_http_address_from(&name, len, &connection->peer);
+        (void)inet_ntop(family, (const char *)info->client_addr + at, connection->peer,
+                        sizeof(connection->peer));
 }
 
 static struct al_http_connection *open_connection(struct al_http_listening *listening,
