@@ -50,26 +50,30 @@ void al_review_request_clear(struct al_review_request *request)
     *request = AL_REVIEW_REQUEST_INIT;
 }
 
-static const struct {
-    const char *word;
-    enum al_answer decision;
-} decisions[] = {
-    { "once", AL_ANSWER_ONCE },
-    { "always", AL_ANSWER_ALWAYS },
-    { "reject", AL_ANSWER_REJECT },
+static const char *const decisions[] = {
+    [AL_ANSWER_ONCE] = "once", [AL_ANSWER_ALWAYS] = "always", [AL_ANSWER_REJECT] = "reject"
 };
+
+const char *al_review_decision_word(enum al_answer decision)
+{
+    return (size_t)decision < AL_COUNT(decisions) ? decisions[decision] : NULL;
+}
+
+enum al_answer al_review_decision(const char *word)
+{
+    for (size_t i = 0; word && i < AL_COUNT(decisions); i++)
+        if (decisions[i] && !strcmp(word, decisions[i]))
+            return (enum al_answer)i;
+    return AL_ANSWER_NONE;
+}
 
 /* Of enum al_review_verb. */
 static const char *const verbs[] = { "list", "attach", "answer", "text", "link" };
 
 static bool read_answer(struct al_review_request *request)
 {
-    const char *word = al_json_get_string(request->body, "decision");
-
+    request->decision = al_review_decision(al_json_get_string(request->body, "decision"));
     request->reason = al_json_get_string(request->body, "reason");
-    for (size_t i = 0; word && i < AL_COUNT(decisions); i++)
-        if (!strcmp(word, decisions[i].word))
-            request->decision = decisions[i].decision;
     return request->id && request->decision != AL_ANSWER_NONE;
 }
 
@@ -105,15 +109,11 @@ static json_t *ticket_of(int64_t ticket)
 
 void al_review_add_request(const struct al_review_request *request, struct al_str *out)
 {
-    const char *decision = NULL;
-
-    for (size_t i = 0; i < AL_COUNT(decisions); i++)
-        if (decisions[i].decision == request->decision)
-            decision = decisions[i].word;
     add_object(json_pack("{s:s, s:o*, s:s*, s:o*, s:o*}", "do", verbs[request->verb], "id",
-                         request->id ? al_json_string(request->id) : NULL, "decision", decision,
-                         "reason", request->reason ? al_json_string(request->reason) : NULL,
-                         "ticket", ticket_of(request->ticket)),
+                         request->id ? al_json_string(request->id) : NULL, "decision",
+                         al_review_decision_word(request->decision), "reason",
+                         request->reason ? al_json_string(request->reason) : NULL, "ticket",
+                         ticket_of(request->ticket)),
                out);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "review/web/site.h"
+#include "review/message.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -311,19 +312,18 @@ static void open_with_key(struct al_site *site, struct al_http_exchange *exchang
 /* What the last answer came to, in the words of the page. */
 static const char *notice_of(const char *said)
 {
-    return !said                     ? NULL
-           : !strcmp(said, "once")   ? "Approved. The call goes on."
-           : !strcmp(said, "always") ? "Approved, now and later."
-           : !strcmp(said, "reject") ? "Rejected. The agent is told."
-                                     : NULL;
+    static const char *const notices[] = {
+        [AL_ANSWER_ONCE] = "Approved. The call goes on.",
+        [AL_ANSWER_ALWAYS] = "Approved, now and later.",
+        [AL_ANSWER_REJECT] = "Rejected. The agent is told.",
+    };
+
+    return notices[al_review_decision(said)];
 }
 
 /* The decision of a form.  False: it has none. */
 static bool read_decision(const char *form, struct al_visit *visit)
 {
-    static const char *const decisions[] = {
-        [AL_ANSWER_ONCE] = "once", [AL_ANSWER_ALWAYS] = "always", [AL_ANSWER_REJECT] = "reject"
-    };
     al_auto(al_freep) char *value = al_web_field(form, "decision");
     al_auto(al_freep) char *newest = al_web_field(form, "newest");
 
@@ -331,9 +331,7 @@ static bool read_decision(const char *form, struct al_visit *visit)
         visit->newest = newest ? strtoull(newest, NULL, 10) : 0;
         return value && !strcmp(value, "rollback") && visit->newest;
     }
-    for (size_t i = 0; i < AL_COUNT(decisions); i++)
-        if (value && decisions[i] && !strcmp(value, decisions[i]))
-            visit->decision = (enum al_answer)i;
+    visit->decision = al_review_decision(value);
     visit->reason = al_web_field(form, "reason");
     return visit->decision != AL_ANSWER_NONE;
 }

@@ -12,6 +12,7 @@
 #include "review/command/job.h"
 #include "review/command/model.h"
 #include "review/door.h"
+#include "review/message.h"
 #include "review/web/page.h"
 #include "review/web/private.h"
 
@@ -97,22 +98,17 @@ static void serve_question(struct al_visit *visit)
     al_web_answer_page(visit->exchange, 200, &page);
 }
 
-/* The page of /review says what came of it; see site.c for the words. */
-static const char *page_after(enum al_answer decision)
-{
-    return decision == AL_ANSWER_ONCE     ? "/review?said=once"
-           : decision == AL_ANSWER_ALWAYS ? "/review?said=always"
-                                          : "/review?said=reject";
-}
-
 static void serve_answer(struct al_visit *visit)
 {
+    /* The page of /review says what came of it. */
+    al_auto(al_freep) char *page =
+        al_asprintf("/review?said=%s", al_review_decision_word(visit->decision));
     struct al_review_reply reply;
 
     (void)al_review_door_answer(visit->door, visit->id, visit->decision, visit->reason);
     al_review_door_await_reply(visit->door, &reply);
     if (reply.outcome == AL_REVIEW_TAKEN)
-        al_web_answer_elsewhere(visit->exchange, page_after(visit->decision));
+        al_web_answer_elsewhere(visit->exchange, page);
     else
         al_web_answer_message(visit->exchange, 409, reply.message);
     al_review_reply_clear(&reply);
