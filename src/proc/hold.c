@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -16,19 +16,41 @@
 #include "proc/reaper.h"
 
 /* Blocked in the held process from its beginning on. */
-static const int signals[] = { [AL_HOLD_ENDED] = SIGUSR1, [AL_HOLD_DROPPED] = SIGUSR2 };
+static sigset_t both_signals(void)
+{
+    sigset_t set;
 
-/* Whoever starts a hook for the client ends with it, and so at the latest after this time. */
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, AL_HOLD_ENDED);
+    (void)sigaddset(&set, AL_HOLD_DROPPED);
+    return set;
+}
+
+/* Where the client is not known: whoever starts a hook for it ends with that, and so at the latest
+ * after this time. */
 #define SETTLE_MS 2000
 
-/* pidfds of the processes above this one, the next one first. */
+/* pidfds of the client alone, or of the processes above this one, the next one first. */
 static int above[16];
 static size_t nabove;
+
+/* The client: the process that made the socket which is the standard input, whoever passed that on.
+ * 0: it is a pipe, which does not tell. */
+static pid_t client_of_input(void)
+{
+    struct ucred peer = { .pid = 0 };
+    socklen_t len = sizeof(peer);
+
+    return getsockopt(STDIN_FILENO, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0 ? 0 : peer.pid;
+}
 
 /* The process group tells nothing: it may be the client's own. */
 static void open_above(void)
 {
-    for (pid_t pid = getppid(); pid > 0 && nabove < AL_COUNT(above); pid = al_pid_parent(pid))
+    const pid_t client = client_of_input();
+
+    for (pid_t pid = client > 0 ? client : getppid();
+         pid > 0 && nabove<AL_COUNT(above); pid = client> 0 ? 0 : al_pid_parent(pid))
         above[nabove++] = (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
@@ -44,11 +66,8 @@ static int find_client(void)
 static void settle(void)
 {
     const int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-    sigset_t set;
+    const sigset_t set = both_signals();
 
-    (void)sigemptyset(&set);
-    for (size_t i = 0; i < AL_COUNT(signals); i++)
-        (void)sigaddset(&set, signals[i]);
     (void)sigprocmask(SIG_BLOCK, &set, NULL);
     (void)setsid();
     for (int i = 0; fd >= 0 && i <= STDERR_FILENO; i++)
@@ -84,15 +103,7 @@ bool al_hold_await(int fd, int64_t deadline_ms)
     return poll(&wanted, 1, left > 0 ? (int)left : 0) > 0;
 }
 
-bool al_hold_is_over(void)
-{
-    sigset_t pending;
-
-    return sigpending(&pending) == 0 && (sigismember(&pending, signals[AL_HOLD_ENDED]) == 1 ||
-                                         sigismember(&pending, signals[AL_HOLD_DROPPED]) == 1);
-}
-
-/* Whether one of the signals waits to be taken by another process. */
+/* Whether one of the signals waits to be taken by a process. */
 static bool is_told(pid_t pid)
 {
     static const char pending[] = "\nShdPnd:";
@@ -101,46 +112,39 @@ static bool is_told(pid_t pid)
     const char *found =
         al_fs_read(AT_FDCWD, path, 65536, &text) < 0 ? NULL : strstr(text.buf, pending);
     const uint64_t set = found ? strtoull(found + sizeof(pending) - 1, NULL, 16) : 0;
-    uint64_t ours = 0;
 
-    for (size_t i = 0; i < AL_COUNT(signals); i++)
-        ours |= UINT64_C(1) << (signals[i] - 1);
-    return set & ours;
+    return set & (UINT64_C(1) << (AL_HOLD_ENDED - 1) | UINT64_C(1) << (AL_HOLD_DROPPED - 1));
+}
+
+bool al_hold_is_over(void)
+{
+    return is_told(getpid());
 }
 
 enum al_hold_end al_hold_wait(void)
 {
     struct pollfd wanted[2] = { { .events = POLLIN }, { .events = POLLIN } };
     struct signalfd_siginfo info = { .ssi_signo = 0 };
-    sigset_t set;
+    const sigset_t set = both_signals();
 
-    (void)sigemptyset(&set);
-    for (size_t i = 0; i < AL_COUNT(signals); i++)
-        (void)sigaddset(&set, signals[i]);
     wanted[0].fd = signalfd(-1, &set, SFD_CLOEXEC);
-    if (!al_hold_await(wanted[0].fd, al_clock_ms() + SETTLE_MS)) {
+    if (nabove == 1 || !al_hold_await(wanted[0].fd, al_clock_ms() + SETTLE_MS)) {
         wanted[1].fd = find_client();
-        while (poll(wanted, 2, -1) < 0 && errno == EINTR)
+        while (wanted[1].fd >= 0 && poll(wanted, 2, -1) < 0 && errno == EINTR)
             continue;
     }
     if (!al_hold_await(wanted[0].fd, 0) || read(wanted[0].fd, &info, sizeof(info)) < 0)
         info.ssi_signo = 0;
     al_close(wanted[0].fd);
-    return info.ssi_signo == (uint32_t)signals[AL_HOLD_ENDED] ? AL_HOLD_ENDED : AL_HOLD_DROPPED;
+    return info.ssi_signo == AL_HOLD_ENDED ? AL_HOLD_ENDED : AL_HOLD_DROPPED;
 }
 
 int al_hold_end(pid_t pid, enum al_hold_end how)
 {
-    const int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    al_auto(al_closep) int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 
-    if (fd < 0)
-        return -errno;
-    if (is_told(pid)) {
-        al_close(fd);
+    if (fd >= 0 && is_told(pid))
         return -EALREADY;
-    }
-    if (syscall(SYS_pidfd_send_signal, fd, signals[how], NULL, 0) == 0)
-        return fd;
-    al_close(fd);
-    return -errno;
+    return fd < 0 || syscall(SYS_pidfd_send_signal, fd, how, NULL, 0) < 0 ? -errno
+                                                                          : al_take_fd(&fd);
 }

@@ -6,14 +6,15 @@
 #ifndef AL_PROC_HOLD_H
 #define AL_PROC_HOLD_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-/** How a held process was told to end. */
+/** How a held process was told to end, and the signal for it. */
 enum al_hold_end {
-    AL_HOLD_ENDED,   /**< what it waits for has ended */
-    AL_HOLD_DROPPED, /**< nobody will say so, or the client is gone */
+    AL_HOLD_ENDED = SIGUSR1,   /**< what it waits for has ended */
+    AL_HOLD_DROPPED = SIGUSR2, /**< nobody will say so, or the client is gone */
 };
 
 /**
@@ -26,8 +27,8 @@ enum al_hold_end {
  */
 pid_t al_hold_begin(int *ret_fd);
 
-/** In the held process: wait until it is told to end, or the client is gone: the next process above
- * the one that began it that did not end with that. */
+/** In the held process: wait until it is told to end, or the client is gone: where that is not
+ * known, the next process above the one that began it that did not end with that. */
 enum al_hold_end al_hold_wait(void);
 
 /** In the held process: whether it has been told to end before it waits for that. */

@@ -14,6 +14,38 @@ import hooks
 import test_install
 
 
+class Client:
+    """A process of its own that starts hooks and other programs in a shell, over sockets as node does, and is killed."""
+    def __init__(self, case):
+        loop = ("import json,os,signal,socket,subprocess,sys\n"
+                "for line in sys.stdin:\n"
+                "    words, env, event = json.loads(line)\n"
+                "    mine, its = socket.socketpair()\n"
+                "    mine.sendall(event.encode())\n"
+                "    mine.close()\n"
+                "    done = subprocess.run(['sh', '-c', 'timeout 60 \"$@\"; true', 'sh', *words], env=env, stdin=its, text=True,\n"
+                "                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)\n"
+                "    print(json.dumps(done.stdout), flush=True)\n"
+                "os.kill(os.getpid(), signal.SIGKILL)\n")
+        self.case = case
+        self.process = subprocess.Popen(["python3", "-c", loop], cwd=case.root, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        text=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.communicate(timeout=harness.WATCHDOG_SECONDS)
+
+    def run(self, words, env=(), event=""):
+        request = [[str(self.case.airlock_path), *words], self.case.env | dict(env), event]
+        print(hooks.json.dumps(request), file=self.process.stdin, flush=True)
+        return hooks.json.loads(self.process.stdout.readline())
+
+    def send(self, event):
+        return self.run(("hook", "claude-code"), event=hooks.json.dumps(event))
+
+
 class Hook(hooks.Case):
     def wait_for(self, condition):
         deadline = time.monotonic() + 30
@@ -226,6 +258,11 @@ class Hook(hooks.Case):
             self.assertEqual(self.text(), "one\n")
             self.send(self.recorded("after", session="s2"))
         self.assert_dies()
+        with Client(self) as client:  # at once, and whoever lives above it
+            client.send(self.recorded("before"))
+            self.assertEqual(len(self.running()), 1)
+        self.wait_for(lambda: not self.running())
+        self.assertEqual(self.log()[-1]["outcome"], "interrupted")
         self.send(self.recorded("before", tool_use_id="killed"))
         os.kill(int(self.running()[0].split()[2]), signal.SIGKILL)
         self.wait_for(lambda: not self.running())
