@@ -132,20 +132,6 @@ static bool ready;
 static const char *exec_path; /* AL_EXEC_PATH once it is mapped */
 static atomic_uint_fast64_t started;
 
-/* Open descriptors 0 to 2, so that no descriptor opened later gets one of these numbers. */
-static int open_standard_streams(struct al_error *err)
-{
-    int fd;
-
-    do {
-        fd = open("/dev/null", O_RDWR);
-        if (fd < 0)
-            return al_error_errno(err, errno, "cannot open '/dev/null'");
-    } while (fd <= 2);
-    al_close(fd);
-    return 0;
-}
-
 /* Written once and then read-only, so that no defect can redirect execve. */
 static int map_exec_page(const char *program, struct al_error *err)
 {
@@ -171,9 +157,6 @@ int al_proc_init(const char *program, struct al_error *err)
 
     if (ready)
         return al_spawn_init(err);
-    r = open_standard_streams(err);
-    if (r < 0)
-        return r;
     if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
         return al_error_errno(err, errno, "cannot become a child subreaper");
     /* If SIGCHLD were ignored, the kernel would reap children, and their exit status would be lost.
