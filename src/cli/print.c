@@ -82,6 +82,14 @@ static bool is_shown_before(const struct al_operation *operations, size_t i,
     return false;
 }
 
+static void add_value(const json_t *value, struct al_str *out)
+{
+    if (json_is_string(value))
+        al_str_adds(out, json_string_value(value));
+    else
+        al_json_dump(value, false, out);
+}
+
 /* Add the choices or the bounds of a parameter: "one of a, b", "1 to 100". */
 static void add_bounds(const json_t *schema, struct al_str *out)
 {
@@ -93,13 +101,8 @@ static void add_bounds(const json_t *schema, struct al_str *out)
 
     json_array_foreach(values, i, item)
     {
-        al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-
-        if (json_is_string(item))
-            al_str_adds(&text, json_string_value(item));
-        else
-            al_json_dump(item, false, &text);
-        al_str_addf(out, "%s%s", i ? ", " : "; one of ", text.buf);
+        al_str_adds(out, i ? ", " : "; one of ");
+        add_value(item, out);
     }
     if (least && most)
         al_str_addf(out, "; %lld to %lld", (long long)json_integer_value(least),
@@ -111,15 +114,10 @@ static void add_bounds(const json_t *schema, struct al_str *out)
 static void add_default(const json_t *schema, struct al_str *out)
 {
     const json_t *value = json_object_get(schema, "default");
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-
     if (!value || json_is_false(value))
         return;
-    if (json_is_string(value))
-        al_str_adds(&text, json_string_value(value));
-    else
-        al_json_dump(value, false, &text);
-    al_str_addf(out, "; default %s", text.buf);
+    al_str_adds(out, "; default ");
+    add_value(value, out);
 }
 
 static const char *type_of(const json_t *schema)
