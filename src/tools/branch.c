@@ -64,19 +64,30 @@ static void add_deleted(const struct branch_args *args, struct al_strv *out)
     al_strv_add_all(out, &args->names);
 }
 
-/* The files of the references: they may change during approval. */
-static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
-                          struct al_error *err)
+/* What the branches that go are at may change during approval.  In `everyday` the commit that a
+ * branch begins at is part of what is approved, and so is the branch that is renamed without being
+ * named: rules look at it. */
+static int resolve(struct al_call *call, const void *p, struct al_error *err)
 {
+    const struct al_location *at = &al_call_repo(call)->at;
     const struct branch_args *args = p;
-    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT, refs = AL_STRV_INIT;
 
-    (void)err;
     if (args->action == DELETE || args->action == RENAME)
         add_deleted(args, &names);
-    for (size_t i = 0; i < names.count; i++)
-        al_git_branch_files(al_call_repo(call), names.items[i], out);
-    return 0;
+    for (size_t i = 0; i < names.count; i++) {
+        al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", names.items[i]);
+        al_auto(al_freep) char *oid = al_ref_oid(at, ref);
+
+        al_call_resolve(call, "old", oid);
+    }
+    if (!is_everyday(call))
+        return 0;
+    if (args->action == RENAME && !args->name)
+        al_ref_follow_head(at, &refs);
+    if (refs.count)
+        al_call_resolve(call, AL_RESOLVED_BRANCH, refs.items[0]);
+    return args->action == CREATE ? al_resolve_commit(call, args->from, err) : 0;
 }
 
 /* Branches whose problem is told. */
@@ -294,8 +305,8 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
 #define DELETED LOCKS, .deletes = true
 #define RENAMES LOCKS, .moves = AL_MOVES_NAMED | AL_MOVES_HEAD
 #define SHARED                                                                                     \
-    .name = "git_branch", .title = "Branches", .moves = AL_MOVES_NAMED,                            \
-    .affected_files = affected_files, .authorize = authorize, .preview = preview
+    .name = "git_branch", .title = "Branches", .moves = AL_MOVES_NAMED, .resolve = resolve,        \
+    .authorize = authorize, .preview = preview
 
 #define DELETES "[action=delete?[name?[force?Force delete][!force?Delete] branch '{name}']"
 #define SUMMARY                                                                                    \
@@ -648,20 +659,6 @@ static int everyday_check(void *p, struct al_error *err)
     return args->name ? check_name(args, err) : 0;
 }
 
-/* The commit that a branch begins at is part of what is approved, and so is the branch that is
- * renamed without being named: rules look at it. */
-static int resolve(struct al_call *call, const void *p, struct al_error *err)
-{
-    const struct branch_args *args = p;
-    al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
-
-    if (args->action == RENAME && !args->name)
-        al_ref_follow_head(&al_call_repo(call)->at, &refs);
-    if (refs.count)
-        al_call_resolve(call, AL_RESOLVED_BRANCH, refs.items[0]);
-    return args->action == CREATE ? al_resolve_commit(call, args->from, err) : 0;
-}
-
 static int everyday_list(struct al_call *call, const void *p, struct al_result *result,
                          struct al_error *err)
 {
@@ -735,5 +732,4 @@ const struct al_tool al_tool_everyday_branch = {
     AL_TOOL_ROWS(everyday_params, everyday_operations),
     AL_EVERYDAY_TOOL(struct branch_args),
     .check = everyday_check,
-    .resolve = resolve,
 };

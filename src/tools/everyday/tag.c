@@ -68,7 +68,13 @@ static bool exists(const struct al_call *call, const char *name)
 static int resolve(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct tag_args *args = p;
+    al_auto(al_freep) char *ref = NULL, *oid = NULL;
 
+    if (args->action == DELETE) { /* it may change during approval */
+        ref = al_asprintf("refs/tags/%s", args->options.name);
+        oid = al_ref_oid(&al_call_repo(call)->at, ref);
+        al_call_resolve(call, "old", oid);
+    }
     return args->action == CREATE ? al_resolve_commit(call, args->options.rev, err) : 0;
 }
 
@@ -179,19 +185,6 @@ static const struct al_operation operations[] = {
       .locks = AL_LOCK_PACKED_REFS, .deletes = true },
 };
 
-static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
-                          struct al_error *err)
-{
-    const struct tag_args *args = p;
-
-    (void)err;
-    if (args->action != DELETE)
-        return 0;
-    al_strv_addf(out, "%s/refs/tags/%s", al_call_repo(call)->at.common_dir, args->options.name);
-    al_strv_addf(out, "%s/packed-refs", al_call_repo(call)->at.common_dir);
-    return 0;
-}
-
 const struct al_tool al_tool_everyday_tag = {
     .name = "git_tag",
     .title = "Tags",
@@ -201,7 +194,6 @@ const struct al_tool al_tool_everyday_tag = {
     .check = check,
     .resolve = resolve,
     .authorize = authorize,
-    .affected_files = affected_files,
     .preview = preview,
     .summary = "[action=list?List tags][action=create?Create][action=delete?Delete]"
                "[!action=list? tag '{name}']",

@@ -130,12 +130,6 @@ int al_git_branch_unmerged(const struct al_repo *repo, const char *name,
     return r;
 }
 
-void al_git_branch_files(const struct al_repo *repo, const char *name, struct al_strv *out)
-{
-    al_strv_addf(out, "%s/refs/heads/%s", repo->at.common_dir, name);
-    al_strv_addf(out, "%s/packed-refs", repo->at.common_dir);
-}
-
 /* Run a command that changes a branch and says so. */
 static int run(struct al_repo *repo, struct al_git_command *command, size_t max_bytes,
                struct al_git_output *ret_output, struct al_error *err)

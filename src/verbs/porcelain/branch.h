@@ -43,9 +43,6 @@ int al_git_branch_unmerged(const struct al_repo *repo, const char *name,
 /** Test whether a branch was at a commit before, as its log says. */
 bool al_git_branch_was_at(const struct al_repo *repo, const char *name, const char *oid);
 
-/** Append the files that hold a branch. An approval about the branch is bound to their content. */
-void al_git_branch_files(const struct al_repo *repo, const char *name, struct al_strv *out);
-
 /** Delete or rename a branch; git prints what it did. */
 int al_git_branch_delete(struct al_repo *repo, const char *name, bool force, size_t max_bytes,
                          struct al_git_output *ret_output, struct al_error *err);
