@@ -5,12 +5,14 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "git/command.h"
 #include "git/environment.h"
 #include "git/failure.h"
 #include "git/git_lock.h"
 #include "git/layer.h"
 #include "git/progress.h"
-#include "git/ruleset.h"
+#include "guard/env.h"
+#include "guard/root.h"
 #include "guard/text.h"
 #include "proc/cancel.h"
 
@@ -51,6 +53,140 @@ bool al_git_read_well(const struct al_git_output *output)
 {
     return output->exit_code == 0 || output->stopped;
 }
+
+/* --- The Landlock ruleset of each class of git child --- */
+
+/* docs/SECURITY-MODEL.md says why each rule is there. */
+
+static void add_system(struct al_confine_rules *rules, const struct al_git *git)
+{
+    /* Not /etc/passwd: a link in .git could bring a file that is readable here into an answer.
+     * With user.useConfigOnly git does not ask for the user's name. */
+    static const char *const readable[] = {
+        "/usr/lib",
+        "/lib",
+        "/lib64",
+        "/usr/lib64",
+        "/usr/share/git-core",
+        "/usr/share/locale",
+        "/usr/share/zoneinfo",
+        "/etc/ld.so.cache",
+        "/etc/localtime",
+        "/dev/urandom",
+    };
+
+    /* If a program is gone, execve fails and names it. */
+    al_confine_add(rules, git->program, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
+    al_confine_add(rules, git->core, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
+    al_confine_add(rules, git->interp, AL_RIGHT_EXECUTE | AL_RIGHT_READ, false);
+    al_confine_add_all(rules, readable, AL_COUNT(readable), AL_RIGHT_READ);
+    al_confine_add(rules, "/dev/null", AL_RIGHT_READ | AL_RIGHT_WRITE_FILE, false);
+}
+
+/* Files that the resolver reads. */
+static void add_resolver(struct al_confine_rules *rules)
+{
+    static const char *const readable[] = {
+        "/etc/resolv.conf", "/etc/hosts",    "/etc/nsswitch.conf",
+        "/etc/host.conf",   "/etc/gai.conf", "/etc/services",
+    };
+
+    al_confine_add_all(rules, readable, AL_COUNT(readable), AL_RIGHT_READ);
+}
+
+/* git-remote-https is a link to git-remote-http, or a copy.  Certificates, but no private keys. */
+static void add_http(struct al_confine_rules *rules, const struct al_git *git)
+{
+    static const char *const readable[] = {
+        "/etc/ssl/certs",
+        "/etc/ssl/openssl.cnf",
+        "/etc/gnutls",
+        "/etc/pki/tls/certs",
+        "/etc/pki/ca-trust/extracted",
+        "/usr/share/ca-certificates",
+        "/usr/local/share/ca-certificates",
+    };
+    static const char *const named[] = { "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO",
+                                         "GIT_SSL_CAPATH" };
+
+    al_confine_add(rules, git->http_helper, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
+    al_confine_add_all(rules, readable, AL_COUNT(readable), AL_RIGHT_READ);
+    for (size_t i = 0; i < AL_COUNT(named); i++)
+        al_confine_add(rules, al_env_get(&git->env_network, named[i]), AL_RIGHT_READ, true);
+    al_confine_add(rules, git->self, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
+}
+
+/* ssh looks up the user's name and home, hence passwd and group. */
+static void add_ssh(struct al_confine_rules *rules, const struct al_git *git)
+{
+    al_confine_add(rules, git->ssh, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
+    al_confine_add(rules, git->self, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
+    al_confine_add(rules, "/etc/ssh", AL_RIGHT_READ, true);
+    al_confine_add(rules, "/etc/passwd", AL_RIGHT_READ, true);
+    al_confine_add(rules, "/etc/group", AL_RIGHT_READ, true);
+    al_confine_add(rules, git->ssh_dir, AL_RIGHT_READ, true);
+}
+
+/* By descriptor: a root inside another root could be replaced by a link to anywhere. */
+static void add_roots(struct al_confine_rules *rules, const struct al_roots *agent_roots,
+                      unsigned rights)
+{
+    for (const struct al_roots *roots = al_roots_parts(agent_roots); roots; roots = roots->also)
+        for (size_t i = 0; i < roots->count; i++)
+            if (!al_root_is_released(&roots->items[i]))
+                al_confine_add_fd(rules, roots->items[i].path, roots->items[i].fd, rights);
+}
+
+/* What a class may use besides the repository. */
+static void add_class(struct al_confine_rules *rules, const struct al_git *git,
+                      enum al_git_class class)
+{
+    add_system(rules, git);
+    if (class == AL_GIT_CONFIG)
+        al_confine_add(rules, "/", AL_RIGHT_READ, false);
+    al_confine_add(rules, git->private_dir, AL_RIGHT_READ, false);
+    if (al_git_class_connects(class))
+        add_resolver(rules);
+    if (class == AL_GIT_HTTP)
+        add_http(rules, git);
+    if (class == AL_GIT_SSH)
+        add_ssh(rules, git);
+}
+
+/* Make the ruleset for a command.  In a location that is_own nothing of the user's files and
+ * folders may be read or written, only the repository itself and, by a command that borrows or has
+ * a cwd_fd, what its lender has.  0 when the kernel has no Landlock. */
+static int make_ruleset(const struct al_location *at, const struct al_git_command *command,
+                        int *ret_ruleset_fd, struct al_error *err)
+{
+    const enum al_git_class class = command->class;
+    const struct al_location *lender = command->borrows || command->cwd_fd ? at->lender : NULL;
+    const struct al_git *git = at->git;
+    const bool writes = al_git_class_writes(class);
+    const unsigned rights = AL_RIGHT_READ | (writes ? AL_RIGHT_WRITE : 0);
+    al_auto(al_freep) char *tmp = al_fs_join(git->private_dir, "tmp");
+    al_auto(al_confine_rules_clear) struct al_confine_rules rules = { .count = 0 };
+
+    *ret_ruleset_fd = 0;
+    if (al_confine_abi() == 0)
+        return 0; /* al_git_new() refuses when confinement is required */
+    add_class(&rules, git, class);
+    if (at->is_own && class != AL_GIT_CONFIG) {
+        al_confine_add_fd(&rules, at->dir, at->dir_fd, rights);
+        if (lender && lender->is_own)
+            al_confine_add_fd(&rules, lender->dir, lender->dir_fd, AL_RIGHT_READ);
+        else if (lender)
+            add_roots(&rules, git->roots, AL_RIGHT_READ);
+    } else {
+        if (writes)
+            al_confine_add(&rules, tmp, AL_RIGHT_READ | AL_RIGHT_WRITE, false);
+        add_roots(&rules, git->roots, class == AL_GIT_SCRATCH ? AL_RIGHT_READ : rights);
+    }
+    return al_ruleset_new(rules.items, rules.count, al_git_class_connects(class), ret_ruleset_fd,
+                          err);
+}
+
+/* --- A child --- */
 
 /* The resource limits of a git child that may run for `left_ms`. */
 static struct al_limits limits_of(const struct al_git_command *command, uint32_t left_ms)
@@ -94,7 +230,7 @@ int al_git_child_prepare(const struct al_location *at, const struct al_git_comma
     *ret_child = AL_GIT_CHILD_INIT;
     if (!at->git->program)
         return al_git_not_available(err);
-    r = al_git_ruleset(at, command, &ret_child->ruleset_fd, err);
+    r = make_ruleset(at, command, &ret_child->ruleset_fd, err);
     if (r < 0)
         return r;
     al_git_command_env(&ret_child->env, at, command);

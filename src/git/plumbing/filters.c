@@ -8,7 +8,7 @@
 #include "git/location.h"
 #include "git/plumbing/batch.h"
 #include "git/plumbing/scratch_index.h"
-#include "git/private_dir.h"
+#include "git/repo/git.h"
 #include "git/run.h"
 #include "git/vet/vet.h"
 #include "guard/text.h"

@@ -10,7 +10,7 @@
 
 #include "base/fs.h"
 #include "git/git_lock.h"
-#include "git/private_dir.h"
+#include "git/repo/git.h"
 #include "git/run.h"
 #include "guard/nofollow.h"
 

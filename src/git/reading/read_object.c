@@ -152,7 +152,6 @@ static bool take_record(void *payload, char *const *fields)
     *space = '\0';
     ref.hash = fields[1];
     ref.date = space + 1;
-    ref.is_annotated = listing->tags && !strcmp(fields[2], "tag");
     ref.upstream = listing->tags ? "" : short_name(fields[2]);
     ref.track = fields[3];
     ref.worktree = fields[4];

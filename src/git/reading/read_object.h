@@ -48,7 +48,7 @@ int al_git_read_tree(const struct al_repo *repo, const struct al_object_info *in
 /** One reference.  Valid only while it is passed on; raw bytes. */
 struct al_listed_ref {
     const char *name; /**< without refs/heads/, refs/remotes/ or refs/tags/ */
-    bool is_remote, is_current, is_annotated;
+    bool is_remote, is_current;
     const char *hash;     /**< abbreviated, of a tag the commit that it names; whole with `ids` */
     const char *date;     /**< 2026-02-07: of the commit, or of the tag */
     const char *subject;  /**< of the commit, or of an annotated tag's message */

@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -12,12 +14,12 @@
 #include "base/fs.h"
 #include "base/str.h"
 #include "git/command.h"
+#include "git/environment.h"
 #include "git/failure.h"
 #include "git/layer.h"
 #include "git/overrides.h"
 #include "git/refs.h"
 #include "git/run.h"
-#include "git/vet/user_config.h"
 #include "guard/path.h"
 #include "guard/root.h"
 
@@ -267,6 +269,41 @@ static void note_filter(struct config_scan *scan, const struct entry *entry, con
     note_driver(&scan->vetting->filters, "filter.", variable, entry);
     if (entry->of_repository)
         note_driver(&scan->vetting->own_filters, "filter.", variable, entry);
+}
+
+bool al_user_config_wants(const char *key)
+{
+    static const char *const wanted[] = {
+        "user.name",      "user.email",      "author.name",        "author.email",
+        "committer.name", "committer.email", "init.defaultbranch", "core.autocrlf",
+        "core.quotepath", "http.proxy",      "http.sslcainfo",     "url.*.insteadof",
+        "safe.directory",
+    };
+
+    for (size_t i = 0; i < AL_COUNT(wanted); i++)
+        if (fnmatch(wanted[i], key, 0) == 0)
+            return true;
+    return false;
+}
+
+void al_user_config_add(struct al_str *out, const char *key, const char *value)
+{
+    const char *first = strchr(key, '.');
+    const char *last = strrchr(key, '.');
+
+    if (!first)
+        return;
+    al_str_addc(out, '[');
+    al_str_add(out, key, (size_t)(first - key));
+    if (first != last) {
+        al_auto(al_freep) char *name = al_strndup(first + 1, (size_t)(last - first - 1));
+
+        al_str_addc(out, ' ');
+        al_git_quote(out, name);
+    }
+    al_str_addf(out, "]\n\t%s = ", last + 1);
+    al_git_quote(out, value);
+    al_str_addc(out, '\n');
 }
 
 static void scan_user_entry(struct config_scan *scan, const struct entry *entry)

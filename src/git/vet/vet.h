@@ -90,4 +90,11 @@ void al_vetting_unref(struct al_git *git, const struct al_vetting *vetting);
 /** Forget all vettings. */
 void al_git_forget_vettings(struct al_git *git);
 
+/** Test whether a key of the user's configuration goes into the file that stands in for
+ * ~/.gitconfig. The repository's own values win over them, as they do in git. */
+bool al_user_config_wants(const char *key);
+
+/** Append one value to it, in git's file format. */
+void al_user_config_add(struct al_str *out, const char *key, const char *value);
+
 #endif

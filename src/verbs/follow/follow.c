@@ -16,7 +16,7 @@
 #include "git/plumbing/heads.h"
 #include "git/plumbing/revision.h"
 #include "git/plumbing/scratch_index.h"
-#include "git/private_dir.h"
+#include "git/repo/git.h"
 #include "git/run.h"
 #include "guard/nofollow.h"
 #include "guard/text.h"

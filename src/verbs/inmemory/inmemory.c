@@ -18,7 +18,7 @@
 #include "git/plumbing/filters.h"
 #include "git/plumbing/revision.h"
 #include "git/plumbing/scratch_index.h"
-#include "git/private_dir.h"
+#include "git/repo/git.h"
 #include "git/run.h"
 #include "git/vet/vet.h"
 #include "verbs/inmemory/private.h"

@@ -87,7 +87,6 @@ static int run(const struct al_repo *repo, const struct al_commit_options *optio
                size_t max_bytes, struct al_git_output *ret_output, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r;
 
     command.class = AL_GIT_WRITE;
@@ -101,21 +100,17 @@ static int run(const struct al_repo *repo, const struct al_commit_options *optio
     add_options(options, &command.argv);
     remove_link(repo);
     r = al_git_run(&repo->at, &command,
-                   &(struct al_git_run){ .max_bytes = max_bytes, .locks = AL_LOCK_INDEX }, &output,
-                   err);
+                   &(struct al_git_run){ .max_bytes = max_bytes, .locks = AL_LOCK_INDEX },
+                   ret_output, err);
     if (r < 0)
         return r;
     /* With nothing to commit git prints the reason on standard output. It exits with the same code
      * on errors, but prints those on standard error. */
-    if (output.exit_code == 1 && output.out.out.len)
+    if (ret_output->exit_code == 1 && ret_output->out.out.len)
         return nothing_to_commit(err);
-    if (output.exit_code != 0 && !repo->vetting->has_identity)
+    if (ret_output->exit_code != 0 && !repo->vetting->has_identity)
         return al_git_no_identity(err);
-    if (output.exit_code != 0)
-        return al_git_failed(&output, err);
-    *ret_output = output;
-    output = (struct al_git_output){ .exit_code = -1 };
-    return 0;
+    return ret_output->exit_code != 0 ? al_git_failed(ret_output, err) : 0;
 }
 
 /* --- Expected commit --- */
@@ -332,7 +327,6 @@ static int check_moved(const struct al_repo *repo, const char *head,
 int al_git_commit(struct al_repo *repo, const struct al_commit_options *options, size_t max_bytes,
                   struct al_git_output *ret_output, struct al_error *err)
 {
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_freep) char *now = al_ref_head(&repo->at);
     al_auto(al_scratch_index_removep) char *copy = NULL;
     const char *head = options->head ? options->head : now;
@@ -347,16 +341,12 @@ int al_git_commit(struct al_repo *repo, const struct al_commit_options *options,
     if (r == 0 && options->expected)
         r = al_git_check_expected(repo, own.index, options->expected, err);
     if (r == 0)
-        r = run(repo, &own, max_bytes, &output, err);
+        r = run(repo, &own, max_bytes, ret_output, err);
     if (r == 0)
-        r = check_moved(repo, head, &output, err);
+        r = check_moved(repo, head, ret_output, err);
     if (r == 0 && options->expected && applies)
         r = check_commit(repo, options->expected, head, err);
-    if (r < 0)
-        return r;
-    *ret_output = output;
-    output = (struct al_git_output){ .exit_code = -1 };
-    return 0;
+    return r;
 }
 
 /* --- Commit part --- */

@@ -474,21 +474,18 @@ static int pop_entry(struct al_repo *repo, const char *entry, bool keeps_staged,
                                             .entries = entry,
                                             .keeps_staged = keeps_staged };
     al_auto(al_git_output_clear) struct al_git_output dropped = { .exit_code = -1 };
-    al_auto(al_git_output_clear) struct al_git_output applied = { .exit_code = -1 };
-    int r = run(repo, &apply, max_bytes, false, &applied, err);
+    int r = run(repo, &apply, max_bytes, false, ret_output, err);
 
     if (r < 0)
         return r;
-    if (!al_git_wrote_all_files(&applied)) {
-        al_str_adds(&applied.out.out, kept);
-        return al_git_failed(&applied, err);
+    if (!al_git_wrote_all_files(ret_output)) {
+        al_str_adds(&ret_output->out.out, kept);
+        return al_git_failed(ret_output, err);
     }
     r = drop(repo, entry, &dropped, err);
     if (r < 0)
         return r;
-    al_str_add(&applied.out.out, dropped.out.out.buf, dropped.out.out.len);
-    *ret_output = applied;
-    applied = (struct al_git_output){ .exit_code = -1 };
+    al_str_add(&ret_output->out.out, dropped.out.out.buf, dropped.out.out.len);
     return 0;
 }
 

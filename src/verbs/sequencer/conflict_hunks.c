@@ -13,7 +13,7 @@
 #include "git/oid.h"
 #include "git/plumbing/cat_file.h"
 #include "git/plumbing/revision.h"
-#include "git/private_dir.h"
+#include "git/repo/git.h"
 #include "git/run.h"
 #include "guard/nofollow.h"
 

@@ -166,7 +166,6 @@ static int list(struct al_mirror *mirror, const char *branch, struct al_git_outp
 {
     al_auto(al_network_endp) struct al_network *network = NULL;
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    struct al_git_output output = { .exit_code = -1 };
     int r = begin(mirror, mirror->outer, AL_FETCHES, &network, err);
 
     if (r < 0)
@@ -175,16 +174,8 @@ static int list(struct al_mirror *mirror, const char *branch, struct al_git_outp
                  network->name, NULL);
     if (branch)
         al_strv_addf(&command.argv, HEADS "%s", branch);
-    r = run(mirror, network, &command, LIST_MAX_BYTES, &output, err);
-    if (r < 0)
-        return r;
-    if (output.exit_code != 0) {
-        r = failed(network, &output, err);
-        al_git_output_clear(&output);
-        return r;
-    }
-    *ret_output = output;
-    return 0;
+    r = run(mirror, network, &command, LIST_MAX_BYTES, ret_output, err);
+    return r == 0 && ret_output->exit_code != 0 ? failed(network, ret_output, err) : r;
 }
 
 /* The next line of a list: its branch, and the id if it is one.  False at the end. */

@@ -615,12 +615,6 @@ static void add_missing(struct al_worktree_submodules_made *made,
     al_strv_addf(&made->missing, "'%s': %s", path, reason);
 }
 
-/* Only the end of the call's time ends the making. */
-static bool is_over(int r)
-{
-    return r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED;
-}
-
 /* Make one, and list the submodules that it has. */
 static int make_next(const struct al_worktree_half *half, size_t at,
                      struct al_worktree_submodules *list, struct al_worktree_submodules_made *made,
@@ -641,7 +635,8 @@ static int make_next(const struct al_worktree_half *half, size_t at,
         return 0;
     }
     r = worktree_make_submodule(half, submodule, &why);
-    if (is_over(r))
+    /* Only the end of the call's time ends the making. */
+    if (r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED)
         return al_error_set(err, r, "%s", why.message);
     if (r < 0) {
         add_missing(made, submodule, why.message);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* git/vet/vet.h, git/repo/known_remotes.h, git/ruleset.h: nobody holds a lock that all
+/* git/vet/vet.h, git/repo/known_remotes.h, git/run.h: nobody holds a lock that all
  * repositories share while a place is looked at that may never answer, on a dead file server say.
  */
 #include "git/command.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* git/vet/user_config.h: few keys of the user's configuration reach a child, and those
+/* git/vet/vet.h: few keys of the user's configuration reach a child, and those
  * unchanged. */
 #include "base/fs.h"
-#include "git/vet/user_config.h"
+#include "git/vet/vet.h"
 #include "tests/lib/assert.h"
 #include "tests/lib/git_fixture.h"
 
