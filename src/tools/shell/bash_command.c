@@ -30,7 +30,7 @@ static bool is_live(const struct al_call *call)
 {
     const struct al_shell *shell = al_call_session(call)->shell;
 
-    return shell && al_shell_is_live(shell);
+    return shell && shell->options.live;
 }
 
 static void free_plan(void *plan)
@@ -189,7 +189,9 @@ static int run(struct al_call *call, const void *p, struct al_result *result, st
     int r;
 
     (void)p;
-    result->confinement = al_shell_confinement(shell);
+    result->confinement = shell->isolation == AL_ISOLATION_FIREJAIL ? "firejail"
+                          : shell->isolation == AL_ISOLATION_NONE   ? "seccomp"
+                                                                    : NULL; /* that of git */
     budget->left_ms = shell->options.timeout_s * 1000;
     r = al_shell_run(shell, al_call_tool_data(call), al_call_repo(call), budget,
                      al_call_max_bytes(call), &outcome, err);

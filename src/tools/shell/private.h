@@ -154,9 +154,6 @@ struct al_shell_program {
 
 void al_shell_program_clear(struct al_shell_program *program);
 
-/** Fill in the shell's environments.  Called once, by al_shell_new(). */
-void al_shell_make_env(struct al_shell *shell);
-
 /** Find a program and build its ruleset.  Safe to call from several threads. */
 int al_shell_find(const struct al_shell *shell, const char *name,
                   struct al_shell_program *ret_program, struct al_error *err);

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/fs.h"
@@ -29,46 +30,23 @@ static bool is_echo_option(const char *word)
     return word[0] == '-' && word[1] && !word[1 + strspn(word + 1, "neE")];
 }
 
-static int digit_of(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return 99;
-}
-
-/* Read at most `most` digits.  Returns the end of the number. */
-static const char *take_number(const char *at, unsigned base, int most, uint32_t *ret)
-{
-    *ret = 0;
-    for (; most > 0 && digit_of(*at) < (int)base; most--, at++)
-        *ret = *ret * base + (uint32_t)digit_of(*at);
-    return at;
-}
-
 /* Append the character of a numeric escape: 0, x, u or U and digits.  NULL: there are no digits. */
 static const char *take_numeric(const char *at, struct al_str *out)
 {
-    const char letter = *at;
-    const char *from = at + 1;
-    uint32_t c;
+    const bool octal = *at == '0';
+    const size_t most = octal ? 3 : *at == 'x' ? 2 : *at == 'u' ? 4 : 8;
+    const size_t have = strspn(at + 1, octal ? "01234567" : "0123456789abcdefABCDEF");
+    const size_t len = have < most ? have : most;
+    al_auto(al_freep) char *digits = al_strndup(at + 1, len);
+    const unsigned long long c = strtoull(digits, NULL, octal ? 8 : 16);
 
-    if (letter == '0') {
-        at = take_number(from, 8, 3, &c);
-        al_str_addc(out, (char)(c & 0xff));
-        return at;
-    }
-    at = take_number(from, 16, letter == 'x' ? 2 : letter == 'u' ? 4 : 8, &c);
-    if (at == from)
+    if (!len && !octal)
         return NULL;
-    if (letter == 'x')
-        al_str_addc(out, (char)c);
+    if (octal || *at == 'x')
+        al_str_addc(out, (char)(c & 0xff));
     else
-        al_utf8_add(c, out);
-    return at;
+        al_utf8_add((uint32_t)c, out);
+    return at + 1 + len;
 }
 
 /* Append the character of the escape after a backslash.  Returns its end; NULL for `\c`, which ends

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/fs.h"
 #include "base/log.h"
+#include "guard/env.h"
 #include "tools/shell/private.h"
 
 /* Choose an isolation that is available: the configured one, else Landlock, else firejail, else
@@ -30,6 +32,32 @@ static int choose_isolation(struct al_shell *shell, struct al_error *err)
     return 0;
 }
 
+/* Fill in the environments. */
+static void make_env(struct al_shell *shell)
+{
+    static const char *const base[] = { "PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "TERM=dumb" };
+    static const char *const go[] = {
+        "GOPROXY=off", "GOTOOLCHAIN=local", "CGO_ENABLED=0",
+        "GOENV=off",   "GOSUMDB=off",       "GOFLAGS=-buildvcs=false"
+    };
+
+    for (size_t i = 0; i < AL_COUNT(base); i++)
+        al_strv_add(&shell->env, base[i]);
+    for (size_t i = 0; i < AL_COUNT(base); i++)
+        al_strv_add(&shell->go_env, base[i]);
+    for (size_t i = 0; i < AL_COUNT(go); i++)
+        al_strv_add(&shell->go_env, go[i]);
+    al_strv_add(&shell->env, "HOME=/nonexistent");
+    al_strv_addf(&shell->env, "TMPDIR=%s/tmp", shell->work_dir);
+    al_env_add_allowed(&shell->env, shell->options.env_allow, shell->options.environ_);
+    al_strv_addf(&shell->go_env, "HOME=%s/home", shell->work_dir);
+    al_strv_addf(&shell->go_env, "TMPDIR=%s/tmp", shell->work_dir);
+    al_env_add_allowed(&shell->go_env, shell->options.env_allow, shell->options.environ_);
+    al_strv_addf(&shell->go_env, "GOCACHE=%s/gocache", shell->work_dir);
+    al_strv_addf(&shell->go_env, "GOTMPDIR=%s/tmp", shell->work_dir);
+    al_strv_addf(&shell->go_env, "GOPATH=%s/gopath", shell->work_dir);
+}
+
 int al_shell_new(const struct al_shell_options *options, struct al_shell **ret_shell,
                  struct al_error *err)
 {
@@ -38,32 +66,13 @@ int al_shell_new(const struct al_shell_options *options, struct al_shell **ret_s
 
     shell->options = *options;
     shell->work_dir = al_fs_join(options->state_dir, "shell");
-    al_shell_make_env(shell);
+    make_env(shell);
     r = choose_isolation(shell, err);
     if (r < 0)
         al_shell_free(shell);
     else
         *ret_shell = shell;
     return r;
-}
-
-bool al_shell_is_live(const struct al_shell *shell)
-{
-    return shell->options.live;
-}
-
-const char *al_shell_confinement(const struct al_shell *shell)
-{
-    switch (shell->isolation) {
-    case AL_ISOLATION_FIREJAIL:
-        return "firejail";
-    case AL_ISOLATION_NONE:
-        return "seccomp";
-    case AL_ISOLATION_LANDLOCK:
-    case AL_ISOLATION_AUTO:
-        break;
-    }
-    return NULL; /* the same as for git */
 }
 
 void al_shell_free(struct al_shell *shell)
@@ -75,4 +84,120 @@ void al_shell_free(struct al_shell *shell)
     free(shell->firejail);
     free(shell->work_dir);
     free(shell);
+}
+
+/* --- The profile that a program is started with --- */
+
+#define DATA_MAX_BYTES (2ull << 30)
+#define FILE_MAX_BYTES (1ull << 30)
+#define FILES_MAX      256u
+#define GO_FILES_MAX   1024u
+
+struct al_limits al_shell_limits(enum al_shell_kind kind, uint32_t left_ms)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return (struct al_limits){
+        .data_bytes = DATA_MAX_BYTES,
+        .cpu_s = (uint64_t)left_ms / 1000 * (uint64_t)(cores > 0 ? cores : 1) + 5,
+        .fsize_bytes = FILE_MAX_BYTES,
+        .nofile = kind == AL_SHELL_GO ? GO_FILES_MAX : FILES_MAX,
+    };
+}
+
+/* Add rules for programs and libraries.  No file with data about the user is included. */
+static void add_system(struct al_confine_rules *rules)
+{
+    static const char *const readable[] = {
+        "/usr",           "/bin",         "/lib",      "/lib64", "/etc/ld.so.cache",
+        "/etc/localtime", "/dev/urandom", "/dev/zero",
+    };
+
+    al_confine_add_all(rules, readable, AL_COUNT(readable), AL_RIGHT_READ);
+    al_confine_add(rules, "/dev/null", AL_RIGHT_READ | AL_RIGHT_WRITE_FILE, false);
+}
+
+/* Add rules for the roots that the grant allows to read.  Only the first one may be written. */
+static void add_roots(struct al_confine_rules *rules, const struct al_shell *shell, bool writes)
+{
+    const struct al_roots *roots = shell->options.roots;
+
+    for (size_t i = 0; i < roots->count; i++) {
+        unsigned rights = AL_RIGHT_READ | (writes && i == 0 ? AL_RIGHT_WRITE : 0);
+
+        if (!al_root_is_released(&roots->items[i]) &&
+            al_grant_check_dir(shell->options.grant, roots->items[i].path, false, NULL) == 0)
+            al_confine_add_fd(rules, roots->items[i].path, roots->items[i].fd, rights);
+    }
+}
+
+/* The go installation of <goroot>/bin/go, with compiler and linker.  Caller frees. */
+static char *go_root_of(const char *program)
+{
+    char *root = al_strdup(program);
+
+    for (int up = 0; up < 2; up++) {
+        char *slash = strrchr(root, '/');
+
+        if (slash)
+            *slash = '\0';
+    }
+    return root;
+}
+
+static int build_ruleset(const struct al_shell *shell, enum al_shell_kind kind,
+                         struct al_shell_program *program, struct al_error *err)
+{
+    bool writes = kind == AL_SHELL_GO || kind == AL_SHELL_OTHER;
+    al_auto(al_freep) char *interp = al_program_interpreter(program->path);
+    al_auto(al_freep) char *tmp = al_fs_join(shell->work_dir, "tmp");
+    al_auto(al_freep) char *go_root = go_root_of(program->path);
+    al_auto(al_freep) char *tools = al_fs_join(go_root, "pkg/tool");
+    al_auto(al_confine_rules_clear) struct al_confine_rules rules = { .count = 0 };
+
+    al_confine_add(&rules, program->path, AL_RIGHT_EXECUTE | AL_RIGHT_READ, false);
+    al_confine_add(&rules, interp, AL_RIGHT_EXECUTE | AL_RIGHT_READ, false);
+    add_system(&rules);
+    if (kind == AL_SHELL_GO) { /* it runs what it builds: no others may write what they execute */
+        al_confine_add(&rules, go_root, AL_RIGHT_READ, true);
+        al_confine_add(&rules, tools, AL_RIGHT_READ | AL_RIGHT_EXECUTE_BENEATH, true);
+        al_confine_add(&rules, shell->work_dir,
+                       AL_RIGHT_READ | AL_RIGHT_WRITE | AL_RIGHT_EXECUTE_BENEATH, false);
+    } else if (writes)
+        al_confine_add(&rules, tmp, AL_RIGHT_READ | AL_RIGHT_WRITE, false);
+    add_roots(&rules, shell, writes);
+    return al_ruleset_new(rules.items, rules.count, false, &program->ruleset_fd, err);
+}
+
+static int make_directories(const struct al_shell *shell, struct al_error *err)
+{
+    static const char *const names[] = { "home", "tmp", "gocache", "gopath" };
+
+    for (size_t i = 0; i < AL_COUNT(names); i++) {
+        al_auto(al_freep) char *path = al_fs_join(shell->work_dir, names[i]);
+        int r = al_fs_mkdirs(path, 0700);
+
+        if (r < 0)
+            return al_error_errno(err, -r, "cannot make '%s'", path);
+    }
+    return 0;
+}
+
+void al_shell_program_clear(struct al_shell_program *program)
+{
+    al_ruleset_free(program->ruleset_fd);
+    free(program->path);
+    *program = (struct al_shell_program){ .path = NULL };
+}
+
+int al_shell_find(const struct al_shell *shell, const char *name,
+                  struct al_shell_program *ret_program, struct al_error *err)
+{
+    int r = 0;
+
+    ret_program->path = al_program_find(name, shell->options.path_list, shell->options.roots);
+    if (!ret_program->path || shell->isolation != AL_ISOLATION_LANDLOCK)
+        return 0;
+    r = make_directories(shell, err);
+    return r < 0 ? r : build_ruleset(shell, al_shell_kind_of(name), ret_program, err);
 }

@@ -42,10 +42,4 @@ int al_shell_new(const struct al_shell_options *options, struct al_shell **ret_s
                  struct al_error *err);
 void al_shell_free(struct al_shell *shell);
 
-/** Test whether commands are run; otherwise they are only shown. */
-bool al_shell_is_live(const struct al_shell *shell);
-
-/** The confinement of the programs, for the journal: a constant string; NULL if it is git's. */
-const char *al_shell_confinement(const struct al_shell *shell);
-
 #endif
