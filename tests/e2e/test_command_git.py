@@ -52,6 +52,28 @@ SUBMODULE = ("add -A", "add .", "add sub", "add -u", "add u.txt", "commit -qam x
 SHOWN = ("status", "--porcelain"), ("for-each-ref",), ("ls-files", "-s"), ("stash", "list"), \
     ("config", "-l", "--local"), ("log", "-1", "--format=%T %B", "HEAD")
 
+HOOKS = ("applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "pre-merge-commit", "prepare-commit-msg", "commit-msg",
+         "post-commit", "pre-rebase", "post-checkout", "post-merge", "pre-push", "post-rewrite")
+
+#: Lines that run hooks, or nearly; what precedes " ; " is plain git's.
+HOOKED = """
+commit --allow-empty -m x | commit --allow-empty --no-verify -m x | commit --amend -m x | commit --amend --no-edit -n
+commit --dry-run --allow-empty -m x | cherry-pick clean | cherry-pick -n clean | cherry-pick --ff ahead | cherry-pick side
+cherry-pick side ; checkout --theirs a.txt ; add a.txt ; cherry-pick --continue | cherry-pick side ; cherry-pick --abort
+cherry-pick side ; cherry-pick --skip | revert --no-edit HEAD | revert -n HEAD
+merge --no-edit clean | merge --no-verify --no-edit clean | merge --ff-only ahead | merge --no-commit clean
+merge --no-commit clean ; commit --no-edit | merge --no-commit clean ; merge --abort
+rebase clean | rebase --no-verify clean | rebase --no-ff HEAD~1 | rebase HEAD~1 | rebase ahead
+rebase clean ahead | rebase --onto clean HEAD~1 | rebase side ; checkout --theirs a.txt ; add a.txt ; rebase --continue
+rebase side ; rebase --skip | rebase side ; rebase --abort | reset -q --hard clean~1 ; am < PATCH | reset -q --hard clean~1 ; am -3 < PATCH
+pull --no-rebase --no-edit | pull --no-rebase --no-verify --no-edit | pull --rebase | reset -q --hard clean~1 ; pull --rebase
+reset -q --hard clean~1 ; pull --ff-only | reset -q --hard up/main ; pull | pull --no-rebase --no-edit up main | fetch
+push up side | push -n up side | push --no-verify up side
+checkout side | checkout -b new | checkout -- a.txt | checkout side -- a.txt | switch side | switch -c new | switch --detach
+restore a.txt | restore --source=side --staged a.txt | stash branch new | stash pop | worktree add wt | worktree add -b new wt side
+worktree add --no-checkout wt | reset --hard HEAD~1 | branch new | tag v9 | bisect start HEAD HEAD~2 | bisect start HEAD HEAD~2 ; bisect reset
+"""
+
 #: What is refused, and a word of the way there is instead.
 REFUSED = {
     "add -p": "hunks", "commit": "-m", "commit --amend": "--no-edit", "commit -am x -S": "signatures",
@@ -399,6 +421,77 @@ class CommandGit(harness.Case):
             self.assertEqual(answers[2], answers[0], line)
             self.assertEqual(answers[3], (answers[0][0], f"{answers[0][1]}airlock: hook not run: {hook}\n", 0), line)
             self.assertEqual(answers[4], answers[1], other)
+
+    def make_hooked(self):
+        """Nothing uncommitted, a commit ahead of main and one of a remote, which main follows."""
+        self.policy('[tools.approval]\nmode = "allow"\n')
+        self.git("reset", "-q", "--hard")
+        self.git("clean", "-qfdx")
+        self.git("branch", "ahead", self.out("commit-tree", "-p", "HEAD", "-m", "ahead", "HEAD^{tree}").strip())
+        self.git("clone", "-q", "--bare", ".", "up.git")
+        self.write(".git/info/exclude", "*.log\nup.git\nwt\n")
+        self.git("remote", "add", "up", "up.git")
+        self.git("push", "-q", "up", "clean:main", "--force")
+        self.git("fetch", "-q", "up")
+        self.git("branch", "-q", "--set-upstream-to=up/main")
+        self.write("stashed.txt", "x\n")
+        self.git("add", "stashed.txt")
+        self.git("stash", "-q")
+        shutil.rmtree(self.template)
+        shutil.copytree(self.root, self.template, symlinks=True)
+
+    def hooked(self, program, line):
+        """The hooks that a line runs, or that airlock names, and how it ends."""
+        self.fresh()
+        *before, line = line.split(" ; ")
+        for words in before:
+            self.git(*words.split(), check=False)
+        for name in HOOKS:
+            path = self.root / ".git/hooks" / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(f"#!/bin/sh\necho {name} >>{self.base}/ran\n", encoding="ascii")
+            path.chmod(0o755)
+        words, _, given = line.partition(" < ")
+        _, err, code = self.run_line(program, words.split(), self.patch if given else b"")
+        ran = self.base / "ran"
+        names = set(ran.read_text(encoding="ascii").split()) if ran.exists() else set()
+        self.assertFalse(names and program != ["git"], (line, names))
+        ran.unlink(missing_ok=True)
+        said = [row for row in err.splitlines() if row.startswith("airlock: hook")]
+        self.assertLessEqual(len(said), 1, err)
+        named = set(re.sub("['\"]", "", said[0].partition("run: ")[2]).split(", ")) if said else set()
+        return names or named, code
+
+    def test_every_hook(self):
+        """the hooks that are named are those that plain git runs"""
+        self.patch = self.git("format-patch", "--stdout", "-1", "clean").stdout
+        self.make_hooked()
+        for line in [line.strip() for row in HOOKED.strip().splitlines() for line in row.split(" | ")]:
+            with self.subTest(line):
+                ran, code = self.hooked(["git"], line)
+                self.assertEqual(self.hooked([harness.AIRLOCK, "git"], line), (ran, code))
+
+    def test_unsigned(self):
+        """a commit that the configuration wants signed says that it is not; what makes none does not say it"""
+        self.make_hooked()
+        self.git("config", "commit.gpgSign", "true")
+        self.git("config", "gpg.program", "false")
+        said = "airlock: not signed, although commit.gpgSign asks for it\n"
+        control = self.run_line(["git"], "commit --allow-empty -m x".split())
+        self.assertIn("gpg failed to sign", control[1])
+        shutil.rmtree(self.template)
+        shutil.copytree(self.root, self.template, symlinks=True)
+        for line in ("commit --allow-empty -m x", "commit --amend --no-edit", "merge --no-edit side -X ours", "cherry-pick clean",
+                     "revert --no-edit HEAD", "rebase clean", "pull --no-rebase --no-edit", "pull --rebase", "am < PATCH"):
+            self.fresh()
+            words, _, given = line.partition(" < ")
+            out, err, code = self.airlock(*words.split(), stdin=self.git("format-patch", "--stdout", "-1", "clean").stdout if given else b"")
+            self.assertEqual((code, err.count(said)), (0, 1), (line, out, err))
+        for line in ("commit --allow-empty --no-gpg-sign -m x", "merge --ff-only ahead", "cherry-pick -n clean", "rebase HEAD~1",
+                     "rebase ahead", "checkout side", "tag v9", "stash apply", "reset --hard HEAD~1", "merge --squash clean"):
+            self.fresh()
+            out, err, code = self.airlock(*line.split())
+            self.assertEqual((code, err.count("not signed")), (0, 0), (line, out, err))
 
     def test_subdirectory(self):
         """a directory below the top counts as git has it"""

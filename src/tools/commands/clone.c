@@ -2,15 +2,11 @@
 /* git clone: an exchange of an empty repository of airlock's own, in which git makes another one.
  */
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/fs.h"
 #include "git/repo/known_remotes.h"
 #include "git/repo/words.h"
 #include "guard/path.h"
-#include "guard/url.h"
 #include "tools/commands/commands.h"
 #include "tools/private.h"
 

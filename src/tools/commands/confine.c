@@ -3,20 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fs.h"
 #include "guard/env.h"
 #include "guard/gitdir.h"
 #include "guard/nofollow.h"
 #include "guard/path.h"
 #include "guard/program.h"
-#include "guard/text.h"
-#include "proc/confine.h"
 #include "proc/foreground.h"
 #include "proc/handover.h"
 

@@ -5,11 +5,9 @@
  * an option is one of those listed, in full, and a remote one that is configured; git never gets an
  * address.
  */
-#include <stdlib.h>
 
 #include "git/refs.h"
 #include "git/repo/words.h"
-#include "guard/url.h"
 #include "tools/commands/commands.h"
 #include "tools/private.h"
 

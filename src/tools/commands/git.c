@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git: the words of git's own command line, with git's own output. */
 #include <fcntl.h>
-#include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fs.h"
 #include "call/answer.h"
 #include "git/overrides.h"
 #include "git/plumbing/heads.h"
@@ -13,12 +10,8 @@
 #include "git/plumbing/skipped.h"
 #include "git/refs.h"
 #include "git/repo/words.h"
-#include "git/run.h"
-#include "git/vet/vet.h"
 #include "guard/env.h"
 #include "guard/gitdir.h"
-#include "guard/text.h"
-#include "guard/url.h"
 #include "tools/commands/commands.h"
 #include "tools/private.h"
 #include "verbs/preview/affected_files.h"
@@ -791,26 +784,60 @@ static void note_outside(const struct al_roots *roots, const struct al_strv *wor
     }
 }
 
-/* Say which hooks git would have run, of those that are there: most of them only when HEAD moves.
- */
-static void note_hooks(struct al_call *call, const char *before, struct al_result *result)
+/* Whether the line has made commits: HEAD has moved, and not to one that was there. */
+static bool has_committed(struct al_call *call, const char *before, const char *now)
+{
+    static const char makers[] = " am cherry-pick commit merge pull rebase revert ";
+    const struct al_shell_words *words = al_call_tool_data(call);
+    const char *name = words->command->name;
+    al_auto(al_freep) char *to = commit_of(call, !strcmp(name, "pull") ? "FETCH_HEAD"
+                                                 : words->others.count ? words->others.items[0]
+                                                                       : "@{upstream}");
+
+    return al_shell_words_list(makers, name) && !is_with(words, name, " --abort --quit ") &&
+           strcmp(before, now) != 0 && (!to || strcmp(to, now) != 0 || !strcmp(name, "revert"));
+}
+
+/* The hooks that git runs: most only when HEAD moves. */
+static const char *hooks_of(struct al_call *call, bool moved, bool commits)
 {
     const struct al_shell_words *words = al_call_tool_data(call);
     const char *name = words->command->name, *hooks = words->command->hooks;
+
+    if (!hooks || is_with(words, name, " --abort --quit --no-checkout ") ||
+        (!moved && !al_shell_words_list(" checkout push restore stash switch worktree ", name)) ||
+        (al_shell_words_list(" stash worktree ", name) &&
+         (!words->others.count || !al_shell_words_list(" add branch ", words->others.items[0]))))
+        return "";
+    if (al_shell_words_list(" cherry-pick pull merge rebase ", name) && !commits)
+        return *name == 'c' ? "" : *name == 'r' ? "pre-rebase post-checkout" : "post-merge";
+    if (!strcmp(name, "pull") && pulls_by_rebase(call, words))
+        hooks = "pre-rebase | post-checkout prepare-commit-msg post-commit post-rewrite";
+    if (strchr(hooks, '|') && (is_with(words, name, " --no-verify --continue --skip ") ||
+                               is_with(words, "commit", " -n ")))
+        hooks += strcspn(hooks, "|");
+    return hooks;
+}
+
+/* Say which hooks did not run, of those that are there, and that no commit is signed. */
+static void note_skipped(struct al_call *call, const char *before, struct al_result *result)
+{
+    const struct al_shell_words *words = al_call_tool_data(call);
     al_auto(al_freep) char *now = al_ref_head(&al_call_repo(call)->at);
-    al_auto(al_freep) char *merged = commit_of(call, "HEAD^2");
+    const bool commits = has_committed(call, before, now);
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
-    if (!hooks || is_with(words, name, " --abort --quit --dry-run ") ||
-        (!strcmp(before, now) && !al_shell_words_list(" checkout push switch ", name)))
-        return;
-    if (is_with(words, name, " --no-verify --continue --skip ") || is_with(words, "commit", " -n "))
-        hooks += strcspn(hooks, "|");
-    if (!strcmp(name, "merge") && !merged)
-        hooks = "post-merge";
-    (void)al_shell_words_split(hooks, &names);
-    al_git_skipped_hooks(al_call_repo(call), (const char *const *)names.items, &line);
+    (void)al_shell_words_split(hooks_of(call, strcmp(before, now) != 0, commits), &names);
+    if (commits && is_with(words, "commit", " --amend "))
+        al_strv_add(&names, "post-rewrite");
+    if (names.count)
+        al_git_skipped_hooks(al_call_repo(call), (const char *const *)names.items, &line);
+    if (line.len)
+        al_result_note(result, line.buf + strlen("airlock: "));
+    al_str_reset(&line);
+    if (commits && !is_with(words, words->command->name, " --no-gpg-sign "))
+        al_git_skipped_signature(al_call_repo(call), &line);
     if (line.len)
         al_result_note(result, line.buf + strlen("airlock: "));
 }
@@ -833,7 +860,7 @@ static int run(struct al_call *call, const void *p, struct al_result *result, st
                      : al_shell_submodules(call, words, &code, err);
         result->exit_code = code;
         if (r == 0 && !code && head)
-            note_hooks(call, head, result);
+            note_skipped(call, head, result);
         return r;
     }
     if (reads && (flags & AL_SHELL_SHOWS_SETTINGS)) {
@@ -867,7 +894,7 @@ static int run(struct al_call *call, const void *p, struct al_result *result, st
     if (code > 1)
         note_outside(al_call_session(call)->roots, &words->words, result);
     if (!code && head)
-        note_hooks(call, head, result);
+        note_skipped(call, head, result);
     al_str_addf(&result->text, "git exited with %d", code);
     result->exit_code = code;
     result->not_done = code != 0 && !reads;

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A tool of the client's own as one execution, which `airlock hook` begins and ends. */
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/fs.h"
 #include "base/utf8.h"
 #include "call/call.h"
-#include "git/repo/repo.h"
 #include "git/repo/write_lock.h"
 #include "guard/path.h"
 #include "proc/hold.h"

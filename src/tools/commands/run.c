@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* run: any command as one execution, between two checkpoints; or a checkpoint by hand. */
-#include <stdlib.h>
 
 #include "base/clock.h"
 #include "call/call.h"
 #include "git/repo/write_lock.h"
-#include "guard/text.h"
 #include "proc/foreground.h"
 #include "tools/commands/commands.h"
 

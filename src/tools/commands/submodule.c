@@ -6,19 +6,13 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/fs.h"
 #include "git/plumbing/revision.h"
 #include "git/plumbing/rollback_plumbing.h"
 #include "git/repo/words.h"
 #include "guard/gitdir.h"
 #include "guard/nofollow.h"
-#include "guard/policy.h"
-#include "guard/text.h"
-#include "guard/url.h"
 #include "tools/commands/commands.h"
 #include "tools/private.h"
 #include "verbs/worktree/submodules.h"

@@ -7,16 +7,10 @@
 #include "tools/commands/commands.h"
 
 #include <ctype.h>
-#include <stdlib.h>
-#include <strings.h>
 #include <unistd.h>
 
-#include "base/fs.h"
 #include "base/nearest.h"
 #include "git/overrides.h"
-#include "git/repo/repo.h"
-#include "git/vet/vet.h"
-#include "guard/text.h"
 
 #define ALIASES_MAX 10
 
@@ -27,7 +21,7 @@ static const struct al_shell_words_command commands[] = {
       AL_SHELL_STARTS_CHILDREN, "applypatch-msg pre-applypatch | post-applypatch" },
     { "apply", "pC", " --directory --exclude --include --whitespace ", 0 },
     { "archive", "o", " --output --format --prefix --add-file ", 0 },
-    { "bisect", NULL, NULL, AL_SHELL_STARTS_CHILDREN | AL_SHELL_SCRIPT },
+    { "bisect", NULL, NULL, AL_SHELL_STARTS_CHILDREN | AL_SHELL_SCRIPT, "post-checkout" },
     { "branch", "u",
       " --set-upstream-to --contains --no-contains --merged --no-merged --points-at --sort "
       "--format ",
@@ -60,21 +54,22 @@ static const struct al_shell_words_command commands[] = {
       AL_SHELL_STARTS_CHILDREN },
     { "pull", "jsX",
       " --jobs --depth --deepen --shallow-since --strategy --strategy-option --cleanup ",
-      AL_SHELL_STARTS_CHILDREN },
+      AL_SHELL_STARTS_CHILDREN, "pre-merge-commit commit-msg | prepare-commit-msg post-merge" },
     { "push", NULL, NULL, 0, "pre-push |" },
     { "rebase", "sXxC?S", " --onto --strategy --strategy-option --exec --whitespace ",
       AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES,
-      "pre-rebase | post-checkout post-rewrite" },
+      "pre-rebase | post-checkout prepare-commit-msg post-commit post-rewrite" },
     { "reflog", "n", NULL, 0 },
     { "remote", "tm", NULL, 0 },
     { "reset", NULL, " --pathspec-from-file ", 0 },
-    { "restore", "s", " --source --conflict --pathspec-from-file ", AL_SHELL_NAMES_PATHS },
+    { "restore", "s", " --source --conflict --pathspec-from-file ", AL_SHELL_NAMES_PATHS,
+      "post-checkout" },
     { "rev-parse", NULL, NULL, AL_SHELL_SHOWS_SETTINGS },
     { "revert", "mX?S", " --mainline --strategy --strategy-option --cleanup ",
       AL_SHELL_STARTS_CHILDREN, "prepare-commit-msg post-commit" },
     { "rm", NULL, " --pathspec-from-file ", AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_PATHS },
     { "stash", "m", " --message --pathspec-from-file ",
-      AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES },
+      AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES, "post-checkout" },
     { "submodule", "bnj", " --branch --name --reference --depth --jobs --filter --summary-limit ",
       AL_SHELL_STARTS_CHILDREN | AL_SHELL_SCRIPT },
     { "switch", "cC", " --create --orphan --conflict ",
@@ -87,7 +82,8 @@ static const struct al_shell_words_command commands[] = {
     { "update-index", NULL, " --cacheinfo --chmod --index-version ", 0 },
     { "update-ref", "m", NULL, AL_SHELL_NAMES_BRANCHES },
     { "var", NULL, NULL, AL_SHELL_SHOWS_SETTINGS },
-    { "worktree", "bB", " --reason ", AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES },
+    { "worktree", "bB", " --reason ", AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES,
+      "post-checkout" },
 };
 
 static const char start_gits[] = " fsck gc prune range-diff repack verify-pack ";
