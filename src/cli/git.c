@@ -76,10 +76,13 @@ static void take_environment(bool tells_programs, struct al_strv *ret_env)
     al_strv_add(ret_env, "GIT_TEXTDOMAINDIR=/usr/share/locale");
 }
 
-/* Go where -C says, as git does before anything else, so that the default root is there. */
-static int change_directory(int argc, char **argv)
+/* Go where -C says, as git does before anything else, so that the default root is there; and tell
+ * whether the command is one that says which programs git would start. */
+static int change_directory(int argc, char **argv, bool *ret_tells_programs)
 {
-    for (int i = 0; i < argc && argv[i][0] == '-'; i++) {
+    int i = 0;
+
+    for (; i < argc && argv[i][0] == '-'; i++) {
         const char *word = argv[i];
         const bool has_next = i + 1 < argc;
 
@@ -95,6 +98,7 @@ static int change_directory(int argc, char **argv)
             !strcmp(word, "--work-tree"))
             i++;
     }
+    *ret_tells_programs = i < argc && !strcmp(argv[i], "var");
     return 0;
 }
 
@@ -268,12 +272,9 @@ static int run_git(const struct al_options *options, struct al_git_shell shell, 
         code = al_handover_git(argv, &err);
         return code < 0 ? fail(err.message) : code;
     }
-    code = change_directory(argc, argv);
-    if (code)
-        return code;
+    code = change_directory(argc, argv, &shell.tells_programs);
     arguments = arguments_of("args", argc, argv);
-    shell.tells_programs = argc && !strcmp(argv[0], "var");
-    return call_from_shell(options, shell, "git", arguments);
+    return code ? code : call_from_shell(options, shell, "git", arguments);
 }
 
 int al_cmd_git(int argc, char **argv)

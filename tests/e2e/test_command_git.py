@@ -300,7 +300,8 @@ class CommandGit(harness.Case):
         for variables in ({}, {"EDITOR": "nano", "PAGER": "more"}, {"VISUAL": "joe", "TERM": "xterm"}, {"TERM": "dumb"},
                           {"GIT_EDITOR": "ed -s", "GIT_PAGER": "less -F", "GIT_SEQUENCE_EDITOR": "vim"}):
             for name in "GIT_EDITOR", "GIT_PAGER", "GIT_SEQUENCE_EDITOR":
-                self.assertEqual(self.airlock("var", name, **variables), self.run_line(["git"], ["var", name], **variables))
+                for words in ("var", name), ("-C", "dir", "-c", "color.ui=false", "var", name):
+                    self.assertEqual(self.airlock(*words, **variables), self.run_line(["git"], words, **variables))
 
     def test_no_pager(self):
         """values that start no pager and no editor are those that count anyway"""
