@@ -9,7 +9,6 @@
 #include "git/plumbing/skipped.h"
 #include "git/reading/read_object.h"
 #include "git/refs.h"
-#include "git/run.h"
 #include "tools/private.h"
 
 struct blame_args {

@@ -10,7 +10,6 @@
 #include "git/plumbing/heads.h"
 #include "git/reading/read_object.h"
 #include "git/refs.h"
-#include "git/run.h"
 #include "guard/text.h"
 #include "tools/private.h"
 #include "verbs/worktree/list.h"

@@ -42,6 +42,7 @@ update-ref refs/heads/x HEAD | notes add -m note | stash show -p | stash list -p
 branch --abbrev -D side | notes show HEAD~2 | commit -u -am all | config --get user.name | switch -Cclean | config color.ui false
 remote add up ../up | gc -q | init -q sub | write-tree
 config -- user.name other | config -- user.name | branch -- topic | tag -- v9 | symbolic-ref -- HEAD refs/heads/side
+merge-tree main side | merge-tree --write-tree main clean | merge-tree --trivial-merge clean main side | worktree prune -n
 merge side --abort | commit --dry-run -m x | help | help -a | describe --broken --tags | rev-parse --is-inside-work-tree --show-prefix
 """
 
